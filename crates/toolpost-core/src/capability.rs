@@ -1,0 +1,224 @@
+//! What the model can cause through a tool, and the facts and needs that stand beside it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// What the *model* can cause through a tool, not what the tool uses inside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Capability {
+    /// See files of the workspace, or what a service holds.
+    Read,
+    /// Change files of the workspace.
+    Write,
+    /// Run commands.
+    #[serde(alias = "execute")]
+    Exec,
+    /// Reach other machines.
+    Network,
+    /// See what other calls did.
+    Trace,
+}
+
+impl Capability {
+    /// All of them, weakest first.
+    pub const ALL: [Capability; 5] =
+        [Capability::Read, Capability::Trace, Capability::Write, Capability::Exec, Capability::Network];
+
+    /// The word used in flags, rules and manifests.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Capability::Read => "read",
+            Capability::Write => "write",
+            Capability::Exec => "exec",
+            Capability::Network => "network",
+            Capability::Trace => "trace",
+        }
+    }
+
+    fn bit(self) -> u8 {
+        1 << self as u8
+    }
+}
+
+impl fmt::Display for Capability {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Capability {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Capability, String> {
+        match text {
+            "execute" => Ok(Capability::Exec),
+            _ => Capability::ALL.into_iter().find(|capability| capability.as_str() == text).ok_or_else(|| {
+                format!("no capability `{text}`; there are read, trace, write, exec (or execute) and network")
+            }),
+        }
+    }
+}
+
+/// A set of capabilities.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Capabilities(u8);
+
+impl Capabilities {
+    /// The empty set.
+    pub const NONE: Capabilities = Capabilities(0);
+
+    /// The set with one more member.
+    #[must_use]
+    pub fn with(self, capability: Capability) -> Capabilities {
+        Capabilities(self.0 | capability.bit())
+    }
+
+    /// The set with one member less.
+    #[must_use]
+    pub fn without(self, capability: Capability) -> Capabilities {
+        Capabilities(self.0 & !capability.bit())
+    }
+
+    /// Whether the capability is in the set.
+    pub fn has(self, capability: Capability) -> bool {
+        self.0 & capability.bit() != 0
+    }
+
+    /// Whether nothing is in the set.
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Members of either set.
+    #[must_use]
+    pub fn union(self, other: Capabilities) -> Capabilities {
+        Capabilities(self.0 | other.0)
+    }
+
+    /// Members of both sets.
+    #[must_use]
+    pub fn intersection(self, other: Capabilities) -> Capabilities {
+        Capabilities(self.0 & other.0)
+    }
+
+    /// Members of this set that are not in the other.
+    #[must_use]
+    pub fn difference(self, other: Capabilities) -> Capabilities {
+        Capabilities(self.0 & !other.0)
+    }
+
+    /// The members, weakest first.
+    pub fn iter(self) -> impl Iterator<Item = Capability> {
+        Capability::ALL.into_iter().filter(move |capability| self.has(*capability))
+    }
+}
+
+impl FromIterator<Capability> for Capabilities {
+    fn from_iter<I: IntoIterator<Item = Capability>>(items: I) -> Capabilities {
+        items.into_iter().fold(Capabilities::NONE, Capabilities::with)
+    }
+}
+
+impl fmt::Display for Capabilities {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_empty() {
+            return f.write_str("nothing");
+        }
+        for (index, capability) in self.iter().enumerate() {
+            if index > 0 {
+                f.write_str(", ")?;
+            }
+            f.write_str(capability.as_str())?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Capabilities {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.iter()).finish()
+    }
+}
+
+impl Serialize for Capabilities {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter())
+    }
+}
+
+impl<'de> Deserialize<'de> for Capabilities {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Capabilities, D::Error> {
+        Ok(Vec::<Capability>::deserialize(deserializer)?.into_iter().collect())
+    }
+}
+
+/// A service that a tool cannot work without.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Need {
+    /// The code engine.
+    Engine,
+    /// Sessions, virtual files, tasks and todos.
+    Store,
+    /// A language model.
+    Model,
+    /// The host that runs other agents.
+    Agents,
+}
+
+impl Need {
+    /// The word used in definitions.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Need::Engine => "engine",
+            Need::Store => "store",
+            Need::Model => "model",
+            Need::Agents => "agents",
+        }
+    }
+
+    /// The code of a call that lacks this service.
+    pub fn missing_code(self) -> crate::Code {
+        match self {
+            Need::Engine => crate::Code::EngineNotAvailable,
+            Need::Store => crate::Code::StoreNotAvailable,
+            Need::Model | Need::Agents => crate::Code::LlmAssistRequired,
+        }
+    }
+}
+
+/// What is true of every call of a tool, beside its capabilities.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Facts {
+    /// Calling twice has the effect of calling once, so no durable start record is needed.
+    pub idempotent: bool,
+    /// A failed call may be tried again, where the error says so too.
+    pub retryable: bool,
+    /// Calls may run beside each other.
+    pub parallel_safe: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_print_weakest_first_and_round_trip() {
+        let set: Capabilities = [Capability::Network, Capability::Read].into_iter().collect();
+        assert_eq!(set.to_string(), "read, network");
+        let json = serde_json::to_string(&set).unwrap();
+        assert_eq!(json, r#"["read","network"]"#);
+        assert_eq!(serde_json::from_str::<Capabilities>(&json).unwrap(), set);
+        assert_eq!(serde_json::from_str::<Capabilities>(r#"["execute"]"#).unwrap().to_string(), "exec");
+    }
+
+    #[test]
+    fn words_parse() {
+        assert_eq!("execute".parse(), Ok(Capability::Exec));
+        assert!("exce".parse::<Capability>().unwrap_err().contains("exec (or execute)"));
+    }
+}
