@@ -55,9 +55,13 @@ impl FromStr for Capability {
     fn from_str(text: &str) -> Result<Capability, String> {
         match text {
             "execute" => Ok(Capability::Exec),
-            _ => Capability::ALL.into_iter().find(|capability| capability.as_str() == text).ok_or_else(|| {
-                format!("no capability `{text}`; there are read, trace, write, exec (or execute) and network")
-            }),
+            _ => {
+                Capability::ALL.into_iter().find(|capability| capability.as_str() == text).ok_or_else(|| {
+                    format!(
+                        "no capability `{text}`; there are read, trace, write, exec (or execute) and network"
+                    )
+                })
+            }
         }
     }
 }

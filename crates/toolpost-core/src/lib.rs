@@ -1,11 +1,54 @@
 //! The vocabulary of toolpost and the one way to run a tool.
+//!
+//! A tool author needs this crate and nothing else: implement [`Tool`] (or write a closure with [`function`]), add it to
+//! a [`Registry`], and run it with an [`Executor`] in a [`Context`]. What comes back is an [`Outcome`].
+//!
+//! There is no network, no database and no parser in here, and no second way to run a tool anywhere.
 
 mod access;
 mod capability;
+mod clock;
+mod confirm;
+mod context;
 mod error;
+mod event;
+mod executor;
 mod future;
+mod id;
+mod nearest;
+mod outcome;
+mod policy;
+mod redact;
+mod registry;
+mod schema;
+mod spill;
+mod tool;
+mod workspace;
 
 pub use access::{Access, Resource};
 pub use capability::{Capabilities, Capability, Facts, Need};
+pub use clock::{Clock, SystemClock};
+pub use confirm::{Always, Answer, Confirm, NobodyThere, Question};
+pub use context::{Context, ContextBuilder, Extra, Ids, Services, Spawn};
 pub use error::{Code, ToolError};
+pub use event::{Event, EventKind, EventSink, MemoryLog, NoEvents, Sinks};
+pub use executor::{Call, Checked, Executor, ExecutorBuilder, Hook, Retry, Stats, ToolStats, Verdict};
 pub use future::BoxFuture;
+pub use id::new_id;
+pub use nearest::nearest;
+pub use outcome::{
+    Attachment, AttachmentContent, DryRun, Metadata, Outcome, Output, PlannedChange, Truncation,
+};
+pub use policy::{Decision, Effect, Policy, Profile, Request};
+pub use redact::{RedactingWriter, Redactor};
+pub use registry::{Alias, ArgumentAlias, Draft, Entry, Prepared, Registry, Snapshot};
+pub use schema::{MAX_DEPTH, Problem, Repair, Schema, arguments_of, data_of};
+pub use spill::{HANDLE_PREFIX, Spill, SpillLimits};
+pub use tool::{
+    Amendment, AnyTool, Definition, DynamicTool, FunctionTool, OutputBudget, Setting, Spec, Texts, Tool,
+    dynamic, function,
+};
+pub use workspace::{
+    Change, Disk, Entries, Entry as FolderEntry, File, Found, Guard, Kind, LeftOut, Lock, Locks, Memory,
+    Overlay, ReadSeek, Stat, Usage, Walk, WalkOptions, Workspace, WorkspacePath, Written, walk,
+};

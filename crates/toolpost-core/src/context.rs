@@ -1,0 +1,448 @@
+//! What a running tool can reach. Every part can be replaced, so that a test needs no machine around it.
+
+mod deadline;
+mod services;
+
+pub(crate) use deadline::Deadline;
+pub use services::{Extra, Services};
+
+use crate::capability::{Capabilities, Capability, Need};
+use crate::clock::{Clock, SystemClock};
+use crate::confirm::{Answer, Confirm, NobodyThere, Question};
+use crate::error::{Code, ToolError};
+use crate::event::{Event, EventKind, EventSink, NoEvents};
+use crate::executor::{Call, Executor};
+use crate::outcome::Outcome;
+use crate::redact::Redactor;
+use crate::registry::Snapshot;
+use crate::spill::{HANDLE_PREFIX, Spill};
+use crate::tool::{OutputBudget, Setting};
+use crate::workspace::{File, Memory, Workspace, WorkspacePath};
+use serde_json::Value;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// What a running tool can reach: ids, workspace, services, limits, and the ways to speak.
+///
+/// A host makes one per session with [`Context::builder`]; the executor derives one per call from it. Cheap to clone.
+#[derive(Clone)]
+pub struct Context {
+    host: Arc<Host>,
+    call: Arc<Running>,
+}
+
+/// What the host gives; the same for all calls of a session.
+#[derive(Clone)]
+struct Host {
+    ids: Ids,
+    spawn: Spawn,
+    cwd: String,
+    workspace: Arc<dyn Workspace>,
+    services: Services,
+    extra: Extra,
+    clock: Arc<dyn Clock>,
+    events: Arc<dyn EventSink>,
+    confirm: Arc<dyn Confirm>,
+    redactor: Arc<Redactor>,
+    spill: Option<Arc<Spill>>,
+}
+
+/// What the executor sets anew for each call.
+#[derive(Clone)]
+pub(crate) struct Running {
+    pub(crate) id: String,
+    pub(crate) tool: String,
+    pub(crate) parent: Option<String>,
+    pub(crate) depth: usize,
+    pub(crate) workspace: Arc<dyn Workspace>,
+    pub(crate) cancel: CancellationToken,
+    pub(crate) deadline: Deadline,
+    pub(crate) budget: OutputBudget,
+    pub(crate) granted: Capabilities,
+    pub(crate) is_dry_run: bool,
+    pub(crate) executor: Option<(Executor, Arc<Snapshot>)>,
+    pub(crate) span: tracing::Span,
+}
+
+/// Who is calling.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Ids {
+    /// The session.
+    pub session: String,
+    /// The model's message that asked for the call.
+    pub message: Option<String>,
+    /// The agent that calls.
+    pub agent: Option<String>,
+    /// The run of that agent.
+    pub activation: Option<String>,
+    /// The activation that started it.
+    pub parent_activation: Option<String>,
+}
+
+/// Where an activation stands in its tree, and how much further the tree may grow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Spawn {
+    /// Levels above this one.
+    pub depth: usize,
+    /// Levels allowed.
+    pub max_depth: usize,
+    /// Children allowed at once.
+    pub max_children: usize,
+    /// Children started so far.
+    pub children: usize,
+}
+
+impl Default for Spawn {
+    fn default() -> Spawn {
+        Spawn { depth: 0, max_depth: 3, max_children: 8, children: 0 }
+    }
+}
+
+impl Context {
+    /// Starts a context over a workspace; everything else has a default that does nothing.
+    pub fn builder(workspace: Arc<dyn Workspace>) -> ContextBuilder {
+        ContextBuilder {
+            cancel: CancellationToken::new(),
+            host: Host {
+                ids: Ids { session: "default".to_owned(), ..Ids::default() },
+                spawn: Spawn::default(),
+                cwd: workspace.root().to_owned(),
+                workspace,
+                services: Services::default(),
+                extra: Extra::default(),
+                clock: Arc::new(SystemClock::new()),
+                events: Arc::new(NoEvents),
+                confirm: Arc::new(NobodyThere),
+                redactor: Arc::new(Redactor::default()),
+                spill: None,
+            },
+        }
+    }
+
+    /// A context over an empty memory workspace.
+    pub fn in_memory() -> Context {
+        Context::builder(Arc::new(Memory::new())).build()
+    }
+
+    /// Who is calling.
+    pub fn ids(&self) -> &Ids {
+        &self.host.ids
+    }
+
+    /// The session's id.
+    pub fn session(&self) -> &str {
+        &self.host.ids.session
+    }
+
+    /// The id of this call; empty outside of one.
+    pub fn call_id(&self) -> &str {
+        &self.call.id
+    }
+
+    /// The id of the call that made this one.
+    pub fn parent_call(&self) -> Option<&str> {
+        self.call.parent.as_deref()
+    }
+
+    /// How many calls stand above this one.
+    pub fn call_depth(&self) -> usize {
+        self.call.depth
+    }
+
+    /// Where this activation stands in its tree.
+    pub fn spawn(&self) -> Spawn {
+        self.host.spawn
+    }
+
+    /// Where file tools act. Inside a call it is bound to what was decided for the call, and counts.
+    pub fn workspace(&self) -> &Arc<dyn Workspace> {
+        &self.call.workspace
+    }
+
+    /// The folder that the session stands in.
+    pub fn cwd(&self) -> &str {
+        &self.host.cwd
+    }
+
+    /// Opens a file of the workspace or, by its handle, an output that was too long to show.
+    pub async fn open(&self, path: &WorkspacePath) -> Result<File, ToolError> {
+        if !path.as_str().starts_with(HANDLE_PREFIX) {
+            return self.workspace().open(path).await;
+        }
+        let spill = self.host.spill.clone().ok_or_else(|| {
+            ToolError::new(Code::FileNotFound, format!("no outputs are kept here, so there is no `{path}`"))
+        })?;
+        let (session, handle) = (self.session().to_owned(), path.as_str().to_owned());
+        tokio::task::spawn_blocking(move || spill.open(&session, &handle))
+            .await
+            .map_err(|error| ToolError::new(Code::ReadError, format!("reading `{path}` stopped: {error}")))?
+    }
+
+    /// The services there are.
+    pub fn services(&self) -> &Services {
+        &self.host.services
+    }
+
+    /// Whether a service is there.
+    pub fn has(&self, need: Need) -> bool {
+        self.host.services.has(need)
+    }
+
+    /// Values that hosts and tools share by type.
+    pub fn extra(&self) -> &Extra {
+        &self.host.extra
+    }
+
+    /// The clock.
+    pub fn clock(&self) -> &Arc<dyn Clock> {
+        &self.host.clock
+    }
+
+    /// Fires when the caller has given up or the time is over.
+    pub fn cancel(&self) -> &CancellationToken {
+        &self.call.cancel
+    }
+
+    /// How long the call may still run; `None` outside of one.
+    pub fn time_left(&self) -> Option<Duration> {
+        self.call.deadline.left()
+    }
+
+    /// Fails once the call is cancelled or out of time. For loops in blocking code.
+    pub fn checkpoint(&self) -> Result<(), ToolError> {
+        if self.call.cancel.is_cancelled() {
+            return Err(ToolError::new(Code::Cancelled, "the call was cancelled"));
+        }
+        match self.time_left() {
+            Some(left) if left.is_zero() => Err(ToolError::new(Code::Timeout, "the call is out of time")),
+            _ => Ok(()),
+        }
+    }
+
+    /// How much text the call may return.
+    pub fn output_budget(&self) -> OutputBudget {
+        self.call.budget
+    }
+
+    /// Whether an optional capability was granted.
+    pub fn granted(&self, capability: Capability) -> bool {
+        self.call.granted.has(capability)
+    }
+
+    /// Whether this call only tells what it would do.
+    pub fn is_dry_run(&self) -> bool {
+        self.call.is_dry_run
+    }
+
+    /// The tracing span of this call.
+    pub fn span(&self) -> &tracing::Span {
+        &self.call.span
+    }
+
+    /// Says how far the tool is. Secrets are taken out.
+    pub fn progress(&self, title: impl Into<String>, metadata: Value) {
+        self.record(|| {
+            let change = |text: &str| self.host.redactor.redact(text).into_owned();
+            EventKind::Progress {
+                title: change(&title.into()),
+                metadata: crate::error::map_strings(metadata, &change),
+            }
+        });
+    }
+
+    /// Asks the person something. The time it takes does not count against the time-out.
+    pub async fn confirm(&self, question: &str) -> Answer {
+        let question = Question {
+            tool: self.call.tool.clone(),
+            text: question.to_owned(),
+            accesses: Vec::new(),
+            preview: None,
+        };
+        self.ask(&question).await
+    }
+
+    pub(crate) async fn ask(&self, question: &Question) -> Answer {
+        self.record(|| EventKind::Asked { question: question.clone() });
+        let pause = self.call.deadline.pause();
+        let answer = tokio::select! {
+            answer = self.host.confirm.confirm(question) => answer,
+            () = self.call.cancel.cancelled() => Answer::No("the call was cancelled".to_owned()),
+        };
+        drop(pause);
+        self.record(|| EventKind::Answered { answer: answer.clone() });
+        answer
+    }
+
+    pub(crate) fn wants_preview(&self) -> bool {
+        self.host.confirm.wants_preview()
+    }
+
+    /// Runs another tool through the same executor, with the same registry as this call, as a child of it.
+    ///
+    /// `None` where there is no executor around: in a unit test of the tool alone.
+    pub async fn call(&self, call: Call) -> Option<Outcome> {
+        let (executor, snapshot) = self.call.executor.clone()?;
+        Some(executor.run_in(snapshot, self, call).await)
+    }
+
+    /// Runs several tools side by side, results in order. See [`Executor::call_all`].
+    pub async fn call_all(&self, calls: Vec<Call>) -> Option<Vec<Outcome>> {
+        let (executor, snapshot) = self.call.executor.clone()?;
+        Some(executor.run_all_in(snapshot, self, calls).await)
+    }
+
+    pub(crate) fn redactor(&self) -> &Arc<Redactor> {
+        &self.host.redactor
+    }
+
+    pub(crate) fn spill(&self) -> Option<&Arc<Spill>> {
+        self.host.spill.as_ref()
+    }
+
+    /// The host's own workspace, not bound to any call.
+    pub(crate) fn host_workspace(&self) -> &Arc<dyn Workspace> {
+        &self.host.workspace
+    }
+
+    pub(crate) fn setting(&self) -> Setting {
+        Setting { workspace: self.host.workspace.clone(), agent: self.host.ids.agent.clone() }
+    }
+
+    pub(crate) fn events(&self) -> &Arc<dyn EventSink> {
+        &self.host.events
+    }
+
+    /// Records an event of this call, if anybody listens.
+    pub(crate) fn record(&self, kind: impl FnOnce() -> EventKind) {
+        if self.host.events.is_listening() {
+            let event = Event {
+                at_ms: self.host.clock.now_ms(),
+                session: self.host.ids.session.clone(),
+                call: self.call.id.clone(),
+                kind: kind(),
+            };
+            self.host.events.record(&event);
+        }
+    }
+
+    pub(crate) fn running(&self) -> &Running {
+        &self.call
+    }
+
+    /// The context of one call of this session.
+    pub(crate) fn derive(&self, call: Running) -> Context {
+        Context { host: self.host.clone(), call: Arc::new(call) }
+    }
+}
+
+/// Makes a [`Context`].
+pub struct ContextBuilder {
+    host: Host,
+    cancel: CancellationToken,
+}
+
+impl ContextBuilder {
+    /// Who is calling.
+    #[must_use]
+    pub fn ids(mut self, ids: Ids) -> ContextBuilder {
+        self.host.ids = ids;
+        self
+    }
+
+    /// The session's id; the other ids stay.
+    #[must_use]
+    pub fn session(mut self, session: impl Into<String>) -> ContextBuilder {
+        self.host.ids.session = session.into();
+        self
+    }
+
+    /// Where the activation stands in its tree.
+    #[must_use]
+    pub fn spawn(mut self, spawn: Spawn) -> ContextBuilder {
+        self.host.spawn = spawn;
+        self
+    }
+
+    /// The folder that the session stands in; otherwise the first root.
+    #[must_use]
+    pub fn cwd(mut self, cwd: impl Into<String>) -> ContextBuilder {
+        self.host.cwd = cwd.into();
+        self
+    }
+
+    /// A service; see [`Services`].
+    #[must_use]
+    pub fn service<T: Send + Sync + 'static>(mut self, need: Need, service: Arc<T>) -> ContextBuilder {
+        self.host.services = self.host.services.with(need, service);
+        self
+    }
+
+    /// A value that tools can ask for by its type.
+    #[must_use]
+    pub fn extra<T: Send + Sync + 'static>(mut self, value: T) -> ContextBuilder {
+        self.host.extra = self.host.extra.with(value);
+        self
+    }
+
+    /// The clock.
+    #[must_use]
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> ContextBuilder {
+        self.host.clock = clock;
+        self
+    }
+
+    /// Who is told what happens.
+    #[must_use]
+    pub fn events(mut self, events: Arc<dyn EventSink>) -> ContextBuilder {
+        self.host.events = events;
+        self
+    }
+
+    /// Who is asked.
+    #[must_use]
+    pub fn confirm(mut self, confirm: Arc<dyn Confirm>) -> ContextBuilder {
+        self.host.confirm = confirm;
+        self
+    }
+
+    /// The secrets to take out of everything that leaves.
+    #[must_use]
+    pub fn redactor(mut self, redactor: Redactor) -> ContextBuilder {
+        self.host.redactor = Arc::new(redactor);
+        self
+    }
+
+    /// Where outputs too long to show are kept.
+    #[must_use]
+    pub fn spill(mut self, spill: Arc<Spill>) -> ContextBuilder {
+        self.host.spill = Some(spill);
+        self
+    }
+
+    /// The token whose firing cancels every call of this context.
+    #[must_use]
+    pub fn cancel(mut self, cancel: CancellationToken) -> ContextBuilder {
+        self.cancel = cancel;
+        self
+    }
+
+    /// The context.
+    pub fn build(self) -> Context {
+        let call = Running {
+            id: String::new(),
+            tool: String::new(),
+            parent: None,
+            depth: 0,
+            workspace: self.host.workspace.clone(),
+            cancel: self.cancel,
+            deadline: Deadline::none(),
+            budget: OutputBudget::default(),
+            granted: Capabilities::NONE,
+            is_dry_run: false,
+            executor: None,
+            span: tracing::Span::none(),
+        };
+        Context { host: Arc::new(self.host), call: Arc::new(call) }
+    }
+}

@@ -1,0 +1,212 @@
+//! Everything that happens, as one closed enum; logs, consoles and progress reports are subscribers.
+
+use crate::confirm::{Answer, Question};
+use crate::error::ToolError;
+use crate::future::BoxFuture;
+use crate::outcome::Metadata;
+use crate::schema::Repair;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
+
+/// One thing that happened, and where it belongs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Event {
+    /// When, in milliseconds since 1970.
+    pub at_ms: u64,
+    /// The session it belongs to.
+    pub session: String,
+    /// The call it belongs to; empty for what concerns no call.
+    pub call: String,
+    /// What happened.
+    #[serde(flatten)]
+    pub kind: EventKind,
+}
+
+/// What happened. Matched exhaustively by every subscriber of ours, so that a new kind shows every place to visit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase", tag = "event")]
+pub enum EventKind {
+    /// Somebody asked for a call.
+    CallRequested {
+        /// The name as it was given.
+        tool: String,
+        /// The arguments as they were given.
+        arguments: Value,
+        /// The call that made this one, if a tool did.
+        parent: Option<String>,
+    },
+    /// A tool was made ready for its first call.
+    ToolInitialized {
+        /// Its name.
+        tool: String,
+    },
+    /// Arguments were mended.
+    ArgumentsRepaired {
+        /// Each change.
+        repairs: Vec<Repair>,
+    },
+    /// A hook stopped the call or changed its arguments.
+    HookIntervened {
+        /// The hook's name.
+        hook: String,
+        /// What it did, in a few words.
+        what: String,
+    },
+    /// The policy decided.
+    CallDecided {
+        /// `allow`, `ask` or `deny`.
+        effect: String,
+        /// Why, in one sentence.
+        reason: String,
+    },
+    /// A person was asked.
+    Asked {
+        /// What.
+        question: Question,
+    },
+    /// And answered.
+    Answered {
+        /// What was said.
+        answer: Answer,
+    },
+    /// The tool is about to run. For a tool that is not idempotent this is durable before it does.
+    CallStarted {
+        /// The tool's canonical name.
+        tool: String,
+        /// Which attempt, from 1.
+        attempt: u32,
+        /// Whether nothing will be changed.
+        dry_run: bool,
+    },
+    /// A running tool says how far it is.
+    Progress {
+        /// A few words.
+        title: String,
+        /// Anything more.
+        metadata: Value,
+    },
+    /// An attempt failed and another one follows.
+    CallRetried {
+        /// The attempt that failed.
+        attempt: u32,
+        /// Why.
+        error: ToolError,
+        /// How long until the next one, in milliseconds.
+        delay_ms: u64,
+    },
+    /// An output was too long and was kept whole under a handle.
+    OutputSpilled {
+        /// `spill:ID`.
+        handle: String,
+        /// Bytes kept.
+        bytes: u64,
+    },
+    /// The call ended.
+    CallFinished {
+        /// The tool's canonical name.
+        tool: String,
+        /// Why it failed, if it did.
+        error: Option<ToolError>,
+        /// How it went.
+        metadata: Metadata,
+    },
+    /// Something went wrong beside the call: a sink crashed, a spill could not be kept.
+    Warning {
+        /// What, and what to do.
+        message: String,
+    },
+}
+
+/// Takes events. Implemented by logs, consoles and tests; called by the executor and by contexts, from any thread.
+///
+/// `record` must not block for long. `commit` returns when everything recorded so far is durable; the executor waits
+/// for it before it runs a tool that is not idempotent.
+pub trait EventSink: Send + Sync {
+    /// Takes one event.
+    fn record(&self, event: &Event);
+
+    /// Waits until all that was recorded is as durable as it will be.
+    fn commit(&self) -> BoxFuture<'_, Result<(), ToolError>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    /// Whether anybody is listening; where not, events are not even made.
+    fn is_listening(&self) -> bool {
+        true
+    }
+}
+
+/// For where nobody listens.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoEvents;
+
+impl EventSink for NoEvents {
+    fn record(&self, _: &Event) {}
+
+    fn is_listening(&self) -> bool {
+        false
+    }
+}
+
+/// The last events, in memory.
+#[derive(Debug)]
+pub struct MemoryLog {
+    events: Mutex<VecDeque<Event>>,
+    capacity: usize,
+}
+
+impl MemoryLog {
+    /// A log that keeps the last `capacity` events.
+    pub fn new(capacity: usize) -> MemoryLog {
+        MemoryLog { events: Mutex::new(VecDeque::new()), capacity }
+    }
+
+    /// The events kept, oldest first.
+    pub fn events(&self) -> Vec<Event> {
+        self.events.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+    }
+}
+
+impl Default for MemoryLog {
+    fn default() -> MemoryLog {
+        MemoryLog::new(10_000)
+    }
+}
+
+impl EventSink for MemoryLog {
+    fn record(&self, event: &Event) {
+        let mut events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
+        if events.len() >= self.capacity {
+            events.pop_front();
+        }
+        events.push_back(event.clone());
+    }
+}
+
+/// Several sinks as one.
+#[derive(Default)]
+pub struct Sinks(pub Vec<std::sync::Arc<dyn EventSink>>);
+
+impl EventSink for Sinks {
+    fn record(&self, event: &Event) {
+        for sink in &self.0 {
+            sink.record(event);
+        }
+    }
+
+    fn commit(&self) -> BoxFuture<'_, Result<(), ToolError>> {
+        Box::pin(async {
+            for sink in &self.0 {
+                sink.commit().await?;
+            }
+            Ok(())
+        })
+    }
+
+    fn is_listening(&self) -> bool {
+        self.0.iter().any(|sink| sink.is_listening())
+    }
+}

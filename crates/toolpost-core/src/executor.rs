@@ -1,0 +1,429 @@
+//! The one path of a call: find, init, repair, validate, hooks, decide, confirm, run, redact, budget, record.
+//!
+//! Every way in (library, command line, MCP, kernel) ends here, and a tool is run nowhere else.
+
+mod arguments;
+mod budget;
+mod call;
+mod guard;
+mod hook;
+mod record;
+mod run;
+mod stats;
+
+pub use call::{Call, Checked, Retry};
+pub use hook::{Hook, Verdict};
+pub(crate) use run::panic_message;
+pub use stats::{Stats, ToolStats};
+
+use crate::access::Access;
+use crate::capability::Capabilities;
+use crate::confirm::{Answer, Question};
+use crate::context::{Context, Deadline, Running};
+use crate::error::{Code, ToolError};
+use crate::event::EventKind;
+use crate::id::new_id;
+use crate::outcome::{Metadata, Outcome};
+use crate::policy::{Effect, Policy, Request};
+use crate::registry::{Entry, Prepared, Registry, Snapshot};
+use crate::schema::Repair;
+use crate::tool::OutputBudget;
+use record::Records;
+use serde_json::Value;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Calls nested deeper than this (a tool that calls a tool that …) are refused.
+const MAX_CALL_DEPTH: usize = 8;
+
+/// Runs tools. Cheap to clone; all clones share registry, policy, hooks and records.
+///
+/// ```
+/// use std::sync::Arc;
+/// use serde_json::json;
+/// use toolpost_core::{Context, Executor, Output, Policy, Registry, Spec, dynamic};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let registry = Arc::new(Registry::new());
+/// registry
+///     .register(dynamic(Spec::new("ping", "1.0.0", "Answers."), json!({"type": "object"}), |_, _| async {
+///         Ok(Output::new("ping", "pong", json!(null)))
+///     }))
+///     .unwrap();
+/// let executor = Executor::new(registry, Policy::default());
+/// let outcome = executor.call(&Context::in_memory(), "ping", json!({})).await;
+/// assert_eq!(outcome.to_text(), "pong");
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Executor {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    registry: Arc<Registry>,
+    policy: Policy,
+    hooks: Vec<Arc<dyn Hook>>,
+    sinks: Vec<Box<ResultSink>>,
+    init_limit: Duration,
+    records: Records,
+}
+
+type ResultSink = dyn Fn(&Outcome) + Send + Sync;
+
+impl Executor {
+    /// An executor without hooks and sinks.
+    pub fn new(registry: Arc<Registry>, policy: Policy) -> Executor {
+        Executor::builder(registry, policy).build()
+    }
+
+    /// Starts an executor.
+    pub fn builder(registry: Arc<Registry>, policy: Policy) -> ExecutorBuilder {
+        ExecutorBuilder {
+            registry,
+            policy,
+            hooks: Vec::new(),
+            sinks: Vec::new(),
+            init_limit: Duration::from_secs(30),
+        }
+    }
+
+    /// The registry it takes tools from.
+    pub fn registry(&self) -> &Arc<Registry> {
+        &self.inner.registry
+    }
+
+    /// The policy it decides by.
+    pub fn policy(&self) -> &Policy {
+        &self.inner.policy
+    }
+
+    /// Runs a tool. Never fails itself: whatever goes wrong is an outcome.
+    pub async fn call(&self, ctx: &Context, tool: &str, arguments: Value) -> Outcome {
+        self.run(ctx, Call::new(tool, arguments)).await
+    }
+
+    /// Runs a tool with options: time-out, retries, dry run.
+    pub async fn run(&self, ctx: &Context, call: Call) -> Outcome {
+        self.run_in(self.inner.registry.snapshot(), ctx, call).await
+    }
+
+    /// Runs several calls, results in order: those of parallel-safe tools side by side, the others one after another
+    /// beside them. All of them see the same registry.
+    pub async fn call_all(&self, ctx: &Context, calls: Vec<Call>) -> Vec<Outcome> {
+        self.run_all_in(self.inner.registry.snapshot(), ctx, calls).await
+    }
+
+    /// Checks a call without running it: the name, the arguments, the policy. Hooks are not asked, and `init` does
+    /// not run.
+    pub fn validate(&self, ctx: &Context, tool: &str, arguments: Value) -> Result<Checked, ToolError> {
+        let snapshot = self.inner.registry.snapshot();
+        let (entry, arguments, mut repairs) = self.find(&snapshot, ctx, tool, arguments)?;
+        let prepared = entry.prepared()?;
+        let (arguments, more) = arguments::check(prepared, arguments)?;
+        repairs.extend(more);
+        let accesses = arguments::accesses(&entry, prepared, &arguments)?;
+        let decision = self.inner.policy.decide(&Request { tool: entry.name(), accesses: &accesses });
+        if decision.effect == Effect::Deny {
+            return Err(denied(&decision.reason, &decision.remedy));
+        }
+        Ok(Checked { tool: entry.name().to_owned(), arguments, repairs, accesses, effect: decision.effect })
+    }
+
+    /// Counts and times, by tool.
+    pub fn stats(&self) -> Stats {
+        self.inner.records.stats()
+    }
+
+    /// The last outcomes of a session, oldest first.
+    pub fn last_results(&self, session: &str) -> Vec<Arc<Outcome>> {
+        self.inner.records.last_results(session)
+    }
+
+    pub(crate) async fn run_all_in(
+        &self,
+        snapshot: Arc<Snapshot>,
+        ctx: &Context,
+        calls: Vec<Call>,
+    ) -> Vec<Outcome> {
+        let total = calls.len();
+        let (mut beside, mut in_turn) = (Vec::new(), Vec::new());
+        for (index, call) in calls.into_iter().enumerate() {
+            let is_safe = snapshot.find(&call.tool).is_ok_and(|(entry, _)| entry.spec().facts.parallel_safe);
+            if is_safe { beside.push((index, call)) } else { in_turn.push((index, call)) }
+        }
+        let beside = futures_util::future::join_all(beside.into_iter().map(|(index, call)| {
+            let snapshot = snapshot.clone();
+            async move { (index, self.run_in(snapshot, ctx, call).await) }
+        }));
+        let in_turn = async {
+            let mut outcomes = Vec::new();
+            for (index, call) in in_turn {
+                outcomes.push((index, self.run_in(snapshot.clone(), ctx, call).await));
+            }
+            outcomes
+        };
+        let (beside, in_turn) = Box::pin(futures_util::future::join(beside, in_turn)).await;
+        let mut outcomes: Vec<Option<Outcome>> = (0..total).map(|_| None).collect();
+        for (index, outcome) in beside.into_iter().chain(in_turn) {
+            outcomes[index] = Some(outcome);
+        }
+        outcomes.into_iter().flatten().collect()
+    }
+
+    pub(crate) fn run_in<'a>(
+        &'a self,
+        snapshot: Arc<Snapshot>,
+        parent: &'a Context,
+        call: Call,
+    ) -> crate::BoxFuture<'a, Outcome> {
+        // Boxed, because a tool may call tools: the future would otherwise contain itself.
+        Box::pin(async move {
+            let ctx = self.derive(parent, &snapshot, &call);
+            ctx.record(|| EventKind::CallRequested {
+                tool: call.tool.clone(),
+                arguments: self.shown_arguments(&ctx, &call.arguments),
+                parent: ctx.parent_call().map(str::to_owned),
+            });
+            let mut known = Known {
+                tool: call.tool.clone(),
+                budget: OutputBudget::default(),
+                metadata: Metadata::default(),
+            };
+            let result = self.perform(&snapshot, &ctx, call, &mut known).await;
+            let (result, truncated) = budget::finish(&ctx, known.budget, result).await;
+            let metadata = Metadata { truncated, ..known.metadata };
+            let outcome = Outcome { tool: known.tool, call_id: ctx.call_id().to_owned(), result, metadata };
+            self.finish(&ctx, &outcome).await;
+            outcome
+        })
+    }
+
+    /// The context of a call, before anything is known of its tool.
+    fn derive(&self, parent: &Context, snapshot: &Arc<Snapshot>, call: &Call) -> Context {
+        let above = parent.running();
+        parent.derive(Running {
+            id: new_id(parent.clock().now_ms()),
+            tool: call.tool.clone(),
+            parent: (!above.id.is_empty()).then(|| above.id.clone()),
+            depth: above.depth + usize::from(!above.id.is_empty()),
+            workspace: parent.host_workspace().clone(),
+            cancel: above.cancel.child_token(),
+            deadline: Deadline::none(),
+            budget: above.budget,
+            granted: Capabilities::NONE,
+            // What a dry run calls is a dry run.
+            is_dry_run: call.is_dry_run || above.is_dry_run,
+            executor: Some((self.clone(), snapshot.clone())),
+            span: tracing::Span::none(),
+        })
+    }
+
+    /// Steps 1 to 9.
+    async fn perform(
+        &self,
+        snapshot: &Snapshot,
+        ctx: &Context,
+        call: Call,
+        known: &mut Known,
+    ) -> Result<crate::Output<Value>, ToolError> {
+        if ctx.call_depth() > MAX_CALL_DEPTH {
+            return Err(ToolError::new(
+                Code::DepthExceeded,
+                format!("calls are nested deeper than {MAX_CALL_DEPTH}; call `{}` directly", call.tool),
+            ));
+        }
+        // 1 find
+        let (entry, arguments, repairs) = self.find(snapshot, ctx, &call.tool, call.arguments.clone())?;
+        entry.name().clone_into(&mut known.tool);
+        known.budget = entry.spec().budget;
+        let metadata = &mut known.metadata;
+        metadata.repairs = repairs;
+        // 2 init
+        let prepared = self.initialize(ctx, &entry).await?;
+        // 3 repair, 4 validate
+        let arguments = self.checked(prepared, arguments, &call, metadata)?;
+        // 5 hooks
+        let arguments = match self.before(ctx, &entry, &arguments).await? {
+            Some(changed) => self.checked(prepared, changed, &call, metadata)?,
+            None => arguments,
+        };
+        if !metadata.repairs.is_empty() {
+            ctx.record(|| EventKind::ArgumentsRepaired { repairs: metadata.repairs.clone() });
+        }
+        // 6 decide, 7 confirm
+        let accesses = arguments::accesses(&entry, prepared, &arguments)?;
+        let granted = self.decide(ctx, &entry, &accesses, &arguments).await?;
+        // 8 start, run
+        self.execute(ctx, &entry, &call, arguments, &accesses, granted, metadata).await
+    }
+
+    fn find(
+        &self,
+        snapshot: &Snapshot,
+        ctx: &Context,
+        name: &str,
+        arguments: Value,
+    ) -> Result<(Arc<Entry>, Value, Vec<Repair>), ToolError> {
+        let (entry, alias) = snapshot.find(name)?;
+        let spec = entry.spec();
+        if !self.inner.policy.offers(&spec.name, spec.required) {
+            let policy = &self.inner.policy;
+            let absent = spec.required.difference(policy.granted().union(policy.askable()));
+            let flags: Vec<String> = absent.iter().map(|one| format!("--allow {one}")).collect();
+            return Err(denied(
+                &format!("`{}` needs {absent}, which is not granted", spec.name),
+                &format!("allow it with `{}`", flags.join(" ")),
+            )
+            .with("missing", serde_json::to_value(absent).unwrap_or_default()));
+        }
+        if let Some(need) = spec.needs.iter().find(|need| !ctx.has(**need)) {
+            return Err(ToolError::new(
+                need.missing_code(),
+                format!("`{}` needs the {} service, which is not there", spec.name, need.as_str()),
+            ));
+        }
+        match alias {
+            Some(alias) => {
+                let repair = Repair {
+                    path: "tool".to_owned(),
+                    from: format!("`{name}`"),
+                    to: format!("`{}`", alias.tool),
+                };
+                Ok((entry.clone(), alias.apply(arguments), vec![repair]))
+            }
+            None => Ok((entry.clone(), arguments, Vec::new())),
+        }
+    }
+
+    async fn initialize<'e>(&self, ctx: &Context, entry: &'e Entry) -> Result<&'e Arc<Prepared>, ToolError> {
+        if entry.is_ready() {
+            return entry.prepared();
+        }
+        let setting = ctx.setting();
+        let prepared = tokio::select! {
+            prepared = entry.ready(&setting, self.inner.init_limit) => prepared?,
+            () = ctx.cancel().cancelled() => return Err(run::cancelled(entry.name())),
+        };
+        ctx.record(|| EventKind::ToolInitialized { tool: entry.name().to_owned() });
+        Ok(prepared)
+    }
+
+    fn checked(
+        &self,
+        prepared: &Prepared,
+        arguments: Value,
+        call: &Call,
+        metadata: &mut Metadata,
+    ) -> Result<Value, ToolError> {
+        if call.skips_validation {
+            return Ok(arguments);
+        }
+        let (arguments, repairs) = arguments::check(prepared, arguments)?;
+        metadata.repairs.extend(repairs);
+        Ok(arguments)
+    }
+
+    /// What the policy says, and where it says *ask*, the person. Returns what the call may do.
+    async fn decide(
+        &self,
+        ctx: &Context,
+        entry: &Arc<Entry>,
+        accesses: &[Access],
+        arguments: &Value,
+    ) -> Result<Capabilities, ToolError> {
+        let policy = &self.inner.policy;
+        let decision = policy.decide(&Request { tool: entry.name(), accesses });
+        ctx.record(|| EventKind::CallDecided {
+            effect: decision.effect.to_string(),
+            reason: decision.reason.clone(),
+        });
+        let optional = entry.spec().optional.intersection(policy.granted());
+        match decision.effect {
+            Effect::Allow => {}
+            Effect::Deny => return Err(denied(&decision.reason, &decision.remedy)),
+            Effect::Ask => {
+                let question = Question {
+                    tool: entry.name().to_owned(),
+                    text: format!("{}; go on?", decision.reason),
+                    accesses: accesses.to_vec(),
+                    preview: self.preview(ctx, entry, arguments).await,
+                };
+                match ctx.ask(&question).await {
+                    Answer::Yes => {}
+                    Answer::No(why) => {
+                        let why = if why.is_empty() { String::new() } else { format!(": {why}") };
+                        return Err(denied(&format!("the user said no to `{}`{why}", entry.name()), ""));
+                    }
+                    Answer::Nobody => {
+                        return Err(denied(
+                            &format!("{}, and there is nobody to ask", decision.reason),
+                            &decision.remedy,
+                        ));
+                    }
+                }
+            }
+        }
+        Ok(entry.spec().required.union(optional))
+    }
+}
+
+/// What is known of a call by the time it ends, however early that is.
+struct Known {
+    tool: String,
+    budget: OutputBudget,
+    metadata: Metadata,
+}
+
+/// A denial that says what would allow the call.
+fn denied(reason: &str, remedy: &str) -> ToolError {
+    let message = if remedy.is_empty() { reason.to_owned() } else { format!("{reason}; {remedy}") };
+    ToolError::new(Code::PermissionDenied, message)
+}
+
+/// Makes an [`Executor`].
+pub struct ExecutorBuilder {
+    registry: Arc<Registry>,
+    policy: Policy,
+    hooks: Vec<Arc<dyn Hook>>,
+    sinks: Vec<Box<ResultSink>>,
+    init_limit: Duration,
+}
+
+impl ExecutorBuilder {
+    /// A hook before and after each call; the first one added is asked first.
+    #[must_use]
+    pub fn hook(mut self, hook: Arc<dyn Hook>) -> ExecutorBuilder {
+        self.hooks.push(hook);
+        self
+    }
+
+    /// Is handed every outcome.
+    #[must_use]
+    pub fn on_result(mut self, sink: impl Fn(&Outcome) + Send + Sync + 'static) -> ExecutorBuilder {
+        self.sinks.push(Box::new(sink));
+        self
+    }
+
+    /// How long a tool's `init` may take; 30 s unless set.
+    #[must_use]
+    pub fn init_limit(mut self, limit: Duration) -> ExecutorBuilder {
+        self.init_limit = limit;
+        self
+    }
+
+    /// The executor.
+    pub fn build(self) -> Executor {
+        Executor {
+            inner: Arc::new(Inner {
+                registry: self.registry,
+                policy: self.policy,
+                hooks: self.hooks,
+                sinks: self.sinks,
+                init_limit: self.init_limit,
+                records: Records::default(),
+            }),
+        }
+    }
+}

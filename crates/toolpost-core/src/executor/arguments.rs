@@ -1,0 +1,64 @@
+//! Steps 3 and 4, and the accesses for step 6: pure functions of a definition and its arguments.
+
+use crate::access::Access;
+use crate::capability::Capability;
+use crate::error::{Code, ToolError};
+use crate::registry::{Entry, Prepared};
+use crate::schema::repair::repair;
+use crate::schema::{MAX_DEPTH, Problem, Repair, is_too_deep};
+use serde_json::Value;
+
+/// The arguments as the tool gets them: unchanged if they fit, mended if that makes them fit.
+pub(super) fn check(prepared: &Prepared, arguments: Value) -> Result<(Value, Vec<Repair>), ToolError> {
+    if is_too_deep(&arguments) {
+        return Err(ToolError::new(
+            Code::ValidationError,
+            format!("the arguments are nested deeper than {MAX_DEPTH} levels; send them flat"),
+        ));
+    }
+    if prepared.schema.accepts(&arguments) {
+        return Ok((arguments, Vec::new()));
+    }
+    let aliases = &prepared.definition.argument_aliases;
+    let (mended, repairs) = repair(prepared.schema.value(), aliases, arguments);
+    match prepared.schema.problems(&mended) {
+        problems if problems.is_empty() => Ok((mended, repairs)),
+        problems => Err(refusal(&prepared.definition.name, &problems, &repairs)),
+    }
+}
+
+fn refusal(tool: &str, problems: &[Problem], repairs: &[Repair]) -> ToolError {
+    let listed: Vec<String> = problems.iter().take(5).map(ToString::to_string).collect();
+    let more = match problems.len().saturating_sub(5) {
+        0 => String::new(),
+        more => format!("; and {more} more"),
+    };
+    let error = ToolError::new(
+        Code::ValidationError,
+        format!("the arguments of `{tool}` do not fit: {}{more}", listed.join("; ")),
+    )
+    .with("errors", serde_json::to_value(problems).unwrap_or_default());
+    match repairs {
+        [] => error,
+        repairs => error.with("repairs", serde_json::to_value(repairs).unwrap_or_default()),
+    }
+}
+
+/// What the call would touch: the tool's own account, starting from its capabilities and path arguments.
+pub(super) fn accesses(
+    entry: &Entry,
+    prepared: &Prepared,
+    arguments: &Value,
+) -> Result<Vec<Access>, ToolError> {
+    let paths = prepared.schema.paths(arguments);
+    let mut usual = Vec::new();
+    for action in entry.spec().required.iter() {
+        match action {
+            Capability::Read | Capability::Write if !paths.is_empty() => {
+                usual.extend(paths.iter().map(|path| Access::path(action, *path)));
+            }
+            action => usual.push(Access::any(action)),
+        }
+    }
+    entry.tool().accesses(arguments, usual)
+}

@@ -1,0 +1,94 @@
+//! In-process hooks: before a call they may stop it or change its arguments, after it they look on.
+
+use super::Executor;
+use crate::context::Context;
+use crate::error::{Code, ToolError};
+use crate::event::EventKind;
+use crate::future::BoxFuture;
+use crate::outcome::Outcome;
+use crate::registry::Entry;
+use futures_util::FutureExt;
+use serde_json::Value;
+use std::panic::AssertUnwindSafe;
+
+/// Looks at every call. Implemented by hosts; called by the executor, before the policy decides and after the end.
+///
+/// A hook that panics before a call stops it: a guard that has crashed must not let calls through.
+pub trait Hook: Send + Sync {
+    /// Its name, for messages.
+    fn name(&self) -> &str;
+
+    /// Before the policy decides. Hooks are not run again on arguments that a hook changed.
+    fn before<'a>(&'a self, ctx: &'a Context, tool: &'a str, arguments: &'a Value) -> BoxFuture<'a, Verdict> {
+        let _ = (ctx, tool, arguments);
+        Box::pin(std::future::ready(Verdict::Continue))
+    }
+
+    /// After everything; the outcome cannot be changed any more.
+    fn after<'a>(&'a self, ctx: &'a Context, outcome: &'a Outcome) -> BoxFuture<'a, ()> {
+        let _ = (ctx, outcome);
+        Box::pin(std::future::ready(()))
+    }
+}
+
+/// What a hook wants.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Verdict {
+    /// Nothing.
+    Continue,
+    /// The call must not run, for this reason.
+    Block(String),
+    /// The call runs with these arguments, after they are checked again.
+    Replace(Value),
+}
+
+impl Executor {
+    /// Step 5. Returns changed arguments, if a hook changed them.
+    pub(super) async fn before(
+        &self,
+        ctx: &Context,
+        entry: &Entry,
+        arguments: &Value,
+    ) -> Result<Option<Value>, ToolError> {
+        let mut changed: Option<Value> = None;
+        for hook in &self.inner.hooks {
+            let current = changed.as_ref().unwrap_or(arguments);
+            let asked = AssertUnwindSafe(hook.before(ctx, entry.name(), current)).catch_unwind();
+            let verdict = tokio::select! {
+                verdict = asked => verdict.unwrap_or_else(|_| Verdict::Block("the hook crashed".to_owned())),
+                () = ctx.cancel().cancelled() => return Err(super::run::cancelled(entry.name())),
+            };
+            match verdict {
+                Verdict::Continue => {}
+                Verdict::Replace(arguments) => {
+                    note(ctx, hook.name(), "changed the arguments");
+                    changed = Some(arguments);
+                }
+                Verdict::Block(why) => {
+                    note(ctx, hook.name(), &format!("blocked the call: {why}"));
+                    return Err(ToolError::new(
+                        Code::PermissionDenied,
+                        format!("hook `{}` blocked `{}`: {why}", hook.name(), entry.name()),
+                    )
+                    .with("hook", hook.name()));
+                }
+            }
+        }
+        Ok(changed)
+    }
+
+    /// The looking on of step 11.
+    pub(super) async fn after(&self, ctx: &Context, outcome: &Outcome) {
+        for hook in &self.inner.hooks {
+            if AssertUnwindSafe(hook.after(ctx, outcome)).catch_unwind().await.is_err() {
+                ctx.record(|| EventKind::Warning {
+                    message: format!("hook `{}` crashed after `{}`", hook.name(), outcome.tool),
+                });
+            }
+        }
+    }
+}
+
+fn note(ctx: &Context, hook: &str, what: &str) {
+    ctx.record(|| EventKind::HookIntervened { hook: hook.to_owned(), what: what.to_owned() });
+}

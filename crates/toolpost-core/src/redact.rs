@@ -1,0 +1,147 @@
+//! Known secrets never leave: results, progress and spilled output pass through here.
+
+use aho_corasick::{AhoCorasick, MatchKind};
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+/// Replaces known secrets by `[redacted:NAME]`.
+///
+/// Made once from the secrets the host knows (API keys in its environment, tokens in its configuration). Values of
+/// fewer than eight bytes are not taken: they would match by chance.
+#[derive(Debug, Clone, Default)]
+pub struct Redactor {
+    finder: Option<AhoCorasick>,
+    replacements: Vec<String>,
+    longest: usize,
+}
+
+impl Redactor {
+    /// A redactor for these names and values.
+    pub fn new<N: AsRef<str>, V: AsRef<str>>(secrets: impl IntoIterator<Item = (N, V)>) -> Redactor {
+        let mut known: Vec<(String, String)> = secrets
+            .into_iter()
+            .map(|(name, value)| (name.as_ref().to_owned(), value.as_ref().trim().to_owned()))
+            .filter(|(_, value)| value.len() >= 8)
+            .collect();
+        known.sort();
+        known.dedup_by(|a, b| a.1 == b.1);
+        let finder = AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostLongest)
+            .build(known.iter().map(|(_, value)| value))
+            .ok()
+            .filter(|_| !known.is_empty());
+        Redactor {
+            finder,
+            longest: known.iter().map(|(_, value)| value.len()).max().unwrap_or(0),
+            replacements: known.into_iter().map(|(name, _)| format!("[redacted:{name}]")).collect(),
+        }
+    }
+
+    /// Whether there is nothing to look for.
+    pub fn is_empty(&self) -> bool {
+        self.finder.is_none()
+    }
+
+    /// The text without secrets.
+    pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        match &self.finder {
+            Some(finder) if finder.is_match(text) => Cow::Owned(finder.replace_all(text, &self.replacements)),
+            _ => Cow::Borrowed(text),
+        }
+    }
+
+    /// A writer that redacts what passes through it, across the borders of chunks.
+    pub fn writer<W: Write>(&self, inner: W) -> RedactingWriter<'_, W> {
+        RedactingWriter { redactor: self, inner, pending: Vec::new() }
+    }
+}
+
+/// See [`Redactor::writer`]. [`RedactingWriter::finish`] writes what was held back.
+pub struct RedactingWriter<'r, W: Write> {
+    redactor: &'r Redactor,
+    inner: W,
+    pending: Vec<u8>,
+}
+
+impl<W: Write> RedactingWriter<'_, W> {
+    /// Writes what was held back and gives the inner writer back.
+    pub fn finish(mut self) -> io::Result<W> {
+        self.drain(0)?;
+        self.inner.flush()?;
+        Ok(self.inner)
+    }
+
+    /// Passes on all but the last `keep` bytes. A secret that starts before them lies wholly in the buffer, because
+    /// `keep` is one less than the longest.
+    fn drain(&mut self, keep: usize) -> io::Result<()> {
+        let Some(finder) = &self.redactor.finder else {
+            self.inner.write_all(&self.pending)?;
+            self.pending.clear();
+            return Ok(());
+        };
+        let border = self.pending.len().saturating_sub(keep);
+        let mut done = 0;
+        for found in finder.find_iter(&self.pending) {
+            if found.start() >= border {
+                break;
+            }
+            self.inner.write_all(&self.pending[done..found.start()])?;
+            self.inner.write_all(self.redactor.replacements[found.pattern().as_usize()].as_bytes())?;
+            done = found.end();
+        }
+        if done < border {
+            self.inner.write_all(&self.pending[done..border])?;
+            done = border;
+        }
+        self.pending.drain(..done);
+        Ok(())
+    }
+}
+
+impl<W: Write> Write for RedactingWriter<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.pending.extend_from_slice(bytes);
+        if self.pending.len() >= 64 * 1024 || self.redactor.is_empty() {
+            self.drain(self.redactor.longest.saturating_sub(1))?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        // What is held back may be the beginning of a secret: only `finish` may pass it on.
+        self.drain(self.redactor.longest.saturating_sub(1))?;
+        self.inner.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn redactor() -> Redactor {
+        Redactor::new([("KEY", "sk-12345678"), ("LONG", "sk-12345678-and-more"), ("SHORT", "abc")])
+    }
+
+    #[test]
+    fn secrets_are_replaced_and_short_values_are_not_taken() {
+        assert_eq!(redactor().redact("a sk-12345678 b abc"), "a [redacted:KEY] b abc");
+        assert_eq!(redactor().redact("sk-12345678-and-more"), "[redacted:LONG]");
+        assert!(matches!(redactor().redact("nothing"), Cow::Borrowed(_)));
+        assert!(Redactor::new([("A", "short")]).is_empty());
+    }
+
+    #[test]
+    fn secrets_are_found_across_chunks_of_any_size() {
+        let text = "x sk-12345678-and-more y sk-12345678-and-les sk-1234567 sk-12345678".repeat(40);
+        let expected = redactor().redact(&text).into_owned();
+        for size in 1..60 {
+            let redactor = redactor();
+            let mut writer = redactor.writer(Vec::new());
+            for chunk in text.as_bytes().chunks(size) {
+                writer.write_all(chunk).unwrap();
+                writer.flush().unwrap();
+            }
+            assert_eq!(String::from_utf8(writer.finish().unwrap()).unwrap(), expected, "chunks of {size}");
+        }
+    }
+}

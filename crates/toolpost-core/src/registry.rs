@@ -1,0 +1,251 @@
+//! Which tools there are. Readers get a snapshot that never changes under them; writers swap in the next one.
+
+mod alias;
+mod entry;
+
+pub use alias::{Alias, ArgumentAlias};
+pub(crate) use entry::AbortOnDrop;
+pub use entry::{Entry, Prepared};
+
+use crate::capability::Capability;
+use crate::error::{Code, ToolError};
+use crate::nearest::nearest;
+use crate::tool::{AnyTool, Setting, Texts};
+use arc_swap::ArcSwap;
+use indexmap::IndexMap;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// The tools of a runtime, by name and by alias.
+///
+/// A call takes one [`Snapshot`] and keeps it to its end, so that no change disturbs a call in flight.
+#[derive(Default)]
+pub struct Registry {
+    current: ArcSwap<Snapshot>,
+    writing: Mutex<()>,
+    texts: Arc<Texts>,
+}
+
+impl Registry {
+    /// An empty registry.
+    pub fn new() -> Registry {
+        Registry::default()
+    }
+
+    /// An empty registry that fills these texts into descriptions.
+    pub fn with_texts(texts: Texts) -> Registry {
+        Registry { texts: Arc::new(texts), ..Registry::default() }
+    }
+
+    /// Adds a tool. A name that is taken, or that no provider would accept, is an error.
+    pub fn register(&self, tool: impl AnyTool + 'static) -> Result<(), ToolError> {
+        self.register_shared(Arc::new(tool))
+    }
+
+    /// Adds a tool that others hold as well.
+    pub fn register_shared(&self, tool: Arc<dyn AnyTool>) -> Result<(), ToolError> {
+        self.change(|draft| draft.register(tool))
+    }
+
+    /// Takes a tool out, with its aliases. Calls in flight go on; shutting it down is the caller's business.
+    pub fn unregister(&self, name: &str) -> Option<Arc<Entry>> {
+        self.change(|draft| Ok(draft.unregister(name))).ok().flatten()
+    }
+
+    /// Adds another name for a tool. A name that is taken, or a tool that is not there, is an error.
+    pub fn add_alias(&self, alias: Alias) -> Result<(), ToolError> {
+        self.change(|draft| draft.add_alias(alias))
+    }
+
+    /// Several changes as one: readers see all of them or none. If `change` fails, nothing changes.
+    pub fn change<T>(&self, change: impl FnOnce(&mut Draft) -> Result<T, ToolError>) -> Result<T, ToolError> {
+        let _turn = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let current = self.current.load_full();
+        let mut draft = Draft {
+            tools: current.tools.clone(),
+            aliases: current.aliases.clone(),
+            texts: self.texts.clone(),
+        };
+        let value = change(&mut draft)?;
+        let next =
+            Snapshot { tools: draft.tools, aliases: draft.aliases, generation: current.generation + 1 };
+        self.current.store(Arc::new(next));
+        Ok(value)
+    }
+
+    /// The tools as they are now.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.current.load_full()
+    }
+
+    /// The tool of this canonical name.
+    pub fn get(&self, name: &str) -> Option<Arc<Entry>> {
+        self.current.load().tools.get(name).cloned()
+    }
+
+    /// Whether there is a tool of this canonical name.
+    pub fn has(&self, name: &str) -> bool {
+        self.current.load().tools.contains_key(name)
+    }
+
+    /// All canonical names, in the order of registration.
+    pub fn names(&self) -> Vec<String> {
+        self.current.load().tools.keys().cloned().collect()
+    }
+
+    /// All tools, in the order of registration.
+    pub fn all(&self) -> Vec<Arc<Entry>> {
+        self.current.load().tools.values().cloned().collect()
+    }
+
+    /// The tools through which the model can cause this, required or optional.
+    pub fn with_capability(&self, capability: Capability) -> Vec<Arc<Entry>> {
+        let mut all = self.all();
+        all.retain(|entry| entry.spec().required.union(entry.spec().optional).has(capability));
+        all
+    }
+
+    /// The tools meant for this provider, or for all.
+    pub fn for_provider(&self, provider: &str) -> Vec<Arc<Entry>> {
+        let mut all = self.all();
+        all.retain(|entry| {
+            let providers = &entry.spec().providers;
+            providers.is_empty() || providers.iter().any(|name| name.eq_ignore_ascii_case(provider))
+        });
+        all
+    }
+
+    /// Makes all tools ready, side by side. Returns those that failed; each is tried again at its next call.
+    pub async fn initialize_all(&self, setting: &Setting, limit: Duration) -> Vec<(String, ToolError)> {
+        let all = self.all();
+        let ready = all.iter().map(|entry| async move {
+            let result = entry.ready(setting, limit).await;
+            result.err().map(|error| (entry.name().to_owned(), error))
+        });
+        futures_util::future::join_all(ready).await.into_iter().flatten().collect()
+    }
+
+    /// Shuts all tools down that were made ready, the last one first, each within `limit`. Returns the names of
+    /// those that did not end in time or crashed.
+    pub async fn shutdown_all(&self, limit: Duration) -> Vec<String> {
+        let mut late = Vec::new();
+        for entry in self.all().into_iter().rev() {
+            if !entry.shutdown(limit).await {
+                late.push(entry.name().to_owned());
+            }
+        }
+        late
+    }
+}
+
+/// All tools at one moment.
+#[derive(Default)]
+pub struct Snapshot {
+    tools: IndexMap<String, Arc<Entry>>,
+    aliases: BTreeMap<String, Arc<Alias>>,
+    generation: u64,
+}
+
+impl Snapshot {
+    /// The tool that a name or alias leads to, and the alias it went by.
+    pub fn find(&self, name: &str) -> Result<(&Arc<Entry>, Option<&Arc<Alias>>), ToolError> {
+        if let Some(entry) = self.tools.get(name) {
+            return Ok((entry, None));
+        }
+        if let Some(alias) = self.aliases.get(name)
+            && let Some(entry) = self.tools.get(&alias.tool)
+        {
+            return Ok((entry, Some(alias)));
+        }
+        Err(self.unknown(name))
+    }
+
+    /// All tools, in the order of registration.
+    pub fn all(&self) -> impl Iterator<Item = &Arc<Entry>> {
+        self.tools.values()
+    }
+
+    /// All aliases, by name.
+    pub fn aliases(&self) -> impl Iterator<Item = &Arc<Alias>> {
+        self.aliases.values()
+    }
+
+    /// How many changes came before this state.
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    fn unknown(&self, name: &str) -> ToolError {
+        let known = self.tools.keys().chain(self.aliases.keys()).map(String::as_str);
+        let mut near: Vec<String> = Vec::new();
+        for candidate in nearest(name, known, 6) {
+            // An alias is only a way to its tool: name the tool.
+            let tool = self.aliases.get(&candidate).map_or(candidate, |alias| alias.tool.clone());
+            if !near.contains(&tool) {
+                near.push(tool);
+            }
+        }
+        near.truncate(3);
+        let shown: String = name.chars().take(80).collect();
+        let hint = match near.as_slice() {
+            [] => match self.tools.len() {
+                0 => "there are no tools".to_owned(),
+                1..=40 => format!("there are {}", self.tools.keys().cloned().collect::<Vec<_>>().join(", ")),
+                many => format!("none of the {many} names is near"),
+            },
+            near => format!(
+                "nearest: {}",
+                near.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+            ),
+        };
+        ToolError::new(Code::ToolNotFound, format!("no tool `{shown}`; {hint}")).with("nearest", near)
+    }
+}
+
+/// The next state of a registry, while it is made. See [`Registry::change`].
+pub struct Draft {
+    tools: IndexMap<String, Arc<Entry>>,
+    aliases: BTreeMap<String, Arc<Alias>>,
+    texts: Arc<Texts>,
+}
+
+impl Draft {
+    /// See [`Registry::register`].
+    pub fn register(&mut self, tool: Arc<dyn AnyTool>) -> Result<(), ToolError> {
+        let entry = Entry::new(tool, self.texts.clone())?;
+        let name = entry.name().to_owned();
+        self.check_free(&name)?;
+        self.tools.insert(name, Arc::new(entry));
+        Ok(())
+    }
+
+    /// See [`Registry::unregister`].
+    pub fn unregister(&mut self, name: &str) -> Option<Arc<Entry>> {
+        let entry = self.tools.shift_remove(name)?;
+        self.aliases.retain(|_, alias| alias.tool != name);
+        Some(entry)
+    }
+
+    /// See [`Registry::add_alias`].
+    pub fn add_alias(&mut self, alias: Alias) -> Result<(), ToolError> {
+        self.check_free(&alias.name)?;
+        if !self.tools.contains_key(&alias.tool) {
+            return Err(ToolError::new(
+                Code::ToolNotFound,
+                format!("alias `{}` leads to `{}`, which is not registered", alias.name, alias.tool),
+            ));
+        }
+        self.aliases.insert(alias.name.clone(), Arc::new(alias));
+        Ok(())
+    }
+
+    fn check_free(&self, name: &str) -> Result<(), ToolError> {
+        if self.tools.contains_key(name) || self.aliases.contains_key(name) {
+            return Err(ToolError::execution(format!(
+                "a tool or alias named `{name}` is already registered; unregister it first"
+            )));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,166 @@
+//! One registered tool: its definition, its compiled schema, and whether it has been made ready.
+
+use crate::capability::Capabilities;
+use crate::error::{Code, ToolError};
+use crate::schema::Schema;
+use crate::tool::{Amendment, AnyTool, Definition, Setting, Spec, Texts};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+use tokio::sync::OnceCell;
+
+/// A tool as the registry holds it.
+pub struct Entry {
+    tool: Arc<dyn AnyTool>,
+    spec: Spec,
+    texts: Arc<Texts>,
+    /// Made from the type, when first asked for.
+    declared: OnceLock<Result<Arc<Prepared>, ToolError>>,
+    /// Made by `init`; until that has worked once, empty.
+    ready: OnceCell<Arc<Prepared>>,
+}
+
+/// A definition with its schema compiled.
+#[derive(Debug)]
+pub struct Prepared {
+    /// What the tool is.
+    pub definition: Definition,
+    /// Its argument schema.
+    pub schema: Schema,
+}
+
+impl Entry {
+    pub(super) fn new(tool: Arc<dyn AnyTool>, texts: Arc<Texts>) -> Result<Entry, ToolError> {
+        let spec = tool.spec();
+        check_name(&spec.name)?;
+        if let Err(error) = semver::Version::parse(&spec.version) {
+            return Err(ToolError::execution(format!(
+                "tool `{}` has version `{}`, which is no semantic version ({error}); write it as 1.0.0",
+                spec.name, spec.version
+            )));
+        }
+        Ok(Entry { tool, spec, texts, declared: OnceLock::new(), ready: OnceCell::new() })
+    }
+
+    /// The canonical name.
+    pub fn name(&self) -> &str {
+        &self.spec.name
+    }
+
+    /// Everything about the tool but its schemas, as its author wrote it.
+    pub fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    /// All that the model could cause through the tool.
+    pub fn capabilities(&self) -> Capabilities {
+        self.spec.required.union(self.spec.optional)
+    }
+
+    pub(crate) fn tool(&self) -> &Arc<dyn AnyTool> {
+        &self.tool
+    }
+
+    /// The definition as it stands: amended if `init` has run, otherwise as declared. Fails if the tool's schema
+    /// is not valid.
+    pub fn prepared(&self) -> Result<&Arc<Prepared>, ToolError> {
+        match self.ready.get() {
+            Some(prepared) => Ok(prepared),
+            None => self.declared().as_ref().map_err(Clone::clone),
+        }
+    }
+
+    /// Whether the tool has been made ready.
+    pub fn is_ready(&self) -> bool {
+        self.ready.initialized()
+    }
+
+    /// Makes the tool ready, once, however many callers ask at the same time.
+    pub(crate) async fn ready(
+        &self,
+        setting: &Setting,
+        limit: Duration,
+    ) -> Result<&Arc<Prepared>, ToolError> {
+        self.ready.get_or_try_init(|| self.initialize(setting, limit)).await
+    }
+
+    async fn initialize(&self, setting: &Setting, limit: Duration) -> Result<Arc<Prepared>, ToolError> {
+        let declared = self.declared().as_ref().map_err(|error| self.init_failed(error.message()))?;
+        let (tool, setting) = (self.tool.clone(), setting.clone());
+        // In a task of its own: a panic or a blocked thread in `init` must not take the caller along.
+        let mut task = AbortOnDrop(tokio::spawn(async move { tool.init(&setting).await }));
+        let amendment = match tokio::time::timeout(limit, &mut task.0).await {
+            Ok(Ok(Ok(amendment))) => amendment,
+            Ok(Ok(Err(error))) => return Err(self.init_failed(error.message())),
+            Ok(Err(error)) => return Err(self.init_failed(&crate::executor::panic_message(error))),
+            Err(_) => {
+                return Err(self.init_failed(&format!("it was not ready after {} ms", limit.as_millis())));
+            }
+        };
+        match amendment {
+            Some(amendment) => self.amended(&declared.definition, amendment),
+            None => Ok(declared.clone()),
+        }
+    }
+
+    fn declared(&self) -> &Result<Arc<Prepared>, ToolError> {
+        self.declared.get_or_init(|| {
+            let mut definition = self.tool.definition();
+            self.texts.apply(&mut definition);
+            prepare(definition)
+        })
+    }
+
+    fn amended(&self, declared: &Definition, amendment: Amendment) -> Result<Arc<Prepared>, ToolError> {
+        let mut definition = declared.clone();
+        if let Some(description) = amendment.description {
+            definition.spec.description = description;
+            self.texts.apply(&mut definition);
+        }
+        if let Some(input) = amendment.input {
+            definition.input = input;
+        }
+        prepare(definition).map_err(|error| self.init_failed(error.message()))
+    }
+
+    fn init_failed(&self, why: &str) -> ToolError {
+        ToolError::new(
+            Code::InitFailed,
+            format!("tool `{}` could not be made ready: {why}; the next call tries again", self.name()),
+        )
+    }
+
+    /// Shuts the tool down if it was made ready. Whether it ended in time.
+    pub(crate) async fn shutdown(&self, limit: Duration) -> bool {
+        if !self.is_ready() {
+            return true;
+        }
+        let tool = self.tool.clone();
+        let mut task = AbortOnDrop(tokio::spawn(async move { tool.shutdown().await }));
+        matches!(tokio::time::timeout(limit, &mut task.0).await, Ok(Ok(())))
+    }
+}
+
+fn prepare(definition: Definition) -> Result<Arc<Prepared>, ToolError> {
+    let schema = Schema::compile(definition.input.clone())?;
+    Ok(Arc::new(Prepared { definition, schema }))
+}
+
+fn check_name(name: &str) -> Result<(), ToolError> {
+    let is_fine = (1..=64).contains(&name.len())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
+    if is_fine {
+        return Ok(());
+    }
+    Err(ToolError::execution(format!(
+        "`{name}` cannot name a tool: model providers take 1 to 64 letters, digits, `_` and `-`"
+    )))
+}
+
+/// A task that ends with its owner.
+pub(crate) struct AbortOnDrop<T>(pub(crate) tokio::task::JoinHandle<T>);
+
+impl<T> Drop for AbortOnDrop<T> {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}

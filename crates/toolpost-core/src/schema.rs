@@ -1,0 +1,206 @@
+//! A tool's schema: made from a type, compiled once, used to check arguments and to say what is wrong with them.
+//!
+//! This is the only module that knows the validator crate. Repairing arguments is [`repair`]'s work.
+
+mod problem;
+pub(crate) mod repair;
+
+pub use problem::Problem;
+pub use repair::Repair;
+
+use crate::error::{Code, ToolError};
+use crate::workspace::WorkspacePath;
+use jsonschema::PatternOptions;
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value};
+
+/// Arguments nested deeper than this are refused.
+pub const MAX_DEPTH: usize = 128;
+
+/// A JSON Schema, compiled.
+pub struct Schema {
+    value: Value,
+    validator: jsonschema::Validator,
+}
+
+impl Schema {
+    /// Compiles a schema. References to other documents are refused, and patterns run in linear time.
+    pub fn compile(value: Value) -> Result<Schema, ToolError> {
+        let validator = jsonschema::options()
+            .with_pattern_options(PatternOptions::regex().size_limit(1 << 20).dfa_size_limit(1 << 20))
+            .offline()
+            .build(&value)
+            .map_err(|error| {
+                ToolError::new(
+                    Code::ValidationError,
+                    format!("the schema itself is not valid at `{}`: {error}", error.instance_path()),
+                )
+            })?;
+        Ok(Schema { value, validator })
+    }
+
+    /// The schema as JSON.
+    pub fn value(&self) -> &Value {
+        &self.value
+    }
+
+    /// Whether the value fits.
+    pub fn accepts(&self, value: &Value) -> bool {
+        self.validator.is_valid(value)
+    }
+
+    /// Everything that is wrong with the value; empty if it fits.
+    pub fn problems(&self, value: &Value) -> Vec<Problem> {
+        // A value can be wrong in as many places as it has parts; a reader acts on the first few.
+        self.validator
+            .iter_errors(value)
+            .take(32)
+            .flat_map(|error| problem::explain(&error, &self.value))
+            .collect()
+    }
+
+    /// The values of all arguments that are paths of the workspace.
+    pub(crate) fn paths<'a>(&self, arguments: &'a Value) -> Vec<&'a str> {
+        let mut found = Vec::new();
+        collect_paths(&self.value, arguments, &mut found, 0);
+        found
+    }
+}
+
+impl std::fmt::Debug for Schema {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Schema").field(&self.value).finish()
+    }
+}
+
+/// The schema of an argument type, as models get it: no titles, no number formats, no `null` for what may be left out.
+pub fn arguments_of<T: JsonSchema>() -> Value {
+    let mut value = settings().for_deserialize().into_generator().into_root_schema_for::<T>().to_value();
+    tidy(&mut value);
+    if let Value::Object(root) = &mut value {
+        root.remove("description");
+        if !root.contains_key("type") {
+            root.insert("type".to_owned(), "object".into());
+        }
+        if !root.contains_key("properties") {
+            root.insert("properties".to_owned(), Value::Object(Map::new()));
+        }
+    }
+    value
+}
+
+/// The schema of a `data` type; none for `()`.
+pub fn data_of<T: JsonSchema>() -> Option<Value> {
+    let mut value = settings().for_serialize().into_generator().into_root_schema_for::<T>().to_value();
+    tidy(&mut value);
+    (value.get("type") != Some(&Value::from("null"))).then_some(value)
+}
+
+fn settings() -> SchemaSettings {
+    SchemaSettings::draft2020_12().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    })
+}
+
+/// Removes what costs tokens and tells a model nothing.
+fn tidy(value: &mut Value) {
+    let Value::Object(map) = value else { return };
+    map.remove("title");
+    if let Some(Value::String(format)) = map.get("format")
+        && (format.starts_with("uint")
+            || format.starts_with("int")
+            || format == "float"
+            || format == "double")
+    {
+        map.remove("format");
+    }
+    for (key, child) in map.iter_mut() {
+        match child {
+            Value::Object(children)
+                if matches!(key.as_str(), "properties" | "$defs" | "patternProperties") =>
+            {
+                children.values_mut().for_each(tidy);
+            }
+            Value::Object(_) => tidy(child),
+            Value::Array(items) => items.iter_mut().for_each(tidy),
+            _ => {}
+        }
+    }
+    let required: Vec<Value> = map.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+    if let Some(Value::Object(properties)) = map.get_mut("properties") {
+        for (name, property) in properties.iter_mut() {
+            if !required.iter().any(|item| item == name) {
+                without_null(property);
+            }
+        }
+    }
+}
+
+/// An argument that may be left out need not be `null` as well.
+fn without_null(property: &mut Value) {
+    let Value::Object(map) = property else { return };
+    if let Some(Value::Array(types)) = map.get_mut("type") {
+        types.retain(|item| item != "null");
+        if let [only] = types.as_slice() {
+            let only = only.clone();
+            map.insert("type".to_owned(), only);
+        }
+    }
+    if let Some(Value::Array(values)) = map.get_mut("enum") {
+        values.retain(|item| !item.is_null());
+    }
+    if let Some(Value::Array(branches)) = map.get_mut("anyOf") {
+        branches.retain(|branch| branch.get("type") != Some(&Value::from("null")));
+        if let [Value::Object(only)] = branches.as_slice() {
+            let only = only.clone();
+            map.remove("anyOf");
+            for (key, value) in only {
+                map.entry(key).or_insert(value);
+            }
+        }
+    }
+    if map.get("default").is_some_and(Value::is_null) {
+        map.remove("default");
+    }
+}
+
+fn collect_paths<'a>(schema: &Value, value: &'a Value, found: &mut Vec<&'a str>, depth: usize) {
+    if depth > 16 {
+        return;
+    }
+    match value {
+        Value::String(text) if schema.get(WorkspacePath::SCHEMA_MARK).is_some() => found.push(text),
+        Value::Array(items) => {
+            if let Some(schema) = schema.get("items") {
+                items.iter().for_each(|item| collect_paths(schema, item, found, depth + 1));
+            }
+        }
+        Value::Object(map) => {
+            if let Some(properties) = schema.get("properties") {
+                for (name, value) in map {
+                    if let Some(schema) = properties.get(name) {
+                        collect_paths(schema, value, found, depth + 1);
+                    }
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Whether a value is nested deeper than [`MAX_DEPTH`].
+pub(crate) fn is_too_deep(value: &Value) -> bool {
+    fn deeper(value: &Value, left: usize) -> bool {
+        match value {
+            Value::Array(items) => left == 0 || items.iter().any(|item| deeper(item, left - 1)),
+            Value::Object(map) => left == 0 || map.values().any(|item| deeper(item, left - 1)),
+            _ => false,
+        }
+    }
+    deeper(value, MAX_DEPTH)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,229 @@
+//! Mends arguments that are plainly meant: lossless, directed by the schema, and always told.
+//!
+//! Only arguments that do not fit are looked at, so valid ones never change. A number is never turned into a string,
+//! nothing is guessed, and what cannot be mended is left for the validator to explain.
+
+use super::problem::{joined, shown};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Number, Value};
+use std::fmt;
+
+/// One change made to the arguments before they were checked.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Repair {
+    /// Where: `limit`, `edits[0].oldString`.
+    pub path: String,
+    /// What was there.
+    pub from: String,
+    /// What was put in its place.
+    pub to: String,
+}
+
+impl fmt::Display for Repair {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`: {} → {}", self.path, self.from, self.to)
+    }
+}
+
+/// Mends `value` after the schema. `aliases` are other spellings of top-level keys.
+pub(crate) fn repair(schema: &Value, aliases: &[(String, String)], value: Value) -> (Value, Vec<Repair>) {
+    let mut mender = Mender { repairs: Vec::new() };
+    let value = mender.mend(schema, aliases, value, "");
+    (value, mender.repairs)
+}
+
+struct Mender {
+    repairs: Vec<Repair>,
+}
+
+impl Mender {
+    fn mend(&mut self, schema: &Value, aliases: &[(String, String)], value: Value, path: &str) -> Value {
+        let value = self.mend_kind(schema, value, path);
+        match value {
+            Value::Object(map) => Value::Object(self.mend_object(schema, aliases, map, path)),
+            Value::Array(items) => match schema.get("items") {
+                Some(item) => items
+                    .into_iter()
+                    .enumerate()
+                    .map(|(index, value)| self.mend(item, &[], value, &format!("{path}[{index}]")))
+                    .collect(),
+                None => Value::Array(items),
+            },
+            other => other,
+        }
+    }
+
+    /// A text that holds a number, a truth value, an array or an object where only that is wanted.
+    fn mend_kind(&mut self, schema: &Value, value: Value, path: &str) -> Value {
+        let wanted = Wanted::of(schema);
+        let mended = match &value {
+            Value::String(text) if !wanted.text => wanted.parse(text),
+            Value::Number(number) if wanted.integer && !wanted.number => whole(number).map(Value::Number),
+            _ => None,
+        };
+        match mended {
+            Some(mended) if mended != value => {
+                self.note(path, shown(&value), shown(&mended));
+                mended
+            }
+            _ => value,
+        }
+    }
+
+    fn mend_object(
+        &mut self,
+        schema: &Value,
+        aliases: &[(String, String)],
+        map: Map<String, Value>,
+        path: &str,
+    ) -> Map<String, Value> {
+        let Some(Value::Object(properties)) = schema.get("properties") else { return map };
+        // Where other keys are welcome, one that is not listed means itself.
+        let is_open = schema.get("additionalProperties") != Some(&Value::Bool(false));
+        let required = |name: &str| {
+            schema
+                .get("required")
+                .and_then(Value::as_array)
+                .is_some_and(|all| all.iter().any(|item| item == name))
+        };
+        let given: Vec<String> = map.keys().cloned().collect();
+        let mut mended = Map::new();
+        for (key, value) in map {
+            let name = match properties.contains_key(&key) {
+                true => key,
+                false if is_open => key,
+                false => match meant(&key, properties, aliases) {
+                    Some(name) if !given.contains(&name) && !mended.contains_key(&name) => {
+                        self.note(&joined(path, &key), format!("`{key}`"), format!("`{name}`"));
+                        name
+                    }
+                    _ => key,
+                },
+            };
+            let Some(property) = properties.get(&name) else {
+                mended.insert(name, value);
+                continue;
+            };
+            let place = joined(path, &name);
+            if value.is_null() && !required(&name) && !Wanted::of(property).null {
+                self.note(&place, "null".to_owned(), "left out".to_owned());
+                continue;
+            }
+            let value = self.mend(property, &[], value, &place);
+            mended.insert(name, value);
+        }
+        mended
+    }
+
+    fn note(&mut self, path: &str, from: String, to: String) {
+        self.repairs.push(Repair { path: path.to_owned(), from, to });
+    }
+}
+
+/// The one known key that an unknown key means: an alias, or the same but for case, `_` and `-`.
+fn meant(key: &str, properties: &Map<String, Value>, aliases: &[(String, String)]) -> Option<String> {
+    if let Some((_, name)) = aliases.iter().find(|(alias, _)| alias == key) {
+        return Some(name.clone());
+    }
+    let folded = fold(key);
+    let mut same = properties.keys().filter(|name| fold(name) == folded);
+    match (same.next(), same.next()) {
+        (Some(name), None) => Some(name.clone()),
+        _ => aliases.iter().find(|(alias, _)| fold(alias) == folded).map(|(_, name)| name.clone()),
+    }
+}
+
+fn fold(key: &str) -> String {
+    key.chars().filter(|c| !matches!(c, '_' | '-')).flat_map(char::to_lowercase).collect()
+}
+
+/// Which kinds of value a schema takes. A schema that does not say takes text, so that nothing is parsed.
+#[derive(Default)]
+struct Wanted {
+    text: bool,
+    number: bool,
+    integer: bool,
+    truth: bool,
+    array: bool,
+    object: bool,
+    null: bool,
+}
+
+impl Wanted {
+    fn of(schema: &Value) -> Wanted {
+        let mut wanted = Wanted::default();
+        wanted.add(schema, 0);
+        wanted
+    }
+
+    fn add(&mut self, schema: &Value, depth: usize) {
+        let types: Vec<&str> = match schema.get("type") {
+            Some(Value::String(only)) => vec![only],
+            Some(Value::Array(many)) => many.iter().filter_map(Value::as_str).collect(),
+            _ => {
+                let branches = ["anyOf", "oneOf"].into_iter().find_map(|key| schema.get(key)?.as_array());
+                match branches {
+                    Some(branches) if depth < 8 => {
+                        branches.iter().for_each(|branch| self.add(branch, depth + 1));
+                    }
+                    _ => {
+                        self.text = true;
+                        self.null = true;
+                    }
+                }
+                return;
+            }
+        };
+        for kind in types {
+            match kind {
+                "number" => self.number = true,
+                "integer" => self.integer = true,
+                "boolean" => self.truth = true,
+                "array" => self.array = true,
+                "object" => self.object = true,
+                "null" => self.null = true,
+                _ => self.text = true,
+            }
+        }
+    }
+
+    fn parse(&self, text: &str) -> Option<Value> {
+        let trimmed = text.trim();
+        match trimmed {
+            "true" | "True" if self.truth => return Some(Value::Bool(true)),
+            "false" | "False" if self.truth => return Some(Value::Bool(false)),
+            "null" | "None" if self.null => return Some(Value::Null),
+            _ => {}
+        }
+        let is_bracketed = trimmed.starts_with('[') || trimmed.starts_with('{');
+        if self.number || self.integer || is_bracketed {
+            match serde_json::from_str::<Value>(trimmed).ok()? {
+                Value::Number(number) if self.number => exact(trimmed, number).map(Value::Number),
+                Value::Number(number) if self.integer => whole(&number).map(Value::Number),
+                value @ Value::Array(_) if self.array => Some(value),
+                value @ Value::Object(_) if self.object => Some(value),
+                _ => None,
+            }
+        } else {
+            None
+        }
+    }
+}
+
+/// The number, unless parsing it lost digits.
+fn exact(text: &str, number: Number) -> Option<Number> {
+    if number.is_i64() || number.is_u64() {
+        return Some(number);
+    }
+    let digits = |text: &str| text.chars().filter(char::is_ascii_digit).count();
+    (digits(text) <= 15).then_some(number)
+}
+
+/// `5.0` as `5`, where nothing is lost.
+fn whole(number: &Number) -> Option<Number> {
+    if number.is_i64() || number.is_u64() {
+        return Some(number.clone());
+    }
+    let float = number.as_f64()?;
+    (float.fract() == 0.0 && float.abs() <= 9_007_199_254_740_991.0).then(|| Number::from(float as i64))
+}

@@ -1,0 +1,244 @@
+//! Outputs too long for a model, kept whole on disk under a handle that `read` opens.
+//!
+//! Spill files belong to one session, are readable by the user alone (0600), bounded in size, and collected by age
+//! and by total size.
+
+#![expect(clippy::disallowed_methods, reason = "spill files lie outside every workspace")]
+
+use crate::error::{Code, ToolError};
+use crate::redact::Redactor;
+use crate::workspace::{File, Kind, Stat};
+use sha2::{Digest, Sha256};
+use std::fs;
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::{Duration, Instant, SystemTime};
+
+/// How handles begin.
+pub const HANDLE_PREFIX: &str = "spill:";
+
+/// What a spill directory may hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SpillLimits {
+    /// Bytes of one output; what is beyond is not kept, and that is said.
+    pub per_call: u64,
+    /// Bytes in all; the oldest go first.
+    pub total: u64,
+    /// How long an output is kept.
+    pub age: Duration,
+}
+
+impl Default for SpillLimits {
+    fn default() -> SpillLimits {
+        SpillLimits { per_call: 256 << 20, total: 1 << 30, age: Duration::from_secs(7 * 24 * 3600) }
+    }
+}
+
+/// A directory of spilled outputs. All its methods block.
+#[derive(Debug)]
+pub struct Spill {
+    directory: PathBuf,
+    limits: SpillLimits,
+    collected: Mutex<Option<Instant>>,
+}
+
+impl Spill {
+    /// Spills into `directory`, which is made when it is first needed.
+    pub fn new(directory: impl Into<PathBuf>, limits: SpillLimits) -> Spill {
+        Spill { directory: directory.into(), limits, collected: Mutex::new(None) }
+    }
+
+    /// Keeps a text, without secrets. Returns its handle and how many bytes were kept.
+    pub fn keep(
+        &self,
+        session: &str,
+        call: &str,
+        text: &str,
+        redactor: &Redactor,
+    ) -> io::Result<(String, u64)> {
+        self.collect_now_and_then();
+        let folder = self.folder(session);
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
+        let path = folder.join(file_name(call).ok_or(io::ErrorKind::InvalidInput)?);
+        let written = self.write(&path, text, redactor);
+        if written.is_err() {
+            // Half an output under a handle that promises the whole would mislead.
+            let _ = fs::remove_file(&path);
+        }
+        Ok((format!("{HANDLE_PREFIX}{call}"), written?))
+    }
+
+    fn write(&self, path: &Path, text: &str, redactor: &Redactor) -> io::Result<u64> {
+        let file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+        let mut writer =
+            redactor.writer(Capped { inner: io::BufWriter::new(file), left: self.limits.per_call, kept: 0 });
+        writer.write_all(text.as_bytes())?;
+        Ok(writer.finish()?.kept)
+    }
+
+    /// Opens a handle of this session.
+    pub fn open(&self, session: &str, handle: &str) -> Result<File, ToolError> {
+        let call = handle.strip_prefix(HANDLE_PREFIX).unwrap_or(handle);
+        let unknown = || {
+            ToolError::new(
+                Code::FileNotFound,
+                format!(
+                    "no output is kept under `{handle}` in this session; handles are collected after {} days and \
+                     do not cross sessions: run the call again",
+                    self.limits.age.as_secs() / 86_400
+                ),
+            )
+        };
+        let path = self.folder(session).join(file_name(call).ok_or_else(unknown)?);
+        let file = fs::OpenOptions::new()
+            .read(true)
+            .custom_flags((rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK).bits() as i32)
+            .open(&path)
+            .map_err(|_| unknown())?;
+        let metadata = file.metadata().map_err(|_| unknown())?;
+        let stat = Stat {
+            name: format!("{HANDLE_PREFIX}{call}"),
+            kind: if metadata.is_file() { Kind::File } else { Kind::Special },
+            size: metadata.len(),
+            modified_ms: millis(metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH)),
+            mode: metadata.permissions().mode() & 0o7777,
+        };
+        Ok(File { stat, reader: Box::new(file) })
+    }
+
+    /// Removes what is too old, then the oldest until the rest fits. Returns how many outputs went.
+    pub fn collect(&self) -> usize {
+        let mut kept: Vec<(SystemTime, u64, PathBuf)> = Vec::new();
+        let mut removed = 0;
+        let now = SystemTime::now();
+        for folder in listed(&self.directory) {
+            for path in listed(&folder) {
+                let Ok(metadata) = fs::symlink_metadata(&path) else { continue };
+                let modified = metadata.modified().unwrap_or(now);
+                if now.duration_since(modified).unwrap_or_default() > self.limits.age {
+                    removed += usize::from(fs::remove_file(&path).is_ok());
+                } else {
+                    kept.push((modified, metadata.len(), path));
+                }
+            }
+            // Fails while outputs are left in it, as it should.
+            let _ = fs::remove_dir(&folder);
+        }
+        kept.sort();
+        let mut total: u64 = kept.iter().map(|(_, size, _)| size).sum();
+        for (_, size, path) in kept {
+            if total <= self.limits.total {
+                break;
+            }
+            removed += usize::from(fs::remove_file(&path).is_ok());
+            total -= size;
+        }
+        removed
+    }
+
+    fn collect_now_and_then(&self) {
+        let mut collected = self.collected.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if collected.is_none_or(|at| at.elapsed() > Duration::from_secs(600)) {
+            *collected = Some(Instant::now());
+            drop(collected);
+            self.collect();
+        }
+    }
+
+    /// A session's id may be any text, so its folder is named by a hash.
+    fn folder(&self, session: &str) -> PathBuf {
+        let hash = Sha256::digest(session.as_bytes());
+        let name: String = hash.iter().take(12).map(|byte| format!("{byte:02x}")).collect();
+        self.directory.join(name)
+    }
+}
+
+fn listed(folder: &Path) -> Vec<PathBuf> {
+    fs::read_dir(folder)
+        .map(|entries| entries.flatten().map(|entry| entry.path()).collect())
+        .unwrap_or_default()
+}
+
+/// A call's id as a file name, if it is one.
+fn file_name(call: &str) -> Option<&str> {
+    let is_plain = (1..=64).contains(&call.len())
+        && call.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
+    is_plain.then_some(call)
+}
+
+fn millis(time: SystemTime) -> i64 {
+    let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// Passes on the first `left` bytes and swallows the rest.
+struct Capped<W> {
+    inner: W,
+    left: u64,
+    kept: u64,
+}
+
+impl<W: Write> Write for Capped<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let taken = bytes.len().min(usize::try_from(self.left).unwrap_or(usize::MAX));
+        self.inner.write_all(&bytes[..taken])?;
+        self.left -= taken as u64;
+        self.kept += taken as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+
+    fn spill(limits: SpillLimits) -> (tempfile::TempDir, Spill) {
+        let directory = tempfile::tempdir().unwrap();
+        let spill = Spill::new(directory.path().join("spill"), limits);
+        (directory, spill)
+    }
+
+    #[test]
+    fn an_output_is_kept_for_its_session_only_and_without_secrets() {
+        let (_directory, spill) = spill(SpillLimits::default());
+        let redactor = Redactor::new([("KEY", "hunter2hunter2")]);
+        let (handle, kept) = spill.keep("one", "call1", "a hunter2hunter2 b", &redactor).unwrap();
+        assert_eq!((handle.as_str(), kept), ("spill:call1", 18));
+        let mut file = spill.open("one", &handle).unwrap();
+        let mut text = String::new();
+        file.reader.read_to_string(&mut text).unwrap();
+        assert_eq!((text.as_str(), file.stat.mode), ("a [redacted:KEY] b", 0o600));
+        assert_eq!(spill.open("two", &handle).unwrap_err().code(), Code::FileNotFound);
+        assert_eq!(spill.open("one", "spill:../one/call1").unwrap_err().code(), Code::FileNotFound);
+        assert!(spill.keep("one", "../x", "", &redactor).is_err());
+    }
+
+    #[test]
+    fn one_output_and_all_of_them_are_bounded() {
+        let (_directory, spill) = spill(SpillLimits { per_call: 100, total: 250, ..SpillLimits::default() });
+        for call in ["a", "b", "c", "d"] {
+            let (_, kept) = spill.keep("s", call, &"x".repeat(1000), &Redactor::default()).unwrap();
+            assert_eq!(kept, 100);
+            std::thread::sleep(Duration::from_millis(15));
+        }
+        assert_eq!(spill.collect(), 2);
+        assert!(spill.open("s", "spill:b").is_err());
+        assert!(spill.open("s", "spill:c").is_ok());
+    }
+
+    #[test]
+    fn old_outputs_are_collected() {
+        let (_directory, spill) = spill(SpillLimits { age: Duration::ZERO, ..SpillLimits::default() });
+        spill.keep("s", "a", "x", &Redactor::default()).unwrap();
+        std::thread::sleep(Duration::from_millis(15));
+        assert_eq!(spill.collect(), 1);
+        assert!(spill.open("s", "spill:a").is_err());
+    }
+}

@@ -1,0 +1,197 @@
+//! What is known of a tool without running it.
+
+use crate::capability::{Capabilities, Capability, Facts, Need};
+use serde::Serialize;
+use serde_json::Value;
+use std::ops::Deref;
+use std::time::Duration;
+
+/// Everything about a tool but its schemas. Built by the tool's author.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Spec {
+    /// The canonical name: 1 to 64 of `A-Z a-z 0-9 _ -`.
+    pub name: String,
+    /// A semantic version.
+    pub version: String,
+    /// What the model reads: what it does, its limits, its defaults.
+    pub description: String,
+    /// What the model can cause through it.
+    pub required: Capabilities,
+    /// What it can cause beyond that, where granted.
+    pub optional: Capabilities,
+    /// What is true of every call.
+    pub facts: Facts,
+    /// Services it cannot work without.
+    pub needs: Vec<Need>,
+    /// Model providers it is meant for; none means all.
+    pub providers: Vec<String>,
+    /// Time-out where the caller says nothing, and the most a caller may ask for.
+    #[serde(serialize_with = "as_millis")]
+    pub timeout: Duration,
+    /// The most a caller may ask for.
+    #[serde(serialize_with = "as_millis")]
+    pub max_timeout: Duration,
+    /// How long it may take to end once it is cancelled or out of time, before it is dropped.
+    #[serde(serialize_with = "as_millis")]
+    pub grace: Duration,
+    /// How much text it may return.
+    pub budget: OutputBudget,
+    /// Whether its dry run is its own work, and not `call` over an overlay of the workspace.
+    #[serde(skip)]
+    pub has_own_dry_run: bool,
+    /// Other spellings of its arguments.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub argument_aliases: Vec<(String, String)>,
+}
+
+impl Spec {
+    /// A tool that can cause nothing yet, with the default limits: 30 s, 50 KB or 2,000 lines.
+    pub fn new(name: impl Into<String>, version: impl Into<String>, description: impl Into<String>) -> Spec {
+        Spec {
+            name: name.into(),
+            version: version.into(),
+            description: description.into().trim().to_owned(),
+            required: Capabilities::NONE,
+            optional: Capabilities::NONE,
+            facts: Facts::default(),
+            needs: Vec::new(),
+            providers: Vec::new(),
+            timeout: Duration::from_secs(30),
+            max_timeout: Duration::from_secs(600),
+            grace: Duration::from_millis(250),
+            budget: OutputBudget::default(),
+            has_own_dry_run: false,
+            argument_aliases: Vec::new(),
+        }
+    }
+
+    /// The model can cause this through the tool; without it the tool is not offered.
+    #[must_use]
+    pub fn requires(mut self, capability: Capability) -> Spec {
+        self.required = self.required.with(capability);
+        self
+    }
+
+    /// The tool can cause this too where it is granted; see [`Context::granted`](crate::Context::granted).
+    #[must_use]
+    pub fn may_use(mut self, capability: Capability) -> Spec {
+        self.optional = self.optional.with(capability);
+        self
+    }
+
+    /// Calling twice has the effect of calling once.
+    #[must_use]
+    pub fn idempotent(mut self) -> Spec {
+        self.facts.idempotent = true;
+        self
+    }
+
+    /// A failed call may be tried again, where the error says so.
+    #[must_use]
+    pub fn retryable(mut self) -> Spec {
+        self.facts.retryable = true;
+        self
+    }
+
+    /// Calls may run beside each other.
+    #[must_use]
+    pub fn parallel_safe(mut self) -> Spec {
+        self.facts.parallel_safe = true;
+        self
+    }
+
+    /// The tool cannot work without this service.
+    #[must_use]
+    pub fn needs(mut self, need: Need) -> Spec {
+        self.needs.push(need);
+        self
+    }
+
+    /// The tool is meant for this provider's models.
+    #[must_use]
+    pub fn for_provider(mut self, provider: impl Into<String>) -> Spec {
+        self.providers.push(provider.into());
+        self
+    }
+
+    /// Its time-out, and the most a caller may ask for.
+    #[must_use]
+    pub fn timeout(mut self, usual: Duration, most: Duration) -> Spec {
+        self.timeout = usual;
+        self.max_timeout = most.max(usual);
+        self
+    }
+
+    /// How long it may take to end once it is told to.
+    #[must_use]
+    pub fn grace(mut self, grace: Duration) -> Spec {
+        self.grace = grace;
+        self
+    }
+
+    /// How much text it may return.
+    #[must_use]
+    pub fn budget(mut self, budget: OutputBudget) -> Spec {
+        self.budget = budget;
+        self
+    }
+
+    /// `dry_run` is written for this tool. Without it, a tool that can run commands or reach the network has none:
+    /// an overlay of the workspace would not hold back what it does elsewhere.
+    #[must_use]
+    pub fn own_dry_run(mut self) -> Spec {
+        self.has_own_dry_run = true;
+        self
+    }
+
+    /// Another spelling of an argument, accepted and reported as a repair.
+    #[must_use]
+    pub fn argument_alias(mut self, alias: &str, argument: &str) -> Spec {
+        self.argument_aliases.push((alias.to_owned(), argument.to_owned()));
+        self
+    }
+}
+
+/// A tool's spec with the schemas of its arguments and its data.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Definition {
+    /// Everything but the schemas.
+    #[serde(flatten)]
+    pub spec: Spec,
+    /// The schema of the arguments.
+    #[serde(rename = "inputSchema")]
+    pub input: Value,
+    /// The schema of the data; none if there is no data.
+    #[serde(rename = "outputSchema", skip_serializing_if = "Option::is_none")]
+    pub output: Option<Value>,
+}
+
+impl Deref for Definition {
+    type Target = Spec;
+
+    fn deref(&self) -> &Spec {
+        &self.spec
+    }
+}
+
+/// How much text a call may return; beyond it the text is cut and the whole kept under a handle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OutputBudget {
+    /// Bytes.
+    pub bytes: usize,
+    /// Lines.
+    pub lines: usize,
+}
+
+impl Default for OutputBudget {
+    fn default() -> OutputBudget {
+        OutputBudget { bytes: 50_000, lines: 2_000 }
+    }
+}
+
+fn as_millis<S: serde::Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_u64(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX))
+}

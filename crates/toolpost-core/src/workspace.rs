@@ -1,0 +1,172 @@
+//! Where file tools act: a tree of files that cannot be left.
+//!
+//! A tool names files by [`WorkspacePath`] and opens them through the [`Workspace`] it is given, never by itself.
+//! What is read comes back as a blocking reader over an already opened file, to be used inside `spawn_blocking`:
+//! a name can be swapped for a link between two looks at it, an open file cannot.
+
+mod bound;
+mod disk;
+mod memory;
+mod overlay;
+mod path;
+mod place;
+mod refusal;
+mod turns;
+mod walk;
+
+pub(crate) use bound::Bound;
+pub use bound::{Guard, Usage};
+pub use disk::{Disk, Locks};
+pub use memory::Memory;
+pub use overlay::{Change, Overlay};
+pub use path::WorkspacePath;
+pub use walk::{Found, LeftOut, Walk, WalkOptions, walk};
+
+use crate::error::ToolError;
+use crate::future::BoxFuture;
+use serde::{Deserialize, Serialize};
+use std::io::{Read, Seek};
+
+/// A tree of files: on disk, in memory, in a store, or laid over another one.
+///
+/// Implemented by [`Disk`], [`Memory`] and [`Overlay`]; called by tools, through the [`Context`](crate::Context).
+/// Implementations keep three promises: no path leads out of the roots, whatever its spelling and whatever links
+/// lie on its way; nothing but regular files and folders is ever opened; a write is whole or absent. Callers use
+/// the readers they get only where blocking is allowed.
+///
+/// Names in answers are *display names*: relative to the first root, absolute for the others, with `/` between
+/// parts. The root itself is `.`.
+pub trait Workspace: Send + Sync {
+    /// The absolute path of the first root, for descriptions and messages.
+    fn root(&self) -> &str;
+
+    /// The absolute paths of all roots, the first one first.
+    fn roots(&self) -> Vec<String> {
+        vec![self.root().to_owned()]
+    }
+
+    /// The display name of a path, from its spelling alone: parts joined, `.` and `..` folded.
+    ///
+    /// `PATH_ESCAPE` where the spelling already leads out. Links are not looked at.
+    fn name(&self, path: &WorkspacePath) -> Result<String, ToolError>;
+
+    /// Kind, size, time and mode of what the path leads to. Links are followed inside the workspace.
+    fn stat<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<Stat, ToolError>>;
+
+    /// Opens a regular file for reading.
+    fn open<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<File, ToolError>>;
+
+    /// Opens a folder; its entries come in no order, links as links.
+    fn entries<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<Entries, ToolError>>;
+
+    /// Puts `content` in place of the file, or makes it, with the folders above it. Whole or absent.
+    ///
+    /// The mode of a replaced file is kept; other names of it (hard links) keep the old content; a link is
+    /// followed and its target replaced.
+    fn write<'a>(
+        &'a self,
+        path: &'a WorkspacePath,
+        content: &'a [u8],
+    ) -> BoxFuture<'a, Result<Written, ToolError>>;
+
+    /// Removes a file, a link (not its target) or an empty folder. Never a root.
+    fn remove<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<(), ToolError>>;
+
+    /// Moves a file or folder to a name that does not exist yet or is a file, making the folders above it.
+    fn rename<'a>(
+        &'a self,
+        from: &'a WorkspacePath,
+        to: &'a WorkspacePath,
+    ) -> BoxFuture<'a, Result<(), ToolError>>;
+
+    /// Makes a folder and those above it; one that exists is fine.
+    fn create_folder<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<(), ToolError>>;
+
+    /// Waits for the turn to change the file, against every other writer, in other processes too.
+    ///
+    /// The file need not exist. The turn ends when the lock is dropped.
+    fn lock<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<Lock, ToolError>>;
+}
+
+/// What kind of thing a name leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// A regular file.
+    File,
+    /// A folder.
+    Folder,
+    /// A symbolic link, where links are not followed.
+    Link,
+    /// A FIFO, socket or device: shown, never opened.
+    Special,
+}
+
+/// What is known of a file without reading it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stat {
+    /// Display name after following links: what policy judges.
+    pub name: String,
+    /// What it is.
+    pub kind: Kind,
+    /// Size in bytes.
+    pub size: u64,
+    /// Last change, in milliseconds since 1970.
+    pub modified_ms: i64,
+    /// Permission bits.
+    pub mode: u32,
+}
+
+/// An open regular file.
+pub struct File {
+    /// What was opened, as it was then.
+    pub stat: Stat,
+    /// Its bytes. Blocking.
+    pub reader: Box<dyn ReadSeek>,
+}
+
+impl std::fmt::Debug for File {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("File").field("stat", &self.stat).finish_non_exhaustive()
+    }
+}
+
+/// What a [`File`] reads from.
+pub trait ReadSeek: Read + Seek + Send {}
+impl<T: Read + Seek + Send> ReadSeek for T {}
+
+/// One name in a folder. Names that are not UTF-8 are shown with replacement characters and `exact` false.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Entry {
+    /// The last part of the path.
+    pub name: String,
+    /// What it is; links are not followed.
+    pub kind: Kind,
+    /// Whether `name` is the very name, so that it can be opened by it.
+    pub exact: bool,
+}
+
+/// The names of one folder, streamed: a folder of a million entries costs no memory. Blocking.
+pub type Entries = Box<dyn Iterator<Item = Result<Entry, ToolError>> + Send>;
+
+/// What a write did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    /// Display name of what was written, links followed.
+    pub name: String,
+    /// Whether the file is new.
+    pub created: bool,
+    /// Bytes written.
+    pub bytes: u64,
+}
+
+/// The turn to change one file; dropping it passes the turn on.
+#[must_use = "the turn ends when this is dropped"]
+pub struct Lock(#[expect(dead_code, reason = "held for its drop")] Box<dyn Send + Sync>);
+
+impl Lock {
+    /// Wraps whatever gives the turn back when dropped.
+    pub fn new(guard: impl Send + Sync + 'static) -> Lock {
+        Lock(Box::new(guard))
+    }
+}

@@ -1,0 +1,186 @@
+//! The workspace as a running call gets it: bound to what was decided, and counting what is touched.
+
+use super::{Entries, File, Kind, Lock, ReadSeek, Stat, Workspace, WorkspacePath, Written};
+use crate::capability::Capability;
+use crate::error::ToolError;
+use crate::future::BoxFuture;
+use std::collections::BTreeSet;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Judges each open by the name it resolved to. Implemented by the executor; called by the bound workspace.
+///
+/// What the call was allowed to do was decided from its arguments; a link may lead somewhere else. A judge refuses
+/// what would have been decided more strictly.
+pub trait Guard: Send + Sync {
+    /// Whether the call may do this to the file of this display name.
+    fn judge(&self, action: Capability, name: &str) -> Result<(), ToolError>;
+}
+
+/// What a call has touched so far.
+#[derive(Debug, Default)]
+pub struct Usage {
+    read: AtomicU64,
+    written: AtomicU64,
+    files: Mutex<BTreeSet<String>>,
+}
+
+impl Usage {
+    /// At most so many names are kept.
+    const MOST_FILES: usize = 1_000;
+
+    /// Bytes read.
+    pub fn bytes_read(&self) -> u64 {
+        self.read.load(Ordering::Relaxed)
+    }
+
+    /// Bytes written.
+    pub fn bytes_written(&self) -> u64 {
+        self.written.load(Ordering::Relaxed)
+    }
+
+    /// Names of the files opened or written, sorted.
+    pub fn files(&self) -> Vec<String> {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+    }
+
+    fn touch(&self, name: &str) {
+        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        if files.len() < Usage::MOST_FILES && !files.contains(name) {
+            files.insert(name.to_owned());
+        }
+    }
+}
+
+/// Another workspace, judged and counted.
+pub(crate) struct Bound {
+    inner: Arc<dyn Workspace>,
+    guard: Arc<dyn Guard>,
+    usage: Arc<Usage>,
+}
+
+impl Bound {
+    pub(crate) fn new(inner: Arc<dyn Workspace>, guard: Arc<dyn Guard>, usage: Arc<Usage>) -> Bound {
+        Bound { inner, guard, usage }
+    }
+
+    /// Judges the target of a change by where its links lead, or by its spelling where nothing is there yet.
+    async fn judge_change(&self, path: &WorkspacePath) -> Result<(), ToolError> {
+        self.guard.judge(Capability::Write, &self.inner.name(path)?)?;
+        if let Ok(stat) = self.inner.stat(path).await {
+            self.guard.judge(Capability::Write, &stat.name)?;
+        }
+        Ok(())
+    }
+}
+
+impl Workspace for Bound {
+    fn root(&self) -> &str {
+        self.inner.root()
+    }
+
+    fn roots(&self) -> Vec<String> {
+        self.inner.roots()
+    }
+
+    fn name(&self, path: &WorkspacePath) -> Result<String, ToolError> {
+        self.inner.name(path)
+    }
+
+    fn stat<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<Stat, ToolError>> {
+        Box::pin(async move {
+            let stat = self.inner.stat(path).await?;
+            self.guard.judge(Capability::Read, &stat.name)?;
+            Ok(stat)
+        })
+    }
+
+    fn open<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<File, ToolError>> {
+        Box::pin(async move {
+            let file = self.inner.open(path).await?;
+            self.guard.judge(Capability::Read, &file.stat.name)?;
+            self.usage.touch(&file.stat.name);
+            let reader = Counting { inner: file.reader, usage: self.usage.clone() };
+            Ok(File { stat: file.stat, reader: Box::new(reader) })
+        })
+    }
+
+    fn entries<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<Entries, ToolError>> {
+        Box::pin(async move {
+            let stat = self.inner.stat(path).await?;
+            if stat.kind == Kind::Folder {
+                self.guard.judge(Capability::Read, &stat.name)?;
+            }
+            self.inner.entries(path).await
+        })
+    }
+
+    fn write<'a>(
+        &'a self,
+        path: &'a WorkspacePath,
+        content: &'a [u8],
+    ) -> BoxFuture<'a, Result<Written, ToolError>> {
+        Box::pin(async move {
+            self.judge_change(path).await?;
+            let written = self.inner.write(path, content).await?;
+            self.usage.touch(&written.name);
+            self.usage.written.fetch_add(written.bytes, Ordering::Relaxed);
+            Ok(written)
+        })
+    }
+
+    fn remove<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<(), ToolError>> {
+        Box::pin(async move {
+            self.judge_change(path).await?;
+            self.inner.remove(path).await?;
+            self.usage.touch(&self.inner.name(path)?);
+            Ok(())
+        })
+    }
+
+    fn rename<'a>(
+        &'a self,
+        from: &'a WorkspacePath,
+        to: &'a WorkspacePath,
+    ) -> BoxFuture<'a, Result<(), ToolError>> {
+        Box::pin(async move {
+            self.judge_change(from).await?;
+            self.judge_change(to).await?;
+            self.inner.rename(from, to).await?;
+            self.usage.touch(&self.inner.name(from)?);
+            self.usage.touch(&self.inner.name(to)?);
+            Ok(())
+        })
+    }
+
+    fn create_folder<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<(), ToolError>> {
+        Box::pin(async move {
+            self.judge_change(path).await?;
+            self.inner.create_folder(path).await
+        })
+    }
+
+    fn lock<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<Lock, ToolError>> {
+        self.inner.lock(path)
+    }
+}
+
+struct Counting {
+    inner: Box<dyn ReadSeek>,
+    usage: Arc<Usage>,
+}
+
+impl Read for Counting {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.inner.read(buffer)?;
+        self.usage.read.fetch_add(count as u64, Ordering::Relaxed);
+        Ok(count)
+    }
+}
+
+impl Seek for Counting {
+    fn seek(&mut self, position: SeekFrom) -> io::Result<u64> {
+        self.inner.seek(position)
+    }
+}
