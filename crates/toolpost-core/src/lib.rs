@@ -21,6 +21,7 @@ mod policy;
 mod redact;
 mod registry;
 mod schema;
+mod seen;
 mod spill;
 mod tool;
 mod workspace;
@@ -43,6 +44,7 @@ pub use policy::{Decision, Effect, Policy, Profile, Request};
 pub use redact::{RedactingWriter, Redactor};
 pub use registry::{Alias, ArgumentAlias, Draft, Entry, Prepared, Registry, Snapshot};
 pub use schema::{MAX_DEPTH, Problem, Repair, Schema, arguments_of, data_of};
+pub use seen::Seen;
 pub use spill::{HANDLE_PREFIX, Spill, SpillLimits};
 pub use tool::{
     Amendment, AnyTool, Definition, DynamicTool, FunctionTool, OutputBudget, Setting, Spec, Texts, Tool,

@@ -280,11 +280,19 @@ fn find(nodes: &Nodes, name: &str) -> Result<Node, ToolError> {
         return Ok(node);
     }
     no_file_above(nodes, name)?;
-    let folder = above(name).next().unwrap_or(".");
-    let (start, wanted) = (prefix(folder), name.rsplit('/').next().unwrap_or(name));
+    // The first missing name from the left is the one to look for.
+    let folder = above(name).find(|above| look(nodes, above).is_some()).unwrap_or(".");
+    let start = prefix(folder);
+    let (wanted, rest) = name[start.len()..].split_once('/').unwrap_or((&name[start.len()..], ""));
     let known = children(nodes, folder);
     let near = nearest(wanted, known.iter().map(|entry| entry.name.as_str()), refusal::NEAREST);
-    let near: Vec<String> = near.into_iter().map(|name| format!("{start}{name}")).collect();
+    let near: Vec<String> = near
+        .into_iter()
+        .map(|part| {
+            let whole = format!("{start}{part}/{rest}");
+            if !rest.is_empty() && look(nodes, &whole).is_some() { whole } else { format!("{start}{part}") }
+        })
+        .collect();
     Err(refusal::missing(name, &near))
 }
 

@@ -101,7 +101,7 @@ pub(crate) fn fold(absolute: &str) -> Vec<String> {
 }
 
 /// The first root that holds an absolute path, compared part by part.
-pub(crate) fn find(absolute: &[String], roots: &[RootName]) -> Option<Place> {
+fn find(absolute: &[String], roots: &[RootName]) -> Option<Place> {
     roots.iter().enumerate().find_map(|(index, root)| {
         [&root.path, &root.given].into_iter().find_map(|spelling| {
             let parts = absolute.strip_prefix(fold(spelling).as_slice())?.to_vec();

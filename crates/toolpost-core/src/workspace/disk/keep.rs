@@ -1,5 +1,6 @@
 //! What a replaced file hands on to its successor: owner, mode and extended attributes, or else the refusal.
 
+use super::look::regular;
 use super::roots::{Failure, beneath};
 use rustix::fd::OwnedFd;
 use rustix::fs::{
@@ -54,6 +55,7 @@ fn extended(folder: &OwnedFd, name: &str, file: &std::fs::File) -> Result<(), Fa
         Err(Errno::ACCESS) => return Ok(()),
         Err(errno) => return Err(errno.into()),
     };
+    regular(&old)?;
     let mut list = vec![0; 64 * 1024];
     let length = match flistxattr(&old, &mut list[..]) {
         Ok(length) => length,

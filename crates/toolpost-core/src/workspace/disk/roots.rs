@@ -3,7 +3,7 @@
 //! Every open is one `openat2` beneath a root's handle. Where the kernel refuses a link because it is absolute,
 //! the link is resolved by hand and the result, free of links, is opened the same way again.
 
-use crate::workspace::place::{Place, RootName, find, fold};
+use crate::workspace::place::{Place, RootName, fold};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, Stat, fstat, openat2, readlinkat};
 use rustix::io::Errno;
@@ -94,7 +94,6 @@ impl Roots {
 
     fn resolve_once(&self, place: &Place) -> Result<Resolved, Failure> {
         let mut absolute = fold(&self.names[place.root].path);
-        let mut here = Place { root: place.root, parts: Vec::new() };
         // Names still to follow, the next one last, each with the link that brought it in.
         let mut todo: Vec<(String, Option<String>)> =
             place.parts.iter().rev().map(|part| (part.clone(), None)).collect();
@@ -105,18 +104,20 @@ impl Roots {
                 continue;
             }
             absolute.push(part);
-            here = match self.position(&mut absolute) {
+            let (root, skip) = match self.position(&mut absolute) {
                 Position::Above => continue,
                 Position::Outside => return Err(Failure::Escape),
-                Position::Inside(here) if here.is_root() => continue,
-                Position::Inside(here) => here,
+                Position::Inside { skip, .. } if skip == absolute.len() => continue,
+                Position::Inside { root, skip } => (root, skip),
             };
-            let handle = match self.open_exact(&here, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC) {
+            let here = || Place { root, parts: absolute[skip..].to_vec() };
+            let below = absolute[skip..].join("/");
+            let flags = OFlags::PATH | OFlags::NOFOLLOW;
+            let handle = match beneath(&self.handles[root], &below, flags, ResolveFlags::NO_SYMLINKS) {
                 Ok(handle) => handle,
-                Err(Failure::System(Errno::NOENT)) => {
-                    return missing(here, link, todo);
-                }
-                Err(failure) => return Err(failure),
+                Err(Errno::NOENT) => return missing(here(), link, todo),
+                Err(Errno::LOOP) => return Err(Failure::Changed),
+                Err(errno) => return Err(errno.into()),
             };
             match FileType::from_raw_mode(fstat(&handle)?.st_mode) {
                 FileType::Symlink => {
@@ -124,9 +125,9 @@ impl Roots {
                     if links > MOST_LINKS {
                         return Err(Failure::Loop);
                     }
+                    let name = here().display(&self.names);
                     let target = readlinkat(&handle, "", Vec::new())?;
                     let Ok(target) = target.to_str() else {
-                        let name = here.display(&self.names);
                         return Err(Failure::Refused(format!(
                             "the target of the link `{name}` is not UTF-8"
                         )));
@@ -135,7 +136,7 @@ impl Roots {
                     if target.starts_with('/') {
                         absolute.clear();
                     }
-                    let brought = link.unwrap_or_else(|| here.display(&self.names));
+                    let brought = link.unwrap_or(name);
                     let parts = target.split('/').filter(|part| !part.is_empty() && *part != ".");
                     todo.extend(parts.rev().map(|part| (part.to_owned(), Some(brought.clone()))));
                 }
@@ -145,11 +146,10 @@ impl Roots {
             }
         }
         match self.position(&mut absolute) {
-            Position::Inside(place) => Ok(Resolved { place, missing: 0 }),
-            Position::Above | Position::Outside => {
-                let _ = here;
-                Err(Failure::Escape)
+            Position::Inside { root, skip } => {
+                Ok(Resolved { place: Place { root, parts: absolute.split_off(skip) }, missing: 0 })
             }
+            Position::Above | Position::Outside => Err(Failure::Escape),
         }
     }
 
@@ -160,10 +160,11 @@ impl Roots {
                 *absolute = fold(&root.path);
             }
         }
-        let canonical = |root: &RootName| RootName { path: root.path.clone(), given: root.path.clone() };
-        let roots: Vec<RootName> = self.names.iter().map(canonical).collect();
-        if let Some(place) = find(absolute, &roots) {
-            return Position::Inside(place);
+        for (root, name) in self.names.iter().enumerate() {
+            let parts = fold(&name.path);
+            if absolute.starts_with(&parts) {
+                return Position::Inside { root, skip: parts.len() };
+            }
         }
         let above = |spelling: &str| fold(spelling).starts_with(absolute);
         match self.names.iter().any(|root| above(&root.path) || above(&root.given)) {
@@ -177,11 +178,12 @@ impl Roots {
         let link = format!("/proc/self/fd/{}", handle.as_raw_fd());
         if let Ok(target) = readlinkat(CWD, link, Vec::new()) {
             let target = target.to_string_lossy();
+            let mut absolute = fold(&target);
             if target.starts_with('/')
                 && !target.ends_with(" (deleted)")
-                && let Position::Inside(place) = self.position(&mut fold(&target))
+                && let Position::Inside { root, skip } = self.position(&mut absolute)
             {
-                return Ok(place.display(&self.names));
+                return Ok(Place { root, parts: absolute.split_off(skip) }.display(&self.names));
             }
         }
         Ok(self.resolve(place)?.place.display(&self.names))
@@ -196,8 +198,8 @@ impl Roots {
 }
 
 enum Position {
-    /// In a root, or a root itself.
-    Inside(Place),
+    /// In this root, whose own path has so many parts, or the root itself.
+    Inside { root: usize, skip: usize },
     /// On the way down to a root: not looked at, but names may still lead into one.
     Above,
     /// Nowhere near.

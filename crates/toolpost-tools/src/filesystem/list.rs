@@ -1,0 +1,200 @@
+//! `list`: the tree below a folder, as git sees it, bounded.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use toolpost_core::{
+    Capability, Context, Kind, Output, OutputBudget, Spec, Tool, ToolError, Walk, WalkOptions, WorkspacePath,
+    walk,
+};
+
+/// What the model may ask for.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Args {
+    /// Folder to list; the workspace root if left out.
+    #[serde(default = "WorkspacePath::root")]
+    path: WorkspacePath,
+    /// More to leave out, written as in a .gitignore.
+    #[serde(default)]
+    ignore: Vec<String>,
+    /// Levels to go down.
+    #[serde(default = "usual_depth")]
+    #[schemars(range(min = 1))]
+    depth: usize,
+    /// Most entries to show.
+    #[serde(default = "usual_limit")]
+    #[schemars(range(min = 1, max = 10_000))]
+    limit: usize,
+    /// Show names that begin with a dot.
+    #[serde(default)]
+    hidden: bool,
+    /// Show what .gitignore leaves out.
+    #[serde(default)]
+    no_ignore: bool,
+}
+
+fn usual_depth() -> usize {
+    3
+}
+
+fn usual_limit() -> usize {
+    1_000
+}
+
+/// What a program gets beside the text.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Data {
+    /// The folder that was listed.
+    path: String,
+    /// Its entries in order, each folder followed by what is in it.
+    entries: Vec<Entry>,
+    /// Entries that were seen and are not shown, because of the limit.
+    left_out: u64,
+    /// Folders that could not be read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unreadable: Vec<String>,
+    /// Entries whose names are not UTF-8.
+    #[serde(skip_serializing_if = "is_zero")]
+    not_utf8: u64,
+    /// Entries that the policy holds back.
+    #[serde(skip_serializing_if = "is_zero")]
+    held_back: u64,
+    /// Whether time ran out before the end.
+    #[serde(skip_serializing_if = "is_false")]
+    partial: bool,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+/// One file or folder.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Entry {
+    /// Its path from the root.
+    path: String,
+    /// `file`, `folder`, `link` or `special`.
+    kind: String,
+}
+
+/// The tool.
+pub struct List;
+
+impl Tool for List {
+    type Args = Args;
+    type Data = Data;
+
+    fn spec(&self) -> Spec {
+        Spec::new("list", "1.0.0", include_str!("list.txt"))
+            .requires(Capability::Read)
+            .idempotent()
+            .parallel_safe()
+            // Bounded by entries, of which a caller may ask for 10,000.
+            .budget(OutputBudget { bytes: 50_000, lines: 12_000 })
+            .argument_alias("filePath", "path")
+            .argument_alias("directory", "path")
+    }
+
+    async fn call(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
+        let options = WalkOptions {
+            hidden: args.hidden,
+            no_ignore: args.no_ignore,
+            max_depth: Some(args.depth),
+            ignore: args.ignore,
+            limit: args.limit,
+        };
+        let name = ctx.workspace().name(&args.path)?;
+        let should_stop = || {
+            let is_nearly_over = ctx.time_left().is_some_and(|left| left.as_millis() < 500);
+            is_nearly_over || ctx.cancel().is_cancelled()
+        };
+        let found = walk(ctx.workspace().as_ref(), &args.path, &options, &should_stop, &|_| false).await?;
+        let text = format!("{}{}", tree(&name, &found), note(&found, args.depth));
+        let data = Data {
+            path: name.clone(),
+            entries: found
+                .found
+                .into_iter()
+                .map(|entry| Entry { path: entry.name, kind: word(entry.kind).to_owned() })
+                .collect(),
+            left_out: found.left_out,
+            unreadable: found.unreadable,
+            not_utf8: found.not_utf8,
+            held_back: found.held_back,
+            partial: found.stopped,
+        };
+        Ok(Output::new(name, text, data))
+    }
+}
+
+/// Each entry on its line, two blanks deeper than its folder; folders end in `/`, links in `@`.
+fn tree(name: &str, found: &Walk) -> String {
+    let mut text = format!("{}/\n", name.trim_end_matches('/'));
+    for entry in &found.found {
+        let last = entry.name.rsplit('/').next().unwrap_or(&entry.name);
+        let mark = match entry.kind {
+            Kind::File => "",
+            Kind::Folder => "/",
+            Kind::Link => "@",
+            Kind::Special => "!",
+        };
+        text.push_str(&"  ".repeat(entry.depth));
+        text.push_str(&one_line(last));
+        text.push_str(mark);
+        text.push('\n');
+    }
+    text
+}
+
+/// A name with a newline in it must not look like two.
+fn one_line(name: &str) -> String {
+    match name.contains(char::is_control) {
+        true => name.escape_debug().to_string(),
+        false => name.to_owned(),
+    }
+}
+
+fn note(found: &Walk, depth: usize) -> String {
+    let mut notes = Vec::new();
+    if found.found.is_empty() && found.left_out == 0 {
+        notes.push("nothing here; hidden=true and noIgnore=true show more".to_owned());
+    }
+    if found.left_out > 0 {
+        let worst = found.left_out_by_folder.iter().max_by_key(|left| left.entries);
+        let most = worst.map_or_else(String::new, |left| format!(", most of them in {}", left.folder));
+        notes.push(format!("{} more left out{most}; list a folder, or raise limit", found.left_out));
+    }
+    if found.found.iter().any(|entry| entry.kind == Kind::Folder && entry.depth == depth) {
+        notes.push(format!("folders at depth {depth} are not opened"));
+    }
+    if !found.unreadable.is_empty() {
+        notes.push(format!("could not read {}", found.unreadable.join(", ")));
+    }
+    if found.not_utf8 > 0 {
+        notes.push(format!("{} names are not UTF-8", found.not_utf8));
+    }
+    if found.held_back > 0 {
+        notes.push(format!("{} held back by the policy", found.held_back));
+    }
+    if found.stopped {
+        notes.push("out of time: this is only a part".to_owned());
+    }
+    match notes.is_empty() {
+        true => String::new(),
+        false => format!("({})", notes.join("; ")),
+    }
+}
+
+fn word(kind: Kind) -> &'static str {
+    match kind {
+        Kind::File => "file",
+        Kind::Folder => "folder",
+        Kind::Link => "link",
+        Kind::Special => "special",
+    }
+}

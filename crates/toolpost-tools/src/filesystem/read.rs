@@ -1,0 +1,220 @@
+//! `read`: one file as numbered lines, an image or a PDF as an attachment, a folder as its names.
+//!
+//! The file is streamed: neither its size nor the length of its lines costs memory.
+
+mod attached;
+mod encoding;
+mod folder;
+mod lines;
+
+use encoding::Encoding;
+use lines::{Page, Wanted};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::io::{Cursor, Read as _};
+use toolpost_core::{
+    Capability, Code, Context, File, HANDLE_PREFIX, Kind, Output, OutputBudget, Seen, Spec, Tool, ToolError,
+    WorkspacePath,
+};
+
+/// What the model may ask for.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Args {
+    /// File to read: absolute, from the workspace root, or a `spill:` handle.
+    file_path: WorkspacePath,
+    /// First line wanted, counting from 1.
+    #[serde(default = "first_line")]
+    offset: u64,
+    /// Lines wanted.
+    #[serde(default = "usual_limit")]
+    #[schemars(range(min = 1))]
+    limit: u64,
+    /// Read again what has not changed since it was last shown.
+    #[serde(default)]
+    force: bool,
+}
+
+fn first_line() -> u64 {
+    1
+}
+
+fn usual_limit() -> u64 {
+    2_000
+}
+
+/// What a program gets beside the text.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Data {
+    /// The file that was read, links followed.
+    path: String,
+    /// `text`, `image`, `pdf` or `folder`.
+    kind: String,
+    /// Size of the file in bytes.
+    size: u64,
+    /// First line shown.
+    start_line: u64,
+    /// Lines (or, of a folder, names) shown.
+    lines: u64,
+    /// Lines in the file, where it was read to its end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total_lines: Option<u64>,
+    /// Where to go on, if there is more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_offset: Option<u64>,
+    /// Lines that were cut because they are too long.
+    #[serde(skip_serializing_if = "is_zero")]
+    cut_lines: u64,
+    /// `utf-8`, `utf-16le`, `utf-16be` or `latin-1`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    encoding: Option<String>,
+    /// SHA-256 of the file's bytes, where it was read to its end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hash: Option<String>,
+    /// Whether only a note was returned, because the model has seen exactly this before.
+    #[serde(skip_serializing_if = "is_false")]
+    unchanged: bool,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+/// The tool.
+pub struct Read;
+
+impl Tool for Read {
+    type Args = Args;
+    type Data = Data;
+
+    fn spec(&self) -> Spec {
+        Spec::new("read", "1.0.0", include_str!("read.txt"))
+            .requires(Capability::Read)
+            .idempotent()
+            .parallel_safe()
+            // Pages by lines itself; the line budget of the executor would cut a page that was asked for.
+            .budget(OutputBudget { bytes: 50_000, lines: 20_000 })
+            .argument_alias("path", "filePath")
+            .argument_alias("file", "filePath")
+            .argument_alias("absolute_path", "filePath")
+    }
+
+    async fn call(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
+        let is_handle = args.file_path.as_str().starts_with(HANDLE_PREFIX);
+        if !is_handle && ctx.workspace().stat(&args.file_path).await?.kind == Kind::Folder {
+            return folder::names(ctx, &args).await;
+        }
+        let file = ctx.open(&args.file_path).await?;
+        let blocking = ctx.clone();
+        tokio::task::spawn_blocking(move || read(&blocking, file, &args))
+            .await
+            .map_err(|error| ToolError::new(Code::ReadError, format!("reading stopped: {error}")))?
+    }
+}
+
+fn read(ctx: &Context, mut file: File, args: &Args) -> Result<Output<Data>, ToolError> {
+    let mut head = vec![0; 64 * 1024];
+    let filled = fill(&mut file, &mut head)?;
+    head.truncate(filled);
+    if let Some(media_type) = attached::media_type(&head) {
+        return attached::attachment(ctx, file, media_type);
+    }
+    let encoding = Encoding::guess(&head).ok_or_else(|| is_binary(&file, &head))?;
+    let wanted = Wanted {
+        first: args.offset.max(1),
+        limit: args.limit.max(1),
+        // Room for the note at the end.
+        bytes: ctx.output_budget().bytes.saturating_sub(400),
+    };
+    let File { stat, reader } = file;
+    let page = lines::page(ctx, Cursor::new(head).chain(reader), stat.size, encoding, &wanted)
+        .map_err(|error| error.named(&stat.name))?;
+    if page.lines == 0 && wanted.first > 1 {
+        let total = page.total.unwrap_or(0);
+        return Err(ToolError::new(
+            Code::ReadError,
+            format!("`{}` has {total} lines; offset {} is past its end", stat.name, wanted.first),
+        )
+        .with("totalLines", total));
+    }
+    let text = format!("{}{}", page.text, note(&page, &wanted));
+    let data = Data {
+        path: stat.name.clone(),
+        kind: "text".to_owned(),
+        size: stat.size,
+        start_line: wanted.first,
+        lines: page.lines,
+        total_lines: page.total,
+        next_offset: page.next,
+        cut_lines: page.cut,
+        encoding: Some(encoding.name().to_owned()),
+        hash: page.hash,
+        unchanged: false,
+    };
+    if let Some(seen) = ctx.extra().get::<Seen>() {
+        let range = format!("{}+{}", wanted.first, wanted.limit);
+        if seen.is_unchanged(&stat.name, &range, text.as_bytes()) && !args.force {
+            let note =
+                format!("unchanged since it was last shown: lines {}", shown_range(&wanted, data.lines));
+            return Ok(Output::new(&stat.name, note, Data { unchanged: true, ..data }));
+        }
+    }
+    Ok(Output::new(&stat.name, text, data))
+}
+
+/// What follows the lines: how to go on, what was cut.
+fn note(page: &Page, wanted: &Wanted) -> String {
+    let mut notes = Vec::new();
+    if page.lines == 0 {
+        notes.push("the file is empty".to_owned());
+    }
+    if let Some(next) = page.next {
+        let of = page.total.map_or_else(String::new, |total| format!(" of {total}"));
+        notes.push(format!("lines {}{of}; go on with offset={next}", shown_range(wanted, page.lines)));
+    }
+    if page.cut > 0 {
+        notes.push(format!("{} long lines cut at {} characters, marked …", page.cut, lines::MAX_LINE));
+    }
+    match notes.is_empty() {
+        true => String::new(),
+        false => format!("({})", notes.join("; ")),
+    }
+}
+
+fn shown_range(wanted: &Wanted, lines: u64) -> String {
+    format!("{}–{}", wanted.first, wanted.first + lines.saturating_sub(1))
+}
+
+fn is_binary(file: &File, head: &[u8]) -> ToolError {
+    let what = attached::known_binary(head).map_or_else(String::new, |what| format!(" ({what})"));
+    ToolError::new(
+        Code::IsBinary,
+        format!(
+            "`{}` is not text{what}: {} bytes; look at it with a command that knows the format",
+            file.stat.name, file.stat.size
+        ),
+    )
+    .with("size", file.stat.size)
+}
+
+fn fill(file: &mut File, buffer: &mut [u8]) -> Result<usize, ToolError> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match file.reader.read(&mut buffer[filled..]) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(failed(&file.stat.name, &error)),
+        }
+    }
+    Ok(filled)
+}
+
+fn failed(name: &str, error: &std::io::Error) -> ToolError {
+    ToolError::new(Code::ReadError, format!("`{name}` could not be read: {error}"))
+}

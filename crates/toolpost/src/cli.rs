@@ -1,0 +1,152 @@
+//! The command line as it is typed: flags and commands, nothing of what they mean.
+
+use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
+use std::path::PathBuf;
+use std::time::Duration;
+use toolpost_core::{Capability, Profile};
+
+/// The tool runtime for AI agents.
+///
+/// Runs tools with checked arguments, inside a workspace that cannot be left, under a policy that says what may
+/// happen.
+#[derive(Debug, Parser)]
+#[command(name = "toolpost", version, max_term_width = 100, disable_help_subcommand = true)]
+pub struct Cli {
+    /// Flags of every command.
+    #[command(flatten)]
+    pub flags: Flags,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Flags of every command.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Everywhere")]
+pub struct Flags {
+    /// Folder that tools act in; the first one given is the root. Otherwise AGENT_WORKSPACE_ROOT, else the enclosing
+    /// repository, else the current folder.
+    #[arg(long, value_name = "DIR", global = true)]
+    pub workspace: Vec<PathBuf>,
+    /// What may happen: read-only, standard (read and write in the workspace) or privileged (also exec, network).
+    #[arg(long, value_name = "PROFILE", global = true)]
+    pub policy: Option<Profile>,
+    /// Grant one capability more: read, trace, write, exec or network.
+    #[arg(long, value_name = "CAPABILITY", global = true)]
+    pub allow: Vec<Capability>,
+    /// Session that handles and results belong to; otherwise one of the workspace's own.
+    #[arg(long, value_name = "ID", global = true)]
+    pub session: Option<String>,
+    /// Folder of NAME.txt files that replace the descriptions of tools.
+    #[arg(long, value_name = "DIR", global = true)]
+    pub descriptions: Option<PathBuf>,
+    /// Print JSON for programs.
+    #[arg(long, global = true)]
+    pub json: bool,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run one tool.
+    Call(Call),
+    /// Show the tools there are.
+    Tools {
+        /// What to show of them.
+        #[command(subcommand)]
+        command: Option<Tools>,
+    },
+    /// Print a completion script for a shell.
+    Completions {
+        /// The shell.
+        shell: Shell,
+    },
+    /// For the project's own tooling.
+    #[command(hide = true)]
+    Internal {
+        /// What to do.
+        #[command(subcommand)]
+        command: Internal,
+    },
+}
+
+/// Runs one tool.
+#[derive(Debug, Args)]
+pub struct Call {
+    /// The tool's name or alias; `toolpost tools` lists them.
+    pub tool: String,
+    /// Its arguments: a JSON object, `-` to read one from standard input, or key=value pairs.
+    #[arg(value_name = "ARGS")]
+    pub arguments: Vec<String>,
+    /// Check the name, the arguments and the policy, and run nothing.
+    #[arg(long, conflicts_with = "dry_run")]
+    pub check: bool,
+    /// Tell what the call would change, and change nothing.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// How long the tool may run: 30s, 500ms, 2m; a plain number is seconds.
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub timeout: Option<Duration>,
+    /// Attempts in all, where the tool and its error allow another.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=20))]
+    pub attempts: u32,
+}
+
+/// What to show of the tools.
+#[derive(Debug, Subcommand)]
+pub enum Tools {
+    /// One line a tool: its name, what it can cause, what it does.
+    List,
+    /// Everything about one tool: arguments, data, limits.
+    Show {
+        /// The tool's name or alias.
+        name: String,
+    },
+}
+
+/// For the project's own tooling.
+#[derive(Debug, Subcommand)]
+pub enum Internal {
+    /// Print the generated reference pages as one JSON object, file name to text.
+    Reference,
+}
+
+fn parse_duration(text: &str) -> Result<Duration, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let scale = match &text[digits.len()..] {
+        "ms" => 0.001,
+        "" | "s" => 1.0,
+        "m" => 60.0,
+        "h" => 3_600.0,
+        unit => return Err(format!("no unit `{unit}`; write 500ms, 30s, 2m or 1h")),
+    };
+    match digits.parse::<f64>() {
+        Ok(number) if number > 0.0 && number * scale <= 86_400.0 => {
+            Ok(Duration::from_secs_f64(number * scale))
+        }
+        Ok(_) => Err("a time-out is more than nothing and at most a day".to_owned()),
+        Err(_) => Err(format!("`{digits}` is no number; write 500ms, 30s, 2m or 1h")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_definition_is_sound() {
+        use clap::CommandFactory;
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn durations_parse() {
+        for (text, millis) in [("30s", 30_000), ("500ms", 500), ("2m", 120_000), ("7", 7_000), ("0.5", 500)] {
+            assert_eq!(parse_duration(text), Ok(Duration::from_millis(millis)));
+        }
+        for text in ["", "0", "-1", "5x", "s", "inf", "1e99", "NaN"] {
+            assert!(parse_duration(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! The commands, one file each. Each gets what it needs and returns an exit status.
+
+pub(crate) mod call;
+pub(crate) mod completions;
+pub(crate) mod internal;
+pub(crate) mod tools;

@@ -1,0 +1,148 @@
+//! `toolpost call`: one tool, once.
+
+mod arguments;
+
+use crate::cli::Call as CallFlags;
+use crate::output::{Printer, Tone};
+use crate::runtime::{Runtime, threads};
+use serde_json::json;
+use std::time::Duration;
+use toolpost_core::{Call, Code, Metadata, Outcome, Retry, ToolError};
+
+pub(crate) fn run(runtime: Runtime, printer: &Printer, flags: &CallFlags) -> u8 {
+    for stray in &runtime.stray_descriptions {
+        printer
+            .say(Tone::Note, &format!("note: there is no tool `{stray}` for the description `{stray}.txt`"));
+    }
+    let arguments = match arguments::parse(&runtime, &flags.tool, &flags.arguments) {
+        Ok(arguments) => arguments,
+        Err(error) => return print(printer, flags, &refused(&flags.tool, error)),
+    };
+    if flags.check {
+        return check(&runtime, printer, flags, arguments);
+    }
+    let mut call =
+        Call::new(&flags.tool, arguments).retry(Retry { attempts: flags.attempts, ..Retry::default() });
+    if let Some(timeout) = flags.timeout {
+        call = call.timeout(timeout);
+    }
+    if flags.dry_run {
+        call = call.dry_run();
+    }
+    match threads() {
+        Ok(threads) => {
+            let outcome = threads.block_on(run_until_interrupted(&runtime, call));
+            // A tool that blocks its thread must not keep us here.
+            threads.shutdown_timeout(Duration::from_millis(50));
+            print(printer, flags, &outcome)
+        }
+        Err(error) => print(printer, flags, &refused(&flags.tool, error)),
+    }
+}
+
+/// Ctrl-C and SIGTERM cancel the call, so that the tool can clean up; its outcome then says so.
+async fn run_until_interrupted(runtime: &Runtime, call: Call) -> Outcome {
+    let running = runtime.executor.run(&runtime.context, call);
+    tokio::pin!(running);
+    tokio::select! {
+        outcome = &mut running => outcome,
+        () = interrupted() => {
+            runtime.cancel.cancel();
+            let mut outcome = running.await;
+            if outcome.result.as_ref().is_err_and(|error| error.code() == Code::Cancelled) {
+                outcome.result =
+                    Err(ToolError::new(Code::Interrupted, format!("`{}` was interrupted", outcome.tool)));
+            }
+            outcome
+        }
+    }
+}
+
+async fn interrupted() {
+    use tokio::signal::unix::{SignalKind, signal};
+    match (signal(SignalKind::interrupt()), signal(SignalKind::terminate())) {
+        (Ok(mut interrupt), Ok(mut terminate)) => {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+            }
+        }
+        // Without handlers the signals end the process, as they do by default.
+        _ => std::future::pending().await,
+    }
+}
+
+fn check(runtime: &Runtime, printer: &Printer, flags: &CallFlags, arguments: serde_json::Value) -> u8 {
+    match runtime.executor.validate(&runtime.context, &flags.tool, arguments) {
+        Ok(checked) => {
+            match printer.is_json() {
+                true => printer.json(&json!({"success": true, "check": checked})),
+                false => {
+                    for repair in &checked.repairs {
+                        printer.say(Tone::Note, &format!("repaired {repair}"));
+                    }
+                    let touched: Vec<String> = checked.accesses.iter().map(ToString::to_string).collect();
+                    let touched = if touched.is_empty() { "nothing".to_owned() } else { touched.join(", ") };
+                    printer.data(&format!(
+                        "`{}` fits; the policy says {}; it would {touched}",
+                        checked.tool, checked.effect
+                    ));
+                }
+            }
+            0
+        }
+        Err(error) => print(printer, flags, &refused(&flags.tool, error)),
+    }
+}
+
+fn refused(tool: &str, error: ToolError) -> Outcome {
+    Outcome {
+        tool: tool.to_owned(),
+        call_id: String::new(),
+        result: Err(error),
+        metadata: Metadata::default(),
+    }
+}
+
+fn print(printer: &Printer, flags: &CallFlags, outcome: &Outcome) -> u8 {
+    if printer.is_json() {
+        printer.json(&outcome.to_json());
+        return outcome.exit_status();
+    }
+    for repair in &outcome.metadata.repairs {
+        printer.say(Tone::Note, &format!("repaired {repair}"));
+    }
+    match &outcome.result {
+        Ok(output) => {
+            printer.data(&output.text);
+            for attachment in &output.attachments {
+                let (name, kind) = (&attachment.filename, &attachment.media_type);
+                printer.say(Tone::Note, &format!("attached {name} ({kind}); --json has its bytes"));
+            }
+            if flags.dry_run {
+                print_dry_run(printer, outcome);
+            }
+        }
+        Err(error) => {
+            printer.error(error);
+            if error.code() == Code::ToolNotFound {
+                printer.say(Tone::Note, "`toolpost tools` lists all tools");
+            } else if error.code() == Code::ValidationError {
+                printer
+                    .say(Tone::Note, &format!("`toolpost tools show {}` tells what it takes", outcome.tool));
+            }
+        }
+    }
+    outcome.exit_status()
+}
+
+fn print_dry_run(printer: &Printer, outcome: &Outcome) {
+    let changes =
+        outcome.metadata.dry_run.as_ref().map(|dry_run| dry_run.changes.as_slice()).unwrap_or_default();
+    if changes.is_empty() {
+        printer.say(Tone::Note, "dry run: no file would change");
+    }
+    for change in changes {
+        printer.say(Tone::Note, &format!("dry run: would {} {}", change.kind, change.path));
+    }
+}

@@ -1,0 +1,110 @@
+//! The arguments of a call as they are typed: JSON, standard input, or key=value pairs.
+
+use crate::Runtime;
+use serde_json::{Map, Value};
+use std::io::Read;
+use toolpost_core::{Alias, Code, MAX_DEPTH, ToolError};
+
+/// More than any tool takes, and little enough to refuse at once.
+const MAX_BYTES: u64 = 16 << 20;
+
+/// The arguments as a JSON value.
+pub(super) fn parse(runtime: &Runtime, tool: &str, words: &[String]) -> Result<Value, ToolError> {
+    match words {
+        [] => Ok(Value::Object(Map::new())),
+        [only] if only == "-" => from_stdin(),
+        [only] if only.trim_start().starts_with(['{', '[', '"']) => from_json(only.as_bytes()),
+        words => {
+            let pairs = words.iter().map(|word| pair(word)).collect::<Result<Vec<_>, _>>()?;
+            Ok(from_pairs(runtime, tool, pairs))
+        }
+    }
+}
+
+fn from_stdin() -> Result<Value, ToolError> {
+    let mut bytes = Vec::new();
+    std::io::stdin()
+        .lock()
+        .take(MAX_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| refused(format!("the arguments could not be read from standard input: {error}")))?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(refused(format!("the arguments are larger than {} MiB", MAX_BYTES >> 20)));
+    }
+    from_json(&bytes)
+}
+
+fn from_json(bytes: &[u8]) -> Result<Value, ToolError> {
+    serde_json::from_slice(bytes).map_err(|error| {
+        let text = error.to_string();
+        match text.starts_with("recursion limit exceeded") {
+            true => {
+                refused(format!("the arguments are nested deeper than {MAX_DEPTH} levels; send them flat"))
+            }
+            false => refused(format!("the arguments are not valid JSON: {text}")),
+        }
+    })
+}
+
+fn pair(word: &str) -> Result<(&str, &str), ToolError> {
+    word.split_once('=').filter(|(key, _)| !key.is_empty()).ok_or_else(|| {
+        let shown: String = word.chars().take(60).collect();
+        refused(format!(
+            "`{shown}` is no argument; write a JSON object ('{{\"key\": \"value\"}}'), key=value pairs, or `-` to \
+             read JSON from standard input"
+        ))
+    })
+}
+
+fn refused(message: String) -> ToolError {
+    ToolError::new(Code::ValidationError, message)
+}
+
+/// Everything typed is text; the schema says which of it is meant as something else. A key given twice is a list.
+fn from_pairs(runtime: &Runtime, tool: &str, pairs: Vec<(&str, &str)>) -> Value {
+    let snapshot = runtime.executor.registry().snapshot();
+    let found = snapshot.find(tool).ok();
+    let schema = found
+        .as_ref()
+        .and_then(|(entry, _)| entry.prepared().ok())
+        .map(|prepared| &prepared.definition.input);
+    let alias = found.as_ref().and_then(|(_, alias)| *alias).map(AsRef::as_ref);
+    let mut map: Map<String, Value> = Map::new();
+    for (key, text) in pairs {
+        let property = schema.and_then(|schema| schema.get("properties")?.get(canonical(alias, key)));
+        let value = meant(property, text);
+        match map.get_mut(key) {
+            None => {
+                map.insert(key.to_owned(), value);
+            }
+            Some(Value::Array(items)) => items.extend(match value {
+                Value::Array(more) => more,
+                one => vec![one],
+            }),
+            Some(first) => *first = Value::Array(vec![first.take(), value]),
+        }
+    }
+    Value::Object(map)
+}
+
+fn canonical<'a>(alias: Option<&'a Alias>, key: &'a str) -> &'a str {
+    let argument = alias.and_then(|alias| alias.arguments.iter().find(|argument| argument.from == key));
+    argument.map_or(key, |argument| &argument.to)
+}
+
+fn meant(property: Option<&Value>, text: &str) -> Value {
+    let wanted =
+        property.and_then(|property| property.get("type")).and_then(Value::as_str).unwrap_or("string");
+    let parsed = || serde_json::from_str::<Value>(text).ok();
+    let as_text = || Value::String(text.to_owned());
+    match wanted {
+        "integer" | "number" => parsed().filter(Value::is_number).unwrap_or_else(as_text),
+        "boolean" => parsed().filter(Value::is_boolean).unwrap_or_else(as_text),
+        "array" => parsed().filter(Value::is_array).unwrap_or_else(|| {
+            let item = property.and_then(|property| property.get("items"));
+            Value::Array(vec![meant(item, text)])
+        }),
+        "object" => parsed().filter(Value::is_object).unwrap_or_else(as_text),
+        _ => as_text(),
+    }
+}

@@ -1,0 +1,126 @@
+//! `toolpost tools`: what there is.
+
+use crate::cli::Tools;
+use crate::output::{Printer, Tone, harmless};
+use crate::runtime::Runtime;
+use serde_json::{Value, json};
+use toolpost_core::{Entry, Snapshot, ToolError};
+
+pub(crate) fn run(runtime: Runtime, printer: &Printer, command: Option<&Tools>) -> u8 {
+    let result = match command.unwrap_or(&Tools::List) {
+        Tools::List => list(&runtime, printer),
+        Tools::Show { name } => show(&runtime, printer, name),
+    };
+    match result {
+        Ok(()) => 0,
+        Err(error) => printer.invocation_error(&error),
+    }
+}
+
+fn list(runtime: &Runtime, printer: &Printer) -> Result<(), ToolError> {
+    let snapshot = runtime.executor.registry().snapshot();
+    let (offered, withheld): (Vec<_>, Vec<_>) = snapshot.all().partition(|entry| is_offered(runtime, entry));
+    if printer.is_json() {
+        let all = offered.iter().map(|entry| describe(&snapshot, entry)).collect::<Result<Vec<_>, _>>()?;
+        printer.json(&json!({ "tools": all }));
+        return Ok(());
+    }
+    let width = offered.iter().map(|entry| entry.name().len()).max().unwrap_or(0);
+    let mut page = String::new();
+    for entry in &offered {
+        let prepared = entry.prepared()?;
+        let causes = entry.capabilities().to_string();
+        let name = printer.bold(&format!("{:width$}", entry.name()));
+        page.push_str(&format!("{name}  {causes:12}  {}\n", harmless(&prepared.definition.description)));
+    }
+    printer.page(&page);
+    for entry in withheld {
+        let needs = entry.spec().required;
+        printer.say(Tone::Note, &format!("not offered under this policy: {} (needs {needs})", entry.name()));
+    }
+    Ok(())
+}
+
+fn show(runtime: &Runtime, printer: &Printer, name: &str) -> Result<(), ToolError> {
+    let snapshot = runtime.executor.registry().snapshot();
+    let (entry, _) = snapshot.find(name)?;
+    if printer.is_json() {
+        printer.json(&describe(&snapshot, entry)?);
+        return Ok(());
+    }
+    let definition = &entry.prepared()?.definition;
+    let aliases = aliases(&snapshot, entry.name());
+    let mut page = format!(
+        "{} {}\n{}\n",
+        printer.bold(entry.name()),
+        definition.version,
+        harmless(&definition.description)
+    );
+    page.push_str(&format!("\n{}\n", printer.bold("Arguments")));
+    page.push_str(&arguments(&definition.input));
+    page.push_str(&format!("\n{}\n", printer.bold("Facts")));
+    page.push_str(&format!("  can cause    {}\n", definition.required));
+    if !definition.optional.is_empty() {
+        page.push_str(&format!("  where granted {}\n", definition.optional));
+    }
+    page.push_str(&format!(
+        "  time-out     {} s (at most {} s)\n",
+        definition.timeout.as_secs_f64(),
+        definition.max_timeout.as_secs_f64()
+    ));
+    page.push_str(&format!(
+        "  output       {} bytes or {} lines\n",
+        definition.budget.bytes, definition.budget.lines
+    ));
+    if !aliases.is_empty() {
+        page.push_str(&format!("  also called  {}\n", aliases.join(", ")));
+    }
+    printer.page(&page);
+    Ok(())
+}
+
+/// One line an argument: name, type, default, what it is.
+fn arguments(schema: &Value) -> String {
+    let required: Vec<&str> = schema
+        .get("required")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    let Some(properties) = schema.get("properties").and_then(Value::as_object).filter(|all| !all.is_empty())
+    else {
+        return "  none\n".to_owned();
+    };
+    let width = properties.keys().map(String::len).max().unwrap_or(0) + 1;
+    let mut text = String::new();
+    for (name, property) in properties {
+        let mark = if required.contains(&name.as_str()) { "" } else { "?" };
+        let kind = property.get("type").and_then(Value::as_str).unwrap_or("any");
+        let usual = property.get("default").map_or_else(String::new, |value| format!(" (usually {value})"));
+        let about = property.get("description").and_then(Value::as_str).unwrap_or_default();
+        text.push_str(&format!(
+            "  {:width$}  {kind:8} {}{usual}\n",
+            format!("{name}{mark}"),
+            harmless(about)
+        ));
+    }
+    text
+}
+
+fn describe(snapshot: &Snapshot, entry: &Entry) -> Result<Value, ToolError> {
+    let mut value = serde_json::to_value(&entry.prepared()?.definition)
+        .map_err(|error| ToolError::execution(format!("`{}` cannot be described: {error}", entry.name())))?;
+    value["aliases"] = json!(aliases(snapshot, entry.name()));
+    Ok(value)
+}
+
+fn aliases(snapshot: &Snapshot, tool: &str) -> Vec<String> {
+    snapshot.aliases().filter(|alias| alias.tool == tool).map(|alias| alias.name.clone()).collect()
+}
+
+fn is_offered(runtime: &Runtime, entry: &Entry) -> bool {
+    let spec = entry.spec();
+    runtime.executor.policy().offers(&spec.name, spec.required)
+        && spec.needs.iter().all(|need| runtime.context.has(*need))
+}

@@ -1,0 +1,87 @@
+//! The environment, read in this one place.
+
+#![expect(clippy::disallowed_methods, reason = "this is the place where the environment is read")]
+
+use std::env;
+use std::path::PathBuf;
+
+/// What the environment says.
+#[derive(Debug, Clone, Default)]
+pub struct Environment {
+    /// The folder the process stands in.
+    pub cwd: Option<PathBuf>,
+    /// `AGENT_WORKSPACE_ROOT`.
+    pub workspace_root: Option<PathBuf>,
+    /// The user's configuration of toolpost.
+    pub config_directory: Option<PathBuf>,
+    /// The user's data of toolpost.
+    pub data_directory: Option<PathBuf>,
+    /// Whether colours are unwanted: `NO_COLOR`, or a terminal that has none.
+    pub no_color: bool,
+    /// Names and values of variables that look like secrets.
+    pub secrets: Vec<(String, String)>,
+}
+
+impl Environment {
+    /// Reads the environment of this process.
+    pub fn read() -> Environment {
+        let folder =
+            |variable: &str| env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let absolute = |variable: &str| folder(variable).filter(|path| path.is_absolute());
+        let home = absolute("HOME");
+        let below = |variable: &str, usual: &str| {
+            absolute(variable)
+                .or_else(|| home.as_ref().map(|home| home.join(usual)))
+                .map(|base| base.join("toolpost"))
+        };
+        Environment {
+            cwd: env::current_dir().ok(),
+            workspace_root: folder("AGENT_WORKSPACE_ROOT"),
+            config_directory: below("XDG_CONFIG_HOME", ".config"),
+            data_directory: below("XDG_DATA_HOME", ".local/share"),
+            no_color: folder("NO_COLOR").is_some() || env::var_os("TERM").is_some_and(|term| term == "dumb"),
+            secrets: env::vars_os()
+                .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+                .filter(|(name, value)| is_secret(name) && !is_harmless(value))
+                .collect(),
+        }
+    }
+}
+
+/// Names that people give to secrets.
+fn is_secret(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"].iter().any(|word| {
+        // `KEYBOARD` and `MONKEY` are no keys: the word must end the name or stand between underscores.
+        name.split('_').any(|part| part == *word || part.strip_suffix('S') == Some(word))
+            || name.ends_with(&format!("API{word}"))
+    })
+}
+
+/// A path or a number under such a name tells nobody anything, and would be taken out of every listing.
+fn is_harmless(value: &str) -> bool {
+    value.starts_with('/') || value.chars().all(|c| c.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_known_by_their_names() {
+        for name in [
+            "ANTHROPIC_API_KEY",
+            "GITHUB_TOKEN",
+            "AWS_SECRET_ACCESS_KEY",
+            "DB_PASSWORD",
+            "MY_SECRETS",
+            "OPENAI_APIKEY",
+        ] {
+            assert!(is_secret(name), "{name}");
+        }
+        for name in ["PATH", "KEYBOARD", "MONKEY", "HOME", "TOKENIZERS_PARALLELISM"] {
+            assert!(!is_secret(name), "{name}");
+        }
+        assert!(is_harmless("/home/a/.key") && is_harmless("12345678") && !is_harmless("sk-12345678"));
+    }
+}

@@ -1,0 +1,7 @@
+//! The `toolpost` command.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    toolpost::run()
+}

@@ -1,0 +1,140 @@
+//! All printing: data on standard output, talk on standard error, colour and live lines only on a terminal.
+//!
+//! Whatever comes from a tool loses its control characters before it reaches a terminal.
+
+mod live;
+
+use crate::config::env::Environment;
+use std::borrow::Cow;
+use std::io::{IsTerminal, Write};
+use std::sync::Arc;
+use toolpost_core::{Code, EventSink, NoEvents, ToolError};
+
+/// Prints for a person or, with `--json`, for a program.
+pub(crate) struct Printer {
+    is_json: bool,
+    stdout_is_terminal: bool,
+    stderr_is_terminal: bool,
+    has_color: bool,
+}
+
+/// What a text on standard error is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Tone {
+    /// Something that is good to know.
+    Note,
+    /// Something that failed.
+    Error,
+}
+
+impl Printer {
+    pub(crate) fn new(is_json: bool, environment: &Environment) -> Printer {
+        Printer {
+            is_json,
+            stdout_is_terminal: std::io::stdout().is_terminal(),
+            stderr_is_terminal: std::io::stderr().is_terminal(),
+            has_color: !environment.no_color,
+        }
+    }
+
+    pub(crate) fn is_json(&self) -> bool {
+        self.is_json
+    }
+
+    /// Shows progress, where a person is looking.
+    pub(crate) fn progress(&self) -> Arc<dyn EventSink> {
+        match self.stderr_is_terminal && !self.is_json {
+            true => Arc::new(live::LiveLine::default()),
+            false => Arc::new(NoEvents),
+        }
+    }
+
+    /// Data: text as it is, in full.
+    pub(crate) fn data(&self, text: &str) {
+        let text = if self.stdout_is_terminal { harmless(text) } else { Cow::Borrowed(text) };
+        let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+        write(&mut std::io::stdout().lock(), &format!("{text}{end}"));
+    }
+
+    /// Data for a program, on one line.
+    pub(crate) fn json(&self, value: &impl serde::Serialize) {
+        // Values of ours have string keys only, so that writing them as JSON cannot fail.
+        let text = serde_json::to_string(value).unwrap_or_default();
+        write(&mut std::io::stdout().lock(), &format!("{text}\n"));
+    }
+
+    /// Talk.
+    pub(crate) fn say(&self, tone: Tone, text: &str) {
+        let text = harmless(text);
+        let line = match (tone, self.has_color && self.stderr_is_terminal) {
+            (Tone::Note, true) => format!("\x1b[2m{text}\x1b[0m\n"),
+            (Tone::Error, true) => match text.split_once(": ") {
+                Some((head, rest)) => format!("\x1b[1;31m{head}\x1b[0m: {rest}\n"),
+                None => format!("{text}\n"),
+            },
+            (_, false) => format!("{text}\n"),
+        };
+        write(&mut std::io::stderr().lock(), &line);
+    }
+
+    pub(crate) fn error(&self, error: &ToolError) {
+        self.say(Tone::Error, &format!("error[{}]: {}", error.code(), error.message()));
+    }
+
+    /// A call that could not even be made: the exit status of a bad invocation, unless the code has its own.
+    pub(crate) fn invocation_error(&self, error: &ToolError) -> u8 {
+        match self.is_json {
+            true => self.json(&serde_json::json!({"success": false, "error": error, "metadata": {}})),
+            false => self.error(error),
+        }
+        match error.code() {
+            Code::PathEscape | Code::FileNotFound | Code::NotAFile | Code::ReadError => 2,
+            code => code.exit_status(),
+        }
+    }
+
+    /// A heading in a text for a person.
+    pub(crate) fn bold(&self, text: &str) -> String {
+        match self.has_color && self.stdout_is_terminal {
+            true => format!("\x1b[1m{text}\x1b[0m"),
+            false => text.to_owned(),
+        }
+    }
+
+    /// Prints a text of our own making, colours included.
+    pub(crate) fn page(&self, text: &str) {
+        write(&mut std::io::stdout().lock(), text);
+    }
+}
+
+/// A reader that has left (`toolpost … | head`) is no error.
+fn write(out: &mut impl Write, text: &str) {
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+/// The text without what a terminal would obey.
+pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
+    let is_harmful = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    if !text.contains(is_harmful) {
+        return Cow::Borrowed(text);
+    }
+    let shown = text.chars().map(|c| match c {
+        '\r' => '␍',
+        c if is_harmful(c) => {
+            char::from_u32(0x2400 + c as u32).filter(|_| (c as u32) < 0x20).unwrap_or('\u{fffd}')
+        }
+        c => c,
+    });
+    Cow::Owned(shown.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::harmless;
+
+    #[test]
+    fn nothing_a_terminal_obeys_is_left() {
+        assert_eq!(harmless("a\x1b[31mb\u{9b}c\rd\te\n\x07"), "a␛[31mb\u{fffd}c␍d\te\n␇");
+        assert_eq!(harmless("plain ä\n"), "plain ä\n");
+    }
+}

@@ -1,0 +1,114 @@
+//! One live line at the bottom of the terminal: what runs, since when, how to stop it.
+//!
+//! Nothing is printed for calls that end within a second, and what was printed is taken away at the end.
+
+use super::harmless;
+use std::io::Write;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use toolpost_core::{Event, EventKind, EventSink};
+
+/// Shows the call that runs.
+#[derive(Default)]
+pub(super) struct LiveLine {
+    shared: Arc<Shared>,
+}
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<Option<Running>>,
+    changed: Condvar,
+}
+
+struct Running {
+    call: String,
+    what: String,
+    since: Instant,
+    is_shown: bool,
+}
+
+impl LiveLine {
+    fn start(&self, call: &str, tool: &str, attempt: u32) {
+        let mut state = self.shared.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let again = if attempt > 1 { format!(" (attempt {attempt})") } else { String::new() };
+        match state.as_mut() {
+            Some(running) if running.call == call => running.what = format!("{tool}{again}"),
+            // A call within a call is the outer one's business.
+            Some(_) => {}
+            None => {
+                *state = Some(Running {
+                    call: call.to_owned(),
+                    what: format!("{tool}{again}"),
+                    since: Instant::now(),
+                    is_shown: false,
+                });
+                let shared = self.shared.clone();
+                std::thread::spawn(move || shared.tick());
+            }
+        }
+    }
+
+    fn change(&self, call: &str, change: impl FnOnce(&mut Running)) {
+        let mut state = self.shared.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(running) = state.as_mut().filter(|running| running.call == call) {
+            change(running);
+        }
+    }
+
+    fn end(&self, call: &str) {
+        let mut state = self.shared.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(running) = state.take_if(|running| running.call == call)
+            && running.is_shown
+        {
+            print("\r\x1b[2K");
+        }
+        self.shared.changed.notify_all();
+    }
+}
+
+impl Shared {
+    fn tick(&self) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        while let Some(running) = state.as_mut() {
+            let seconds = running.since.elapsed().as_secs();
+            if seconds >= 1 {
+                running.is_shown = true;
+                let what: String = harmless(&running.what).chars().take(60).collect();
+                print(&format!("\r\x1b[2K{what} · {seconds} s · Ctrl-C stops it"));
+            }
+            state = match self.changed.wait_timeout(state, Duration::from_millis(250)) {
+                Ok((state, _)) => state,
+                Err(poisoned) => poisoned.into_inner().0,
+            };
+        }
+    }
+}
+
+impl EventSink for LiveLine {
+    fn record(&self, event: &Event) {
+        match &event.kind {
+            EventKind::CallStarted { tool, attempt, .. } => self.start(&event.call, tool, *attempt),
+            EventKind::Progress { title, .. } => {
+                self.change(&event.call, |running| running.what = title.replace('\n', " "));
+            }
+            EventKind::CallRetried { error, delay_ms, .. } => self.change(&event.call, |running| {
+                running.what = format!("{}; next attempt in {delay_ms} ms", error.message());
+            }),
+            EventKind::CallFinished { .. } => self.end(&event.call),
+            EventKind::CallRequested { .. }
+            | EventKind::ToolInitialized { .. }
+            | EventKind::ArgumentsRepaired { .. }
+            | EventKind::HookIntervened { .. }
+            | EventKind::CallDecided { .. }
+            | EventKind::Asked { .. }
+            | EventKind::Answered { .. }
+            | EventKind::OutputSpilled { .. }
+            | EventKind::Warning { .. } => {}
+        }
+    }
+}
+
+fn print(text: &str) {
+    let mut out = std::io::stderr().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
