@@ -1,7 +1,9 @@
 //! The one way to ask the person: before a call that the policy wants confirmed, or from inside a tool.
 
 use crate::access::Access;
+use crate::error::ToolError;
 use crate::future::BoxFuture;
+use crate::policy::Rule;
 use serde::{Deserialize, Serialize};
 
 /// Puts questions to whoever can answer. Implemented by terminals, MCP sessions and tests; called by the executor
@@ -32,14 +34,56 @@ pub struct Question {
     /// What would change, from a dry run that only computes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preview: Option<String>,
+    /// Whether it is about a protected or key file: a blanket yes does not answer it.
+    #[serde(default)]
+    pub protected: bool,
+    /// What would be kept if the answer is to be remembered; none where it cannot be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remember: Option<Remember>,
+}
+
+/// Exactly what a remembered answer would grant, and where it would be written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Remember {
+    /// The rules that would allow this and nothing else, in their short form.
+    pub rules: Vec<String>,
+    /// The file for this workspace, if answers can be kept.
+    pub project_file: Option<String>,
+    /// The file for all workspaces, if answers can be kept.
+    pub user_file: Option<String>,
+}
+
+/// How long an answer holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    /// For this call.
+    Once,
+    /// For the rest of the session.
+    Session,
+    /// For this workspace, from now on.
+    Project,
+    /// For every workspace of the user, from now on.
+    User,
+}
+
+/// Keeps answers that outlive the session. Implemented by the host, outside of every workspace; called by the
+/// executor with exactly the rules that were shown.
+pub trait Answers: Send + Sync {
+    /// The file that answers of this scope go to; none where they cannot be kept.
+    fn place(&self, scope: Scope) -> Option<String>;
+
+    /// Keeps these rules.
+    fn save(&self, scope: Scope, rules: &[Rule]) -> Result<(), ToolError>;
 }
 
 /// What the person said.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Answer {
-    /// Go on.
-    Yes,
+    /// Go on, now and for as long as the scope says.
+    Yes(Scope),
     /// Do not, for this reason; it is told to the model.
     No(String),
     /// There is nobody to ask.
@@ -56,7 +100,7 @@ impl Confirm for NobodyThere {
     }
 }
 
-/// Answers every question alike: for tests, and for `--yes`.
+/// Answers every question alike, protected files included: for tests.
 #[derive(Debug, Clone)]
 pub struct Always(pub Answer);
 

@@ -1,9 +1,11 @@
 //! What a running tool can reach. Every part can be replaced, so that a test needs no machine around it.
 
 mod deadline;
+mod held_back;
 mod services;
 
 pub(crate) use deadline::Deadline;
+pub use held_back::HeldBack;
 pub use services::{Extra, Services};
 
 use crate::capability::{Capabilities, Capability, Need};
@@ -17,7 +19,7 @@ use crate::redact::Redactor;
 use crate::registry::Snapshot;
 use crate::spill::{HANDLE_PREFIX, Spill};
 use crate::tool::{OutputBudget, Setting};
-use crate::workspace::{File, Memory, Workspace, WorkspacePath};
+use crate::workspace::{File, Guard, Memory, Workspace, WorkspacePath};
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
@@ -56,6 +58,7 @@ pub(crate) struct Running {
     pub(crate) parent: Option<String>,
     pub(crate) depth: usize,
     pub(crate) workspace: Arc<dyn Workspace>,
+    pub(crate) guard: Option<Arc<dyn Guard>>,
     pub(crate) cancel: CancellationToken,
     pub(crate) deadline: Deadline,
     pub(crate) budget: OutputBudget,
@@ -230,6 +233,12 @@ impl Context {
         self.call.granted.has(capability)
     }
 
+    /// Why a file must not be shown to the model, if so: the policy would ask about it or deny it. For tools that
+    /// walk; the details name the `rule`.
+    pub fn withheld(&self, name: &str) -> Option<ToolError> {
+        self.call.guard.as_ref()?.judge(Capability::Read, name).err()
+    }
+
     /// Whether this call only tells what it would do.
     pub fn is_dry_run(&self) -> bool {
         self.call.is_dry_run
@@ -258,6 +267,8 @@ impl Context {
             text: question.to_owned(),
             accesses: Vec::new(),
             preview: None,
+            protected: false,
+            remember: None,
         };
         self.ask(&question).await
     }
@@ -435,6 +446,7 @@ impl ContextBuilder {
             parent: None,
             depth: 0,
             workspace: self.host.workspace.clone(),
+            guard: None,
             cancel: self.cancel,
             deadline: Deadline::none(),
             budget: OutputBudget::default(),

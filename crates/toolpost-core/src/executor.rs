@@ -5,6 +5,7 @@
 mod arguments;
 mod budget;
 mod call;
+mod decide;
 mod guard;
 mod hook;
 mod record;
@@ -16,9 +17,8 @@ pub use hook::{Hook, Verdict};
 pub(crate) use run::panic_message;
 pub use stats::{Stats, ToolStats};
 
-use crate::access::Access;
 use crate::capability::Capabilities;
-use crate::confirm::{Answer, Question};
+use crate::confirm::Answers;
 use crate::context::{Context, Deadline, Running};
 use crate::error::{Code, ToolError};
 use crate::event::EventKind;
@@ -28,6 +28,7 @@ use crate::policy::{Effect, Policy, Request};
 use crate::registry::{Entry, Prepared, Registry, Snapshot};
 use crate::schema::Repair;
 use crate::tool::OutputBudget;
+use decide::Remembered;
 use record::Records;
 use serde_json::Value;
 use std::sync::Arc;
@@ -64,6 +65,8 @@ pub struct Executor {
 struct Inner {
     registry: Arc<Registry>,
     policy: Policy,
+    answers: Option<Arc<dyn Answers>>,
+    remembered: Remembered,
     hooks: Vec<Arc<dyn Hook>>,
     sinks: Vec<Box<ResultSink>>,
     init_limit: Duration,
@@ -83,6 +86,7 @@ impl Executor {
         ExecutorBuilder {
             registry,
             policy,
+            answers: None,
             hooks: Vec::new(),
             sinks: Vec::new(),
             init_limit: Duration::from_secs(30),
@@ -94,9 +98,9 @@ impl Executor {
         &self.inner.registry
     }
 
-    /// The policy it decides by.
-    pub fn policy(&self) -> &Policy {
-        &self.inner.policy
+    /// The policy that a session's calls are decided by: the one given, and what was answered since.
+    pub fn policy_for(&self, session: &str) -> Policy {
+        self.inner.remembered.add_to(&self.inner.policy, session)
     }
 
     /// Runs a tool. Never fails itself: whatever goes wrong is an outcome.
@@ -123,12 +127,20 @@ impl Executor {
         let prepared = entry.prepared()?;
         let (arguments, more) = arguments::check(prepared, arguments)?;
         repairs.extend(more);
-        let accesses = arguments::accesses(&entry, prepared, &arguments)?;
-        let decision = self.inner.policy.decide(&Request { tool: entry.name(), accesses: &accesses });
-        if decision.effect == Effect::Deny {
-            return Err(denied(&decision.reason, &decision.remedy));
+        let accesses = arguments::accesses(ctx, &entry, prepared, &arguments)?;
+        let request = Request { tool: entry.name(), accesses: &accesses };
+        let policy = self.policy_for(ctx.session());
+        let explanation = policy.explain(&request);
+        if explanation.effect == Effect::Deny {
+            return Err(decide::denied(&policy, &request, ""));
         }
-        Ok(Checked { tool: entry.name().to_owned(), arguments, repairs, accesses, effect: decision.effect })
+        Ok(Checked {
+            tool: entry.name().to_owned(),
+            arguments,
+            repairs,
+            accesses,
+            effect: explanation.effect,
+        })
     }
 
     /// Counts and times, by tool.
@@ -209,6 +221,7 @@ impl Executor {
             parent: (!above.id.is_empty()).then(|| above.id.clone()),
             depth: above.depth + usize::from(!above.id.is_empty()),
             workspace: parent.host_workspace().clone(),
+            guard: None,
             cancel: above.cancel.child_token(),
             deadline: Deadline::none(),
             budget: above.budget,
@@ -253,10 +266,10 @@ impl Executor {
             ctx.record(|| EventKind::ArgumentsRepaired { repairs: metadata.repairs.clone() });
         }
         // 6 decide, 7 confirm
-        let accesses = arguments::accesses(&entry, prepared, &arguments)?;
-        let granted = self.decide(ctx, &entry, &accesses, &arguments).await?;
+        let accesses = arguments::accesses(ctx, &entry, prepared, &arguments)?;
+        let consent = self.decide(ctx, &entry, &accesses, &arguments).await?;
         // 8 start, run
-        self.execute(ctx, &entry, &call, arguments, &accesses, granted, metadata).await
+        self.execute(ctx, &entry, &call, arguments, &accesses, consent, metadata).await
     }
 
     fn find(
@@ -268,13 +281,17 @@ impl Executor {
     ) -> Result<(Arc<Entry>, Value, Vec<Repair>), ToolError> {
         let (entry, alias) = snapshot.find(name)?;
         let spec = entry.spec();
-        if !self.inner.policy.offers(&spec.name, spec.required) {
-            let policy = &self.inner.policy;
+        let policy = self.policy_for(ctx.session());
+        if !policy.offers(&spec.name, spec.required) {
             let absent = spec.required.difference(policy.granted().union(policy.askable()));
             let flags: Vec<String> = absent.iter().map(|one| format!("--allow {one}")).collect();
-            return Err(denied(
-                &format!("`{}` needs {absent}, which is not granted", spec.name),
-                &format!("allow it with `{}`", flags.join(" ")),
+            return Err(ToolError::new(
+                Code::PermissionDenied,
+                format!(
+                    "`{}` needs {absent}, which is not granted; allow it with `{}`",
+                    spec.name,
+                    flags.join(" ")
+                ),
             )
             .with("missing", serde_json::to_value(absent).unwrap_or_default()));
         }
@@ -324,49 +341,6 @@ impl Executor {
         metadata.repairs.extend(repairs);
         Ok(arguments)
     }
-
-    /// What the policy says, and where it says *ask*, the person. Returns what the call may do.
-    async fn decide(
-        &self,
-        ctx: &Context,
-        entry: &Arc<Entry>,
-        accesses: &[Access],
-        arguments: &Value,
-    ) -> Result<Capabilities, ToolError> {
-        let policy = &self.inner.policy;
-        let decision = policy.decide(&Request { tool: entry.name(), accesses });
-        ctx.record(|| EventKind::CallDecided {
-            effect: decision.effect.to_string(),
-            reason: decision.reason.clone(),
-        });
-        let optional = entry.spec().optional.intersection(policy.granted());
-        match decision.effect {
-            Effect::Allow => {}
-            Effect::Deny => return Err(denied(&decision.reason, &decision.remedy)),
-            Effect::Ask => {
-                let question = Question {
-                    tool: entry.name().to_owned(),
-                    text: format!("{}; go on?", decision.reason),
-                    accesses: accesses.to_vec(),
-                    preview: self.preview(ctx, entry, arguments).await,
-                };
-                match ctx.ask(&question).await {
-                    Answer::Yes => {}
-                    Answer::No(why) => {
-                        let why = if why.is_empty() { String::new() } else { format!(": {why}") };
-                        return Err(denied(&format!("the user said no to `{}`{why}", entry.name()), ""));
-                    }
-                    Answer::Nobody => {
-                        return Err(denied(
-                            &format!("{}, and there is nobody to ask", decision.reason),
-                            &decision.remedy,
-                        ));
-                    }
-                }
-            }
-        }
-        Ok(entry.spec().required.union(optional))
-    }
 }
 
 /// What is known of a call by the time it ends, however early that is.
@@ -376,22 +350,24 @@ struct Known {
     metadata: Metadata,
 }
 
-/// A denial that says what would allow the call.
-fn denied(reason: &str, remedy: &str) -> ToolError {
-    let message = if remedy.is_empty() { reason.to_owned() } else { format!("{reason}; {remedy}") };
-    ToolError::new(Code::PermissionDenied, message)
-}
-
 /// Makes an [`Executor`].
 pub struct ExecutorBuilder {
     registry: Arc<Registry>,
     policy: Policy,
+    answers: Option<Arc<dyn Answers>>,
     hooks: Vec<Arc<dyn Hook>>,
     sinks: Vec<Box<ResultSink>>,
     init_limit: Duration,
 }
 
 impl ExecutorBuilder {
+    /// Where answers that outlive the session are kept; without it, none are.
+    #[must_use]
+    pub fn answers(mut self, answers: Arc<dyn Answers>) -> ExecutorBuilder {
+        self.answers = Some(answers);
+        self
+    }
+
     /// A hook before and after each call; the first one added is asked first.
     #[must_use]
     pub fn hook(mut self, hook: Arc<dyn Hook>) -> ExecutorBuilder {
@@ -419,6 +395,8 @@ impl ExecutorBuilder {
             inner: Arc::new(Inner {
                 registry: self.registry,
                 policy: self.policy,
+                answers: self.answers,
+                remembered: Remembered::default(),
                 hooks: self.hooks,
                 sinks: self.sinks,
                 init_limit: self.init_limit,

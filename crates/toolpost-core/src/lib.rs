@@ -10,6 +10,7 @@ mod capability;
 mod clock;
 mod confirm;
 mod context;
+pub mod declaration;
 mod error;
 mod event;
 mod executor;
@@ -17,20 +18,21 @@ mod future;
 mod id;
 mod nearest;
 mod outcome;
-mod policy;
+pub mod policy;
 mod redact;
 mod registry;
 mod schema;
 mod seen;
 mod spill;
+mod tokens;
 mod tool;
 mod workspace;
 
 pub use access::{Access, Resource};
 pub use capability::{Capabilities, Capability, Facts, Need};
 pub use clock::{Clock, SystemClock};
-pub use confirm::{Always, Answer, Confirm, NobodyThere, Question};
-pub use context::{Context, ContextBuilder, Extra, Ids, Services, Spawn};
+pub use confirm::{Always, Answer, Answers, Confirm, NobodyThere, Question, Remember, Scope};
+pub use context::{Context, ContextBuilder, Extra, HeldBack, Ids, Services, Spawn};
 pub use error::{Code, ToolError};
 pub use event::{Event, EventKind, EventSink, MemoryLog, NoEvents, Sinks};
 pub use executor::{Call, Checked, Executor, ExecutorBuilder, Hook, Retry, Stats, ToolStats, Verdict};
@@ -40,12 +42,13 @@ pub use nearest::nearest;
 pub use outcome::{
     Attachment, AttachmentContent, DryRun, Metadata, Outcome, Output, PlannedChange, Truncation,
 };
-pub use policy::{Decision, Effect, Policy, Profile, Request};
+pub use policy::{Policy, Profile};
 pub use redact::{RedactingWriter, Redactor};
 pub use registry::{Alias, ArgumentAlias, Draft, Entry, Prepared, Registry, Snapshot};
 pub use schema::{MAX_DEPTH, Problem, Repair, Schema, arguments_of, data_of};
 pub use seen::Seen;
 pub use spill::{HANDLE_PREFIX, Spill, SpillLimits};
+pub use tokens::tokens;
 pub use tool::{
     Amendment, AnyTool, Definition, DynamicTool, FunctionTool, OutputBudget, Setting, Spec, Texts, Tool,
     dynamic, function,

@@ -1,180 +1,215 @@
-//! Who may do what. For now by capabilities alone.
+//! Who may do what: capabilities and rules, decided in one place, explained in one sentence.
+//!
+//! Nothing here does I/O. Texts of files come in with their names, decisions go out with the rule, file and line that
+//! made them. Whether a workspace's file is trusted is decided by the caller before its rules are handed in.
+//!
+//! ```
+//! use toolpost_core::policy::{Effect, Policy, Profile, Request};
+//! use toolpost_core::{Access, Capability};
+//!
+//! let policy = Policy::profile(Profile::Standard);
+//! let accesses = [Access::path(Capability::Write, ".git/config")];
+//! let decision = policy.decide(&Request { tool: "edit", accesses: &accesses });
+//! assert_eq!(decision.effect(), Effect::Ask);
+//! assert!(decision.is_protected());
+//! ```
+
+mod action;
+mod cover;
+mod decision;
+mod effect;
+mod explain;
+mod file;
+mod folded;
+pub mod import;
+mod judge;
+mod pattern;
+mod print;
+mod profile;
+mod protected;
+mod rule;
+mod source;
+mod warn;
+mod wildcard;
+
+pub use action::Action;
+pub use decision::Decision;
+pub use effect::{Effect, Layer, Origin};
+pub use explain::{Explanation, Judged, LookedAt};
+pub use file::{RuleFile, read_rules, read_rules_in};
+pub use pattern::Pattern;
+pub use print::rules_to_toml;
+pub use profile::Profile;
+pub use protected::{Protected, protected};
+pub use rule::Rule;
+pub use source::{Errors, LARGEST, Located, Source};
+pub use warn::Warning;
 
 use crate::access::Access;
 use crate::capability::{Capabilities, Capability};
-use serde::{Deserialize, Serialize};
+use judge::{Part, Verdict};
+use rule::Target;
 use std::fmt;
-use std::str::FromStr;
+use std::sync::Arc;
 
-/// How much a pack, or a whole run, may cause.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Profile {
-    /// Read and trace.
-    ReadOnly,
-    /// And write, inside the workspace.
-    Standard,
-    /// And run commands and reach the network.
-    Privileged,
-}
-
-impl Profile {
-    /// All of them, narrowest first.
-    pub const ALL: [Profile; 3] = [Profile::ReadOnly, Profile::Standard, Profile::Privileged];
-
-    /// The word used in flags and manifests.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Profile::ReadOnly => "read-only",
-            Profile::Standard => "standard",
-            Profile::Privileged => "privileged",
-        }
-    }
-
-    /// What it grants.
-    pub fn capabilities(self) -> Capabilities {
-        let read_only = Capabilities::NONE.with(Capability::Read).with(Capability::Trace);
-        match self {
-            Profile::ReadOnly => read_only,
-            Profile::Standard => read_only.with(Capability::Write),
-            Profile::Privileged => {
-                read_only.with(Capability::Write).with(Capability::Exec).with(Capability::Network)
-            }
-        }
-    }
-}
-
-impl fmt::Display for Profile {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl FromStr for Profile {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Profile, String> {
-        Profile::ALL
-            .into_iter()
-            .find(|profile| profile.as_str() == text)
-            .ok_or_else(|| format!("no risk profile `{text}`; there are read-only, standard and privileged"))
-    }
-}
-
-/// What is decided for an access or a call; a later one is stricter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Effect {
-    /// It may be done.
-    Allow,
-    /// A person is asked first.
-    Ask,
-    /// It may not be done.
-    Deny,
-}
-
-impl fmt::Display for Effect {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Effect::Allow => "allow",
-            Effect::Ask => "ask",
-            Effect::Deny => "deny",
-        })
-    }
-}
-
-/// What a run may do: capabilities that are granted, and those a person is asked about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What a run, or an agent within it, may do. Cheap to clone.
+///
+/// A policy is capabilities (granted, askable or absent) and layers of rules, or several such that must all agree: the
+/// meet of a parent's policy and its child's.
+#[derive(Clone)]
 pub struct Policy {
-    granted: Capabilities,
-    askable: Capabilities,
+    parts: Arc<[Part]>,
 }
 
-/// What the policy is asked.
+/// A call to be judged.
 #[derive(Debug, Clone, Copy)]
 pub struct Request<'a> {
-    /// The tool's canonical name.
+    /// The canonical name of the tool.
     pub tool: &'a str,
-    /// What the call would touch.
+    /// What the call would touch; none: only rules that name the tool, or everything, speak of it.
     pub accesses: &'a [Access],
 }
 
-/// What the policy answers.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Decision {
-    /// The strictest effect of all accesses.
-    pub effect: Effect,
-    /// Why, in one sentence; empty for a plain allow.
-    pub reason: String,
-    /// What would allow it; empty for a plain allow.
-    pub remedy: String,
-}
-
 impl Policy {
-    /// Grants what the profile grants.
+    /// The capabilities of a profile, and no rules but the built-in ones.
     pub fn profile(profile: Profile) -> Policy {
-        Policy { granted: profile.capabilities(), askable: Capabilities::NONE }
+        Policy::with_capabilities(profile.capabilities(), Capabilities::NONE)
     }
 
-    /// Grants one capability more.
+    /// These capabilities, and no rules but the built-in ones. What is granted need not be asked for.
+    pub fn with_capabilities(granted: Capabilities, askable: Capabilities) -> Policy {
+        let none: Arc<[Rule]> = Arc::new([]);
+        let layers = std::array::from_fn(|_| none.clone());
+        Policy::from_parts(vec![Part { granted, askable: askable.difference(granted), layers }])
+    }
+
+    fn from_parts(parts: Vec<Part>) -> Policy {
+        Policy { parts: parts.into() }
+    }
+
+    /// The policy with a capability granted.
+    ///
+    /// This and the next two are the user's own hand: they change every part of a meet. What an agent's file wants is
+    /// a policy of its own, and goes through [`Policy::meet`].
     #[must_use]
-    pub fn allow(mut self, capability: Capability) -> Policy {
-        self.granted = self.granted.with(capability);
-        self
+    pub fn allow(&self, capability: Capability) -> Policy {
+        self.change(|part| {
+            part.granted = part.granted.with(capability);
+            part.askable = part.askable.without(capability);
+        })
     }
 
-    /// Asks for one capability that is not granted.
+    /// The policy with a capability that is asked for, also where it was granted.
     #[must_use]
-    pub fn ask(mut self, capability: Capability) -> Policy {
-        self.askable = self.askable.with(capability);
-        self
+    pub fn ask(&self, capability: Capability) -> Policy {
+        self.change(|part| {
+            part.granted = part.granted.without(capability);
+            part.askable = part.askable.with(capability);
+        })
     }
 
-    /// The capabilities that need no question.
-    pub fn granted(&self) -> Capabilities {
-        self.granted
+    /// The policy with more rules in a layer, behind those it has.
+    #[must_use]
+    pub fn with_rules(&self, layer: Layer, rules: Vec<Rule>) -> Policy {
+        let rules: Vec<Rule> = rules.into_iter().map(|rule| rule.in_layer(layer)).collect();
+        self.change(|part| {
+            let list = &mut part.layers[layer as usize];
+            *list = list.iter().chain(&rules).cloned().collect();
+        })
     }
 
-    /// The capabilities that a person is asked about.
-    pub fn askable(&self) -> Capabilities {
-        self.askable.difference(self.granted)
+    fn change(&self, change: impl Fn(&mut Part)) -> Policy {
+        let mut parts = self.parts.to_vec();
+        parts.iter_mut().for_each(change);
+        Policy::from_parts(parts)
     }
 
-    /// Whether a tool that requires these is offered.
-    pub fn offers(&self, tool: &str, required: Capabilities) -> bool {
-        let _ = tool;
-        required.difference(self.granted.union(self.askable)).is_empty()
-    }
-
-    /// Decides a call. Pure.
-    pub fn decide(&self, request: &Request<'_>) -> Decision {
-        let mut decision = Decision { effect: Effect::Allow, reason: String::new(), remedy: String::new() };
-        for access in request.accesses {
-            let effect = if self.granted.has(access.action) {
-                Effect::Allow
-            } else if self.askable.has(access.action) {
-                Effect::Ask
-            } else {
-                Effect::Deny
-            };
-            if effect > decision.effect {
-                decision = Decision {
-                    effect,
-                    reason: format!(
-                        "`{}` would {access}, and `{}` is not granted",
-                        request.tool, access.action
-                    ),
-                    remedy: format!("allow it with `--allow {}`", access.action),
-                };
+    /// The policy that allows only what both allow: it decides each access as the stricter of the two.
+    #[must_use]
+    pub fn meet(&self, other: &Policy) -> Policy {
+        if Arc::ptr_eq(&self.parts, &other.parts) {
+            return self.clone();
+        }
+        let mut parts: Vec<Part> = Vec::with_capacity(self.parts.len() + other.parts.len());
+        for part in self.parts.iter().chain(other.parts.iter()) {
+            if !parts.iter().any(|known| known.says_the_same(part)) {
+                parts.push(part.clone());
             }
         }
-        decision
+        Policy::from_parts(parts)
     }
+
+    /// The capabilities that are granted.
+    pub fn granted(&self) -> Capabilities {
+        let all: Capabilities = Capability::ALL.into_iter().collect();
+        self.parts.iter().fold(all, |granted, part| granted.intersection(part.granted))
+    }
+
+    /// The capabilities that a person may grant when asked.
+    pub fn askable(&self) -> Capabilities {
+        let all: Capabilities = Capability::ALL.into_iter().collect();
+        let possible =
+            self.parts.iter().fold(all, |set, part| set.intersection(part.granted.union(part.askable)));
+        possible.difference(self.granted())
+    }
+
+    /// Whether a tool is offered: each capability it requires is granted or askable, or an allow rule names the tool
+    /// or the capability.
+    pub fn offers(&self, tool: &str, required: Capabilities) -> bool {
+        self.parts.iter().all(|part| part.offers(tool, required))
+    }
+
+    /// The decision on a call: the strictest of its accesses. Allocates nothing where all is simply granted.
+    pub fn decide(&self, request: &Request<'_>) -> Decision {
+        let mut strictest: Option<(Option<&Access>, Verdict<'_>)> = None;
+        let only_tool = request.accesses.is_empty().then_some(None);
+        for access in request.accesses.iter().map(Some).chain(only_tool) {
+            let target = Target::new(request.tool, access);
+            for part in self.parts.iter() {
+                let verdict = part.judge(&target);
+                if verdict.effect == Effect::Deny {
+                    return Decision::new(request.tool, access, verdict.effect, verdict.cause);
+                }
+                if strictest.is_none_or(|(_, known)| is_more_telling(verdict, known)) {
+                    strictest = Some((access, verdict));
+                }
+            }
+        }
+        match strictest {
+            Some((access, verdict)) => Decision::new(request.tool, access, verdict.effect, verdict.cause),
+            None => Decision::GRANTED,
+        }
+    }
+
+    /// The rules of a layer, those of every part of a meet one after the other; the protected list is left out.
+    pub fn rules(&self, layer: Layer) -> impl Iterator<Item = &Rule> {
+        self.parts.iter().flat_map(move |part| part.layers[layer as usize].iter())
+    }
+}
+
+/// Whether a verdict should be reported before another: the stricter first; among asks a protected one, since that
+/// needs more than `--yes`; a rule before a mere grant.
+fn is_more_telling(verdict: Verdict<'_>, known: Verdict<'_>) -> bool {
+    fn rank(verdict: Verdict<'_>) -> (Effect, u8) {
+        let telling = match verdict.cause {
+            judge::Cause::Rule(rule) if rule.is_protected() => 2,
+            judge::Cause::Rule(_) | judge::Cause::AskWithoutGrant(_) => 1,
+            judge::Cause::Granted | judge::Cause::Askable | judge::Cause::Absent => 0,
+        };
+        (verdict.effect, telling)
+    }
+    rank(verdict) > rank(known)
 }
 
 impl Default for Policy {
     /// Read and write inside the workspace.
     fn default() -> Policy {
         Policy::profile(Profile::Standard)
+    }
+}
+
+impl fmt::Debug for Policy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Policy({self})")
     }
 }

@@ -4,7 +4,8 @@ use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use std::path::PathBuf;
 use std::time::Duration;
-use toolpost_core::{Capability, Profile};
+use toolpost_core::Capability;
+use toolpost_core::policy::{Effect, Layer, Origin, Profile, Rule};
 
 /// The tool runtime for AI agents.
 ///
@@ -35,6 +36,9 @@ pub struct Flags {
     /// Grant one capability more: read, trace, write, exec or network.
     #[arg(long, value_name = "CAPABILITY", global = true)]
     pub allow: Vec<Capability>,
+    /// Allow just this: `action: resource`, such as 'bash: cargo test *' or 'read: /.env'.
+    #[arg(long, value_name = "RULE", global = true, value_parser = parse_allow_rule)]
+    pub allow_rule: Vec<Rule>,
     /// Session that handles and results belong to; otherwise one of the workspace's own.
     #[arg(long, value_name = "ID", global = true)]
     pub session: Option<String>,
@@ -110,6 +114,10 @@ pub enum Tools {
 pub enum Internal {
     /// Print the generated reference pages as one JSON object, file name to text.
     Reference,
+}
+
+fn parse_allow_rule(text: &str) -> Result<Rule, String> {
+    Rule::parse_short(Effect::Allow, text, Origin::new(Layer::Flags, "--allow-rule", 0))
 }
 
 fn parse_duration(text: &str) -> Result<Duration, String> {

@@ -8,7 +8,8 @@ use env::Environment;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use toolpost_core::{Code, Policy, Profile, Redactor, ToolError};
+use toolpost_core::policy::{Layer, Policy, Profile};
+use toolpost_core::{Code, Redactor, ToolError};
 
 /// Everything a runtime is made from.
 #[derive(Debug)]
@@ -36,12 +37,12 @@ impl Config {
             ToolError::new(Code::FileNotFound, "the current folder is gone; change to one that exists")
         })?;
         let roots = roots(flags, &environment, &cwd);
+        let profile = Policy::profile(flags.policy.unwrap_or(Profile::Standard));
         let policy = flags
             .allow
             .iter()
-            .fold(Policy::profile(flags.policy.unwrap_or(Profile::Standard)), |policy, one| {
-                policy.allow(*one)
-            });
+            .fold(profile, |policy, capability| policy.allow(*capability))
+            .with_rules(Layer::Flags, flags.allow_rule.clone());
         let descriptions = match (&flags.descriptions, &environment.config_directory) {
             (Some(folder), _) => descriptions::read(folder)?,
             (None, Some(folder)) => descriptions::read_if_there(&folder.join("descriptions"))?,

@@ -44,7 +44,7 @@ impl Runtime {
         let stray_descriptions =
             config.descriptions.keys().filter(|tool| !registry.has(tool)).cloned().collect();
         Ok(Runtime {
-            executor: Executor::new(registry, config.policy),
+            executor: Executor::new(registry, config.policy.clone()),
             context: context.build(),
             cancel,
             stray_descriptions,

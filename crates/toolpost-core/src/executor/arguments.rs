@@ -1,11 +1,13 @@
 //! Steps 3 and 4, and the accesses for step 6: pure functions of a definition and its arguments.
 
-use crate::access::Access;
+use crate::access::{Access, Resource};
 use crate::capability::Capability;
+use crate::context::Context;
 use crate::error::{Code, ToolError};
 use crate::registry::{Entry, Prepared};
 use crate::schema::repair::repair;
 use crate::schema::{MAX_DEPTH, Problem, Repair, is_too_deep};
+use crate::workspace::WorkspacePath;
 use serde_json::Value;
 
 /// The arguments as the tool gets them: unchanged if they fit, mended if that makes them fit.
@@ -45,7 +47,11 @@ fn refusal(tool: &str, problems: &[Problem], repairs: &[Repair]) -> ToolError {
 }
 
 /// What the call would touch: the tool's own account, starting from its capabilities and path arguments.
+///
+/// Paths come out as display names, so that rules see one spelling; one that leads out of the workspace stays as it
+/// is, and is refused when it is opened.
 pub(super) fn accesses(
+    ctx: &Context,
     entry: &Entry,
     prepared: &Prepared,
     arguments: &Value,
@@ -60,5 +66,13 @@ pub(super) fn accesses(
             action => usual.push(Access::any(action)),
         }
     }
-    entry.tool().accesses(arguments, usual)
+    let mut accesses = entry.tool().accesses(arguments, usual)?;
+    for access in &mut accesses {
+        if let Resource::Path(path) = &mut access.resource
+            && let Ok(name) = ctx.host_workspace().name(&WorkspacePath::new(path.as_str()))
+        {
+            *path = name;
+        }
+    }
+    Ok(accesses)
 }

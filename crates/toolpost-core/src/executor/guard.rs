@@ -1,24 +1,43 @@
-//! The decision on a call, kept while it runs: what was not decided for it is refused at the file.
+//! The decision on a call, kept while it runs: each file is judged again by where its name led.
 
+use super::decide::denied;
+use crate::access::Access;
 use crate::capability::{Capabilities, Capability};
 use crate::error::{Code, ToolError};
+use crate::policy::{Effect, Policy, Request};
 use crate::workspace::Guard;
 
-/// Holds a running call to the capabilities that were decided for it.
+/// Holds a running call to what was decided for it.
 pub(super) struct CallGuard {
     pub(super) tool: String,
     pub(super) granted: Capabilities,
+    pub(super) policy: Policy,
+    /// What a person has agreed to for this call.
+    pub(super) consented: Vec<Access>,
 }
 
 impl Guard for CallGuard {
     fn judge(&self, action: Capability, name: &str) -> Result<(), ToolError> {
-        // Writers look at what they replace.
-        let is_covered =
-            self.granted.has(action) || (action == Capability::Read && self.granted.has(Capability::Write));
-        if is_covered {
+        // A writer looks at what it replaces; that is part of the writing.
+        let action = match action {
+            Capability::Read if !self.granted.has(Capability::Read) => Capability::Write,
+            action => action,
+        };
+        if !self.granted.has(action) {
+            return Err(self.undeclared(action, name));
+        }
+        let accesses = [Access::path(action, name)];
+        let request = Request { tool: &self.tool, accesses: &accesses };
+        if self.policy.decide(&request).effect() == Effect::Allow || self.consented.contains(&accesses[0]) {
             return Ok(());
         }
-        Err(ToolError::new(
+        Err(denied(&self.policy, &request, ", which this call was not decided for").with("path", name))
+    }
+}
+
+impl CallGuard {
+    fn undeclared(&self, action: Capability, name: &str) -> ToolError {
+        ToolError::new(
             Code::PermissionDenied,
             format!(
                 "`{}` tried to {action} `{name}`, but this call was decided for {} only; \
@@ -26,6 +45,6 @@ impl Guard for CallGuard {
                 self.tool, self.granted
             ),
         )
-        .with("path", name))
+        .with("path", name)
     }
 }

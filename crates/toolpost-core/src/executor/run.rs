@@ -1,5 +1,6 @@
 //! Step 8: the tool runs, in a task of its own, within its time, with its files locked.
 
+use super::decide::Consent;
 use super::guard::CallGuard;
 use super::{Call, Executor};
 use crate::access::{Access, Resource};
@@ -8,8 +9,9 @@ use crate::context::{Context, Deadline, Running};
 use crate::error::{Code, ToolError};
 use crate::event::EventKind;
 use crate::outcome::{DryRun, Metadata, Output, PlannedChange};
+use crate::policy::Policy;
 use crate::registry::{AbortOnDrop, Entry};
-use crate::workspace::{Bound, Change, Lock, Overlay, Usage, Workspace, WorkspacePath};
+use crate::workspace::{Bound, Change, Guard, Lock, Overlay, Usage, Workspace, WorkspacePath};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -27,7 +29,7 @@ impl Executor {
         call: &Call,
         arguments: Value,
         accesses: &[Access],
-        granted: Capabilities,
+        consent: Consent,
         metadata: &mut Metadata,
     ) -> Result<Output<Value>, ToolError> {
         let spec = entry.spec();
@@ -51,7 +53,7 @@ impl Executor {
                 ctx.events().commit().await?;
             }
             let overlay = is_dry_run.then(|| Arc::new(Overlay::over(ctx.host_workspace().clone())));
-            let running = self.running(ctx, entry, granted, limit, overlay.clone(), usage.clone());
+            let running = running(ctx, entry, &consent, limit, overlay.clone(), usage.clone());
             let result = attempt_once(running, entry.clone(), arguments.clone(), limit).await;
             if let Some(overlay) = overlay {
                 metadata.dry_run = Some(planned(overlay.changes()));
@@ -81,60 +83,70 @@ impl Executor {
         result
     }
 
-    /// The context that the tool itself gets.
-    fn running(
-        &self,
-        ctx: &Context,
-        entry: &Entry,
-        granted: Capabilities,
-        limit: Duration,
-        overlay: Option<Arc<Overlay>>,
-        usage: Arc<Usage>,
-    ) -> Context {
-        let above = ctx.running();
-        let inner: Arc<dyn Workspace> = match overlay {
-            Some(overlay) => overlay,
-            None => ctx.host_workspace().clone(),
-        };
-        let guard = CallGuard { tool: entry.name().to_owned(), granted };
-        ctx.derive(Running {
-            tool: entry.name().to_owned(),
-            workspace: Arc::new(Bound::new(inner, Arc::new(guard), usage)),
-            cancel: above.cancel.child_token(),
-            deadline: Deadline::after(limit),
-            budget: entry.spec().budget,
-            granted,
-            span: tracing::debug_span!(
-                "execute_tool",
-                gen_ai.tool.name = entry.name(),
-                gen_ai.tool.call.id = ctx.call_id()
-            ),
-            ..above.clone()
-        })
-    }
-
     /// What a call would change, for the question before it; only where computing it executes nothing.
     pub(super) async fn preview(
         &self,
         ctx: &Context,
         entry: &Arc<Entry>,
+        policy: &Policy,
+        asking: &[Access],
         arguments: &Value,
     ) -> Option<String> {
         let all = entry.capabilities();
-        if !ctx.wants_preview() || all.has(Capability::Exec) || all.has(Capability::Network) {
+        if !all.has(Capability::Write) || all.has(Capability::Exec) || all.has(Capability::Network) {
+            return None;
+        }
+        if !ctx.wants_preview() {
             return None;
         }
         let overlay = Arc::new(Overlay::over(ctx.host_workspace().clone()));
         let limit = Duration::from_secs(5);
         let granted = entry.spec().required;
-        let mut running =
-            self.running(ctx, entry, granted, limit, Some(overlay), Arc::default()).running().clone();
-        running.is_dry_run = true;
-        let output = attempt_once(ctx.derive(running), entry.clone(), Arc::new(arguments.clone()), limit)
-            .await
-            .ok()?;
-        Some(output.text)
+        let guard = CallGuard {
+            tool: entry.name().to_owned(),
+            granted,
+            policy: policy.clone(),
+            consented: asking.to_vec(),
+        };
+        let consent = Consent { granted, guard: Arc::new(guard) };
+        let mut trial = running(ctx, entry, &consent, limit, Some(overlay), Arc::default()).running().clone();
+        trial.is_dry_run = true;
+        let output =
+            attempt_once(ctx.derive(trial), entry.clone(), Arc::new(arguments.clone()), limit).await.ok()?;
+        Some(ctx.redactor().redact(&output.text).into_owned())
     }
+}
+
+/// The context that the tool itself gets.
+fn running(
+    ctx: &Context,
+    entry: &Entry,
+    consent: &Consent,
+    limit: Duration,
+    overlay: Option<Arc<Overlay>>,
+    usage: Arc<Usage>,
+) -> Context {
+    let above = ctx.running();
+    let inner: Arc<dyn Workspace> = match overlay {
+        Some(overlay) => overlay,
+        None => ctx.host_workspace().clone(),
+    };
+    let guard: Arc<dyn Guard> = consent.guard.clone();
+    ctx.derive(Running {
+        tool: entry.name().to_owned(),
+        workspace: Arc::new(Bound::new(inner, guard.clone(), usage)),
+        guard: Some(guard),
+        cancel: above.cancel.child_token(),
+        deadline: Deadline::after(limit),
+        budget: entry.spec().budget,
+        granted: consent.granted,
+        span: tracing::debug_span!(
+            "execute_tool",
+            gen_ai.tool.name = entry.name(),
+            gen_ai.tool.call.id = ctx.call_id()
+        ),
+        ..above.clone()
+    })
 }
 
 /// One attempt: the tool in its own task, ended by its deadline or its caller.

@@ -7,4 +7,6 @@
     reason = "tests set up the world around the crate by hand, and say what they measured"
 )]
 
+mod declaration;
+mod policy;
 mod workspace;

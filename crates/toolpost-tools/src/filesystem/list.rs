@@ -113,8 +113,10 @@ impl Tool for List {
             let is_nearly_over = ctx.time_left().is_some_and(|left| left.as_millis() < 500);
             is_nearly_over || ctx.cancel().is_cancelled()
         };
-        let found = walk(ctx.workspace().as_ref(), &args.path, &options, &should_stop, &|_| false).await?;
-        let text = format!("{}{}", tree(&name, &found), note(&found, args.depth));
+        let held_back = ctx.held_back();
+        let holds = |name: &str| held_back.holds(name);
+        let found = walk(ctx.workspace().as_ref(), &args.path, &options, &should_stop, &holds).await?;
+        let text = format!("{}{}", tree(&name, &found), note(&found, args.depth, held_back.note()));
         let data = Data {
             path: name.clone(),
             entries: found
@@ -159,7 +161,7 @@ fn one_line(name: &str) -> String {
     }
 }
 
-fn note(found: &Walk, depth: usize) -> String {
+fn note(found: &Walk, depth: usize, held_back: Option<String>) -> String {
     let mut notes = Vec::new();
     if found.found.is_empty() && found.left_out == 0 {
         notes.push("nothing here; hidden=true and noIgnore=true show more".to_owned());
@@ -178,9 +180,7 @@ fn note(found: &Walk, depth: usize) -> String {
     if found.not_utf8 > 0 {
         notes.push(format!("{} names are not UTF-8", found.not_utf8));
     }
-    if found.held_back > 0 {
-        notes.push(format!("{} held back by the policy", found.held_back));
-    }
+    notes.extend(held_back);
     if found.stopped {
         notes.push("out of time: this is only a part".to_owned());
     }

@@ -121,6 +121,6 @@ fn aliases(snapshot: &Snapshot, tool: &str) -> Vec<String> {
 
 fn is_offered(runtime: &Runtime, entry: &Entry) -> bool {
     let spec = entry.spec();
-    runtime.executor.policy().offers(&spec.name, spec.required)
+    runtime.executor.policy_for(runtime.context.session()).offers(&spec.name, spec.required)
         && spec.needs.iter().all(|need| runtime.context.has(*need))
 }

@@ -2,7 +2,7 @@
 
 use super::ignored::Ignored;
 use super::{LeftOut, Walk, WalkOptions};
-use crate::error::ToolError;
+use crate::error::{Code, ToolError};
 use crate::workspace::memory::prefix;
 use crate::workspace::{Entries, Entry, Kind, Workspace, WorkspacePath};
 use std::collections::{BinaryHeap, VecDeque};
@@ -57,7 +57,7 @@ impl Reading<'_> {
                 self.ignored.read(self.workspace, name, &chunk.entries, chunk.ended).await;
             }
             for entry in chunk.entries {
-                if !self.is_shown(name, &entry) {
+                if !self.is_shown(name, &entry) || self.leads_to_held_back(name, &entry).await {
                     continue;
                 }
                 kept.push(entry);
@@ -110,6 +110,26 @@ impl Reading<'_> {
             return false;
         }
         true
+    }
+}
+
+impl Reading<'_> {
+    /// A link is held back with its target: its name alone would tell what is there.
+    async fn leads_to_held_back(&mut self, folder: &str, entry: &Entry) -> bool {
+        if entry.kind != Kind::Link {
+            return false;
+        }
+        let link = WorkspacePath::new(format!("{}{}", prefix(folder), entry.name));
+        let is_held_back = match self.workspace.stat(&link).await {
+            Ok(stat) => (self.hold_back)(&stat.name),
+            // A workspace that judges by itself names the target in its refusal.
+            Err(error) => {
+                matches!(error.code(), Code::PermissionDenied | Code::ProtectedFile)
+                    && error.details().get("path").and_then(|path| path.as_str()).is_none_or(self.hold_back)
+            }
+        };
+        self.walk.held_back += u64::from(is_held_back);
+        is_held_back
     }
 }
 

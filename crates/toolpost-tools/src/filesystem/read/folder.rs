@@ -15,8 +15,10 @@ pub(super) async fn names(ctx: &Context, args: &Args) -> Result<Output<Data>, To
         ..WalkOptions::default()
     };
     let name = ctx.workspace().name(&args.file_path)?;
+    let held_back = ctx.held_back();
+    let holds = |name: &str| held_back.holds(name);
     let found =
-        walk(ctx.workspace().as_ref(), &args.file_path, &options, &|| ctx.checkpoint().is_err(), &|_| false)
+        walk(ctx.workspace().as_ref(), &args.file_path, &options, &|| ctx.checkpoint().is_err(), &holds)
             .await?;
     ctx.checkpoint()?;
     let shown: Vec<String> = found
@@ -33,6 +35,9 @@ pub(super) async fn names(ctx: &Context, args: &Args) -> Result<Output<Data>, To
     let mut text = format!("{name} is a folder of {total} entries:\n{}", shown.concat());
     if let Some(next) = next {
         text.push_str(&format!("({} more; go on with offset={next})", found.left_out));
+    }
+    if let Some(note) = held_back.note() {
+        text.push_str(&format!("({note})"));
     }
     let data = Data {
         path: name.clone(),

@@ -1,0 +1,46 @@
+//! What a walking tool must not show, counted by the rule that says so.
+
+use super::Context;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+/// Files that the policy would ask about or deny, as a walk comes upon them.
+pub struct HeldBack<'a> {
+    ctx: &'a Context,
+    by_rule: Mutex<BTreeMap<String, u64>>,
+}
+
+impl Context {
+    /// Starts counting what a walk of this call must not show.
+    pub fn held_back(&self) -> HeldBack<'_> {
+        HeldBack { ctx: self, by_rule: Mutex::default() }
+    }
+}
+
+impl HeldBack<'_> {
+    /// Whether the file of this display name must not be shown; counts it if so.
+    pub fn holds(&self, name: &str) -> bool {
+        let Some(error) = self.ctx.withheld(name) else { return false };
+        let rule = error.details().get("rule");
+        let word = |key: &str| rule.and_then(|rule| rule.get(key)).and_then(serde_json::Value::as_str);
+        let shown = match (word("effect"), word("action"), word("resource"), word("file")) {
+            (Some(effect), Some(action), Some(resource), Some(file)) => {
+                format!("{effect} {action}: {resource} ({file})")
+            }
+            _ => "read is not granted".to_owned(),
+        };
+        *self.by_rule.lock().unwrap_or_else(PoisonError::into_inner).entry(shown).or_default() += 1;
+        true
+    }
+
+    /// How many were held back and by which rules, for the model; nothing if none were.
+    pub fn note(&self) -> Option<String> {
+        let by_rule = self.by_rule.lock().unwrap_or_else(PoisonError::into_inner);
+        if by_rule.is_empty() {
+            return None;
+        }
+        let total: u64 = by_rule.values().sum();
+        let rules: Vec<String> = by_rule.iter().map(|(rule, count)| format!("{count} by `{rule}`")).collect();
+        Some(format!("{total} held back by the policy: {}", rules.join(", ")))
+    }
+}

@@ -1,0 +1,176 @@
+//! Steps 6 and 7: what the policy says and, where it says *ask*, what the person says.
+
+use super::Executor;
+use super::guard::CallGuard;
+use crate::access::{Access, Resource};
+use crate::capability::Capabilities;
+use crate::confirm::{Answer, Question, Remember, Scope};
+use crate::context::Context;
+use crate::error::{Code, ToolError};
+use crate::event::EventKind;
+use crate::policy::{Effect, Layer, Origin, Policy, Request, Rule};
+use crate::registry::Entry;
+use serde_json::Value;
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+/// What a call may do, once it is decided.
+pub(super) struct Consent {
+    pub(super) granted: Capabilities,
+    /// Holds the running call to it.
+    pub(super) guard: Arc<CallGuard>,
+}
+
+/// Answers given while this executor lives: rules by session, and those that were saved.
+#[derive(Default)]
+pub(super) struct Remembered(RwLock<Rules>);
+
+#[derive(Default)]
+struct Rules {
+    saved: Vec<Rule>,
+    sessions: HashMap<String, Vec<Rule>>,
+}
+
+impl Remembered {
+    pub(super) fn add_to(&self, policy: &Policy, session: &str) -> Policy {
+        let rules = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let mut policy = policy.clone();
+        if !rules.saved.is_empty() {
+            policy = policy.with_rules(Layer::Saved, rules.saved.clone());
+        }
+        if let Some(own) = rules.sessions.get(session) {
+            policy = policy.with_rules(Layer::Session, own.clone());
+        }
+        policy
+    }
+
+    fn keep(&self, session: &str, scope: Scope, rules: &[Rule]) {
+        let mut kept = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        match scope {
+            Scope::Once => {}
+            Scope::Session => kept.sessions.entry(session.to_owned()).or_default().extend_from_slice(rules),
+            Scope::Project | Scope::User => kept.saved.extend_from_slice(rules),
+        }
+    }
+}
+
+impl Executor {
+    /// Decides, asks where that is the decision, and returns what the call may do.
+    pub(super) async fn decide(
+        &self,
+        ctx: &Context,
+        entry: &Arc<Entry>,
+        accesses: &[Access],
+        arguments: &Value,
+    ) -> Result<Consent, ToolError> {
+        let policy = self.policy_for(ctx.session());
+        let request = Request { tool: entry.name(), accesses };
+        let decision = policy.decide(&request);
+        ctx.record(|| EventKind::CallDecided {
+            effect: decision.effect().to_string(),
+            reason: decision.sentence(),
+        });
+        let mut consented = Vec::new();
+        match decision.effect() {
+            Effect::Allow => {}
+            Effect::Deny => return Err(denied(&policy, &request, "")),
+            Effect::Ask => {
+                let asking = asking(&policy, entry.name(), accesses);
+                let (question, rules) =
+                    self.question(ctx, entry, &policy, &request, &asking, arguments).await;
+                match ctx.ask(&question).await {
+                    Answer::Yes(scope) => self.remember(ctx, scope, &rules)?,
+                    Answer::No(why) => return Err(declined(entry.name(), &why)),
+                    Answer::Nobody => return Err(denied(&policy, &request, ", and there is nobody to ask")),
+                }
+                consented = asking;
+            }
+        }
+        let spec = entry.spec();
+        let granted = spec.required.union(spec.optional.intersection(policy.granted()));
+        let guard = CallGuard { tool: entry.name().to_owned(), granted, policy, consented };
+        Ok(Consent { granted, guard: Arc::new(guard) })
+    }
+
+    async fn question(
+        &self,
+        ctx: &Context,
+        entry: &Arc<Entry>,
+        policy: &Policy,
+        request: &Request<'_>,
+        asking: &[Access],
+        arguments: &Value,
+    ) -> (Question, Vec<Rule>) {
+        let decision = policy.decide(request);
+        let origin = Origin::new(Layer::Session, "an answer", 0);
+        let rules: Option<Vec<Rule>> = asking
+            .iter()
+            .map(|access| Rule::exact(Effect::Allow, request.tool, access, origin.clone()))
+            .collect();
+        let rules = rules.unwrap_or_default();
+        let place = |scope| self.inner.answers.as_ref().and_then(|answers| answers.place(scope));
+        let question = Question {
+            tool: request.tool.to_owned(),
+            text: decision.sentence(),
+            accesses: asking.to_vec(),
+            preview: self.preview(ctx, entry, policy, asking, arguments).await,
+            protected: asking.iter().any(|access| {
+                policy.decide(&Request { accesses: std::slice::from_ref(access), ..*request }).is_protected()
+            }),
+            remember: (!rules.is_empty()).then(|| Remember {
+                rules: rules.iter().map(ToString::to_string).collect(),
+                project_file: place(Scope::Project),
+                user_file: place(Scope::User),
+            }),
+        };
+        (question, rules)
+    }
+
+    /// Keeps an answer for as long as it was given. One that cannot be kept is an error: the user was shown where.
+    fn remember(&self, ctx: &Context, scope: Scope, rules: &[Rule]) -> Result<(), ToolError> {
+        match (scope, &self.inner.answers) {
+            (Scope::Once | Scope::Session, _) => {}
+            (_, Some(answers)) => answers.save(scope, rules)?,
+            (_, None) => {
+                return Err(ToolError::new(
+                    Code::WriteError,
+                    "there is no place to keep this answer; answer for once",
+                ));
+            }
+        }
+        self.inner.remembered.keep(ctx.session(), scope, rules);
+        Ok(())
+    }
+}
+
+/// The accesses that a person must agree to.
+fn asking(policy: &Policy, tool: &str, accesses: &[Access]) -> Vec<Access> {
+    let asks = |access: &&Access| {
+        policy.decide(&Request { tool, accesses: std::slice::from_ref(*access) }).effect() == Effect::Ask
+    };
+    let asking: Vec<Access> = accesses.iter().filter(asks).cloned().collect();
+    match asking.is_empty() {
+        // A rule on the tool itself asks about a call that touches nothing.
+        true => vec![Access { action: crate::Capability::Trace, resource: Resource::Any }],
+        false => asking,
+    }
+}
+
+/// A denial that says why, by which rule, and what would allow the call.
+pub(super) fn denied(policy: &Policy, request: &Request<'_>, circumstance: &str) -> ToolError {
+    let decision = policy.decide(request);
+    let code = if decision.is_protected() { Code::ProtectedFile } else { Code::PermissionDenied };
+    let remedy = decision.remedy().map_or_else(String::new, |remedy| format!("; {remedy}"));
+    let error = ToolError::new(code, format!("{}{circumstance}{remedy}", decision.sentence()));
+    let explanation = serde_json::to_value(policy.explain(request)).unwrap_or_default();
+    let error = match decision.rule() {
+        Some(rule) => error.with("rule", serde_json::to_value(rule).unwrap_or_default()),
+        None => error,
+    };
+    error.with("explanation", explanation)
+}
+
+fn declined(tool: &str, why: &str) -> ToolError {
+    let why = if why.is_empty() { String::new() } else { format!(": {why}") };
+    ToolError::new(Code::PermissionDenied, format!("the user said no to `{tool}`{why}"))
+}

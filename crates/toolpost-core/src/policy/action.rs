@@ -1,0 +1,129 @@
+//! The action of a rule: a capability, a tool, or everything.
+
+use super::wildcard::{has_wildcard, name_matches};
+use crate::capability::Capability;
+use std::fmt;
+
+/// What a rule is about.
+///
+/// `read`, `trace`, `write`, `exec` (or `execute`) and `network` are capabilities: every tool that would do that is
+/// meant. Any other word is the name of a tool, with `*` and `?` as wildcards; `=read` and `=write` mean the tools of
+/// that name alone. The tool `mcp__server__tool` is also found under `mcp_server_tool`, `server_tool` and
+/// `server/tool`, the spellings of other hosts.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Action {
+    /// `*`: whatever any tool does.
+    Everything,
+    /// Whatever uses this capability.
+    Capability(Capability),
+    /// Whatever the tools of this name do; may hold wildcards.
+    Tool(String),
+}
+
+impl Action {
+    /// Reads an action; the error says what is wrong with it.
+    pub fn parse(text: &str) -> Result<Action, String> {
+        let text = text.trim();
+        if text == "*" {
+            return Ok(Action::Everything);
+        }
+        if let Ok(capability) = text.parse::<Capability>() {
+            return Ok(Action::Capability(capability));
+        }
+        let name = text.strip_prefix('=').unwrap_or(text);
+        if name.is_empty() {
+            return Err(
+                "the action is empty; write a capability (read, write, exec, network, trace), a tool or `*`"
+                    .into(),
+            );
+        }
+        if name.len() > 200 {
+            return Err(format!("the action has {} bytes; at most 200 are taken", name.len()));
+        }
+        let is_allowed = |letter: char| letter.is_alphanumeric() || "_-./*?".contains(letter);
+        match name.chars().find(|letter| !is_allowed(*letter)) {
+            Some(letter) => Err(format!(
+                "the action `{name}` has a `{}`; a tool's name has letters, digits, `_`, `-`, `.`, `/` and the \
+                 wildcards `*` and `?`",
+                letter.escape_default()
+            )),
+            None => Ok(Action::Tool(name.to_owned())),
+        }
+    }
+
+    /// Whether a call of the tool that would use the capability (none: a call that touches nothing) is meant.
+    pub fn matches(&self, tool: &str, capability: Option<Capability>) -> bool {
+        match self {
+            Action::Everything => true,
+            Action::Capability(wanted) => capability == Some(*wanted),
+            Action::Tool(pattern) => tool_matches(pattern, tool),
+        }
+    }
+
+    /// Whether the rule speaks of this tool by name.
+    pub fn names(&self, tool: &str) -> bool {
+        match self {
+            Action::Everything => true,
+            Action::Capability(_) => false,
+            Action::Tool(pattern) => tool_matches(pattern, tool),
+        }
+    }
+}
+
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Action::Everything => f.write_str("*"),
+            Action::Capability(capability) => capability.fmt(f),
+            Action::Tool(name) if name == "*" || name.parse::<Capability>().is_ok() => write!(f, "={name}"),
+            Action::Tool(name) => f.write_str(name),
+        }
+    }
+}
+
+fn tool_matches(pattern: &str, tool: &str) -> bool {
+    if !has_wildcard(pattern) && pattern == tool {
+        return true;
+    }
+    if has_wildcard(pattern) && name_matches(pattern, tool) {
+        return true;
+    }
+    let Some((server, name)) = tool.strip_prefix("mcp__").and_then(|rest| rest.split_once("__")) else {
+        return false;
+    };
+    [format!("mcp_{server}_{name}"), format!("{server}_{name}"), format!("{server}/{name}")]
+        .iter()
+        .any(|spelling| name_matches(pattern, spelling))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn actions_match_and_round_trip() {
+        let exec = Some(Capability::Exec);
+        for (text, tool, capability, expected) in [
+            ("*", "anything", None, true),
+            ("exec", "bash", exec, true),
+            ("execute", "bash", exec, true),
+            ("exec", "bash", Some(Capability::Write), false),
+            ("read", "read", Some(Capability::Write), false),
+            ("=read", "read", Some(Capability::Write), true),
+            ("=read", "grep", Some(Capability::Read), false),
+            ("bash", "bash", exec, true),
+            ("bash*", "bash_output", exec, true),
+            ("mcp__gh__*", "mcp__gh__list", exec, true),
+            ("mcp_gh_*", "mcp__gh__list", exec, true),
+            ("gh_*", "mcp__gh__list", exec, true),
+            ("gh/list", "mcp__gh__list", exec, true),
+            ("gh_list", "mcp__other__list", exec, false),
+        ] {
+            let action = Action::parse(text).unwrap();
+            assert_eq!(action.matches(tool, capability), expected, "{text} {tool}");
+            assert_eq!(Action::parse(&action.to_string()), Ok(action), "{text}");
+        }
+        assert!(Action::parse("a b").unwrap_err().contains("has a ` `"));
+        assert!(Action::parse("").unwrap_err().contains("is empty"));
+    }
+}

@@ -1,0 +1,170 @@
+//! What was decided about a call, why, and what would change it.
+//!
+//! A call that is simply granted carries nothing; the sentences are written when somebody reads them.
+
+use super::effect::{Effect, Layer, Origin};
+use super::judge::Cause;
+use super::protected;
+use super::rule::Rule;
+use crate::access::{Access, Resource};
+use std::fmt;
+
+/// The decision on a call: the strictest of its accesses.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Decision {
+    effect: Effect,
+    because: Option<Box<Because>>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct Because {
+    tool: String,
+    access: Option<Access>,
+    cause: Cause<Rule>,
+}
+
+impl Decision {
+    pub(super) const GRANTED: Decision = Decision { effect: Effect::Allow, because: None };
+
+    pub(super) fn new(tool: &str, access: Option<&Access>, effect: Effect, cause: Cause<&Rule>) -> Decision {
+        let cause = match cause {
+            Cause::Granted => return Decision::GRANTED,
+            Cause::Askable => Cause::Askable,
+            Cause::Absent => Cause::Absent,
+            Cause::Rule(rule) => Cause::Rule(rule.clone()),
+            Cause::AskWithoutGrant(rule) => Cause::AskWithoutGrant(rule.clone()),
+        };
+        let because = Because { tool: tool.to_owned(), access: access.cloned(), cause };
+        Decision { effect, because: Some(Box::new(because)) }
+    }
+
+    /// What was decided.
+    pub fn effect(&self) -> Effect {
+        self.effect
+    }
+
+    /// The access that decided; none where all are granted, or the call touches nothing.
+    pub fn access(&self) -> Option<&Access> {
+        self.because.as_ref().and_then(|because| because.access.as_ref())
+    }
+
+    /// The rule that decided; none where capabilities did.
+    pub fn rule(&self) -> Option<&Rule> {
+        match &self.because.as_ref()?.cause {
+            Cause::Rule(rule) => Some(rule),
+            Cause::Granted | Cause::Askable | Cause::Absent | Cause::AskWithoutGrant(_) => None,
+        }
+    }
+
+    /// Whether it asks because of the protected list, which needs a rule and is not answered by `--yes`.
+    pub fn is_protected(&self) -> bool {
+        self.effect == Effect::Ask && self.rule().is_some_and(Rule::is_protected)
+    }
+
+    /// Why, in one sentence that names the rule with its file and line.
+    pub fn sentence(&self) -> String {
+        match &self.because {
+            None => "everything it would do is granted".to_owned(),
+            Some(because) => sentence(&because.tool, because.access.as_ref(), self.effect, &because.cause),
+        }
+    }
+
+    /// Which flag or rule would allow it; none where it is allowed.
+    pub fn remedy(&self) -> Option<String> {
+        let because = self.because.as_ref().filter(|_| self.effect != Effect::Allow)?;
+        Some(remedy(&because.tool, because.access.as_ref(), &because.cause))
+    }
+}
+
+impl fmt::Display for Decision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.effect, self.sentence())?;
+        self.remedy().map_or(Ok(()), |remedy| write!(f, "; {remedy}"))
+    }
+}
+
+/// Why an access was decided so.
+pub(super) fn sentence(tool: &str, access: Option<&Access>, effect: Effect, cause: &Cause<Rule>) -> String {
+    let would = Would(tool, access);
+    match cause {
+        Cause::Granted => match access {
+            Some(access) => format!("{would}, and {} is granted", access.action),
+            None => format!("{would}, and no rule speaks of it"),
+        },
+        Cause::Askable => format!("{would}, and {} needs a person's consent", action(access)),
+        Cause::Absent => format!("{would}, and {} is not granted", action(access)),
+        Cause::AskWithoutGrant(rule) => format!(
+            "{would}, and {} is not granted; the rule `{rule}` ({}) asks but grants nothing",
+            action(access),
+            rule.origin()
+        ),
+        Cause::Rule(rule) => match protected::why(rule) {
+            Some(why) => {
+                format!("{would}, which is protected (`{}`): {why}", rule.resource())
+            }
+            None => {
+                let verb = match effect {
+                    Effect::Allow => "allows it",
+                    Effect::Ask => "asks first",
+                    Effect::Deny => "denies it",
+                };
+                format!("{would}, and the {} rule `{rule}` ({}) {verb}", rule.origin().layer, rule.origin())
+            }
+        },
+    }
+}
+
+/// What would allow the access.
+pub(super) fn remedy(tool: &str, access: Option<&Access>, cause: &Cause<Rule>) -> String {
+    let exact = access
+        .and_then(|access| Rule::exact(Effect::Allow, tool, access, Origin::new(Layer::Flags, "", 0)))
+        .map_or_else(|| tool.to_owned(), |rule| rule.to_string());
+    let flag = format!("--allow-rule '{}'", exact.replace('\'', r"'\''"));
+    match cause {
+        Cause::Granted => "nothing is in its way".to_owned(),
+        Cause::Askable => {
+            format!("consent, or allow just this with {flag}, or all of it with --allow {}", action(access))
+        }
+        Cause::Absent | Cause::AskWithoutGrant(_) => {
+            format!("allow all of it with --allow {}, or just this with {flag}", action(access))
+        }
+        Cause::Rule(rule) if rule.effect() == Effect::Deny => {
+            format!(
+                "no flag overrides a deny: change or remove the {} rule at {}",
+                rule.origin().layer,
+                rule.origin()
+            )
+        }
+        Cause::Rule(rule) if rule.is_protected() => {
+            format!("consent, or allow just this with {flag}; --yes does not answer for protected files")
+        }
+        Cause::Rule(rule) if rule.origin().layer == Layer::Flags => {
+            format!("consent, or leave out the flag that brings the rule `{rule}`")
+        }
+        Cause::Rule(_) => format!("consent, or allow just this with {flag}"),
+    }
+}
+
+fn action(access: Option<&Access>) -> &'static str {
+    access.map_or("it", |access| access.action.as_str())
+}
+
+/// What a call would do, as the start of a sentence.
+struct Would<'a>(&'a str, Option<&'a Access>);
+
+impl fmt::Display for Would<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Would(tool, access) = self;
+        let Some(access) = access else { return write!(f, "`{tool}` touches nothing") };
+        let verb = match (&access.resource, access.action) {
+            (Resource::Command(_), _) => "run",
+            (Resource::Host(_), _) => "reach",
+            (_, crate::Capability::Read) => "read",
+            (_, crate::Capability::Write) => "write",
+            (_, crate::Capability::Exec) => "run",
+            (_, crate::Capability::Network) => "reach",
+            (_, crate::Capability::Trace) => "trace",
+        };
+        write!(f, "`{tool}` would {verb} {}", access.resource)
+    }
+}

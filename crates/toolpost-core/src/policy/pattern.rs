@@ -1,0 +1,330 @@
+//! The resource of a rule: one pattern, read as a path, a command or a host by what it is held against.
+//!
+//! **Paths** follow gitignore, on `/`-separated paths from the workspace root, after `.` and `..` are taken out:
+//!
+//! | pattern | matches |
+//! | --- | --- |
+//! | `*`, `**` | everything |
+//! | `Makefile`, `*.rs` | that name in any folder, as there is no `/` in it |
+//! | `src/*.rs`, `/Makefile`, `./Makefile` | from the workspace root |
+//! | `//etc/hosts` | an absolute path of the machine |
+//! | `docs`, `src/generated` | also everything inside, as the last part has no wildcard and may be a folder |
+//! | `src/**`, `build/` | everything inside |
+//!
+//! `*` and `?` stop at `/`, `**` does not; `[ab]` and `{a,b}` choose; `\` takes the next character as it is.
+//!
+//! **Commands** and **hosts**: `*` is anything, `/` and blanks included, and `?` is one character. A blank stands for
+//! one or more, and a pattern ending in ` *` also matches the command without arguments. Hosts ignore case.
+//!
+//! Nothing here looks at a disk: a link is judged again by its resolved path when it is opened.
+
+use super::folded;
+use super::wildcard;
+use globset::{Glob, GlobBuilder, GlobMatcher};
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::OnceLock;
+
+/// The longest pattern taken, in bytes.
+pub(super) const LONGEST: usize = 1000;
+
+/// A resource pattern of a rule; see the table of path, command and host forms in `policy/pattern.rs`.
+pub struct Pattern {
+    text: String,
+    kind: Kind,
+}
+
+enum Kind {
+    Everything,
+    Chosen(PathForm),
+    Protected(&'static [&'static str]),
+}
+
+/// A path pattern, sorted so that the common forms need no regular expression.
+enum PathForm {
+    /// A name at any depth, and everything inside.
+    Name(String),
+    /// One path, and everything inside.
+    Exact(String),
+    /// Everything inside this folder.
+    Inside(String),
+    /// All the rest; `inside` where everything below a match counts too.
+    Glob { glob: Glob, matcher: OnceLock<GlobMatcher>, inside: Reach },
+}
+
+#[derive(PartialEq)]
+enum Reach {
+    ItselfOnly,
+    Inside,
+}
+
+impl Pattern {
+    /// Reads a pattern; the error says what is wrong with it.
+    pub fn parse(text: &str) -> Result<Pattern, String> {
+        let text = text.trim();
+        if text.is_empty() {
+            return Err("the resource is empty and would match nothing; write `*` for anything".into());
+        }
+        if text.len() > LONGEST {
+            let length = text.len();
+            return Err(format!(
+                "the resource has {length} bytes; at most {LONGEST} are taken, use `*` to shorten it"
+            ));
+        }
+        if let Some(control) = text.chars().find(|letter| letter.is_control()) {
+            let code = u32::from(control);
+            return Err(format!("the resource has the control character U+{code:04X}; take it out"));
+        }
+        let kind = match text {
+            "*" | "**" => Kind::Everything,
+            _ => Kind::Chosen(path_form(text)?),
+        };
+        Ok(Pattern { text: text.to_owned(), kind })
+    }
+
+    /// A pattern of the protected list: at any depth, whatever the case, everything inside, `except` those names.
+    pub(super) fn protected(text: &'static str, except: &'static [&'static str]) -> Pattern {
+        Pattern { text: text.to_owned(), kind: Kind::Protected(except) }
+    }
+
+    /// The pattern as written.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether it matches every resource there is.
+    pub fn is_everything(&self) -> bool {
+        matches!(self.kind, Kind::Everything)
+    }
+
+    /// Whether it stands in the protected list.
+    pub fn is_protected(&self) -> bool {
+        matches!(self.kind, Kind::Protected(_))
+    }
+
+    /// Whether it matches a path, in whatever form that is given.
+    pub fn matches_path(&self, path: &str) -> bool {
+        self.matches_normal_path(&normal_path(path))
+    }
+
+    /// Whether it matches a path that `normal_path` has made.
+    pub(super) fn matches_normal_path(&self, path: &str) -> bool {
+        match &self.kind {
+            Kind::Everything => true,
+            Kind::Protected(except) => folded::matches(&self.text, except, path),
+            Kind::Chosen(form) => form.matches(path),
+        }
+    }
+
+    /// Whether it matches one command.
+    pub fn matches_command(&self, command: &str) -> bool {
+        match self.kind {
+            Kind::Everything => true,
+            Kind::Protected(_) => false,
+            Kind::Chosen(_) => wildcard::command_matches(&self.text, command),
+        }
+    }
+
+    /// Whether it matches a host.
+    pub fn matches_host(&self, host: &str) -> bool {
+        match self.kind {
+            Kind::Everything => true,
+            Kind::Protected(_) => false,
+            Kind::Chosen(_) => wildcard::host_matches(&self.text, host),
+        }
+    }
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl fmt::Debug for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Pattern({:?})", self.text)
+    }
+}
+
+impl PathForm {
+    fn matches(&self, path: &str) -> bool {
+        match self {
+            PathForm::Name(name) => path.split('/').any(|part| part == name),
+            PathForm::Exact(exact) => {
+                path == exact || path.strip_prefix(exact.as_str()).is_some_and(|rest| rest.starts_with('/'))
+            }
+            PathForm::Inside(folder) => {
+                path.strip_prefix(folder.as_str()).is_some_and(|rest| rest.len() > 1 && rest.starts_with('/'))
+            }
+            PathForm::Glob { glob, matcher, inside } => {
+                let matcher = matcher.get_or_init(|| glob.compile_matcher());
+                matcher.is_match(path)
+                    || (*inside == Reach::Inside
+                        && path.match_indices('/').any(|(at, _)| matcher.is_match(&path[..at])))
+            }
+        }
+    }
+}
+
+/// The path without `.`, `..`, doubled and final slashes; the workspace root is the empty text.
+pub(super) fn normal_path(path: &str) -> Cow<'_, str> {
+    let relative = path.strip_prefix('/').unwrap_or(path);
+    if !relative.is_empty() && relative.split('/').all(|part| !matches!(part, "" | "." | "..")) {
+        return Cow::Borrowed(path);
+    }
+    let absolute = path.starts_with('/');
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." if parts.last().is_some_and(|last| *last != "..") => {
+                parts.pop();
+            }
+            ".." if absolute => {}
+            part => parts.push(part),
+        }
+    }
+    let joined = parts.join("/");
+    Cow::Owned(if absolute { format!("/{joined}") } else { joined })
+}
+
+/// The pattern of exactly this path, from the workspace root or absolute.
+pub(super) fn exact_path(path: &str) -> String {
+    let path = normal_path(path);
+    if path.is_empty() {
+        return "*".into();
+    }
+    let escaped = wildcard::escape(&path);
+    match (path.starts_with('/'), path.contains('/')) {
+        (true, _) | (false, false) => format!("/{escaped}"),
+        (false, true) => escaped,
+    }
+}
+
+fn path_form(text: &str) -> Result<PathForm, String> {
+    let (rest, anchored) = if let Some(rest) = text.strip_prefix("//") {
+        (format!("/{}", rest.trim_start_matches('/')), true)
+    } else if let Some(rest) = text.strip_prefix('/') {
+        (rest.to_owned(), true)
+    } else {
+        let mut rest = text;
+        while let Some(shorter) = rest.strip_prefix("./") {
+            rest = shorter;
+        }
+        (rest.to_owned(), rest.len() < text.len())
+    };
+    let folder = rest.strip_suffix('/').filter(|folder| !folder.is_empty());
+    let body = folder.unwrap_or(&rest);
+    let anchored = anchored || body.contains('/');
+    let plain = |text: &str| !text.contains(['*', '?', '[', ']', '{', '}', '\\']);
+    if folder.is_none() {
+        match body.strip_suffix("/**") {
+            Some(inside) if plain(inside) => return Ok(PathForm::Inside(inside.to_owned())),
+            _ if plain(body) && anchored => return Ok(PathForm::Exact(body.to_owned())),
+            _ if plain(body) => return Ok(PathForm::Name(body.to_owned())),
+            _ => {}
+        }
+    }
+    let prefix = if anchored { "" } else { "**/" };
+    let suffix = if folder.is_some() { "/**" } else { "" };
+    let last = body.rsplit('/').next().unwrap_or(body);
+    let inside = if folder.is_none() && !last.contains(['*', '?', '[', '{', '}']) {
+        Reach::Inside
+    } else {
+        Reach::ItselfOnly
+    };
+    let glob = GlobBuilder::new(&format!("{prefix}{body}{suffix}"))
+        .literal_separator(true)
+        .backslash_escape(true)
+        .build()
+        .map_err(|error| {
+            format!(
+                "the resource `{text}` is no glob: {}; a `\\` before a character takes it as it is",
+                error.kind()
+            )
+        })?;
+    Ok(PathForm::Glob { glob, matcher: OnceLock::new(), inside })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(pattern: &str, path: &str, expected: bool) {
+        assert_eq!(Pattern::parse(pattern).unwrap().matches_path(path), expected, "{pattern:?} {path:?}");
+    }
+
+    #[test]
+    fn paths_follow_the_table() {
+        for (pattern, path, expected) in [
+            ("*", "a/b/c", true),
+            ("**", ".", true),
+            ("Makefile", "Makefile", true),
+            ("Makefile", "sub/Makefile", true),
+            ("Makefile", "/abs/Makefile", true),
+            ("/Makefile", "Makefile", true),
+            ("/Makefile", "sub/Makefile", false),
+            ("./Makefile", "sub/Makefile", false),
+            ("./Makefile", "./x/../Makefile", true),
+            ("*.rs", "src/deep/a.rs", true),
+            ("*.rs", "src/a.rs/b", false),
+            ("src/*.rs", "src/a.rs", true),
+            ("src/*.rs", "src/deep/a.rs", false),
+            ("src/*.rs", "sub/src/a.rs", false),
+            ("src/**", "src/a/b", true),
+            ("src/**", "src", false),
+            ("src/**", "srcs/a", false),
+            ("src/**/*.rs", "src/a.rs", true),
+            ("src/**/*.rs", "src/a/b.rs", true),
+            ("**/secret", "a/b/secret/key", true),
+            ("docs", "docs/a/b", true),
+            ("docs", "x/docs/a", true),
+            ("docs", "mydocs", false),
+            ("src/gen", "src/gen/a", true),
+            ("src/gen", "src/generated", false),
+            ("build/", "build/a", true),
+            ("build/", "x/build/a", true),
+            ("build/", "build", false),
+            ("//etc/hosts", "/etc/hosts", true),
+            ("//etc/hosts", "etc/hosts", false),
+            ("//etc/**", "/etc/a/b", true),
+            ("/etc/**", "/etc/a", false),
+            ("{a,b}/*.txt", "b/x.txt", true),
+            ("[ab].txt", "deep/a.txt", true),
+            (r"\*.txt", "*.txt", true),
+            (r"\*.txt", "a.txt", false),
+            ("a/b", "a//b/", true),
+            ("a/b", "a/./c/../b", true),
+            ("a/b", "../a/b", false),
+            ("src/**", "src/../.env", false),
+            (".env", "src/../.env", true),
+        ] {
+            check(pattern, path, expected);
+        }
+    }
+
+    #[test]
+    fn the_exact_pattern_of_a_path_matches_it_and_not_its_neighbours() {
+        for path in ["Makefile", "src/a.rs", "/etc/hosts", "a*b/{c}", "[x]", r"back\slash"] {
+            check(&exact_path(path), path, true);
+            check(&exact_path(path), &format!("other/{path}"), false);
+        }
+    }
+
+    #[test]
+    fn bad_patterns_say_what_to_do() {
+        for (pattern, expected) in [
+            ("", "write `*` for anything"),
+            ("  ", "write `*` for anything"),
+            ("a\u{1}b", "U+0001"),
+            ("src/[a", "is no glob"),
+            ("src/{a", "is no glob"),
+        ] {
+            let error = Pattern::parse(pattern).unwrap_err();
+            assert!(error.contains(expected), "{error}");
+        }
+        assert!(Pattern::parse(&"x".repeat(1001)).unwrap_err().contains("at most 1000"));
+        assert!(Pattern::parse(&"[!a]".repeat(250)).unwrap().matches_path(&"b".repeat(250)));
+    }
+}

@@ -1,0 +1,192 @@
+//! The closed list of protected files: what something else will run later asks before it is written, and what holds
+//! secrets asks before it is read.
+//!
+//! A pattern matches at any depth, whatever the case, and everything inside; see `folded.rs`. `.gitattributes` is not
+//! in it: it can only choose among filters that `.git/config` defines, which is. Nor are build files such as `Makefile`
+//! or `package.json`: to write those is the work an agent is there for.
+
+mod list;
+
+use super::action::Action;
+use super::effect::{Effect, Layer, Origin};
+use super::folded;
+use super::pattern::Pattern;
+use super::rule::{Rule, Target};
+use crate::capability::Capability;
+use list::{READS, WRITES};
+use serde::Serialize;
+use std::sync::LazyLock;
+
+/// A row of the protected list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Protected {
+    /// The files: names with `*`, at any depth, whatever the case, with everything inside.
+    pub pattern: &'static str,
+    /// What asks: writing, or reading.
+    pub action: Capability,
+    /// Why.
+    pub why: &'static str,
+    /// Names that the pattern would match and that are free all the same.
+    pub except: &'static [&'static str],
+}
+
+/// The whole list, for `doctor`.
+pub fn protected() -> &'static [Protected] {
+    &LIST
+}
+
+/// The list as the rules of the built-in layer.
+pub(super) fn rules() -> &'static [Rule] {
+    &RULES
+}
+
+/// The first rule of the list that matches; rules that cannot match any part of the path are not tried.
+pub(super) fn first_match(target: &Target<'_>) -> Option<&'static Rule> {
+    let path = target.path()?;
+    let letters = path.split('/').fold(0, |letters, part| letters | folded::first_letters(part));
+    let rules = RULES.iter().zip(FIRST_LETTERS.iter());
+    rules.filter(|(_, first)| **first & letters != 0).map(|(rule, _)| rule).find(|rule| rule.matches(target))
+}
+
+/// Why the rule's files are protected, if it is a rule of the list.
+pub(super) fn why(rule: &Rule) -> Option<&'static str> {
+    let line = rule.is_protected().then(|| rule.origin().line)?;
+    LIST.get(line.checked_sub(1)?).map(|row| row.why)
+}
+
+static LIST: LazyLock<Vec<Protected>> = LazyLock::new(|| {
+    let writes = WRITES.iter().flat_map(|(why, patterns)| {
+        patterns.iter().map(move |pattern| Protected { pattern, action: Capability::Write, why, except: &[] })
+    });
+    let reads = READS.iter().flat_map(|(why, patterns, except)| {
+        patterns.iter().map(move |pattern| Protected { pattern, action: Capability::Read, why, except })
+    });
+    writes.chain(reads).collect()
+});
+
+static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
+    let rule = |(index, row): (usize, &Protected)| {
+        let origin = Origin::new(Layer::BuiltIn, "protected files", index + 1);
+        let resource = Pattern::protected(row.pattern, row.except);
+        Rule::from_parts(Effect::Ask, Action::Capability(row.action), resource, origin)
+    };
+    LIST.iter().enumerate().map(rule).collect()
+});
+
+/// The letters with which some part of a path must begin for a rule to match.
+static FIRST_LETTERS: LazyLock<Vec<u128>> =
+    LazyLock::new(|| LIST.iter().map(|row| folded::first_letters(row.pattern)).collect());
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::access::Access;
+
+    fn asks(action: Capability, path: &str) -> bool {
+        let access = Access::path(action, path);
+        let target = Target::new("tool", Some(&access));
+        let all = rules().iter().find(|rule| rule.matches(&target));
+        assert_eq!(first_match(&target), all, "{path}");
+        all.is_some()
+    }
+
+    #[test]
+    fn guarantee_15_writing_what_runs_later_asks() {
+        for path in [
+            ".git/hooks/pre-commit",
+            ".git/config",
+            ".GIT/Config",
+            ".git",
+            ".git./hooks/x",
+            ".g\u{200c}it/config",
+            "sub/.git/hooks/x",
+            "src/../.git/config",
+            "/home/u/work/.git/config",
+            ".git::$INDEX_ALLOCATION/config",
+            "GIT~1/config",
+            ".gitmodules",
+            ".bashrc",
+            "home/.zshrc",
+            ".mcp.json",
+            ".github/workflows/ci.yml",
+            ".GitHub/Workflows/ci.yml",
+            ".gitlab-ci.yml",
+            "Jenkinsfile",
+            ".circleci/config.yml",
+            ".vscode/tasks.json",
+            "packages/a/.vscode/launch.json",
+            ".idea/runConfigurations/a.xml",
+            ".zed/tasks.json",
+            ".claude/settings.local.json",
+            ".cursor/mcp.json",
+            ".gemini/settings.json",
+            ".codex/config.toml",
+            "opencode.json",
+            ".toolpost/config.toml",
+            ".envrc",
+            ".husky/pre-commit",
+            ".hus\u{212a}y/pre-commit",
+            ".pre-commit-config.yaml",
+            "a.code-workspace",
+        ] {
+            assert!(asks(Capability::Write, path), "{path}");
+        }
+    }
+
+    #[test]
+    fn reading_secrets_asks() {
+        for path in [
+            ".env",
+            ".env.local",
+            "app/.ENV.production",
+            "prod.env",
+            "server.pem",
+            "certs/a.key",
+            "id_rsa",
+            "id_ed25519",
+            ".netrc",
+            ".npmrc",
+            ".aws/credentials",
+            "deploy/credentials.json",
+            ".ssh/config",
+        ] {
+            assert!(asks(Capability::Read, path), "{path}");
+        }
+    }
+
+    #[test]
+    fn everyday_files_are_free() {
+        for path in [
+            "src/main.rs",
+            "Makefile",
+            "package.json",
+            ".gitignore",
+            ".gitattributes",
+            ".github/dependabot.yml",
+            "README.md",
+            "docs/environment.md",
+            ".env.example",
+            "git/config",
+            "hooks/pre-commit",
+            ".vscode/extensions.json",
+            "",
+            ".",
+        ] {
+            assert!(!asks(Capability::Write, path), "{path}");
+        }
+        for path in [
+            ".env.example",
+            ".env.sample",
+            ".env.template",
+            "id_rsa.pub",
+            "src/key.rs",
+            "monkey",
+            "keys.rs",
+            ".git/config",
+            ".bashrc",
+            "environment",
+        ] {
+            assert!(!asks(Capability::Read, path), "{path}");
+        }
+    }
+}

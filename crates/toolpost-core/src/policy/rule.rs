@@ -1,0 +1,273 @@
+//! One rule: an effect on the accesses that its action and resource match.
+
+use super::action::Action;
+use super::effect::{Effect, Layer, Origin};
+use super::pattern::{Pattern, exact_path};
+use super::wildcard;
+use crate::access::{Access, Resource};
+use crate::capability::Capability;
+use serde::{Serialize, Serializer};
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+/// A rule of a policy; cheap to clone.
+///
+/// ```
+/// use toolpost_core::policy::{Effect, Layer, Origin, Rule};
+///
+/// let origin = Origin::new(Layer::Flags, "--allow-rule", 0);
+/// let rule = Rule::parse_short(Effect::Allow, "bash: cargo test *", origin)?;
+/// assert_eq!(rule.to_string(), "bash: cargo test *");
+/// # Ok::<(), String>(())
+/// ```
+#[derive(Clone)]
+pub struct Rule(Arc<Inner>);
+
+#[derive(Clone)]
+struct Inner {
+    effect: Effect,
+    action: Action,
+    resource: Arc<Pattern>,
+    matching: Vec<String>,
+    not_matching: Vec<String>,
+    origin: Origin,
+}
+
+impl Rule {
+    /// A rule from its parts; the error says which part is wrong.
+    pub fn new(effect: Effect, action: &str, resource: &str, origin: Origin) -> Result<Rule, String> {
+        Ok(Rule::from_parts(effect, Action::parse(action)?, Pattern::parse(resource)?, origin))
+    }
+
+    /// A rule from its short form, `action: resource` or `action` alone for any resource.
+    pub fn parse_short(effect: Effect, text: &str, origin: Origin) -> Result<Rule, String> {
+        let (action, resource) = text.split_once(':').unwrap_or((text, "*"));
+        Rule::new(effect, action, resource, origin)
+            .map_err(|error| format!("{error}; a rule is `action: resource`, such as `bash: cargo test *`"))
+    }
+
+    /// The rule for exactly what this access of the tool is; none where no pattern can say it.
+    pub fn exact(effect: Effect, tool: &str, access: &Access, origin: Origin) -> Option<Rule> {
+        if wildcard::has_wildcard(tool) || Action::parse(tool).is_err() {
+            return None;
+        }
+        let resource = match &access.resource {
+            Resource::Path(path) => exact_path(path),
+            Resource::Command(text) | Resource::Host(text) => wildcard::escape(text.trim()),
+            Resource::Any => "*".to_owned(),
+        };
+        // Of one path, `write: a.txt` says the same as `=write: a.txt` and reads better.
+        let action = match &access.resource {
+            Resource::Path(_) if tool == access.action.as_str() => Action::Capability(access.action),
+            _ => Action::Tool(tool.to_owned()),
+        };
+        Some(Rule::from_parts(effect, action, Pattern::parse(&resource).ok()?, origin))
+    }
+
+    pub(super) fn from_parts(effect: Effect, action: Action, resource: Pattern, origin: Origin) -> Rule {
+        let resource = Arc::new(resource);
+        Rule(Arc::new(Inner { effect, action, resource, matching: vec![], not_matching: vec![], origin }))
+    }
+
+    /// The rule with examples of what it must and must not match; an example that contradicts it is the error.
+    pub fn with_examples(self, matching: Vec<String>, not_matching: Vec<String>) -> Result<Rule, String> {
+        if let Some(example) = matching.iter().find(|example| !self.matches_example(example)) {
+            return Err(format!(
+                "the rule `{self}` does not match its own example `{example}`; correct the resource or the example"
+            ));
+        }
+        if let Some(example) = not_matching.iter().find(|example| self.matches_example(example)) {
+            return Err(format!(
+                "the rule `{self}` matches `{example}`, which it says it does not; correct the resource or the example"
+            ));
+        }
+        let inner = Arc::unwrap_or_clone(self.0);
+        Ok(Rule(Arc::new(Inner { matching, not_matching, ..inner })))
+    }
+
+    pub(super) fn in_layer(self, layer: Layer) -> Rule {
+        if self.0.origin.layer == layer {
+            return self;
+        }
+        let mut inner = Arc::unwrap_or_clone(self.0);
+        inner.origin.layer = layer;
+        Rule(Arc::new(inner))
+    }
+
+    /// What it decides.
+    pub fn effect(&self) -> Effect {
+        self.0.effect
+    }
+
+    /// What it is about.
+    pub fn action(&self) -> &Action {
+        &self.0.action
+    }
+
+    /// The resources it is about.
+    pub fn resource(&self) -> &Pattern {
+        &self.0.resource
+    }
+
+    /// Examples it matches, checked when it was read.
+    pub fn matching(&self) -> &[String] {
+        &self.0.matching
+    }
+
+    /// Examples it does not match, checked when it was read.
+    pub fn not_matching(&self) -> &[String] {
+        &self.0.not_matching
+    }
+
+    /// Where it stands.
+    pub fn origin(&self) -> &Origin {
+        &self.0.origin
+    }
+
+    /// Whether it is one of the protected files' rules.
+    pub fn is_protected(&self) -> bool {
+        self.0.resource.is_protected()
+    }
+
+    /// Whether both say the same, wherever they stand.
+    pub(super) fn says_the_same(&self, other: &Rule) -> bool {
+        self.effect() == other.effect()
+            && self.action() == other.action()
+            && self.resource().as_str() == other.resource().as_str()
+            && self.is_protected() == other.is_protected()
+    }
+
+    /// Whether the rule applies to the target.
+    ///
+    /// A target that could be anything is matched by an allow only if the rule's resource is `*`, as the allow must
+    /// cover all that it could be. A deny or ask with a narrower resource applies where the target could hit it and
+    /// nothing judges it later: to exec and network, and where the rule names the tool. Reading and writing are left
+    /// to the workspace, which judges each file by its path when it is opened; otherwise one rule about one file would
+    /// stop every tool that cannot name its files beforehand.
+    pub(super) fn matches(&self, target: &Target<'_>) -> bool {
+        if !self.action().matches(target.tool, target.action) {
+            return false;
+        }
+        let resource = self.resource();
+        match &target.resource {
+            Aim::Path(path) => resource.matches_normal_path(path),
+            Aim::Command(command) => resource.matches_command(command),
+            Aim::Host(host) => resource.matches_host(host),
+            Aim::Anything if resource.is_everything() => true,
+            Aim::Anything if self.effect() == Effect::Allow || self.is_protected() => false,
+            Aim::Anything => {
+                matches!(self.action(), Action::Tool(_))
+                    || matches!(target.action, Some(Capability::Exec | Capability::Network))
+            }
+        }
+    }
+
+    /// Whether the resource matches an example, read as whatever the action makes likely.
+    fn matches_example(&self, example: &str) -> bool {
+        let resource = self.resource();
+        let kinds = kinds(self.action());
+        (kinds.path && resource.matches_path(example))
+            || (kinds.command && resource.matches_command(example))
+            || (kinds.host && resource.matches_host(example))
+    }
+}
+
+/// The kinds of resource that an action can meet.
+pub(super) struct Kinds {
+    pub(super) path: bool,
+    pub(super) command: bool,
+    pub(super) host: bool,
+}
+
+/// What the accesses of an action are about, as far as its name tells.
+pub(super) fn kinds(action: &Action) -> Kinds {
+    const PATH: Kinds = Kinds { path: true, command: false, host: false };
+    const COMMAND: Kinds = Kinds { path: false, command: true, host: false };
+    const HOST: Kinds = Kinds { path: false, command: false, host: true };
+    match action {
+        Action::Capability(Capability::Exec) => COMMAND,
+        Action::Capability(Capability::Network) => HOST,
+        Action::Capability(_) => PATH,
+        Action::Tool(name) => match name.as_str() {
+            "bash" | "bash_output" | "bash_kill" => COMMAND,
+            "webfetch" | "websearch" => HOST,
+            "read" | "write" | "edit" | "apply_patch" | "delete" | "list" | "glob" | "grep" => PATH,
+            _ => Kinds { path: true, command: true, host: true },
+        },
+        Action::Everything => Kinds { path: true, command: true, host: true },
+    }
+}
+
+/// What rules are held against: one access of a call, with its path made normal once.
+pub(super) struct Target<'a> {
+    tool: &'a str,
+    action: Option<Capability>,
+    resource: Aim<'a>,
+}
+
+enum Aim<'a> {
+    Path(Cow<'a, str>),
+    Command(&'a str),
+    Host(&'a str),
+    Anything,
+}
+
+impl<'a> Target<'a> {
+    /// The access of a tool; without one, a call that touches nothing.
+    pub(super) fn new(tool: &'a str, access: Option<&'a Access>) -> Target<'a> {
+        let resource = match access.map(|access| &access.resource) {
+            Some(Resource::Path(path)) => Aim::Path(super::pattern::normal_path(path)),
+            Some(Resource::Command(command)) => Aim::Command(command),
+            Some(Resource::Host(host)) => Aim::Host(host),
+            Some(Resource::Any) | None => Aim::Anything,
+        };
+        Target { tool, action: access.map(|access| access.action), resource }
+    }
+
+    /// What would be done; none for a call that touches nothing.
+    pub(super) fn action(&self) -> Option<Capability> {
+        self.action
+    }
+
+    /// The path, made normal, if it is about one.
+    pub(super) fn path(&self) -> Option<&str> {
+        match &self.resource {
+            Aim::Path(path) => Some(path),
+            Aim::Command(_) | Aim::Host(_) | Aim::Anything => None,
+        }
+    }
+}
+
+/// The short form, which `parse_short` reads back.
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.0.action, self.0.resource)
+    }
+}
+
+impl fmt::Debug for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Rule({} {self} at {})", self.0.effect, self.0.origin)
+    }
+}
+
+impl PartialEq for Rule {
+    fn eq(&self, other: &Rule) -> bool {
+        self.says_the_same(other) && self.origin() == other.origin()
+    }
+}
+
+impl Serialize for Rule {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeStruct;
+        let mut rule = serializer.serialize_struct("Rule", 6)?;
+        rule.serialize_field("effect", &self.effect())?;
+        rule.serialize_field("action", &self.action().to_string())?;
+        rule.serialize_field("resource", self.resource().as_str())?;
+        rule.serialize_field("layer", &self.origin().layer)?;
+        rule.serialize_field("file", &*self.origin().file)?;
+        rule.serialize_field("line", &self.origin().line)?;
+        rule.end()
+    }
+}

@@ -1,0 +1,160 @@
+//! Wildcards over plain text: `*` is any run of characters, `?` is one, `\` takes the next character as it is.
+//!
+//! Time is bounded by the product of both lengths; nothing is allocated. Paths are matched in `pattern.rs`.
+
+/// Whether the pattern matches the whole command line. A blank of the pattern stands for one blank or several, and a
+/// pattern that ends in ` *` also matches the command without arguments.
+pub(super) fn command_matches(pattern: &str, command: &str) -> bool {
+    let command = command.trim();
+    matches(pattern.chars(), command.chars())
+        || pattern
+            .strip_suffix(" *")
+            .is_some_and(|bare| !bare.ends_with('\\') && matches(bare.chars(), command.chars()))
+}
+
+/// Whether the pattern matches the host, whatever its case and a final dot.
+pub(super) fn host_matches(pattern: &str, host: &str) -> bool {
+    let host = host.trim().trim_end_matches('.');
+    matches(
+        pattern.chars().map(|letter| letter.to_ascii_lowercase()),
+        host.chars().map(|letter| letter.to_ascii_lowercase()),
+    )
+}
+
+/// Whether the pattern matches the whole name of a tool.
+pub(super) fn name_matches(pattern: &str, name: &str) -> bool {
+    matches(pattern.chars(), name.chars())
+}
+
+/// Whether the pattern has a character with a meaning of its own.
+pub(super) fn has_wildcard(pattern: &str) -> bool {
+    pattern.contains(['*', '?', '\\'])
+}
+
+/// The pattern that matches exactly this text.
+pub(super) fn escape(text: &str) -> String {
+    let mut pattern = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if matches!(letter, '*' | '?' | '\\' | '[' | ']' | '{' | '}') {
+            pattern.push('\\');
+        }
+        pattern.push(letter);
+    }
+    pattern
+}
+
+/// Whether the pattern matches the whole text.
+///
+/// Only the last `*` is ever tried again, one character further on, which is enough and keeps the time bounded.
+pub(super) fn matches(
+    pattern: impl Iterator<Item = char> + Clone,
+    text: impl Iterator<Item = char> + Clone,
+) -> bool {
+    let (mut pattern, mut text) = (pattern, text);
+    let mut last_star = None;
+    loop {
+        let mut rest = pattern.clone();
+        match rest.next() {
+            None if text.clone().next().is_none() => return true,
+            Some('*') => {
+                last_star = Some((rest.clone(), text.clone()));
+                pattern = rest;
+                continue;
+            }
+            Some(letter) => {
+                let wanted = match letter {
+                    '\\' => Wanted::Exactly(rest.next().unwrap_or('\\')),
+                    '?' => Wanted::Anything,
+                    ' ' => Wanted::Blanks,
+                    other => Wanted::Exactly(other),
+                };
+                if let Some(after) = step(wanted, text.clone()) {
+                    (pattern, text) = (rest, after);
+                    continue;
+                }
+            }
+            None => {}
+        }
+        let Some((after_star, from)) = &mut last_star else { return false };
+        if from.next().is_none() {
+            return false;
+        }
+        (pattern, text) = (after_star.clone(), from.clone());
+    }
+}
+
+enum Wanted {
+    Exactly(char),
+    Anything,
+    Blanks,
+}
+
+fn step<T: Iterator<Item = char> + Clone>(wanted: Wanted, mut text: T) -> Option<T> {
+    let letter = text.next()?;
+    match wanted {
+        Wanted::Exactly(wanted) => (letter == wanted).then_some(text),
+        Wanted::Anything => Some(text),
+        Wanted::Blanks => {
+            if !letter.is_whitespace() {
+                return None;
+            }
+            loop {
+                let mut rest = text.clone();
+                match rest.next() {
+                    Some(letter) if letter.is_whitespace() => text = rest,
+                    _ => return Some(text),
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands() {
+        for (pattern, command, expected) in [
+            ("*", "anything at all", true),
+            ("cargo test *", "cargo test", true),
+            ("cargo test *", "cargo test --all -- a/b", true),
+            ("cargo test *", "cargo  test   x", true),
+            ("cargo test *", "cargo testing", false),
+            ("cargo test*", "cargo testing", true),
+            ("cargo test", "cargo test x", false),
+            ("cargo test", "  cargo test ", true),
+            ("git * --force", "git push origin --force", true),
+            ("git * --force", "git push --force origin", false),
+            ("*a*b*c", "xxaxxbxxbxc", true),
+            ("*a*b*c", "xxaxxbxxbx", false),
+            ("ls ?", "ls x", true),
+            ("ls ?", "ls xy", false),
+            (r"echo \*", "echo *", true),
+            (r"echo \*", "echo x", false),
+            (r"echo \ *", "echo", false),
+            ("", "", true),
+            ("", "x", false),
+        ] {
+            assert_eq!(command_matches(pattern, command), expected, "{pattern:?} {command:?}");
+        }
+    }
+
+    #[test]
+    fn hosts_ignore_case_and_a_final_dot() {
+        assert!(host_matches("*.Example.com", "API.example.COM."));
+        assert!(!host_matches("*.example.com", "example.com"));
+        assert!(!host_matches("example.com", "example.com.evil.org"));
+    }
+
+    #[test]
+    fn guarantee_23_a_pattern_of_many_stars_is_bounded() {
+        let started = std::time::Instant::now();
+        assert!(!command_matches(
+            &"*a".repeat(500),
+            &"a".repeat(400).repeat(20).replace("aaaa", "aaab")[..499]
+        ));
+        assert!(!command_matches(&format!("{}b", "*a".repeat(499)), &"a".repeat(20_000)));
+        assert!(started.elapsed().as_secs() < 2, "{:?}", started.elapsed());
+    }
+}

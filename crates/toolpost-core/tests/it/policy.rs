@@ -1,0 +1,61 @@
+//! The policy engine: decisions, properties, files and imports.
+
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "what the tests share is test code too")]
+
+mod decisions;
+mod files;
+mod imports;
+mod properties;
+
+use toolpost_core::policy::{Effect, Layer, Origin, Policy, Profile, Request, Rule};
+use toolpost_core::{Access, Capability};
+
+/// How many cases to run: the normal count, or the soak count with `TOOLPOST_SOAK=1`.
+fn count(normal: u32, soak: u32) -> u32 {
+    #[expect(clippy::disallowed_methods, reason = "a test's own switch, not configuration of the product")]
+    let is_soak = std::env::var("TOOLPOST_SOAK").is_ok_and(|value| value == "1");
+    if is_soak { soak } else { normal }
+}
+
+/// A policy written in words: `standard +exec ?network; user allow bash: cargo *; project deny write: src/**`.
+fn policy(text: &str) -> Policy {
+    let mut parts = text.split(';').map(str::trim);
+    let mut words = parts.next().unwrap().split_whitespace();
+    let mut policy = Policy::profile(words.next().unwrap().parse::<Profile>().unwrap());
+    for word in words {
+        policy = match word.split_at(1) {
+            ("+", capability) => policy.allow(capability.parse::<Capability>().unwrap()),
+            ("?", capability) => policy.ask(capability.parse::<Capability>().unwrap()),
+            _ => panic!("{word}"),
+        };
+    }
+    for (index, text) in parts.filter(|text| !text.is_empty()).enumerate() {
+        let (layer, rest) = text.split_once(' ').unwrap();
+        let (effect, short) = rest.split_once(' ').unwrap();
+        let layer: Layer = layer.parse().unwrap();
+        let origin = Origin::new(layer, format!("{layer}.toml"), index + 1);
+        let rule = Rule::parse_short(effect.parse::<Effect>().unwrap(), short, origin).unwrap();
+        policy = policy.with_rules(layer, vec![rule]);
+    }
+    policy
+}
+
+/// Accesses written in words: `exec cargo test; write src/a.rs; network example.com; read *`.
+fn accesses(text: &str) -> Vec<Access> {
+    text.split(';').map(str::trim).filter(|text| !text.is_empty()).map(access).collect()
+}
+
+fn access(text: &str) -> Access {
+    let (action, resource) = text.split_once(' ').unwrap();
+    let action: Capability = action.parse().unwrap();
+    match (action, resource) {
+        (action, "*") => Access::any(action),
+        (Capability::Exec, command) => Access::command(command),
+        (Capability::Network, host) => Access::host(host),
+        (action, path) => Access::path(action, path),
+    }
+}
+
+fn effect(policy: &Policy, tool: &str, calls: &[Access]) -> Effect {
+    policy.decide(&Request { tool, accesses: calls }).effect()
+}
