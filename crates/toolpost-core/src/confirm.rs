@@ -48,6 +48,8 @@ pub struct Question {
 pub struct Remember {
     /// The rules that would allow this and nothing else, in their short form.
     pub rules: Vec<String>,
+    /// The file for this session, if it outlives the process; otherwise such an answer is kept in memory.
+    pub session_file: Option<String>,
     /// The file for this workspace, if answers can be kept.
     pub project_file: Option<String>,
     /// The file for all workspaces, if answers can be kept.

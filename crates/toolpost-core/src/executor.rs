@@ -24,7 +24,7 @@ use crate::error::{Code, ToolError};
 use crate::event::EventKind;
 use crate::id::new_id;
 use crate::outcome::{Metadata, Outcome};
-use crate::policy::{Effect, Policy, Request};
+use crate::policy::{Effect, Explanation, Policy, Request};
 use crate::registry::{Entry, Prepared, Registry, Snapshot};
 use crate::schema::Repair;
 use crate::tool::OutputBudget;
@@ -141,6 +141,18 @@ impl Executor {
             accesses,
             effect: explanation.effect,
         })
+    }
+
+    /// How a call would be decided, rule by rule, without running it; also where the tool is not offered.
+    pub fn explain(&self, ctx: &Context, tool: &str, arguments: Value) -> Result<Explanation, ToolError> {
+        let snapshot = self.inner.registry.snapshot();
+        let (entry, alias) = snapshot.find(tool)?;
+        let prepared = entry.prepared()?;
+        let arguments = alias.map_or_else(|| arguments.clone(), |alias| alias.apply(arguments.clone()));
+        let (arguments, _) = arguments::check(prepared, arguments)?;
+        let accesses = arguments::accesses(ctx, entry, prepared, &arguments)?;
+        let request = Request { tool: entry.name(), accesses: &accesses };
+        Ok(self.policy_for(ctx.session()).explain(&request))
     }
 
     /// Counts and times, by tool.

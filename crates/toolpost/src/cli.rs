@@ -1,10 +1,11 @@
 //! The command line as it is typed: flags and commands, nothing of what they mean.
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use std::path::PathBuf;
 use std::time::Duration;
 use toolpost_core::Capability;
+use toolpost_core::declaration::Format;
 use toolpost_core::policy::{Effect, Layer, Origin, Profile, Rule};
 
 /// The tool runtime for AI agents.
@@ -39,6 +40,9 @@ pub struct Flags {
     /// Allow just this: `action: resource`, such as 'bash: cargo test *' or 'read: /.env'.
     #[arg(long, value_name = "RULE", global = true, value_parser = parse_allow_rule)]
     pub allow_rule: Vec<Rule>,
+    /// Answer every question with yes, except those about protected and key files.
+    #[arg(long, global = true)]
+    pub yes: bool,
     /// Session that handles and results belong to; otherwise one of the workspace's own.
     #[arg(long, value_name = "ID", global = true)]
     pub session: Option<String>,
@@ -60,6 +64,12 @@ pub enum Command {
         /// What to show of them.
         #[command(subcommand)]
         command: Option<Tools>,
+    },
+    /// Say what is decided about a call, and why.
+    Policy {
+        /// What to say.
+        #[command(subcommand)]
+        command: Policy,
     },
     /// Print a completion script for a shell.
     Completions {
@@ -107,6 +117,69 @@ pub enum Tools {
         /// The tool's name or alias.
         name: String,
     },
+    /// The declarations of all offered tools, as a provider takes them.
+    Export {
+        /// mcp, openai-chat, openai-responses, openai-strict, anthropic, gemini, gemini-json-schema or langchain.
+        #[arg(long, value_name = "FORMAT", default_value = "mcp")]
+        format: Format,
+    },
+    /// What is odd about each tool, what is changed for each provider, and what each costs in tokens.
+    Lint,
+}
+
+/// What to say of the policy.
+#[derive(Debug, Subcommand)]
+pub enum Policy {
+    /// Every rule looked at for a call, which one won, where it stands, and what would change it.
+    Explain {
+        /// The tool's name or alias; or `action: resource`, such as 'bash: git push', without arguments.
+        tool: String,
+        /// Its arguments, as for `call`.
+        #[arg(value_name = "ARGS")]
+        arguments: Vec<String>,
+    },
+    /// The policy in force: what is granted, what is asked about, and all rules with their places.
+    Show,
+    /// Show another system's permission rules as ours and, with --save, take them over.
+    Import(ImportFlags),
+}
+
+/// Takes over another system's rules.
+#[derive(Debug, Args)]
+pub struct ImportFlags {
+    /// The file: Claude Code settings, opencode.json, a Gemini policy, Codex rules or configuration.
+    pub file: PathBuf,
+    /// Whose file it is, where its name does not tell.
+    #[arg(long, value_name = "SYSTEM")]
+    pub from: Option<ImportFrom>,
+    /// Take the rules over for this workspace or for all, in the user's data directory.
+    #[arg(long, value_name = "SCOPE")]
+    pub save: Option<SaveScope>,
+    /// Agree to taking over the rules as they are shown.
+    #[arg(long = "agree", requires = "save")]
+    pub agrees: bool,
+}
+
+/// Whose rules are taken over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ImportFrom {
+    /// Claude Code.
+    Claude,
+    /// OpenCode.
+    Opencode,
+    /// Gemini CLI.
+    Gemini,
+    /// Codex.
+    Codex,
+}
+
+/// For what rules are taken over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SaveScope {
+    /// This workspace.
+    Project,
+    /// Every workspace of the user.
+    User,
 }
 
 /// For the project's own tooling.

@@ -1,7 +1,9 @@
 //! What flags, environment and files mean together. Nothing below knows where a value came from.
 
+pub mod answers;
 mod descriptions;
 pub mod env;
+pub(crate) mod foreign;
 
 use crate::cli::Flags;
 use env::Environment;
@@ -22,6 +24,10 @@ pub struct Config {
     pub policy: Policy,
     /// The session that calls belong to.
     pub session: String,
+    /// Whether the session was named, so that it outlives the process.
+    pub is_session_named: bool,
+    /// The user's home directory.
+    pub home: Option<PathBuf>,
     /// Where locks and outputs are kept, if the user has such a place.
     pub data_directory: Option<PathBuf>,
     /// Descriptions that replace the built-in ones.
@@ -49,6 +55,8 @@ impl Config {
             (None, None) => BTreeMap::new(),
         };
         Ok(Config {
+            is_session_named: flags.session.is_some(),
+            home: environment.home,
             session: flags.session.clone().unwrap_or_else(|| default_session(&roots)),
             roots,
             cwd,
@@ -77,12 +85,16 @@ fn enclosing_repository(from: &Path) -> Option<&Path> {
 
 /// The session of a workspace where none is named: the same for every call in it.
 fn default_session(roots: &[PathBuf]) -> String {
+    format!("workspace-{}", hash_of_roots(roots))
+}
+
+/// A name for a workspace that files can have.
+fn hash_of_roots(roots: &[PathBuf]) -> String {
     let mut hash = Sha256::new();
     for root in roots {
         let root = root.canonicalize().unwrap_or_else(|_| root.clone());
         hash.update(root.as_os_str().as_encoded_bytes());
         hash.update([0]);
     }
-    let name: String = hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-    format!("workspace-{name}")
+    hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }

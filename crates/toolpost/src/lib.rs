@@ -5,6 +5,7 @@
 pub mod cli;
 mod commands;
 pub mod config;
+mod confirm;
 mod output;
 mod runtime;
 
@@ -15,6 +16,7 @@ use cli::{Cli, Command};
 use config::Config;
 use output::Printer;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 /// Runs the command line of this process.
 pub fn run() -> ExitCode {
@@ -30,6 +32,9 @@ pub fn run() -> ExitCode {
         Command::Call(call) => with_runtime(&cli.flags, environment, &printer, |runtime| {
             commands::call::run(runtime, &printer, call)
         }),
+        Command::Policy { command } => with_runtime(&cli.flags, environment, &printer, |runtime| {
+            commands::policy::run(&runtime, &printer, command)
+        }),
         Command::Tools { command } => with_runtime(&cli.flags, environment, &printer, |runtime| {
             commands::tools::run(runtime, &printer, command.as_ref())
         }),
@@ -44,8 +49,9 @@ fn with_runtime(
     printer: &Printer,
     command: impl FnOnce(Runtime) -> u8,
 ) -> u8 {
-    let runtime =
-        Config::resolve(flags, environment).and_then(|config| Runtime::open(&config, printer.progress()));
+    let confirm = Arc::new(confirm::Terminal::new(flags.yes, printer));
+    let runtime = Config::resolve(flags, environment)
+        .and_then(|config| Runtime::open(&config, printer.progress(), confirm));
     match runtime {
         Ok(runtime) => command(runtime),
         Err(error) => printer.invocation_error(&error),

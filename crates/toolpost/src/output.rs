@@ -25,6 +25,10 @@ pub(crate) enum Tone {
     Note,
     /// Something that failed.
     Error,
+    /// Something that wants an answer.
+    Question,
+    /// Nothing in particular.
+    Plain,
 }
 
 impl Printer {
@@ -35,6 +39,36 @@ impl Printer {
             stderr_is_terminal: std::io::stderr().is_terminal(),
             has_color: !environment.no_color,
         }
+    }
+
+    /// For questions asked while a call waits.
+    pub(crate) fn for_talk(has_color: bool) -> Printer {
+        Printer { is_json: false, stdout_is_terminal: false, stderr_is_terminal: true, has_color }
+    }
+
+    /// Whether a person sees what is said.
+    pub(crate) fn is_on_terminal(&self) -> bool {
+        self.stderr_is_terminal
+    }
+
+    pub(crate) fn has_color(&self) -> bool {
+        self.has_color
+    }
+
+    /// Says something and leaves the cursor behind it.
+    pub(crate) fn prompt(&self, text: &str) {
+        write(&mut std::io::stderr().lock(), text);
+    }
+
+    /// Whether the person at the terminal agrees; no, if there is none.
+    pub(crate) fn agrees(&self, question: &str) -> bool {
+        if !self.stderr_is_terminal || !std::io::stdin().is_terminal() {
+            return false;
+        }
+        self.say(Tone::Question, question);
+        self.prompt("y or n: ");
+        let mut line = String::new();
+        std::io::stdin().read_line(&mut line).is_ok() && matches!(line.trim(), "y" | "yes")
     }
 
     pub(crate) fn is_json(&self) -> bool {
@@ -72,7 +106,9 @@ impl Printer {
                 Some((head, rest)) => format!("\x1b[1;31m{head}\x1b[0m: {rest}\n"),
                 None => format!("{text}\n"),
             },
-            (_, false) => format!("{text}\n"),
+            (Tone::Question, true) => format!("\x1b[1;33m?\x1b[0m {text}\n"),
+            (Tone::Question, false) => format!("? {text}\n"),
+            (_, _) => format!("{text}\n"),
         };
         write(&mut std::io::stderr().lock(), &line);
     }

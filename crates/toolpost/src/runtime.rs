@@ -1,10 +1,12 @@
 //! One engine from its parts: registry, executor, context.
 
 use crate::config::Config;
+use crate::config::answers::AnswerFiles;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
+use toolpost_core::policy::Layer;
 use toolpost_core::{
-    Code, Context, Disk, EventSink, Executor, Locks, Registry, Spill, SpillLimits, Texts, ToolError,
+    Code, Confirm, Context, Disk, EventSink, Executor, Locks, Registry, Spill, SpillLimits, Texts, ToolError,
     Workspace,
 };
 
@@ -16,13 +18,21 @@ pub struct Runtime {
     pub context: Context,
     /// Fires to end every call.
     pub cancel: CancellationToken,
+    /// Where answers that outlive the process are kept, if the user has such a place.
+    pub answers: Option<Arc<AnswerFiles>>,
+    /// The user's home directory.
+    pub home: Option<String>,
     /// Descriptions that were given for tools that do not exist.
     pub stray_descriptions: Vec<String>,
 }
 
 impl Runtime {
     /// Opens the workspace and registers the built-in tools.
-    pub fn open(config: &Config, events: Arc<dyn EventSink>) -> Result<Runtime, ToolError> {
+    pub fn open(
+        config: &Config,
+        events: Arc<dyn EventSink>,
+        confirm: Arc<dyn Confirm>,
+    ) -> Result<Runtime, ToolError> {
         let workspace = workspace(config)?;
         let texts =
             config.descriptions.iter().fold(
@@ -36,6 +46,7 @@ impl Runtime {
             .session(&config.session)
             .cwd(config.cwd.to_string_lossy())
             .events(events)
+            .confirm(confirm)
             .redactor(config.redactor.clone())
             .cancel(cancel.clone());
         if let Some(data) = &config.data_directory {
@@ -43,13 +54,32 @@ impl Runtime {
         }
         let stray_descriptions =
             config.descriptions.keys().filter(|tool| !registry.has(tool)).cloned().collect();
+        let session = config.is_session_named.then_some(config.session.as_str());
+        let answers = config
+            .data_directory
+            .as_ref()
+            .map(|data| Arc::new(AnswerFiles::new(data, &config.roots, session)));
         Ok(Runtime {
-            executor: Executor::new(registry, config.policy.clone()),
+            executor: executor(config, registry, answers.clone())?,
+            answers,
+            home: config.home.as_ref().map(|home| home.to_string_lossy().into_owned()),
             context: context.build(),
             cancel,
             stray_descriptions,
         })
     }
+}
+
+/// The executor under the configured policy and what was answered before.
+fn executor(
+    config: &Config,
+    registry: Arc<Registry>,
+    answers: Option<Arc<AnswerFiles>>,
+) -> Result<Executor, ToolError> {
+    let Some(answers) = answers else { return Ok(Executor::new(registry, config.policy.clone())) };
+    let (session, saved) = answers.load()?;
+    let policy = config.policy.with_rules(Layer::Session, session).with_rules(Layer::Saved, saved);
+    Ok(Executor::builder(registry, policy).answers(answers).build())
 }
 
 fn workspace(config: &Config) -> Result<Arc<dyn Workspace>, ToolError> {

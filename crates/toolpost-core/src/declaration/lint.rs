@@ -50,6 +50,20 @@ pub struct Finding {
     pub message: String,
 }
 
+impl Finding {
+    /// Whether the author of the tool should do something; the others only tell.
+    pub fn needs_mending(&self) -> bool {
+        match self.problem {
+            Problem::LongName
+            | Problem::NoDescription
+            | Problem::LongDescription
+            | Problem::UndescribedParameter
+            | Problem::Refused => true,
+            Problem::OutputNotObject | Problem::Changed | Problem::Price => false,
+        }
+    }
+}
+
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(format) = self.format {

@@ -119,6 +119,7 @@ impl Executor {
             }),
             remember: (!rules.is_empty()).then(|| Remember {
                 rules: rules.iter().map(ToString::to_string).collect(),
+                session_file: place(Scope::Session),
                 project_file: place(Scope::Project),
                 user_file: place(Scope::User),
             }),
@@ -129,7 +130,7 @@ impl Executor {
     /// Keeps an answer for as long as it was given. One that cannot be kept is an error: the user was shown where.
     fn remember(&self, ctx: &Context, scope: Scope, rules: &[Rule]) -> Result<(), ToolError> {
         match (scope, &self.inner.answers) {
-            (Scope::Once | Scope::Session, _) => {}
+            (Scope::Once, _) | (Scope::Session, None) => {}
             (_, Some(answers)) => answers.save(scope, rules)?,
             (_, None) => {
                 return Err(ToolError::new(

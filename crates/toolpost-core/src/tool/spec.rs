@@ -1,6 +1,7 @@
 //! What is known of a tool without running it.
 
 use crate::capability::{Capabilities, Capability, Facts, Need};
+use crate::declaration::Source;
 use serde::Serialize;
 use serde_json::Value;
 use std::ops::Deref;
@@ -166,6 +167,26 @@ pub struct Definition {
     /// The schema of the data; none if there is no data.
     #[serde(rename = "outputSchema", skip_serializing_if = "Option::is_none")]
     pub output: Option<Value>,
+}
+
+impl Definition {
+    /// What declarations for providers are made from.
+    pub fn source(&self) -> Source<'_> {
+        let causes = self.spec.required.union(self.spec.optional);
+        let changes = causes.has(Capability::Write) || causes.has(Capability::Exec);
+        let reaches_out = causes.has(Capability::Network);
+        Source {
+            name: &self.spec.name,
+            title: None,
+            description: &self.spec.description,
+            input: &self.input,
+            output: self.output.as_ref(),
+            read_only: !changes && !reaches_out,
+            destructive: changes,
+            idempotent: self.spec.facts.idempotent,
+            open_world: reaches_out,
+        }
+    }
 }
 
 impl Deref for Definition {

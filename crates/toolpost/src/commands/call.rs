@@ -1,6 +1,6 @@
 //! `toolpost call`: one tool, once.
 
-mod arguments;
+pub(super) mod arguments;
 
 use crate::cli::Call as CallFlags;
 use crate::output::{Printer, Tone};

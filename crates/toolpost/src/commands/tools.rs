@@ -1,5 +1,7 @@
 //! `toolpost tools`: what there is.
 
+mod export;
+
 use crate::cli::Tools;
 use crate::output::{Printer, Tone, harmless};
 use crate::runtime::Runtime;
@@ -10,6 +12,11 @@ pub(crate) fn run(runtime: Runtime, printer: &Printer, command: Option<&Tools>) 
     let result = match command.unwrap_or(&Tools::List) {
         Tools::List => list(&runtime, printer),
         Tools::Show { name } => show(&runtime, printer, name),
+        Tools::Export { format } => export::run_export(&runtime, printer, *format),
+        Tools::Lint => match export::run_lint(&runtime, printer) {
+            Ok(status) => return status,
+            Err(error) => Err(error),
+        },
     };
     match result {
         Ok(()) => 0,

@@ -10,6 +10,8 @@ use std::path::PathBuf;
 pub struct Environment {
     /// The folder the process stands in.
     pub cwd: Option<PathBuf>,
+    /// The user's home directory.
+    pub home: Option<PathBuf>,
     /// `AGENT_WORKSPACE_ROOT`.
     pub workspace_root: Option<PathBuf>,
     /// The user's configuration of toolpost.
@@ -36,6 +38,7 @@ impl Environment {
         };
         Environment {
             cwd: env::current_dir().ok(),
+            home: home.clone(),
             workspace_root: folder("AGENT_WORKSPACE_ROOT"),
             config_directory: below("XDG_CONFIG_HOME", ".config"),
             data_directory: below("XDG_DATA_HOME", ".local/share"),

@@ -25,6 +25,17 @@ struct Running {
     what: String,
     since: Instant,
     is_shown: bool,
+    is_paused: bool,
+}
+
+impl Running {
+    /// Makes room for a question.
+    fn pause(&mut self) {
+        if std::mem::take(&mut self.is_shown) {
+            print("\r\x1b[2K");
+        }
+        self.is_paused = true;
+    }
 }
 
 impl LiveLine {
@@ -41,6 +52,7 @@ impl LiveLine {
                     what: format!("{tool}{again}"),
                     since: Instant::now(),
                     is_shown: false,
+                    is_paused: false,
                 });
                 let shared = self.shared.clone();
                 std::thread::spawn(move || shared.tick());
@@ -71,7 +83,7 @@ impl Shared {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         while let Some(running) = state.as_mut() {
             let seconds = running.since.elapsed().as_secs();
-            if seconds >= 1 {
+            if seconds >= 1 && !running.is_paused {
                 running.is_shown = true;
                 let what: String = harmless(&running.what).chars().take(60).collect();
                 print(&format!("\r\x1b[2K{what} · {seconds} s · Ctrl-C stops it"));
@@ -94,14 +106,14 @@ impl EventSink for LiveLine {
             EventKind::CallRetried { error, delay_ms, .. } => self.change(&event.call, |running| {
                 running.what = format!("{}; next attempt in {delay_ms} ms", error.message());
             }),
+            EventKind::Asked { .. } => self.change(&event.call, Running::pause),
+            EventKind::Answered { .. } => self.change(&event.call, |running| running.is_paused = false),
             EventKind::CallFinished { .. } => self.end(&event.call),
             EventKind::CallRequested { .. }
             | EventKind::ToolInitialized { .. }
             | EventKind::ArgumentsRepaired { .. }
             | EventKind::HookIntervened { .. }
             | EventKind::CallDecided { .. }
-            | EventKind::Asked { .. }
-            | EventKind::Answered { .. }
             | EventKind::OutputSpilled { .. }
             | EventKind::Warning { .. } => {}
         }

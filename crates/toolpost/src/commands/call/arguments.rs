@@ -9,7 +9,7 @@ use toolpost_core::{Alias, Code, MAX_DEPTH, ToolError};
 const MAX_BYTES: u64 = 16 << 20;
 
 /// The arguments as a JSON value.
-pub(super) fn parse(runtime: &Runtime, tool: &str, words: &[String]) -> Result<Value, ToolError> {
+pub(crate) fn parse(runtime: &Runtime, tool: &str, words: &[String]) -> Result<Value, ToolError> {
     match words {
         [] => Ok(Value::Object(Map::new())),
         [only] if only == "-" => from_stdin(),

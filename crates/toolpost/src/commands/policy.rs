@@ -1,0 +1,65 @@
+//! `toolpost policy`: what is decided, why, and what would change it.
+
+mod import;
+
+use super::call::arguments;
+use crate::cli::Policy;
+use crate::output::{Printer, harmless};
+use crate::runtime::Runtime;
+use toolpost_core::policy::{Explanation, Request};
+use toolpost_core::{Access, Capability, ToolError};
+
+pub(crate) fn run(runtime: &Runtime, printer: &Printer, command: &Policy) -> u8 {
+    let result = match command {
+        Policy::Explain { tool, arguments } => explain(runtime, printer, tool, arguments),
+        Policy::Show => show(runtime, printer),
+        Policy::Import(flags) => import::run(runtime, printer, flags),
+    };
+    match result {
+        Ok(()) => 0,
+        Err(error) => printer.invocation_error(&error),
+    }
+}
+
+fn explain(runtime: &Runtime, printer: &Printer, tool: &str, words: &[String]) -> Result<(), ToolError> {
+    let explanation = match tool.split_once(':') {
+        Some((tool, resource)) if words.is_empty() => explain_access(runtime, tool.trim(), resource.trim()),
+        _ => {
+            let arguments = arguments::parse(runtime, tool, words)?;
+            runtime.executor.explain(&runtime.context, tool, arguments)?
+        }
+    };
+    match printer.is_json() {
+        true => printer.json(&explanation),
+        false => printer.data(&harmless(&explanation.to_string())),
+    }
+    Ok(())
+}
+
+/// `'bash: git push'`: the tool need not exist, and no arguments are checked.
+fn explain_access(runtime: &Runtime, tool: &str, resource: &str) -> Explanation {
+    let access = match tool {
+        "bash" | "exec" | "execute" => Access::command(resource),
+        "webfetch" | "websearch" | "network" => Access::host(resource),
+        "write" | "edit" | "delete" | "apply_patch" => Access::path(Capability::Write, resource),
+        _ => Access::path(Capability::Read, resource),
+    };
+    let policy = runtime.executor.policy_for(runtime.context.session());
+    policy.explain(&Request { tool, accesses: &[access] })
+}
+
+fn show(runtime: &Runtime, printer: &Printer) -> Result<(), ToolError> {
+    let policy = runtime.executor.policy_for(runtime.context.session());
+    match printer.is_json() {
+        true => printer.json(&serde_json::json!({
+            "granted": policy.granted(),
+            "askable": policy.askable(),
+            "rules": toolpost_core::policy::Layer::ALL
+                .into_iter()
+                .flat_map(|layer| policy.rules(layer).cloned().collect::<Vec<_>>())
+                .collect::<Vec<_>>(),
+        })),
+        false => printer.data(&policy.to_toml()),
+    }
+    Ok(())
+}

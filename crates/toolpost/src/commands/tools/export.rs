@@ -1,0 +1,74 @@
+//! `toolpost tools export` and `lint`: declarations for each provider, what was changed for it, and what they cost.
+
+use super::is_offered;
+use crate::output::{Printer, Tone};
+use crate::runtime::Runtime;
+use serde_json::json;
+use toolpost_core::declaration::{Finding, Format, Problem, Source, declare, export, lint};
+use toolpost_core::{Definition, ToolError, tokens};
+
+/// Prints the declarations of all offered tools in a provider's form.
+pub(super) fn run_export(runtime: &Runtime, printer: &Printer, format: Format) -> Result<(), ToolError> {
+    let definitions = definitions(runtime)?;
+    let (value, refused) = export(definitions.iter().map(Definition::source), format);
+    match printer.is_json() {
+        true => printer.json(&value),
+        false => printer.data(&serde_json::to_string_pretty(&value).unwrap_or_default()),
+    }
+    for (tool, refusal) in refused {
+        printer.say(Tone::Note, &format!("left out: {tool}: {refusal}"));
+    }
+    Ok(())
+}
+
+/// Says what is odd about each tool, for each provider, and what each costs. Whether something needs mending.
+pub(super) fn run_lint(runtime: &Runtime, printer: &Printer) -> Result<u8, ToolError> {
+    let definitions = definitions(runtime)?;
+    let looked_at: Vec<(&Definition, usize, Vec<Finding>)> = definitions
+        .iter()
+        .map(|definition| {
+            let source = definition.source();
+            (definition, price(&source), findings(&source))
+        })
+        .collect();
+    let total: usize = looked_at.iter().map(|(_, price, _)| price).sum();
+    let is_broken = looked_at.iter().any(|(_, _, findings)| findings.iter().any(Finding::needs_mending));
+    if printer.is_json() {
+        let tools: Vec<_> = looked_at
+            .iter()
+            .map(|(definition, price, findings)| json!({"tool": definition.name, "tokens": price, "findings": findings}))
+            .collect();
+        printer.json(&json!({"tools": tools, "totalTokens": total}));
+        return Ok(u8::from(is_broken));
+    }
+    let width = looked_at.iter().map(|(definition, _, _)| definition.name.len()).max().unwrap_or(0).max(5);
+    let mut page = String::new();
+    for (definition, price, findings) in &looked_at {
+        page.push_str(&format!("{:width$}  {price:>5} tokens\n", definition.name));
+        for finding in findings {
+            page.push_str(&format!("  {finding}\n"));
+        }
+    }
+    page.push_str(&format!("{:width$}  {total:>5} tokens for the whole list\n", "all"));
+    printer.data(&page);
+    Ok(u8::from(is_broken))
+}
+
+/// The price stands in its own column.
+fn findings(source: &Source<'_>) -> Vec<Finding> {
+    lint(source).into_iter().filter(|finding| finding.problem != Problem::Price).collect()
+}
+
+/// What a tool costs in every request that offers it.
+fn price(source: &Source<'_>) -> usize {
+    declare(source, Format::Mcp).map(|declaration| tokens(&declaration.value.to_string())).unwrap_or(0)
+}
+
+fn definitions(runtime: &Runtime) -> Result<Vec<Definition>, ToolError> {
+    let snapshot = runtime.executor.registry().snapshot();
+    snapshot
+        .all()
+        .filter(|entry| is_offered(runtime, entry))
+        .map(|entry| entry.prepared().map(|prepared| prepared.definition.clone()))
+        .collect()
+}

@@ -1,0 +1,104 @@
+//! Asking on the terminal: what would happen, and exactly what each answer would grant.
+//!
+//! Where no person is at a terminal, every question is answered at once with nobody.
+
+use crate::output::{Printer, Tone, harmless};
+use std::io::{BufRead, IsTerminal};
+use toolpost_core::{Answer, BoxFuture, Confirm, Question, Scope};
+
+/// Asks on the terminal; with `--yes`, only about protected files.
+pub(crate) struct Terminal {
+    says_yes: bool,
+    has_person: bool,
+    has_color: bool,
+}
+
+impl Terminal {
+    pub(crate) fn new(says_yes: bool, printer: &Printer) -> Terminal {
+        Terminal {
+            says_yes,
+            has_person: std::io::stdin().is_terminal() && printer.is_on_terminal(),
+            has_color: printer.has_color(),
+        }
+    }
+}
+
+impl Confirm for Terminal {
+    fn confirm<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Answer> {
+        if self.says_yes && !question.protected {
+            return Box::pin(std::future::ready(Answer::Yes(Scope::Once)));
+        }
+        if !self.has_person {
+            return Box::pin(std::future::ready(Answer::Nobody));
+        }
+        let question = question.clone();
+        let printer = Printer::for_talk(self.has_color);
+        Box::pin(async move {
+            // Reading a line cannot be given up; the process does not wait for this thread when it ends.
+            tokio::task::spawn_blocking(move || ask(&printer, &question)).await.unwrap_or(Answer::Nobody)
+        })
+    }
+
+    fn wants_preview(&self) -> bool {
+        self.has_person
+    }
+}
+
+fn ask(printer: &Printer, question: &Question) -> Answer {
+    printer.say(Tone::Question, &question.text);
+    if let Some(preview) = &question.preview {
+        printer.say(Tone::Note, &preview.lines().map(|line| format!("  | {line}\n")).collect::<String>());
+    }
+    let choices = choices(question);
+    for (key, meaning, _) in &choices {
+        printer.say(Tone::Plain, &format!("  {key}  {meaning}"));
+    }
+    loop {
+        printer.prompt("your answer: ");
+        let mut line = String::new();
+        match std::io::stdin().lock().read_line(&mut line) {
+            Ok(0) | Err(_) => return Answer::No("no answer was given".to_owned()),
+            Ok(_) => {}
+        }
+        let (word, rest) = line.trim().split_once(' ').unwrap_or((line.trim(), ""));
+        match word.to_lowercase().as_str() {
+            "n" | "no" => return Answer::No(harmless(rest.trim()).into_owned()),
+            "yes" => return Answer::Yes(Scope::Once),
+            word => match choices.iter().find(|(key, _, _)| *key == word) {
+                Some((_, _, Some(scope))) => return Answer::Yes(*scope),
+                _ => printer.say(Tone::Plain, "one of these letters, please; nothing has happened yet"),
+            },
+        }
+    }
+}
+
+/// The keys, what each does, and the scope it stands for.
+fn choices(question: &Question) -> Vec<(&'static str, String, Option<Scope>)> {
+    let mut choices = vec![("y", "yes, once".to_owned(), Some(Scope::Once))];
+    if let Some(remember) = &question.remember {
+        let rules = remember.rules.iter().map(|rule| format!("`{rule}`")).collect::<Vec<_>>().join(" and ");
+        if let Some(file) = &remember.session_file {
+            choices.push((
+                "s",
+                format!("yes, for this session: writes allow {rules} to {file}"),
+                Some(Scope::Session),
+            ));
+        }
+        if let Some(file) = &remember.project_file {
+            choices.push((
+                "p",
+                format!("yes, always in this workspace: writes allow {rules} to {file}"),
+                Some(Scope::Project),
+            ));
+        }
+        if let Some(file) = &remember.user_file {
+            choices.push((
+                "u",
+                format!("yes, always everywhere: writes allow {rules} to {file}"),
+                Some(Scope::User),
+            ));
+        }
+    }
+    choices.push(("n", "no; a reason may follow, and the model gets it".to_owned(), None));
+    choices
+}
