@@ -1,6 +1,6 @@
 //! The one way to ask the person: before a call that the policy wants confirmed, or from inside a tool.
 
-use crate::access::Access;
+use crate::access::{Access, Resource};
 use crate::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
@@ -32,6 +32,23 @@ pub struct Question {
     /// What would change, from a dry run that only computes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preview: Option<String>,
+}
+
+impl Question {
+    /// Applies `change` to every text of the question.
+    pub(crate) fn map_text(mut self, change: &dyn Fn(&str) -> String) -> Question {
+        self.text = change(&self.text);
+        self.preview = self.preview.as_deref().map(change);
+        for access in &mut self.accesses {
+            match &mut access.resource {
+                Resource::Path(name) | Resource::Command(name) | Resource::Host(name) => {
+                    *name = change(name);
+                }
+                Resource::Any => {}
+            }
+        }
+        self
+    }
 }
 
 /// What the person said.
