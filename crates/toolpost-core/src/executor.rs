@@ -203,7 +203,12 @@ impl Executor {
                 .unwrap_or_else(|crash| Err(run::crashed("the call", &payload_message(&*crash))));
             let (result, truncated) = budget::finish(&ctx, known.budget, result).await;
             let metadata = budget::redacted(&ctx, Metadata { truncated, ..known.metadata });
-            let outcome = Outcome { tool: known.tool, call_id: ctx.call_id().to_owned(), result, metadata };
+            // A name that no tool has may be anything, a secret too.
+            let tool = match known.is_found {
+                true => known.tool,
+                false => ctx.redactor().redact(&known.tool).into_owned(),
+            };
+            let outcome = Outcome { tool, call_id: ctx.call_id().to_owned(), result, metadata };
             ending.is_over = true;
             self.record(&ctx, &outcome, known.is_found);
             self.after(&ctx, &outcome).await;

@@ -19,6 +19,9 @@ use std::time::Duration;
 use tokio::task::JoinError;
 use tracing::Instrument;
 
+/// How long a tool that is dropped may hold up its caller.
+const ABORT: Duration = Duration::from_millis(10);
+
 impl Executor {
     /// Runs the tool as often as the call's retry allows.
     #[expect(clippy::too_many_arguments, reason = "the results of seven steps meet here")]
@@ -209,9 +212,10 @@ async fn attempt_once(
     ));
     let ended = tokio::select! {
         biased;
+        // First, so that it does not depend on chance what becomes of a tool that ends because it was told to.
+        () = ctx.cancel().cancelled() => cancelled(&name),
         // A result that is there counts, also when the time ran out at the same moment.
         result = &mut task.0 => return joined(result, &name),
-        () = ctx.cancel().cancelled() => cancelled(&name),
         () = ctx.running().deadline.reached() => {
             ToolError::new(
                 Code::Timeout,
@@ -222,7 +226,13 @@ async fn attempt_once(
     };
     // Told to end, a tool may still hand over what it has.
     ctx.cancel().cancel();
-    match tokio::time::timeout(grace, &mut task.0).await {
+    let last = tokio::time::timeout(grace, &mut task.0).await;
+    if last.is_err() {
+        // Dropped before the caller has its answer, with the calls it made, unless its thread is blocked.
+        task.0.abort();
+        let _ = tokio::time::timeout(ABORT, &mut task.0).await;
+    }
+    match last {
         Ok(Ok(Ok(output))) if ended.code() == Code::Timeout => Ok(output),
         Ok(Ok(Err(own))) if own.code() == ended.code() && !own.details().is_empty() => Err(own),
         _ => Err(ended),
