@@ -151,3 +151,16 @@ async fn a_caller_who_gives_up_leaves_init_to_the_next_one() {
     assert_eq!((code(&first), code(&second)), ("CANCELLED", "ready"));
     assert_eq!(attempts.load(Ordering::SeqCst), 2);
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_init_that_says_no_is_asked_again_at_the_next_call() {
+    let (stage, attempts) = stage(First::Fails);
+    let outcome = stage.call("slow").await;
+    assert_eq!(code(&outcome), "INIT_FAILED");
+    assert!(message(&outcome).contains("the index is being built"), "{}", message(&outcome));
+    assert_eq!((code(&stage.call("slow").await), attempts.load(Ordering::SeqCst)), ("ready", 2));
+    stage.check(
+        "requested slow · finished INIT_FAILED · \
+         requested slow · initialized slow · allow · started 1 · finished",
+    );
+}
