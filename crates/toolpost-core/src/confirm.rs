@@ -1,6 +1,6 @@
 //! The one way to ask the person: before a call that the policy wants confirmed, or from inside a tool.
 
-use crate::access::Access;
+use crate::access::{Access, Resource};
 use crate::error::ToolError;
 use crate::future::BoxFuture;
 use crate::policy::Rule;
@@ -78,6 +78,28 @@ pub trait Answers: Send + Sync {
 
     /// Keeps these rules.
     fn save(&self, scope: Scope, rules: &[Rule]) -> Result<(), ToolError>;
+}
+
+impl Question {
+    /// Applies `change` to every text of the question.
+    pub(crate) fn map_text(mut self, change: &dyn Fn(&str) -> String) -> Question {
+        self.text = change(&self.text);
+        self.preview = self.preview.as_deref().map(change);
+        if let Some(remember) = &mut self.remember {
+            for rule in &mut remember.rules {
+                *rule = change(rule);
+            }
+        }
+        for access in &mut self.accesses {
+            match &mut access.resource {
+                Resource::Path(name) | Resource::Command(name) | Resource::Host(name) => {
+                    *name = change(name);
+                }
+                Resource::Any => {}
+            }
+        }
+        self
+    }
 }
 
 /// What the person said.

@@ -19,9 +19,13 @@ use crate::redact::Redactor;
 use crate::registry::Snapshot;
 use crate::spill::{HANDLE_PREFIX, Spill};
 use crate::tool::{OutputBudget, Setting};
-use crate::workspace::{File, Guard, Memory, Workspace, WorkspacePath};
+use crate::workspace::{File, Guard, Memory, Overlay, Workspace, WorkspacePath};
+use futures_util::FutureExt;
 use serde_json::Value;
+use std::collections::BTreeMap;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -66,7 +70,16 @@ pub(crate) struct Running {
     pub(crate) is_dry_run: bool,
     pub(crate) executor: Option<(Executor, Arc<Snapshot>)>,
     pub(crate) span: tracing::Span,
+    /// Set when the caller has its answer: what a tool left behind may do nothing any more.
+    pub(crate) ended: Arc<AtomicBool>,
+    /// The files whose turn the call has, each with the turns of the calls it makes itself.
+    pub(crate) held: Held,
+    /// Where a dry run writes.
+    pub(crate) overlay: Option<Arc<Overlay>>,
 }
+
+/// See [`Running::held`].
+pub(crate) type Held = Arc<BTreeMap<String, Arc<tokio::sync::Mutex<()>>>>;
 
 /// Who is calling.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -214,13 +227,14 @@ impl Context {
 
     /// Fails once the call is cancelled or out of time. For loops in blocking code.
     pub fn checkpoint(&self) -> Result<(), ToolError> {
+        // Time first: a call that is out of time is cancelled as well.
+        if self.time_left().is_some_and(|left| left.is_zero()) {
+            return Err(ToolError::new(Code::Timeout, "the call is out of time"));
+        }
         if self.call.cancel.is_cancelled() {
             return Err(ToolError::new(Code::Cancelled, "the call was cancelled"));
         }
-        match self.time_left() {
-            Some(left) if left.is_zero() => Err(ToolError::new(Code::Timeout, "the call is out of time")),
-            _ => Ok(()),
-        }
+        Ok(())
     }
 
     /// How much text the call may return.
@@ -249,15 +263,11 @@ impl Context {
         &self.call.span
     }
 
-    /// Says how far the tool is. Secrets are taken out.
+    /// Says how far the tool is. Secrets are taken out; after the end of the call nobody is told.
     pub fn progress(&self, title: impl Into<String>, metadata: Value) {
-        self.record(|| {
-            let change = |text: &str| self.host.redactor.redact(text).into_owned();
-            EventKind::Progress {
-                title: change(&title.into()),
-                metadata: crate::error::map_strings(metadata, &change),
-            }
-        });
+        if !self.has_ended() {
+            self.record(|| EventKind::Progress { title: title.into(), metadata });
+        }
     }
 
     /// Asks the person something. The time it takes does not count against the time-out.
@@ -274,11 +284,17 @@ impl Context {
     }
 
     pub(crate) async fn ask(&self, question: &Question) -> Answer {
+        if self.has_ended() {
+            return Answer::No("the call has ended".to_owned());
+        }
         self.record(|| EventKind::Asked { question: question.clone() });
         let pause = self.call.deadline.pause();
+        let asked = AssertUnwindSafe(async { self.host.confirm.confirm(question).await }).catch_unwind();
         let answer = tokio::select! {
-            answer = self.host.confirm.confirm(question) => answer,
+            biased;
             () = self.call.cancel.cancelled() => Answer::No("the call was cancelled".to_owned()),
+            // Who crashed while asking has asked nobody.
+            answer = asked => answer.unwrap_or(Answer::Nobody),
         };
         drop(pause);
         self.record(|| EventKind::Answered { answer: answer.clone() });
@@ -331,10 +347,28 @@ impl Context {
                 at_ms: self.host.clock.now_ms(),
                 session: self.host.ids.session.clone(),
                 call: self.call.id.clone(),
-                kind: kind(),
+                kind: self.redacted(kind()),
             };
             self.host.events.record(&event);
         }
+    }
+
+    fn redacted(&self, kind: EventKind) -> EventKind {
+        if self.host.redactor.is_empty() {
+            return kind;
+        }
+        kind.map_text(&|text| self.host.redactor.redact(text).into_owned())
+    }
+
+    fn has_ended(&self) -> bool {
+        self.call.ended.load(Ordering::Acquire)
+    }
+
+    /// The same, where nobody is told or asked anything: for a preview.
+    pub(crate) fn silenced(&self) -> Context {
+        let host =
+            Host { events: Arc::new(NoEvents), confirm: Arc::new(NobodyThere), ..(*self.host).clone() };
+        Context { host: Arc::new(host), call: self.call.clone() }
     }
 
     pub(crate) fn running(&self) -> &Running {
@@ -454,6 +488,9 @@ impl ContextBuilder {
             is_dry_run: false,
             executor: None,
             span: tracing::Span::none(),
+            ended: Arc::default(),
+            held: Held::default(),
+            overlay: None,
         };
         Context { host: Arc::new(self.host), call: Arc::new(call) }
     }

@@ -73,6 +73,12 @@ impl ToolError {
         self.retryable
     }
 
+    /// The same error with another message.
+    pub(crate) fn with_message(mut self, message: String) -> ToolError {
+        self.message = message;
+        self
+    }
+
     pub(crate) fn map_text(mut self, change: &dyn Fn(&str) -> String) -> ToolError {
         self.message = change(&self.message);
         self.details =

@@ -1,7 +1,7 @@
 //! Everything that happens, as one closed enum; logs, consoles and progress reports are subscribers.
 
 use crate::confirm::{Answer, Question};
-use crate::error::ToolError;
+use crate::error::{ToolError, map_strings};
 use crate::future::BoxFuture;
 use crate::outcome::Metadata;
 use crate::schema::Repair;
@@ -118,6 +118,50 @@ pub enum EventKind {
         /// What, and what to do.
         message: String,
     },
+}
+
+impl EventKind {
+    /// Applies `change` to every text that came from arguments, tools, hooks or people.
+    pub(crate) fn map_text(self, change: &dyn Fn(&str) -> String) -> EventKind {
+        match self {
+            EventKind::CallRequested { tool, arguments, parent } => EventKind::CallRequested {
+                tool: change(&tool),
+                arguments: map_strings(arguments, change),
+                parent,
+            },
+            EventKind::ToolInitialized { tool } => EventKind::ToolInitialized { tool },
+            EventKind::ArgumentsRepaired { repairs } => EventKind::ArgumentsRepaired {
+                repairs: repairs.into_iter().map(|repair| repair.map_text(change)).collect(),
+            },
+            EventKind::HookIntervened { hook, what } => {
+                EventKind::HookIntervened { hook, what: change(&what) }
+            }
+            EventKind::CallDecided { effect, reason } => {
+                EventKind::CallDecided { effect, reason: change(&reason) }
+            }
+            EventKind::Asked { question } => EventKind::Asked { question: question.map_text(change) },
+            EventKind::Answered { answer: Answer::No(why) } => {
+                EventKind::Answered { answer: Answer::No(change(&why)) }
+            }
+            EventKind::Answered { answer } => EventKind::Answered { answer },
+            EventKind::CallStarted { tool, attempt, dry_run } => {
+                EventKind::CallStarted { tool, attempt, dry_run }
+            }
+            EventKind::Progress { title, metadata } => {
+                EventKind::Progress { title: change(&title), metadata: map_strings(metadata, change) }
+            }
+            EventKind::CallRetried { attempt, error, delay_ms } => {
+                EventKind::CallRetried { attempt, error: error.map_text(change), delay_ms }
+            }
+            EventKind::OutputSpilled { handle, bytes } => EventKind::OutputSpilled { handle, bytes },
+            EventKind::CallFinished { tool, error, metadata } => EventKind::CallFinished {
+                tool: change(&tool),
+                error: error.map(|error| error.map_text(change)),
+                metadata: metadata.map_text(change),
+            },
+            EventKind::Warning { message } => EventKind::Warning { message: change(&message) },
+        }
+    }
 }
 
 /// Takes events. Implemented by logs, consoles and tests; called by the executor and by contexts, from any thread.

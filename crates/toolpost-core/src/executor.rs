@@ -11,15 +11,16 @@ mod hook;
 mod record;
 mod run;
 mod stats;
+mod turns;
 
 pub use call::{Call, Checked, Retry};
 pub use hook::{Hook, Verdict};
-pub(crate) use run::panic_message;
+pub(crate) use run::{panic_message, payload_message};
 pub use stats::{Stats, ToolStats};
 
 use crate::capability::Capabilities;
 use crate::confirm::Answers;
-use crate::context::{Context, Deadline, Running};
+use crate::context::{Context, Running};
 use crate::error::{Code, ToolError};
 use crate::event::EventKind;
 use crate::id::new_id;
@@ -29,8 +30,10 @@ use crate::registry::{Entry, Prepared, Registry, Snapshot};
 use crate::schema::Repair;
 use crate::tool::OutputBudget;
 use decide::Remembered;
+use futures_util::FutureExt;
 use record::Records;
 use serde_json::Value;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -130,17 +133,11 @@ impl Executor {
         let accesses = arguments::accesses(ctx, &entry, prepared, &arguments)?;
         let request = Request { tool: entry.name(), accesses: &accesses };
         let policy = self.policy_for(ctx.session());
-        let explanation = policy.explain(&request);
-        if explanation.effect == Effect::Deny {
+        let effect = policy.decide(&request).effect();
+        if effect == Effect::Deny {
             return Err(decide::denied(&policy, &request, ""));
         }
-        Ok(Checked {
-            tool: entry.name().to_owned(),
-            arguments,
-            repairs,
-            accesses,
-            effect: explanation.effect,
-        })
+        Ok(Checked { tool: entry.name().to_owned(), arguments, repairs, accesses, effect })
     }
 
     /// How a call would be decided, rule by rule, without running it; also where the tool is not offered.
@@ -207,19 +204,33 @@ impl Executor {
             let ctx = self.derive(parent, &snapshot, &call);
             ctx.record(|| EventKind::CallRequested {
                 tool: call.tool.clone(),
-                arguments: self.shown_arguments(&ctx, &call.arguments),
+                arguments: call.arguments.clone(),
                 parent: ctx.parent_call().map(str::to_owned),
             });
             let mut known = Known {
                 tool: call.tool.clone(),
+                is_found: false,
                 budget: OutputBudget::default(),
                 metadata: Metadata::default(),
             };
-            let result = self.perform(&snapshot, &ctx, call, &mut known).await;
+            let mut ending = Ending { executor: self, ctx: &ctx, tool: call.tool.clone(), is_over: false };
+            let performed = AssertUnwindSafe(self.perform(&snapshot, &ctx, call, &mut known)).catch_unwind();
+            // The last net: the tool's own crashes are caught nearer to it.
+            let result = performed
+                .await
+                .unwrap_or_else(|crash| Err(run::crashed("the call", &payload_message(&*crash))));
             let (result, truncated) = budget::finish(&ctx, known.budget, result).await;
-            let metadata = Metadata { truncated, ..known.metadata };
-            let outcome = Outcome { tool: known.tool, call_id: ctx.call_id().to_owned(), result, metadata };
-            self.finish(&ctx, &outcome).await;
+            let metadata = budget::redacted(&ctx, Metadata { truncated, ..known.metadata });
+            // A name that no tool has may be anything, a secret too.
+            let tool = match known.is_found {
+                true => known.tool,
+                false => ctx.redactor().redact(&known.tool).into_owned(),
+            };
+            let outcome = Outcome { tool, call_id: ctx.call_id().to_owned(), result, metadata };
+            ending.is_over = true;
+            self.record(&ctx, &outcome, known.is_found);
+            self.after(&ctx, &outcome).await;
+            self.tell(&ctx, &outcome);
             outcome
         })
     }
@@ -235,13 +246,16 @@ impl Executor {
             workspace: parent.host_workspace().clone(),
             guard: None,
             cancel: above.cancel.child_token(),
-            deadline: Deadline::none(),
+            deadline: above.deadline.clone(),
             budget: above.budget,
             granted: Capabilities::NONE,
             // What a dry run calls is a dry run.
             is_dry_run: call.is_dry_run || above.is_dry_run,
             executor: Some((self.clone(), snapshot.clone())),
             span: tracing::Span::none(),
+            ended: Arc::default(),
+            held: above.held.clone(),
+            overlay: above.overlay.clone(),
         })
     }
 
@@ -260,23 +274,32 @@ impl Executor {
             ));
         }
         // 1 find
-        let (entry, arguments, repairs) = self.find(snapshot, ctx, &call.tool, call.arguments.clone())?;
+        let (entry, _) = snapshot.find(&call.tool)?;
         entry.name().clone_into(&mut known.tool);
+        known.is_found = true;
         known.budget = entry.spec().budget;
         let metadata = &mut known.metadata;
+        let (entry, arguments, repairs) = self.find(snapshot, ctx, &call.tool, call.arguments.clone())?;
         metadata.repairs = repairs;
+        if ctx.cancel().is_cancelled() {
+            return Err(run::cancelled(entry.name()));
+        }
         // 2 init
         let prepared = self.initialize(ctx, &entry).await?;
         // 3 repair, 4 validate
-        let arguments = self.checked(prepared, arguments, &call, metadata)?;
+        let checked = self.checked(prepared, arguments, &call, metadata);
+        note_repairs(ctx, &metadata.repairs);
+        let arguments = checked?;
         // 5 hooks
         let arguments = match self.before(ctx, &entry, &arguments).await? {
-            Some(changed) => self.checked(prepared, changed, &call, metadata)?,
+            Some(changed) => {
+                let noted = metadata.repairs.len();
+                let arguments = self.checked(prepared, changed, &call, metadata)?;
+                note_repairs(ctx, &metadata.repairs[noted..]);
+                arguments
+            }
             None => arguments,
         };
-        if !metadata.repairs.is_empty() {
-            ctx.record(|| EventKind::ArgumentsRepaired { repairs: metadata.repairs.clone() });
-        }
         // 6 decide, 7 confirm
         let accesses = arguments::accesses(ctx, &entry, prepared, &arguments)?;
         let consent = self.decide(ctx, &entry, &accesses, &arguments).await?;
@@ -331,11 +354,14 @@ impl Executor {
             return entry.prepared();
         }
         let setting = ctx.setting();
-        let prepared = tokio::select! {
-            prepared = entry.ready(&setting, self.inner.init_limit) => prepared?,
+        let (prepared, is_first) = tokio::select! {
+            biased;
             () = ctx.cancel().cancelled() => return Err(run::cancelled(entry.name())),
+            ready = entry.ready(&setting, self.inner.init_limit) => ready?,
         };
-        ctx.record(|| EventKind::ToolInitialized { tool: entry.name().to_owned() });
+        if is_first {
+            ctx.record(|| EventKind::ToolInitialized { tool: entry.name().to_owned() });
+        }
         Ok(prepared)
     }
 
@@ -358,8 +384,44 @@ impl Executor {
 /// What is known of a call by the time it ends, however early that is.
 struct Known {
     tool: String,
+    is_found: bool,
     budget: OutputBudget,
     metadata: Metadata,
+}
+
+/// Records the end of a call whose caller has gone away, by dropping the future.
+struct Ending<'a> {
+    executor: &'a Executor,
+    ctx: &'a Context,
+    tool: String,
+    is_over: bool,
+}
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        if self.is_over {
+            return;
+        }
+        let tool = self.ctx.running().executor.as_ref().and_then(|(_, snapshot)| {
+            snapshot.find(&self.tool).ok().map(|(entry, _)| entry.name().to_owned())
+        });
+        let is_found = tool.is_some();
+        let tool = tool.unwrap_or_else(|| std::mem::take(&mut self.tool));
+        let outcome = Outcome {
+            result: Err(run::cancelled(&tool)),
+            tool,
+            call_id: self.ctx.call_id().to_owned(),
+            metadata: Metadata::default(),
+        };
+        self.executor.record(self.ctx, &outcome, is_found);
+        self.executor.tell(self.ctx, &outcome);
+    }
+}
+
+fn note_repairs(ctx: &Context, repairs: &[Repair]) {
+    if !repairs.is_empty() {
+        ctx.record(|| EventKind::ArgumentsRepaired { repairs: repairs.to_vec() });
+    }
 }
 
 /// Makes an [`Executor`].

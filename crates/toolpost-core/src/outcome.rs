@@ -151,6 +151,18 @@ pub struct Metadata {
     pub dry_run: Option<DryRun>,
 }
 
+impl Metadata {
+    /// Applies `change` to what was taken from the arguments or names a file.
+    pub(crate) fn map_text(mut self, change: &dyn Fn(&str) -> String) -> Metadata {
+        self.repairs = self.repairs.into_iter().map(|repair| repair.map_text(change)).collect();
+        self.files_accessed.iter_mut().for_each(|name| *name = change(name));
+        for planned in self.dry_run.iter_mut().flat_map(|dry_run| &mut dry_run.changes) {
+            planned.path = change(&planned.path);
+        }
+        self
+    }
+}
+
 /// How a text was cut.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

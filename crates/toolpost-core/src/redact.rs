@@ -4,6 +4,9 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use std::borrow::Cow;
 use std::io::{self, Write};
 
+/// How much is looked at in one go.
+const PIECE: usize = 64 * 1024;
+
 /// Replaces known secrets by `[redacted:NAME]`.
 ///
 /// Made once from the secrets the host knows (API keys in its environment, tokens in its configuration). Values of
@@ -100,9 +103,16 @@ impl<W: Write> RedactingWriter<'_, W> {
 
 impl<W: Write> Write for RedactingWriter<'_, W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.pending.extend_from_slice(bytes);
-        if self.pending.len() >= 64 * 1024 || self.redactor.is_empty() {
-            self.drain(self.redactor.longest.saturating_sub(1))?;
+        if self.redactor.is_empty() {
+            self.inner.write_all(bytes)?;
+            return Ok(bytes.len());
+        }
+        // Piece by piece, so that what is held back stays small however much is written at once.
+        for piece in bytes.chunks(PIECE) {
+            self.pending.extend_from_slice(piece);
+            if self.pending.len() >= PIECE {
+                self.drain(self.redactor.longest.saturating_sub(1))?;
+            }
         }
         Ok(bytes.len())
     }

@@ -52,11 +52,10 @@ impl Schema {
 
     /// Everything that is wrong with the value; empty if it fits.
     pub fn problems(&self, value: &Value) -> Vec<Problem> {
-        // A value can be wrong in as many places as it has parts; a reader acts on the first few.
         self.validator
             .iter_errors(value)
-            .take(32)
             .flat_map(|error| problem::explain(&error, &self.value))
+            .take(problem::MOST)
             .collect()
     }
 
@@ -200,6 +199,16 @@ pub(crate) fn is_too_deep(value: &Value) -> bool {
         }
     }
     deeper(value, MAX_DEPTH)
+}
+
+/// Whether a value holds a number like `5.0`, which a schema takes for an integer and a type does not.
+pub(crate) fn has_whole_float(value: &Value) -> bool {
+    match value {
+        Value::Number(number) => number.is_f64() && number.as_f64().is_some_and(|float| float.fract() == 0.0),
+        Value::Array(items) => items.iter().any(has_whole_float),
+        Value::Object(map) => map.values().any(has_whole_float),
+        _ => false,
+    }
 }
 
 #[cfg(test)]

@@ -6,27 +6,34 @@ use crate::context::Context;
 use crate::error::{Code, ToolError};
 use crate::registry::{Entry, Prepared};
 use crate::schema::repair::repair;
-use crate::schema::{MAX_DEPTH, Problem, Repair, is_too_deep};
+use crate::schema::{MAX_DEPTH, Problem, Repair, has_whole_float, is_too_deep};
 use crate::workspace::WorkspacePath;
 use serde_json::Value;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// The arguments as the tool gets them: unchanged if they fit, mended if that makes them fit.
 pub(super) fn check(prepared: &Prepared, arguments: Value) -> Result<(Value, Vec<Repair>), ToolError> {
     if is_too_deep(&arguments) {
-        return Err(ToolError::new(
-            Code::ValidationError,
-            format!("the arguments are nested deeper than {MAX_DEPTH} levels; send them flat"),
-        ));
+        return Err(too_deep());
     }
-    if prepared.schema.accepts(&arguments) {
+    // `5.0` is an integer to a schema and none to a type: it is written as 5.
+    if prepared.schema.accepts(&arguments) && !has_whole_float(&arguments) {
         return Ok((arguments, Vec::new()));
     }
     let aliases = &prepared.definition.argument_aliases;
     let (mended, repairs) = repair(prepared.schema.value(), aliases, arguments);
+    if is_too_deep(&mended) {
+        return Err(too_deep());
+    }
     match prepared.schema.problems(&mended) {
         problems if problems.is_empty() => Ok((mended, repairs)),
         problems => Err(refusal(&prepared.definition.name, &problems, &repairs)),
     }
+}
+
+fn too_deep() -> ToolError {
+    let message = format!("the arguments are nested deeper than {MAX_DEPTH} levels; send them flat");
+    ToolError::new(Code::ValidationError, message)
 }
 
 fn refusal(tool: &str, problems: &[Problem], repairs: &[Repair]) -> ToolError {
@@ -66,7 +73,11 @@ pub(super) fn accesses(
             action => usual.push(Access::any(action)),
         }
     }
-    let mut accesses = entry.tool().accesses(arguments, usual)?;
+    // The tool's own code, outside of its task: a crash is a failed call here too.
+    let mut accesses = catch_unwind(AssertUnwindSafe(|| entry.tool().accesses(arguments, usual)))
+        .unwrap_or_else(|payload| {
+            Err(super::run::crashed(entry.name(), &super::payload_message(&*payload)))
+        })?;
     for access in &mut accesses {
         if let Resource::Path(path) = &mut access.resource
             && let Ok(name) = ctx.host_workspace().name(&WorkspacePath::new(path.as_str()))

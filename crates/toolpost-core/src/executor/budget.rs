@@ -3,14 +3,19 @@
 use crate::context::Context;
 use crate::error::{ToolError, map_strings};
 use crate::event::EventKind;
-use crate::outcome::{Output, Truncation};
+use crate::outcome::{Metadata, Output, Truncation};
+use crate::redact::Redactor;
 use crate::tool::OutputBudget;
 use serde_json::Value;
+use std::borrow::Cow;
 
 /// Of what may be shown, this share is the beginning; the rest is the end.
 const HEAD_SHARE: f64 = 0.6;
 
-/// The result as it may leave.
+/// A text longer than this is worked on away from the async threads.
+const LONG: usize = 256 * 1024;
+
+/// The result as it may leave: first without secrets, then cut, so that no cut shows half a secret.
 pub(super) async fn finish(
     ctx: &Context,
     budget: OutputBudget,
@@ -19,35 +24,106 @@ pub(super) async fn finish(
     let redactor = ctx.redactor().clone();
     let change = |text: &str| redactor.redact(text).into_owned();
     match result {
-        Err(error) if redactor.is_empty() => (Err(error), None),
-        Err(error) => (Err(error.map_text(&change)), None),
+        Err(error) => {
+            let error = if redactor.is_empty() { error } else { error.map_text(&change) };
+            if fits(error.message(), budget) {
+                return (Err(error), None);
+            }
+            let (message, truncation) = shown(ctx, budget, error.message().to_owned()).await;
+            (Err(error.with_message(message)), truncation)
+        }
         Ok(mut output) => {
-            let truncation = cut(ctx, budget, &mut output).await;
+            let (text, truncation) = shown(ctx, budget, output.text).await;
+            output.text = text;
             if !redactor.is_empty() {
                 output.title = change(&output.title);
-                output.text = change(&output.text);
                 output.data = map_strings(output.data, &change);
+                for attachment in &mut output.attachments {
+                    attachment.filename = change(&attachment.filename);
+                }
             }
             (Ok(output), truncation)
         }
     }
 }
 
-async fn cut(ctx: &Context, budget: OutputBudget, output: &mut Output<Value>) -> Option<Truncation> {
-    if output.text.len() <= budget.bytes && count_lines(&output.text) <= budget.lines {
-        return None;
+/// What is told beside the result, without secrets.
+pub(super) fn redacted(ctx: &Context, metadata: Metadata) -> Metadata {
+    match ctx.redactor().is_empty() {
+        true => metadata,
+        false => metadata.map_text(&|text| ctx.redactor().redact(text).into_owned()),
     }
-    let whole = std::mem::take(&mut output.text);
-    let (head, tail) = ends(&whole, budget);
-    let (head, tail) = (head.to_owned(), tail.to_owned());
-    let (total_bytes, total_lines) = (whole.len() as u64, count_lines(&whole) as u64);
-    let kept = keep(ctx, whole).await;
+}
+
+/// A text for a person, without secrets and cut to its budget; the rest is not kept.
+pub(super) fn shortened(ctx: &Context, budget: OutputBudget, text: String) -> String {
+    let text = without_secrets(ctx.redactor(), text);
+    if fits(&text, budget) { text } else { cut(&text, budget, None).0 }
+}
+
+/// A text as it may leave, and how it was cut if it was.
+async fn shown(ctx: &Context, budget: OutputBudget, text: String) -> (String, Option<Truncation>) {
+    if text.len() > LONG {
+        return kept_and_cut(ctx, budget, text).await;
+    }
+    let text = without_secrets(ctx.redactor(), text);
+    match fits(&text, budget) {
+        true => (text, None),
+        false => kept_and_cut(ctx, budget, text).await,
+    }
+}
+
+async fn kept_and_cut(ctx: &Context, budget: OutputBudget, text: String) -> (String, Option<Truncation>) {
+    let (redactor, spill) = (ctx.redactor().clone(), ctx.spill().cloned());
+    let (session, call) = (ctx.session().to_owned(), ctx.call_id().to_owned());
+    let work = move || {
+        let text = without_secrets(&redactor, text);
+        if fits(&text, budget) {
+            return (text, None, None);
+        }
+        let kept = spill.map(|spill| spill.keep(&session, &call, &text, &Redactor::default()));
+        let (kept, failed) = match kept {
+            Some(Ok(kept)) => (Some(kept), None),
+            Some(Err(error)) => (None, Some(error.to_string())),
+            None => (None, None),
+        };
+        let (text, truncation) = cut(&text, budget, kept);
+        (text, Some(truncation), failed)
+    };
+    let Ok((text, truncation, failed)) = tokio::task::spawn_blocking(work).await else {
+        return ("[the output was lost: the runtime is shutting down]".to_owned(), None);
+    };
+    if let Some(Truncation { handle: Some(handle), kept_bytes: bytes, .. }) = &truncation {
+        ctx.record(|| EventKind::OutputSpilled { handle: handle.clone(), bytes: *bytes });
+    }
+    if let Some(why) = failed {
+        ctx.record(|| EventKind::Warning { message: format!("the whole output could not be kept: {why}") });
+    }
+    (text, truncation)
+}
+
+fn without_secrets(redactor: &Redactor, text: String) -> String {
+    match redactor.redact(&text) {
+        Cow::Owned(redacted) => redacted,
+        Cow::Borrowed(_) => text,
+    }
+}
+
+fn fits(text: &str, budget: OutputBudget) -> bool {
+    text.len() <= budget.bytes && count_lines(text) <= budget.lines
+}
+
+/// The two ends of a text, with a line between them that says what is missing and where it is.
+fn cut(whole: &str, budget: OutputBudget, kept: Option<(String, u64)>) -> (String, Truncation) {
+    let (head, tail) = ends(whole, budget);
+    let (total_bytes, total_lines) = (whole.len() as u64, count_lines(whole) as u64);
     let (handle, kept_bytes) = match kept {
         Some((handle, bytes)) => (Some(handle), bytes),
         None => (None, 0),
     };
-    let left_out = total_bytes - (head.len() + tail.len()) as u64;
-    let lines = total_lines.saturating_sub((count_lines(&head) + count_lines(&tail)) as u64);
+    let shown_bytes = (head.len() + tail.len()) as u64;
+    let left_out = total_bytes - shown_bytes;
+    let lines = total_lines.saturating_sub((count_lines(head) + count_lines(tail)) as u64);
     let how = match &handle {
         Some(handle) if kept_bytes < total_bytes => {
             format!("the first {kept_bytes} bytes are kept: read filePath `{handle}`")
@@ -55,40 +131,10 @@ async fn cut(ctx: &Context, budget: OutputBudget, output: &mut Output<Value>) ->
         Some(handle) => format!("the whole is kept: read filePath `{handle}` with offset and limit"),
         None => "the whole was not kept".to_owned(),
     };
-    output.text = format!(
+    let text = format!(
         "{head}\n\n[… {left_out} of {total_bytes} bytes ({lines} of {total_lines} lines) left out here; {how} …]\n\n{tail}"
     );
-    Some(Truncation {
-        total_bytes,
-        total_lines,
-        shown_bytes: (head.len() + tail.len()) as u64,
-        handle,
-        kept_bytes,
-    })
-}
-
-/// Writes the whole to the spill, away from the async threads.
-async fn keep(ctx: &Context, whole: String) -> Option<(String, u64)> {
-    let spill = ctx.spill()?.clone();
-    let redactor = ctx.redactor().clone();
-    let (session, call) = (ctx.session().to_owned(), ctx.call_id().to_owned());
-    let written = tokio::task::spawn_blocking(move || spill.keep(&session, &call, &whole, &redactor)).await;
-    match written {
-        Ok(Ok((handle, bytes))) => {
-            ctx.record(|| EventKind::OutputSpilled { handle: handle.clone(), bytes });
-            Some((handle, bytes))
-        }
-        failed => {
-            let why = match failed {
-                Ok(Err(error)) => error.to_string(),
-                _ => "it was stopped".to_owned(),
-            };
-            ctx.record(|| EventKind::Warning {
-                message: format!("the whole output could not be kept: {why}"),
-            });
-            None
-        }
-    }
+    (text, Truncation { total_bytes, total_lines, shown_bytes, handle, kept_bytes })
 }
 
 /// The beginning and the end that fit the budget, cut between lines where lines are short enough.

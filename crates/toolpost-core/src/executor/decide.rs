@@ -1,7 +1,7 @@
 //! Steps 6 and 7: what the policy says and, where it says *ask*, what the person says.
 
 use super::Executor;
-use super::guard::CallGuard;
+use super::run::cancelled;
 use crate::access::{Access, Resource};
 use crate::capability::Capabilities;
 use crate::confirm::{Answer, Question, Remember, Scope};
@@ -17,8 +17,10 @@ use std::sync::{Arc, PoisonError, RwLock};
 /// What a call may do, once it is decided.
 pub(super) struct Consent {
     pub(super) granted: Capabilities,
-    /// Holds the running call to it.
-    pub(super) guard: Arc<CallGuard>,
+    /// Each file is judged by it again, when it is opened.
+    pub(super) policy: Policy,
+    /// What a person has agreed to.
+    pub(super) accesses: Vec<Access>,
 }
 
 /// Answers given while this executor lives: rules by session, and those that were saved.
@@ -78,7 +80,11 @@ impl Executor {
                 let asking = asking(&policy, entry.name(), accesses);
                 let (question, rules) =
                     self.question(ctx, entry, &policy, &request, &asking, arguments).await;
-                match ctx.ask(&question).await {
+                let answer = ctx.ask(&question).await;
+                if ctx.cancel().is_cancelled() {
+                    return Err(cancelled(entry.name()));
+                }
+                match answer {
                     Answer::Yes(scope) => self.remember(ctx, scope, &rules)?,
                     Answer::No(why) => return Err(declined(entry.name(), &why)),
                     Answer::Nobody => return Err(denied(&policy, &request, ", and there is nobody to ask")),
@@ -88,8 +94,7 @@ impl Executor {
         }
         let spec = entry.spec();
         let granted = spec.required.union(spec.optional.intersection(policy.granted()));
-        let guard = CallGuard { tool: entry.name().to_owned(), granted, policy, consented };
-        Ok(Consent { granted, guard: Arc::new(guard) })
+        Ok(Consent { granted, policy, accesses: consented })
     }
 
     async fn question(
@@ -102,6 +107,8 @@ impl Executor {
         arguments: &Value,
     ) -> (Question, Vec<Rule>) {
         let decision = policy.decide(request);
+        let consent =
+            Consent { granted: entry.spec().required, policy: policy.clone(), accesses: asking.to_vec() };
         let origin = Origin::new(Layer::Session, "an answer", 0);
         let rules: Option<Vec<Rule>> = asking
             .iter()
@@ -113,7 +120,7 @@ impl Executor {
             tool: request.tool.to_owned(),
             text: decision.sentence(),
             accesses: asking.to_vec(),
-            preview: self.preview(ctx, entry, policy, asking, arguments).await,
+            preview: self.preview(ctx, entry, consent, arguments).await,
             protected: asking.iter().any(|access| {
                 policy.decide(&Request { accesses: std::slice::from_ref(access), ..*request }).is_protected()
             }),

@@ -6,6 +6,8 @@ use crate::capability::{Capabilities, Capability};
 use crate::error::{Code, ToolError};
 use crate::policy::{Effect, Policy, Request};
 use crate::workspace::Guard;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Holds a running call to what was decided for it.
 pub(super) struct CallGuard {
@@ -14,10 +16,18 @@ pub(super) struct CallGuard {
     pub(super) policy: Policy,
     /// What a person has agreed to for this call.
     pub(super) consented: Vec<Access>,
+    pub(super) ended: Arc<AtomicBool>,
 }
 
 impl Guard for CallGuard {
     fn judge(&self, action: Capability, name: &str) -> Result<(), ToolError> {
+        // What a tool left running when its caller got the answer must not change files behind everybody's back.
+        if self.ended.load(Ordering::Acquire) {
+            return Err(ToolError::new(
+                Code::Cancelled,
+                format!("the call of `{}` has ended; it may not {action} `{name}` any more", self.tool),
+            ));
+        }
         // A writer looks at what it replaces; that is part of the writing.
         let action = match action {
             Capability::Read if !self.granted.has(Capability::Read) => Capability::Write,
@@ -28,7 +38,12 @@ impl Guard for CallGuard {
         }
         let accesses = [Access::path(action, name)];
         let request = Request { tool: &self.tool, accesses: &accesses };
-        if self.policy.decide(&request).effect() == Effect::Allow || self.consented.contains(&accesses[0]) {
+        let decision = self.policy.decide(&request);
+        // Consent to anything covers what only the capability asks about; a rule on this very file is another matter.
+        let is_covered = decision.effect() == Effect::Ask
+            && decision.rule().is_none()
+            && self.consented.contains(&Access::any(action));
+        if decision.effect() == Effect::Allow || is_covered || self.consented.contains(&accesses[0]) {
             return Ok(());
         }
         Err(denied(&self.policy, &request, ", which this call was not decided for").with("path", name))

@@ -53,10 +53,13 @@ impl Executor {
         let mut changed: Option<Value> = None;
         for hook in &self.inner.hooks {
             let current = changed.as_ref().unwrap_or(arguments);
-            let asked = AssertUnwindSafe(hook.before(ctx, entry.name(), current)).catch_unwind();
+            // Called inside the future, so that a crash before the first wait is caught too.
+            let asked =
+                AssertUnwindSafe(async { hook.before(ctx, entry.name(), current).await }).catch_unwind();
             let verdict = tokio::select! {
-                verdict = asked => verdict.unwrap_or_else(|_| Verdict::Block("the hook crashed".to_owned())),
+                biased;
                 () = ctx.cancel().cancelled() => return Err(super::run::cancelled(entry.name())),
+                verdict = asked => verdict.unwrap_or_else(|_| Verdict::Block("the hook crashed".to_owned())),
             };
             match verdict {
                 Verdict::Continue => {}
@@ -80,7 +83,7 @@ impl Executor {
     /// The looking on of step 11.
     pub(super) async fn after(&self, ctx: &Context, outcome: &Outcome) {
         for hook in &self.inner.hooks {
-            if AssertUnwindSafe(hook.after(ctx, outcome)).catch_unwind().await.is_err() {
+            if AssertUnwindSafe(async { hook.after(ctx, outcome).await }).catch_unwind().await.is_err() {
                 ctx.record(|| EventKind::Warning {
                     message: format!("hook `{}` crashed after `{}`", hook.name(), outcome.tool),
                 });

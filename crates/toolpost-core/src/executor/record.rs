@@ -3,9 +3,8 @@
 use super::Executor;
 use super::stats::{Histogram, Stats};
 use crate::context::Context;
-use crate::error::map_strings;
 use crate::event::EventKind;
-use crate::outcome::Outcome;
+use crate::outcome::{AttachmentContent, Outcome};
 use indexmap::IndexMap;
 use serde_json::Value;
 use std::collections::{HashMap, VecDeque};
@@ -15,14 +14,19 @@ use std::time::Duration;
 
 /// Outcomes kept for each session.
 const KEPT_RESULTS: usize = 16;
+/// And so many bytes of them, about.
+const KEPT_BYTES: usize = 8 << 20;
 /// Sessions that outcomes are kept for.
 const KEPT_SESSIONS: usize = 64;
+
+/// An outcome, and about how many bytes it holds.
+type Weighed = (usize, Arc<Outcome>);
 
 /// What an executor remembers of its calls. Bounded, whatever is called.
 #[derive(Default)]
 pub(super) struct Records {
     times: Mutex<HashMap<String, Histogram>>,
-    results: Mutex<IndexMap<String, VecDeque<Arc<Outcome>>>>,
+    results: Mutex<IndexMap<String, VecDeque<Weighed>>>,
 }
 
 impl Records {
@@ -39,15 +43,18 @@ impl Records {
 
     pub(super) fn last_results(&self, session: &str) -> Vec<Arc<Outcome>> {
         let results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
-        results.get(session).map(|kept| kept.iter().cloned().collect()).unwrap_or_default()
+        results
+            .get(session)
+            .map(|kept| kept.iter().map(|(_, outcome)| outcome.clone()).collect())
+            .unwrap_or_default()
     }
 
-    /// `is_known` is false for a name that no tool has: such names are not counted one by one.
-    fn add(&self, session: &str, outcome: &Outcome, is_known: bool) {
+    /// Names that no tool has are not counted one by one.
+    fn add(&self, session: &str, outcome: &Outcome, is_found: bool) {
         let time = Duration::from_secs_f64(outcome.metadata.execution_time_ms.max(0.0) / 1e3);
         let mut times = self.times.lock().unwrap_or_else(PoisonError::into_inner);
         for name in ["", &outcome.tool] {
-            if name.is_empty() || is_known {
+            if name.is_empty() || is_found {
                 match times.get_mut(name) {
                     Some(histogram) => histogram.add(time, outcome.is_success()),
                     None => times.entry(name.to_owned()).or_default().add(time, outcome.is_success()),
@@ -56,33 +63,65 @@ impl Records {
         }
         drop(times);
         let mut results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
-        if !results.contains_key(session) {
-            if results.len() >= KEPT_SESSIONS {
-                results.shift_remove_index(0);
+        match results.get_index_of(session) {
+            // The session that was quiet longest is the first to go.
+            Some(index) => {
+                let last = results.len() - 1;
+                results.move_index(index, last);
             }
-            results.insert(session.to_owned(), VecDeque::new());
+            None => {
+                if results.len() >= KEPT_SESSIONS {
+                    results.shift_remove_index(0);
+                }
+                results.insert(session.to_owned(), VecDeque::new());
+            }
         }
         if let Some(kept) = results.get_mut(session) {
-            if kept.len() >= KEPT_RESULTS {
-                kept.pop_front();
+            kept.push_back((weight(outcome), Arc::new(outcome.clone())));
+            let mut bytes: usize = kept.iter().map(|(weight, _)| weight).sum();
+            // The last one is kept, however large.
+            while kept.len() > KEPT_RESULTS || (bytes > KEPT_BYTES && kept.len() > 1) {
+                bytes -= kept.pop_front().map_or(0, |(weight, _)| weight);
             }
-            kept.push_back(Arc::new(outcome.clone()));
+        }
+    }
+}
+
+/// About how many bytes an outcome holds.
+fn weight(outcome: &Outcome) -> usize {
+    fn of(value: &Value) -> usize {
+        let inner = match value {
+            Value::String(text) => text.len(),
+            Value::Array(items) => items.iter().map(of).sum(),
+            Value::Object(map) => map.iter().map(|(key, value)| key.len() + of(value)).sum(),
+            _ => 0,
+        };
+        inner + size_of::<Value>()
+    }
+    match &outcome.result {
+        Err(error) => error.message().len() + error.details().values().map(of).sum::<usize>(),
+        Ok(output) => {
+            let attached = output.attachments.iter().map(|attachment| match &attachment.content {
+                AttachmentContent::Data(text) | AttachmentContent::Handle(text) => text.len(),
+            });
+            output.title.len() + output.text.len() + of(&output.data) + attached.sum::<usize>()
         }
     }
 }
 
 impl Executor {
-    /// Tells everybody that a call has ended.
-    pub(super) async fn finish(&self, ctx: &Context, outcome: &Outcome) {
+    /// Writes down that a call has ended. `is_found` is false for a name that no tool has.
+    pub(super) fn record(&self, ctx: &Context, outcome: &Outcome, is_found: bool) {
         ctx.record(|| EventKind::CallFinished {
             tool: outcome.tool.clone(),
             error: outcome.result.as_ref().err().cloned(),
             metadata: outcome.metadata.clone(),
         });
-        let is_known =
-            outcome.result.as_ref().err().is_none_or(|error| error.code() != crate::Code::ToolNotFound);
-        self.inner.records.add(ctx.session(), outcome, is_known);
-        self.after(ctx, outcome).await;
+        self.inner.records.add(ctx.session(), outcome, is_found);
+    }
+
+    /// Hands the outcome to the sinks.
+    pub(super) fn tell(&self, ctx: &Context, outcome: &Outcome) {
         for sink in &self.inner.sinks {
             if catch_unwind(AssertUnwindSafe(|| sink(outcome))).is_err() {
                 ctx.record(|| EventKind::Warning {
@@ -90,13 +129,5 @@ impl Executor {
                 });
             }
         }
-    }
-
-    /// Arguments as the log may have them.
-    pub(super) fn shown_arguments(&self, ctx: &Context, arguments: &Value) -> Value {
-        if ctx.redactor().is_empty() {
-            return arguments.clone();
-        }
-        map_strings(arguments.clone(), &|text| ctx.redactor().redact(text).into_owned())
     }
 }

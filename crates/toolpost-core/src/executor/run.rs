@@ -2,22 +2,26 @@
 
 use super::decide::Consent;
 use super::guard::CallGuard;
+use super::turns::Turns;
 use super::{Call, Executor};
-use crate::access::{Access, Resource};
-use crate::capability::{Capabilities, Capability};
-use crate::context::{Context, Deadline, Running};
+use crate::access::Access;
+use crate::capability::Capability;
+use crate::context::{Context, Held, Running};
 use crate::error::{Code, ToolError};
 use crate::event::EventKind;
 use crate::outcome::{DryRun, Metadata, Output, PlannedChange};
-use crate::policy::Policy;
 use crate::registry::{AbortOnDrop, Entry};
-use crate::workspace::{Bound, Change, Guard, Lock, Overlay, Usage, Workspace, WorkspacePath};
+use crate::workspace::{Bound, Change, Guard, Overlay, Usage, Workspace};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::any::Any;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 use tokio::task::JoinError;
 use tracing::Instrument;
+
+/// How long a tool that is dropped may hold up its caller.
+const ABORT: Duration = Duration::from_millis(10);
 
 impl Executor {
     /// Runs the tool as often as the call's retry allows.
@@ -34,16 +38,20 @@ impl Executor {
     ) -> Result<Output<Value>, ToolError> {
         let spec = entry.spec();
         let is_dry_run = ctx.is_dry_run();
-        if is_dry_run {
-            check_dry_run(entry)?;
-        }
-        let _locks = if is_dry_run { Vec::new() } else { lock_files(ctx, spec.required, accesses).await? };
+        let limit = call.timeout.unwrap_or(spec.timeout).min(spec.max_timeout);
+        let turns = match is_dry_run {
+            true => {
+                check_dry_run(entry)?;
+                Turns::default()
+            }
+            false => Turns::take(ctx, entry.name(), limit, accesses).await?,
+        };
         let arguments = Arc::new(arguments);
         let attempts = if spec.facts.retryable && !is_dry_run { call.retry.attempts.max(1) } else { 1 };
-        let limit = call.timeout.unwrap_or(spec.timeout).min(spec.max_timeout);
         let usage = Arc::new(Usage::default());
         let mut attempt = 1;
-        let started = Instant::now();
+        let started = ctx.clock().elapsed();
+        let mut paused = Duration::ZERO;
         let result = loop {
             if ctx.cancel().is_cancelled() {
                 break Err(cancelled(entry.name()));
@@ -52,11 +60,23 @@ impl Executor {
             if !spec.facts.idempotent && !is_dry_run {
                 ctx.events().commit().await?;
             }
-            let overlay = is_dry_run.then(|| Arc::new(Overlay::over(ctx.host_workspace().clone())));
-            let running = running(ctx, entry, &consent, limit, overlay.clone(), usage.clone());
-            let result = attempt_once(running, entry.clone(), arguments.clone(), limit).await;
-            if let Some(overlay) = overlay {
-                metadata.dry_run = Some(planned(overlay.changes()));
+            // What a dry run calls writes into the same overlay, so that one call sees what the other would write.
+            let overlay = is_dry_run.then(|| ctx.running().overlay.clone().unwrap_or_else(|| overlay(ctx)));
+            let before = overlay.as_ref().map(|overlay| overlay.changes());
+            let frame = Frame {
+                consent: &consent,
+                limit,
+                overlay: overlay.clone(),
+                usage: usage.clone(),
+                held: turns.held.clone(),
+            };
+            let running = running(ctx, entry, frame);
+            let result = attempt_once(running.clone(), entry.clone(), arguments.clone(), limit).await;
+            paused += running.running().deadline.paused();
+            if let (Some(overlay), Some(before)) = (overlay, before) {
+                let mut changes = overlay.changes();
+                changes.retain(|change| !before.contains(change));
+                metadata.dry_run = Some(planned(changes));
             }
             match result {
                 Err(error) if error.is_retryable() && attempt < attempts => {
@@ -67,16 +87,17 @@ impl Executor {
                         delay_ms: u64::try_from(delay.as_millis()).unwrap_or(u64::MAX),
                     });
                     tokio::select! {
-                        () = tokio::time::sleep(delay) => {}
-                        () = ctx.cancel().cancelled() => {}
+                        biased;
+                        () = ctx.cancel().cancelled() => break Err(cancelled(entry.name())),
+                        () = tokio::time::sleep(delay) => attempt += 1,
                     }
-                    attempt += 1;
                 }
                 result => break result,
             }
         };
         metadata.attempts = attempt;
-        metadata.execution_time_ms = round_to_micros(started.elapsed());
+        let elapsed = ctx.clock().elapsed().saturating_sub(started);
+        metadata.execution_time_ms = round_to_micros(elapsed.saturating_sub(paused));
         metadata.bytes_read = usage.bytes_read();
         metadata.bytes_written = usage.bytes_written();
         metadata.files_accessed = usage.files();
@@ -88,65 +109,97 @@ impl Executor {
         &self,
         ctx: &Context,
         entry: &Arc<Entry>,
-        policy: &Policy,
-        asking: &[Access],
+        consent: Consent,
         arguments: &Value,
     ) -> Option<String> {
         let all = entry.capabilities();
-        if !all.has(Capability::Write) || all.has(Capability::Exec) || all.has(Capability::Network) {
+        // What a call reads must not be read for the question whether it may be.
+        if !ctx.wants_preview()
+            || !all.has(Capability::Write)
+            || all.has(Capability::Exec)
+            || all.has(Capability::Network)
+        {
             return None;
         }
-        if !ctx.wants_preview() {
-            return None;
-        }
-        let overlay = Arc::new(Overlay::over(ctx.host_workspace().clone()));
         let limit = Duration::from_secs(5);
-        let granted = entry.spec().required;
-        let guard = CallGuard {
-            tool: entry.name().to_owned(),
-            granted,
-            policy: policy.clone(),
-            consented: asking.to_vec(),
+        let ctx = ctx.silenced();
+        let overlay = ctx.running().overlay.clone().map_or_else(|| overlay(&ctx), |above| laid_over(above));
+        let frame = Frame {
+            consent: &consent,
+            limit,
+            overlay: Some(overlay),
+            usage: Arc::default(),
+            held: ctx.running().held.clone(),
         };
-        let consent = Consent { granted, guard: Arc::new(guard) };
-        let mut trial = running(ctx, entry, &consent, limit, Some(overlay), Arc::default()).running().clone();
-        trial.is_dry_run = true;
-        let output =
-            attempt_once(ctx.derive(trial), entry.clone(), Arc::new(arguments.clone()), limit).await.ok()?;
-        Some(ctx.redactor().redact(&output.text).into_owned())
+        let mut running = running(&ctx, entry, frame).running().clone();
+        running.is_dry_run = true;
+        let output = attempt_once(ctx.derive(running), entry.clone(), Arc::new(arguments.clone()), limit)
+            .await
+            .ok()?;
+        Some(super::budget::shortened(&ctx, entry.spec().budget, output.text))
     }
 }
 
-/// The context that the tool itself gets.
-fn running(
-    ctx: &Context,
-    entry: &Entry,
-    consent: &Consent,
+/// What an attempt gets beside the call's own context.
+struct Frame<'a> {
+    consent: &'a Consent,
     limit: Duration,
     overlay: Option<Arc<Overlay>>,
     usage: Arc<Usage>,
-) -> Context {
+    held: Held,
+}
+
+/// The context that the tool itself gets.
+fn running(ctx: &Context, entry: &Entry, frame: Frame<'_>) -> Context {
     let above = ctx.running();
-    let inner: Arc<dyn Workspace> = match overlay {
-        Some(overlay) => overlay,
+    let inner: Arc<dyn Workspace> = match &frame.overlay {
+        Some(overlay) => overlay.clone(),
         None => ctx.host_workspace().clone(),
     };
-    let guard: Arc<dyn Guard> = consent.guard.clone();
+    let ended = Arc::new(AtomicBool::new(false));
+    let guard: Arc<dyn Guard> = Arc::new(CallGuard {
+        tool: entry.name().to_owned(),
+        granted: frame.consent.granted,
+        policy: frame.consent.policy.clone(),
+        consented: frame.consent.accesses.clone(),
+        ended: ended.clone(),
+    });
     ctx.derive(Running {
         tool: entry.name().to_owned(),
-        workspace: Arc::new(Bound::new(inner, guard.clone(), usage)),
+        workspace: Arc::new(Bound::new(inner, guard.clone(), frame.usage)),
         guard: Some(guard),
         cancel: above.cancel.child_token(),
-        deadline: Deadline::after(limit),
+        deadline: above.deadline.after(frame.limit),
         budget: entry.spec().budget,
-        granted: consent.granted,
+        granted: frame.consent.granted,
         span: tracing::debug_span!(
             "execute_tool",
             gen_ai.tool.name = entry.name(),
             gen_ai.tool.call.id = ctx.call_id()
         ),
+        ended,
+        held: frame.held,
+        overlay: frame.overlay,
         ..above.clone()
     })
+}
+
+fn overlay(ctx: &Context) -> Arc<Overlay> {
+    laid_over(ctx.host_workspace().clone())
+}
+
+fn laid_over(below: Arc<dyn Workspace>) -> Arc<Overlay> {
+    Arc::new(Overlay::over(below))
+}
+
+/// Ends an attempt however its future ends: whatever the tool left running is told, and held back.
+struct Ends(Context);
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        self.0.running().ended.store(true, Ordering::Release);
+        self.0.cancel().cancel();
+    }
 }
 
 /// One attempt: the tool in its own task, ended by its deadline or its caller.
@@ -160,6 +213,7 @@ async fn attempt_once(
     let grace = entry.spec().grace;
     let span = ctx.span().clone();
     let inner = ctx.clone();
+    let _ends = Ends(ctx.clone());
     // In a task of its own: a panic is caught, and a tool that blocks its thread cannot keep its caller from leaving.
     let mut task = AbortOnDrop(tokio::spawn(
         async move {
@@ -172,8 +226,10 @@ async fn attempt_once(
     ));
     let ended = tokio::select! {
         biased;
-        result = &mut task.0 => return joined(result, &name),
+        // First, so that it does not depend on chance what becomes of a tool that ends because it was told to.
         () = ctx.cancel().cancelled() => cancelled(&name),
+        // A result that is there counts, also when the time ran out at the same moment.
+        result = &mut task.0 => return joined(result, &name),
         () = ctx.running().deadline.reached() => {
             ToolError::new(
                 Code::Timeout,
@@ -184,7 +240,13 @@ async fn attempt_once(
     };
     // Told to end, a tool may still hand over what it has.
     ctx.cancel().cancel();
-    match tokio::time::timeout(grace, &mut task.0).await {
+    let last = tokio::time::timeout(grace, &mut task.0).await;
+    if last.is_err() {
+        // Dropped before the caller has its answer, with the calls it made, unless its thread is blocked.
+        task.0.abort();
+        let _ = tokio::time::timeout(ABORT, &mut task.0).await;
+    }
+    match last {
         Ok(Ok(Ok(output))) if ended.code() == Code::Timeout => Ok(output),
         Ok(Ok(Err(own))) if own.code() == ended.code() && !own.details().is_empty() => Err(own),
         _ => Err(ended),
@@ -195,14 +257,23 @@ fn joined(
     result: Result<Result<Output<Value>, ToolError>, JoinError>,
     name: &str,
 ) -> Result<Output<Value>, ToolError> {
-    result.unwrap_or_else(|error| {
-        Err(ToolError::new(Code::Panic, format!("`{name}` crashed: {}", panic_message(error))))
-    })
+    result.unwrap_or_else(|error| Err(crashed(name, &panic_message(error))))
+}
+
+pub(super) fn crashed(tool: &str, why: &str) -> ToolError {
+    ToolError::new(Code::Panic, format!("`{tool}` crashed: {why}"))
 }
 
 /// What a crashed task said last.
 pub(crate) fn panic_message(error: JoinError) -> String {
-    let Ok(payload) = error.try_into_panic() else { return "it was stopped".to_owned() };
+    match error.try_into_panic() {
+        Ok(payload) => payload_message(&*payload),
+        Err(_) => "it was stopped".to_owned(),
+    }
+}
+
+/// What a panic said.
+pub(crate) fn payload_message(payload: &(dyn Any + Send)) -> String {
     match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
         (Some(text), _) => (*text).to_owned(),
         (_, Some(text)) => text.clone(),
@@ -225,39 +296,6 @@ fn check_dry_run(entry: &Entry) -> Result<(), ToolError> {
     )))
 }
 
-/// The turns to change every file the call names, always taken in the same order, so that no two calls wait for
-/// each other.
-async fn lock_files(
-    ctx: &Context,
-    required: Capabilities,
-    accesses: &[Access],
-) -> Result<Vec<Lock>, ToolError> {
-    if !required.has(Capability::Write) {
-        return Ok(Vec::new());
-    }
-    let workspace = ctx.host_workspace();
-    let mut paths = BTreeMap::new();
-    for access in accesses {
-        if let (Capability::Write, Resource::Path(path)) = (access.action, &access.resource) {
-            let path = WorkspacePath::new(path.clone());
-            // Two spellings, or a link and its target, are one file and one turn.
-            let name = match workspace.stat(&path).await {
-                Ok(stat) => stat.name,
-                Err(_) => workspace.name(&path)?,
-            };
-            paths.insert(name, path);
-        }
-    }
-    let mut locks = Vec::with_capacity(paths.len());
-    for path in paths.values() {
-        tokio::select! {
-            lock = workspace.lock(path) => locks.push(lock?),
-            () = ctx.cancel().cancelled() => return Err(cancelled(&ctx.running().tool)),
-        }
-    }
-    Ok(locks)
-}
-
 fn planned(changes: Vec<Change>) -> DryRun {
     let size = |bytes: &Option<Vec<u8>>| bytes.as_ref().map(|bytes| bytes.len() as u64);
     let changes = changes.into_iter().map(|change| PlannedChange {
@@ -274,7 +312,7 @@ fn planned(changes: Vec<Change>) -> DryRun {
     DryRun { changes: changes.collect() }
 }
 
-fn shown(limit: Duration) -> String {
+pub(super) fn shown(limit: Duration) -> String {
     if limit < Duration::from_secs(1) {
         format!("{} ms", limit.as_millis())
     } else {

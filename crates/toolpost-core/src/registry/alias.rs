@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::collections::HashSet;
 
 /// Another name under which a tool can be called.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,10 +51,10 @@ impl Alias {
     /// too wins, and the other one is left for the validator to complain about.
     pub fn apply(&self, arguments: Value) -> Value {
         let Value::Object(map) = arguments else { return arguments };
-        let given: Vec<String> = map.keys().cloned().collect();
+        let mut taken: HashSet<String> = map.keys().cloned().collect();
         map.into_iter()
             .map(|(key, value)| match self.arguments.iter().find(|argument| argument.from == key) {
-                Some(argument) if argument.to == key || !given.contains(&argument.to) => {
+                Some(argument) if argument.to == key || taken.insert(argument.to.clone()) => {
                     (argument.to.clone(), shifted(value, argument.shift))
                 }
                 _ => (key, value),
@@ -81,13 +82,16 @@ mod tests {
 
     #[test]
     fn arguments_are_renamed_and_shifted() {
-        let alias =
-            Alias::new("read_file", "read").argument("path", "filePath").shifted("offset", "offset", 1);
+        let alias = Alias::new("read_file", "read")
+            .argument("path", "filePath")
+            .argument("file", "filePath")
+            .shifted("offset", "offset", 1);
         for (given, expected) in [
             (json!({"path": "a", "offset": 0}), json!({"filePath": "a", "offset": 1})),
             (json!({"path": "a", "offset": "4", "x": 1}), json!({"filePath": "a", "offset": 5, "x": 1})),
             (json!({"path": "a", "filePath": "b"}), json!({"path": "a", "filePath": "b"})),
             (json!({"offset": i64::MAX}), json!({"offset": i64::MAX})),
+            (json!({"path": "a", "file": "b"}), json!({"filePath": "a", "file": "b"})),
             (json!([1]), json!([1])),
         ] {
             assert_eq!(alias.apply(given), expected);

@@ -4,9 +4,11 @@ use crate::capability::Capabilities;
 use crate::error::{Code, ToolError};
 use crate::schema::Schema;
 use crate::tool::{Amendment, AnyTool, Definition, Setting, Spec, Texts};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
-use tokio::sync::OnceCell;
+use tokio::sync::Mutex;
 
 /// A tool as the registry holds it.
 pub struct Entry {
@@ -16,7 +18,10 @@ pub struct Entry {
     /// Made from the type, when first asked for.
     declared: OnceLock<Result<Arc<Prepared>, ToolError>>,
     /// Made by `init`; until that has worked once, empty.
-    ready: OnceCell<Arc<Prepared>>,
+    ready: OnceLock<Arc<Prepared>>,
+    /// The turn to run `init`, with how the last attempt failed.
+    turn: Mutex<Option<ToolError>>,
+    failures: AtomicU64,
 }
 
 /// A definition with its schema compiled.
@@ -38,7 +43,15 @@ impl Entry {
                 spec.name, spec.version
             )));
         }
-        Ok(Entry { tool, spec, texts, declared: OnceLock::new(), ready: OnceCell::new() })
+        Ok(Entry {
+            tool,
+            spec,
+            texts,
+            declared: OnceLock::new(),
+            ready: OnceLock::new(),
+            turn: Mutex::new(None),
+            failures: AtomicU64::new(0),
+        })
     }
 
     /// The canonical name.
@@ -71,16 +84,38 @@ impl Entry {
 
     /// Whether the tool has been made ready.
     pub fn is_ready(&self) -> bool {
-        self.ready.initialized()
+        self.ready.get().is_some()
     }
 
-    /// Makes the tool ready, once, however many callers ask at the same time.
+    /// Makes the tool ready, once, however many callers ask at the same time. Says whether this caller did it.
+    ///
+    /// A failure is shared by all who waited for the attempt; only who comes later tries again.
     pub(crate) async fn ready(
         &self,
         setting: &Setting,
         limit: Duration,
-    ) -> Result<&Arc<Prepared>, ToolError> {
-        self.ready.get_or_try_init(|| self.initialize(setting, limit)).await
+    ) -> Result<(&Arc<Prepared>, bool), ToolError> {
+        if let Some(prepared) = self.ready.get() {
+            return Ok((prepared, false));
+        }
+        let failures = self.failures.load(Ordering::Acquire);
+        let mut last = self.turn.lock().await;
+        if let Some(prepared) = self.ready.get() {
+            return Ok((prepared, false));
+        }
+        if let Some(error) = last.as_ref()
+            && self.failures.load(Ordering::Acquire) != failures
+        {
+            return Err(error.clone());
+        }
+        match self.initialize(setting, limit).await {
+            Ok(prepared) => Ok((self.ready.get_or_init(|| prepared), true)),
+            Err(error) => {
+                *last = Some(error.clone());
+                self.failures.fetch_add(1, Ordering::Release);
+                Err(error)
+            }
+        }
     }
 
     async fn initialize(&self, setting: &Setting, limit: Duration) -> Result<Arc<Prepared>, ToolError> {
@@ -104,7 +139,12 @@ impl Entry {
 
     fn declared(&self) -> &Result<Arc<Prepared>, ToolError> {
         self.declared.get_or_init(|| {
-            let mut definition = self.tool.definition();
+            // The schema comes from the author's types, and their code may crash like any other of the tool.
+            let definition = catch_unwind(AssertUnwindSafe(|| self.tool.definition()));
+            let mut definition = definition.map_err(|payload| {
+                let why = crate::executor::payload_message(&*payload);
+                ToolError::new(Code::Panic, format!("the definition of `{}` crashed: {why}", self.name()))
+            })?;
             self.texts.apply(&mut definition);
             prepare(definition)
         })

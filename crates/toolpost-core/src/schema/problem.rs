@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;
 
+/// A value can be wrong in as many places as it has parts; a reader acts on the first few.
+pub(super) const MOST: usize = 32;
+
 /// One thing that is wrong with the arguments of a call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Problem {
@@ -67,7 +70,7 @@ pub(super) fn explain(error: &ValidationError<'_>, schema: &Value) -> Vec<Proble
                 .and_then(Value::as_object)
                 .map(|properties| properties.keys().map(String::as_str).collect())
                 .unwrap_or_default();
-            unexpected.iter().map(|name| unknown(&path, name, &known)).collect()
+            unexpected.iter().take(MOST).map(|name| unknown(&path, name, &known)).collect()
         }
         ValidationErrorKind::Enum { options } => {
             let words: Vec<&str> = options

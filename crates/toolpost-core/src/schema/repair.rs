@@ -6,6 +6,7 @@
 use super::problem::{joined, shown};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
+use std::collections::HashSet;
 use std::fmt;
 
 /// One change made to the arguments before they were checked.
@@ -17,6 +18,12 @@ pub struct Repair {
     pub from: String,
     /// What was put in its place.
     pub to: String,
+}
+
+impl Repair {
+    pub(crate) fn map_text(self, change: &dyn Fn(&str) -> String) -> Repair {
+        Repair { path: change(&self.path), from: change(&self.from), to: change(&self.to) }
+    }
 }
 
 impl fmt::Display for Repair {
@@ -79,14 +86,15 @@ impl Mender {
     ) -> Map<String, Value> {
         let Some(Value::Object(properties)) = schema.get("properties") else { return map };
         // Where other keys are welcome, one that is not listed means itself.
-        let is_open = schema.get("additionalProperties") != Some(&Value::Bool(false));
+        let is_open = schema.get("additionalProperties") != Some(&Value::Bool(false))
+            || schema.get("patternProperties").is_some();
         let required = |name: &str| {
             schema
                 .get("required")
                 .and_then(Value::as_array)
                 .is_some_and(|all| all.iter().any(|item| item == name))
         };
-        let given: Vec<String> = map.keys().cloned().collect();
+        let given: HashSet<String> = map.keys().cloned().collect();
         let mut mended = Map::new();
         for (key, value) in map {
             let name = match properties.contains_key(&key) {
@@ -197,8 +205,12 @@ impl Wanted {
         }
         let is_bracketed = trimmed.starts_with('[') || trimmed.starts_with('{');
         if self.number || self.integer || is_bracketed {
-            match serde_json::from_str::<Value>(trimmed).ok()? {
-                Value::Number(number) if self.number => exact(trimmed, number).map(Value::Number),
+            let value = serde_json::from_str::<Value>(trimmed).ok()?;
+            if !is_kept_whole(trimmed, &value) {
+                return None;
+            }
+            match value {
+                Value::Number(number) if self.number => Some(Value::Number(number)),
                 Value::Number(number) if self.integer => whole(&number).map(Value::Number),
                 value @ Value::Array(_) if self.array => Some(value),
                 value @ Value::Object(_) if self.object => Some(value),
@@ -210,13 +222,59 @@ impl Wanted {
     }
 }
 
-/// The number, unless parsing it lost digits.
-fn exact(text: &str, number: Number) -> Option<Number> {
-    if number.is_i64() || number.is_u64() {
-        return Some(number);
+/// Whether parsing a text lost nothing: no digits of a number, no key that is given twice.
+fn is_kept_whole(text: &str, value: &Value) -> bool {
+    let is_number_part = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E');
+    let bytes = text.as_bytes();
+    let (mut at, mut keys) = (0, 0);
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'"' => {
+                at += 1;
+                while bytes.get(at).is_some_and(|byte| *byte != b'"') {
+                    at += if bytes[at] == b'\\' { 2 } else { 1 };
+                }
+            }
+            b':' => keys += 1,
+            b'-' | b'0'..=b'9' => {
+                let length = bytes[at..].iter().take_while(|byte| is_number_part(**byte)).count();
+                let number = &text[at..at + length];
+                if !serde_json::from_str::<Number>(number)
+                    .is_ok_and(|parsed| decimal(number) == decimal(&parsed.to_string()))
+                {
+                    return false;
+                }
+                at += length - 1;
+            }
+            _ => {}
+        }
+        at += 1;
     }
-    let digits = |text: &str| text.chars().filter(char::is_ascii_digit).count();
-    (digits(text) <= 15).then_some(number)
+    keys == count_keys(value)
+}
+
+fn count_keys(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => items.iter().map(count_keys).sum(),
+        Value::Object(map) => map.len() + map.values().map(count_keys).sum::<usize>(),
+        _ => 0,
+    }
+}
+
+/// A number by its sign, its digits without zeros at the ends, and the place of the first one; zero is zero.
+fn decimal(text: &str) -> Option<(bool, String, i64)> {
+    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let exponent: i64 = exponent.parse().ok()?;
+    let digits = mantissa.trim_start_matches(['-', '+']);
+    let (before, after) = digits.split_once('.').unwrap_or((digits, ""));
+    let all = format!("{before}{after}");
+    let significant = all.trim_start_matches('0');
+    if significant.is_empty() {
+        return Some((false, String::new(), 0));
+    }
+    let leading = i64::try_from(all.len() - significant.len()).ok()?;
+    let place = i64::try_from(before.len()).ok()?.checked_sub(leading)?.checked_add(exponent)?;
+    Some((mantissa.starts_with('-'), significant.trim_end_matches('0').to_owned(), place))
 }
 
 /// `5.0` as `5`, where nothing is lost.

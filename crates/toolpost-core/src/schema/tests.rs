@@ -40,6 +40,7 @@ fn what_is_plainly_meant_is_mended() {
     check_repair(json!({"force": "true"}), json!({"force": true}), 1);
     check_repair(json!({"limit": 5.0}), json!({"limit": 5}), 1);
     check_repair(json!({"ratio": " 0.5 "}), json!({"ratio": 0.5}), 1);
+    check_repair(json!({"ratio": "-1.50e3"}), json!({"ratio": -1500.0}), 1);
     check_repair(json!({"ignore": "[\"a\",\"b\"]"}), json!({"ignore": ["a", "b"]}), 1);
     check_repair(
         json!({"edits": [{"old_string": "a", "count": "2"}]}),
@@ -62,6 +63,10 @@ fn what_is_not_stays_for_the_validator() {
         json!({"force": "yes"}),
         json!({"force": 1}),
         json!({"ratio": "12345678901234567890123"}),
+        json!({"ratio": "1e-400"}),
+        json!({"limit": "9007199254740990.9999"}),
+        json!({"ignore": "[12345678901234567890123]"}),
+        json!({"edits": "[{\"count\": 1, \"count\": 2}]"}),
         json!({"ignore": "a"}),
         json!({"filePath": "a", "file_path": "b"}),
         json!({"nothing": 1}),

@@ -8,5 +8,9 @@
 )]
 
 mod declaration;
+mod executor;
 mod policy;
+mod registry;
+mod repair;
+mod stage;
 mod workspace;

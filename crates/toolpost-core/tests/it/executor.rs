@@ -1,0 +1,16 @@
+//! The one path of a call.
+
+mod cancel;
+mod confirm;
+mod dry_run;
+mod hooks;
+mod init;
+mod limits;
+mod nesting;
+mod output;
+mod permission;
+mod records;
+mod retry;
+mod secrets;
+mod turns;
+mod validate;
