@@ -18,6 +18,11 @@ use output::Printer;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+/// The examples of the README, run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct ReadmeExamples;
+
 /// Runs the command line of this process.
 pub fn run() -> ExitCode {
     let cli = match Cli::try_parse() {

@@ -59,6 +59,8 @@ impl Tool for Batch {
         Spec::new("batch", "1.0.0", include_str!("batch.txt"))
             .parallel_safe()
             .timeout(limit, limit)
+            // Time for the calls in it to hand over what they have.
+            .grace(Duration::from_secs(2))
             .own_dry_run()
             .budget(OutputBudget { bytes: 100_000, lines: 10_000 })
     }

@@ -45,8 +45,8 @@ pub(super) fn run_lint(runtime: &Runtime, printer: &Printer) -> Result<u8, ToolE
     let mut page = String::new();
     for (definition, price, findings) in &looked_at {
         page.push_str(&format!("{:width$}  {price:>5} tokens\n", definition.name));
-        for finding in findings {
-            page.push_str(&format!("  {finding}\n"));
+        for line in grouped(findings) {
+            page.push_str(&format!("  {line}\n"));
         }
     }
     page.push_str(&format!("{:width$}  {total:>5} tokens for the whole list\n", "all"));
@@ -54,14 +54,38 @@ pub(super) fn run_lint(runtime: &Runtime, printer: &Printer) -> Result<u8, ToolE
     Ok(u8::from(is_broken))
 }
 
+/// What is said of several arguments alike is said once.
+fn grouped(findings: &[Finding]) -> Vec<String> {
+    let mut groups: Vec<(&Finding, Vec<&str>)> = Vec::new();
+    for finding in findings {
+        let place = finding.path.trim_start_matches("/properties/");
+        match groups
+            .iter_mut()
+            .find(|(first, _)| first.format == finding.format && first.message == finding.message)
+        {
+            Some((_, places)) => places.push(place),
+            None => groups.push((finding, vec![place])),
+        }
+    }
+    groups
+        .into_iter()
+        .map(|(first, places)| {
+            let format = first.format.map_or_else(String::new, |format| format!("{format}: "));
+            let places: Vec<&str> = places.into_iter().filter(|place| !place.is_empty()).collect();
+            let places = if places.is_empty() { String::new() } else { format!("{}: ", places.join(", ")) };
+            format!("{format}{places}{}", first.message)
+        })
+        .collect()
+}
+
 /// The price stands in its own column.
 fn findings(source: &Source<'_>) -> Vec<Finding> {
     lint(source).into_iter().filter(|finding| finding.problem != Problem::Price).collect()
 }
 
-/// What a tool costs in every request that offers it.
-fn price(source: &Source<'_>) -> usize {
-    declare(source, Format::Mcp).map(|declaration| tokens(&declaration.value.to_string())).unwrap_or(0)
+/// What a tool costs in every request that offers it. Hosts do not pass output schemas on to models.
+pub(crate) fn price(source: &Source<'_>) -> usize {
+    declare(source, Format::Anthropic).map(|declaration| tokens(&declaration.value.to_string())).unwrap_or(0)
 }
 
 fn definitions(runtime: &Runtime) -> Result<Vec<Definition>, ToolError> {
