@@ -2,6 +2,7 @@
 
 mod cancel;
 mod confirm;
+mod decisions;
 mod dry_run;
 mod hooks;
 mod init;
