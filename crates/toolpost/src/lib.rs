@@ -13,14 +13,15 @@ pub use runtime::Runtime;
 use clap::Parser;
 use cli::{Cli, Command};
 use config::Config;
-use output::Printer;
+use output::{Printer, Tone};
 use std::process::ExitCode;
+use toolpost_core::{Code, ToolError};
 
 /// Runs the command line of this process.
 pub fn run() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => error.exit(),
+        Err(error) => return refuse(&error),
     };
     let environment = config::env::Environment::read();
     let printer = Printer::new(cli.flags.json, &environment);
@@ -34,7 +35,22 @@ pub fn run() -> ExitCode {
             commands::tools::run(runtime, &printer, command.as_ref())
         }),
     };
-    ExitCode::from(status)
+    match printer.has_lost_data() {
+        true => ExitCode::from(status.max(1)),
+        false => ExitCode::from(status),
+    }
+}
+
+/// A command line that makes no sense. A program that asked for JSON gets this as JSON too.
+fn refuse(error: &clap::Error) -> ExitCode {
+    let asks_for_json = std::env::args_os().take_while(|word| word != "--").any(|word| word == "--json");
+    if !(error.use_stderr() && asks_for_json) {
+        error.exit();
+    }
+    let text = error.render().to_string();
+    let message = text.split("\n\nUsage:").next().unwrap_or_default().trim().trim_start_matches("error: ");
+    let printer = Printer::new(asks_for_json, &config::env::Environment::read());
+    ExitCode::from(printer.invocation_error(&ToolError::new(Code::ValidationError, message)))
 }
 
 /// Resolves the configuration, opens the runtime and hands it to a command.
@@ -47,7 +63,13 @@ fn with_runtime(
     let runtime =
         Config::resolve(flags, environment).and_then(|config| Runtime::open(&config, printer.progress()));
     match runtime {
-        Ok(runtime) => command(runtime),
+        Ok(runtime) => {
+            for stray in &runtime.stray_descriptions {
+                let text = format!("note: there is no tool `{stray}` for the description `{stray}.txt`");
+                printer.say(Tone::Note, &text);
+            }
+            command(runtime)
+        }
         Err(error) => printer.invocation_error(&error),
     }
 }

@@ -4,7 +4,7 @@ use super::{call, code, data, disk, executor, folder, memory, numbers, one_file,
 use base64::Engine as _;
 use serde_json::{Value, json};
 use std::io::{Read, Seek, SeekFrom};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
@@ -321,15 +321,18 @@ fn a_read_in_the_middle_of_a_huge_file_is_cancelled() {
     assert!(took < Duration::from_secs(1), "{took:?}");
 }
 
+/// What happens to the file at a path.
+type Disturb = fn(&Path);
+
 /// A workspace in which something happens to each file after its first bytes were read.
 struct Disturbed {
     inner: Disk,
-    disturb: fn(&PathBuf),
+    disturb: Disturb,
 }
 
 struct Disturbing {
     inner: Box<dyn toolpost_core::ReadSeek>,
-    disturb: Option<(fn(&PathBuf), PathBuf)>,
+    disturb: Option<(Disturb, PathBuf)>,
 }
 
 impl Read for Disturbing {
@@ -394,7 +397,7 @@ impl Workspace for Disturbed {
 }
 
 /// Reads a file of 100,000 lines to which something happens; gives what is shown of its end.
-fn disturbed(disturb: fn(&PathBuf), args: Value) -> String {
+fn disturbed(disturb: Disturb, args: Value) -> String {
     let folder = folder();
     std::fs::write(folder.path().join("file.txt"), numbers(100_000)).unwrap();
     let inner = Disk::open([folder.path()]).unwrap();
@@ -406,18 +409,18 @@ fn disturbed(disturb: fn(&PathBuf), args: Value) -> String {
 #[test]
 fn a_file_that_changes_while_it_is_read_does_no_harm() {
     let end = || json!({"filePath": "file.txt", "offset": 99_999});
-    let swap = |path: &PathBuf| {
+    let swap = |path: &Path| {
         std::fs::rename(path, path.with_extension("old")).unwrap();
         std::os::unix::fs::symlink("/etc/passwd", path).unwrap();
     };
     assert_eq!(disturbed(swap, end()), "100000: 100000");
     let truncate =
-        |path: &PathBuf| std::fs::OpenOptions::new().write(true).open(path).unwrap().set_len(10).unwrap();
+        |path: &Path| std::fs::OpenOptions::new().write(true).open(path).unwrap().set_len(10).unwrap();
     assert!(disturbed(truncate, end()).contains("is past its end"));
-    let remove = |path: &PathBuf| std::fs::remove_file(path).unwrap();
+    let remove = |path: &Path| std::fs::remove_file(path).unwrap();
     assert_eq!(disturbed(remove, end()), "100000: 100000");
     // It grows without end, as far as one call can tell.
-    let grow = |path: &PathBuf| {
+    let grow = |path: &Path| {
         std::fs::OpenOptions::new().write(true).open(path).unwrap().set_len(64 << 30).unwrap();
     };
     let start = Instant::now();
@@ -430,7 +433,7 @@ fn a_file_that_changes_while_it_is_read_does_no_harm() {
 fn an_attachment_that_grows_while_it_is_read_is_refused() {
     let folder = folder();
     std::fs::write(folder.path().join("a.png"), b"\x89PNG\r\n\x1a\n").unwrap();
-    let grow = |path: &PathBuf| {
+    let grow = |path: &Path| {
         std::fs::OpenOptions::new().write(true).open(path).unwrap().set_len(64 << 30).unwrap();
     };
     let inner = Disk::open([folder.path()]).unwrap();
