@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
-use toolpost_core::{Call, Context, EventKind, Executor, Memory, MemoryLog, Policy, Profile};
+use toolpost_core::{Call, Context, Event, EventKind, Executor, Memory, MemoryLog, Policy, Profile};
 
 const FIXTURE: &str = "//- a.txt\none\n//- b.txt\ntwo\n//- src/c.rs\n";
 
@@ -178,7 +178,11 @@ fn cancelling_a_batch_ends_its_children() {
             let executor = executor();
             let running = executor.call(&ctx, "batch", calls);
             tokio::pin!(running);
-            assert!(tokio::time::timeout(Duration::from_millis(20), &mut running).await.is_err());
+            let is_sleeping =
+                |event: &Event| matches!(&event.kind, EventKind::CallStarted { tool, .. } if tool == "sleep");
+            while log.events().iter().filter(|event| is_sleeping(event)).count() < 5 {
+                assert!(tokio::time::timeout(Duration::from_millis(5), &mut running).await.is_err());
+            }
             let start = Instant::now();
             cancel.cancel();
             (running.await, start.elapsed())
