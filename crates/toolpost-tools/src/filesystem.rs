@@ -6,6 +6,7 @@ mod read;
 pub use list::List;
 pub use read::Read;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use toolpost_core::{Alias, Registry, ToolError};
 
@@ -16,6 +17,14 @@ pub fn register(registry: &Registry) -> Result<(), ToolError> {
         draft.register(Arc::new(List))?;
         aliases().into_iter().try_for_each(|alias| draft.add_alias(alias))
     })
+}
+
+/// A name with a newline or an escape in it must not look like two, or like something else.
+fn one_line(name: &str) -> Cow<'_, str> {
+    match name.contains(char::is_control) {
+        true => Cow::Owned(name.escape_debug().to_string()),
+        false => Cow::Borrowed(name),
+    }
 }
 
 /// Names that models and users know these tools by. `read_file` counts lines from 0.

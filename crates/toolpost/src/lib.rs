@@ -14,9 +14,10 @@ pub use runtime::Runtime;
 use clap::Parser;
 use cli::{Cli, Command};
 use config::Config;
-use output::Printer;
+use output::{Printer, Tone};
 use std::process::ExitCode;
 use std::sync::Arc;
+use toolpost_core::{Code, ToolError};
 
 /// The examples of the README, run as tests.
 #[cfg(doctest)]
@@ -27,7 +28,7 @@ struct ReadmeExamples;
 pub fn run() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => error.exit(),
+        Err(error) => return refuse(&error),
     };
     let environment = config::env::Environment::read();
     let printer = Printer::new(cli.flags.json, &environment);
@@ -44,7 +45,22 @@ pub fn run() -> ExitCode {
             commands::tools::run(runtime, &printer, command.as_ref())
         }),
     };
-    ExitCode::from(status)
+    match printer.has_lost_data() {
+        true => ExitCode::from(status.max(1)),
+        false => ExitCode::from(status),
+    }
+}
+
+/// A command line that makes no sense. A program that asked for JSON gets this as JSON too.
+fn refuse(error: &clap::Error) -> ExitCode {
+    let asks_for_json = std::env::args_os().take_while(|word| word != "--").any(|word| word == "--json");
+    if !(error.use_stderr() && asks_for_json) {
+        error.exit();
+    }
+    let text = error.render().to_string();
+    let message = text.split("\n\nUsage:").next().unwrap_or_default().trim().trim_start_matches("error: ");
+    let printer = Printer::new(asks_for_json, &config::env::Environment::read());
+    ExitCode::from(printer.invocation_error(&ToolError::new(Code::ValidationError, message)))
 }
 
 /// Resolves the configuration, opens the runtime and hands it to a command.
@@ -58,7 +74,13 @@ fn with_runtime(
     let runtime = Config::resolve(flags, environment)
         .and_then(|config| Runtime::open(&config, printer.progress(), confirm));
     match runtime {
-        Ok(runtime) => command(runtime),
+        Ok(runtime) => {
+            for stray in &runtime.stray_descriptions {
+                let text = format!("note: there is no tool `{stray}` for the description `{stray}.txt`");
+                printer.say(Tone::Note, &text);
+            }
+            command(runtime)
+        }
         Err(error) => printer.invocation_error(&error),
     }
 }

@@ -6,7 +6,8 @@ mod live;
 
 use crate::config::env::Environment;
 use std::borrow::Cow;
-use std::io::{IsTerminal, Write};
+use std::cell::Cell;
+use std::io::{ErrorKind, IsTerminal, Write};
 use std::sync::Arc;
 use toolpost_core::{Code, EventSink, NoEvents, ToolError};
 
@@ -16,6 +17,7 @@ pub(crate) struct Printer {
     stdout_is_terminal: bool,
     stderr_is_terminal: bool,
     has_color: bool,
+    has_lost_data: Cell<bool>,
 }
 
 /// What a text on standard error is.
@@ -38,12 +40,19 @@ impl Printer {
             stdout_is_terminal: std::io::stdout().is_terminal(),
             stderr_is_terminal: std::io::stderr().is_terminal(),
             has_color: !environment.no_color,
+            has_lost_data: Cell::new(false),
         }
     }
 
     /// For questions asked while a call waits.
     pub(crate) fn for_talk(has_color: bool) -> Printer {
-        Printer { is_json: false, stdout_is_terminal: false, stderr_is_terminal: true, has_color }
+        Printer {
+            is_json: false,
+            stdout_is_terminal: false,
+            stderr_is_terminal: true,
+            has_color,
+            has_lost_data: Default::default(),
+        }
     }
 
     /// Whether a person sees what is said.
@@ -57,7 +66,7 @@ impl Printer {
 
     /// Says something and leaves the cursor behind it.
     pub(crate) fn prompt(&self, text: &str) {
-        write(&mut std::io::stderr().lock(), text);
+        let _ = write(&mut std::io::stderr().lock(), text);
     }
 
     /// Whether the person at the terminal agrees; no, if there is none.
@@ -87,14 +96,15 @@ impl Printer {
     pub(crate) fn data(&self, text: &str) {
         let text = if self.stdout_is_terminal { harmless(text) } else { Cow::Borrowed(text) };
         let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
-        write(&mut std::io::stdout().lock(), &format!("{text}{end}"));
+        self.write_data(&format!("{text}{end}"));
     }
 
     /// Data for a program, on one line.
     pub(crate) fn json(&self, value: &impl serde::Serialize) {
         // Values of ours have string keys only, so that writing them as JSON cannot fail.
         let text = serde_json::to_string(value).unwrap_or_default();
-        write(&mut std::io::stdout().lock(), &format!("{text}\n"));
+        let text = if self.stdout_is_terminal { harmless_json(&text) } else { Cow::Borrowed(text.as_str()) };
+        self.write_data(&format!("{text}\n"));
     }
 
     /// Talk.
@@ -110,7 +120,8 @@ impl Printer {
             (Tone::Question, false) => format!("? {text}\n"),
             (_, _) => format!("{text}\n"),
         };
-        write(&mut std::io::stderr().lock(), &line);
+        // Where talk cannot be written, nobody can be told.
+        let _ = write(&mut std::io::stderr().lock(), &line);
     }
 
     pub(crate) fn error(&self, error: &ToolError) {
@@ -139,13 +150,41 @@ impl Printer {
 
     /// Prints a text of our own making, colours included.
     pub(crate) fn page(&self, text: &str) {
-        write(&mut std::io::stdout().lock(), text);
+        self.write_data(text);
+    }
+
+    /// Whether some data could not be written, so that the command did not do its work.
+    pub(crate) fn has_lost_data(&self) -> bool {
+        self.has_lost_data.get()
+    }
+
+    fn write_data(&self, text: &str) {
+        match write(&mut std::io::stdout().lock(), text) {
+            // A reader that has left (`toolpost … | head`) is no error.
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+                self.has_lost_data.set(true);
+                self.say(Tone::Error, &format!("error: standard output could not be written: {error}"));
+            }
+            _ => {}
+        }
     }
 }
 
-/// A reader that has left (`toolpost … | head`) is no error.
-fn write(out: &mut impl Write, text: &str) {
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+fn write(out: &mut impl Write, text: &str) -> std::io::Result<()> {
+    out.write_all(text.as_bytes()).and_then(|()| out.flush())
+}
+
+/// JSON without what a terminal would obey; it stays the same JSON. Those below 0x20 are escaped in any JSON.
+fn harmless_json(text: &str) -> Cow<'_, str> {
+    let is_harmful = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    if !text.contains(is_harmful) {
+        return Cow::Borrowed(text);
+    }
+    let shown = text.chars().map(|c| match is_harmful(c) {
+        true => format!("\\u{:04x}", c as u32),
+        false => c.to_string(),
+    });
+    Cow::Owned(shown.collect())
 }
 
 /// The text without what a terminal would obey.
@@ -166,11 +205,14 @@ pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
-    use super::harmless;
+    use super::{harmless, harmless_json};
 
     #[test]
     fn nothing_a_terminal_obeys_is_left() {
         assert_eq!(harmless("a\x1b[31mb\u{9b}c\rd\te\n\x07"), "a␛[31mb\u{fffd}c␍d\te\n␇");
         assert_eq!(harmless("plain ä\n"), "plain ä\n");
+        let json = serde_json::to_string("a\u{9b}31m\u{7f}ä").unwrap();
+        assert_eq!(harmless_json(&json), r#""a\u009b31m\u007fä""#);
+        assert_eq!(serde_json::from_str::<String>(&harmless_json(&json)).unwrap(), "a\u{9b}31m\u{7f}ä");
     }
 }

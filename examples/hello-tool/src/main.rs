@@ -28,10 +28,10 @@ impl Tool for Hello {
 async fn main() -> anyhow::Result<()> {
     let registry = Arc::new(Registry::new());
     registry.register(Hello)?;
-    registry
-        .register(function(Spec::new("shout", "1.0.0", "Greets loudly."), |_, args: Name| async move {
-            Ok(Output::text(format!("HELLO, {}!", args.name.to_uppercase())))
-        }))?;
+    let spec = Spec::new("shout", "1.0.0", "Greets loudly.");
+    registry.register(function(spec, |_, args: Name| async move {
+        Ok(Output::text(format!("HELLO, {}!", args.name.to_uppercase())))
+    }))?;
     let executor = Executor::new(registry, Policy::default());
     for tool in ["hello", "shout", "helo"] {
         println!("{}", executor.call(&Context::in_memory(), tool, json!({"name": "Ada"})).await.to_text());

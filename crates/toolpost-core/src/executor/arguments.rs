@@ -79,10 +79,13 @@ pub(super) fn accesses(
             Err(super::run::crashed(entry.name(), &super::payload_message(&*payload)))
         })?;
     for access in &mut accesses {
-        if let Resource::Path(path) = &mut access.resource
-            && let Ok(name) = ctx.host_workspace().name(&WorkspacePath::new(path.as_str()))
-        {
-            *path = name;
+        if let Resource::Path(path) = &mut access.resource {
+            match ctx.host_workspace().name(&WorkspacePath::new(path.as_str())) {
+                Ok(name) => *path = name,
+                // Too long, or with a character that no path has: no rule need look at it.
+                Err(error) if error.code() == Code::ValidationError => return Err(error),
+                Err(_) => {}
+            }
         }
     }
     Ok(accesses)

@@ -1,11 +1,18 @@
 //! `list`: the tree below a folder, as git sees it, bounded.
 
+use super::one_line;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 use toolpost_core::{
     Capability, Context, Kind, Output, OutputBudget, Spec, Tool, ToolError, Walk, WalkOptions, WorkspacePath,
     walk,
 };
+
+/// Bytes of the text that are kept free for what follows the tree.
+const ROOM_FOR_NOTE: usize = 16 * 1024;
+/// Bytes that all paths in the data may have; the text shows only their last names.
+const MOST_PATHS: usize = 512 * 1024;
 
 /// What the model may ask for.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -109,14 +116,19 @@ impl Tool for List {
             limit: args.limit,
         };
         let name = ctx.workspace().name(&args.path)?;
-        let should_stop = || {
-            let is_nearly_over = ctx.time_left().is_some_and(|left| left.as_millis() < 500);
-            is_nearly_over || ctx.cancel().is_cancelled()
-        };
+        // What was found must still be handed over before the time is over.
+        let reserve = ctx.time_left().map(|left| (left / 10).min(Duration::from_millis(500)));
+        let is_nearly_over = || ctx.time_left() < reserve;
+        let should_stop = || is_nearly_over() || ctx.cancel().is_cancelled();
         let held_back = ctx.held_back();
         let holds = |name: &str| held_back.holds(name);
-        let found = walk(ctx.workspace().as_ref(), &args.path, &options, &should_stop, &holds).await?;
-        let text = format!("{}{}", tree(&name, &found), note(&found, args.depth, held_back.note()));
+        let mut found = walk(ctx.workspace().as_ref(), &args.path, &options, &should_stop, &holds).await?;
+        if found.stopped && !is_nearly_over() {
+            // Whoever gave up the call wants no part of it.
+            ctx.checkpoint()?;
+        }
+        let shown = tree(&name, &mut found, ctx.output_budget().bytes);
+        let text = format!("{shown}{}", note(&found, args.depth, held_back.note()));
         let data = Data {
             path: name.clone(),
             entries: found
@@ -134,10 +146,14 @@ impl Tool for List {
     }
 }
 
-/// Each entry on its line, two blanks deeper than its folder; folders end in `/`, links in `@`.
-fn tree(name: &str, found: &Walk) -> String {
-    let mut text = format!("{}/\n", name.trim_end_matches('/'));
-    for entry in &found.found {
+/// Each entry on its line, two blanks deeper than its folder; folders end in `/`, links in `@`. Entries that do not
+/// fit into `bytes` are moved to those left out.
+fn tree(name: &str, found: &mut Walk, bytes: usize) -> String {
+    let mut text = format!("{}/\n", one_line(name.trim_end_matches('/')));
+    let mut paths = 0;
+    let room = bytes.saturating_sub(ROOM_FOR_NOTE);
+    for (index, entry) in found.found.iter().enumerate() {
+        let before = text.len();
         let last = entry.name.rsplit('/').next().unwrap_or(&entry.name);
         let mark = match entry.kind {
             Kind::File => "",
@@ -149,33 +165,38 @@ fn tree(name: &str, found: &Walk) -> String {
         text.push_str(&one_line(last));
         text.push_str(mark);
         text.push('\n');
+        paths += entry.name.len();
+        if text.len() > room || paths > MOST_PATHS {
+            text.truncate(before);
+            found.left_out += (found.found.len() - index) as u64;
+            found.found.truncate(index);
+            break;
+        }
     }
     text
 }
 
-/// A name with a newline in it must not look like two.
-fn one_line(name: &str) -> String {
-    match name.contains(char::is_control) {
-        true => name.escape_debug().to_string(),
-        false => name.to_owned(),
-    }
-}
-
 fn note(found: &Walk, depth: usize, held_back: Option<String>) -> String {
     let mut notes = Vec::new();
-    if found.found.is_empty() && found.left_out == 0 {
+    if found.found.is_empty() && found.left_out == 0 && !found.stopped {
         notes.push("nothing here; hidden=true and noIgnore=true show more".to_owned());
     }
     if found.left_out > 0 {
         let worst = found.left_out_by_folder.iter().max_by_key(|left| left.entries);
-        let most = worst.map_or_else(String::new, |left| format!(", most of them in {}", left.folder));
+        let most =
+            worst.map_or_else(String::new, |left| format!(", most of them in {}", one_line(&left.folder)));
         notes.push(format!("{} more left out{most}; list a folder, or raise limit", found.left_out));
     }
     if found.found.iter().any(|entry| entry.kind == Kind::Folder && entry.depth == depth) {
         notes.push(format!("folders at depth {depth} are not opened"));
     }
     if !found.unreadable.is_empty() {
-        notes.push(format!("could not read {}", found.unreadable.join(", ")));
+        let named: Vec<_> = found.unreadable.iter().take(3).map(|name| one_line(name)).collect();
+        let more = match found.unreadable.len().saturating_sub(named.len()) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        notes.push(format!("could not read {}{more}", named.join(", ")));
     }
     if found.not_utf8 > 0 {
         notes.push(format!("{} names are not UTF-8", found.not_utf8));

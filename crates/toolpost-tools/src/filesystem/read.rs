@@ -135,12 +135,7 @@ fn read(ctx: &Context, mut file: File, args: &Args) -> Result<Output<Data>, Tool
     let page = lines::page(ctx, Cursor::new(head).chain(reader), stat.size, encoding, &wanted)
         .map_err(|error| error.named(&stat.name))?;
     if page.lines == 0 && wanted.first > 1 {
-        let total = page.total.unwrap_or(0);
-        return Err(ToolError::new(
-            Code::ReadError,
-            format!("`{}` has {total} lines; offset {} is past its end", stat.name, wanted.first),
-        )
-        .with("totalLines", total));
+        return Err(past_the_end(&stat.name, "lines", page.total.unwrap_or(0), wanted.first));
     }
     let text = format!("{}{}", page.text, note(&page, &wanted));
     let data = Data {
@@ -167,6 +162,11 @@ fn read(ctx: &Context, mut file: File, args: &Args) -> Result<Output<Data>, Tool
     Ok(Output::new(&stat.name, text, data))
 }
 
+fn past_the_end(name: &str, what: &str, total: u64, first: u64) -> ToolError {
+    ToolError::new(Code::ReadError, format!("`{name}` has {total} {what}; offset {first} is past its end"))
+        .with("totalLines", total)
+}
+
 /// What follows the lines: how to go on, what was cut.
 fn note(page: &Page, wanted: &Wanted) -> String {
     let mut notes = Vec::new();
@@ -179,6 +179,9 @@ fn note(page: &Page, wanted: &Wanted) -> String {
     }
     if page.cut > 0 {
         notes.push(format!("{} long lines cut at {} characters, marked …", page.cut, lines::MAX_LINE));
+    }
+    if let Some(line) = page.endless {
+        notes.push(format!("line {line} goes on for so long that what follows it was not looked at"));
     }
     match notes.is_empty() {
         true => String::new(),

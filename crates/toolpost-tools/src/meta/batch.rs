@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::time::Duration;
 use toolpost_core::{Call, Code, Context, Outcome, Output, OutputBudget, Spec, Tool, ToolError};
 
@@ -20,6 +20,7 @@ pub struct Args {
 #[serde(deny_unknown_fields)]
 struct Item {
     /// The tool's name.
+    #[schemars(length(max = 128))]
     tool: String,
     /// Its arguments.
     #[serde(default = "no_arguments")]
@@ -42,7 +43,8 @@ pub struct Data {
     succeeded: usize,
     /// Calls that did not.
     failed: usize,
-    /// The outcome of each call, in order, as `toolpost call --json` prints it.
+    /// The outcome of each call, in order, as `toolpost call --json` prints it; the bytes of attachments are only among
+    /// those of the batch.
     results: Vec<Value>,
 }
 
@@ -62,7 +64,8 @@ impl Tool for Batch {
             // Time for the calls in it to hand over what they have.
             .grace(Duration::from_secs(2))
             .own_dry_run()
-            .budget(OutputBudget { bytes: 100_000, lines: 10_000 })
+            // Shared out by bytes; no text of so many bytes has more lines.
+            .budget(OutputBudget { bytes: 100_000, lines: 100_000 })
     }
 
     async fn call(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
@@ -77,11 +80,16 @@ impl Tool for Batch {
         let outcomes = ctx.call_all(calls).await.ok_or_else(|| {
             ToolError::execution("there is no executor around this call; run `batch` through one")
         })?;
+        if ctx.time_left().is_none_or(|left| !left.is_zero()) {
+            // At the end of its time a batch hands over what it has; whoever gave it up wants nothing of it.
+            ctx.checkpoint()?;
+        }
         let succeeded = outcomes.iter().filter(|outcome| outcome.is_success()).count();
         let failed = outcomes.len() - succeeded;
         let title = format!("{succeeded} of {} calls worked", outcomes.len());
-        let text = text(&outcomes, ctx.output_budget());
-        let results = outcomes.iter().map(Outcome::to_json).collect();
+        let share = share(&outcomes, ctx.output_budget());
+        let text = text(&outcomes, share);
+        let results = outcomes.iter().map(|outcome| result(outcome, share)).collect();
         let mut output = Output::new(title, text, Data { succeeded, failed, results });
         for outcome in outcomes {
             output.attachments.extend(outcome.result.into_iter().flat_map(|output| output.attachments));
@@ -90,24 +98,50 @@ impl Tool for Batch {
     }
 }
 
-/// The results one after another. A long one may use what the short ones leave, so that none is lost in the middle.
-fn text(outcomes: &[Outcome], budget: OutputBudget) -> String {
-    let texts: Vec<String> = outcomes.iter().map(Outcome::to_text).collect();
-    let heading = 80;
-    let share =
-        fair_share(texts.iter().map(String::len).collect(), budget.bytes - heading * (texts.len() + 1));
+/// How much of each result is shown. A long one may use what the short ones leave, so that none is lost in the middle.
+fn share(outcomes: &[Outcome], budget: OutputBudget) -> usize {
+    let heading = 250;
+    let room = budget.bytes.saturating_sub(heading * outcomes.len());
+    fair_share(outcomes.iter().map(|outcome| outcome.to_text().len()).collect(), room)
+}
+
+/// The results one after another.
+fn text(outcomes: &[Outcome], share: usize) -> String {
     let mut all = String::new();
-    for (index, (outcome, text)) in outcomes.iter().zip(&texts).enumerate() {
+    for (index, outcome) in outcomes.iter().enumerate() {
         let state = if outcome.is_success() { "ok" } else { "failed" };
-        all.push_str(&format!("## {}. {}: {state}\n", index + 1, outcome.tool));
-        let shown = &text[..text.floor_char_boundary(share.min(text.len()))];
-        all.push_str(shown.trim_end_matches('\n'));
-        if shown.len() < text.len() {
-            all.push_str(&format!("\n[… {} bytes left out; make this call alone]", text.len() - shown.len()));
-        }
-        all.push_str("\n\n");
+        let text = cut(&outcome.to_text(), share);
+        let name = outcome.tool.escape_debug();
+        all.push_str(&format!("## {}. {name}: {state}\n{}\n\n", index + 1, text.trim_end_matches('\n')));
     }
     all.trim_end().to_owned()
+}
+
+/// The outcome for a program, no longer than its share of the text.
+fn result(outcome: &Outcome, share: usize) -> Value {
+    let mut outcome = outcome.clone();
+    let mut attached = Vec::new();
+    if let Ok(output) = &mut outcome.result {
+        output.text = cut(&output.text, share);
+        let attachments = std::mem::take(&mut output.attachments).into_iter();
+        attached
+            .extend(attachments.map(|one| json!({"mediaType": one.media_type, "filename": one.filename})));
+    }
+    let mut json = outcome.to_json();
+    if !attached.is_empty() {
+        json["attachments"] = attached.into();
+    }
+    json
+}
+
+fn cut(text: &str, share: usize) -> String {
+    let shown = &text[..text.floor_char_boundary(share.min(text.len()))];
+    match text.len() - shown.len() {
+        0 => text.to_owned(),
+        left_out => {
+            format!("{}\n[… {left_out} bytes left out; make this call alone]", shown.trim_end_matches('\n'))
+        }
+    }
 }
 
 /// The largest length to which all can be cut so that together they fit.

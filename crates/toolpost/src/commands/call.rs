@@ -10,10 +10,6 @@ use std::time::Duration;
 use toolpost_core::{Call, Code, Metadata, Outcome, Retry, ToolError};
 
 pub(crate) fn run(runtime: Runtime, printer: &Printer, flags: &CallFlags) -> u8 {
-    for stray in &runtime.stray_descriptions {
-        printer
-            .say(Tone::Note, &format!("note: there is no tool `{stray}` for the description `{stray}.txt`"));
-    }
     let arguments = match arguments::parse(&runtime, &flags.tool, &flags.arguments) {
         Ok(arguments) => arguments,
         Err(error) => return print(printer, flags, &refused(&flags.tool, error)),

@@ -3,7 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "this is the place where the environment is read")]
 
 use std::env;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What the environment says.
 #[derive(Debug, Clone, Default)]
@@ -46,6 +46,7 @@ impl Environment {
             secrets: env::vars_os()
                 .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
                 .filter(|(name, value)| is_secret(name) && !is_harmless(value))
+                .flat_map(|(name, value)| with_lines(name, value))
                 .collect(),
         }
     }
@@ -61,9 +62,19 @@ fn is_secret(name: &str) -> bool {
     })
 }
 
-/// A path or a number under such a name tells nobody anything, and would be taken out of every listing.
+/// A file or a number under such a name tells nobody anything, and would be taken out of every listing.
 fn is_harmless(value: &str) -> bool {
-    value.starts_with('/') || value.chars().all(|c| c.is_ascii_digit())
+    // A random key may begin with a slash too, but then no such file exists.
+    (value.starts_with('/') && Path::new(value).exists()) || value.chars().all(|c| c.is_ascii_digit())
+}
+
+/// A secret of several lines, such as a private key, is shown with something between them: its lines are secrets too.
+fn with_lines(name: String, value: String) -> Vec<(String, String)> {
+    let is_telling = |line: &&str| line.len() >= 16 && !line.starts_with("-----");
+    let lines: Vec<&str> = value.lines().map(str::trim).filter(is_telling).collect();
+    let parts = if value.trim().contains('\n') { lines } else { Vec::new() };
+    let parts: Vec<_> = parts.into_iter().map(|line| (name.clone(), line.to_owned())).collect();
+    std::iter::once((name, value)).chain(parts).collect()
 }
 
 #[cfg(test)]
@@ -85,6 +96,7 @@ mod tests {
         for name in ["PATH", "KEYBOARD", "MONKEY", "HOME", "TOKENIZERS_PARALLELISM"] {
             assert!(!is_secret(name), "{name}");
         }
-        assert!(is_harmless("/home/a/.key") && is_harmless("12345678") && !is_harmless("sk-12345678"));
+        assert!(is_harmless("/dev/null") && is_harmless("12345678"));
+        assert!(!is_harmless("sk-12345678") && !is_harmless("/b64+random/key=="));
     }
 }

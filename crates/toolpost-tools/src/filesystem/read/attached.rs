@@ -41,20 +41,16 @@ pub(super) fn known_binary(head: &[u8]) -> Option<&'static str> {
 pub(super) fn attachment(ctx: &Context, mut file: File, media_type: &str) -> Result<Output<Data>, ToolError> {
     let name = file.stat.name.clone();
     if file.stat.size > MAX_BYTES {
-        return Err(ToolError::new(
-            Code::TooLarge,
-            format!(
-                "`{name}` has {} bytes; at most {MAX_BYTES} can be attached: make it smaller first",
-                file.stat.size
-            ),
-        )
-        .with("size", file.stat.size));
+        return Err(too_large(&name, file.stat.size));
     }
     file.reader.seek(SeekFrom::Start(0)).map_err(|error| failed(&name, &error))?;
     let mut bytes = Vec::new();
     // The file may have grown since it was opened.
-    file.reader.take(MAX_BYTES).read_to_end(&mut bytes).map_err(|error| failed(&name, &error))?;
+    file.reader.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|error| failed(&name, &error))?;
     ctx.checkpoint()?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(too_large(&name, bytes.len() as u64));
+    }
     let is_pdf = media_type == "application/pdf";
     let text = match is_pdf {
         true => format!("{name} is attached as a PDF ({} bytes)", bytes.len()),
@@ -71,4 +67,12 @@ pub(super) fn attachment(ctx: &Context, mut file: File, media_type: &str) -> Res
         filename: name.rsplit('/').next().unwrap_or(&name).to_owned(),
         content: AttachmentContent::Data(STANDARD.encode(&bytes)),
     }))
+}
+
+fn too_large(name: &str, size: u64) -> ToolError {
+    ToolError::new(
+        Code::TooLarge,
+        format!("`{name}` has {size} bytes; at most {MAX_BYTES} can be attached: make it smaller first"),
+    )
+    .with("size", size)
 }

@@ -4,12 +4,15 @@ use super::encoding::{Encoding, FromUtf16};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::io::{self, Read};
+use std::time::{Duration, Instant};
 use toolpost_core::{Code, Context, ToolError};
 
 /// Characters of a line that are shown.
 pub(super) const MAX_LINE: usize = 2_000;
 /// Files up to this size are read to their end, for their hash and their number of lines.
 const READ_WHOLE: u64 = 4 << 20;
+/// How long the end of a line that is cut anyway is looked for.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Which lines are wanted.
 pub(super) struct Wanted {
@@ -31,6 +34,8 @@ pub(super) struct Page {
     /// Lines that were cut.
     pub(super) cut: u64,
     pub(super) hash: Option<String>,
+    /// A line whose end was not waited for.
+    pub(super) endless: Option<u64>,
 }
 
 /// Why there is no page.
@@ -105,8 +110,15 @@ impl<'a> Pager<'a> {
     /// Reads until the page is full and, for a small file, on to the end. Whether the end was reached.
     fn run(&mut self, ctx: &Context, mut reader: impl Read, size: u64) -> Result<bool, Failure> {
         let mut chunk = vec![0; if size > READ_WHOLE { 1 << 20 } else { 64 << 10 }];
+        let started = Instant::now();
+        // Counted, because the file may grow while it is read.
+        let mut taken = 0;
         loop {
             ctx.checkpoint().map_err(Failure::Stopped)?;
+            if self.is_cut && started.elapsed() > PATIENCE {
+                self.page.endless = Some(self.number);
+                return Ok(false);
+            }
             let count = match reader.read(&mut chunk) {
                 Ok(count) => count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
@@ -116,7 +128,8 @@ impl<'a> Pager<'a> {
                 return Ok(true);
             }
             self.take(&chunk[..count]);
-            if self.is_full && size > READ_WHOLE {
+            taken += count as u64;
+            if self.is_full && size.max(taken) > READ_WHOLE {
                 return Ok(false);
             }
         }

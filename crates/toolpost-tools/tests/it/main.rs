@@ -1,0 +1,145 @@
+//! The built-in tools as a user meets them: through an executor, over a workspace.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "tests set up the world around the tools by hand, and say what they measured"
+)]
+
+mod batch;
+mod confined;
+mod huge;
+mod list;
+mod race;
+mod read;
+
+use serde_json::{Value, json};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use tempfile::TempDir;
+use toolpost_core::{
+    Attachment, AttachmentContent, Call, Capability, Context, Disk, Executor, Memory, Outcome, Output,
+    OutputBudget, Policy, Profile, Registry, Spec, ToolError, Workspace, WorkspacePath, dynamic,
+};
+
+/// Runs a test on several threads, as the runtime does.
+fn run<T>(test: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap().block_on(test)
+}
+
+/// The built-in tools, and some that misbehave.
+fn executor() -> Executor {
+    let registry = Arc::new(Registry::new());
+    toolpost_tools::register_all(&registry).unwrap();
+    let any = || json!({"type": "object"});
+    let flood = Spec::new("flood", "1.0.0", "Floods.").budget(OutputBudget { bytes: 1_000, lines: 20 });
+    registry.register(dynamic(flood, any(), |_, _| async { Ok(output(&numbers(5_000))) })).unwrap();
+    let sleep = Spec::new("sleep", "1.0.0", "Sleeps.").parallel_safe();
+    registry
+        .register(dynamic(sleep, any(), |ctx, args| async move {
+            let time = Duration::from_millis(args["ms"].as_u64().unwrap_or(60_000));
+            tokio::select! {
+                () = tokio::time::sleep(time) => Ok(output("slept")),
+                () = ctx.cancel().cancelled() => {
+                    ctx.progress("cancelled", Value::Null);
+                    Err(ToolError::execution("woken up"))
+                }
+            }
+        }))
+        .unwrap();
+    let put = Spec::new("put", "1.0.0", "Writes a file.").requires(Capability::Write);
+    registry
+        .register(dynamic(put, any(), |ctx, args| async move {
+            let path = WorkspacePath::new(args["path"].as_str().unwrap());
+            Ok(output(&ctx.workspace().write(&path, b"put").await?.name))
+        }))
+        .unwrap();
+    let picture = Spec::new("picture", "1.0.0", "Attaches something.").parallel_safe();
+    registry
+        .register(dynamic(picture, any(), |_, args| async move {
+            Ok(output("a picture").attach(Attachment {
+                media_type: "image/png".to_owned(),
+                filename: args["name"].as_str().unwrap().to_owned(),
+                content: AttachmentContent::Data("cGl4ZWxz".to_owned()),
+            }))
+        }))
+        .unwrap();
+    let panics = Spec::new("panics", "1.0.0", "Crashes.").parallel_safe();
+    registry
+        .register(dynamic(panics, any(), |_, _| async {
+            if true { panic!("as it does") } else { Ok(output("")) }
+        }))
+        .unwrap();
+    Executor::new(registry, Policy::profile(Profile::Standard))
+}
+
+fn output(text: &str) -> Output<Value> {
+    Output::new("", text, Value::Null)
+}
+
+/// `1`, `2`, `3` … each on its line.
+fn numbers(lines: usize) -> String {
+    (1..=lines).map(|number| format!("{number}\n")).collect()
+}
+
+/// A session over files written as one text.
+fn memory(fixture: &str) -> Context {
+    Context::builder(Arc::new(Memory::from_fixture(fixture))).build()
+}
+
+/// A session over one file of any bytes.
+fn one_file(name: &str, content: &[u8]) -> Context {
+    let memory = Memory::new();
+    run(memory.write(&WorkspacePath::new(name), content)).unwrap();
+    Context::builder(Arc::new(memory)).build()
+}
+
+/// A session over a folder on disk.
+fn disk(root: &Path) -> Context {
+    Context::builder(Arc::new(Disk::open([root]).unwrap())).build()
+}
+
+/// A folder for this test alone, in memory where the machine has that.
+fn folder() -> TempDir {
+    match Path::new("/dev/shm").is_dir() {
+        true => tempfile::tempdir_in("/dev/shm").unwrap(),
+        false => tempfile::tempdir().unwrap(),
+    }
+}
+
+/// One call.
+fn call(ctx: &Context, tool: &str, args: Value) -> Outcome {
+    run(executor().run(ctx, Call::new(tool, args)))
+}
+
+/// What a model sees: the text, or `CODE: message`.
+fn shown(outcome: &Outcome) -> String {
+    match &outcome.result {
+        Ok(output) => output.text.clone(),
+        Err(error) => error.to_string(),
+    }
+}
+
+/// The data of a call that worked.
+fn data(outcome: &Outcome) -> &Value {
+    &outcome.result.as_ref().unwrap().data
+}
+
+/// The code of a call that failed.
+fn code(outcome: &Outcome) -> &'static str {
+    outcome.result.as_ref().unwrap_err().code().as_str()
+}
+
+/// The small number of tries, or the full one in a soak.
+fn count(normal: usize, soak: usize) -> usize {
+    if std::env::var_os("TOOLPOST_SOAK").is_some_and(|value| value == "1") { soak } else { normal }
+}
+
+/// The most memory this process ever had, in MiB.
+fn peak_memory() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse::<usize>().unwrap() / 1024
+}

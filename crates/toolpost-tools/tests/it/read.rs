@@ -1,0 +1,442 @@
+//! `read`: pages, encodings, attachments, folders, handles, and files that change while they are read.
+
+use super::{call, code, data, disk, executor, folder, memory, numbers, one_file, run, shown};
+use base64::Engine as _;
+use serde_json::{Value, json};
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio_util::sync::CancellationToken;
+use toolpost_core::{
+    AttachmentContent, BoxFuture, Call, Context, Disk, Entries, File, Lock, Memory, Seen, Spill, SpillLimits,
+    Stat, ToolError, Workspace, WorkspacePath, Written,
+};
+
+const FIXTURE: &str = "\
+//- src/main.rs
+fn main() {
+    run();
+}
+//- src/lib.rs
+one
+two
+three
+four
+//- README.md
+hello
+//- empty.txt
+//- docs/
+";
+
+fn check(args: Value, expected: &str) {
+    assert_eq!(shown(&call(&memory(FIXTURE), "read", args.clone())), expected, "{args}");
+}
+
+#[test]
+fn lines_are_numbered_and_paged() {
+    check(json!({"filePath": "src/main.rs"}), "1: fn main() {\n2:     run();\n3: }\n");
+    check(json!({"filePath": "/workspace/src/main.rs", "limit": 1, "offset": 3}), "3: }\n");
+    check(json!({"filePath": "./src/../README.md", "offset": 0}), "1: hello\n");
+    check(
+        json!({"filePath": "src/lib.rs", "offset": 2, "limit": 2}),
+        "2: two\n3: three\n(lines 2–3 of 4; go on with offset=4)",
+    );
+    check(json!({"filePath": "src/lib.rs", "offset": 4}), "4: four\n");
+    check(
+        json!({"filePath": "src/lib.rs", "offset": 5}),
+        "READ_ERROR: `src/lib.rs` has 4 lines; offset 5 is past its end",
+    );
+    check(
+        json!({"filePath": "src/lib.rs", "offset": u64::MAX, "limit": u64::MAX}),
+        "READ_ERROR: `src/lib.rs` has 4 lines; offset 18446744073709551615 is past its end",
+    );
+    check(json!({"filePath": "empty.txt"}), "(the file is empty)");
+    check(
+        json!({"filePath": "empty.txt", "offset": 2}),
+        "READ_ERROR: `empty.txt` has 0 lines; offset 2 is past its end",
+    );
+}
+
+#[test]
+fn wrong_arguments_and_names_are_explained() {
+    check(
+        json!({"filePath": "src/mian.rs"}),
+        "FILE_NOT_FOUND: no file `src/mian.rs`; nearest: `src/main.rs`",
+    );
+    check(
+        json!({"filePath": "scr/main.rs"}),
+        "FILE_NOT_FOUND: no file `scr/main.rs`; nearest: `src/main.rs`",
+    );
+    for (args, part) in [
+        (json!({}), "`filePath`: expected a string"),
+        (json!({"filePath": 7}), "`filePath`: expected a string, got 7"),
+        (json!({"filePath": "a", "limit": 0}), "`limit`: expected at least 1, got 0"),
+        (json!({"filePath": "a", "offset": -1}), "`offset`: expected at least 0"),
+        (json!({"filePath": "a", "lines": 1}), "`lines`: expected only"),
+        (json!({"filePath": "src/main.rs/x"}), "NOT_A_FILE"),
+        (json!({"filePath": "spill:none"}), "no outputs are kept here"),
+    ] {
+        let shown = shown(&call(&memory(FIXTURE), "read", args.clone()));
+        assert!(shown.contains(part), "{args}: {shown}");
+    }
+}
+
+#[test]
+fn other_names_have_their_own_arguments() {
+    for (tool, args) in [
+        ("read_file", json!({"path": "src/lib.rs", "offset": 1, "limit": 1})),
+        ("read_file", json!({"absolute_path": "/workspace/src/lib.rs", "offset": "1", "limit": 1})),
+        ("Read", json!({"file_path": "src/lib.rs", "offset": 2, "limit": 1})),
+        ("view", json!({"path": "src/lib.rs", "offset": 2, "limit": 1})),
+    ] {
+        let outcome = call(&memory(FIXTURE), tool, args);
+        assert_eq!(outcome.tool, "read");
+        assert!(shown(&outcome).starts_with("2: two\n("), "{tool}: {}", shown(&outcome));
+    }
+}
+
+#[test]
+fn pages_by_the_byte_budget_join_to_the_whole_file() {
+    let text: String = (0..9_000).map(|line| format!("{line} {}\n", "ü".repeat(line % 60))).collect();
+    let ctx = one_file("long.txt", text.as_bytes());
+    let (mut joined, mut offset, mut pages) = (String::new(), 1, 0);
+    loop {
+        let outcome = call(&ctx, "read", json!({"filePath": "long.txt", "offset": offset, "limit": 100_000}));
+        let page = shown(&outcome);
+        assert!(page.len() <= 50_000 && outcome.metadata.truncated.is_none());
+        for line in page.lines().filter(|line| !line.starts_with('(')) {
+            joined.push_str(line.split_once(": ").unwrap().1);
+            joined.push('\n');
+        }
+        pages += 1;
+        match data(&outcome).get("nextOffset") {
+            Some(next) => offset = next.as_u64().unwrap(),
+            None => break,
+        }
+    }
+    assert!(joined == text && pages > 5, "{pages} pages");
+}
+
+#[test]
+fn long_lines_are_cut_and_marked() {
+    let text = format!("{}\n{}\nend", "x".repeat(2_000), "ä".repeat(2_001));
+    let outcome = call(&one_file("long.txt", text.as_bytes()), "read", json!({"filePath": "long.txt"}));
+    let expected = format!(
+        "1: {}\n2: {}…\n3: end\n(1 long lines cut at 2000 characters, marked …)",
+        "x".repeat(2_000),
+        "ä".repeat(2_000)
+    );
+    assert_eq!(shown(&outcome), expected);
+    assert_eq!(data(&outcome)["cutLines"], 1);
+}
+
+fn utf16(text: &str, is_big_endian: bool) -> Vec<u8> {
+    text.encode_utf16()
+        .flat_map(|unit| if is_big_endian { unit.to_be_bytes() } else { unit.to_le_bytes() })
+        .collect()
+}
+
+fn check_bytes(content: &[u8], expected: &str, encoding: &str) {
+    let outcome = call(&one_file("a.txt", content), "read", json!({"filePath": "a.txt"}));
+    assert_eq!(shown(&outcome), expected);
+    assert_eq!(data(&outcome)["encoding"], encoding, "{expected:?}");
+    assert_eq!(data(&outcome)["size"], content.len());
+}
+
+#[test]
+fn encodings_and_line_endings_are_read() {
+    check_bytes(b"a\r\nb\r\n", "1: a\n2: b\n", "utf-8");
+    check_bytes(b"a\r\n\r\nb", "1: a\n2: \n3: b\n", "utf-8");
+    check_bytes(b"no end", "1: no end\n", "utf-8");
+    check_bytes(b"\n", "1: \n", "utf-8");
+    check_bytes("\u{feff}grün\nb".as_bytes(), "1: grün\n2: b\n", "utf-8");
+    check_bytes(b"gr\xfcn\n\xe4\n", "1: grün\n2: ä\n", "latin-1");
+    for (is_big_endian, name) in [(false, "utf-16le"), (true, "utf-16be")] {
+        check_bytes(&utf16("\u{feff}grün 😀\r\nb\n", is_big_endian), "1: grün 😀\n2: b\n", name);
+        check_bytes(
+            &utf16("plain text\nwithout a mark\n", is_big_endian),
+            "1: plain text\n2: without a mark\n",
+            name,
+        );
+    }
+}
+
+#[test]
+fn binary_files_are_refused_with_a_hint() {
+    for (content, hint) in [
+        (b"\x7fELF\x02\x01\x01\0\0\0".to_vec(), "ELF executable"),
+        (b"PK\x03\x04\x14\0\0\0".to_vec(), "ZIP archive"),
+        (b"\x1f\x8b\x08\0\0\0\0\0".to_vec(), "gzip"),
+        (b"SQLite format 3\0\x10\0".to_vec(), "SQLite"),
+        (vec![0; 9_000], "nothing but zeros"),
+        (b"text\0and more".to_vec(), "is not text: 13 bytes"),
+        ((0..=255).collect(), "is not text: 256 bytes"),
+    ] {
+        let outcome = call(&one_file("a.bin", &content), "read", json!({"filePath": "a.bin"}));
+        assert_eq!(code(&outcome), "IS_BINARY");
+        let shown = shown(&outcome);
+        assert!(shown.contains(hint) && shown.contains("look at it with"), "{shown}");
+    }
+}
+
+#[test]
+fn images_and_pdfs_are_attached() {
+    for (head, media_type, kind) in [
+        (&b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0"[..], "image/png", "image"),
+        (b"\xff\xd8\xff\xe0\0\x10JFIF\0\x01\x01\0", "image/jpeg", "image"),
+        (b"GIF89a\x01\0\x01\0\x80\0\0", "image/gif", "image"),
+        (b"RIFF\x24\0\0\0WEBPVP8 ", "image/webp", "image"),
+        (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj\n", "application/pdf", "pdf"),
+    ] {
+        // Longer than the sample by which it is known.
+        let content = [head, &[7; 100_000]].concat();
+        let outcome = call(&one_file("art/a.bin", &content), "read", json!({"filePath": "art/a.bin"}));
+        let output = outcome.result.as_ref().unwrap();
+        let [attachment] = output.attachments.as_slice() else { panic!("{output:?}") };
+        let AttachmentContent::Data(encoded) = &attachment.content else { panic!("{attachment:?}") };
+        assert!(base64::engine::general_purpose::STANDARD.decode(encoded).unwrap() == content);
+        assert_eq!((attachment.media_type.as_str(), attachment.filename.as_str()), (media_type, "a.bin"));
+        assert_eq!((&data(&outcome)["kind"], &data(&outcome)["size"]), (&json!(kind), &json!(content.len())));
+        assert!(output.text.contains("is attached as"), "{}", output.text);
+    }
+}
+
+#[test]
+fn an_attachment_that_is_too_large_is_refused() {
+    let folder = folder();
+    std::fs::write(folder.path().join("a.png"), b"\x89PNG\r\n\x1a\n").unwrap();
+    std::fs::OpenOptions::new()
+        .write(true)
+        .open(folder.path().join("a.png"))
+        .unwrap()
+        .set_len(21 << 20)
+        .unwrap();
+    let outcome = call(&disk(folder.path()), "read", json!({"filePath": "a.png"}));
+    assert_eq!(code(&outcome), "TOO_LARGE");
+    assert!(shown(&outcome).contains("make it smaller first"));
+}
+
+#[test]
+fn a_folder_is_listed_by_pages() {
+    check(json!({"filePath": "src"}), "src is a folder of 2 entries:\nlib.rs\nmain.rs\n");
+    check(json!({"filePath": "docs"}), "docs is a folder of 0 entries:\n");
+    check(
+        json!({"filePath": ".", "limit": 2, "offset": 2}),
+        ". is a folder of 4 entries:\ndocs/\nempty.txt\n(1 more; go on with offset=4)",
+    );
+    check(
+        json!({"filePath": "src", "offset": 3}),
+        "READ_ERROR: `src` has 2 entries; offset 3 is past its end",
+    );
+}
+
+#[test]
+fn the_names_of_a_folder_cannot_deceive_and_fit_the_budget() {
+    let folder = folder();
+    std::fs::write(folder.path().join("a\nb\u{1b}[2J"), "").unwrap();
+    let shown_names = shown(&call(&disk(folder.path()), "read", json!({"filePath": "."})));
+    assert_eq!(shown_names, ". is a folder of 1 entries:\na\\nb\\u{1b}[2J\n");
+    for index in 0..600 {
+        std::fs::write(folder.path().join(format!("{index:03}-{}", "x".repeat(200))), "").unwrap();
+    }
+    let (mut offset, mut names) = (1, 0);
+    loop {
+        let outcome = call(&disk(folder.path()), "read", json!({"filePath": ".", "offset": offset}));
+        assert!(outcome.metadata.truncated.is_none(), "a page that the executor cuts cannot be gone on from");
+        names += data(&outcome)["lines"].as_u64().unwrap();
+        match data(&outcome).get("nextOffset") {
+            Some(next) => offset = next.as_u64().unwrap(),
+            None => break,
+        }
+    }
+    assert_eq!(names, 601);
+}
+
+#[test]
+fn a_spilled_output_is_read_by_its_handle_in_its_session() {
+    let kept = folder();
+    let spill = Arc::new(Spill::new(kept.path(), SpillLimits::default()));
+    let session =
+        |id: &str| Context::builder(Arc::new(Memory::new())).spill(spill.clone()).session(id).build();
+    let flooded = call(&session("one"), "flood", json!({}));
+    let handle = flooded.metadata.truncated.clone().unwrap().handle.unwrap();
+    assert!(shown(&flooded).contains(&format!("read filePath `{handle}`")));
+    let page = call(&session("one"), "read", json!({"filePath": handle, "offset": 4_999}));
+    assert_eq!(shown(&page), "4999: 4999\n5000: 5000\n");
+    assert_eq!(data(&page)["path"], handle.as_str());
+    let elsewhere = call(&session("two"), "read", json!({"filePath": handle}));
+    assert_eq!(code(&elsewhere), "FILE_NOT_FOUND");
+    assert!(shown(&elsewhere).contains("do not cross sessions"));
+    for odd in ["spill:", "spill:../one", "spill:/etc/passwd", "spill:\0"] {
+        assert_eq!(
+            code(&call(&session("one"), "read", json!({"filePath": odd}))),
+            "FILE_NOT_FOUND",
+            "{odd:?}"
+        );
+    }
+}
+
+#[test]
+fn what_the_model_has_seen_is_not_shown_again_unless_forced() {
+    let files = Arc::new(Memory::from_fixture(FIXTURE));
+    let ctx = Context::builder(files.clone()).extra(Seen::new()).build();
+    let read = |args: Value| shown(&call(&ctx, "read", args));
+    let lines = json!({"filePath": "src/lib.rs", "limit": 2});
+    let whole = read(lines.clone());
+    assert!(whole.starts_with("1: one"));
+    assert_eq!(read(lines.clone()), "unchanged since it was last shown: lines 1–2");
+    // Another spelling is the same file; another range is not the same text.
+    assert_eq!(
+        read(json!({"filePath": "./src//lib.rs", "limit": 2})),
+        "unchanged since it was last shown: lines 1–2"
+    );
+    assert!(read(json!({"filePath": "src/lib.rs", "limit": 3})).starts_with("1: one"));
+    assert_eq!(read(json!({"filePath": "src/lib.rs", "limit": 2, "force": true})), whole);
+    run(files.write(&WorkspacePath::new("src/lib.rs"), b"new\n")).unwrap();
+    assert_eq!(read(lines), "1: new\n");
+    // Without a transcript nobody has seen anything.
+    check(json!({"filePath": "README.md"}), "1: hello\n");
+}
+
+#[test]
+fn a_read_in_the_middle_of_a_huge_file_is_cancelled() {
+    let folder = folder();
+    let path = folder.path().join("huge.txt");
+    std::fs::write(&path, numbers(20_000)).unwrap();
+    std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(64 << 30).unwrap();
+    let cancel = CancellationToken::new();
+    let ctx = Context::builder(Arc::new(Disk::open([folder.path()]).unwrap())).cancel(cancel.clone()).build();
+    let (outcome, took) = run(async {
+        let executor = executor();
+        let call = Call::new("read", json!({"filePath": "huge.txt", "offset": 30_000}));
+        let running = executor.run(&ctx, call);
+        tokio::pin!(running);
+        assert!(tokio::time::timeout(Duration::from_millis(300), &mut running).await.is_err());
+        let start = Instant::now();
+        cancel.cancel();
+        (running.await, start.elapsed())
+    });
+    assert_eq!(code(&outcome), "CANCELLED");
+    assert!(took < Duration::from_secs(1), "{took:?}");
+}
+
+/// What happens to the file at a path.
+type Disturb = fn(&Path);
+
+/// A workspace in which something happens to each file after its first bytes were read.
+struct Disturbed {
+    inner: Disk,
+    disturb: Disturb,
+}
+
+struct Disturbing {
+    inner: Box<dyn toolpost_core::ReadSeek>,
+    disturb: Option<(Disturb, PathBuf)>,
+}
+
+impl Read for Disturbing {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.inner.read(buffer)?;
+        if let Some((disturb, path)) = self.disturb.take() {
+            disturb(&path);
+        }
+        Ok(count)
+    }
+}
+
+impl Seek for Disturbing {
+    fn seek(&mut self, position: SeekFrom) -> std::io::Result<u64> {
+        self.inner.seek(position)
+    }
+}
+
+impl Workspace for Disturbed {
+    fn root(&self) -> &str {
+        self.inner.root()
+    }
+    fn name(&self, path: &WorkspacePath) -> Result<String, ToolError> {
+        self.inner.name(path)
+    }
+    fn stat<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<Stat, ToolError>> {
+        self.inner.stat(path)
+    }
+    fn open<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<File, ToolError>> {
+        Box::pin(async move {
+            let File { stat, reader } = self.inner.open(path).await?;
+            let disturb = Some((self.disturb, PathBuf::from(self.root()).join(path.as_str())));
+            Ok(File { stat, reader: Box::new(Disturbing { inner: reader, disturb }) })
+        })
+    }
+    fn entries<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<Entries, ToolError>> {
+        self.inner.entries(path)
+    }
+    fn write<'a>(
+        &'a self,
+        path: &'a WorkspacePath,
+        content: &'a [u8],
+    ) -> BoxFuture<'a, Result<Written, ToolError>> {
+        self.inner.write(path, content)
+    }
+    fn remove<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<(), ToolError>> {
+        self.inner.remove(path)
+    }
+    fn rename<'a>(
+        &'a self,
+        from: &'a WorkspacePath,
+        to: &'a WorkspacePath,
+    ) -> BoxFuture<'a, Result<(), ToolError>> {
+        self.inner.rename(from, to)
+    }
+    fn create_folder<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<(), ToolError>> {
+        self.inner.create_folder(path)
+    }
+    fn lock<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<Lock, ToolError>> {
+        self.inner.lock(path)
+    }
+}
+
+/// Reads a file of 100,000 lines to which something happens; gives what is shown of its end.
+fn disturbed(disturb: Disturb, args: Value) -> String {
+    let folder = folder();
+    std::fs::write(folder.path().join("file.txt"), numbers(100_000)).unwrap();
+    let inner = Disk::open([folder.path()]).unwrap();
+    let outcome = call(&Context::builder(Arc::new(Disturbed { inner, disturb })).build(), "read", args);
+    let text = shown(&outcome);
+    text.lines().last().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn a_file_that_changes_while_it_is_read_does_no_harm() {
+    let end = || json!({"filePath": "file.txt", "offset": 99_999});
+    let swap = |path: &Path| {
+        std::fs::rename(path, path.with_extension("old")).unwrap();
+        std::os::unix::fs::symlink("/etc/passwd", path).unwrap();
+    };
+    assert_eq!(disturbed(swap, end()), "100000: 100000");
+    let truncate =
+        |path: &Path| std::fs::OpenOptions::new().write(true).open(path).unwrap().set_len(10).unwrap();
+    assert!(disturbed(truncate, end()).contains("is past its end"));
+    let remove = |path: &Path| std::fs::remove_file(path).unwrap();
+    assert_eq!(disturbed(remove, end()), "100000: 100000");
+    // It grows without end, as far as one call can tell.
+    let grow = |path: &Path| {
+        std::fs::OpenOptions::new().write(true).open(path).unwrap().set_len(64 << 30).unwrap();
+    };
+    let start = Instant::now();
+    let shown = disturbed(grow, json!({"filePath": "file.txt", "limit": 5}));
+    assert_eq!(shown, "(lines 1–5; go on with offset=6)");
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+}
+
+#[test]
+fn an_attachment_that_grows_while_it_is_read_is_refused() {
+    let folder = folder();
+    std::fs::write(folder.path().join("a.png"), b"\x89PNG\r\n\x1a\n").unwrap();
+    let grow = |path: &Path| {
+        std::fs::OpenOptions::new().write(true).open(path).unwrap().set_len(64 << 30).unwrap();
+    };
+    let inner = Disk::open([folder.path()]).unwrap();
+    let ctx = Context::builder(Arc::new(Disturbed { inner, disturb: grow })).build();
+    assert_eq!(code(&call(&ctx, "read", json!({"filePath": "a.png"}))), "TOO_LARGE");
+}

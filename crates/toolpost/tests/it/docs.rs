@@ -1,0 +1,162 @@
+//! What the README and the guides show is run, so that they cannot drift from the product.
+
+use crate::{Home, project};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// What a person types to get, build or test the project itself; everything else that is not `toolpost` is an error.
+const NOT_RUN: [&str; 6] = ["git clone ", "cd ", "cargo build", "cargo test", "cargo xtask ", "scripts/"];
+
+/// A block of code in a page.
+struct Block {
+    page: String,
+    line: usize,
+    text: String,
+}
+
+#[test]
+fn every_command_of_the_docs_works() {
+    let mut run = 0;
+    for block in pages().iter().flat_map(|page| blocks(page, "sh")) {
+        for (index, line) in block.text.lines().enumerate() {
+            let place = format!("{}:{}", block.page, block.line + index);
+            if let Some((command, status)) = command(line).unwrap_or_else(|why| panic!("{place}: {why}")) {
+                let output = in_a_repository(&command);
+                assert_eq!(output.status.code(), Some(status), "{place}: {command}\n{output:?}");
+                run += 1;
+            }
+        }
+    }
+    assert!(run > 0, "the README shows no command");
+}
+
+#[test]
+fn the_code_of_the_guide_is_that_of_the_example() {
+    let guide = project().join("docs/guide/first-tool.md");
+    if guide.is_file() {
+        let example = std::fs::read_to_string(project().join("examples/hello-tool/src/main.rs")).unwrap();
+        let blocks = blocks(&guide, "rust");
+        assert!(!blocks.is_empty(), "the guide shows no code");
+        for block in blocks {
+            let text = block.text.trim_matches('\n');
+            assert!(example.contains(text), "{}:{} is not in the example:\n{text}", block.page, block.line);
+        }
+    }
+}
+
+#[test]
+fn the_example_builds_and_runs() {
+    let tests = std::env::current_exe().unwrap();
+    let built = tests.parent().and_then(Path::parent).unwrap();
+    let profile = if built.ends_with("debug") { "dev" } else { built.file_name().unwrap().to_str().unwrap() };
+    let status = Command::new(env!("CARGO"))
+        .args(["build", "--quiet", "--offline", "-p", "hello-tool", "--profile", profile, "--target-dir"])
+        .arg(built.parent().unwrap())
+        .current_dir(project())
+        .status()
+        .unwrap();
+    assert!(status.success());
+    let output = Command::new(built.join("hello-tool")).output().unwrap();
+    let expected = "Hello, Ada!\nHELLO, ADA!\nError: no tool `helo`; nearest: `hello`\n";
+    assert_eq!(String::from_utf8_lossy(&output.stdout), expected);
+    assert!(output.status.success() && output.stderr.is_empty());
+}
+
+/// The README, which must be there, and every guide.
+fn pages() -> Vec<PathBuf> {
+    let mut pages = vec![project().join("README.md")];
+    let guides = std::fs::read_dir(project().join("docs/guide")).into_iter().flatten().flatten();
+    pages.extend(
+        guides.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|end| end == "md")),
+    );
+    pages.sort();
+    pages
+}
+
+/// The blocks of one language in a page.
+fn blocks(page: &Path, language: &str) -> Vec<Block> {
+    let text = std::fs::read_to_string(page).unwrap_or_else(|error| panic!("{}: {error}", page.display()));
+    let name = page.strip_prefix(project()).unwrap().display().to_string();
+    let mut blocks: Vec<Block> = Vec::new();
+    let mut is_inside: Option<bool> = None;
+    for (index, line) in text.lines().enumerate() {
+        match (line.trim_start().strip_prefix("```"), is_inside) {
+            (Some(_), Some(_)) => is_inside = None,
+            (Some(info), None) => {
+                let is_wanted = info.split([',', ' ']).next() == Some(language);
+                is_inside = Some(is_wanted);
+                if is_wanted {
+                    blocks.push(Block { page: name.clone(), line: index + 2, text: String::new() });
+                }
+            }
+            (None, Some(true)) => {
+                let block = blocks.last_mut().unwrap();
+                block.text.push_str(line);
+                block.text.push('\n');
+            }
+            (None, _) => {}
+        }
+    }
+    assert!(is_inside.is_none(), "{name}: a block is not closed");
+    blocks
+}
+
+/// The command of a line and the status it must end with; nothing for lines that are not run.
+fn command(line: &str) -> Result<Option<(String, i32)>, String> {
+    let line = line.trim();
+    let (line, status) = match line.rsplit_once("# exit ") {
+        Some((command, status)) => {
+            (command.trim(), status.trim().parse().map_err(|_| format!("`{status}` is no status"))?)
+        }
+        None => (line, 0),
+    };
+    let is_marked = line.starts_with("$ ");
+    let line = line.trim_start_matches("$ ");
+    if line == "toolpost" || line.starts_with("toolpost ") {
+        return Ok(Some((line.to_owned(), status)));
+    }
+    if let Some(arguments) = line.strip_prefix("cargo run --release -- ") {
+        return Ok(Some((format!("toolpost {arguments}"), status)));
+    }
+    let is_known =
+        line.is_empty() || line.starts_with('#') || NOT_RUN.iter().any(|start| line.starts_with(start));
+    match is_known || (!is_marked && line.starts_with("cargo run -p hello-tool")) {
+        true => Ok(None),
+        false => Err(format!(
+            "`{line}` is neither run nor on the list of what is not; show output in a ```text block"
+        )),
+    }
+}
+
+/// Runs a line with bash, as a reader of the docs would, in a small repository.
+fn in_a_repository(line: &str) -> Output {
+    let home = Home::new();
+    std::fs::remove_dir_all(home.path("repo/.git")).unwrap();
+    let git = Command::new("git").args(["init", "--quiet"]).current_dir(home.path("repo")).status();
+    assert!(git.unwrap().success());
+    let folder = Path::new(env!("CARGO_BIN_EXE_toolpost")).parent().unwrap();
+    let path = format!("{}:/usr/bin:/bin", folder.display());
+    let environment = home.command([] as [&str; 0]);
+    let mut bash = Command::new("bash");
+    bash.args(["-euo", "pipefail", "-c", line]).current_dir(home.path("repo")).env_clear();
+    bash.envs(environment.get_envs().filter_map(|(name, value)| Some((name, value?)))).env("PATH", path);
+    bash.output().unwrap()
+}
+
+#[test]
+fn lines_of_the_docs_are_understood() {
+    for (line, expected) in [
+        ("toolpost call list", Some(("toolpost call list", 0))),
+        ("$ toolpost tools", Some(("toolpost tools", 0))),
+        ("cargo run --release -- call list", Some(("toolpost call list", 0))),
+        ("toolpost call raed '{}'   # exit 2", Some(("toolpost call raed '{}'", 2))),
+        ("git clone https://example.org/x", None),
+        ("cargo xtask check", None),
+        ("# a comment", None),
+        ("", None),
+    ] {
+        let expected = expected.map(|(command, status)| (command.to_owned(), status));
+        assert_eq!(command(line), Ok(expected), "{line}");
+    }
+    assert!(command("rm -rf /").is_err() && command("toolpost x # exit soon").is_err());
+}

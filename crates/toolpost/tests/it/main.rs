@@ -1,0 +1,101 @@
+//! The `toolpost` command as people and programs use it: the real executable, in a home of its own.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "tests set up the world around the command by hand, and say what they measured"
+)]
+
+mod arguments;
+mod call;
+mod docs;
+mod settings;
+mod signals;
+mod terminal;
+mod tools;
+
+use serde_json::Value;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+/// A user's home with one small repository in it.
+struct Home {
+    folder: TempDir,
+}
+
+/// What a command did.
+struct Ran {
+    status: i32,
+    stdout: String,
+    stderr: String,
+}
+
+impl Home {
+    fn new() -> Home {
+        let home = Home { folder: tempfile::tempdir().unwrap() };
+        home.write("repo/README.md", "# fixture\n\nThe second line is empty.\n4\n5\n6\n7\n");
+        home.write("repo/src/main.rs", "fn main() {}\n");
+        std::fs::create_dir_all(home.path("repo/.git")).unwrap();
+        home
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().canonicalize().unwrap().join(name)
+    }
+
+    fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, content).unwrap();
+    }
+
+    /// The command, standing in the repository, knowing nothing of the machine it is tested on.
+    fn command(&self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_toolpost"));
+        command
+            .args(args)
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .env("HOME", self.path(""))
+            .env("XDG_DATA_HOME", self.path("data"))
+            .current_dir(self.path("repo"));
+        command
+    }
+
+    fn run(&self, args: &[&str]) -> Ran {
+        Ran::of(self.command(args).output().unwrap())
+    }
+
+    /// Runs with `--json`; whatever happens, exactly one JSON object comes out.
+    fn json(&self, args: &[&str]) -> (i32, Value) {
+        self.run(&[args, &["--json"]].concat()).json()
+    }
+}
+
+impl Ran {
+    fn of(output: Output) -> Ran {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let ran = Ran {
+            status: output.status.code().unwrap_or(-1),
+            stdout: text(&output.stdout),
+            stderr: text(&output.stderr),
+        };
+        assert!(!ran.stderr.contains("panicked at"), "{}", ran.stderr);
+        ran
+    }
+
+    fn json(self) -> (i32, Value) {
+        assert!(self.stdout.ends_with('\n') && self.stdout.lines().count() == 1, "{:?}", self.stdout);
+        let value: Value = serde_json::from_str(&self.stdout).unwrap();
+        assert!(value.is_object(), "{value}");
+        (self.status, value)
+    }
+}
+
+/// The root of the workspace of this project.
+fn project() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().parent().unwrap()
+}
