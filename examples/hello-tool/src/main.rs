@@ -12,7 +12,6 @@ struct Name {
 }
 
 struct Hello;
-
 impl Tool for Hello {
     type Args = Name;
     type Data = ();
