@@ -1,0 +1,60 @@
+//! Through the whole executor: find, validate, decide, run in a task of its own, record.
+
+use super::{Answer, Args, NAME, noop};
+use anyhow::Result;
+use serde_json::Value;
+use std::sync::Arc;
+use toolpost_core::{
+    Capability, Context, EventSink, Executor, Memory, MemoryLog, NoEvents, Outcome, Output, Policy, Registry,
+    Spec, Tool, ToolError,
+};
+
+struct Noop;
+
+impl Tool for Noop {
+    type Args = Args;
+    type Data = ();
+
+    fn spec(&self) -> Spec {
+        Spec::new(NAME, "1.0.0", "Does nothing.").requires(Capability::Read).idempotent()
+    }
+
+    async fn call(&self, _: &Context, args: Args) -> Result<Output, ToolError> {
+        Ok(Output::text(noop(args).await))
+    }
+}
+
+pub(super) struct Subject {
+    executor: Executor,
+    ctx: Context,
+}
+
+impl Subject {
+    /// Nobody listens to events; statistics and last results are kept all the same.
+    pub(super) fn quiet() -> Result<Subject> {
+        Subject::new(Arc::new(NoEvents))
+    }
+
+    /// Every event is kept in memory.
+    pub(super) fn logged() -> Result<Subject> {
+        Subject::new(Arc::new(MemoryLog::default()))
+    }
+
+    fn new(events: Arc<dyn EventSink>) -> Result<Subject> {
+        let registry = Arc::new(Registry::new());
+        registry.register(Noop)?;
+        let ctx = Context::builder(Arc::new(Memory::new())).events(events).build();
+        Ok(Subject { executor: Executor::new(registry, Policy::default()), ctx })
+    }
+
+    pub(super) async fn call(&self, arguments: String) -> Result<Outcome, serde_json::Error> {
+        let arguments: Value = serde_json::from_str(&arguments)?;
+        Ok(self.executor.call(&self.ctx, NAME, arguments).await)
+    }
+}
+
+impl Answer for Result<Outcome, serde_json::Error> {
+    fn is_ok(&self) -> bool {
+        self.as_ref().is_ok_and(Outcome::is_success)
+    }
+}

@@ -1,0 +1,90 @@
+//! `start`: whole processes, from before the fork to after the wait.
+
+use crate::report::{Table, Unit};
+use crate::samples::Samples;
+use anyhow::{Context as _, Result, bail};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+const ROUNDS: usize = 200;
+const WARM_UP: usize = 5;
+
+const TRUE: &str = "/bin/true";
+const VERSION: &str = "toolpost --version";
+const READ: &str = "toolpost call read";
+const LIST: &str = "toolpost call list";
+
+/// Starts each command in turn, many times.
+pub(crate) fn measure(toolpost: &Path) -> Result<Table> {
+    let toolpost =
+        toolpost.canonicalize().with_context(|| format!("no executable `{}`", toolpost.display()))?;
+    let folder = tempfile::tempdir()?;
+    let (workspace, home) = (folder.path().join("workspace"), folder.path().join("home"));
+    for directory in ["src", "docs", "tests"] {
+        std::fs::create_dir_all(workspace.join(directory))?;
+        for number in 0..5 {
+            let text = format!("line {number}\n").repeat(20);
+            std::fs::write(workspace.join(directory).join(format!("file-{number}.txt")), text)?;
+        }
+    }
+    std::fs::create_dir_all(&home)?;
+    let subjects: [(&str, &Path, &[&str]); 4] = [
+        (TRUE, Path::new(TRUE), &[]),
+        (VERSION, &toolpost, &["--version"]),
+        (READ, &toolpost, &["call", "read", r#"{"filePath":"src/file-0.txt"}"#]),
+        (LIST, &toolpost, &["call", "list", "{}"]),
+    ];
+    let mut measured: Vec<(Samples, u64)> = subjects.iter().map(|_| Default::default()).collect();
+    for round in 0..WARM_UP + ROUNDS {
+        for ((name, program, arguments), (samples, peak)) in subjects.iter().zip(&mut measured) {
+            let mut command = Command::new(program);
+            command.args(*arguments).current_dir(&workspace).env("HOME", &home);
+            for variable in ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"] {
+                command.env_remove(variable);
+            }
+            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+            let (time, kib) = run(name, &mut command)?;
+            if round >= WARM_UP {
+                samples.add(time);
+                *peak = (*peak).max(kib);
+            }
+        }
+    }
+    let mut table = Table::new(format!("start: a whole process, {ROUNDS} rounds in turn"), Unit::Millis);
+    for ((name, ..), (samples, peak)) in subjects.iter().zip(measured) {
+        table.add(name, samples, Some(peak));
+    }
+    table.goal(VERSION, "at most 3 ms over /bin/true", |row| row.over_first <= 3.0);
+    table.goal(READ, "under 10 ms", |row| row.median < 10.0);
+    table.note(
+        "A child's peak memory is at least what this process had when it forked: the row of /bin/true.",
+    );
+    Ok(table)
+}
+
+fn run(name: &str, command: &mut Command) -> Result<(Duration, u64)> {
+    let started = Instant::now();
+    let child = command.spawn()?;
+    let (status, peak_kib) = wait(child)?;
+    let time = started.elapsed();
+    if status != 0 {
+        bail!("`{name}` ended with wait status {status}");
+    }
+    Ok((time, peak_kib))
+}
+
+/// Waits for a child; its wait status, and the most memory it had, in KiB.
+fn wait(child: Child) -> Result<(i32, u64)> {
+    let id = libc::pid_t::try_from(child.id())?;
+    let mut status = 0;
+    // SAFETY: a `rusage` is plain numbers, for which zero is a value; `wait4` writes only to the two places given.
+    let (waited, usage) = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        (libc::wait4(id, &mut status, 0, &mut usage), usage)
+    };
+    if waited != id {
+        return Err(std::io::Error::last_os_error().into());
+    }
+    Ok((status, u64::try_from(usage.ru_maxrss).unwrap_or_default()))
+}
