@@ -8,6 +8,7 @@
 )]
 
 mod arguments;
+mod asking;
 mod call;
 mod docs;
 mod settings;

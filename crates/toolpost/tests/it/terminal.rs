@@ -3,13 +3,18 @@
 use crate::{Home, Ran};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use std::fs::{File, OpenOptions};
-use std::io::Read;
+use std::io::{Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::process::Command;
 
 /// Everything that reaches the screen of a pseudo-terminal, and the exit status.
-fn on_a_terminal(mut command: Command) -> (i32, String) {
+fn on_a_terminal(command: Command) -> (i32, String) {
+    typed_on_a_terminal(command, "")
+}
+
+/// The same, with somebody typing.
+pub(crate) fn typed_on_a_terminal(mut command: Command, typed: &str) -> (i32, String) {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&master).unwrap();
     unlockpt(&master).unwrap();
@@ -24,6 +29,7 @@ fn on_a_terminal(mut command: Command) -> (i32, String) {
     let mut seen = Vec::new();
     let mut chunk = [0; 4096];
     let mut master = File::from(master);
+    master.write_all(typed.as_bytes()).unwrap();
     // Linux says EIO where the other end is closed.
     while let Ok(count @ 1..) = master.read(&mut chunk) {
         seen.extend_from_slice(&chunk[..count]);
