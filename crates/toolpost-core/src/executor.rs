@@ -25,7 +25,7 @@ use crate::event::EventKind;
 use crate::id::new_id;
 use crate::outcome::{Metadata, Outcome};
 use crate::policy::{Effect, Policy, Request};
-use crate::registry::{Entry, Prepared, Registry, Snapshot};
+use crate::registry::{Entry, Prepared, Registry, Resolved, Snapshot};
 use crate::schema::Repair;
 use crate::tool::OutputBudget;
 use decide::Remembered;
@@ -162,7 +162,9 @@ impl Executor {
         let total = calls.len();
         let (mut beside, mut in_turn) = (Vec::new(), Vec::new());
         for (index, call) in calls.into_iter().enumerate() {
-            let is_safe = snapshot.find(&call.tool).is_ok_and(|(entry, _)| entry.spec().facts.parallel_safe);
+            let is_safe = snapshot
+                .find(&call.tool, ctx.dialect())
+                .is_ok_and(|found| found.entry.spec().facts.parallel_safe);
             if is_safe { beside.push((index, call)) } else { in_turn.push((index, call)) }
         }
         let beside = futures_util::future::join_all(beside.into_iter().map(|(index, call)| {
@@ -218,6 +220,7 @@ impl Executor {
         parent.derive(Running {
             id: new_id(parent.clock().now_ms()),
             tool: call.tool.clone(),
+            alias: snapshot.find(&call.tool, parent.dialect()).ok().and_then(|found| found.alias),
             parent: (!above.id.is_empty()).then(|| above.id.clone()),
             depth: above.depth + usize::from(!above.id.is_empty()),
             workspace: parent.host_workspace().clone(),
@@ -279,7 +282,7 @@ impl Executor {
         name: &str,
         arguments: Value,
     ) -> Result<(Arc<Entry>, Value, Vec<Repair>), ToolError> {
-        let (entry, alias) = snapshot.find(name)?;
+        let Resolved { entry, alias, is_own } = snapshot.find(name, ctx.dialect())?;
         let spec = entry.spec();
         let policy = self.policy_for(ctx.session());
         if !policy.offers(&spec.name, spec.required) {
@@ -301,17 +304,15 @@ impl Executor {
                 format!("`{}` needs the {} service, which is not there", spec.name, need.as_str()),
             ));
         }
-        match alias {
-            Some(alias) => {
-                let repair = Repair {
-                    path: "tool".to_owned(),
-                    from: format!("`{name}`"),
-                    to: format!("`{}`", alias.tool),
-                };
-                Ok((entry.clone(), alias.apply(arguments), vec![repair]))
-            }
-            None => Ok((entry.clone(), arguments, Vec::new())),
+        let mut repairs = Vec::new();
+        if !is_own {
+            let to = format!("`{}`", spec.name);
+            repairs.push(Repair { path: "tool".to_owned(), from: format!("`{name}`"), to });
         }
+        let Some(alias) = alias else { return Ok((entry.clone(), arguments, repairs)) };
+        let (arguments, left_out) = alias.apply(arguments);
+        repairs.extend(left_out);
+        Ok((entry.clone(), arguments, repairs))
     }
 
     async fn initialize<'e>(&self, ctx: &Context, entry: &'e Entry) -> Result<&'e Arc<Prepared>, ToolError> {

@@ -3,9 +3,10 @@
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
-use toolpost_core::Capability;
 use toolpost_core::policy::{Effect, Layer, Origin, Profile, Rule};
+use toolpost_core::{Capability, Dialect};
 
 /// The tool runtime for AI agents.
 ///
@@ -39,6 +40,10 @@ pub struct Flags {
     /// Allow just this: `action: resource`, such as 'bash: cargo test *' or 'read: /.env'.
     #[arg(long, value_name = "RULE", global = true, value_parser = parse_allow_rule)]
     pub allow_rule: Vec<Rule>,
+    /// Names and arguments in which tools are offered: toolpost (the default), long, claude, gemini or codex. Those of
+    /// the others are understood all the same.
+    #[arg(long, value_name = "NAME", global = true, value_parser = Dialect::named)]
+    pub dialect: Option<Arc<Dialect>>,
     /// Session that handles and results belong to; otherwise one of the workspace's own.
     #[arg(long, value_name = "ID", global = true)]
     pub session: Option<String>,
@@ -61,6 +66,8 @@ pub enum Command {
         #[command(subcommand)]
         command: Option<Tools>,
     },
+    /// Show the packs of tools: what each can cause, and whether the policy allows it.
+    Packs,
     /// Print a completion script for a shell.
     Completions {
         /// The shell.

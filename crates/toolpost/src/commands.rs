@@ -3,4 +3,5 @@
 pub(crate) mod call;
 pub(crate) mod completions;
 pub(crate) mod internal;
+pub(crate) mod packs;
 pub(crate) mod tools;

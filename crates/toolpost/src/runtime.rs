@@ -4,8 +4,8 @@ use crate::config::Config;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use toolpost_core::{
-    Code, Context, Disk, EventSink, Executor, Locks, Registry, Spill, SpillLimits, Texts, ToolError,
-    Workspace,
+    Code, Context, Disk, EventSink, Executor, Locks, Registry, Services, Spill, SpillLimits, Texts,
+    ToolError, Workspace,
 };
 
 /// Everything that a way in needs to run tools.
@@ -30,10 +30,12 @@ impl Runtime {
                 |texts, (tool, text)| texts.with_override(tool, text),
             );
         let registry = Arc::new(Registry::with_texts(texts));
-        toolpost_tools::register_all(&registry)?;
+        // No services yet: what needs one appears with it.
+        toolpost_tools::register_default(&registry, &Services::default())?;
         let cancel = CancellationToken::new();
         let mut context = Context::builder(workspace)
             .session(&config.session)
+            .dialect(config.dialect.clone())
             .cwd(config.cwd.to_string_lossy())
             .events(events)
             .redactor(config.redactor.clone())

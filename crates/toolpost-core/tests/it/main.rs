@@ -8,5 +8,7 @@
 )]
 
 mod declaration;
+mod dialect;
+mod pack;
 mod policy;
 mod workspace;

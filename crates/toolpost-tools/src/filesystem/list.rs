@@ -116,7 +116,7 @@ impl Tool for List {
         let held_back = ctx.held_back();
         let holds = |name: &str| held_back.holds(name);
         let found = walk(ctx.workspace().as_ref(), &args.path, &options, &should_stop, &holds).await?;
-        let text = format!("{}{}", tree(&name, &found), note(&found, args.depth, held_back.note()));
+        let text = format!("{}{}", tree(&name, &found), note(ctx, &found, args.depth, held_back.note()));
         let data = Data {
             path: name.clone(),
             entries: found
@@ -161,10 +161,11 @@ fn one_line(name: &str) -> String {
     }
 }
 
-fn note(found: &Walk, depth: usize, held_back: Option<String>) -> String {
+fn note(ctx: &Context, found: &Walk, depth: usize, held_back: Option<String>) -> String {
     let mut notes = Vec::new();
     if found.found.is_empty() && found.left_out == 0 {
-        notes.push("nothing here; hidden=true and noIgnore=true show more".to_owned());
+        let (hidden, no_ignore) = (ctx.spelled("hidden", true), ctx.spelled("noIgnore", true));
+        notes.push(format!("nothing here; {hidden} and {no_ignore} show more"));
     }
     if found.left_out > 0 {
         let worst = found.left_out_by_folder.iter().max_by_key(|left| left.entries);

@@ -142,7 +142,7 @@ fn read(ctx: &Context, mut file: File, args: &Args) -> Result<Output<Data>, Tool
         )
         .with("totalLines", total));
     }
-    let text = format!("{}{}", page.text, note(&page, &wanted));
+    let text = format!("{}{}", page.text, note(ctx, &page, &wanted));
     let data = Data {
         path: stat.name.clone(),
         kind: "text".to_owned(),
@@ -168,14 +168,15 @@ fn read(ctx: &Context, mut file: File, args: &Args) -> Result<Output<Data>, Tool
 }
 
 /// What follows the lines: how to go on, what was cut.
-fn note(page: &Page, wanted: &Wanted) -> String {
+fn note(ctx: &Context, page: &Page, wanted: &Wanted) -> String {
     let mut notes = Vec::new();
     if page.lines == 0 {
         notes.push("the file is empty".to_owned());
     }
     if let Some(next) = page.next {
         let of = page.total.map_or_else(String::new, |total| format!(" of {total}"));
-        notes.push(format!("lines {}{of}; go on with offset={next}", shown_range(wanted, page.lines)));
+        let next = ctx.spelled("offset", next);
+        notes.push(format!("lines {}{of}; go on with {next}", shown_range(wanted, page.lines)));
     }
     if page.cut > 0 {
         notes.push(format!("{} long lines cut at {} characters, marked …", page.cut, lines::MAX_LINE));

@@ -34,7 +34,7 @@ pub(super) async fn names(ctx: &Context, args: &Args) -> Result<Output<Data>, To
     let next = (found.left_out > 0).then(|| first + shown.len() as u64);
     let mut text = format!("{name} is a folder of {total} entries:\n{}", shown.concat());
     if let Some(next) = next {
-        text.push_str(&format!("({} more; go on with offset={next})", found.left_out));
+        text.push_str(&format!("({} more; go on with {})", found.left_out, ctx.spelled("offset", next)));
     }
     if let Some(note) = held_back.note() {
         text.push_str(&format!("({note})"));
