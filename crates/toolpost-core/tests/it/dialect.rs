@@ -326,6 +326,22 @@ fn a_definition_is_offered_in_the_words_of_the_dialect() {
 }
 
 #[test]
+fn names_and_arguments_are_those_of_the_hosts() {
+    let tools = specified::all();
+    for line in include_str!("dialect/offered.txt").lines().filter(|line| !line.starts_with('#')) {
+        let mut words = line.split_whitespace();
+        let (dialect, name) = (words.next().unwrap(), words.next().unwrap());
+        let tool = tools.iter().find(|tool| tool.name == name).unwrap();
+        let offered = Dialect::named(dialect).unwrap().offer(&tool.definition()).unwrap();
+        let arguments = offered.input["properties"].as_object().unwrap().keys();
+        let found: Vec<&str> =
+            std::iter::once(offered.name.as_str()).chain(arguments.map(String::as_str)).collect();
+        let expected: Vec<&str> = words.map(|word| word.trim_matches(['(', ')'])).collect();
+        assert_eq!(found, expected, "{line}");
+    }
+}
+
+#[test]
 fn a_tool_that_no_table_knows_is_offered_and_called_as_it_is() {
     let registry = Registry::new();
     for name in ["read", "Read", "weather"] {
