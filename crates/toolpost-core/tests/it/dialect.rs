@@ -326,7 +326,7 @@ fn a_definition_is_offered_in_the_words_of_the_dialect() {
 }
 
 #[test]
-fn names_and_arguments_are_those_of_the_hosts() {
+fn names_and_arguments_are_those_written_out() {
     let tools = specified::all();
     for line in include_str!("dialect/offered.txt").lines().filter(|line| !line.starts_with('#')) {
         let mut words = line.split_whitespace();
