@@ -8,9 +8,11 @@ pub(crate) use deadline::Deadline;
 pub use held_back::HeldBack;
 pub use services::{Extra, Services};
 
+use crate::alias::Alias;
 use crate::capability::{Capabilities, Capability, Need};
 use crate::clock::{Clock, SystemClock};
 use crate::confirm::{Answer, Confirm, NobodyThere, Question};
+use crate::dialect::Dialect;
 use crate::error::{Code, ToolError};
 use crate::event::{Event, EventKind, EventSink, NoEvents};
 use crate::executor::{Call, Executor};
@@ -52,6 +54,7 @@ struct Host {
     confirm: Arc<dyn Confirm>,
     redactor: Arc<Redactor>,
     spill: Option<Arc<Spill>>,
+    dialect: Arc<Dialect>,
 }
 
 /// What the executor sets anew for each call.
@@ -59,6 +62,8 @@ struct Host {
 pub(crate) struct Running {
     pub(crate) id: String,
     pub(crate) tool: String,
+    /// The spelling that the call was made in.
+    pub(crate) alias: Option<Arc<Alias>>,
     pub(crate) parent: Option<String>,
     pub(crate) depth: usize,
     pub(crate) workspace: Arc<dyn Workspace>,
@@ -132,6 +137,7 @@ impl Context {
                 confirm: Arc::new(NobodyThere),
                 redactor: Arc::new(Redactor::default()),
                 spill: None,
+                dialect: Dialect::canonical(),
             },
         }
     }
@@ -193,6 +199,21 @@ impl Context {
         tokio::task::spawn_blocking(move || spill.open(&session, &handle))
             .await
             .map_err(|error| ToolError::new(Code::ReadError, format!("reading `{path}` stopped: {error}")))?
+    }
+
+    /// The dialect in which tools are offered to this session.
+    pub fn dialect(&self) -> &Arc<Dialect> {
+        &self.host.dialect
+    }
+
+    /// An argument of the running tool with a value, as the caller would write it: `offset=20`. For texts that say how
+    /// to go on, since the caller may know the argument by another name, or count from 0.
+    pub fn spelled(&self, argument: &str, value: impl Into<Value>) -> String {
+        let alias = self.call.alias.as_ref();
+        match alias.and_then(|alias| alias.offered(None, argument)) {
+            Some(spelling) => format!("{}={}", spelling.from, spelling.theirs(value.into())),
+            None => format!("{argument}={}", value.into()),
+        }
     }
 
     /// The services there are.
@@ -465,6 +486,13 @@ impl ContextBuilder {
         self
     }
 
+    /// The dialect in which tools are offered to the session; canonical names unless set.
+    #[must_use]
+    pub fn dialect(mut self, dialect: Arc<Dialect>) -> ContextBuilder {
+        self.host.dialect = dialect;
+        self
+    }
+
     /// The token whose firing cancels every call of this context.
     #[must_use]
     pub fn cancel(mut self, cancel: CancellationToken) -> ContextBuilder {
@@ -477,6 +505,7 @@ impl ContextBuilder {
         let call = Running {
             id: String::new(),
             tool: String::new(),
+            alias: None,
             parent: None,
             depth: 0,
             workspace: self.host.workspace.clone(),

@@ -26,7 +26,7 @@ use crate::event::EventKind;
 use crate::id::new_id;
 use crate::outcome::{Metadata, Outcome};
 use crate::policy::{Effect, Explanation, Policy, Request};
-use crate::registry::{Entry, Prepared, Registry, Snapshot};
+use crate::registry::{Entry, Prepared, Registry, Resolved, Snapshot};
 use crate::schema::Repair;
 use crate::tool::OutputBudget;
 use decide::Remembered;
@@ -143,9 +143,12 @@ impl Executor {
     /// How a call would be decided, rule by rule, without running it; also where the tool is not offered.
     pub fn explain(&self, ctx: &Context, tool: &str, arguments: Value) -> Result<Explanation, ToolError> {
         let snapshot = self.inner.registry.snapshot();
-        let (entry, alias) = snapshot.find(tool)?;
+        let Resolved { entry, alias, .. } = snapshot.find(tool, ctx.dialect())?;
         let prepared = entry.prepared()?;
-        let arguments = alias.map_or_else(|| arguments.clone(), |alias| alias.apply(arguments.clone()));
+        let arguments = match &alias {
+            Some(alias) => alias.apply(arguments).0,
+            None => arguments,
+        };
         let (arguments, _) = arguments::check(prepared, arguments)?;
         let accesses = arguments::accesses(ctx, entry, prepared, &arguments)?;
         let request = Request { tool: entry.name(), accesses: &accesses };
@@ -171,7 +174,9 @@ impl Executor {
         let total = calls.len();
         let (mut beside, mut in_turn) = (Vec::new(), Vec::new());
         for (index, call) in calls.into_iter().enumerate() {
-            let is_safe = snapshot.find(&call.tool).is_ok_and(|(entry, _)| entry.spec().facts.parallel_safe);
+            let is_safe = snapshot
+                .find(&call.tool, ctx.dialect())
+                .is_ok_and(|found| found.entry.spec().facts.parallel_safe);
             if is_safe { beside.push((index, call)) } else { in_turn.push((index, call)) }
         }
         let beside = futures_util::future::join_all(beside.into_iter().map(|(index, call)| {
@@ -241,6 +246,7 @@ impl Executor {
         parent.derive(Running {
             id: new_id(parent.clock().now_ms()),
             tool: call.tool.clone(),
+            alias: snapshot.find(&call.tool, parent.dialect()).ok().and_then(|found| found.alias),
             parent: (!above.id.is_empty()).then(|| above.id.clone()),
             depth: above.depth + usize::from(!above.id.is_empty()),
             workspace: parent.host_workspace().clone(),
@@ -274,7 +280,7 @@ impl Executor {
             ));
         }
         // 1 find
-        let (entry, _) = snapshot.find(&call.tool)?;
+        let entry = snapshot.find(&call.tool, ctx.dialect())?.entry;
         entry.name().clone_into(&mut known.tool);
         known.is_found = true;
         known.budget = entry.spec().budget;
@@ -314,7 +320,7 @@ impl Executor {
         name: &str,
         arguments: Value,
     ) -> Result<(Arc<Entry>, Value, Vec<Repair>), ToolError> {
-        let (entry, alias) = snapshot.find(name)?;
+        let Resolved { entry, alias, is_own } = snapshot.find(name, ctx.dialect())?;
         let spec = entry.spec();
         let policy = self.policy_for(ctx.session());
         if !policy.offers(&spec.name, spec.required) {
@@ -336,17 +342,15 @@ impl Executor {
                 format!("`{}` needs the {} service, which is not there", spec.name, need.as_str()),
             ));
         }
-        match alias {
-            Some(alias) => {
-                let repair = Repair {
-                    path: "tool".to_owned(),
-                    from: format!("`{name}`"),
-                    to: format!("`{}`", alias.tool),
-                };
-                Ok((entry.clone(), alias.apply(arguments), vec![repair]))
-            }
-            None => Ok((entry.clone(), arguments, Vec::new())),
+        let mut repairs = Vec::new();
+        if !is_own {
+            let to = format!("`{}`", spec.name);
+            repairs.push(Repair { path: "tool".to_owned(), from: format!("`{name}`"), to });
         }
+        let Some(alias) = alias else { return Ok((entry.clone(), arguments, repairs)) };
+        let (arguments, left_out) = alias.apply(arguments);
+        repairs.extend(left_out);
+        Ok((entry.clone(), arguments, repairs))
     }
 
     async fn initialize<'e>(&self, ctx: &Context, entry: &'e Entry) -> Result<&'e Arc<Prepared>, ToolError> {
@@ -403,7 +407,7 @@ impl Drop for Ending<'_> {
             return;
         }
         let tool = self.ctx.running().executor.as_ref().and_then(|(_, snapshot)| {
-            snapshot.find(&self.tool).ok().map(|(entry, _)| entry.name().to_owned())
+            snapshot.find(&self.tool, self.ctx.dialect()).ok().map(|found| found.entry.name().to_owned())
         });
         let is_found = tool.is_some();
         let tool = tool.unwrap_or_else(|| std::mem::take(&mut self.tool));

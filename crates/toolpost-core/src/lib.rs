@@ -6,18 +6,22 @@
 //! There is no network, no database and no parser in here, and no second way to run a tool anywhere.
 
 mod access;
+mod alias;
 mod capability;
 mod clock;
 mod confirm;
 mod context;
 pub mod declaration;
+mod dialect;
 mod error;
 mod event;
 mod executor;
 mod future;
 mod id;
+mod json;
 mod nearest;
 mod outcome;
+mod pack;
 pub mod policy;
 mod redact;
 mod registry;
@@ -29,10 +33,12 @@ mod tool;
 mod workspace;
 
 pub use access::{Access, Resource};
+pub use alias::{Alias, ArgumentAlias, ArgumentPath};
 pub use capability::{Capabilities, Capability, Facts, Need};
 pub use clock::{Clock, SystemClock};
 pub use confirm::{Always, Answer, Answers, Confirm, NobodyThere, Question, Remember, Scope};
 pub use context::{Context, ContextBuilder, Extra, HeldBack, Ids, Services, Spawn};
+pub use dialect::Dialect;
 pub use error::{Code, ToolError};
 pub use event::{Event, EventKind, EventSink, MemoryLog, NoEvents, Sinks};
 pub use executor::{Call, Checked, Executor, ExecutorBuilder, Hook, Retry, Stats, ToolStats, Verdict};
@@ -42,9 +48,10 @@ pub use nearest::nearest;
 pub use outcome::{
     Attachment, AttachmentContent, DryRun, Metadata, Outcome, Output, PlannedChange, Truncation,
 };
+pub use pack::{Manifest, ManifestFile, Pack, PackTool, RiskProfile, assert_allowed, resolve_packs};
 pub use policy::{Policy, Profile};
 pub use redact::{RedactingWriter, Redactor};
-pub use registry::{Alias, ArgumentAlias, Draft, Entry, Prepared, Registry, Snapshot};
+pub use registry::{Draft, Entry, Prepared, Registry, Resolved, Snapshot};
 pub use schema::{MAX_DEPTH, Problem, Repair, Schema, arguments_of, data_of};
 pub use seen::Seen;
 pub use spill::{HANDLE_PREFIX, Spill, SpillLimits};

@@ -1,19 +1,19 @@
 //! Which tools there are. Readers get a snapshot that never changes under them; writers swap in the next one.
 
-mod alias;
 mod entry;
 
-pub use alias::{Alias, ArgumentAlias};
 pub(crate) use entry::AbortOnDrop;
 pub use entry::{Entry, Prepared};
 
+use crate::alias::Alias;
 use crate::capability::Capability;
+use crate::dialect::{self, Dialect};
 use crate::error::{Code, ToolError};
 use crate::nearest::nearest;
-use crate::tool::{AnyTool, Setting, Texts};
+use crate::tool::{AnyTool, Definition, Setting, Texts};
 use arc_swap::ArcSwap;
 use indexmap::IndexMap;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -147,18 +147,57 @@ pub struct Snapshot {
     generation: u64,
 }
 
+/// What a name leads to.
+#[derive(Clone)]
+pub struct Resolved<'a> {
+    /// The tool.
+    pub entry: &'a Arc<Entry>,
+    /// How its arguments are spelled under the name, where they may differ.
+    pub alias: Option<Arc<Alias>>,
+    /// Whether the name is one that the session was told: canonical, or of its own dialect.
+    pub is_own: bool,
+}
+
 impl Snapshot {
-    /// The tool that a name or alias leads to, and the alias it went by.
-    pub fn find(&self, name: &str) -> Result<(&Arc<Entry>, Option<&Arc<Alias>>), ToolError> {
-        if let Some(entry) = self.tools.get(name) {
-            return Ok((entry, None));
-        }
-        if let Some(alias) = self.aliases.get(name)
+    /// The tool that a name leads to: in the session's dialect, canonically, by an alias, then in any dialect.
+    ///
+    /// The name of a tool that is there means that tool, so that what a host registers cannot be lost behind a table.
+    pub fn find(&self, name: &str, dialect: &Dialect) -> Result<Resolved<'_>, ToolError> {
+        let exact = self.tools.get(name);
+        if let Some(alias) = dialect.resolve(name)
+            && (alias.tool == name || exact.is_none())
             && let Some(entry) = self.tools.get(&alias.tool)
         {
-            return Ok((entry, Some(alias)));
+            return Ok(Resolved { entry, alias: Some(alias.clone()), is_own: true });
         }
-        Err(self.unknown(name))
+        if let Some(entry) = exact {
+            return Ok(Resolved { entry, alias: None, is_own: true });
+        }
+        for alias in self.aliases.get(name).cloned().into_iter().chain(dialect::resolving(name).cloned()) {
+            if let Some(entry) = self.tools.get(&alias.tool) {
+                return Ok(Resolved { entry, alias: Some(alias), is_own: false });
+            }
+        }
+        Err(self.unknown(name, dialect))
+    }
+
+    /// The definition of a tool as a dialect offers it; none if it does not. Where another tool has the name that the
+    /// dialect would use, the canonical one is offered.
+    pub fn offer(&self, entry: &Entry, dialect: &Dialect) -> Result<Option<Definition>, ToolError> {
+        let definition = &entry.prepared()?.definition;
+        match dialect.name_of(entry.name()) {
+            Some(name) if name != entry.name() && self.tools.contains_key(name) => {
+                Ok(Some(definition.clone()))
+            }
+            _ => Ok(dialect.offer(definition)),
+        }
+    }
+
+    /// The other names of a tool that lead to it in every session, in order.
+    pub fn other_names(&self, tool: &str) -> Vec<String> {
+        let own = self.aliases.values().filter(|alias| alias.tool == tool).map(|alias| alias.name.as_str());
+        let names: BTreeSet<&str> = dialect::tool_names(tool).into_iter().chain(own).collect();
+        names.into_iter().filter(|name| !self.tools.contains_key(*name)).map(str::to_owned).collect()
     }
 
     /// All tools, in the order of registration.
@@ -166,7 +205,7 @@ impl Snapshot {
         self.tools.values()
     }
 
-    /// All aliases, by name.
+    /// The aliases that were added to this registry, by name.
     pub fn aliases(&self) -> impl Iterator<Item = &Arc<Alias>> {
         self.aliases.values()
     }
@@ -176,14 +215,22 @@ impl Snapshot {
         self.generation
     }
 
-    fn unknown(&self, name: &str) -> ToolError {
-        let known = self.tools.keys().chain(self.aliases.keys()).map(String::as_str);
+    fn unknown(&self, name: &str, dialect: &Dialect) -> ToolError {
+        let is_there = |alias: &&Arc<Alias>| self.tools.contains_key(&alias.tool);
+        let others = Dialect::all().iter().flat_map(|dialect| dialect.names()).chain(self.aliases.values());
+        let own = self.tools.keys().map(|name| (name.as_str(), name.as_str()));
+        let tools: BTreeMap<&str, &str> = others
+            .filter(is_there)
+            .map(|alias| (alias.name.as_str(), alias.tool.as_str()))
+            .chain(own)
+            .collect();
         let mut near: Vec<String> = Vec::new();
-        for candidate in nearest(name, known, 6) {
-            // An alias is only a way to its tool: name the tool.
-            let tool = self.aliases.get(&candidate).map_or(candidate, |alias| alias.tool.clone());
-            if !near.contains(&tool) {
-                near.push(tool);
+        for candidate in nearest(name, tools.keys().copied(), 6) {
+            // Another name is only a way to its tool: say what the session calls it.
+            let tool = tools.get(candidate.as_str()).copied().unwrap_or(&candidate);
+            let shown = dialect.name_of(tool).unwrap_or(tool).to_owned();
+            if !near.contains(&shown) {
+                near.push(shown);
             }
         }
         near.truncate(3);

@@ -1,14 +1,60 @@
-//! The built-in tools: one module a pack, one file a tool, its text in a `.txt` beside it.
+//! The built-in tools: one module a pack, one file a tool, its text in a `.txt` beside it, the pack's manifest in a
+//! `.json` beside the module.
 //!
 //! A tool here knows nothing of permission, retries or records; those are the executor's.
 
 pub mod filesystem;
 pub mod meta;
 
-use toolpost_core::{Registry, ToolError};
+use toolpost_core::{Manifest, Pack, Registry, Services, ToolError};
 
-/// Adds every built-in tool, with the other names they are known by.
+/// Every built-in pack, in the order in which its tools are listed.
+pub fn packs() -> Vec<Pack> {
+    vec![filesystem::pack(), meta::pack()]
+}
+
+/// Adds the tools of every built-in pack, whatever services there are.
 pub fn register_all(registry: &Registry) -> Result<(), ToolError> {
-    filesystem::register(registry)?;
-    meta::register(registry)
+    registry.change(|draft| packs().iter().try_for_each(|pack| pack.register(draft)))
+}
+
+/// Adds the tools of the packs whose services are there. A tool with needs of its own is registered all the same: it is
+/// not offered while they are unmet, and called anyway it says what is missing.
+pub fn register_default(registry: &Registry, services: &Services) -> Result<(), ToolError> {
+    registry.change(|draft| {
+        let packs = packs();
+        let mut there = packs.iter().filter(|pack| pack.needs().iter().all(|need| services.has(*need)));
+        there.try_for_each(|pack| pack.register(draft))
+    })
+}
+
+/// The manifest of a built-in pack.
+fn manifest(file: &str, text: &str) -> Manifest {
+    #[expect(clippy::panic, reason = "the manifests are compiled in, and a test reads every one of them")]
+    Manifest::parse(file, text.as_bytes()).unwrap_or_else(|errors| panic!("{errors}")).manifest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_pack_is_sound_and_has_its_own_name() {
+        let registry = Registry::new();
+        register_all(&registry).unwrap();
+        let packs = packs();
+        let mut names: Vec<&str> = packs.iter().map(Pack::name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), packs.len());
+        let tools: usize = packs.iter().map(|pack| pack.tools().len()).sum();
+        assert_eq!(registry.names().len(), tools);
+    }
+
+    #[test]
+    fn the_default_registry_has_what_needs_no_service() {
+        let registry = Registry::new();
+        register_default(&registry, &Services::default()).unwrap();
+        assert_eq!(registry.names(), ["read", "list", "batch"]);
+    }
 }

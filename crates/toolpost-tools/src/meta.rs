@@ -4,9 +4,9 @@ mod batch;
 
 pub use batch::Batch;
 
-use toolpost_core::{Registry, ToolError};
+use toolpost_core::Pack;
 
-/// Adds the pack's tools.
-pub fn register(registry: &Registry) -> Result<(), ToolError> {
-    registry.register(Batch)
+/// The pack.
+pub fn pack() -> Pack {
+    Pack::new(crate::manifest("meta.json", include_str!("meta.json"))).with(Batch)
 }

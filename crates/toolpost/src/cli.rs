@@ -3,10 +3,11 @@
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
-use toolpost_core::Capability;
 use toolpost_core::declaration::Format;
 use toolpost_core::policy::{Effect, Layer, Origin, Profile, Rule};
+use toolpost_core::{Capability, Dialect};
 
 /// The tool runtime for AI agents.
 ///
@@ -43,6 +44,10 @@ pub struct Flags {
     /// Answer every question with yes, except those about protected and key files.
     #[arg(long, global = true)]
     pub yes: bool,
+    /// Names and arguments in which tools are offered: toolpost (the default), long, claude, gemini or codex. Those of
+    /// the others are understood all the same.
+    #[arg(long, value_name = "NAME", global = true, value_parser = Dialect::named)]
+    pub dialect: Option<Arc<Dialect>>,
     /// Session that handles and results belong to; otherwise one of the workspace's own.
     #[arg(long, value_name = "ID", global = true)]
     pub session: Option<String>,
@@ -71,6 +76,8 @@ pub enum Command {
         #[command(subcommand)]
         command: Policy,
     },
+    /// Show the packs of tools: what each can cause, and whether the policy allows it.
+    Packs,
     /// Print a completion script for a shell.
     Completions {
         /// The shell.

@@ -3,5 +3,6 @@
 pub(crate) mod call;
 pub(crate) mod completions;
 pub(crate) mod internal;
+pub(crate) mod packs;
 pub(crate) mod policy;
 pub(crate) mod tools;

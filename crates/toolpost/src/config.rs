@@ -10,8 +10,9 @@ use env::Environment;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use toolpost_core::policy::{Layer, Policy, Profile};
-use toolpost_core::{Code, Redactor, ToolError};
+use toolpost_core::{Code, Dialect, Redactor, ToolError};
 
 /// Everything a runtime is made from.
 #[derive(Debug)]
@@ -22,6 +23,8 @@ pub struct Config {
     pub cwd: PathBuf,
     /// What may happen.
     pub policy: Policy,
+    /// The names and arguments in which tools are offered.
+    pub dialect: Arc<Dialect>,
     /// The session that calls belong to.
     pub session: String,
     /// Whether the session was named, so that it outlives the process.
@@ -61,6 +64,7 @@ impl Config {
             roots,
             cwd,
             policy,
+            dialect: flags.dialect.clone().unwrap_or_else(Dialect::canonical),
             data_directory: environment.data_directory,
             descriptions,
             redactor: Redactor::new(environment.secrets),

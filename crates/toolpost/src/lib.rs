@@ -44,6 +44,9 @@ pub fn run() -> ExitCode {
         Command::Tools { command } => with_runtime(&cli.flags, environment, &printer, |runtime| {
             commands::tools::run(runtime, &printer, command.as_ref())
         }),
+        Command::Packs => with_runtime(&cli.flags, environment, &printer, |runtime| {
+            commands::packs::run(&runtime, &printer)
+        }),
     };
     match printer.has_lost_data() {
         true => ExitCode::from(status.max(1)),

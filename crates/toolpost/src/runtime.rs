@@ -6,8 +6,8 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use toolpost_core::policy::Layer;
 use toolpost_core::{
-    Code, Confirm, Context, Disk, EventSink, Executor, Locks, Registry, Spill, SpillLimits, Texts, ToolError,
-    Workspace,
+    Code, Confirm, Context, Disk, EventSink, Executor, Locks, Registry, Services, Spill, SpillLimits, Texts,
+    ToolError, Workspace,
 };
 
 /// Everything that a way in needs to run tools.
@@ -40,10 +40,12 @@ impl Runtime {
                 |texts, (tool, text)| texts.with_override(tool, text),
             );
         let registry = Arc::new(Registry::with_texts(texts));
-        toolpost_tools::register_all(&registry)?;
+        // No services yet: what needs one appears with it.
+        toolpost_tools::register_default(&registry, &Services::default())?;
         let cancel = CancellationToken::new();
         let mut context = Context::builder(workspace)
             .session(&config.session)
+            .dialect(config.dialect.clone())
             .cwd(config.cwd.to_string_lossy())
             .events(events)
             .confirm(confirm)

@@ -3,6 +3,7 @@
 use crate::access::{Access, Resource};
 use crate::capability::Capability;
 use crate::context::Context;
+use crate::dialect;
 use crate::error::{Code, ToolError};
 use crate::registry::{Entry, Prepared};
 use crate::schema::repair::repair;
@@ -20,8 +21,8 @@ pub(super) fn check(prepared: &Prepared, arguments: Value) -> Result<(Value, Vec
     if prepared.schema.accepts(&arguments) && !has_whole_float(&arguments) {
         return Ok((arguments, Vec::new()));
     }
-    let aliases = &prepared.definition.argument_aliases;
-    let (mended, repairs) = repair(prepared.schema.value(), aliases, arguments);
+    let aliases = aliases(prepared);
+    let (mended, repairs) = repair(prepared.schema.value(), &aliases, arguments);
     if is_too_deep(&mended) {
         return Err(too_deep());
     }
@@ -34,6 +35,15 @@ pub(super) fn check(prepared: &Prepared, arguments: Value) -> Result<(Value, Vec
 fn too_deep() -> ToolError {
     let message = format!("the arguments are nested deeper than {MAX_DEPTH} levels; send them flat");
     ToolError::new(Code::ValidationError, message)
+}
+
+/// Other spellings of the tool's arguments: its own, then those of every dialect that lead to an argument it has.
+fn aliases(prepared: &Prepared) -> Vec<(String, String)> {
+    let properties = prepared.schema.value().get("properties");
+    let mut all = prepared.definition.argument_aliases.clone();
+    let spellings = dialect::argument_spellings(&prepared.definition.name).into_iter();
+    all.extend(spellings.filter(|(_, name)| properties.is_some_and(|all| all.get(name).is_some())));
+    all
 }
 
 fn refusal(tool: &str, problems: &[Problem], repairs: &[Repair]) -> ToolError {

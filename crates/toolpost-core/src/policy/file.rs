@@ -74,7 +74,7 @@ impl Policy {
 }
 
 /// Parses TOML; the first mistake is located and says what to do.
-pub(super) fn parse<'a>(source: &Source<'a>) -> Result<Spanned<DeTable<'a>>, Errors> {
+pub(crate) fn parse<'a>(source: &Source<'a>) -> Result<Spanned<DeTable<'a>>, Errors> {
     DeTable::parse(source.text()).map_err(|problem| {
         let at = problem.span().map_or(0, |span| span.start);
         let message = problem.message().trim().replace('\n', ", ");
@@ -282,7 +282,7 @@ impl<'a, 'b> Reader<'a, 'b> {
 }
 
 /// What a value is, for messages.
-pub(super) fn kind(value: &Spanned<DeValue<'_>>) -> &'static str {
+pub(crate) fn kind(value: &Spanned<DeValue<'_>>) -> &'static str {
     match value.get_ref() {
         DeValue::String(_) => "a text",
         DeValue::Integer(_) => "a whole number",

@@ -6,7 +6,6 @@
 pub mod claude;
 pub mod codex;
 pub mod gemini;
-mod jsonc;
 mod names;
 pub mod opencode;
 mod starlark;

@@ -96,7 +96,7 @@ impl fmt::Display for Located {
 
 /// Everything wrong with a file, at most twenty of it.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct Errors(pub(super) Vec<Located>);
+pub struct Errors(pub(crate) Vec<Located>);
 
 impl Errors {
     /// Each with its place, in the order of the file.
@@ -104,21 +104,21 @@ impl Errors {
         &self.0
     }
 
-    pub(super) fn none() -> Errors {
+    pub(crate) fn none() -> Errors {
         Errors(Vec::new())
     }
 
-    pub(super) fn push(&mut self, error: Located) {
+    pub(crate) fn push(&mut self, error: Located) {
         if self.0.len() < MOST_ERRORS {
             self.0.push(error);
         }
     }
 
-    pub(super) fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.0.len() >= MOST_ERRORS
     }
 
-    pub(super) fn or<T>(self, value: T) -> Result<T, Errors> {
+    pub(crate) fn or<T>(self, value: T) -> Result<T, Errors> {
         if self.0.is_empty() { Ok(value) } else { Err(self) }
     }
 }

@@ -8,7 +8,9 @@
 )]
 
 mod declaration;
+mod dialect;
 mod executor;
+mod pack;
 mod policy;
 mod registry;
 mod repair;

@@ -5,8 +5,8 @@ use serde_json::json;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use toolpost_core::{
-    Alias, Amendment, Capability, Context, Entry, Memory, Output, Registry, Setting, Spec, Texts, Tool,
-    ToolError,
+    Alias, Amendment, Capability, Context, Dialect, Entry, Memory, Output, Registry, Setting, Spec, Texts,
+    Tool, ToolError,
 };
 
 fn names(entries: Vec<Arc<Entry>>) -> Vec<String> {
@@ -104,7 +104,7 @@ fn several_changes_are_one_or_none() {
     });
     assert!(failed.is_err());
     assert_eq!((registry.names(), registry.snapshot().generation()), (vec!["a".to_owned()], before));
-    assert!(registry.snapshot().find("first").is_ok());
+    assert!(registry.snapshot().find("first", &Dialect::canonical()).is_ok());
     registry
         .change(|draft| {
             draft.unregister("a");
@@ -113,7 +113,7 @@ fn several_changes_are_one_or_none() {
         })
         .unwrap();
     assert_eq!((registry.names(), registry.snapshot().generation()), (vec!["b".to_owned()], before + 1));
-    assert!(snapshot.find("a").is_ok(), "who has the old state keeps it");
+    assert!(snapshot.find("a", &Dialect::canonical()).is_ok(), "who has the old state keeps it");
 }
 
 #[test]

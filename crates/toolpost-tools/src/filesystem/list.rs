@@ -128,7 +128,7 @@ impl Tool for List {
             ctx.checkpoint()?;
         }
         let shown = tree(&name, &mut found, ctx.output_budget().bytes);
-        let text = format!("{shown}{}", note(&found, args.depth, held_back.note()));
+        let text = format!("{shown}{}", note(ctx, &found, args.depth, held_back.note()));
         let data = Data {
             path: name.clone(),
             entries: found
@@ -176,10 +176,11 @@ fn tree(name: &str, found: &mut Walk, bytes: usize) -> String {
     text
 }
 
-fn note(found: &Walk, depth: usize, held_back: Option<String>) -> String {
+fn note(ctx: &Context, found: &Walk, depth: usize, held_back: Option<String>) -> String {
     let mut notes = Vec::new();
     if found.found.is_empty() && found.left_out == 0 && !found.stopped {
-        notes.push("nothing here; hidden=true and noIgnore=true show more".to_owned());
+        let (hidden, no_ignore) = (ctx.spelled("hidden", true), ctx.spelled("noIgnore", true));
+        notes.push(format!("nothing here; {hidden} and {no_ignore} show more"));
     }
     if found.left_out > 0 {
         let worst = found.left_out_by_folder.iter().max_by_key(|left| left.entries);

@@ -137,7 +137,7 @@ fn read(ctx: &Context, mut file: File, args: &Args) -> Result<Output<Data>, Tool
     if page.lines == 0 && wanted.first > 1 {
         return Err(past_the_end(&stat.name, "lines", page.total.unwrap_or(0), wanted.first));
     }
-    let text = format!("{}{}", page.text, note(&page, &wanted));
+    let text = format!("{}{}", page.text, note(ctx, &page, &wanted));
     let data = Data {
         path: stat.name.clone(),
         kind: "text".to_owned(),
@@ -168,14 +168,15 @@ fn past_the_end(name: &str, what: &str, total: u64, first: u64) -> ToolError {
 }
 
 /// What follows the lines: how to go on, what was cut.
-fn note(page: &Page, wanted: &Wanted) -> String {
+fn note(ctx: &Context, page: &Page, wanted: &Wanted) -> String {
     let mut notes = Vec::new();
     if page.lines == 0 {
         notes.push("the file is empty".to_owned());
     }
     if let Some(next) = page.next {
         let of = page.total.map_or_else(String::new, |total| format!(" of {total}"));
-        notes.push(format!("lines {}{of}; go on with offset={next}", shown_range(wanted, page.lines)));
+        let next = ctx.spelled("offset", next);
+        notes.push(format!("lines {}{of}; go on with {next}", shown_range(wanted, page.lines)));
     }
     if page.cut > 0 {
         notes.push(format!("{} long lines cut at {} characters, marked …", page.cut, lines::MAX_LINE));

@@ -6,7 +6,7 @@ use crate::cli::Tools;
 use crate::output::{Printer, Tone, harmless};
 use crate::runtime::Runtime;
 use serde_json::{Value, json};
-use toolpost_core::{Entry, Snapshot, ToolError};
+use toolpost_core::{Definition, Entry, Snapshot, ToolError};
 
 pub(crate) fn run(runtime: Runtime, printer: &Printer, command: Option<&Tools>) -> u8 {
     let result = match command.unwrap_or(&Tools::List) {
@@ -26,21 +26,34 @@ pub(crate) fn run(runtime: Runtime, printer: &Printer, command: Option<&Tools>) 
 
 fn list(runtime: &Runtime, printer: &Printer) -> Result<(), ToolError> {
     let snapshot = runtime.executor.registry().snapshot();
-    let (offered, withheld): (Vec<_>, Vec<_>) = snapshot.all().partition(|entry| is_offered(runtime, entry));
+    let dialect = runtime.context.dialect();
+    let (allowed, withheld): (Vec<_>, Vec<_>) = snapshot.all().partition(|entry| is_offered(runtime, entry));
+    let mut offered = Vec::new();
+    let mut unknown_there = Vec::new();
+    for entry in allowed {
+        match snapshot.offer(entry, dialect)? {
+            Some(definition) => offered.push((entry, definition)),
+            None => unknown_there.push(entry),
+        }
+    }
     if printer.is_json() {
-        let all = offered.iter().map(|entry| describe(&snapshot, entry)).collect::<Result<Vec<_>, _>>()?;
-        printer.json(&json!({ "tools": all }));
+        let all = offered.iter().map(|(entry, definition)| describe(&snapshot, entry, definition));
+        printer.json(&json!({ "tools": all.collect::<Result<Vec<_>, _>>()? }));
         return Ok(());
     }
-    let width = offered.iter().map(|entry| entry.name().len()).max().unwrap_or(0);
+    let width = offered.iter().map(|(_, definition)| definition.name.len()).max().unwrap_or(0);
     let mut page = String::new();
-    for entry in &offered {
-        let prepared = entry.prepared()?;
+    for (entry, definition) in &offered {
         let causes = entry.capabilities().to_string();
-        let name = printer.bold(&format!("{:width$}", entry.name()));
-        page.push_str(&format!("{name}  {causes:12}  {}\n", harmless(&prepared.definition.description)));
+        let name = printer.bold(&format!("{:width$}", definition.name));
+        page.push_str(&format!("{name}  {causes:12}  {}\n", harmless(&definition.description)));
     }
     printer.page(&page);
+    for entry in unknown_there {
+        let reason = dialect.reason_against(entry.name()).unwrap_or_default();
+        let message = format!("not offered in the dialect {}: {} ({reason})", dialect.name(), entry.name());
+        printer.say(Tone::Note, &message);
+    }
     for entry in withheld {
         let needs = entry.spec().required;
         printer.say(Tone::Note, &format!("not offered under this policy: {} (needs {needs})", entry.name()));
@@ -50,16 +63,20 @@ fn list(runtime: &Runtime, printer: &Printer) -> Result<(), ToolError> {
 
 fn show(runtime: &Runtime, printer: &Printer, name: &str) -> Result<(), ToolError> {
     let snapshot = runtime.executor.registry().snapshot();
-    let (entry, _) = snapshot.find(name)?;
+    let dialect = runtime.context.dialect();
+    let entry = snapshot.find(name, dialect)?.entry;
+    let definition = match snapshot.offer(entry, dialect)? {
+        Some(definition) => definition,
+        None => entry.prepared()?.definition.clone(),
+    };
     if printer.is_json() {
-        printer.json(&describe(&snapshot, entry)?);
+        printer.json(&describe(&snapshot, entry, &definition)?);
         return Ok(());
     }
-    let definition = &entry.prepared()?.definition;
-    let aliases = aliases(&snapshot, entry.name());
+    let others = other_names(&snapshot, entry, &definition);
     let mut page = format!(
         "{} {}\n{}\n",
-        printer.bold(entry.name()),
+        printer.bold(&definition.name),
         definition.version,
         harmless(&definition.description)
     );
@@ -79,8 +96,11 @@ fn show(runtime: &Runtime, printer: &Printer, name: &str) -> Result<(), ToolErro
         "  output       {} bytes or {} lines\n",
         definition.budget.bytes, definition.budget.lines
     ));
-    if !aliases.is_empty() {
-        page.push_str(&format!("  also called  {}\n", aliases.join(", ")));
+    if !others.is_empty() {
+        page.push_str(&format!("  also called  {}\n", others.join(", ")));
+    }
+    if let Some(reason) = dialect.reason_against(entry.name()) {
+        page.push_str(&format!("  not offered  in the dialect {}: {reason}\n", dialect.name()));
     }
     printer.page(&page);
     Ok(())
@@ -115,15 +135,20 @@ fn arguments(schema: &Value) -> String {
     text
 }
 
-fn describe(snapshot: &Snapshot, entry: &Entry) -> Result<Value, ToolError> {
-    let mut value = serde_json::to_value(&entry.prepared()?.definition)
+fn describe(snapshot: &Snapshot, entry: &Entry, definition: &Definition) -> Result<Value, ToolError> {
+    let mut value = serde_json::to_value(definition)
         .map_err(|error| ToolError::execution(format!("`{}` cannot be described: {error}", entry.name())))?;
-    value["aliases"] = json!(aliases(snapshot, entry.name()));
+    value["canonicalName"] = json!(entry.name());
+    value["aliases"] = json!(other_names(snapshot, entry, definition));
     Ok(value)
 }
 
-fn aliases(snapshot: &Snapshot, tool: &str) -> Vec<String> {
-    snapshot.aliases().filter(|alias| alias.tool == tool).map(|alias| alias.name.clone()).collect()
+/// What else leads to a tool, beside the name it is shown by.
+fn other_names(snapshot: &Snapshot, entry: &Entry, shown: &Definition) -> Vec<String> {
+    let mut names = vec![entry.name().to_owned()];
+    names.extend(snapshot.other_names(entry.name()));
+    names.retain(|name| *name != shown.name);
+    names
 }
 
 fn is_offered(runtime: &Runtime, entry: &Entry) -> bool {

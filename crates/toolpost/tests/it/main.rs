@@ -10,7 +10,9 @@
 mod arguments;
 mod asking;
 mod call;
+mod dialects;
 mod docs;
+mod packs;
 mod settings;
 mod signals;
 mod terminal;

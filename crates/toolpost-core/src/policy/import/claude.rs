@@ -3,14 +3,14 @@
 //! There the first match of deny, ask, allow decides; so our rules come in that order. `Read(…)` and `Edit(…)` speak of
 //! every tool that reads or writes files, so they become rules on the capabilities. Paths follow gitignore.
 
-use super::jsonc::{self, Json, Node};
 use super::{Collector, Imported, Target, is_home, names};
+use crate::json::{self, Json, Node, Syntax};
 use crate::policy::effect::Effect;
 use crate::policy::source::{Errors, Source};
 
 /// Reads the text of `settings.json` or `settings.local.json`.
 pub fn import(source: &Source<'_>, target: Target<'_>) -> Result<Imported, Errors> {
-    let root = jsonc::parse(source)?;
+    let root = json::parse(source, Syntax::WithComments)?;
     let mut collector = Collector::new(source, target);
     let Some(permissions) = root.get("permissions") else { return Ok(collector.finish()) };
     for (key, effect) in [("deny", Effect::Deny), ("ask", Effect::Ask), ("allow", Effect::Allow)] {

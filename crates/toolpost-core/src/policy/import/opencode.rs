@@ -3,14 +3,14 @@
 //! There the last match decides, so our rules come in reverse. `*` and `?` run over `/` as well. What no rule matches is
 //! allowed there in V1 and asked in V2; here the capabilities decide, which is said among what is not taken.
 
-use super::jsonc::{self, Json, Node};
 use super::{Collector, Imported, Target, is_home, names};
+use crate::json::{self, Json, Node, Syntax};
 use crate::policy::effect::Effect;
 use crate::policy::source::{Errors, Source};
 
 /// Reads the text of `opencode.json` or `opencode.jsonc`.
 pub fn import(source: &Source<'_>, target: Target<'_>) -> Result<Imported, Errors> {
-    let root = jsonc::parse(source)?;
+    let root = json::parse(source, Syntax::WithComments)?;
     let mut collector = Collector::new(source, target);
     if let Some(permission) = root.get("permission") {
         first_form(&mut collector, permission);

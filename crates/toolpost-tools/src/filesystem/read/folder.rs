@@ -46,7 +46,7 @@ pub(super) async fn names(ctx: &Context, args: &Args) -> Result<Output<Data>, To
     let next = Some(first + lines).filter(|next| *next <= total);
     let mut notes = Vec::new();
     if let Some(next) = next {
-        notes.push(format!("{} more; go on with offset={next}", total - next + 1));
+        notes.push(format!("{} more; go on with {}", total - next + 1, ctx.spelled("offset", next)));
     }
     if found.not_utf8 > 0 {
         notes.push(format!("{} names are not UTF-8", found.not_utf8));

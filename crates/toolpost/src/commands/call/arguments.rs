@@ -3,7 +3,7 @@
 use crate::Runtime;
 use serde_json::{Map, Value};
 use std::io::Read;
-use toolpost_core::{Alias, Code, MAX_DEPTH, ToolError};
+use toolpost_core::{Code, MAX_DEPTH, ToolError};
 
 /// More than any tool takes, and little enough to refuse at once.
 const MAX_BYTES: u64 = 16 << 20;
@@ -63,15 +63,16 @@ fn refused(message: String) -> ToolError {
 /// Everything typed is text; the schema says which of it is meant as something else. A key given twice is a list.
 fn from_pairs(runtime: &Runtime, tool: &str, pairs: Vec<(&str, &str)>) -> Value {
     let snapshot = runtime.executor.registry().snapshot();
-    let found = snapshot.find(tool).ok();
-    let schema = found
-        .as_ref()
-        .and_then(|(entry, _)| entry.prepared().ok())
-        .map(|prepared| &prepared.definition.input);
-    let alias = found.as_ref().and_then(|(_, alias)| *alias).map(AsRef::as_ref);
+    let found = snapshot.find(tool, runtime.context.dialect()).ok();
+    let prepared = found.as_ref().and_then(|found| found.entry.prepared().ok());
+    let schema = prepared.map(|prepared| &prepared.definition.input);
+    let alias = found.as_ref().and_then(|found| found.alias.as_deref());
     let mut map: Map<String, Value> = Map::new();
     for (key, text) in pairs {
-        let property = schema.and_then(|schema| schema.get("properties")?.get(canonical(alias, key)));
+        let property = schema.and_then(|schema| {
+            let name = alias.map_or(key, |alias| alias.canonical_argument(key));
+            schema.get("properties")?.get(name)
+        });
         let value = meant(property, text);
         match map.get_mut(key) {
             None => {
@@ -85,11 +86,6 @@ fn from_pairs(runtime: &Runtime, tool: &str, pairs: Vec<(&str, &str)>) -> Value 
         }
     }
     Value::Object(map)
-}
-
-fn canonical<'a>(alias: Option<&'a Alias>, key: &'a str) -> &'a str {
-    let argument = alias.and_then(|alias| alias.arguments.iter().find(|argument| argument.from == key));
-    argument.map_or(key, |argument| &argument.to)
 }
 
 fn meant(property: Option<&Value>, text: &str) -> Value {

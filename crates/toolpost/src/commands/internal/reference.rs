@@ -44,11 +44,8 @@ fn tools() -> Result<String, ToolError> {
     let mut page = format!("{HEADER}# Tools\n");
     for entry in snapshot.all() {
         let definition = &entry.prepared()?.definition;
-        let aliases: Vec<String> = snapshot
-            .aliases()
-            .filter(|alias| alias.tool == entry.name())
-            .map(|alias| format!("`{}`", alias.name))
-            .collect();
+        let aliases: Vec<String> =
+            snapshot.other_names(entry.name()).iter().map(|name| format!("`{name}`")).collect();
         page.push_str(&format!(
             "\n## `{}` {}\n\n{}\n\n",
             entry.name(),

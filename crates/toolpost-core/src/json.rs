@@ -1,34 +1,48 @@
-//! JSON with comments and final commas, where every value knows its line.
+//! JSON where every value knows its place, for files that people write.
 //!
 //! Depth is bounded and duplicate keys are errors; the text itself is bounded by `Source`.
 
-use crate::policy::source::{Errors, Source};
+use crate::policy::{Errors, Source};
 
 /// How deep values may be nested.
 const DEEPEST: usize = 64;
 
-/// A value and its line.
-#[derive(Debug, Clone)]
-pub(super) struct Node {
-    pub(super) line: usize,
-    pub(super) value: Json,
+/// Which texts are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Syntax {
+    /// JSON as every program reads it.
+    Strict,
+    /// With comments and final commas, as editors' settings have them.
+    WithComments,
 }
 
-/// A JSON value; what a number is does not matter to rules.
+/// A value and its place.
 #[derive(Debug, Clone)]
-pub(super) enum Json {
+pub(crate) struct Node {
+    /// The line of the value or, in an object, of its key.
+    pub(crate) line: usize,
+    /// The first byte of the value.
+    pub(crate) at: usize,
+    /// The first byte of its key; of the value itself where it has none.
+    pub(crate) key_at: usize,
+    pub(crate) value: Json,
+}
+
+/// A JSON value.
+#[derive(Debug, Clone)]
+pub(crate) enum Json {
     Null,
     Bool,
-    Number,
+    Number(f64),
     Text(String),
     List(Vec<Node>),
-    /// In the order of the file; the line is the key's.
+    /// In the order of the file.
     Object(Vec<(String, Node)>),
 }
 
 impl Node {
     /// The value of a key.
-    pub(super) fn get(&self, key: &str) -> Option<&Node> {
+    pub(crate) fn get(&self, key: &str) -> Option<&Node> {
         match &self.value {
             Json::Object(entries) => entries.iter().find(|(name, _)| name == key).map(|(_, node)| node),
             _ => None,
@@ -36,7 +50,7 @@ impl Node {
     }
 
     /// The text, if it is one.
-    pub(super) fn text(&self) -> Option<&str> {
+    pub(crate) fn text(&self) -> Option<&str> {
         match &self.value {
             Json::Text(text) => Some(text),
             _ => None,
@@ -44,9 +58,23 @@ impl Node {
     }
 }
 
+impl Json {
+    /// What the value is, for messages.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Json::Null => "null",
+            Json::Bool => "true or false",
+            Json::Number(_) => "a number",
+            Json::Text(_) => "a text",
+            Json::List(_) => "a list",
+            Json::Object(_) => "an object",
+        }
+    }
+}
+
 /// Reads the whole text.
-pub(super) fn parse(source: &Source<'_>) -> Result<Node, Errors> {
-    let mut reader = Reader { source, at: 0 };
+pub(crate) fn parse(source: &Source<'_>, syntax: Syntax) -> Result<Node, Errors> {
+    let mut reader = Reader { source, syntax, at: 0 };
     let result = reader.value(0).and_then(|node| {
         reader.skip()?;
         if reader.rest().is_empty() {
@@ -60,6 +88,7 @@ pub(super) fn parse(source: &Source<'_>) -> Result<Node, Errors> {
 
 struct Reader<'a, 'b> {
     source: &'b Source<'a>,
+    syntax: Syntax,
     at: usize,
 }
 
@@ -81,6 +110,9 @@ impl<'a> Reader<'a, '_> {
             let blanks = rest.len() - rest.trim_start().len();
             self.at += blanks;
             let rest = self.rest();
+            if self.syntax == Syntax::Strict && rest.starts_with('/') {
+                return Err(self.wrong("JSON has no comments; take this one out"));
+            }
             if rest.starts_with("//") {
                 self.at += rest.find('\n').unwrap_or(rest.len());
             } else if rest.starts_with("/*") {
@@ -107,14 +139,14 @@ impl<'a> Reader<'a, '_> {
         if depth > DEEPEST {
             return Err(self.wrong("this is nested more than 64 deep; nest less deeply"));
         }
-        let line = self.source.line(self.at);
+        let (line, at) = (self.source.line(self.at), self.at);
         let value = match self.rest().chars().next() {
             Some('{') => self.object(depth)?,
             Some('[') => self.list(depth)?,
             Some('"') => Json::Text(self.string()?),
             _ => self.word()?,
         };
-        Ok(Node { line, value })
+        Ok(Node { line, at, key_at: at, value })
     }
 
     fn object(&mut self, depth: usize) -> Read<Json> {
@@ -141,11 +173,8 @@ impl<'a> Reader<'a, '_> {
                 return Err(self.wrong("a `:` is missing after the key"));
             }
             let node = self.value(depth + 1)?;
-            entries.push((key, Node { line, value: node.value }));
-            self.skip()?;
-            if !self.take(',') && !self.rest().starts_with('}') {
-                return Err(self.wrong("a `,` or `}` is missing here"));
-            }
+            entries.push((key, Node { line, key_at, ..node }));
+            self.separator('}')?;
         }
     }
 
@@ -158,11 +187,26 @@ impl<'a> Reader<'a, '_> {
                 return Ok(Json::List(items));
             }
             items.push(self.value(depth + 1)?);
-            self.skip()?;
-            if !self.take(',') && !self.rest().starts_with(']') {
-                return Err(self.wrong("a `,` or `]` is missing here"));
-            }
+            self.separator(']')?;
         }
+    }
+
+    /// Passes over the `,` after an entry; before the end there need be none and, in strict JSON, must be none.
+    fn separator(&mut self, end: char) -> Read<()> {
+        self.skip()?;
+        let comma = self.at;
+        if !self.take(',') {
+            return match self.rest().starts_with(end) {
+                true => Ok(()),
+                false => Err(self.wrong(&format!("a `,` or `{end}` is missing here"))),
+            };
+        }
+        self.skip()?;
+        if self.syntax == Syntax::Strict && self.rest().starts_with(end) {
+            self.at = comma;
+            return Err(self.wrong(&format!("there is a `,` before `{end}`; take it out")));
+        }
+        Ok(())
     }
 
     fn string(&mut self) -> Read<String> {
@@ -190,12 +234,17 @@ impl<'a> Reader<'a, '_> {
         let value = match &rest[..end] {
             "null" => Json::Null,
             "true" | "false" => Json::Bool,
-            word if !word.is_empty() && word.parse::<f64>().is_ok() => Json::Number,
-            _ => {
-                return Err(
-                    self.wrong("a value is missing here; write a text in double quotes, a list or an object")
-                );
-            }
+            word => match word.parse::<f64>() {
+                // `inf` and `NaN` are numbers to Rust and words to JSON.
+                Ok(number) if word.starts_with(|first: char| first == '-' || first.is_ascii_digit()) => {
+                    Json::Number(number)
+                }
+                _ => {
+                    return Err(self.wrong(
+                        "a value is missing here; write a text in double quotes, a list or an object",
+                    ));
+                }
+            },
         };
         self.at += end;
         Ok(value)

@@ -1,0 +1,104 @@
+//! `toolpost packs`: which packs there are, what each of their tools can cause, and what the policy says to them.
+
+use crate::output::{Printer, harmless};
+use crate::runtime::Runtime;
+use serde_json::{Value, json};
+use toolpost_core::{Capabilities, Pack, Policy, Spec, ToolError};
+
+pub(crate) fn run(runtime: &Runtime, printer: &Printer) -> u8 {
+    let policy = runtime.executor.policy_for(runtime.context.session());
+    let packs = toolpost_tools::packs();
+    if printer.is_json() {
+        let all: Vec<Value> = packs.iter().map(|pack| describe(runtime, &policy, pack)).collect();
+        printer.json(&json!({ "packs": all }));
+        return 0;
+    }
+    let width = packs.iter().flat_map(Pack::tools).map(|tool| tool.name().len()).max().unwrap_or(0);
+    let pages: Vec<String> = packs.iter().map(|pack| page(runtime, printer, &policy, pack, width)).collect();
+    printer.page(&pages.join("\n"));
+    0
+}
+
+fn page(runtime: &Runtime, printer: &Printer, policy: &Policy, pack: &Pack, width: usize) -> String {
+    let manifest = pack.manifest();
+    let needs = match pack.requirements() {
+        Capabilities::NONE => "asks for nothing of its own".to_owned(),
+        requirements => format!("asks for {requirements}"),
+    };
+    let mut page = format!(
+        "{}  {}: {needs}\n  {}\n",
+        printer.bold(pack.name()),
+        manifest.risk_profile(),
+        harmless(manifest.description())
+    );
+    page.push_str(&match pack.assert_allowed(policy) {
+        Ok(()) => match pack.requirements().intersection(policy.askable()) {
+            Capabilities::NONE => "  allowed under this policy\n".to_owned(),
+            asked => format!("  allowed under this policy, which asks for {asked}\n"),
+        },
+        Err(error) => format!(
+            "  not allowed as a whole: needs {}; allow it with {}\n",
+            missing(policy, pack.requirements()),
+            flag(&error)
+        ),
+    });
+    for tool in pack.tools() {
+        let state = match why_not_offered(runtime, policy, tool.spec()) {
+            None => String::new(),
+            Some(why) => format!("  (not offered: {why})"),
+        };
+        page.push_str(&format!("    {:width$}  {}{state}\n", tool.name(), causes(tool.spec())));
+    }
+    page
+}
+
+fn describe(runtime: &Runtime, policy: &Policy, pack: &Pack) -> Value {
+    let tools: Vec<Value> = pack
+        .tools()
+        .iter()
+        .map(|tool| {
+            let spec = tool.spec();
+            let why = why_not_offered(runtime, policy, spec);
+            json!({
+                "name": spec.name,
+                "required": spec.required,
+                "optional": spec.optional,
+                "needs": spec.needs,
+                "offered": why.is_none(),
+                "why": why,
+            })
+        })
+        .collect();
+    let refusal = pack.assert_allowed(policy).err();
+    json!({
+        "manifest": pack.manifest(),
+        "requirements": pack.requirements(),
+        "allowed": refusal.is_none(),
+        "flag": refusal.as_ref().map(flag),
+        "tools": tools,
+    })
+}
+
+/// What the model can cause through a tool; in brackets what it can cause where that is granted.
+fn causes(spec: &Spec) -> String {
+    match spec.optional {
+        Capabilities::NONE => spec.required.to_string(),
+        optional => format!("{} ({optional})", spec.required),
+    }
+}
+
+fn why_not_offered(runtime: &Runtime, policy: &Policy, spec: &Spec) -> Option<String> {
+    if !policy.offers(&spec.name, spec.required) {
+        return Some(format!("needs {}", missing(policy, spec.required)));
+    }
+    let unmet = spec.needs.iter().find(|need| !runtime.context.has(**need))?;
+    Some(format!("needs the {} service", unmet.as_str()))
+}
+
+fn missing(policy: &Policy, wanted: Capabilities) -> Capabilities {
+    wanted.difference(policy.granted().union(policy.askable()))
+}
+
+fn flag(error: &ToolError) -> &str {
+    error.details().get("flag").and_then(Value::as_str).unwrap_or_default()
+}

@@ -1,0 +1,56 @@
+//! `toolpost packs`: the table, for people and for programs.
+
+use serde_json::{Value, json};
+use std::process::{Command, Output};
+
+fn toolpost(arguments: &[&str]) -> Output {
+    let folder = tempfile::tempdir().unwrap();
+    Command::new(env!("CARGO_BIN_EXE_toolpost"))
+        .args(arguments)
+        .current_dir(&folder)
+        .env_remove("AGENT_WORKSPACE_ROOT")
+        .env("XDG_CONFIG_HOME", folder.path())
+        .env("XDG_DATA_HOME", folder.path())
+        .output()
+        .unwrap()
+}
+
+fn page(arguments: &[&str]) -> String {
+    let output = toolpost(arguments);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn each_pack_says_what_its_tools_cause_and_whether_it_is_allowed() {
+    let page = self::page(&["packs"]);
+    assert!(page.starts_with("filesystem  standard: asks for read, trace, write\n"), "{page}");
+    assert!(page.contains("\n  allowed under this policy\n    read   read\n    list   read\n"), "{page}");
+    assert!(page.contains("\nmeta  dynamic: asks for nothing of its own\n"), "{page}");
+}
+
+#[test]
+fn a_pack_that_is_not_allowed_names_the_flag_and_keeps_its_tools() {
+    let page = self::page(&["packs", "--policy", "read-only"]);
+    let expected = "\n  not allowed as a whole: needs write; allow it with --allow write\n    read   read\n    list   read\n";
+    assert!(page.contains(expected), "{page}");
+    assert!(!self::page(&["packs", "--policy", "read-only", "--allow", "write"]).contains("not allowed"));
+}
+
+#[test]
+fn programs_get_the_same() {
+    let printed: Value = serde_json::from_str(&page(&["packs", "--json", "--policy", "read-only"])).unwrap();
+    let pack = &printed["packs"][0];
+    assert_eq!(pack["manifest"]["name"], "filesystem");
+    assert_eq!(pack["manifest"]["riskProfile"], "standard");
+    assert_eq!((&pack["allowed"], &pack["flag"]), (&json!(false), &json!("--allow write")));
+    assert_eq!(pack["requirements"], json!(["read", "trace", "write"]));
+    assert_eq!(
+        pack["tools"][0],
+        json!({"name": "read", "required": ["read"], "optional": [], "needs": [], "offered": true, "why": null})
+    );
+    let tools: usize =
+        printed["packs"].as_array().unwrap().iter().map(|pack| pack["tools"].as_array().unwrap().len()).sum();
+    let all: Value = serde_json::from_str(&page(&["tools", "--json"])).unwrap();
+    assert_eq!(tools, all["tools"].as_array().unwrap().len());
+}
