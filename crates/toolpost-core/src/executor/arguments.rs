@@ -8,6 +8,7 @@ use crate::error::{Code, ToolError};
 use crate::registry::{Entry, Prepared};
 use crate::schema::repair::repair;
 use crate::schema::{MAX_DEPTH, Problem, Repair, has_whole_float, is_too_deep};
+use crate::spill::HANDLE_PREFIX;
 use crate::workspace::WorkspacePath;
 use serde_json::Value;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -89,7 +90,9 @@ pub(super) fn accesses(
             Err(super::run::crashed(entry.name(), &super::payload_message(&*payload)))
         })?;
     for access in &mut accesses {
-        if let Resource::Path(path) = &mut access.resource {
+        if let Resource::Path(path) = &mut access.resource
+            && !path.starts_with(HANDLE_PREFIX)
+        {
             match ctx.host_workspace().name(&WorkspacePath::new(path.as_str())) {
                 Ok(name) => *path = name,
                 // Too long, or with a character that no path has: no rule need look at it.

@@ -31,16 +31,28 @@ pub(super) fn first_letters(name: &str) -> u128 {
     }
 }
 
+/// The letters with which a name may end, likewise.
+pub(super) fn last_letters(name: &str) -> u128 {
+    match seen(name).bytes().next_back() {
+        None => 0,
+        Some(b'*' | b'?' | 128..) => u128::MAX,
+        Some(letter) => 1 << letter.to_ascii_lowercase(),
+    }
+}
+
 fn starts_with(pattern: &str, path: &str) -> bool {
     let mut parts = path.split('/');
     pattern.split('/').all(|wanted| parts.next().is_some_and(|part| part_matches(wanted, part)))
 }
 
 fn part_matches(wanted: &str, part: &str) -> bool {
-    // Windows opens `.git::$INDEX_ALLOCATION` and `.git. .` as `.git`.
-    let part = part.split(':').next().unwrap_or(part);
-    let part = part.trim_end_matches(['.', ' ']);
+    let part = seen(part);
     wildcard::matches(wanted.chars(), part.chars().filter(|letter| !is_ignored(*letter)).map(fold))
+}
+
+/// What Windows sees of a name: it opens `.git::$INDEX_ALLOCATION` and `.git. .` as `.git`.
+fn seen(part: &str) -> &str {
+    part.split(':').next().unwrap_or(part).trim_end_matches(['.', ' '])
 }
 
 /// Characters that HFS+ leaves out when it compares names.

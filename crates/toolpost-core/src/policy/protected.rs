@@ -41,11 +41,17 @@ pub(super) fn rules() -> &'static [Rule] {
 }
 
 /// The first rule of the list that matches; rules that cannot match any part of the path are not tried.
+///
+/// A walk asks this for every name it comes upon, so that almost all rules must fall at a glance.
 pub(super) fn first_match(target: &Target<'_>) -> Option<&'static Rule> {
     let path = target.path()?;
-    let letters = path.split('/').fold(0, |letters, part| letters | folded::first_letters(part));
-    let rules = RULES.iter().zip(FIRST_LETTERS.iter());
-    rules.filter(|(_, first)| **first & letters != 0).map(|(rule, _)| rule).find(|rule| rule.matches(target))
+    let (first, last) = path.split('/').fold((0, 0), |(first, last), part| {
+        (first | folded::first_letters(part), last | folded::last_letters(part))
+    });
+    let candidates = HINTS.iter().zip(RULES.iter()).filter(|(hint, _)| {
+        Some(hint.action) == target.action() && hint.first & first != 0 && hint.last & last != 0
+    });
+    candidates.map(|(_, rule)| rule).find(|rule| rule.matches(target))
 }
 
 /// Why the rule's files are protected, if it is a rule of the list.
@@ -73,9 +79,21 @@ static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
     LIST.iter().enumerate().map(rule).collect()
 });
 
-/// The letters with which some part of a path must begin for a rule to match.
-static FIRST_LETTERS: LazyLock<Vec<u128>> =
-    LazyLock::new(|| LIST.iter().map(|row| folded::first_letters(row.pattern)).collect());
+/// What must hold for a rule to match: the action, and letters with which some part of the path begins and ends.
+struct Hint {
+    action: Capability,
+    first: u128,
+    last: u128,
+}
+
+static HINTS: LazyLock<Vec<Hint>> = LazyLock::new(|| {
+    let hint = |row: &Protected| Hint {
+        action: row.action,
+        first: folded::first_letters(row.pattern),
+        last: folded::last_letters(row.pattern.rsplit('/').next().unwrap_or(row.pattern)),
+    };
+    LIST.iter().map(hint).collect()
+});
 
 #[cfg(test)]
 mod tests {

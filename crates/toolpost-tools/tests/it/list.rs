@@ -15,7 +15,7 @@ const FIXTURE: &str = "\
 *.log
 /target
 !keep.log
-//- .env
+//- .dot
 //- Cargo.toml
 //- a.log
 //- keep.log
@@ -70,7 +70,7 @@ fn depth_ignore_hidden_and_no_ignore_change_what_is_shown() {
     check(json!({"ignore": ["src", "*.toml"]}), "./\n  keep.log\n  void/\n");
     check(
         json!({"depth": 1, "hidden": true, "ignore": ["src", "void"]}),
-        "./\n  .env\n  .gitignore\n  Cargo.toml\n  keep.log\n",
+        "./\n  .dot\n  .gitignore\n  Cargo.toml\n  keep.log\n",
     );
     check(
         json!({"depth": 1, "noIgnore": true, "ignore": ["src", "void"]}),
