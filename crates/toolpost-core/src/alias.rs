@@ -84,6 +84,9 @@ impl Alias {
     /// The arguments as the tool knows them, and what was left out. What the alias does not mention stays; a canonical
     /// name that is given too wins, and the other one is left for the validator to complain about.
     pub fn apply(&self, arguments: Value) -> (Value, Vec<Repair>) {
+        if self.changes_nothing() {
+            return (arguments, Vec::new());
+        }
         let Value::Object(mut map) = arguments else { return (arguments, Vec::new()) };
         let mut left_out = Vec::new();
         map.retain(|key, _| {
@@ -110,6 +113,13 @@ impl Alias {
             }
         }
         (Value::Object(self.completed(None, 0, map)), left_out)
+    }
+
+    fn changes_nothing(&self) -> bool {
+        self.arguments.is_empty()
+            && self.ignored.is_empty()
+            && self.filled.is_empty()
+            && self.numbered.is_empty()
     }
 
     fn renamed(&self, list: Option<&str>, map: Map<String, Value>) -> Map<String, Value> {

@@ -370,7 +370,7 @@ impl Context {
                 call: self.call.id.clone(),
                 kind: self.redacted(kind()),
             };
-            self.host.events.record(&event);
+            self.host.events.record(&Arc::new(event));
         }
     }
 

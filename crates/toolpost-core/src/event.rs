@@ -8,7 +8,7 @@ use crate::schema::Repair;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// One thing that happened, and where it belongs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -170,7 +170,7 @@ impl EventKind {
 /// for it before it runs a tool that is not idempotent.
 pub trait EventSink: Send + Sync {
     /// Takes one event.
-    fn record(&self, event: &Event);
+    fn record(&self, event: &Arc<Event>);
 
     /// Waits until all that was recorded is as durable as it will be.
     fn commit(&self) -> BoxFuture<'_, Result<(), ToolError>> {
@@ -188,7 +188,7 @@ pub trait EventSink: Send + Sync {
 pub struct NoEvents;
 
 impl EventSink for NoEvents {
-    fn record(&self, _: &Event) {}
+    fn record(&self, _: &Arc<Event>) {}
 
     fn is_listening(&self) -> bool {
         false
@@ -198,7 +198,7 @@ impl EventSink for NoEvents {
 /// The last events, in memory.
 #[derive(Debug)]
 pub struct MemoryLog {
-    events: Mutex<VecDeque<Event>>,
+    events: Mutex<VecDeque<Arc<Event>>>,
     capacity: usize,
 }
 
@@ -210,7 +210,12 @@ impl MemoryLog {
 
     /// The events kept, oldest first.
     pub fn events(&self) -> Vec<Event> {
-        self.events.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+        self.events
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .iter()
+            .map(|event| (**event).clone())
+            .collect()
     }
 }
 
@@ -221,7 +226,7 @@ impl Default for MemoryLog {
 }
 
 impl EventSink for MemoryLog {
-    fn record(&self, event: &Event) {
+    fn record(&self, event: &Arc<Event>) {
         let mut events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
         if events.len() >= self.capacity {
             events.pop_front();
@@ -232,10 +237,10 @@ impl EventSink for MemoryLog {
 
 /// Several sinks as one.
 #[derive(Default)]
-pub struct Sinks(pub Vec<std::sync::Arc<dyn EventSink>>);
+pub struct Sinks(pub Vec<Arc<dyn EventSink>>);
 
 impl EventSink for Sinks {
-    fn record(&self, event: &Event) {
+    fn record(&self, event: &Arc<Event>) {
         for sink in &self.0 {
             sink.record(event);
         }

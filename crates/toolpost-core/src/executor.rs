@@ -18,6 +18,7 @@ pub use hook::{Hook, Verdict};
 pub(crate) use run::{panic_message, payload_message};
 pub use stats::{Stats, ToolStats};
 
+use crate::alias::Alias;
 use crate::capability::Capabilities;
 use crate::confirm::Answers;
 use crate::context::{Context, Running};
@@ -126,11 +127,13 @@ impl Executor {
     /// not run.
     pub fn validate(&self, ctx: &Context, tool: &str, arguments: Value) -> Result<Checked, ToolError> {
         let snapshot = self.inner.registry.snapshot();
-        let (entry, arguments, mut repairs) = self.find(&snapshot, ctx, tool, arguments)?;
+        let found = snapshot.find(tool, ctx.dialect())?;
+        let entry = found.entry;
+        let (arguments, mut repairs) = self.offered(&found, ctx, tool, arguments)?;
         let prepared = entry.prepared()?;
         let (arguments, more) = arguments::check(prepared, arguments)?;
         repairs.extend(more);
-        let accesses = arguments::accesses(ctx, &entry, prepared, &arguments)?;
+        let accesses = arguments::accesses(ctx, entry, prepared, &arguments)?;
         let request = Request { tool: entry.name(), accesses: &accesses };
         let policy = self.policy_for(ctx.session());
         let effect = policy.decide(&request).effect();
@@ -206,7 +209,9 @@ impl Executor {
     ) -> crate::BoxFuture<'a, Outcome> {
         // Boxed, because a tool may call tools: the future would otherwise contain itself.
         Box::pin(async move {
-            let ctx = self.derive(parent, &snapshot, &call);
+            let found = snapshot.find(&call.tool, parent.dialect());
+            let alias = found.as_ref().ok().and_then(|found| found.alias.clone());
+            let ctx = self.derive(parent, &snapshot, &call, alias);
             ctx.record(|| EventKind::CallRequested {
                 tool: call.tool.clone(),
                 arguments: call.arguments.clone(),
@@ -219,7 +224,7 @@ impl Executor {
                 metadata: Metadata::default(),
             };
             let mut ending = Ending { executor: self, ctx: &ctx, tool: call.tool.clone(), is_over: false };
-            let performed = AssertUnwindSafe(self.perform(&snapshot, &ctx, call, &mut known)).catch_unwind();
+            let performed = AssertUnwindSafe(self.perform(found, &ctx, call, &mut known)).catch_unwind();
             // The last net: the tool's own crashes are caught nearer to it.
             let result = performed
                 .await
@@ -241,12 +246,18 @@ impl Executor {
     }
 
     /// The context of a call, before anything is known of its tool.
-    fn derive(&self, parent: &Context, snapshot: &Arc<Snapshot>, call: &Call) -> Context {
+    fn derive(
+        &self,
+        parent: &Context,
+        snapshot: &Arc<Snapshot>,
+        call: &Call,
+        alias: Option<Arc<Alias>>,
+    ) -> Context {
         let above = parent.running();
         parent.derive(Running {
             id: new_id(parent.clock().now_ms()),
             tool: call.tool.clone(),
-            alias: snapshot.find(&call.tool, parent.dialect()).ok().and_then(|found| found.alias),
+            alias,
             parent: (!above.id.is_empty()).then(|| above.id.clone()),
             depth: above.depth + usize::from(!above.id.is_empty()),
             workspace: parent.host_workspace().clone(),
@@ -268,9 +279,9 @@ impl Executor {
     /// Steps 1 to 9.
     async fn perform(
         &self,
-        snapshot: &Snapshot,
+        found: Result<Resolved<'_>, ToolError>,
         ctx: &Context,
-        call: Call,
+        mut call: Call,
         known: &mut Known,
     ) -> Result<crate::Output<Value>, ToolError> {
         if ctx.call_depth() > MAX_CALL_DEPTH {
@@ -280,24 +291,26 @@ impl Executor {
             ));
         }
         // 1 find
-        let entry = snapshot.find(&call.tool, ctx.dialect())?.entry;
+        let found = found?;
+        let entry = found.entry;
         entry.name().clone_into(&mut known.tool);
         known.is_found = true;
         known.budget = entry.spec().budget;
         let metadata = &mut known.metadata;
-        let (entry, arguments, repairs) = self.find(snapshot, ctx, &call.tool, call.arguments.clone())?;
+        let arguments = std::mem::take(&mut call.arguments);
+        let (arguments, repairs) = self.offered(&found, ctx, &call.tool, arguments)?;
         metadata.repairs = repairs;
         if ctx.cancel().is_cancelled() {
             return Err(run::cancelled(entry.name()));
         }
         // 2 init
-        let prepared = self.initialize(ctx, &entry).await?;
+        let prepared = self.initialize(ctx, entry).await?;
         // 3 repair, 4 validate
         let checked = self.checked(prepared, arguments, &call, metadata);
         note_repairs(ctx, &metadata.repairs);
         let arguments = checked?;
         // 5 hooks
-        let arguments = match self.before(ctx, &entry, &arguments).await? {
+        let arguments = match self.before(ctx, entry, &arguments).await? {
             Some(changed) => {
                 let noted = metadata.repairs.len();
                 let arguments = self.checked(prepared, changed, &call, metadata)?;
@@ -307,20 +320,21 @@ impl Executor {
             None => arguments,
         };
         // 6 decide, 7 confirm
-        let accesses = arguments::accesses(ctx, &entry, prepared, &arguments)?;
-        let consent = self.decide(ctx, &entry, &accesses, &arguments).await?;
+        let accesses = arguments::accesses(ctx, entry, prepared, &arguments)?;
+        let consent = self.decide(ctx, entry, &accesses, &arguments).await?;
         // 8 start, run
-        self.execute(ctx, &entry, &call, arguments, &accesses, consent, metadata).await
+        self.execute(ctx, entry, &call, arguments, &accesses, consent, metadata).await
     }
 
-    fn find(
+    /// Whether the tool that was found may be called at all, and the arguments in its own spelling.
+    fn offered(
         &self,
-        snapshot: &Snapshot,
+        found: &Resolved<'_>,
         ctx: &Context,
         name: &str,
         arguments: Value,
-    ) -> Result<(Arc<Entry>, Value, Vec<Repair>), ToolError> {
-        let Resolved { entry, alias, is_own } = snapshot.find(name, ctx.dialect())?;
+    ) -> Result<(Value, Vec<Repair>), ToolError> {
+        let Resolved { entry, alias, is_own } = found;
         let spec = entry.spec();
         let policy = self.policy_for(ctx.session());
         if !policy.offers(&spec.name, spec.required) {
@@ -347,10 +361,10 @@ impl Executor {
             let to = format!("`{}`", spec.name);
             repairs.push(Repair { path: "tool".to_owned(), from: format!("`{name}`"), to });
         }
-        let Some(alias) = alias else { return Ok((entry.clone(), arguments, repairs)) };
+        let Some(alias) = alias else { return Ok((arguments, repairs)) };
         let (arguments, left_out) = alias.apply(arguments);
         repairs.extend(left_out);
-        Ok((entry.clone(), arguments, repairs))
+        Ok((arguments, repairs))
     }
 
     async fn initialize<'e>(&self, ctx: &Context, entry: &'e Entry) -> Result<&'e Arc<Prepared>, ToolError> {

@@ -21,7 +21,7 @@ pub fn new_id(now_ms: u64) -> String {
         *place = ALPHABET[(bits & 31) as usize];
         bits >>= 5;
     }
-    text.iter().map(|byte| *byte as char).collect()
+    String::from_utf8_lossy(&text).into_owned()
 }
 
 /// Random bits from the operating system, by way of the standard library's hash keys.

@@ -22,6 +22,8 @@ pub const MAX_DEPTH: usize = 128;
 pub struct Schema {
     value: Value,
     validator: jsonschema::Validator,
+    /// Whether any argument is a path of the workspace.
+    has_paths: bool,
 }
 
 impl Schema {
@@ -37,7 +39,8 @@ impl Schema {
                     format!("the schema itself is not valid at `{}`: {error}", error.instance_path()),
                 )
             })?;
-        Ok(Schema { value, validator })
+        let has_paths = value.to_string().contains(WorkspacePath::SCHEMA_MARK);
+        Ok(Schema { value, validator, has_paths })
     }
 
     /// The schema as JSON.
@@ -62,6 +65,9 @@ impl Schema {
     /// The values of all arguments that are paths of the workspace.
     pub(crate) fn paths<'a>(&self, arguments: &'a Value) -> Vec<&'a str> {
         let mut found = Vec::new();
+        if !self.has_paths {
+            return found;
+        }
         collect_paths(&self.value, arguments, &mut found, 0);
         found
     }

@@ -97,7 +97,7 @@ impl Shared {
 }
 
 impl EventSink for LiveLine {
-    fn record(&self, event: &Event) {
+    fn record(&self, event: &Arc<Event>) {
         match &event.kind {
             EventKind::CallStarted { tool, attempt, .. } => self.start(&event.call, tool, *attempt),
             EventKind::Progress { title, .. } => {

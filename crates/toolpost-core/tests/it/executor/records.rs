@@ -116,7 +116,7 @@ struct Durable {
 }
 
 impl EventSink for Durable {
-    fn record(&self, _: &Event) {}
+    fn record(&self, _: &Arc<Event>) {}
 
     fn commit(&self) -> BoxFuture<'_, Result<(), ToolError>> {
         self.commits.fetch_add(1, Ordering::SeqCst);
