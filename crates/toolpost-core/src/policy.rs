@@ -37,7 +37,7 @@ pub use decision::Decision;
 pub use effect::{Effect, Layer, Origin};
 pub use explain::{Explanation, Judged, LookedAt};
 pub use file::{RuleFile, read_rules, read_rules_in};
-pub(crate) use file::{kind as kind_of_toml, parse as parse_toml};
+pub use file::{kind as kind_of_toml, parse as parse_toml};
 pub use pattern::Pattern;
 pub use print::rules_to_toml;
 pub use profile::Profile;

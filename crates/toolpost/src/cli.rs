@@ -54,6 +54,9 @@ pub struct Flags {
     /// Folder of NAME.txt files that replace the descriptions of tools.
     #[arg(long, value_name = "DIR", global = true)]
     pub descriptions: Option<PathBuf>,
+    /// One more file of configuration, as strong as your own; `toolpost doctor` shows what holds.
+    #[arg(long, value_name = "FILE", global = true)]
+    pub config: Option<PathBuf>,
     /// Print JSON for programs.
     #[arg(long, global = true)]
     pub json: bool,
@@ -78,6 +81,19 @@ pub enum Command {
     },
     /// Show the packs of tools: what each can cause, and whether the policy allows it.
     Packs,
+    /// Show what this workspace brings along, and trust it.
+    ///
+    /// A repository's own configuration can narrow at once. What widens or starts something waits until you have
+    /// looked at it here; trust is in the very content, so a file that changes waits again.
+    Trust(Trust),
+    /// Write an example configuration: for this project, or with --user for you.
+    Init {
+        /// Write your own file, for every workspace.
+        #[arg(long)]
+        user: bool,
+    },
+    /// Show what holds, where it comes from, and how to mend what is broken.
+    Doctor,
     /// Print a completion script for a shell.
     Completions {
         /// The shell.
@@ -112,6 +128,23 @@ pub struct Call {
     /// Attempts in all, where the tool and its error allow another.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=20))]
     pub attempts: u32,
+}
+
+/// Shows what a workspace brings along, and trusts it.
+#[derive(Debug, Args)]
+pub struct Trust {
+    /// Only these files, from the root of the workspace; otherwise all that wait.
+    #[arg(value_name = "FILE")]
+    pub files: Vec<String>,
+    /// Show what is trusted and what waits, and change nothing.
+    #[arg(long, conflicts_with_all = ["files", "revoke", "shown"])]
+    pub list: bool,
+    /// Take trust back: of one file, or of all in this workspace.
+    #[arg(long, value_name = "FILE", num_args = 0..=1, conflicts_with_all = ["files", "shown"])]
+    pub revoke: Option<Option<String>>,
+    /// Trust only if exactly that waits which was shown under this word.
+    #[arg(long, value_name = "WORD")]
+    pub shown: Option<String>,
 }
 
 /// What to show of the tools.
@@ -194,13 +227,15 @@ pub enum SaveScope {
 pub enum Internal {
     /// Print the generated reference pages as one JSON object, file name to text.
     Reference,
+    /// Print the JSON Schema of the configuration.
+    ConfigSchema,
 }
 
 fn parse_allow_rule(text: &str) -> Result<Rule, String> {
     Rule::parse_short(Effect::Allow, text, Origin::new(Layer::Flags, "--allow-rule", 0))
 }
 
-fn parse_duration(text: &str) -> Result<Duration, String> {
+pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let scale = match &text[digits.len()..] {
         "ms" => 0.001,

@@ -2,7 +2,10 @@
 
 pub(crate) mod call;
 pub(crate) mod completions;
+pub(crate) mod doctor;
+pub(crate) mod init;
 pub(crate) mod internal;
 pub(crate) mod packs;
 pub(crate) mod policy;
 pub(crate) mod tools;
+pub(crate) mod trust;

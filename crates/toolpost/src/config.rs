@@ -1,9 +1,30 @@
 //! What flags, environment and files mean together. Nothing below knows where a value came from.
 
 pub mod answers;
+mod data;
 mod descriptions;
 pub mod env;
+mod example;
 pub(crate) mod foreign;
+mod found;
+mod key;
+mod layers;
+mod look;
+mod origin;
+mod private;
+mod rights;
+mod schema;
+mod settings;
+mod trust;
+
+pub(crate) use data::{DataDirectory, State as DataState};
+pub(crate) use example::{write_project, write_user};
+pub(crate) use found::{Found, Inventory};
+pub(crate) use key::KEYS;
+pub(crate) use layers::{FileState, Layers, Values};
+pub use origin::{Layer, Origined, Place, Problem};
+pub(crate) use schema::schema;
+pub(crate) use trust::State;
 
 use crate::cli::Flags;
 use env::Environment;
@@ -11,8 +32,9 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use toolpost_core::policy::{Layer, Policy, Profile};
-use toolpost_core::{Code, Dialect, Redactor, ToolError};
+use std::time::Duration;
+use toolpost_core::policy::{self, Effect, Origin, Policy, Rule};
+use toolpost_core::{Access, Capability, Code, Dialect, Disk, Redactor, ToolError, Workspace};
 
 /// Everything a runtime is made from.
 #[derive(Debug)]
@@ -35,50 +57,124 @@ pub struct Config {
     pub data_directory: Option<PathBuf>,
     /// Descriptions that replace the built-in ones.
     pub descriptions: BTreeMap<String, String>,
+    /// How long a call may run where nothing else is said; otherwise each tool's own time.
+    pub timeout: Option<Duration>,
+    /// What the user should hear before anything runs: keys that mean nothing, settings that wait for trust.
+    pub notes: Vec<String>,
     /// The secrets to take out of everything.
     pub redactor: Redactor,
 }
 
 impl Config {
-    /// Resolves flags over environment over defaults.
+    /// Resolves flags over environment over files over defaults.
     pub fn resolve(flags: &Flags, environment: Environment) -> Result<Config, ToolError> {
-        let cwd = environment.cwd.clone().ok_or_else(|| {
-            ToolError::new(Code::FileNotFound, "the current folder is gone; change to one that exists")
-        })?;
+        let cwd = cwd(&environment)?;
         let roots = roots(flags, &environment, &cwd);
-        let profile = Policy::profile(flags.policy.unwrap_or(Profile::Standard));
-        let policy = flags
-            .allow
-            .iter()
-            .fold(profile, |policy, capability| policy.allow(*capability))
-            .with_rules(Layer::Flags, flags.allow_rule.clone());
-        let descriptions = match (&flags.descriptions, &environment.config_directory) {
-            (Some(folder), _) => descriptions::read(folder)?,
-            (None, Some(folder)) => descriptions::read_if_there(&folder.join("descriptions"))?,
-            (None, None) => BTreeMap::new(),
-        };
+        let disk = Disk::open(roots.iter().cloned())?;
+        let layers = Layers::read(flags, &environment, &cwd, Some(&disk));
+        layers.problem()?;
+        let values = layers.values();
+        let notes = notes(&values);
+        let own_files = own_files(&environment, &disk);
+        let policy = Layers::policy(&values).with_rules(policy::Layer::BuiltIn, own_files);
         Ok(Config {
-            is_session_named: flags.session.is_some(),
+            is_session_named: values.session.is_some(),
             home: environment.home,
-            session: flags.session.clone().unwrap_or_else(|| default_session(&roots)),
+            session: values.session.as_ref().map_or_else(|| default_session(&roots), |id| id.value.clone()),
+            policy,
+            descriptions: layers.descriptions(&values, &disk)?,
+            dialect: values.dialect.value,
+            timeout: values.timeout.map(|timeout| timeout.value),
+            notes,
             roots,
             cwd,
-            policy,
-            dialect: flags.dialect.clone().unwrap_or_else(Dialect::canonical),
             data_directory: environment.data_directory,
-            descriptions,
             redactor: Redactor::new(environment.secrets),
         })
     }
 }
 
-fn roots(flags: &Flags, environment: &Environment, cwd: &Path) -> Vec<PathBuf> {
+/// What the user should hear: the first warnings, and that something waits.
+fn notes(values: &Values) -> Vec<String> {
+    const MOST: usize = 5;
+    let mut notes: Vec<String> = values.warnings.iter().take(MOST).map(ToString::to_string).collect();
+    let more = values.warnings.len().saturating_sub(MOST);
+    if more > 0 {
+        notes.push(format!("{more} more of these; `toolpost doctor` shows them"));
+    }
+    notes.extend(waits(values));
+    notes
+}
+
+/// One line for all that a project's file wants and does not get.
+fn waits(values: &Values) -> Option<String> {
+    match values.inert.as_slice() {
+        [] => None,
+        [one] => Some(format!("{}: {one}, once you trust it: run `toolpost trust`", layers::PROJECT_FILE)),
+        several => Some(format!(
+            "{}: {} settings wait until you trust them: run `toolpost trust`",
+            layers::PROJECT_FILE,
+            several.len()
+        )),
+    }
+}
+
+/// The folder the process stands in.
+pub(crate) fn cwd(environment: &Environment) -> Result<PathBuf, ToolError> {
+    environment.cwd.clone().ok_or_else(|| {
+        ToolError::new(Code::FileNotFound, "the current folder is gone; change to one that exists")
+    })
+}
+
+/// The folders that tools act in.
+pub(crate) fn roots(flags: &Flags, environment: &Environment, cwd: &Path) -> Vec<PathBuf> {
     if !flags.workspace.is_empty() {
         return flags.workspace.iter().map(|root| cwd.join(root)).collect();
     }
     match &environment.workspace_root {
         Some(root) => vec![cwd.join(root)],
         None => vec![enclosing_repository(cwd).unwrap_or(cwd).to_path_buf()],
+    }
+}
+
+/// Rules that keep tools from what grants them their rights, where that lies inside of the workspace: the user's
+/// configuration, answers and trust.
+fn own_files(environment: &Environment, disk: &Disk) -> Vec<Rule> {
+    let mut rules = Vec::new();
+    for folder in [&environment.data_directory, &environment.config_directory].into_iter().flatten() {
+        let folder = real(folder);
+        for (index, root) in disk.roots().iter().enumerate() {
+            let Ok(inside) = folder.strip_prefix(root) else { continue };
+            // Paths are judged as they are shown: from the first root, absolute in the others.
+            let shown = if index == 0 { inside } else { &folder };
+            let access = Access::path(Capability::Write, shown.to_string_lossy());
+            let origin = Origin::new(policy::Layer::BuiltIn, "toolpost's own files", 0);
+            let Some(exact) = Rule::exact(Effect::Deny, "write", &access, origin.clone()) else { continue };
+            let below = format!("{}/**", exact.resource().as_str());
+            rules.extend(Rule::new(Effect::Deny, "write", &below, origin));
+        }
+    }
+    rules
+}
+
+/// The path with the links of its existing part followed.
+fn real(path: &Path) -> PathBuf {
+    let existing = path.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)));
+    match existing {
+        Some((above, real)) => path.strip_prefix(above).map_or(real.clone(), |rest| real.join(rest)),
+        None => path.to_path_buf(),
+    }
+}
+
+/// What made these folders the workspace.
+pub(crate) fn roots_origin(flags: &Flags, environment: &Environment, cwd: &Path) -> &'static str {
+    if !flags.workspace.is_empty() {
+        return "--workspace";
+    }
+    match (&environment.workspace_root, enclosing_repository(cwd)) {
+        (Some(_), _) => "AGENT_WORKSPACE_ROOT",
+        (None, Some(_)) => "the enclosing repository",
+        (None, None) => "the current folder",
     }
 }
 

@@ -35,6 +35,9 @@ pub fn run() -> ExitCode {
     let status = match &cli.command {
         Command::Completions { shell } => commands::completions::run(&printer, *shell),
         Command::Internal { command } => commands::internal::run(&printer, command),
+        Command::Init { user } => commands::init::run(&printer, &cli.flags, &environment, *user),
+        Command::Trust(trust) => commands::trust::run(&printer, &cli.flags, &environment, trust),
+        Command::Doctor => commands::doctor::run(&printer, &cli.flags, &environment),
         Command::Call(call) => with_runtime(&cli.flags, environment, &printer, |runtime| {
             commands::call::run(runtime, &printer, call)
         }),
@@ -74,8 +77,10 @@ fn with_runtime(
     command: impl FnOnce(Runtime) -> u8,
 ) -> u8 {
     let confirm = Arc::new(confirm::Terminal::new(flags.yes, printer));
-    let runtime = Config::resolve(flags, environment)
-        .and_then(|config| Runtime::open(&config, printer.progress(), confirm));
+    let runtime = Config::resolve(flags, environment).and_then(|config| {
+        config.notes.iter().for_each(|note| printer.say(output::Tone::Note, &format!("note: {note}")));
+        Runtime::open(&config, printer.progress(), confirm)
+    });
     match runtime {
         Ok(runtime) => {
             for stray in &runtime.stray_descriptions {

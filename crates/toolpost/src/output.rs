@@ -33,6 +33,17 @@ pub(crate) enum Tone {
     Plain,
 }
 
+/// How something stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mark {
+    /// As it should be.
+    Good,
+    /// Good to know, or to do at some time.
+    Note,
+    /// To be mended.
+    Broken,
+}
+
 impl Printer {
     pub(crate) fn new(is_json: bool, environment: &Environment) -> Printer {
         Printer {
@@ -140,6 +151,25 @@ impl Printer {
         }
     }
 
+    /// Whether there is a person at a terminal to ask, who sees what was printed before the question.
+    pub(crate) fn can_ask(&self) -> bool {
+        let sees_all = self.stdout_is_terminal && self.stderr_is_terminal;
+        !self.is_json && sees_all && std::io::stdin().is_terminal()
+    }
+
+    /// A word that says how something stands, coloured where a person looks.
+    pub(crate) fn mark(&self, mark: Mark) -> String {
+        let (word, color) = match mark {
+            Mark::Good => ("ok", "32"),
+            Mark::Note => ("note", "33"),
+            Mark::Broken => ("broken", "1;31"),
+        };
+        match self.has_color && self.stdout_is_terminal {
+            true => format!("\x1b[{color}m{word:6}\x1b[0m"),
+            false => format!("{word:6}"),
+        }
+    }
+
     /// A heading in a text for a person.
     pub(crate) fn bold(&self, text: &str) -> String {
         match self.has_color && self.stdout_is_terminal {
@@ -203,9 +233,31 @@ pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown.collect())
 }
 
+/// The text on one line of bounded length, without anything that could make a reader see something else: for what a
+/// workspace says, inside of what we say.
+pub(crate) fn one_line(text: &str) -> String {
+    const LONGEST: usize = 500;
+    let is_hidden = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+    };
+    let mut line: String =
+        text.chars().take(LONGEST).map(|c| if is_hidden(c) { '\u{fffd}' } else { c }).collect();
+    if text.chars().nth(LONGEST).is_some() {
+        line.push('…');
+    }
+    line
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{harmless, harmless_json};
+    use super::{harmless, harmless_json, one_line};
+
+    #[test]
+    fn one_line_hides_nothing() {
+        assert_eq!(one_line("a\nb\u{202e}c\u{200b}\x1b[0m"), "a\u{fffd}b\u{fffd}c\u{fffd}\u{fffd}[0m");
+        assert_eq!(one_line(&"x".repeat(900)).chars().count(), 501);
+    }
 
     #[test]
     fn nothing_a_terminal_obeys_is_left() {

@@ -3,6 +3,7 @@
 use crate::config::Config;
 use crate::config::answers::AnswerFiles;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use toolpost_core::policy::Layer;
 use toolpost_core::{
@@ -18,6 +19,8 @@ pub struct Runtime {
     pub context: Context,
     /// Fires to end every call.
     pub cancel: CancellationToken,
+    /// How long a call may run where its flags say nothing.
+    pub timeout: Option<Duration>,
     /// Where answers that outlive the process are kept, if the user has such a place.
     pub answers: Option<Arc<AnswerFiles>>,
     /// The user's home directory.
@@ -67,6 +70,7 @@ impl Runtime {
             home: config.home.as_ref().map(|home| home.to_string_lossy().into_owned()),
             context: context.build(),
             cancel,
+            timeout: config.timeout,
             stray_descriptions,
         })
     }

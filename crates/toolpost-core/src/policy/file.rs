@@ -74,13 +74,13 @@ impl Policy {
 }
 
 /// Parses TOML; the first mistake is located and says what to do.
-pub(crate) fn parse<'a>(source: &Source<'a>) -> Result<Spanned<DeTable<'a>>, Errors> {
+pub fn parse<'a>(source: &Source<'a>) -> Result<Spanned<DeTable<'a>>, Errors> {
     DeTable::parse(source.text()).map_err(|problem| {
         let at = problem.span().map_or(0, |span| span.start);
         let message = problem.message().trim().replace('\n', ", ");
         let advice = match message.as_str() {
             text if text.contains("duplicate key") => "keep one of them",
-            text if text.contains("recursion limit") => "nest less deeply",
+            text if text.contains("recurs") => "nest less deeply",
             _ => "see https://toml.io for how to write it",
         };
         Errors(vec![source.located(at, format!("{message}; {advice}"))])
@@ -282,7 +282,7 @@ impl<'a, 'b> Reader<'a, 'b> {
 }
 
 /// What a value is, for messages.
-pub(crate) fn kind(value: &Spanned<DeValue<'_>>) -> &'static str {
+pub fn kind(value: &Spanned<DeValue<'_>>) -> &'static str {
     match value.get_ref() {
         DeValue::String(_) => "a text",
         DeValue::Integer(_) => "a whole number",

@@ -62,6 +62,7 @@ impl Part {
     /// The verdict on one access.
     pub(super) fn judge(&self, target: &Target<'_>) -> Verdict<'_> {
         let mut strongest: Option<&Rule> = None;
+        let mut protected: Option<&Rule> = None;
         let mut is_granted_by_rule = false;
         for layer in 0..self.layers.len() {
             let Some(rule) = self.first_match(layer, target) else { continue };
@@ -71,6 +72,7 @@ impl Part {
                 Effect::Ask => {}
             }
             strongest = strongest.or(Some(rule));
+            protected = protected.or(rule.is_protected().then_some(rule));
         }
         let by_capability = self.by_capability(target);
         match strongest {
@@ -81,6 +83,10 @@ impl Part {
                     && !is_granted_by_rule =>
             {
                 Verdict { effect: Effect::Deny, cause: Cause::AskWithoutGrant(rule) }
+            }
+            // Somebody's own ask must not hide that the file is protected: `--yes` would then answer for it.
+            Some(rule) if rule.effect() == Effect::Ask => {
+                Verdict { effect: Effect::Ask, cause: Cause::Rule(protected.unwrap_or(rule)) }
             }
             Some(rule) => Verdict { effect: rule.effect(), cause: Cause::Rule(rule) },
         }

@@ -19,7 +19,7 @@ pub(crate) fn run(runtime: Runtime, printer: &Printer, flags: &CallFlags) -> u8 
     }
     let mut call =
         Call::new(&flags.tool, arguments).retry(Retry { attempts: flags.attempts, ..Retry::default() });
-    if let Some(timeout) = flags.timeout {
+    if let Some(timeout) = flags.timeout.or(runtime.timeout) {
         call = call.timeout(timeout);
     }
     if flags.dry_run {

@@ -14,5 +14,9 @@ pub(crate) fn run(printer: &Printer, command: &Internal) -> u8 {
             }
             Err(error) => printer.invocation_error(&error),
         },
+        Internal::ConfigSchema => {
+            printer.json(&crate::config::schema());
+            0
+        }
     }
 }

@@ -2,6 +2,8 @@
 
 mod export;
 
+pub(crate) use export::price;
+
 use crate::cli::Tools;
 use crate::output::{Printer, Tone, harmless};
 use crate::runtime::Runtime;

@@ -2,14 +2,18 @@
 
 #![expect(clippy::disallowed_methods, reason = "configuration lies outside every workspace")]
 
+use super::private;
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{ErrorKind, Read};
+use std::io::ErrorKind;
 use std::path::Path;
+use toolpost_core::policy::LARGEST;
 use toolpost_core::{Code, ToolError};
 
 /// A description longer than this is a mistake.
-const MAX_BYTES: u64 = 16 * 1024;
+const MAX_BYTES: usize = 16 * 1024;
+/// More files in one folder are no descriptions.
+const MOST_FILES: usize = 1_000;
 
 /// The descriptions in a folder that was named; it must be there.
 pub(super) fn read(folder: &Path) -> Result<BTreeMap<String, String>, ToolError> {
@@ -19,14 +23,15 @@ pub(super) fn read(folder: &Path) -> Result<BTreeMap<String, String>, ToolError>
             format!("the folder of descriptions `{}` cannot be read: {error}", folder.display()),
         )
     })?;
-    let mut texts = BTreeMap::new();
-    for path in entries.flatten().map(|entry| entry.path()) {
+    let mut files = Vec::new();
+    for path in entries.flatten().take(MOST_FILES).map(|entry| entry.path()) {
         let is_text = path.extension().is_some_and(|extension| extension == "txt") && path.is_file();
-        if let (true, Some(name)) = (is_text, path.file_stem().and_then(|name| name.to_str())) {
-            texts.insert(name.to_owned(), read_one(&path)?);
+        if let (true, Some(name)) = (is_text, path.to_str()) {
+            let file = private::read(&path, LARGEST).map_err(|message| refused(name, &message))?;
+            files.extend(file.map(|file| (name.to_owned(), file.bytes)));
         }
     }
-    Ok(texts)
+    of_files(files)
 }
 
 /// The same for the folder where they lie by custom.
@@ -37,17 +42,28 @@ pub(super) fn read_if_there(folder: &Path) -> Result<BTreeMap<String, String>, T
     }
 }
 
-fn read_one(path: &Path) -> Result<String, ToolError> {
-    let refused = |what: String| {
-        ToolError::new(Code::ReadError, format!("the description `{}` {what}", path.display()))
-    };
-    let mut text = String::new();
-    let file = fs::File::open(path).map_err(|error| refused(format!("cannot be read: {error}")))?;
-    file.take(MAX_BYTES + 1)
-        .read_to_string(&mut text)
-        .map_err(|error| refused(format!("cannot be read: {error}")))?;
-    match text.len() as u64 > MAX_BYTES {
-        true => Err(refused(format!("is longer than {MAX_BYTES} bytes; a model pays for every word of it"))),
-        false => Ok(text),
+/// The descriptions in files that are already read, by the name of the tool.
+pub(super) fn of_files(
+    files: impl IntoIterator<Item = (String, Vec<u8>)>,
+) -> Result<BTreeMap<String, String>, ToolError> {
+    let mut texts = BTreeMap::new();
+    for (path, bytes) in files {
+        if bytes.len() > MAX_BYTES {
+            let message = format!("is longer than {MAX_BYTES} bytes; a model pays for every word of it");
+            return Err(refused(&path, &message));
+        }
+        let text = String::from_utf8(bytes).map_err(|_| refused(&path, "is no UTF-8; save it as UTF-8"))?;
+        texts.insert(tool_of(&path).to_owned(), text);
     }
+    Ok(texts)
+}
+
+/// The tool that a file describes.
+pub(super) fn tool_of(path: &str) -> &str {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.strip_suffix(".txt").unwrap_or(name)
+}
+
+fn refused(path: &str, what: &str) -> ToolError {
+    ToolError::new(Code::ReadError, format!("the description `{path}` {what}"))
 }

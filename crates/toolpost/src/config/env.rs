@@ -2,6 +2,8 @@
 
 #![expect(clippy::disallowed_methods, reason = "this is the place where the environment is read")]
 
+use super::key::{KEYS, SESSION};
+use std::collections::BTreeMap;
 use std::env;
 use std::path::{Path, PathBuf};
 
@@ -18,6 +20,8 @@ pub struct Environment {
     pub config_directory: Option<PathBuf>,
     /// The user's data of toolpost.
     pub data_directory: Option<PathBuf>,
+    /// The variables `TOOLPOST_…` that stand for a key of the configuration, or the session.
+    pub settings: BTreeMap<&'static str, String>,
     /// Whether colours are unwanted: `NO_COLOR`, or a terminal that has none.
     pub no_color: bool,
     /// Names and values of variables that look like secrets.
@@ -42,6 +46,12 @@ impl Environment {
             workspace_root: folder("AGENT_WORKSPACE_ROOT"),
             config_directory: below("XDG_CONFIG_HOME", ".config"),
             data_directory: below("XDG_DATA_HOME", ".local/share"),
+            settings: KEYS
+                .iter()
+                .map(|key| key.variable)
+                .chain([SESSION])
+                .filter_map(|name| Some((name, folder(name)?.to_string_lossy().into_owned())))
+                .collect(),
             no_color: folder("NO_COLOR").is_some() || env::var_os("TERM").is_some_and(|term| term == "dumb"),
             secrets: env::vars_os()
                 .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))

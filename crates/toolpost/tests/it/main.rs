@@ -10,13 +10,16 @@
 mod arguments;
 mod asking;
 mod call;
+mod config;
 mod dialects;
 mod docs;
+mod doctor;
 mod packs;
 mod settings;
 mod signals;
 mod terminal;
 mod tools;
+mod trust;
 
 use serde_json::Value;
 use std::ffi::OsStr;

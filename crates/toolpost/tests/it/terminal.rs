@@ -14,7 +14,16 @@ fn on_a_terminal(command: Command) -> (i32, String) {
 }
 
 /// The same, with somebody typing.
-pub(crate) fn typed_on_a_terminal(mut command: Command, typed: &str) -> (i32, String) {
+pub(crate) fn typed_on_a_terminal(command: Command, typed: &str) -> (i32, String) {
+    let mut typed = Some(typed);
+    talking_on_a_terminal(command, |_| typed.take().map(str::to_owned))
+}
+
+/// The same, with somebody who looks at the screen, before anything is on it and after each change, and then types.
+pub(crate) fn talking_on_a_terminal(
+    mut command: Command,
+    mut answer: impl FnMut(&str) -> Option<String>,
+) -> (i32, String) {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&master).unwrap();
     unlockpt(&master).unwrap();
@@ -29,9 +38,12 @@ pub(crate) fn typed_on_a_terminal(mut command: Command, typed: &str) -> (i32, St
     let mut seen = Vec::new();
     let mut chunk = [0; 4096];
     let mut master = File::from(master);
-    master.write_all(typed.as_bytes()).unwrap();
-    // Linux says EIO where the other end is closed.
-    while let Ok(count @ 1..) = master.read(&mut chunk) {
+    loop {
+        if let Some(typed) = answer(&String::from_utf8_lossy(&seen)) {
+            master.write_all(typed.as_bytes()).unwrap();
+        }
+        // Linux says EIO where the other end is closed.
+        let Ok(count @ 1..) = master.read(&mut chunk) else { break };
         seen.extend_from_slice(&chunk[..count]);
     }
     let status = child.wait().unwrap().code().unwrap();

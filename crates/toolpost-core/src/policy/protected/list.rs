@@ -54,7 +54,7 @@ pub(super) const WRITES: &[(&str, &[&str])] = &[
             "library/launchagents",
         ],
     ),
-    (OWN, &[".toolpost", ".config/toolpost"]),
+    (OWN, &[".toolpost", ".config/toolpost", ".local/share/toolpost"]),
     (
         HOSTS,
         &[

@@ -221,6 +221,19 @@ fn protected_asks_are_known_among_other_asks() {
 }
 
 #[test]
+fn no_ask_of_another_layer_hides_that_a_file_is_protected() {
+    for rule in
+        ["project ask write: *", "user ask *", "flags ask edit: .git/**", "project ask write: .git/config"]
+    {
+        let policy = policy(&format!("standard; {rule}"));
+        let decision = policy.decide(&Request { tool: "edit", accesses: &accesses("write .git/config") });
+        assert!(decision.is_protected(), "{rule}: {decision}");
+    }
+    let policy = policy("standard; project ask write: *; flags allow write: .git/config");
+    assert_eq!(effect(&policy, "edit", &accesses("write .git/config")), Effect::Allow);
+}
+
+#[test]
 fn tools_are_offered_where_a_call_could_be_allowed() {
     let exec = Capabilities::NONE.with(Capability::Exec);
     for (rules, tool, expected) in [

@@ -21,8 +21,11 @@ fn source(text: &str) -> Source<'_> {
 /// The effect of the first matching rule of the import, whatever the capabilities; none where none matches.
 fn first(imported: &Imported, tool: &str, call: &[Access]) -> Option<Effect> {
     let policy = Policy::profile(Profile::Privileged).with_rules(Layer::User, imported.rules.clone());
-    let decision = policy.decide(&Request { tool, accesses: call });
-    decision.rule().filter(|rule| rule.origin().layer == Layer::User).map(|_| effect(&policy, tool, call))
+    let explanation = policy.explain(&Request { tool, accesses: call });
+    let mut looked_at = explanation.accesses.iter().flat_map(|judged| &judged.looked_at);
+    looked_at
+        .any(|looked_at| looked_at.speaks_for_layer && looked_at.rule.origin().layer == Layer::User)
+        .then(|| effect(&policy, tool, call))
 }
 
 #[test]

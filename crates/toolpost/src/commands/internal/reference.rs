@@ -13,6 +13,8 @@ pub(super) fn pages() -> Result<BTreeMap<&'static str, String>, ToolError> {
     Ok(BTreeMap::from([
         ("README.md", index()),
         ("command-line.md", command_line()),
+        ("config.schema.json", format!("{:#}\n", crate::config::schema())),
+        ("configuration.md", configuration()),
         ("error-codes.md", error_codes()),
         ("tools.md", tools()?),
     ]))
@@ -22,8 +24,43 @@ fn index() -> String {
     format!(
         "{HEADER}# Reference\n\n- [Tools](tools.md): what each takes, gives and can cause\n\
          - [Command line](command-line.md): commands and flags\n\
+         - [Configuration](configuration.md): files, keys and variables\n\
          - [Error codes](error-codes.md): what each means, and the exit status it gives\n"
     )
+}
+
+fn configuration() -> String {
+    let mut page = format!(
+        "{HEADER}# Configuration\n\nLayers, the weakest first: built-in, your file (`~/.config/toolpost/config.toml`, \
+         or below `XDG_CONFIG_HOME`), a file named with `--config`, the project's file (`.toolpost/config.toml` of the \
+         first root), the environment, the command line. `toolpost doctor` shows each value with its file and line; \
+         `toolpost init` writes an example. The file has a [JSON Schema](config.schema.json).\n\n\
+         A project's file can narrow at once: deny and ask rules, a narrower policy, a shorter time-out. What widens \
+         or changes what models read waits until `toolpost trust` has recorded the file's hash in your data \
+         directory; a file that changes waits again.\n\n\
+         | key | example | usually | variable | flag | meaning |\n| --- | --- | --- | --- | --- | --- |\n"
+    );
+    for key in &crate::config::KEYS {
+        let flag = if key.flag.is_empty() { "–".to_owned() } else { format!("`{}`", key.flag) };
+        page.push_str(&format!(
+            "| `{}` | `{} = {}` | {} | `{}` | {flag} | {} |\n",
+            key.name,
+            key.name,
+            key.example,
+            key.usual,
+            key.variable,
+            one_cell(key.about)
+        ));
+    }
+    page.push_str(
+        "\nLists in a variable are written with commas: `TOOLPOST_ALLOW=exec,network`. `TOOLPOST_SESSION` stands for \
+         `--session`, `AGENT_WORKSPACE_ROOT` for `--workspace`.\n\n## Rules\n\n```toml\n[[rule]]\neffect = \"deny\"\n\
+         action = \"write\"\nresource = \"/migrations/**\"\nmatch = [\"migrations/001.sql\"]\n\
+         not_match = [\"src/main.rs\"]\n```\n\nWithin a file the first rule that matches speaks. A deny of any layer \
+         wins; otherwise the strongest layer with a match decides. The examples under `match` and `not_match` are \
+         checked whenever the file is read.\n",
+    );
+    page
 }
 
 fn error_codes() -> String {

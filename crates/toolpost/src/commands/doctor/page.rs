@@ -1,0 +1,203 @@
+//! The report for a person: short lines, the broken and what to do about it last, where the eye ends.
+
+use super::Report;
+use crate::commands::trust::standing;
+use crate::config::{DataState, FileState, State};
+use crate::output::{Mark, Printer, one_line};
+use std::collections::BTreeMap;
+use toolpost_core::Capability;
+use toolpost_core::policy::protected;
+
+/// Lines of lists end here.
+const WIDTH: usize = 96;
+
+pub(super) fn page(printer: &Printer, report: &Report) -> String {
+    let mut page = Page { printer, text: String::new() };
+    page.text.push_str(&format!("toolpost {} on {}\n", env!("CARGO_PKG_VERSION"), one_line(&report.kernel)));
+    workspace(&mut page, report);
+    configuration(&mut page, report);
+    trust(&mut page, report);
+    tools(&mut page, report);
+    packs(&mut page, report);
+    protected_files(&mut page);
+    data(&mut page, report);
+    findings(&mut page, report);
+    page.text
+}
+
+struct Page<'a> {
+    printer: &'a Printer,
+    text: String,
+}
+
+impl Page<'_> {
+    fn heading(&mut self, text: &str) {
+        self.text.push_str(&format!("\n{}\n", self.printer.bold(text)));
+    }
+
+    fn line(&mut self, text: &str) {
+        self.text.push_str(&format!("  {}\n", one_line(text)));
+    }
+
+    fn row(&mut self, name: &str, value: &str, from: &str) {
+        self.line(&format!("{name:13} {value:12} {from}"));
+    }
+
+    fn marked(&mut self, mark: Mark, text: &str) {
+        self.text.push_str(&format!("  {} {}\n", self.printer.mark(mark), one_line(text)));
+    }
+
+    /// Words with commas between them, indented, over as many lines as it takes.
+    fn words<'w>(&mut self, words: impl Iterator<Item = &'w str>) {
+        let mut line = String::new();
+        for word in words {
+            if !line.is_empty() && line.len() + word.len() + 2 > WIDTH {
+                self.text.push_str(&format!("    {line},\n"));
+                line.clear();
+            }
+            if !line.is_empty() {
+                line.push_str(", ");
+            }
+            line.push_str(word);
+        }
+        self.text.push_str(&format!("    {line}\n"));
+    }
+}
+
+fn workspace(page: &mut Page<'_>, report: &Report) {
+    page.heading("Workspace");
+    for root in &report.roots {
+        match &root.error {
+            None => page.marked(
+                Mark::Good,
+                &format!("{} ({}); no path leaves it (openat2 works)", root.path, report.roots_origin),
+            ),
+            Some(_) => page.marked(Mark::Broken, &format!("{} ({})", root.path, report.roots_origin)),
+        }
+    }
+}
+
+fn configuration(page: &mut Page<'_>, report: &Report) {
+    page.heading("Configuration files, the strongest last; environment and flags come after them");
+    for file in &report.layers.files {
+        let text = |what: &str| format!("{:8} {}{what}", file.layer, file.path);
+        match file.state {
+            FileState::Read => page.marked(Mark::Good, &text("")),
+            FileState::Missing => page.line(&format!("–      {}", text(" (not there)"))),
+            FileState::Broken => page.marked(Mark::Broken, &text("")),
+        }
+    }
+    page.heading("What holds, and where it is set");
+    let values = &report.values;
+    for (capability, right) in values.rights.iter() {
+        page.row(capability.as_str(), right.value.as_str(), &right.place.to_string());
+    }
+    if let Some(timeout) = &values.timeout {
+        page.row("timeout", &format!("{}s", timeout.value.as_secs_f64()), &timeout.place.to_string());
+    }
+    page.row("dialect", values.dialect.value.name(), &values.dialect.place.to_string());
+    if let Some(folder) = &values.descriptions {
+        page.row("descriptions", &folder.value.display().to_string(), &folder.place.to_string());
+    }
+    if let Some(session) = &values.session {
+        page.row("session", &session.value, &session.place.to_string());
+    }
+    for rule in values.rules.iter().chain(&report.saved) {
+        page.line(&format!(
+            "rule          {:5} {rule}  ({} at {})",
+            rule.effect().as_str(),
+            rule.origin().layer,
+            rule.origin()
+        ));
+    }
+    if !values.inert.is_empty() {
+        page.heading("Wanted by the project, not in force until you run `toolpost trust`");
+        for line in &values.inert {
+            page.line(line);
+        }
+    }
+}
+
+fn trust(page: &mut Page<'_>, report: &Report) {
+    page.heading("Trust: what this workspace brings along");
+    let Some(inventory) = &report.inventory else { return page.line("could not be looked at") };
+    if inventory.files.is_empty() && inventory.refused.is_empty() {
+        page.line("nothing that would start or widen anything");
+    }
+    for found in &inventory.files {
+        let mark = if found.state == State::Trusted { Mark::Good } else { Mark::Note };
+        page.marked(mark, &format!("{} ({}) {}", found.path, found.kind, standing(found)));
+    }
+    for refused in &inventory.refused {
+        page.marked(Mark::Note, &format!("{}: {}; never trusted", refused.path, refused.why));
+    }
+}
+
+fn tools(page: &mut Page<'_>, report: &Report) {
+    page.heading("Tools, and about what each costs in every request to a model");
+    let width = report.tools.iter().map(|tool| tool.name.len()).max().unwrap_or(0).max(13);
+    for tool in &report.tools {
+        let withheld = if tool.is_offered { "" } else { "  (not offered under this policy)" };
+        page.line(&format!("{:width$} {:>6} tokens{withheld}", tool.name, tool.tokens));
+    }
+    page.line(&format!("{:width$} {:>6} tokens", "in all", report.total_tokens()));
+}
+
+fn packs(page: &mut Page<'_>, report: &Report) {
+    page.heading("Packs; `toolpost packs` shows their tools");
+    for pack in &report.packs {
+        match &pack.missing {
+            None => page.row(&pack.name, &pack.profile, "allowed"),
+            Some(why) => page.row(&pack.name, &pack.profile, &format!("not allowed as a whole: {why}")),
+        }
+    }
+}
+
+fn protected_files(page: &mut Page<'_>) {
+    for (action, verb) in [(Capability::Write, "Writing"), (Capability::Read, "Reading")] {
+        page.heading(&format!("{verb} these asks first, at any depth; --yes does not answer for them"));
+        let mut groups: BTreeMap<usize, (&str, Vec<&str>)> = BTreeMap::new();
+        let mut order: Vec<&str> = Vec::new();
+        for row in protected().iter().filter(|row| row.action == action) {
+            let index = order.iter().position(|why| *why == row.why).unwrap_or_else(|| {
+                order.push(row.why);
+                order.len() - 1
+            });
+            groups.entry(index).or_insert((row.why, Vec::new())).1.push(row.pattern);
+        }
+        for (why, patterns) in groups.into_values() {
+            page.line(&format!("{why}:"));
+            page.words(patterns.into_iter());
+        }
+    }
+}
+
+fn data(page: &mut Page<'_>, report: &Report) {
+    page.heading("Data directory: outputs, answers, trust");
+    let path = report.data.path.as_ref().map(|path| path.display().to_string());
+    let path = path.as_deref().unwrap_or("none");
+    let mode = report.data.mode.as_deref().unwrap_or("–");
+    match report.data.state {
+        DataState::Writable => page.marked(Mark::Good, &format!("{path} (mode {mode}, writable)")),
+        DataState::NotYet => page.marked(Mark::Good, &format!("{path} (made when it is first needed)")),
+        DataState::OpenToOthers => page.marked(Mark::Broken, &format!("{path} (mode {mode})")),
+        DataState::ReadOnly => page.marked(Mark::Broken, &format!("{path} (cannot be written)")),
+        DataState::Homeless => page.marked(Mark::Broken, path),
+    }
+}
+
+fn findings(page: &mut Page<'_>, report: &Report) {
+    let broken = report.findings.iter().filter(|finding| finding.mark == Mark::Broken).count();
+    page.heading(match (broken, report.findings.len()) {
+        (0, 0) => "All is well",
+        (0, _) => "All is well; worth knowing",
+        (_, _) => "To mend",
+    });
+    let notes_first = report.findings.iter().filter(|finding| finding.mark != Mark::Broken);
+    for finding in notes_first.chain(report.findings.iter().filter(|one| one.mark == Mark::Broken)) {
+        page.marked(finding.mark, &finding.what);
+        if !finding.fix.is_empty() {
+            page.line(&format!("       → {}", finding.fix));
+        }
+    }
+}

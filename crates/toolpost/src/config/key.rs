@@ -1,0 +1,91 @@
+//! The keys of the configuration, once: the reader, the schema, the reference page and the variables follow this list.
+
+/// A key of the file.
+pub(crate) struct Key {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// What may stand there.
+    pub(crate) kind: Kind,
+    /// The variable that sets it too.
+    pub(crate) variable: &'static str,
+    /// The flag that sets it too; none where no command takes it.
+    pub(crate) flag: &'static str,
+    /// What holds where nothing is set.
+    pub(crate) usual: &'static str,
+    /// An example, in TOML.
+    pub(crate) example: &'static str,
+    /// What it does.
+    pub(crate) about: &'static str,
+}
+
+/// What a value is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Profile,
+    Capabilities,
+    Dialect,
+    Folder,
+    Time,
+}
+
+/// Every key, in the order of the documentation; `[[rule]]` stands beside them.
+pub(crate) const KEYS: [Key; 6] = [
+    Key {
+        name: "policy",
+        kind: Kind::Profile,
+        variable: "TOOLPOST_POLICY",
+        flag: "--policy",
+        usual: "standard",
+        example: "\"standard\"",
+        about: "What may happen: read-only, standard (read and write in the workspace) or privileged (also exec, \
+                network). Setting it drops the `allow` and `ask` of weaker layers.",
+    },
+    Key {
+        name: "allow",
+        kind: Kind::Capabilities,
+        variable: "TOOLPOST_ALLOW",
+        flag: "--allow",
+        usual: "[]",
+        example: "[\"exec\"]",
+        about: "Capabilities granted beside those of the policy: read, trace, write, exec, network.",
+    },
+    Key {
+        name: "ask",
+        kind: Kind::Capabilities,
+        variable: "TOOLPOST_ASK",
+        flag: "",
+        usual: "[]",
+        example: "[\"network\"]",
+        about: "Capabilities that a person is asked for each time, also where the policy grants them.",
+    },
+    Key {
+        name: "timeout",
+        kind: Kind::Time,
+        variable: "TOOLPOST_TIMEOUT",
+        flag: "--timeout",
+        usual: "each tool's own",
+        example: "\"30s\"",
+        about: "How long a call may run: 500ms, 30s, 2m. A tool's own maximum still holds.",
+    },
+    Key {
+        name: "dialect",
+        kind: Kind::Dialect,
+        variable: "TOOLPOST_DIALECT",
+        flag: "--dialect",
+        usual: "toolpost",
+        example: "\"toolpost\"",
+        about: "The names and argument spellings that models are shown: toolpost, long, claude, gemini or codex.",
+    },
+    Key {
+        name: "descriptions",
+        kind: Kind::Folder,
+        variable: "TOOLPOST_DESCRIPTIONS",
+        flag: "--descriptions",
+        usual: "the folder `descriptions` beside the user's file",
+        example: "\"descriptions\"",
+        about: "Folder of NAME.txt files that replace the descriptions of tools; from the folder of this file.",
+    },
+];
+
+/// The variable of the session, which no file sets.
+pub(crate) const SESSION: &str = "TOOLPOST_SESSION";

@@ -1,0 +1,212 @@
+//! What one layer says: a file, the environment or the command line, each value with its place.
+//!
+//! Nothing here decides which layer wins, or whether a file is believed.
+
+use super::key::{KEYS, Key, Kind};
+use super::origin::{Layer, Origined, Place, Problem, problems, shortened};
+use crate::cli::{Flags, parse_duration};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+use toolpost_core::policy::{self, Profile, Rule, Source, kind_of_toml, parse_toml, read_rules_in};
+use toolpost_core::{Capability, Dialect, nearest};
+
+/// More in one list is a mistake; there are five capabilities.
+const MOST_ITEMS: usize = 20;
+const MOST_PROBLEMS: usize = 20;
+
+/// What one layer says.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Settings {
+    pub(crate) policy: Option<Origined<Profile>>,
+    pub(crate) allow: Vec<Origined<Capability>>,
+    pub(crate) ask: Vec<Origined<Capability>>,
+    pub(crate) timeout: Option<Origined<Duration>>,
+    pub(crate) dialect: Option<Origined<Arc<Dialect>>>,
+    pub(crate) descriptions: Option<Origined<PathBuf>>,
+    pub(crate) session: Option<Origined<String>>,
+    pub(crate) rules: Vec<Rule>,
+    /// Keys that mean nothing.
+    pub(crate) warnings: Vec<Problem>,
+}
+
+impl Settings {
+    /// What a file says; every mistake in it is reported with its line and column.
+    pub(crate) fn read(file: &str, bytes: &[u8], layer: Layer) -> Result<Settings, Vec<Problem>> {
+        let source = Source::new(file, bytes).map_err(|errors| problems(&errors))?;
+        let table = parse_toml(&source).map_err(|errors| problems(&errors))?;
+        let mut reader = Reader { source: &source, layer, file: file.into(), problems: Vec::new() };
+        let mut settings = reader.settings(table.get_ref());
+        let rules_layer = match layer {
+            Layer::Project => policy::Layer::Project,
+            Layer::BuiltIn | Layer::User | Layer::Environment | Layer::Flags => policy::Layer::User,
+        };
+        match read_rules_in(&source, table.get_ref(), rules_layer) {
+            Ok(rules) => {
+                settings.rules = rules.rules;
+                settings.warnings.extend(rules.warnings.into_iter().map(Problem::from));
+            }
+            Err(errors) => reader.problems.extend(problems(&errors)),
+        }
+        settings.warnings.sort_by_key(|warning| (warning.line, warning.column));
+        reader.problems.sort_by_key(|problem| (problem.line, problem.column));
+        reader.problems.truncate(MOST_PROBLEMS);
+        if reader.problems.is_empty() { Ok(settings) } else { Err(reader.problems) }
+    }
+
+    /// What the variables of the environment say.
+    pub(crate) fn of_environment(
+        variables: &BTreeMap<&'static str, String>,
+    ) -> Result<Settings, Vec<Problem>> {
+        let mut settings = Settings::default();
+        let mut wrong = Vec::new();
+        for (variable, text) in variables {
+            let place = Place::new(Layer::Environment, *variable, 0);
+            let Some(key) = KEYS.iter().find(|key| key.variable == *variable) else {
+                settings.session = Some(Origined::new(text.clone(), place));
+                continue;
+            };
+            let words: Vec<&str> = match key.kind {
+                Kind::Capabilities => {
+                    text.split([',', ' ', '\t']).map(str::trim).filter(|word| !word.is_empty()).collect()
+                }
+                Kind::Profile | Kind::Dialect | Kind::Folder | Kind::Time => vec![text],
+            };
+            for word in words {
+                if let Err(message) = settings.set(key, word, place.clone()) {
+                    wrong.push(Problem::of(*variable, message));
+                }
+            }
+        }
+        if wrong.is_empty() { Ok(settings) } else { Err(wrong) }
+    }
+
+    /// What the command line says.
+    pub(crate) fn of_flags(flags: &Flags) -> Settings {
+        let at = |flag: &'static str| Place::new(Layer::Flags, flag, 0);
+        Settings {
+            policy: flags.policy.map(|profile| Origined::new(profile, at("--policy"))),
+            allow: flags.allow.iter().map(|one| Origined::new(*one, at("--allow"))).collect(),
+            dialect: flags.dialect.as_ref().map(|one| Origined::new(one.clone(), at("--dialect"))),
+            descriptions: flags
+                .descriptions
+                .as_ref()
+                .map(|folder| Origined::new(folder.clone(), at("--descriptions"))),
+            session: flags.session.as_ref().map(|id| Origined::new(id.clone(), at("--session"))),
+            rules: flags.allow_rule.clone(),
+            ..Settings::default()
+        }
+    }
+
+    /// Sets a key from its text; the error says what is wrong with it and what to write.
+    fn set(&mut self, key: &Key, text: &str, place: Place) -> Result<(), String> {
+        let longest = if key.kind == Kind::Folder { 4_096 } else { 60 };
+        let text = &shortened(text, longest);
+        match key.kind {
+            Kind::Profile => self.policy = Some(Origined::new(Profile::from_str(text)?, place)),
+            Kind::Capabilities => {
+                let capability = Origined::new(Capability::from_str(text)?, place);
+                let list = if key.name == "ask" { &mut self.ask } else { &mut self.allow };
+                list.push(capability);
+            }
+            Kind::Time => self.timeout = Some(Origined::new(parse_duration(text)?, place)),
+            Kind::Dialect => self.dialect = Some(Origined::new(Dialect::named(text)?, place)),
+            Kind::Folder if text.is_empty() => {
+                return Err(format!("`{}` names no folder; write its path", key.name));
+            }
+            Kind::Folder => self.descriptions = Some(Origined::new(PathBuf::from(text), place)),
+        }
+        Ok(())
+    }
+}
+
+struct Reader<'a, 's> {
+    source: &'s Source<'a>,
+    layer: Layer,
+    file: Arc<str>,
+    problems: Vec<Problem>,
+}
+
+impl Reader<'_, '_> {
+    fn settings(&mut self, table: &DeTable<'_>) -> Settings {
+        let mut settings = Settings::default();
+        for key in &KEYS {
+            if let Some(value) = table.get(key.name) {
+                self.value(&mut settings, key, value);
+            }
+        }
+        let is_known = |name: &str| name == "rule" || KEYS.iter().any(|key| key.name == name);
+        let unknown = table.keys().filter(|name| !is_known(name.get_ref()));
+        settings.warnings = unknown.take(MOST_PROBLEMS).map(|name| self.unknown(name)).collect();
+        for capability in &settings.ask {
+            if let Some(both) = settings.allow.iter().find(|other| other.value == capability.value) {
+                let message = format!(
+                    "`{}` stands in `allow` (line {}) and in `ask`; keep one of them",
+                    both.value, both.place.line
+                );
+                let line = capability.place.line;
+                let problem = Problem { file: self.file.to_string(), line, column: 1, message };
+                self.problems.push(problem);
+            }
+        }
+        settings
+    }
+
+    fn unknown(&self, name: &Spanned<std::borrow::Cow<'_, str>>) -> Problem {
+        let shown: String = name.get_ref().chars().take(60).collect();
+        let known = || KEYS.iter().map(|key| key.name).chain(["rule"]);
+        let advice = match nearest(&shown, known(), 1).first() {
+            Some(near) => format!("did you mean `{near}`"),
+            None => format!("known are {}", known().collect::<Vec<_>>().join(", ")),
+        };
+        let message = format!("`{shown}` means nothing in the configuration; {advice}");
+        self.source.located(name.span().start, message).into()
+    }
+
+    fn value(&mut self, settings: &mut Settings, key: &Key, value: &Spanned<DeValue<'_>>) {
+        match (key.kind, value.get_ref()) {
+            (Kind::Capabilities, DeValue::Array(items)) if items.len() > MOST_ITEMS => {
+                let message = format!("`{}` has {} items; name each once", key.name, items.len());
+                self.wrong(value, message);
+            }
+            (Kind::Capabilities, DeValue::Array(items)) => {
+                for item in items.iter() {
+                    match item.get_ref().as_str() {
+                        Some(text) => self.text(settings, key, item, text),
+                        None => self.wrong(item, self.expected(key, item)),
+                    }
+                }
+            }
+            (Kind::Profile | Kind::Dialect | Kind::Folder | Kind::Time, DeValue::String(text)) => {
+                self.text(settings, key, value, text);
+            }
+            _ => self.wrong(value, self.expected(key, value)),
+        }
+    }
+
+    fn text(&mut self, settings: &mut Settings, key: &Key, at: &Spanned<DeValue<'_>>, text: &str) {
+        let place = Place::new(self.layer, self.file.clone(), self.source.line(at.span().start));
+        if let Err(message) = settings.set(key, text, place) {
+            self.wrong(at, message);
+        }
+    }
+
+    fn expected(&self, key: &Key, found: &Spanned<DeValue<'_>>) -> String {
+        let wanted = if key.kind == Kind::Capabilities { "a list of texts" } else { "a text" };
+        format!(
+            "`{}` is {}; write {wanted}, such as `{} = {}`",
+            key.name,
+            kind_of_toml(found),
+            key.name,
+            key.example
+        )
+    }
+
+    fn wrong(&mut self, at: &Spanned<DeValue<'_>>, message: String) {
+        self.problems.push(self.source.located(at.span().start, message).into());
+    }
+}
