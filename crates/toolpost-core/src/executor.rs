@@ -4,6 +4,7 @@
 
 mod arguments;
 mod budget;
+mod builder;
 mod call;
 mod decide;
 mod guard;
@@ -13,6 +14,7 @@ mod run;
 mod stats;
 mod turns;
 
+pub use builder::ExecutorBuilder;
 pub use call::{Call, Checked, Retry};
 pub use hook::{Hook, Verdict};
 pub(crate) use run::{panic_message, payload_message};
@@ -83,18 +85,6 @@ impl Executor {
     /// An executor without hooks and sinks.
     pub fn new(registry: Arc<Registry>, policy: Policy) -> Executor {
         Executor::builder(registry, policy).build()
-    }
-
-    /// Starts an executor.
-    pub fn builder(registry: Arc<Registry>, policy: Policy) -> ExecutorBuilder {
-        ExecutorBuilder {
-            registry,
-            policy,
-            answers: None,
-            hooks: Vec::new(),
-            sinks: Vec::new(),
-            init_limit: Duration::from_secs(30),
-        }
     }
 
     /// The registry it takes tools from.
@@ -439,61 +429,5 @@ impl Drop for Ending<'_> {
 fn note_repairs(ctx: &Context, repairs: &[Repair]) {
     if !repairs.is_empty() {
         ctx.record(|| EventKind::ArgumentsRepaired { repairs: repairs.to_vec() });
-    }
-}
-
-/// Makes an [`Executor`].
-pub struct ExecutorBuilder {
-    registry: Arc<Registry>,
-    policy: Policy,
-    answers: Option<Arc<dyn Answers>>,
-    hooks: Vec<Arc<dyn Hook>>,
-    sinks: Vec<Box<ResultSink>>,
-    init_limit: Duration,
-}
-
-impl ExecutorBuilder {
-    /// Where answers that outlive the session are kept; without it, none are.
-    #[must_use]
-    pub fn answers(mut self, answers: Arc<dyn Answers>) -> ExecutorBuilder {
-        self.answers = Some(answers);
-        self
-    }
-
-    /// A hook before and after each call; the first one added is asked first.
-    #[must_use]
-    pub fn hook(mut self, hook: Arc<dyn Hook>) -> ExecutorBuilder {
-        self.hooks.push(hook);
-        self
-    }
-
-    /// Is handed every outcome.
-    #[must_use]
-    pub fn on_result(mut self, sink: impl Fn(&Outcome) + Send + Sync + 'static) -> ExecutorBuilder {
-        self.sinks.push(Box::new(sink));
-        self
-    }
-
-    /// How long a tool's `init` may take; 30 s unless set.
-    #[must_use]
-    pub fn init_limit(mut self, limit: Duration) -> ExecutorBuilder {
-        self.init_limit = limit;
-        self
-    }
-
-    /// The executor.
-    pub fn build(self) -> Executor {
-        Executor {
-            inner: Arc::new(Inner {
-                registry: self.registry,
-                policy: self.policy,
-                answers: self.answers,
-                remembered: Remembered::default(),
-                hooks: self.hooks,
-                sinks: self.sinks,
-                init_limit: self.init_limit,
-                records: Records::default(),
-            }),
-        }
     }
 }

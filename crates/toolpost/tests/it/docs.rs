@@ -31,6 +31,23 @@ fn every_command_of_the_docs_works() {
 }
 
 #[test]
+fn every_configuration_of_the_docs_is_taken() {
+    let mut taken = 0;
+    for page in ["docs/guide/rights.md", "docs/reference/configuration.md"] {
+        for block in blocks(&project().join(page), "toml") {
+            let home = crate::Home::new();
+            home.write("shown.toml", &block.text);
+            let config = home.path("shown.toml").display().to_string();
+            let ran = home.run(&["doctor", "--config", &config]);
+            assert_eq!(ran.status, 0, "{page}:{}: {}{}", block.line, ran.stdout, ran.stderr);
+            assert!(!ran.stderr.contains("shown.toml"), "{page}:{}: {}", block.line, ran.stderr);
+            taken += 1;
+        }
+    }
+    assert!(taken >= 2);
+}
+
+#[test]
 fn the_code_of_the_guide_is_that_of_the_example() {
     let guide = project().join("docs/guide/first-tool.md");
     if guide.is_file() {

@@ -88,11 +88,12 @@ pub(crate) fn price(source: &Source<'_>) -> usize {
     declare(source, Format::Anthropic).map(|declaration| tokens(&declaration.value.to_string())).unwrap_or(0)
 }
 
+/// The offered tools, under the names and spellings of the session's dialect.
 fn definitions(runtime: &Runtime) -> Result<Vec<Definition>, ToolError> {
     let snapshot = runtime.executor.registry().snapshot();
-    snapshot
-        .all()
-        .filter(|entry| is_offered(runtime, entry))
-        .map(|entry| entry.prepared().map(|prepared| prepared.definition.clone()))
-        .collect()
+    let mut definitions = Vec::new();
+    for entry in snapshot.all().filter(|entry| is_offered(runtime, entry)) {
+        definitions.extend(snapshot.offer(entry, runtime.context.dialect())?);
+    }
+    Ok(definitions)
 }

@@ -1,0 +1,160 @@
+//! How a host makes a context: a workspace, and whatever differs from the defaults, which do nothing.
+
+use super::{Context, Deadline, Extra, Held, Host, Ids, Running, Services, Spawn};
+use crate::capability::{Capabilities, Need};
+use crate::clock::{Clock, SystemClock};
+use crate::confirm::{Confirm, NobodyThere};
+use crate::dialect::Dialect;
+use crate::event::{EventSink, NoEvents};
+use crate::redact::Redactor;
+use crate::spill::Spill;
+use crate::tool::OutputBudget;
+use crate::workspace::Workspace;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+impl Context {
+    /// Starts a context over a workspace; everything else has a default that does nothing.
+    pub fn builder(workspace: Arc<dyn Workspace>) -> ContextBuilder {
+        ContextBuilder {
+            cancel: CancellationToken::new(),
+            host: Host {
+                ids: Ids { session: "default".to_owned(), ..Ids::default() },
+                spawn: Spawn::default(),
+                cwd: workspace.root().to_owned(),
+                workspace,
+                services: Services::default(),
+                extra: Extra::default(),
+                clock: Arc::new(SystemClock::new()),
+                events: Arc::new(NoEvents),
+                confirm: Arc::new(NobodyThere),
+                redactor: Arc::new(Redactor::default()),
+                spill: None,
+                dialect: Dialect::canonical(),
+            },
+        }
+    }
+}
+
+/// Makes a [`Context`].
+pub struct ContextBuilder {
+    host: Host,
+    cancel: CancellationToken,
+}
+
+impl ContextBuilder {
+    /// Who is calling.
+    #[must_use]
+    pub fn ids(mut self, ids: Ids) -> ContextBuilder {
+        self.host.ids = ids;
+        self
+    }
+
+    /// The session's id; the other ids stay.
+    #[must_use]
+    pub fn session(mut self, session: impl Into<String>) -> ContextBuilder {
+        self.host.ids.session = session.into();
+        self
+    }
+
+    /// Where the activation stands in its tree.
+    #[must_use]
+    pub fn spawn(mut self, spawn: Spawn) -> ContextBuilder {
+        self.host.spawn = spawn;
+        self
+    }
+
+    /// The folder that the session stands in; otherwise the first root.
+    #[must_use]
+    pub fn cwd(mut self, cwd: impl Into<String>) -> ContextBuilder {
+        self.host.cwd = cwd.into();
+        self
+    }
+
+    /// A service; see [`Services`].
+    #[must_use]
+    pub fn service<T: Send + Sync + 'static>(mut self, need: Need, service: Arc<T>) -> ContextBuilder {
+        self.host.services = self.host.services.with(need, service);
+        self
+    }
+
+    /// A value that tools can ask for by its type.
+    #[must_use]
+    pub fn extra<T: Send + Sync + 'static>(mut self, value: T) -> ContextBuilder {
+        self.host.extra = self.host.extra.with(value);
+        self
+    }
+
+    /// The clock.
+    #[must_use]
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> ContextBuilder {
+        self.host.clock = clock;
+        self
+    }
+
+    /// Who is told what happens.
+    #[must_use]
+    pub fn events(mut self, events: Arc<dyn EventSink>) -> ContextBuilder {
+        self.host.events = events;
+        self
+    }
+
+    /// Who is asked.
+    #[must_use]
+    pub fn confirm(mut self, confirm: Arc<dyn Confirm>) -> ContextBuilder {
+        self.host.confirm = confirm;
+        self
+    }
+
+    /// The secrets to take out of everything that leaves.
+    #[must_use]
+    pub fn redactor(mut self, redactor: Redactor) -> ContextBuilder {
+        self.host.redactor = Arc::new(redactor);
+        self
+    }
+
+    /// Where outputs too long to show are kept.
+    #[must_use]
+    pub fn spill(mut self, spill: Arc<Spill>) -> ContextBuilder {
+        self.host.spill = Some(spill);
+        self
+    }
+
+    /// The dialect in which tools are offered to the session; canonical names unless set.
+    #[must_use]
+    pub fn dialect(mut self, dialect: Arc<Dialect>) -> ContextBuilder {
+        self.host.dialect = dialect;
+        self
+    }
+
+    /// The token whose firing cancels every call of this context.
+    #[must_use]
+    pub fn cancel(mut self, cancel: CancellationToken) -> ContextBuilder {
+        self.cancel = cancel;
+        self
+    }
+
+    /// The context.
+    pub fn build(self) -> Context {
+        let call = Running {
+            id: String::new(),
+            tool: String::new(),
+            alias: None,
+            parent: None,
+            depth: 0,
+            workspace: self.host.workspace.clone(),
+            guard: None,
+            cancel: self.cancel,
+            deadline: Deadline::none(),
+            budget: OutputBudget::default(),
+            granted: Capabilities::NONE,
+            is_dry_run: false,
+            executor: None,
+            span: tracing::Span::none(),
+            ended: Arc::default(),
+            held: Held::default(),
+            overlay: None,
+        };
+        Context { host: Arc::new(self.host), call: Arc::new(call) }
+    }
+}

@@ -1,0 +1,81 @@
+//! How a host makes an executor: a registry and a policy, then hooks, sinks and limits.
+
+use super::decide::Remembered;
+use super::record::Records;
+use super::{Executor, Hook, Inner, ResultSink};
+use crate::confirm::Answers;
+use crate::outcome::Outcome;
+use crate::policy::Policy;
+use crate::registry::Registry;
+use std::sync::Arc;
+use std::time::Duration;
+
+impl Executor {
+    /// Starts an executor.
+    pub fn builder(registry: Arc<Registry>, policy: Policy) -> ExecutorBuilder {
+        ExecutorBuilder {
+            registry,
+            policy,
+            answers: None,
+            hooks: Vec::new(),
+            sinks: Vec::new(),
+            init_limit: Duration::from_secs(30),
+        }
+    }
+}
+
+/// Makes an [`Executor`].
+pub struct ExecutorBuilder {
+    registry: Arc<Registry>,
+    policy: Policy,
+    answers: Option<Arc<dyn Answers>>,
+    hooks: Vec<Arc<dyn Hook>>,
+    sinks: Vec<Box<ResultSink>>,
+    init_limit: Duration,
+}
+
+impl ExecutorBuilder {
+    /// Where answers that outlive the session are kept; without it, none are.
+    #[must_use]
+    pub fn answers(mut self, answers: Arc<dyn Answers>) -> ExecutorBuilder {
+        self.answers = Some(answers);
+        self
+    }
+
+    /// A hook before and after each call; the first one added is asked first.
+    #[must_use]
+    pub fn hook(mut self, hook: Arc<dyn Hook>) -> ExecutorBuilder {
+        self.hooks.push(hook);
+        self
+    }
+
+    /// Is handed every outcome.
+    #[must_use]
+    pub fn on_result(mut self, sink: impl Fn(&Outcome) + Send + Sync + 'static) -> ExecutorBuilder {
+        self.sinks.push(Box::new(sink));
+        self
+    }
+
+    /// How long a tool's `init` may take; 30 s unless set.
+    #[must_use]
+    pub fn init_limit(mut self, limit: Duration) -> ExecutorBuilder {
+        self.init_limit = limit;
+        self
+    }
+
+    /// The executor.
+    pub fn build(self) -> Executor {
+        Executor {
+            inner: Arc::new(Inner {
+                registry: self.registry,
+                policy: self.policy,
+                answers: self.answers,
+                remembered: Remembered::default(),
+                hooks: self.hooks,
+                sinks: self.sinks,
+                init_limit: self.init_limit,
+                records: Records::default(),
+            }),
+        }
+    }
+}
