@@ -10,6 +10,7 @@ mod limits;
 mod nesting;
 mod output;
 mod permission;
+mod protected;
 mod records;
 mod retry;
 mod secrets;

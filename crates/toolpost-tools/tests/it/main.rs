@@ -9,6 +9,7 @@
 
 mod batch;
 mod confined;
+mod declarations;
 mod huge;
 mod list;
 mod race;
