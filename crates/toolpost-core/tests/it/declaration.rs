@@ -128,15 +128,18 @@ fn unpacked() -> PathBuf {
         }
         let folder_name = folder.to_str().unwrap();
         run(
-            "pip",
+            "python3",
             &[
+                "-m",
+                "pip",
                 "download",
                 "--quiet",
+                "--ignore-requires-python",
                 "--no-deps",
                 "--disable-pip-version-check",
                 "-d",
                 folder_name,
-                "bfcl-eval",
+                "bfcl-eval==2026.3.23",
             ],
         );
         let mut wheels = Vec::new();
