@@ -186,11 +186,12 @@ fn guarantee_23_bombs_are_bounded() {
         ("an open text", format!("{{\"{}", "\\\"".repeat(500_000))),
         ("blanks", " ".repeat(LARGEST)),
     ];
+    let mut slowest = std::time::Duration::ZERO;
     for (name, bomb) in &bombs {
         let started = Instant::now();
         let errors = Manifest::parse("pack.json", bomb.as_bytes());
         let took = started.elapsed();
-        println!("measure: guarantee 23: manifest bomb {name}: {took:?}");
+        slowest = slowest.max(took);
         assert!(took.as_secs_f64() < 2.0, "{name} took {took:?}");
         match errors {
             Err(errors) => {
@@ -200,6 +201,7 @@ fn guarantee_23_bombs_are_bounded() {
             Ok(file) => panic!("{name}: {:?}", file.manifest.name()),
         }
     }
+    println!("measure: guarantee 23: {} manifest bombs, slowest {slowest:.0?}", bombs.len());
 }
 
 fn tool(name: &str, capability: Capability) -> impl AnyTool + use<> {

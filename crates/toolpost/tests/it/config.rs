@@ -283,7 +283,7 @@ fn guarantee_23_configuration_bombs_are_bounded() {
         }
     }
     println!(
-        "measure: guarantee 23: {} configuration bombs, 3 commands each, slowest {} in {:?}",
+        "measure: guarantee 23: {} configuration bombs, 3 commands each, slowest {} in {:.0?}",
         bombs.len(),
         slowest.1,
         slowest.0
@@ -331,7 +331,7 @@ fn guarantee_23_huge_and_special_files_are_refused_at_once() {
         }
     }
     println!(
-        "measure: guarantee 23: {attempts} reads of 100 MB files, FIFOs, devices and folders as configuration, slowest {slowest:?}"
+        "measure: guarantee 23: {attempts} reads of 100 MB files, FIFOs, devices and folders as configuration, slowest {slowest:.0?}"
     );
 }
 

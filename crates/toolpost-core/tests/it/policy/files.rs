@@ -172,18 +172,17 @@ fn guarantee_23_bombs_are_bounded() {
         ("examples", format!("[[rule]]\neffect='deny'\naction='bash'\nresource='{}'\nmatch=[{}]\n", "*a".repeat(490), "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa',".repeat(20_000))),
         ("globs", (0..1000).map(|at| format!("[[rule]]\neffect='deny'\naction='write'\nresource='{{a,b*}}/**/[a-z]{at}'\nmatch=['a/b/c{at}']\n")).collect()),
     ];
+    let mut slowest = std::time::Duration::ZERO;
     for (name, bomb) in &bombs {
         let started = Instant::now();
         let outcome = read(bomb.as_bytes());
         let took = started.elapsed();
-        println!(
-            "measure: guarantee 23: rule file bomb {name}: {took:?}, {}",
-            if outcome.is_ok() { "read" } else { "refused" }
-        );
+        slowest = slowest.max(took);
         assert!(took.as_secs_f64() < 2.0, "{name} took {took:?}");
         if let Err(errors) = outcome {
             assert!(errors.to_string().starts_with("rules.toml:"), "{name}");
             assert!(errors.to_string().len() < 40_000, "{name}");
         }
     }
+    println!("measure: guarantee 23: {} rule file bombs, slowest {slowest:.0?}", bombs.len());
 }
