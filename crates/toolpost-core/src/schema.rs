@@ -62,8 +62,8 @@ impl Schema {
             .collect()
     }
 
-    /// The values of all arguments that are paths of the workspace.
-    pub(crate) fn paths<'a>(&self, arguments: &'a Value) -> Vec<&'a str> {
+    /// The values of all arguments that are paths of the workspace; of one that is left out, its default.
+    pub(crate) fn paths<'a>(&'a self, arguments: &'a Value) -> Vec<&'a str> {
         let mut found = Vec::new();
         if !self.has_paths {
             return found;
@@ -171,7 +171,7 @@ fn without_null(property: &mut Value) {
     }
 }
 
-fn collect_paths<'a>(schema: &Value, value: &'a Value, found: &mut Vec<&'a str>, depth: usize) {
+fn collect_paths<'a>(schema: &'a Value, value: &'a Value, found: &mut Vec<&'a str>, depth: usize) {
     if depth > 16 {
         return;
     }
@@ -183,11 +183,9 @@ fn collect_paths<'a>(schema: &Value, value: &'a Value, found: &mut Vec<&'a str>,
             }
         }
         Value::Object(map) => {
-            if let Some(properties) = schema.get("properties") {
-                for (name, value) in map {
-                    if let Some(schema) = properties.get(name) {
-                        collect_paths(schema, value, found, depth + 1);
-                    }
+            for (name, schema) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
+                if let Some(value) = map.get(name).or_else(|| schema.get("default")) {
+                    collect_paths(schema, value, found, depth + 1);
                 }
             }
         }

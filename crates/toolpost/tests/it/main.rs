@@ -11,6 +11,7 @@ mod arguments;
 mod asking;
 mod call;
 mod config;
+mod decisions;
 mod dialects;
 mod docs;
 mod doctor;
