@@ -5,7 +5,7 @@ use crate::error::{Code, ToolError};
 use crate::schema::Schema;
 use crate::tool::{Amendment, AnyTool, Definition, Setting, Spec, Texts};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::sync::Mutex;
@@ -22,6 +22,8 @@ pub struct Entry {
     /// The turn to run `init`, with how the last attempt failed.
     turn: Mutex<Option<ToolError>>,
     failures: AtomicU64,
+    /// Set once the tool has let go of what it held; there is no way back.
+    is_shut_down: AtomicBool,
 }
 
 /// A definition with its schema compiled.
@@ -51,6 +53,7 @@ impl Entry {
             ready: OnceLock::new(),
             turn: Mutex::new(None),
             failures: AtomicU64::new(0),
+            is_shut_down: AtomicBool::new(false),
         })
     }
 
@@ -82,9 +85,9 @@ impl Entry {
         }
     }
 
-    /// Whether the tool has been made ready.
+    /// Whether the tool has been made ready, and not been shut down since.
     pub fn is_ready(&self) -> bool {
-        self.ready.get().is_some()
+        self.ready.get().is_some() && !self.is_shut_down.load(Ordering::Acquire)
     }
 
     /// Makes the tool ready, once, however many callers ask at the same time. Says whether this caller did it.
@@ -95,6 +98,12 @@ impl Entry {
         setting: &Setting,
         limit: Duration,
     ) -> Result<(&Arc<Prepared>, bool), ToolError> {
+        if self.is_shut_down.load(Ordering::Acquire) {
+            return Err(ToolError::new(
+                Code::InitFailed,
+                format!("tool `{}` was shut down; register it anew to use it again", self.name()),
+            ));
+        }
         if let Some(prepared) = self.ready.get() {
             return Ok((prepared, false));
         }
@@ -171,7 +180,7 @@ impl Entry {
 
     /// Shuts the tool down if it was made ready. Whether it ended in time.
     pub(crate) async fn shutdown(&self, limit: Duration) -> bool {
-        if !self.is_ready() {
+        if self.ready.get().is_none() || self.is_shut_down.swap(true, Ordering::AcqRel) {
             return true;
         }
         let tool = self.tool.clone();

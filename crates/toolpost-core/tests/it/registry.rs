@@ -189,6 +189,10 @@ async fn all_tools_are_made_ready_and_shut_down_in_reverse_order_each_in_bounded
     assert_eq!(late, ["crashing", "hanging"]);
     assert_eq!(start.elapsed().as_secs(), 2);
     assert_eq!(*diary.lock().unwrap(), ["last down", "crashing down", "hanging down", "first down"]);
+    assert!(stage.registry.shutdown_all(Duration::from_secs(2)).await.is_empty(), "once is enough");
+    assert_eq!(diary.lock().unwrap().len(), 4);
+    let outcome = stage.call("first").await;
+    assert!(outcome.to_text().contains("`first` was shut down; register it anew"), "{}", outcome.to_text());
 }
 
 #[tokio::test]
