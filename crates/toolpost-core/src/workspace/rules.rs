@@ -10,6 +10,7 @@ pub(super) use tracked::Tracked;
 
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -185,9 +186,30 @@ fn parse(folder: &str, bytes: &[u8]) -> Option<Gitignore> {
     let mut builder = GitignoreBuilder::new(folder);
     for line in String::from_utf8_lossy(bytes).trim_start_matches('\u{feff}').lines() {
         // A pattern that makes no sense leaves nothing out, as in git.
-        let _ = builder.add_line(None, line);
+        let _ = builder.add_line(None, &without_choices(line));
     }
     builder.build().ok().filter(|rules| !rules.is_empty())
+}
+
+/// Braces mean nothing to git, but `{a,b}` is a choice to the library: they are escaped.
+fn without_choices(line: &str) -> Cow<'_, str> {
+    if !line.contains(['{', '}']) {
+        return Cow::Borrowed(line);
+    }
+    let mut escaped = String::with_capacity(line.len() + 4);
+    let (mut is_escaped, mut in_class) = (false, false);
+    for character in line.chars() {
+        match character {
+            _ if is_escaped => is_escaped = false,
+            '\\' => is_escaped = true,
+            '[' => in_class = true,
+            ']' => in_class = false,
+            '{' | '}' if !in_class => escaped.push('\\'),
+            _ => {}
+        }
+        escaped.push(character);
+    }
+    Cow::Owned(escaped)
 }
 
 /// The absolute path of a display name.

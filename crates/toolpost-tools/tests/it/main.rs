@@ -9,7 +9,10 @@
 
 mod batch;
 mod confined;
+mod glob;
+mod grep;
 mod huge;
+mod layouts;
 mod list;
 mod race;
 mod read;

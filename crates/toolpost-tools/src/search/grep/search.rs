@@ -6,6 +6,7 @@ use super::{Args, Mode};
 use crate::search::name_pattern::NamePattern;
 use crate::search::newest::Newest;
 use crate::search::watch::Watch;
+use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
 use std::io::{self, Read};
@@ -138,7 +139,12 @@ impl Visit for Search {
     }
 
     fn worker(&self) -> Box<dyn Worker + '_> {
-        let searcher = SearcherBuilder::new()
+        let mut builder = SearcherBuilder::new();
+        if let Some(terminator) = self.matcher.line_terminator() {
+            // The two must agree, or nothing is searched.
+            builder.line_terminator(terminator);
+        }
+        let searcher = builder
             .line_number(self.mode == Mode::Content)
             .multi_line(self.multiline)
             .before_context(if self.mode == Mode::Content { self.context } else { 0 })
