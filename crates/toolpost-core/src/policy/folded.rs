@@ -40,6 +40,23 @@ pub(super) fn last_letters(name: &str) -> u128 {
     }
 }
 
+/// The plain letters at the end of a pattern for one part, if there are any.
+pub(super) fn ending(pattern: &'static str) -> Option<&'static str> {
+    let ending = pattern.rsplit(['*', '?', '\\']).next().unwrap_or(pattern);
+    (!ending.is_empty() && ending.is_ascii()).then_some(ending)
+}
+
+/// Whether a part could end in these letters: false only where that is plain at a glance.
+pub(super) fn may_end_in(part: &str, ending: &str) -> bool {
+    let bytes = part.as_bytes();
+    let Some((last, rest)) = bytes.split_last() else { return false };
+    if matches!(last, b'.' | b' ') || !part.is_ascii() || rest.contains(&b':') || *last == b':' {
+        return true;
+    }
+    let start = bytes.len().checked_sub(ending.len());
+    start.is_some_and(|start| bytes[start..].eq_ignore_ascii_case(ending.as_bytes()))
+}
+
 fn starts_with(pattern: &str, path: &str) -> bool {
     let mut parts = path.split('/');
     pattern.split('/').all(|wanted| parts.next().is_some_and(|part| part_matches(wanted, part)))
@@ -52,7 +69,14 @@ fn part_matches(wanted: &str, part: &str) -> bool {
 
 /// What Windows sees of a name: it opens `.git::$INDEX_ALLOCATION` and `.git. .` as `.git`.
 fn seen(part: &str) -> &str {
-    part.split(':').next().unwrap_or(part).trim_end_matches(['.', ' '])
+    let part = match part.bytes().position(|letter| letter == b':') {
+        Some(stream) => &part[..stream],
+        None => part,
+    };
+    match part.as_bytes().last() {
+        Some(b'.' | b' ') => part.trim_end_matches(['.', ' ']),
+        _ => part,
+    }
 }
 
 /// Characters that HFS+ leaves out when it compares names.

@@ -49,7 +49,10 @@ pub(super) fn first_match(target: &Target<'_>) -> Option<&'static Rule> {
         (first | folded::first_letters(part), last | folded::last_letters(part))
     });
     let candidates = HINTS.iter().zip(RULES.iter()).filter(|(hint, _)| {
-        Some(hint.action) == target.action() && hint.first & first != 0 && hint.last & last != 0
+        Some(hint.action) == target.action()
+            && hint.first & first != 0
+            && hint.last & last != 0
+            && hint.ending.is_none_or(|ending| path.split('/').any(|part| folded::may_end_in(part, ending)))
     });
     candidates.map(|(_, rule)| rule).find(|rule| rule.matches(target))
 }
@@ -84,6 +87,8 @@ struct Hint {
     action: Capability,
     first: u128,
     last: u128,
+    /// What some part of the path ends in, if that is plain.
+    ending: Option<&'static str>,
 }
 
 static HINTS: LazyLock<Vec<Hint>> = LazyLock::new(|| {
@@ -91,6 +96,7 @@ static HINTS: LazyLock<Vec<Hint>> = LazyLock::new(|| {
         action: row.action,
         first: folded::first_letters(row.pattern),
         last: folded::last_letters(row.pattern.rsplit('/').next().unwrap_or(row.pattern)),
+        ending: folded::ending(row.pattern.rsplit('/').next().unwrap_or(row.pattern)),
     };
     LIST.iter().map(hint).collect()
 });
