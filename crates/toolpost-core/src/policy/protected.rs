@@ -45,14 +45,15 @@ pub(super) fn rules() -> &'static [Rule] {
 /// A walk asks this for every name it comes upon, so that almost all rules must fall at a glance.
 pub(super) fn first_match(target: &Target<'_>) -> Option<&'static Rule> {
     let path = target.path()?;
-    let (first, last) = path.split('/').fold((0, 0), |(first, last), part| {
-        (first | folded::first_letters(part), last | folded::last_letters(part))
-    });
+    let (first, last) = folded::letters(path);
     let candidates = HINTS.iter().zip(RULES.iter()).filter(|(hint, _)| {
         Some(hint.action) == target.action()
             && hint.first & first != 0
             && hint.last & last != 0
-            && hint.ending.is_none_or(|ending| path.split('/').any(|part| folded::may_end_in(part, ending)))
+            && hint
+                .beginning
+                .is_none_or(|beginning| folded::has_part(path, beginning, folded::may_begin_with))
+            && hint.ending.is_none_or(|ending| folded::has_part(path, ending, folded::may_end_in))
     });
     candidates.map(|(_, rule)| rule).find(|rule| rule.matches(target))
 }
@@ -87,7 +88,9 @@ struct Hint {
     action: Capability,
     first: u128,
     last: u128,
-    /// What some part of the path ends in, if that is plain.
+    /// What some part of the path begins with, if that is plain.
+    beginning: Option<&'static str>,
+    /// What some part of the path ends in, likewise.
     ending: Option<&'static str>,
 }
 
@@ -96,6 +99,7 @@ static HINTS: LazyLock<Vec<Hint>> = LazyLock::new(|| {
         action: row.action,
         first: folded::first_letters(row.pattern),
         last: folded::last_letters(row.pattern.rsplit('/').next().unwrap_or(row.pattern)),
+        beginning: folded::beginning(row.pattern.split('/').next().unwrap_or(row.pattern)),
         ending: folded::ending(row.pattern.rsplit('/').next().unwrap_or(row.pattern)),
     };
     LIST.iter().map(hint).collect()

@@ -1,6 +1,6 @@
 //! A glob over the names below a folder: without a `/` it means the last name, with one the whole way down.
 
-use globset::{GlobBuilder, GlobMatcher};
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use toolpost_core::{Code, ToolError};
 
 /// Longer patterns are no patterns.
@@ -8,11 +8,10 @@ const LONGEST: usize = 2_000;
 
 /// Which names are wanted.
 pub(super) struct NamePattern {
-    glob: GlobMatcher,
+    /// A set of one: unlike a single glob it has short cuts for the common forms.
+    glob: GlobSet,
     /// What the names begin with that the pattern does not see.
     start: String,
-    /// Whether only the last name counts.
-    last_only: bool,
     /// Whether names that match are *not* wanted.
     negated: bool,
     /// Whether the pattern itself names something that begins with a dot.
@@ -64,25 +63,24 @@ impl NamePattern {
             Some(folder) => format!("{folder}/**"),
             None => wanted.to_owned(),
         };
-        let last_only = !is_anchored && !wanted.contains('/') && wanted != "**";
+        let wanted = match is_anchored || wanted.contains('/') || wanted == "**" {
+            true => wanted,
+            false => format!("**/{wanted}"),
+        };
         let glob = GlobBuilder::new(&wanted)
             .literal_separator(true)
             .backslash_escape(true)
             .build()
-            .map_err(|error| refuse(error.kind().to_string()))?
-            .compile_matcher();
+            .and_then(|glob| GlobSetBuilder::new().add(glob).build())
+            .map_err(|error| refuse(error.kind().to_string()))?;
         let names_hidden = wanted.split(['/', '{', ',']).any(|part| part.starts_with('.') && part != ".");
-        Ok(NamePattern { glob, start, last_only, negated, names_hidden })
+        Ok(NamePattern { glob, start, negated, names_hidden })
     }
 
     /// Whether the file of this display name is wanted.
     pub(super) fn wants(&self, name: &str) -> bool {
         let Some(below) = name.strip_prefix(&self.start) else { return false };
-        let seen = match self.last_only {
-            true => below.rsplit('/').next().unwrap_or(below),
-            false => below,
-        };
-        self.glob.is_match(seen) != self.negated
+        self.glob.is_match(below) != self.negated
     }
 }
 
