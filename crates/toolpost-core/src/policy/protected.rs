@@ -46,16 +46,17 @@ pub(super) fn rules() -> &'static [Rule] {
 pub(super) fn first_match(target: &Target<'_>) -> Option<&'static Rule> {
     let path = target.path()?;
     let (first, last) = folded::letters(path);
-    let candidates = HINTS.iter().zip(RULES.iter()).filter(|(hint, _)| {
-        Some(hint.action) == target.action()
-            && hint.first & first != 0
+    let action = target.action()?;
+    let hints = HINTS.iter().find(|(known, _)| *known == action).map(|(_, hints)| hints)?;
+    let candidates = hints.iter().filter(|hint| {
+        hint.first & first != 0
             && hint.last & last != 0
             && hint
                 .beginning
                 .is_none_or(|beginning| folded::has_part(path, beginning, folded::may_begin_with))
             && hint.ending.is_none_or(|ending| folded::has_part(path, ending, folded::may_end_in))
     });
-    candidates.map(|(_, rule)| rule).find(|rule| rule.matches(target))
+    candidates.map(|hint| &RULES[hint.rule]).find(|rule| rule.matches(target))
 }
 
 /// Why the rule's files are protected, if it is a rule of the list.
@@ -83,9 +84,9 @@ static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
     LIST.iter().enumerate().map(rule).collect()
 });
 
-/// What must hold for a rule to match: the action, and letters with which some part of the path begins and ends.
+/// What must hold for a rule to match: letters with which some part of the path begins and ends.
 struct Hint {
-    action: Capability,
+    rule: usize,
     first: u128,
     last: u128,
     /// What some part of the path begins with, if that is plain.
@@ -94,15 +95,22 @@ struct Hint {
     ending: Option<&'static str>,
 }
 
-static HINTS: LazyLock<Vec<Hint>> = LazyLock::new(|| {
-    let hint = |row: &Protected| Hint {
-        action: row.action,
-        first: folded::first_letters(row.pattern),
-        last: folded::last_letters(row.pattern.rsplit('/').next().unwrap_or(row.pattern)),
-        beginning: folded::beginning(row.pattern.split('/').next().unwrap_or(row.pattern)),
-        ending: folded::ending(row.pattern.rsplit('/').next().unwrap_or(row.pattern)),
+/// The hints by action, in the order of the list.
+static HINTS: LazyLock<[(Capability, Vec<Hint>); 2]> = LazyLock::new(|| {
+    let hint = |(rule, row): (usize, &Protected)| {
+        let last = row.pattern.rsplit('/').next().unwrap_or(row.pattern);
+        Hint {
+            rule,
+            first: folded::first_letters(row.pattern),
+            last: folded::last_letters(last),
+            beginning: folded::beginning(row.pattern.split('/').next().unwrap_or(row.pattern)),
+            ending: folded::ending(last),
+        }
     };
-    LIST.iter().map(hint).collect()
+    [Capability::Write, Capability::Read].map(|action| {
+        let rows = LIST.iter().enumerate().filter(|(_, row)| row.action == action);
+        (action, rows.map(hint).collect())
+    })
 });
 
 #[cfg(test)]

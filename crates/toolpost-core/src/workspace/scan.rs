@@ -22,7 +22,7 @@ pub struct ScanOptions {
 
 /// Who is shown the files. Implemented by tools that search; called by [`scan`], from any thread.
 pub trait Visit: Send + Sync {
-    /// Whether to give up. Asked before each file and each folder.
+    /// Whether to give up. Asked before each folder and every few files; a visitor that reads long files asks itself.
     fn should_stop(&self) -> bool;
 
     /// Whether the file of this display name is of interest. Asked before it is looked at.

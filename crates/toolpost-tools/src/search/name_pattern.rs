@@ -44,7 +44,7 @@ impl NamePattern {
             if start == "." { String::new() } else { format!("{}/", start.trim_end_matches('/')) };
         let mut wanted = pattern;
         let mut is_anchored = false;
-        if pattern.starts_with('/') {
+        if let Some(from_top) = pattern.strip_prefix('/') {
             // A display name is absolute in every root but the first.
             match pattern.strip_prefix(root.trim_end_matches('/')).and_then(|rest| rest.strip_prefix('/')) {
                 Some(rest) => {
@@ -54,7 +54,7 @@ impl NamePattern {
                 None if start.starts_with('/') && pattern.starts_with(&start) => {
                     wanted = &pattern[start.len()..]
                 }
-                None => wanted = &pattern[1..],
+                None => wanted = from_top,
             }
             is_anchored = true;
         }

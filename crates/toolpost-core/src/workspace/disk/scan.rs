@@ -25,7 +25,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 const MOST_THREADS: usize = 12;
 /// Files of a larger folder are shared out among the threads, so many at a time.
 const BATCH: usize = 64;
-/// So many are visited before a thread looks whether others have nothing to do.
+/// So many are visited before a thread looks at the clock, and whether others have nothing to do.
 const STRETCH: usize = 32;
 
 /// Hands every file below a place to the visitor. Blocking.
@@ -112,7 +112,10 @@ impl Scan<'_> {
                     })
                 }
                 Work::Files { folder, files } => {
-                    for found in &files {
+                    for (index, found) in files.iter().enumerate() {
+                        if index % STRETCH == 0 && self.should_stop() {
+                            break;
+                        }
                         self.file(worker.as_mut(), &folder, found, &mut name);
                     }
                 }
@@ -186,7 +189,7 @@ impl Scan<'_> {
                 false
             });
             self.queue.extend(folders);
-            while !entries.is_empty() {
+            while !entries.is_empty() && !self.should_stop() {
                 if entries.len() > BATCH && self.queue.is_hungry() {
                     let files = entries.split_off(entries.len() - BATCH);
                     self.queue.push(Work::Files { folder: Arc::clone(&folder), files });
@@ -207,7 +210,7 @@ impl Scan<'_> {
         name.clear();
         name.push_str(&folder.prefix);
         name.push_str(&found.name);
-        if !self.visit.wants(name) || self.should_stop() || !self.visit.admits(name) {
+        if !self.visit.wants(name) || !self.visit.admits(name) {
             return;
         }
         match found.kind {
