@@ -1,17 +1,21 @@
 //! Measures what a call costs and how long a start takes, beside the alternatives, and says which goals are met.
 //!
-//! `toolpost-bench PATH_OF_TOOLPOST [call] [start] [--json]`. It never fails because something was slow.
+//! `toolpost-bench PATH_OF_TOOLPOST [start] [search] [call] [--json] [--corpus=DIR] [--rg=PATH] [--fd=PATH]`. It never
+//! fails because something was slow.
 
 mod call;
+mod process;
 mod report;
 mod samples;
+mod search;
 mod start;
 
 use anyhow::{Context as _, Result, bail};
 use report::Table;
+use search::Places;
 use std::path::Path;
 
-const SCENARIOS: [&str; 2] = ["start", "call"];
+const SCENARIOS: [&str; 3] = ["start", "search", "call"];
 
 fn main() -> Result<()> {
     let (flags, words): (Vec<String>, Vec<String>) =
@@ -20,8 +24,16 @@ fn main() -> Result<()> {
     if let Some(name) = names.iter().find(|name| !SCENARIOS.contains(&name.as_str())) {
         bail!("no scenario `{name}`; there are {}", SCENARIOS.join(", "));
     }
-    if let Some(flag) = flags.iter().find(|flag| *flag != "--json") {
-        bail!("no flag `{flag}`; there is --json");
+    let mut as_json = false;
+    let mut places = Places::default();
+    for flag in &flags {
+        match flag.split_once('=') {
+            None if flag == "--json" => as_json = true,
+            Some(("--corpus", path)) => places.corpus = Some(path.into()),
+            Some(("--rg", path)) => places.rg = Some(path.into()),
+            Some(("--fd", path)) => places.fd = Some(path.into()),
+            _ => bail!("no flag `{flag}`; there are --json, --corpus=DIR, --rg=PATH and --fd=PATH"),
+        }
     }
     let mut tables: Vec<Table> = Vec::new();
     // Starts come first: what this process has grown to would count as memory of its children.
@@ -29,13 +41,14 @@ fn main() -> Result<()> {
         if names.is_empty() || names.iter().any(|name| name == scenario) {
             let measured = match scenario {
                 "start" => vec![start::measure(Path::new(toolpost))?],
+                "search" => search::measure(Path::new(toolpost), &places)?,
                 _ => call::measure()?,
             };
             measured.iter().for_each(|table| println!("{table}"));
             tables.extend(measured);
         }
     }
-    if !flags.is_empty() {
+    if as_json {
         println!("{}", serde_json::to_string(&tables)?);
     }
     Ok(())

@@ -33,7 +33,7 @@ pub(crate) struct Row {
     pub(crate) median: f64,
     p95: f64,
     pub(crate) over_first: f64,
-    ratio: f64,
+    pub(crate) ratio: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     peak_kib: Option<u64>,
     goals: Vec<Goal>,

@@ -1,11 +1,11 @@
 //! `start`: whole processes, from before the fork to after the wait.
 
+use crate::process::run;
 use crate::report::{Table, Unit};
 use crate::samples::Samples;
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Command, Stdio};
 
 const ROUNDS: usize = 200;
 const WARM_UP: usize = 5;
@@ -44,7 +44,7 @@ pub(crate) fn measure(toolpost: &Path) -> Result<Table> {
                 command.env_remove(variable);
             }
             command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-            let (time, kib) = run(name, &mut command)?;
+            let (time, kib) = run(name, &mut command, &[0])?;
             if round >= WARM_UP {
                 samples.add(time);
                 *peak = (*peak).max(kib);
@@ -61,30 +61,4 @@ pub(crate) fn measure(toolpost: &Path) -> Result<Table> {
         "A child's peak memory is at least what this process had when it forked: the row of /bin/true.",
     );
     Ok(table)
-}
-
-fn run(name: &str, command: &mut Command) -> Result<(Duration, u64)> {
-    let started = Instant::now();
-    let child = command.spawn()?;
-    let (status, peak_kib) = wait(child)?;
-    let time = started.elapsed();
-    if status != 0 {
-        bail!("`{name}` ended with wait status {status}");
-    }
-    Ok((time, peak_kib))
-}
-
-/// Waits for a child; its wait status, and the most memory it had, in KiB.
-fn wait(child: Child) -> Result<(i32, u64)> {
-    let id = libc::pid_t::try_from(child.id())?;
-    let mut status = 0;
-    // SAFETY: a `rusage` is plain numbers, for which zero is a value; `wait4` writes only to the two places given.
-    let (waited, usage) = unsafe {
-        let mut usage: libc::rusage = std::mem::zeroed();
-        (libc::wait4(id, &mut status, 0, &mut usage), usage)
-    };
-    if waited != id {
-        return Err(std::io::Error::last_os_error().into());
-    }
-    Ok((status, u64::try_from(usage.ru_maxrss).unwrap_or_default()))
 }

@@ -61,6 +61,7 @@ pub use tool::{
     dynamic, function,
 };
 pub use workspace::{
-    Change, Disk, Entries, Entry as FolderEntry, File, Found, Guard, Kind, LeftOut, Lock, Locks, Memory,
-    Overlay, ReadSeek, Stat, Usage, Walk, WalkOptions, Workspace, WorkspacePath, Written, walk,
+    Candidate, Change, Disk, Entries, Entry as FolderEntry, File, Found, Guard, Kind, LeftOut, Lock, Locks,
+    Memory, OuterRules, Overlay, ReadSeek, ScanOptions, Scanned, Stat, Usage, Visit, Walk, WalkOptions,
+    Worker, Workspace, WorkspacePath, Written, scan, walk,
 };

@@ -11,6 +11,8 @@ mod overlay;
 mod path;
 mod place;
 mod refusal;
+mod rules;
+mod scan;
 mod turns;
 mod walk;
 
@@ -20,12 +22,15 @@ pub use disk::{Disk, Locks};
 pub use memory::Memory;
 pub use overlay::{Change, Overlay};
 pub use path::WorkspacePath;
+pub use rules::OuterRules;
+pub use scan::{Candidate, ScanOptions, Scanned, Visit, Worker, scan};
 pub use walk::{Found, LeftOut, Walk, WalkOptions, walk};
 
 use crate::error::ToolError;
 use crate::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use std::io::{Read, Seek};
+use std::sync::Arc;
 
 /// A tree of files: on disk, in memory, in a store, or laid over another one.
 ///
@@ -86,6 +91,25 @@ pub trait Workspace: Send + Sync {
     ///
     /// The file need not exist. The turn ends when the lock is dropped.
     fn lock<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<Lock, ToolError>>;
+
+    /// Hands every file below a folder to the visitor, by a way that is quicker than opening folder after folder;
+    /// `None` where there is no such way. Called by [`scan`], which then goes through [`Workspace::entries`].
+    ///
+    /// An implementation keeps the promises of the trait for each file, asks [`Visit::wants`] and [`Visit::admits`]
+    /// before it looks at one, and hands over what `scan` would.
+    fn scan<'a>(
+        &'a self,
+        _from: &'a WorkspacePath,
+        _options: ScanOptions,
+        _visit: &Arc<dyn Visit>,
+    ) -> Option<BoxFuture<'a, Result<Scanned, ToolError>>> {
+        None
+    }
+
+    /// The ignore rules that hold in a root, given by its absolute path, and lie outside of it.
+    fn outer_rules<'a>(&'a self, _root: &'a str) -> BoxFuture<'a, OuterRules> {
+        Box::pin(async { OuterRules::default() })
+    }
 }
 
 /// What kind of thing a name leads to.

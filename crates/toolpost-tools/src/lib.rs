@@ -5,12 +5,14 @@
 
 pub mod filesystem;
 pub mod meta;
+pub mod search;
 
+use std::borrow::Cow;
 use toolpost_core::{Manifest, Pack, Registry, Services, ToolError};
 
 /// Every built-in pack, in the order in which its tools are listed.
 pub fn packs() -> Vec<Pack> {
-    vec![filesystem::pack(), meta::pack()]
+    vec![filesystem::pack(), search::pack(), meta::pack()]
 }
 
 /// Adds the tools of every built-in pack, whatever services there are.
@@ -34,6 +36,14 @@ fn manifest(file: &str, text: &str) -> Manifest {
     Manifest::parse(file, text.as_bytes()).unwrap_or_else(|errors| panic!("{errors}")).manifest
 }
 
+/// A name with a newline or an escape in it must not look like two, or like something else.
+fn one_line(name: &str) -> Cow<'_, str> {
+    match name.contains(char::is_control) {
+        true => Cow::Owned(name.escape_debug().to_string()),
+        false => Cow::Borrowed(name),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -55,6 +65,6 @@ mod tests {
     fn the_default_registry_has_what_needs_no_service() {
         let registry = Registry::new();
         register_default(&registry, &Services::default()).unwrap();
-        assert_eq!(registry.names(), ["read", "list", "batch"]);
+        assert_eq!(registry.names(), ["read", "list", "glob", "grep", "batch"]);
     }
 }

@@ -170,7 +170,8 @@ impl PathForm {
 /// The path without `.`, `..`, doubled and final slashes; the workspace root is the empty text.
 pub(super) fn normal_path(path: &str) -> Cow<'_, str> {
     let relative = path.strip_prefix('/').unwrap_or(path);
-    if !relative.is_empty() && relative.split('/').all(|part| !matches!(part, "" | "." | "..")) {
+    let mut parts = relative.as_bytes().split(|letter| *letter == b'/');
+    if parts.all(|part| !matches!(part, b"" | b"." | b"..")) {
         return Cow::Borrowed(path);
     }
     let absolute = path.starts_with('/');

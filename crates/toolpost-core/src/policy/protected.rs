@@ -45,13 +45,18 @@ pub(super) fn rules() -> &'static [Rule] {
 /// A walk asks this for every name it comes upon, so that almost all rules must fall at a glance.
 pub(super) fn first_match(target: &Target<'_>) -> Option<&'static Rule> {
     let path = target.path()?;
-    let (first, last) = path.split('/').fold((0, 0), |(first, last), part| {
-        (first | folded::first_letters(part), last | folded::last_letters(part))
+    let (first, last) = folded::letters(path);
+    let action = target.action()?;
+    let hints = HINTS.iter().find(|(known, _)| *known == action).map(|(_, hints)| hints)?;
+    let candidates = hints.iter().filter(|hint| {
+        hint.first & first != 0
+            && hint.last & last != 0
+            && hint
+                .beginning
+                .is_none_or(|beginning| folded::has_part(path, beginning, folded::may_begin_with))
+            && hint.ending.is_none_or(|ending| folded::has_part(path, ending, folded::may_end_in))
     });
-    let candidates = HINTS.iter().zip(RULES.iter()).filter(|(hint, _)| {
-        Some(hint.action) == target.action() && hint.first & first != 0 && hint.last & last != 0
-    });
-    candidates.map(|(_, rule)| rule).find(|rule| rule.matches(target))
+    candidates.map(|hint| &RULES[hint.rule]).find(|rule| rule.matches(target))
 }
 
 /// Why the rule's files are protected, if it is a rule of the list.
@@ -79,20 +84,33 @@ static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
     LIST.iter().enumerate().map(rule).collect()
 });
 
-/// What must hold for a rule to match: the action, and letters with which some part of the path begins and ends.
+/// What must hold for a rule to match: letters with which some part of the path begins and ends.
 struct Hint {
-    action: Capability,
+    rule: usize,
     first: u128,
     last: u128,
+    /// What some part of the path begins with, if that is plain.
+    beginning: Option<&'static str>,
+    /// What some part of the path ends in, likewise.
+    ending: Option<&'static str>,
 }
 
-static HINTS: LazyLock<Vec<Hint>> = LazyLock::new(|| {
-    let hint = |row: &Protected| Hint {
-        action: row.action,
-        first: folded::first_letters(row.pattern),
-        last: folded::last_letters(row.pattern.rsplit('/').next().unwrap_or(row.pattern)),
+/// The hints by action, in the order of the list.
+static HINTS: LazyLock<[(Capability, Vec<Hint>); 2]> = LazyLock::new(|| {
+    let hint = |(rule, row): (usize, &Protected)| {
+        let last = row.pattern.rsplit('/').next().unwrap_or(row.pattern);
+        Hint {
+            rule,
+            first: folded::first_letters(row.pattern),
+            last: folded::last_letters(last),
+            beginning: folded::beginning(row.pattern.split('/').next().unwrap_or(row.pattern)),
+            ending: folded::ending(last),
+        }
     };
-    LIST.iter().map(hint).collect()
+    [Capability::Write, Capability::Read].map(|action| {
+        let rows = LIST.iter().enumerate().filter(|(_, row)| row.action == action);
+        (action, rows.map(hint).collect())
+    })
 });
 
 #[cfg(test)]

@@ -1,6 +1,12 @@
 //! The workspace as a running call gets it: bound to what was decided, and counting what is touched.
 
-use super::{Entries, File, Kind, Lock, ReadSeek, Stat, Workspace, WorkspacePath, Written};
+mod judged;
+
+use self::judged::Judged;
+use super::{
+    Entries, File, Kind, Lock, OuterRules, ReadSeek, ScanOptions, Scanned, Stat, Visit, Workspace,
+    WorkspacePath, Written,
+};
 use crate::capability::Capability;
 use crate::error::ToolError;
 use crate::future::BoxFuture;
@@ -163,6 +169,25 @@ impl Workspace for Bound {
 
     fn lock<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<Lock, ToolError>> {
         self.inner.lock(path)
+    }
+
+    fn scan<'a>(
+        &'a self,
+        from: &'a WorkspacePath,
+        options: ScanOptions,
+        visit: &Arc<dyn Visit>,
+    ) -> Option<BoxFuture<'a, Result<Scanned, ToolError>>> {
+        let judged: Arc<dyn Visit> =
+            Arc::new(Judged::new(Arc::clone(visit), Arc::clone(&self.guard), Arc::clone(&self.usage)));
+        let scanned = self.inner.scan(from, options, &judged)?;
+        Some(Box::pin(async move {
+            self.stat(from).await?;
+            scanned.await
+        }))
+    }
+
+    fn outer_rules<'a>(&'a self, root: &'a str) -> BoxFuture<'a, OuterRules> {
+        self.inner.outer_rules(root)
     }
 }
 

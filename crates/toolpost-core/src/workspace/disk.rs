@@ -8,15 +8,20 @@ mod explain;
 mod keep;
 mod lock;
 mod look;
+mod outer;
 mod roots;
+mod scan;
 
 pub use lock::Locks;
 
 use self::explain::{Doing, explain};
+use self::outer::Excludes;
 use self::roots::{Failure, Roots};
 use super::place::{Place, RootName};
 use super::turns::Turns;
-use super::{Entries, File, Lock, Stat, Workspace, WorkspacePath, Written};
+use super::{
+    Entries, File, Lock, OuterRules, ScanOptions, Scanned, Stat, Visit, Workspace, WorkspacePath, Written,
+};
 use crate::error::{Code, ToolError};
 use crate::future::BoxFuture;
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, fstat, openat2};
@@ -45,6 +50,7 @@ static TURNS: LazyLock<Turns> = LazyLock::new(Turns::default);
 pub struct Disk {
     roots: Arc<Roots>,
     locks: Option<Locks>,
+    excludes: Excludes,
 }
 
 impl Disk {
@@ -84,13 +90,20 @@ impl Disk {
                 "a workspace needs a folder; give one with `--workspace DIR`",
             ));
         }
-        Ok(Disk { roots: Arc::new(opened), locks: None })
+        Ok(Disk { roots: Arc::new(opened), locks: None, excludes: Excludes::default() })
     }
 
     /// Takes turns with other processes too, by lock files in the directory given.
     #[must_use]
     pub fn with_locks(mut self, locks: Locks) -> Disk {
         self.locks = Some(locks);
+        self
+    }
+
+    /// Leaves out what this file says, as in a `.gitignore`, in place of the file that git's own settings name.
+    #[must_use]
+    pub fn with_excludes(mut self, file: impl Into<PathBuf>) -> Disk {
+        self.excludes = Excludes::File(file.into());
         self
     }
 
@@ -183,6 +196,26 @@ impl Workspace for Disk {
             let Some(locks) = &self.locks else { return Ok(Lock::new(turn)) };
             // Fields are dropped in order: the file first, then the turn inside this process.
             Ok(Lock::new((locks.take(key).await?, turn)))
+        })
+    }
+
+    fn scan<'a>(
+        &'a self,
+        from: &'a WorkspacePath,
+        options: ScanOptions,
+        visit: &Arc<dyn Visit>,
+    ) -> Option<BoxFuture<'a, Result<Scanned, ToolError>>> {
+        let (excludes, visit) = (self.excludes.clone(), Arc::clone(visit));
+        Some(Box::pin(self.run(from, Doing::Reading, move |roots, place| {
+            scan::scan(roots, place, options, &excludes, visit.as_ref())
+        })))
+    }
+
+    fn outer_rules<'a>(&'a self, root: &'a str) -> BoxFuture<'a, OuterRules> {
+        let (root, excludes) = (root.to_owned(), self.excludes.clone());
+        Box::pin(async move {
+            let read = tokio::task::spawn_blocking(move || outer::rules(&root, &excludes));
+            read.await.unwrap_or_default()
         })
     }
 }

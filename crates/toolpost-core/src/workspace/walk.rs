@@ -6,6 +6,9 @@
 mod folder;
 mod ignored;
 
+pub(super) use self::folder::chunk;
+pub(super) use self::ignored::{files_of, rules_above};
+
 use self::folder::{Pending, Reading};
 use self::ignored::Ignored;
 use super::{Kind, Workspace, WorkspacePath, refusal};

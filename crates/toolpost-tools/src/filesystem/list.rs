@@ -1,6 +1,6 @@
 //! `list`: the tree below a folder, as git sees it, bounded.
 
-use super::one_line;
+use crate::one_line;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;

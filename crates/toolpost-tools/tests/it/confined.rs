@@ -49,6 +49,8 @@ fn outcomes(ctx: &Context, path: &str) -> Vec<(&'static str, Outcome)> {
         ("read", call(ctx, "read", read)),
         ("read_file", call(ctx, "read_file", json!({"path": path}))),
         ("list", call(ctx, "list", list)),
+        ("glob", call(ctx, "glob", json!({"pattern": "**", "path": path, "hidden": true, "noIgnore": true}))),
+        ("grep", call(ctx, "grep", json!({"pattern": "C?ANARY|.", "path": path, "noIgnore": true}))),
         ("batch", call(ctx, "batch", calls)),
     ]
 }
@@ -252,7 +254,17 @@ fn guarantee_02_no_link_leads_out() {
     // A whole tree never enters a link.
     let tree = call(&ctx, "list", json!({"depth": 64, "limit": 10_000}));
     assert!(!leaks(&tree) && data(&tree)["entries"].as_array().unwrap().len() == 18, "{}", shown(&tree));
-    println!("measure: guarantee 2: read, list and batch: {attempts} attempts through links, 0 escapes");
+    for (tool, args) in [
+        ("glob", json!({"pattern": "**", "hidden": true, "noIgnore": true})),
+        ("grep", json!({"pattern": ".", "hidden": true, "noIgnore": true})),
+    ] {
+        let outcome = call(&ctx, tool, args);
+        assert!(outcome.is_success() && !leaks(&outcome), "{tool}: {}", shown(&outcome));
+        assert!(shown(&outcome).contains("inside.txt"), "{}", shown(&outcome));
+    }
+    println!(
+        "measure: guarantee 2: read, list, glob, grep and batch: {attempts} attempts through links, 0 escapes"
+    );
 }
 
 #[test]
@@ -314,4 +326,6 @@ fn an_ignore_file_that_is_special_or_leads_out_is_not_opened() {
         tokio::time::timeout(Duration::from_secs(5), running).await.expect("list blocks")
     });
     assert_eq!(shown(&tree), "./\n  inside.txt\n  sub/\n");
+    let names = call(&world.ctx(), "glob", json!({"pattern": "**"}));
+    assert_eq!(shown(&names), "inside.txt\n");
 }

@@ -49,7 +49,9 @@ fn sparse(root: &Path) -> Duration {
     std::fs::File::create(root.join("sparse")).unwrap().set_len(20 << 30).unwrap();
     let (outcome, took) = timed(root, "read", json!({"filePath": "sparse"}));
     assert_eq!(code(&outcome), "IS_BINARY");
-    took
+    let (outcome, searched) = timed(root, "grep", json!({"pattern": "x", "path": "."}));
+    assert!(outcome.is_success(), "{}", shown(&outcome));
+    took.max(searched)
 }
 
 /// Text at first, by which it is known, and then nothing but a line that goes on.
@@ -72,6 +74,11 @@ fn long_line(root: &Path) -> (usize, Duration) {
     file.write_all(b"\nlast\n").unwrap();
     let (outcome, took) = timed(root, "read", json!({"filePath": "line"}));
     assert!(shown(&outcome).contains("…\n2: last\n"), "{}", shown(&outcome).len());
+    for args in [json!({"pattern": "last|x{20}y"}), json!({"pattern": "last", "multiline": true})] {
+        let (outcome, searched) = timed(root, "grep", args);
+        assert!(shown(&outcome).contains("not searched to the end: too long a line"), "{}", shown(&outcome));
+        println!("measure: guarantee 5: grep over a line of {length} MiB {} ms", searched.as_millis());
+    }
     std::fs::remove_file(root.join("line")).unwrap();
     (length, took)
 }
@@ -99,6 +106,11 @@ fn many_entries(root: &Path, entries: usize) -> Duration {
     for index in 0..entries {
         let flags = OFlags::WRONLY | OFlags::CREATE;
         openat(&handle, format!("file-{index:07}"), flags, Mode::from_raw_mode(0o644)).unwrap();
+    }
+    for (tool, pattern) in [("glob", "file-*"), ("grep", "nothing")] {
+        let (outcome, took) = timed(root, tool, json!({"pattern": pattern, "path": "many"}));
+        assert_eq!(data(&outcome)["partial"], false, "{tool} took {took:?}");
+        println!("measure: guarantee 5: {tool} over {entries} entries {} ms", took.as_millis());
     }
     let (outcome, listed) = timed(root, "list", json!({"path": "many"}));
     assert_eq!(data(&outcome)["leftOut"], entries - 1_000);

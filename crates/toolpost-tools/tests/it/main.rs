@@ -10,7 +10,10 @@
 mod batch;
 mod confined;
 mod declarations;
+mod glob;
+mod grep;
 mod huge;
+mod layouts;
 mod list;
 mod race;
 mod read;

@@ -17,6 +17,11 @@ fn guarantee_03_a_race_gives_nothing_away() {
         ("read", json!({"filePath": "swap"})),
         ("list", json!({"path": "swap"})),
         ("list", json!({"path": ".", "noIgnore": true})),
+        ("glob", json!({"pattern": "**"})),
+        ("glob", json!({"pattern": "**", "path": "swap"})),
+        ("grep", json!({"pattern": "."})),
+        ("grep", json!({"pattern": ".", "path": "swap"})),
+        ("grep", json!({"pattern": ".", "path": "swap/secret.txt", "context": 2})),
         ("batch", json!({"calls": [{"tool": "read", "args": {"filePath": "swap/secret.txt"}}]})),
     ];
     let (mut swaps, mut worked) = (0, 0);
@@ -46,7 +51,7 @@ fn guarantee_03_a_race_gives_nothing_away() {
     }
     assert!(swaps > tries as u64 && worked > 0, "{swaps} swaps, {worked} worked: the race was not run");
     println!(
-        "measure: guarantee 3: {} calls of read, list and batch x {tries} tries against {swaps} swaps, {worked} went through inside, 0 leaks",
+        "measure: guarantee 3: {} calls of read, list, glob, grep and batch x {tries} tries against {swaps} swaps, {worked} went through inside, 0 leaks",
         calls.len()
     );
 }

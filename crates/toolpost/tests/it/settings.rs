@@ -105,7 +105,11 @@ fn policy_and_allow_decide_what_is_offered() {
         let (status, tools) = home.json(&[&["tools"], flags].concat());
         let names: Vec<_> =
             tools["tools"].as_array().unwrap().iter().map(|tool| tool["name"].clone()).collect();
-        assert_eq!((status, names), (0, vec![json!("read"), json!("list"), json!("batch")]), "{flags:?}");
+        assert_eq!(
+            (status, names),
+            (0, vec![json!("read"), json!("list"), json!("glob"), json!("grep"), json!("batch")]),
+            "{flags:?}"
+        );
     }
     assert_eq!(home.run(&["tools", "--allow", "everything"]).status, 2);
 }

@@ -10,7 +10,10 @@ fn tools_are_listed_and_shown() {
     for args in [&["tools"][..], &["tools", "list"]] {
         let ran = home.run(args);
         let names: Vec<_> = ran.stdout.lines().map(|line| line.split_whitespace().next().unwrap()).collect();
-        assert_eq!((ran.status, names, ran.stderr.as_str()), (0, vec!["read", "list", "batch"], ""));
+        assert_eq!(
+            (ran.status, names, ran.stderr.as_str()),
+            (0, vec!["read", "list", "glob", "grep", "batch"], "")
+        );
     }
     let ran = home.run(&["tools", "show", "read"]);
     for part in [

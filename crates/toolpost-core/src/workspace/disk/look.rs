@@ -9,7 +9,8 @@ use rustix::fs::{AtFlags, Dir, FileType, OFlags, fstat, statat};
 use std::ffi::CStr;
 
 /// Opened without waiting for a writer and without becoming a terminal's process.
-const READ: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
+pub(super) const READ: OFlags =
+    OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 
 pub(super) fn stat(roots: &Roots, place: &Place) -> Result<Stat, Failure> {
     let handle = roots.open(place, OFlags::PATH)?;
@@ -58,18 +59,22 @@ pub(super) fn word(kind: FileType) -> &'static str {
 }
 
 fn stat_of(roots: &Roots, place: &Place, handle: &OwnedFd) -> Result<Stat, Failure> {
-    let stat = fstat(handle)?;
+    Ok(stat_from(&fstat(handle)?, roots.name_of(handle, place)?))
+}
+
+/// What the system tells of a file, under this name.
+pub(super) fn stat_from(stat: &rustix::fs::Stat, name: String) -> Stat {
     let milliseconds = i64::try_from(stat.st_mtime_nsec).unwrap_or_default() / 1_000_000;
-    Ok(Stat {
-        name: roots.name_of(handle, place)?,
+    Stat {
+        name,
         kind: kind(FileType::from_raw_mode(stat.st_mode)),
         size: u64::try_from(stat.st_size).unwrap_or_default(),
         modified_ms: stat.st_mtime.saturating_mul(1000).saturating_add(milliseconds),
         mode: stat.st_mode & 0o7777,
-    })
+    }
 }
 
-fn kind(kind: FileType) -> Kind {
+pub(super) fn kind(kind: FileType) -> Kind {
     match kind {
         FileType::RegularFile => Kind::File,
         FileType::Directory => Kind::Folder,

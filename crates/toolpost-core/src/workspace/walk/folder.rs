@@ -40,7 +40,7 @@ impl Reading<'_> {
         depth: usize,
         keep: usize,
     ) -> Result<Pending, ToolError> {
-        self.ignored.enter();
+        self.ignored.enter(name);
         if (self.should_stop)() {
             self.walk.stopped = true;
             return Ok(self.pending(name, depth, BinaryHeap::new(), 0));
@@ -133,15 +133,15 @@ impl Reading<'_> {
     }
 }
 
-struct Chunk {
-    entries: Vec<Entry>,
-    rest: Entries,
-    ended: bool,
-    broken: bool,
+pub(crate) struct Chunk {
+    pub(crate) entries: Vec<Entry>,
+    pub(crate) rest: Entries,
+    pub(crate) ended: bool,
+    pub(crate) broken: bool,
 }
 
 /// Takes the next entries where blocking is allowed.
-async fn chunk(mut entries: Entries) -> Result<Chunk, ToolError> {
+pub(crate) async fn chunk(mut entries: Entries) -> Result<Chunk, ToolError> {
     let read = tokio::task::spawn_blocking(move || {
         let mut taken = Vec::new();
         let mut broken = false;

@@ -1,36 +1,29 @@
-//! What the ignore files on the way leave out: deeper ones win over those above, `.ignore` over `.gitignore`.
+//! The ignore rules on the way of a walk, read through the workspace.
 //!
-//! Patterns are read through the workspace. Only the folders on the way to the current one are held.
+//! Only the folders on the way to the current one are held.
 
 use super::WalkOptions;
 use crate::error::{Code, ToolError};
 use crate::workspace::memory::above;
+use crate::workspace::rules::{IgnoreFiles, LARGEST, Repository, Rules, Tracked, Verdict, absolute};
 use crate::workspace::{Entry, Workspace, WorkspacePath};
-use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::io::Read;
-use std::path::{Path, PathBuf};
-
-/// Larger ignore files are not read.
-const LARGEST: u64 = 1024 * 1024;
+use std::path::Path;
+use std::sync::Arc;
 
 /// The rules that hold in the current folder.
 pub(super) struct Ignored {
+    root: String,
     /// Of the call itself; they win over every file.
     own: Gitignore,
-    /// One level for each folder on the way, the outermost first.
-    levels: Vec<Level>,
+    above: Arc<Rules>,
+    /// What lies elsewhere of the repository that begins where the walk does.
+    at_start: Option<Repository>,
+    /// One for each folder on the way, the outermost first.
+    levels: Vec<Arc<Rules>>,
     no_ignore: bool,
 }
-
-#[derive(Default)]
-struct Level {
-    /// `.ignore`, `.gitignore` and `.git/info/exclude`, in this order of strength.
-    rules: [Option<Gitignore>; 3],
-}
-
-const FILES: [(&str, &str); 3] =
-    [(".ignore", ".ignore"), (".gitignore", ".gitignore"), (".git", ".git/info/exclude")];
 
 impl Ignored {
     /// The rules of the folders above the one where the walk begins, and of the call.
@@ -39,33 +32,29 @@ impl Ignored {
         start: &str,
         options: &WalkOptions,
     ) -> Result<Ignored, ToolError> {
-        let mut own = GitignoreBuilder::new(matched(start));
+        let root = workspace.root().to_owned();
+        let mut own = GitignoreBuilder::new(absolute(&root, start));
         for pattern in &options.ignore {
             own.add_line(None, pattern).map_err(|error| bad_pattern(pattern, &error))?;
         }
         let own = own.build().map_err(|error| bad_pattern(&options.ignore.join("`, `"), &error))?;
-        let mut ignored = Ignored { own, levels: Vec::new(), no_ignore: options.no_ignore };
-        if start == "." || start.starts_with('/') && workspace.roots().iter().any(|root| root == start) {
-            return Ok(ignored);
-        }
-        // In another root, names above it are not ours to look at.
-        let root = workspace.roots().into_iter().skip(1).find(|root| Path::new(start).starts_with(root));
-        let mut way: Vec<&str> = above(start)
-            .take_while(|name| root.as_ref().is_none_or(|root| Path::new(name).starts_with(root)))
-            .collect();
-        if root.is_none() {
-            way.push(".");
-        }
-        for folder in way.into_iter().rev() {
-            ignored.enter();
-            ignored.read(workspace, folder, &[], false).await;
-        }
-        Ok(ignored)
+        let (above, at_start) = match options.no_ignore {
+            true => (Arc::new(Rules::default()), None),
+            false => rules_above(workspace, start).await,
+        };
+        Ok(Ignored { root, own, above, at_start, levels: Vec::new(), no_ignore: options.no_ignore })
     }
 
-    /// Goes one folder down.
-    pub(super) fn enter(&mut self) {
-        self.levels.push(Level::default());
+    /// Goes down into the folder of this display name.
+    pub(super) fn enter(&mut self, name: &str) {
+        let rules = match self.levels.last() {
+            None => Arc::clone(&self.above),
+            Some(rules) => match rules.judge(&absolute(&self.root, name), true) {
+                Verdict::OnlyTracked => rules.only_tracked(),
+                Verdict::Shown | Verdict::LeftOut => Arc::clone(rules),
+            },
+        };
+        self.levels.push(rules);
     }
 
     /// Goes one folder up.
@@ -85,61 +74,83 @@ impl Ignored {
         if self.no_ignore {
             return;
         }
-        for (index, (entry, file)) in FILES.into_iter().enumerate() {
-            if all && !entries.iter().any(|found| found.name == entry) {
-                continue;
-            }
-            let rules = rules(workspace, folder, file).await;
-            if let Some(level) = self.levels.last_mut() {
-                level.rules[index] = rules;
-            }
+        let mut files = files_of(workspace, folder, all.then_some(entries)).await;
+        if let Some(repository) = self.at_start.take() {
+            files.repository = Some(repository);
+        }
+        if let Some(level) = self.levels.last_mut() {
+            *level = level.below(&absolute(&self.root, folder), files);
         }
     }
 
     /// Whether an entry of the current folder is left out.
     pub(super) fn leaves_out(&self, name: &str, is_folder: bool) -> bool {
-        let path = matched(name);
-        if self.own.matched(&path, is_folder).is_ignore() {
-            return true;
-        }
-        for strength in 0..FILES.len() {
-            for level in self.levels.iter().rev() {
-                let Some(rules) = &level.rules[strength] else { continue };
-                match rules.matched(&path, is_folder) {
-                    Match::None => {}
-                    Match::Ignore(_) => return true,
-                    Match::Whitelist(_) => return false,
-                }
-            }
-        }
-        false
+        let path = absolute(&self.root, name);
+        self.own.matched(Path::new(&path), is_folder).is_ignore()
+            || self.levels.last().is_some_and(|rules| rules.judge(&path, is_folder) == Verdict::LeftOut)
     }
 }
 
-/// Patterns are matched against absolute paths, whatever root a display name belongs to.
-fn matched(name: &str) -> PathBuf {
-    match name {
-        "." => PathBuf::from("/"),
-        name => Path::new("/").join(name),
+/// The rules above a folder: those from outside of the workspace, and those of the folders from its root on. Where
+/// the folder is the root itself, also what lies elsewhere of the repository that begins there.
+pub(crate) async fn rules_above(workspace: &dyn Workspace, start: &str) -> (Arc<Rules>, Option<Repository>) {
+    let roots = workspace.roots();
+    // In another root, names above it are not ours to look at.
+    let root = roots.iter().skip(1).find(|root| Path::new(start).starts_with(root)).map(String::as_str);
+    let (mut rules, mut at_root) =
+        workspace.outer_rules(root.unwrap_or_else(|| workspace.root())).await.into_rules();
+    if start == "." || Some(start) == root {
+        return (rules, at_root);
     }
+    let mut way: Vec<&str> =
+        above(start).take_while(|name| root.is_none_or(|root| Path::new(name).starts_with(root))).collect();
+    if root.is_none() {
+        way.push(".");
+    }
+    for folder in way.into_iter().rev() {
+        let mut files = files_of(workspace, folder, None).await;
+        if let Some(repository) = at_root.take() {
+            files.repository = Some(repository);
+        }
+        rules = rules.below(&absolute(workspace.root(), folder), files);
+    }
+    (rules, None)
 }
 
-async fn rules(workspace: &dyn Workspace, folder: &str, file: &str) -> Option<Gitignore> {
+/// The ignore files of a folder, where it has them; `known` are its entries, if all of them are.
+pub(crate) async fn files_of(
+    workspace: &dyn Workspace,
+    folder: &str,
+    known: Option<&[Entry]>,
+) -> IgnoreFiles {
+    let may_have = |name: &str| known.is_none_or(|entries| entries.iter().any(|entry| entry.name == name));
+    let mut files = IgnoreFiles::default();
+    if may_have(".ignore") {
+        files.ignore = read(workspace, folder, ".ignore", LARGEST).await;
+    }
+    if may_have(".gitignore") {
+        files.gitignore = read(workspace, folder, ".gitignore", LARGEST).await;
+    }
+    if may_have(".git") && workspace.stat(&WorkspacePath::new(folder).join(".git")).await.is_ok() {
+        let exclude = read(workspace, folder, ".git/info/exclude", LARGEST).await;
+        let index = read(workspace, folder, ".git/index", Tracked::LARGEST).await;
+        let top = absolute(workspace.root(), folder);
+        let tracked = index.map(|index| Tracked::new(&top, move || Some(index.clone())));
+        files.repository = Some(Repository { exclude, tracked });
+    }
+    files
+}
+
+async fn read(workspace: &dyn Workspace, folder: &str, file: &str, largest: u64) -> Option<Vec<u8>> {
     let opened = workspace.open(&WorkspacePath::new(folder).join(file)).await.ok()?;
-    if opened.stat.size > LARGEST {
+    if opened.stat.size > largest {
         return None;
     }
     let read = tokio::task::spawn_blocking(move || {
         let mut bytes = Vec::new();
-        opened.reader.take(LARGEST).read_to_end(&mut bytes).map(|_| bytes)
+        opened.reader.take(largest).read_to_end(&mut bytes).map(|_| bytes)
     });
-    let bytes = read.await.ok()?.ok()?;
-    let mut builder = GitignoreBuilder::new(matched(folder));
-    for line in String::from_utf8_lossy(&bytes).trim_start_matches('\u{feff}').lines() {
-        // A pattern that makes no sense leaves nothing out, as in git.
-        let _ = builder.add_line(None, line);
-    }
-    builder.build().ok().filter(|rules| !rules.is_empty())
+    read.await.ok()?.ok()
 }
 
 fn bad_pattern(pattern: &str, error: &ignore::Error) -> ToolError {

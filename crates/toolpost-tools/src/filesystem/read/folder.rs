@@ -1,7 +1,7 @@
 //! A folder that was asked for as if it were a file: its names, by pages.
 
 use super::{Args, Data, past_the_end};
-use crate::filesystem::one_line;
+use crate::one_line;
 use toolpost_core::{Context, Kind, Output, ToolError, WalkOptions, walk};
 
 /// Bytes kept free for what stands around the names.

@@ -1,0 +1,203 @@
+//! `grep`: the lines that match a regular expression, by file, newest first.
+//!
+//! Ripgrep's own crates do the matching, in this process. Once enough newer lines are found, older files are not
+//! opened any more: they could not be shown.
+
+mod lines;
+mod matcher;
+mod report;
+mod search;
+
+use self::report::{Found, report};
+use self::search::{Opened, Search};
+use super::name_pattern::NamePattern;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use std::time::Duration;
+use toolpost_core::{
+    Capability, Code, Context, File, HANDLE_PREFIX, Kind, Output, OutputBudget, ScanOptions, Scanned, Spec,
+    Tool, ToolError, Visit, WorkspacePath, scan,
+};
+
+/// What the model may ask for.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Args {
+    /// Regular expression (Rust's, without look-around and back-references).
+    #[schemars(length(min = 1))]
+    pattern: String,
+    /// Folder or file to search; the workspace root if left out.
+    #[serde(default = "WorkspacePath::root")]
+    path: WorkspacePath,
+    /// Glob of the names to search; `!` before it turns it round.
+    include: Option<String>,
+    /// Lines to show before and after each match.
+    #[serde(default)]
+    #[schemars(range(max = 100))]
+    context: usize,
+    /// Whether upper and lower case are the same.
+    #[serde(default)]
+    ignore_case: bool,
+    /// Take the pattern as plain text.
+    #[serde(default)]
+    literal: bool,
+    /// Let matches span lines, and `.` match line ends.
+    #[serde(default)]
+    multiline: bool,
+    /// What to show: lines, names of files, or matching lines counted by file.
+    #[serde(default)]
+    mode: Mode,
+    /// Most matching lines (or files) to show.
+    #[serde(default = "usual_limit")]
+    #[schemars(range(min = 1, max = 10_000))]
+    limit: usize,
+    /// Also names that begin with a dot.
+    #[serde(default)]
+    hidden: bool,
+    /// Also what .gitignore leaves out.
+    #[serde(default)]
+    no_ignore: bool,
+}
+
+fn usual_limit() -> usize {
+    200
+}
+
+/// What is shown of a match.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+enum Mode {
+    #[default]
+    Content,
+    Files,
+    Count,
+}
+
+/// What a program gets beside the text.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Data {
+    /// The files with matches, newest first.
+    files: Vec<FileData>,
+    /// Whether the limit was reached; older files may hold more.
+    truncated: bool,
+    /// Whether time ran out before the end.
+    partial: bool,
+    /// Files and folders that the policy holds back.
+    held_back: u64,
+    /// Files and folders that could not be read.
+    unreadable: u64,
+    /// Files that were not searched to their end, because a line (or a file, with `multiline`) is too long.
+    unsearched: Vec<String>,
+}
+
+/// One file with matches.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct FileData {
+    /// Its path from the root.
+    path: String,
+    /// Matching lines, where they were counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    matches: Option<u64>,
+    /// The lines shown.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    lines: Vec<LineData>,
+}
+
+/// One line.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct LineData {
+    /// Its number.
+    line: u64,
+    /// Where the first match begins, in characters; absent on lines of context.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    column: Option<u64>,
+    /// Its text, cut around the match if it is long.
+    text: String,
+}
+
+/// The tool.
+pub struct Grep;
+
+impl Tool for Grep {
+    type Args = Args;
+    type Data = Data;
+
+    fn spec(&self) -> Spec {
+        Spec::new("grep", "1.0.0", include_str!("grep.txt"))
+            .requires(Capability::Read)
+            .idempotent()
+            .parallel_safe()
+            .timeout(Duration::from_secs(25), Duration::from_secs(600))
+            // Bounded by lines, of which a caller may ask for 10,000.
+            .budget(OutputBudget { bytes: 50_000, lines: 40_000 })
+            .argument_alias("query", "pattern")
+            .argument_alias("regex", "pattern")
+            .argument_alias("directory", "path")
+            .argument_alias("filePath", "path")
+    }
+
+    async fn call(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
+        let matcher = matcher::matcher(ctx, &args)?;
+        let place = place(ctx, &args).await?;
+        let name = match &place {
+            Place::Folder(name) => name.as_str(),
+            Place::File(_) => ".",
+        };
+        let include = args.include.as_deref().filter(|include| !include.is_empty());
+        let include = include
+            .map(|include| NamePattern::new("include", include, name, ctx.workspace().root()))
+            .transpose()?;
+        let names_hidden = include.as_ref().is_some_and(|include| include.names_hidden);
+        let search = Arc::new(Search::new(ctx, &args, matcher, include));
+        let scanned = match place {
+            Place::Folder(_) => {
+                let options = ScanOptions { hidden: args.hidden || names_hidden, no_ignore: args.no_ignore };
+                scan(ctx.workspace().as_ref(), &args.path, options, search.clone()).await?
+            }
+            Place::File(file) => one_file(Arc::clone(&search), file).await?,
+        };
+        search.must_be_wanted(scanned.stopped)?;
+        let found: Found = search.finish();
+        Ok(report(ctx, &args, found, &search, &scanned))
+    }
+}
+
+/// Where to search.
+enum Place {
+    /// In the folder of this display name.
+    Folder(String),
+    /// In one file, whatever the ignore files say of it.
+    File(File),
+}
+
+async fn place(ctx: &Context, args: &Args) -> Result<Place, ToolError> {
+    if !args.path.as_str().starts_with(HANDLE_PREFIX) {
+        let stat = ctx.workspace().stat(&args.path).await?;
+        if stat.kind == Kind::Folder {
+            return Ok(Place::Folder(stat.name));
+        }
+    }
+    Ok(Place::File(ctx.open(&args.path).await?))
+}
+
+async fn one_file(search: Arc<Search>, file: File) -> Result<Scanned, ToolError> {
+    let name = file.stat.name.clone();
+    let searched = tokio::task::spawn_blocking(move || {
+        search.worker().visit(&mut Opened::new(file));
+        let is_binary = search.is_binary();
+        let stopped = search.was_interrupted();
+        (is_binary, stopped)
+    });
+    let (is_binary, stopped) =
+        searched.await.map_err(|error| ToolError::execution(format!("the search was given up: {error}")))?;
+    if is_binary {
+        let message = format!("`{name}` is not text; look at it with a command that knows the format");
+        return Err(ToolError::new(Code::IsBinary, message).with("path", name));
+    }
+    Ok(Scanned { stopped, ..Scanned::default() })
+}

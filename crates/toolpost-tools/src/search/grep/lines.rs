@@ -1,0 +1,138 @@
+//! The matching lines of one file, and those around them, as the searcher comes upon them.
+
+use grep_matcher::Matcher;
+use grep_regex::RegexMatcher;
+use grep_searcher::{Searcher, Sink, SinkContext, SinkFinish, SinkMatch};
+
+/// Characters shown of a line; longer ones are cut around the match.
+pub(super) const MAX_LINE: usize = 500;
+/// Of these, so many before the match.
+const BEFORE: usize = 120;
+
+/// One line to show.
+pub(super) struct Line {
+    pub(super) number: u64,
+    /// Where the first match begins; none on lines of context.
+    pub(super) column: Option<u64>,
+    pub(super) text: String,
+    pub(super) is_cut: bool,
+}
+
+/// Takes what the searcher finds in one file.
+pub(super) struct Lines<'a> {
+    pub(super) matcher: &'a RegexMatcher,
+    /// Lines to keep; the rest is counted if it is wanted.
+    pub(super) keep: usize,
+    pub(super) beyond: Beyond,
+    pub(super) kept: Vec<Line>,
+    /// Matching lines seen, and those of them kept.
+    pub(super) seen: u64,
+    pub(super) kept_matches: usize,
+    pub(super) is_binary: bool,
+}
+
+/// What to do after as many lines as are kept.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Beyond {
+    Stop,
+    Count,
+}
+
+impl Lines<'_> {
+    fn line(&mut self, number: u64, bytes: &[u8]) {
+        let bytes = trimmed(bytes);
+        let first = self.matcher.find(bytes).ok().flatten().map_or(0, |found| found.start());
+        let column = characters(&bytes[..first]) + 1;
+        let (text, is_cut) = cut(bytes, first);
+        self.kept.push(Line { number, column: Some(column), text, is_cut });
+        self.kept_matches += 1;
+    }
+}
+
+impl Sink for Lines<'_> {
+    type Error = std::io::Error;
+
+    fn matched(&mut self, searcher: &Searcher, found: &SinkMatch<'_>) -> Result<bool, std::io::Error> {
+        let number = found.line_number().unwrap_or(0);
+        if !searcher.multi_line_with_matcher(self.matcher) {
+            self.seen += 1;
+            if self.kept_matches < self.keep {
+                self.line(number, found.bytes());
+            }
+        } else {
+            for (number, bytes) in (number..).zip(found.lines()) {
+                self.seen += 1;
+                if self.kept_matches < self.keep {
+                    self.line(number, bytes);
+                }
+            }
+        }
+        // One more than is kept is looked for, to know that there is more.
+        Ok(self.beyond == Beyond::Count || self.seen <= self.keep as u64)
+    }
+
+    fn context(&mut self, _: &Searcher, context: &SinkContext<'_>) -> Result<bool, std::io::Error> {
+        if self.seen <= self.keep as u64 {
+            let (text, is_cut) = cut(trimmed(context.bytes()), 0);
+            let number = context.line_number().unwrap_or(0);
+            self.kept.push(Line { number, column: None, text, is_cut });
+        }
+        Ok(true)
+    }
+
+    fn binary_data(&mut self, _: &Searcher, _: u64) -> Result<bool, std::io::Error> {
+        self.is_binary = true;
+        Ok(false)
+    }
+
+    fn finish(&mut self, _: &Searcher, finish: &SinkFinish) -> Result<(), std::io::Error> {
+        self.is_binary |= finish.binary_byte_offset().is_some();
+        Ok(())
+    }
+}
+
+fn trimmed(line: &[u8]) -> &[u8] {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+fn characters(bytes: &[u8]) -> u64 {
+    bytes.iter().filter(|byte| **byte & 0xc0 != 0x80).count() as u64
+}
+
+/// The line, or the part of a long one around the match; and whether it was cut.
+fn cut(line: &[u8], first: usize) -> (String, bool) {
+    // Four bytes a character at most, so that a line of a gigabyte is never looked at as a whole.
+    if line.len() <= MAX_LINE * 4 {
+        let whole = String::from_utf8_lossy(line);
+        if whole.chars().nth(MAX_LINE).is_none() {
+            return (whole.into_owned(), false);
+        }
+    }
+    let mut start = first.saturating_sub(BEFORE);
+    while start > 0 && start < line.len() && line[start] & 0xc0 == 0x80 {
+        start -= 1;
+    }
+    let end = line.len().min(start + MAX_LINE * 4);
+    let shown: String = String::from_utf8_lossy(&line[start..end]).chars().take(MAX_LINE).collect();
+    let before = if start > 0 { "…" } else { "" };
+    (format!("{before}{shown}…"), true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lines_are_cut_around_the_match() {
+        assert_eq!(cut(b"short", 2), ("short".to_owned(), false));
+        let line = format!("{}MATCH{}", "ä".repeat(3_000), "z".repeat(3_000));
+        let (text, is_cut) = cut(line.as_bytes(), 6_000);
+        assert!(
+            is_cut && text.starts_with("…ä") && text.ends_with("z…") && text.contains("äMATCHz"),
+            "{text}"
+        );
+        assert_eq!(text.chars().count(), MAX_LINE + 2);
+        assert_eq!(characters("äöü".as_bytes()), 3);
+    }
+}

@@ -1,0 +1,145 @@
+//! What was found, as a model and as a program see it.
+
+use super::lines::{Line, MAX_LINE};
+use super::search::{InFile, Search};
+use super::{Args, Data, FileData, LineData, Mode};
+use crate::one_line;
+use toolpost_core::{Context, Output, Scanned};
+
+/// Bytes of the text that are kept free for what follows the lines.
+const ROOM_FOR_NOTE: usize = 6 * 1024;
+
+/// What a search brought together.
+pub(super) struct Found {
+    /// By display name, newest first.
+    pub(super) files: Vec<(String, InFile)>,
+    /// Whether there is, or may be, more.
+    pub(super) truncated: bool,
+    pub(super) unsearched: Vec<String>,
+}
+
+pub(super) fn report(
+    ctx: &Context,
+    args: &Args,
+    found: Found,
+    search: &Search,
+    scanned: &Scanned,
+) -> Output<Data> {
+    let scanned = Scanned { stopped: scanned.stopped || search.was_interrupted(), ..scanned.clone() };
+    let mut page = Page {
+        text: String::new(),
+        room: ctx.output_budget().bytes.saturating_sub(ROOM_FOR_NOTE),
+        left: args.limit,
+        is_full: false,
+        cut: 0,
+    };
+    let mut files = Vec::new();
+    for (path, in_file) in found.files {
+        if page.is_full || page.left == 0 {
+            page.is_full = true;
+            break;
+        }
+        let lines = match args.mode {
+            Mode::Content => page.lines(&path, in_file.lines),
+            Mode::Files => page.name(&one_line(&path)),
+            Mode::Count => page.name(&format!("{}: {}", one_line(&path), in_file.matches)),
+        };
+        let Some(lines) = lines else { break };
+        let matches = (args.mode == Mode::Count).then_some(in_file.matches);
+        files.push(FileData { path, matches, lines });
+    }
+    let truncated = found.truncated || page.is_full;
+    let mut notes = Vec::new();
+    if files.is_empty() && !truncated && !scanned.stopped {
+        notes.push(nothing(ctx, args));
+    }
+    if truncated {
+        let what = if args.mode == Mode::Content { "lines" } else { "files" };
+        notes.push(format!("there may be more {what} in older files; narrow the pattern, path or include"));
+    }
+    if page.cut > 0 {
+        notes.push(format!("{} long lines cut at {MAX_LINE} characters, marked …", page.cut));
+    }
+    if let Some(first) = found.unsearched.first() {
+        let more = if found.unsearched.len() > 1 { " and others" } else { "" };
+        notes.push(format!("{}{more} not searched to the end: too long a line", one_line(first)));
+    }
+    page.text.push_str(&search.watch.note(notes, &scanned));
+    let data = Data {
+        files,
+        truncated,
+        partial: scanned.stopped,
+        held_back: search.watch.total_held_back(),
+        unreadable: search.watch.unreadable() + scanned.unreadable.len() as u64,
+        unsearched: found.unsearched,
+    };
+    Output::new(args.pattern.chars().take(80).collect::<String>(), page.text, data)
+}
+
+fn nothing(ctx: &Context, args: &Args) -> String {
+    let wider = [("ignoreCase", args.ignore_case), ("hidden", args.hidden), ("noIgnore", args.no_ignore)];
+    let more: Vec<String> =
+        wider.into_iter().filter(|(_, is_set)| !is_set).map(|(name, _)| ctx.spelled(name, true)).collect();
+    match more.is_empty() {
+        true => "nothing matches".to_owned(),
+        false => format!("nothing matches; {} look further", more.join(", ")),
+    }
+}
+
+/// The text as it grows.
+struct Page {
+    text: String,
+    room: usize,
+    /// Matching lines or files that may still be shown.
+    left: usize,
+    is_full: bool,
+    cut: u64,
+}
+
+impl Page {
+    /// A file that is one line; nothing if there is no room for it.
+    fn name(&mut self, line: &str) -> Option<Vec<LineData>> {
+        if self.text.len() + line.len() >= self.room {
+            self.is_full = true;
+            return None;
+        }
+        self.left -= 1;
+        self.text.push_str(line);
+        self.text.push('\n');
+        Some(Vec::new())
+    }
+
+    /// A file's name and its lines, as many as there is room for.
+    fn lines(&mut self, path: &str, lines: Vec<Line>) -> Option<Vec<LineData>> {
+        let path = one_line(path);
+        let blank = if self.text.is_empty() { "" } else { "\n" };
+        let before = self.text.len();
+        self.text.push_str(&format!("{blank}{path}\n"));
+        let has_context = lines.iter().any(|line| line.column.is_none());
+        let mut last: Option<u64> = None;
+        let mut shown: Vec<LineData> = Vec::new();
+        for line in lines {
+            if line.column.is_some() && self.left == 0 {
+                self.is_full = true;
+                break;
+            }
+            let gap = has_context && last.is_some_and(|last| last + 1 != line.number);
+            let mark = if line.column.is_some() { ':' } else { '-' };
+            let text = format!("{}{}{mark} {}\n", if gap { "--\n" } else { "" }, line.number, line.text);
+            if self.text.len() + text.len() >= self.room {
+                self.is_full = true;
+                break;
+            }
+            self.text.push_str(&text);
+            self.left -= usize::from(line.column.is_some());
+            self.cut += u64::from(line.is_cut);
+            last = Some(line.number);
+            shown.push(LineData { line: line.number, column: line.column, text: line.text });
+        }
+        if shown.is_empty() {
+            self.text.truncate(before);
+            return None;
+        }
+        Some(shown)
+    }
+}

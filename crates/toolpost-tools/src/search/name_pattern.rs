@@ -1,0 +1,124 @@
+//! A glob over the names below a folder: without a `/` it means the last name, with one the whole way down.
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use toolpost_core::{Code, ToolError};
+
+/// Longer patterns are no patterns.
+const LONGEST: usize = 2_000;
+
+/// Which names are wanted.
+pub(super) struct NamePattern {
+    /// A set of one: unlike a single glob it has short cuts for the common forms.
+    glob: GlobSet,
+    /// What the names begin with that the pattern does not see.
+    start: String,
+    /// Whether names that match are *not* wanted.
+    negated: bool,
+    /// Whether the pattern itself names something that begins with a dot.
+    pub(super) names_hidden: bool,
+}
+
+impl NamePattern {
+    /// Reads the pattern of this argument, for names below the folder of display name `start`. An absolute pattern
+    /// is taken from the root on.
+    pub(super) fn new(
+        argument: &str,
+        pattern: &str,
+        start: &str,
+        root: &str,
+    ) -> Result<NamePattern, ToolError> {
+        let refuse = |reason: String| {
+            let message = format!(
+                "`{argument}` is no pattern for names ({reason}); *, ?, **, [a-z] and {{a,b}} have a meaning, \\ takes it away"
+            );
+            ToolError::new(Code::ValidationError, message).with("argument", argument)
+        };
+        if pattern.len() > LONGEST {
+            return Err(refuse(format!("{} bytes, {LONGEST} at most", pattern.len())));
+        }
+        let (negated, pattern) = match pattern.strip_prefix('!') {
+            Some(rest) => (true, rest),
+            None => (false, pattern),
+        };
+        let mut start =
+            if start == "." { String::new() } else { format!("{}/", start.trim_end_matches('/')) };
+        let mut wanted = pattern;
+        let mut is_anchored = false;
+        if let Some(from_top) = pattern.strip_prefix('/') {
+            // A display name is absolute in every root but the first.
+            match pattern.strip_prefix(root.trim_end_matches('/')).and_then(|rest| rest.strip_prefix('/')) {
+                Some(rest) => {
+                    wanted = rest;
+                    start.clear();
+                }
+                None if start.starts_with('/') && pattern.starts_with(&start) => {
+                    wanted = &pattern[start.len()..]
+                }
+                None => wanted = from_top,
+            }
+            is_anchored = true;
+        }
+        let wanted = wanted.trim_start_matches("./");
+        let wanted = match wanted.strip_suffix('/') {
+            Some(folder) => format!("{folder}/**"),
+            None => wanted.to_owned(),
+        };
+        let wanted = match is_anchored || wanted.contains('/') || wanted == "**" {
+            true => wanted,
+            false => format!("**/{wanted}"),
+        };
+        let glob = GlobBuilder::new(&wanted)
+            .literal_separator(true)
+            .backslash_escape(true)
+            .build()
+            .and_then(|glob| GlobSetBuilder::new().add(glob).build())
+            .map_err(|error| refuse(error.kind().to_string()))?;
+        let names_hidden = wanted.split(['/', '{', ',']).any(|part| part.starts_with('.') && part != ".");
+        Ok(NamePattern { glob, start, negated, names_hidden })
+    }
+
+    /// Whether the file of this display name is wanted.
+    pub(super) fn wants(&self, name: &str) -> bool {
+        let Some(below) = name.strip_prefix(&self.start) else { return false };
+        self.glob.is_match(below) != self.negated
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(pattern: &str, start: &str, name: &str, expected: bool) {
+        let pattern_read = NamePattern::new("pattern", pattern, start, "/workspace").unwrap();
+        assert_eq!(pattern_read.wants(name), expected, "{pattern} below {start}: {name}");
+    }
+
+    #[test]
+    fn a_pattern_means_the_last_name_or_the_whole_way() {
+        check("*.rs", ".", "src/deep/a.rs", true);
+        check("*.rs", "src", "src/deep/a.rs", true);
+        check("src/*.rs", ".", "src/a.rs", true);
+        check("src/*.rs", ".", "src/deep/a.rs", false);
+        check("src/**/*.rs", ".", "src/a.rs", true);
+        check("**/*.{ts,tsx}", ".", "a/b.tsx", true);
+        check("./src/*", ".", "src/a", true);
+        check("src/", ".", "src/a/b", true);
+        check("**", ".", "a/b", true);
+        check("/a.rs", ".", "a.rs", true);
+        check("/a.rs", ".", "b/a.rs", false);
+        check("/workspace/src/*.rs", ".", "src/a.rs", true);
+        check("/workspace/src/*.rs", "src", "src/a.rs", true);
+        check("/other/*.rs", "/other", "/other/a.rs", true);
+        check("!*.rs", ".", "a.rs", false);
+        check("!*.rs", ".", "a.md", true);
+        check("\\*", ".", "*", true);
+    }
+
+    #[test]
+    fn what_is_no_pattern_is_explained() {
+        for pattern in ["{a", "[a", &"a".repeat(LONGEST + 1)] {
+            let error = NamePattern::new("include", pattern, ".", "/").err().unwrap();
+            assert!(error.message().starts_with("`include` is no pattern for names ("), "{error}");
+        }
+    }
+}
