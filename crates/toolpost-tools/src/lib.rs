@@ -65,6 +65,7 @@ mod tests {
     fn the_default_registry_has_what_needs_no_service() {
         let registry = Registry::new();
         register_default(&registry, &Services::default()).unwrap();
-        assert_eq!(registry.names(), ["read", "list", "glob", "grep", "batch"]);
+        let names = ["read", "write", "edit", "apply_patch", "delete", "list", "glob", "grep", "batch"];
+        assert_eq!(registry.names(), names);
     }
 }

@@ -71,13 +71,26 @@ impl Bound {
         Bound { inner, guard, usage }
     }
 
-    /// Judges the target of a change by where its links lead, or by its spelling where nothing is there yet.
+    /// Judges the target of a change by its spelling and by where its links lead: where nothing is there yet, by those
+    /// of the folders above it, since a link to a folder is followed for new files too.
     async fn judge_change(&self, path: &WorkspacePath) -> Result<(), ToolError> {
-        self.guard.judge(Capability::Write, &self.inner.name(path)?)?;
-        if let Ok(stat) = self.inner.stat(path).await {
-            self.guard.judge(Capability::Write, &stat.name)?;
+        let spelled = self.inner.name(path)?;
+        self.guard.judge(Capability::Write, &spelled)?;
+        let mut known = spelled.len();
+        loop {
+            let (above, rest) = spelled.split_at(known);
+            if let Ok(stat) = self.inner.stat(&WorkspacePath::new(above)).await {
+                let name = match stat.name.as_str() {
+                    "." if !rest.is_empty() => rest.trim_start_matches('/').to_owned(),
+                    name => format!("{name}{rest}"),
+                };
+                return self.guard.judge(Capability::Write, &name);
+            }
+            match above.rfind('/') {
+                Some(at) if at > 0 => known = at,
+                _ => return Ok(()),
+            }
         }
-        Ok(())
     }
 }
 

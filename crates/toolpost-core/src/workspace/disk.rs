@@ -222,7 +222,16 @@ impl Workspace for Disk {
 
 /// The name of a file's lock: the same for every spelling of it, in every process.
 fn key(roots: &Roots, place: &Place) -> Result<String, Failure> {
-    let place = roots.resolve(place)?.place;
+    let place = match (roots.resolve(place), place.parts.split_last()) {
+        (Ok(resolved), _) => resolved.place,
+        // A link that leads nowhere can still be removed: that is a change of the link itself.
+        (Err(Failure::Dangling(_) | Failure::Escape | Failure::Loop), Some((last, above))) => {
+            let mut place = roots.resolve(&Place { root: place.root, parts: above.to_vec() })?.place;
+            place.parts.push(last.clone());
+            place
+        }
+        (Err(failure), _) => return Err(failure),
+    };
     let mut hash = Sha256::new();
     hash.update(fstat(&roots.handles[place.root])?.st_dev.to_le_bytes());
     hash.update(roots.names[place.root].path.trim_end_matches('/'));

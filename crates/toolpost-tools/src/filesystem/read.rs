@@ -2,8 +2,8 @@
 //!
 //! The file is streamed: neither its size nor the length of its lines costs memory.
 
-mod attached;
-mod encoding;
+pub(super) mod attached;
+pub(super) mod encoding;
 mod folder;
 mod lines;
 

@@ -7,16 +7,22 @@
     reason = "tests set up the world around the tools by hand, and say what they measured"
 )]
 
+mod apply_patch;
 mod batch;
+mod changes;
 mod confined;
 mod declarations;
+mod delete;
+mod edit;
 mod glob;
 mod grep;
 mod huge;
 mod layouts;
 mod list;
+mod mutations;
 mod race;
 mod read;
+mod write;
 
 use serde_json::{Value, json};
 use std::path::Path;

@@ -68,7 +68,19 @@ fn tools_are_listed_and_shown_as_the_dialect_offers_them() {
     let printed: Value = serde_json::from_slice(&output.stdout).unwrap();
     let names: Vec<&str> =
         printed["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["read_file", "list_directory", "glob", "grep_search", "batch"]);
+    assert_eq!(
+        names,
+        [
+            "read_file",
+            "write_file",
+            "replace",
+            "delete_file",
+            "list_directory",
+            "glob",
+            "grep_search",
+            "batch"
+        ]
+    );
     let output = toolpost(&["tools", "show", "read", "--json", "--dialect", "gemini"]);
     let printed: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((&printed["name"], &printed["canonicalName"]), (&"read_file".into(), &"read".into()));

@@ -21,6 +21,7 @@ mod signals;
 mod terminal;
 mod tools;
 mod trust;
+mod writers;
 
 use serde_json::Value;
 use std::ffi::OsStr;

@@ -97,19 +97,19 @@ fn a_handle_lives_in_its_session() {
 #[test]
 fn policy_and_allow_decide_what_is_offered() {
     let home = Home::new();
-    for flags in [
-        &["--policy", "read-only"][..],
-        &["--policy", "privileged"],
-        &["--allow", "exec", "--allow", "network"],
+    let (looking, all) = (
+        &["read", "list", "glob", "grep", "batch"][..],
+        &["read", "write", "edit", "apply_patch", "delete", "list", "glob", "grep", "batch"][..],
+    );
+    for (flags, expected) in [
+        (&["--policy", "read-only"][..], looking),
+        (&["--policy", "privileged"], all),
+        (&["--allow", "exec", "--allow", "network"], all),
     ] {
         let (status, tools) = home.json(&[&["tools"], flags].concat());
         let names: Vec<_> =
             tools["tools"].as_array().unwrap().iter().map(|tool| tool["name"].clone()).collect();
-        assert_eq!(
-            (status, names),
-            (0, vec![json!("read"), json!("list"), json!("glob"), json!("grep"), json!("batch")]),
-            "{flags:?}"
-        );
+        assert_eq!((status, json!(names)), (0, json!(expected)), "{flags:?}");
     }
     assert_eq!(home.run(&["tools", "--allow", "everything"]).status, 2);
 }

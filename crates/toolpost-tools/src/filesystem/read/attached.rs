@@ -10,7 +10,7 @@ use toolpost_core::{Attachment, AttachmentContent, Code, Context, File, Output, 
 const MAX_BYTES: u64 = 20 << 20;
 
 /// The media type of a file that is attached rather than shown.
-pub(super) fn media_type(head: &[u8]) -> Option<&'static str> {
+pub(in crate::filesystem) fn media_type(head: &[u8]) -> Option<&'static str> {
     match head {
         [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some("image/png"),
         [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
@@ -22,7 +22,7 @@ pub(super) fn media_type(head: &[u8]) -> Option<&'static str> {
 }
 
 /// What a file that cannot be shown is, for the error.
-pub(super) fn known_binary(head: &[u8]) -> Option<&'static str> {
+pub(in crate::filesystem) fn known_binary(head: &[u8]) -> Option<&'static str> {
     match head {
         [0x7f, b'E', b'L', b'F', ..] => Some("an ELF executable or library"),
         [b'P', b'K', 3 | 5, 4 | 6, ..] => Some("a ZIP archive, or a document made of one"),

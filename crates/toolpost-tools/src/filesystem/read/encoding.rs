@@ -4,7 +4,7 @@ use std::io::{self, Read};
 
 /// How a file's bytes become characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Encoding {
+pub(in crate::filesystem) enum Encoding {
     Utf8,
     Utf16Le,
     Utf16Be,
@@ -13,7 +13,7 @@ pub(super) enum Encoding {
 
 impl Encoding {
     /// The encoding of a text that begins like this; `None` for what is no text.
-    pub(super) fn guess(head: &[u8]) -> Option<Encoding> {
+    pub(in crate::filesystem) fn guess(head: &[u8]) -> Option<Encoding> {
         match head {
             [0xff, 0xfe, 0, 0, ..] | [0, 0, 0xfe, 0xff, ..] => return None,
             [0xff, 0xfe, ..] => return Some(Encoding::Utf16Le),
@@ -47,7 +47,7 @@ impl Encoding {
         }
     }
 
-    pub(super) fn name(self) -> &'static str {
+    pub(in crate::filesystem) fn name(self) -> &'static str {
         match self {
             Encoding::Utf8 => "utf-8",
             Encoding::Utf16Le => "utf-16le",

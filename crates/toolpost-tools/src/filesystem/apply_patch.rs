@@ -1,0 +1,196 @@
+//! `apply_patch`: many files changed by one patch, all of them or none.
+//!
+//! The patch is read ([`parse`]), everything it names is read, the new files are computed in memory ([`plan`]), and
+//! only then written ([`commit`]). What a patch may touch is known from its text alone, so that policy judges every
+//! file of it, and nothing is written where one of them is refused.
+
+mod apply;
+mod commit;
+mod content;
+mod envelope;
+mod git_path;
+mod lines;
+mod parse;
+mod patch;
+mod place;
+mod plan;
+mod report;
+mod unified;
+
+use patch::Patch;
+use plan::{Existed, World};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::io::Read as _;
+use std::time::Duration;
+use toolpost_core::{
+    Access, Capability, Code, Context, File, Output, Spec, Tool, ToolError, Workspace, WorkspacePath,
+};
+
+use report::Data;
+
+/// Bytes that all files of a patch may have together.
+const MOST_BYTES: u64 = 32 * 1024 * 1024;
+
+/// What the model may ask for.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Args {
+    /// A unified diff, or:
+    /// *** Begin Patch
+    /// *** Add File: path
+    /// +line
+    /// *** Update File: path
+    /// *** Move to: path (optional)
+    /// @@ line above the change (optional)
+    ///  line that stays
+    /// -line that goes
+    /// +line that comes
+    /// *** Delete File: path
+    /// *** End Patch
+    /// Show three lines around each change, exactly as in the file.
+    patch: String,
+}
+
+/// The tool.
+pub struct ApplyPatch;
+
+impl Tool for ApplyPatch {
+    type Args = Args;
+    type Data = Data;
+
+    fn spec(&self) -> Spec {
+        Spec::new("apply_patch", "1.0.0", include_str!("apply_patch.txt"))
+            .requires(Capability::Read)
+            .requires(Capability::Write)
+            // Told to end in the middle of writing, it takes back what it wrote.
+            .grace(Duration::from_secs(10))
+    }
+
+    fn accesses(&self, args: &Args, _: Vec<Access>) -> Vec<Access> {
+        let Ok(patch) = parse::parse(&args.patch) else { return vec![Access::any(Capability::Write)] };
+        let mut accesses = Vec::new();
+        for (_, path) in patch.paths() {
+            for action in [Capability::Read, Capability::Write] {
+                let access = Access::path(action, path);
+                if !accesses.contains(&access) {
+                    accesses.push(access);
+                }
+            }
+        }
+        accesses
+    }
+
+    async fn call(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
+        let patch = parse::parse(&args.patch)?;
+        let world = look(ctx, &patch).await?;
+        let (plan, output) = blocking(move || {
+            let plan = plan::plan(&patch, &world)?;
+            let output = report::report(&plan);
+            Ok((plan, output))
+        })
+        .await?;
+        commit::commit(ctx, &plan).await?;
+        Ok(output)
+    }
+}
+
+/// Reads every file that the patch names.
+async fn look(ctx: &Context, patch: &Patch) -> Result<World, ToolError> {
+    let workspace = ctx.workspace();
+    let mut world = World::default();
+    let mut room = MOST_BYTES;
+    for (line, spelling) in patch.paths() {
+        if world.names.contains_key(spelling) {
+            continue;
+        }
+        let path = WorkspacePath::new(spelling);
+        let (name, found) = match workspace.open(&path).await {
+            Ok(file) => {
+                let name = file.stat.name.clone();
+                if is_link(&**workspace, &path, &name).await? {
+                    world.links.insert(spelling.to_owned());
+                }
+                let found = match world.files.contains_key(&name) {
+                    true => None,
+                    false => Some(read(file, &mut room).await?),
+                };
+                (name, found)
+            }
+            Err(error) if error.code() == Code::FileNotFound => {
+                (resolved(&**workspace, &path).await?, Some(Existed::Missing(error)))
+            }
+            Err(error) => return Err(error.with("patchLine", line)),
+        };
+        world.names.insert(spelling.to_owned(), name.clone());
+        if let Some(found) = found {
+            world.files.entry(name).or_insert(found);
+        }
+    }
+    Ok(world)
+}
+
+/// The name that a new file will have, links among its folders followed: by this name it is judged when it is written.
+async fn resolved(workspace: &dyn Workspace, path: &WorkspacePath) -> Result<String, ToolError> {
+    let spelled = workspace.name(path)?;
+    let mut above = spelled.as_str();
+    while let Some((folder, _)) = above.rsplit_once('/').filter(|(folder, _)| !folder.is_empty()) {
+        above = folder;
+        match workspace.stat(&WorkspacePath::new(above)).await {
+            Ok(stat) => {
+                let rest = &spelled[above.len() + 1..];
+                return Ok(WorkspacePath::new(stat.name).join(rest).as_str().to_owned());
+            }
+            Err(error) if error.code() == Code::FileNotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(spelled)
+}
+
+/// Whether the last part of a path is a link, rather than one of the folders above it.
+async fn is_link(workspace: &dyn Workspace, path: &WorkspacePath, found: &str) -> Result<bool, ToolError> {
+    let spelled = workspace.name(path)?;
+    if spelled == found {
+        return Ok(false);
+    }
+    let (above, last) = spelled.rsplit_once('/').unwrap_or((".", &spelled));
+    let above = workspace.stat(&WorkspacePath::new(above)).await?.name;
+    Ok(WorkspacePath::new(above).join(last).as_str() != found)
+}
+
+async fn read(file: File, room: &mut u64) -> Result<Existed, ToolError> {
+    let File { stat, reader } = file;
+    let limit = *room;
+    let too_large = || {
+        let message = format!(
+            "`{}` and the files before it are larger than {} MiB together; send a patch of fewer files",
+            stat.name,
+            MOST_BYTES / 1024 / 1024
+        );
+        ToolError::new(Code::TooLarge, message).with("path", stat.name.as_str()).with("size", stat.size)
+    };
+    if stat.size > limit {
+        return Err(too_large());
+    }
+    let name = stat.name.clone();
+    let bytes = blocking(move || {
+        let mut bytes = Vec::new();
+        reader.take(limit + 1).read_to_end(&mut bytes).map_err(|error| {
+            ToolError::new(Code::ReadError, format!("`{name}` could not be read: {error}"))
+        })?;
+        Ok(bytes)
+    })
+    .await?;
+    *room = limit.checked_sub(bytes.len() as u64).ok_or_else(too_large)?;
+    Ok(Existed::File { bytes: bytes.into(), mode: stat.mode })
+}
+
+/// Runs what computes or reads for long where that holds nobody up.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
+) -> Result<T, ToolError> {
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(|error| ToolError::execution(format!("applying the patch stopped: {error}")))?
+}

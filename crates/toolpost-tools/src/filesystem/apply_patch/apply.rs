@@ -1,0 +1,243 @@
+//! The hunks of one file, applied to its text, or refused with what is needed to send them again. No files here.
+
+use super::lines::{Breaks, Lines};
+use super::parse::shown;
+use super::patch::Hunk;
+use super::place::{self, Before, Miss, Piece, Placed};
+use crate::filesystem::ladder::{Failure, Near, Step};
+use std::ops::Range;
+use toolpost_core::{Code, ToolError};
+
+const BOM: char = '\u{feff}';
+/// So many places are named in a message.
+const SHOWN_PLACES: usize = 10;
+
+/// A text with the hunks applied, and the most forgiving step that was needed.
+#[derive(Debug)]
+pub(super) struct Applied {
+    pub(super) text: String,
+    pub(super) step: Step,
+}
+
+/// Applies all hunks, or none. `name` is for messages.
+pub(super) fn apply(name: &str, text: &str, hunks: &[Hunk]) -> Result<Applied, ToolError> {
+    // A diff of a file with a byte order mark shows it in the first line, and may move it or take it away. A patch that
+    // does not show it leaves it alone.
+    let shows_mark = |hunk: &Hunk| hunk.old().next().is_some_and(|line| line.text.starts_with(BOM));
+    let body = match text.strip_prefix(BOM) {
+        Some(body) if !hunks.iter().any(shows_mark) => body,
+        _ => text,
+    };
+    let mark = &text[..text.len() - body.len()];
+    let first = apply_to(name, &Lines::of(body, Breaks::Newlines), hunks);
+    let applied = match first {
+        Err(_) if has_lone_return(body) => {
+            apply_to(name, &Lines::of(body, Breaks::Returns), hunks).or(first)?
+        }
+        first => first?,
+    };
+    Ok(Applied { text: format!("{mark}{}", applied.text), step: applied.step })
+}
+
+fn has_lone_return(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    memchr::memchr_iter(b'\r', bytes).any(|at| bytes.get(at + 1) != Some(&b'\n'))
+}
+
+fn apply_to(name: &str, file: &Lines<'_>, hunks: &[Hunk]) -> Result<Applied, ToolError> {
+    let mut placed: Vec<Placed> = Vec::with_capacity(hunks.len());
+    let mut taken: Vec<Range<usize>> = Vec::with_capacity(hunks.len());
+    let mut changed: Vec<Range<usize>> = Vec::with_capacity(hunks.len());
+    let mut drift = 0;
+    for (index, hunk) in hunks.iter().enumerate() {
+        let found = place::place(file, hunk, &Before { taken: &taken, changed: &changed, drift })
+            .map_err(|miss| refusal(name, file, index + 1, hunk, &miss))?;
+        if let Some(start) = hunk.old_start {
+            let start = start.saturating_sub(1);
+            let signed = |number: usize| isize::try_from(number).unwrap_or(isize::MAX);
+            drift = signed(found.lines.start).saturating_sub(signed(start));
+        }
+        taken.push(found.lines.clone());
+        let core = found.core();
+        changed.push(core.lines.clone());
+        placed.push(core);
+    }
+    let step = placed.iter().map(|placed| placed.step).max().unwrap_or(Step::Exact);
+    // Several at the end of the file stay in their order.
+    placed.sort_by_key(|placed| (placed.lines.start, placed.lines.end));
+    Ok(Applied { text: assemble(file, &placed), step })
+}
+
+/// One line of the new text.
+struct Out<'a> {
+    text: &'a str,
+    ending: &'a str,
+    is_new: bool,
+}
+
+fn assemble<'a>(file: &Lines<'a>, placed: &'a [Placed]) -> String {
+    let keep = |at: usize| Out { text: file.all[at].text, ending: file.all[at].ending, is_new: false };
+    let mut out: Vec<Out<'_>> = Vec::with_capacity(file.len());
+    let mut next = 0;
+    for hunk in placed {
+        out.extend((next..hunk.lines.start).map(keep));
+        next = hunk.lines.end;
+        for piece in &hunk.pieces {
+            out.push(match piece {
+                Piece::Keep(at) => keep(*at),
+                Piece::Put(text, ending) => Out { text, ending: ending.unwrap_or(file.ending), is_new: true },
+            });
+        }
+    }
+    out.extend((next..file.len()).map(keep));
+    let count = out.len();
+    // What was the last line, without an ending, may now be followed by others.
+    for line in out.iter_mut().take(count.saturating_sub(1)).filter(|line| line.ending.is_empty()) {
+        line.ending = file.ending;
+    }
+    let at_end = placed.iter().rfind(|hunk| hunk.lines.end == file.len());
+    if let (Some(last), Some(hunk)) = (out.last_mut(), at_end) {
+        let was_unended = file.all.last().is_some_and(|line| line.ending.is_empty());
+        if hunk.new_unended || (last.is_new && was_unended && !hunk.old_unended) {
+            last.ending = "";
+        }
+    }
+    out.iter().flat_map(|line| [line.text, line.ending]).collect()
+}
+
+fn refusal(name: &str, file: &Lines<'_>, number: usize, hunk: &Hunk, miss: &Miss) -> ToolError {
+    let what = format!("`{name}`, hunk {number} (line {} of the patch)", hunk.line);
+    let error = match miss {
+        Miss::Header(index) => no_header(&what, file, hunk, *index),
+        Miss::NoContext => ToolError::new(
+            Code::NoMatch,
+            format!(
+                "{what}: it has only new lines, and nothing says where they go; \
+                 put a line of the file that stands next to them into the hunk, behind a space"
+            ),
+        ),
+        Miss::Ambiguous(step, lines) => ambiguous(&what, *step, lines),
+        Miss::Nowhere(failure, from) => no_match(&what, file, hunk, failure, *from),
+    };
+    error.with("path", name).with("hunk", number).with("patchLine", hunk.line)
+}
+
+fn no_header(what: &str, file: &Lines<'_>, hunk: &Hunk, index: usize) -> ToolError {
+    let header = &hunk.headers[index];
+    let texts = file.all.iter().map(|line| line.text.trim()).filter(|text| !text.is_empty());
+    let near = toolpost_core::nearest(&header.text, texts, 3);
+    let near = match near.is_empty() {
+        true => String::new(),
+        false => {
+            format!("; nearest: {}", near.iter().map(|line| shown(line)).collect::<Vec<_>>().join(", "))
+        }
+    };
+    let below = if index > 0 { ", below the header before it" } else { "" };
+    ToolError::new(
+        Code::NoMatch,
+        format!(
+            "{what}: no line of the file is the header {} (line {} of the patch){below}{near}; \
+             copy a line that stands above the change, or leave the header out and give more context",
+            shown(&header.text),
+            header.line
+        ),
+    )
+}
+
+fn ambiguous(what: &str, step: Step, lines: &[usize]) -> ToolError {
+    let named: Vec<String> = lines.iter().take(SHOWN_PLACES).map(ToString::to_string).collect();
+    let more = match lines.len().saturating_sub(SHOWN_PLACES) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let step_note = if step == Step::Exact { String::new() } else { format!(" ({step})") };
+    ToolError::new(
+        Code::AmbiguousMatch,
+        format!(
+            "{what}: it fits at lines {}{more}{step_note}; give more lines of context, \
+             or the line it stands below as `@@ that line`",
+            named.join(", ")
+        ),
+    )
+    .with("step", step.word())
+    .with("lines", lines.to_vec())
+}
+
+fn no_match(what: &str, file: &Lines<'_>, hunk: &Hunk, failure: &Failure, from: usize) -> ToolError {
+    let Failure::NoMatch { tried, nearest, already_applied, doubt } = failure else {
+        return ToolError::new(
+            Code::NoMatch,
+            format!("{what}: its lines are not in the file; read it again"),
+        );
+    };
+    let tried: Vec<&str> = tried.iter().map(|step| step.word()).collect();
+    if *already_applied || is_applied(file, hunk) {
+        let error = ToolError::new(
+            Code::NoMatch,
+            format!("{what}: its new lines are there already; leave the hunk out"),
+        );
+        return error.with("alreadyApplied", true).with("tried", tried);
+    }
+    let mut message = format!("{what}: its old lines are not in the file");
+    if from > 0 {
+        message.push_str(&format!(" from line {} on", from + 1));
+    }
+    if let Some(doubt) = doubt {
+        message.push_str(&format!(
+            "; line {} fits but for {}, and what the new text would be there is in doubt: {}",
+            doubt.line + from,
+            doubt.step,
+            doubt.why
+        ));
+    }
+    match nearest.first() {
+        Some(near) => message.push_str(&nearest_place(near, hunk, from)),
+        None => message.push_str("; nothing in it is like them: read it again and copy its lines"),
+    }
+    let places: Vec<serde_json::Value> = nearest
+        .iter()
+        .map(|near| {
+            serde_json::json!({
+                "line": near.line + from,
+                "similarity": near.similarity,
+                "divergingLine": near.diverging_line + from,
+                "expected": near.expected,
+                "found": near.found,
+                "text": near.around,
+                "textLine": near.around_line + from,
+            })
+        })
+        .collect();
+    ToolError::new(Code::NoMatch, message).with("tried", tried).with("nearest", places)
+}
+
+fn nearest_place(near: &Near, hunk: &Hunk, from: usize) -> String {
+    let in_patch = hunk.old().find(|line| line.text.trim_end() == near.expected.trim_end());
+    let in_patch = in_patch.map_or_else(String::new, |line| format!(" (line {} of the patch)", line.line));
+    let first = near.around_line + from;
+    let numbered: String = near
+        .around
+        .lines()
+        .enumerate()
+        .map(|(index, line)| {
+            let line: String = line.chars().take(500).collect();
+            format!("\n{}: {line}", first + index)
+        })
+        .collect();
+    format!(
+        "; nearest is line {}, where line {} differs: the patch has {}{in_patch}, the file {}; \
+         send the hunk with the lines of the file, which are{numbered}",
+        near.line + from,
+        near.diverging_line + from,
+        shown(&near.expected),
+        shown(&near.found),
+    )
+}
+
+/// Whether the new lines stand in the file as they are.
+fn is_applied(file: &Lines<'_>, hunk: &Hunk) -> bool {
+    let new: Vec<&str> = hunk.new_lines().map(|line| line.text.trim_end_matches('\r')).collect();
+    let has_new = hunk.lines.iter().any(|line| !line.is_old() && !line.text.trim().is_empty());
+    has_new
+        && file.all.windows(new.len()).any(|lines| lines.iter().map(|line| line.text).eq(new.iter().copied()))
+}

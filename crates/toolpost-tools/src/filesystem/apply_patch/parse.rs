@@ -1,0 +1,156 @@
+//! From the text of a patch to a [`Patch`]: finds out which form it has, and what is only wrapped around it.
+
+use super::envelope;
+use super::patch::Patch;
+use super::unified;
+use toolpost_core::{Code, ToolError};
+
+/// Reads a patch of either form.
+pub(super) fn parse(text: &str) -> Result<Patch, ToolError> {
+    let lines = split(text);
+    let mut cursor = Cursor::new(&lines);
+    let files = match start(&lines) {
+        Some((at, Form::Envelope)) => {
+            cursor.at = at;
+            envelope::parse(&mut cursor)?
+        }
+        Some((at, Form::Unified)) => {
+            cursor.at = at;
+            let files = unified::parse(&mut cursor)?;
+            if let Some(line) = cursor.peek().filter(|line| !is_end(line)) {
+                let what = format!("{} stands in a unified diff", shown(line));
+                return Err(malformed(cursor.number(), &what, "send one form of patch at a time"));
+            }
+            files
+        }
+        None => return Err(no_patch(&lines)),
+    };
+    if files.is_empty() {
+        return Err(malformed(
+            cursor.number().min(lines.len().max(1)),
+            "the patch names no file",
+            "add a section such as `*** Update File: path` between `*** Begin Patch` and `*** End Patch`",
+        ));
+    }
+    Ok(Patch { files })
+}
+
+enum Form {
+    Envelope,
+    Unified,
+}
+
+/// Where the patch begins; what stands before it is talk or wrapping.
+fn start(lines: &[&str]) -> Option<(usize, Form)> {
+    lines.iter().enumerate().find_map(|(at, line)| match () {
+        () if is_begin(line) => Some((at, Form::Envelope)),
+        () if unified::begins_file(&lines[at..]) => Some((at, Form::Unified)),
+        () => None,
+    })
+}
+
+/// The lines of a patch. A patch that was sent with CRLF throughout is the same patch.
+fn split(text: &str) -> Vec<&str> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let newlines = memchr::memchr_iter(b'\n', text.as_bytes());
+    let is_crlf = text.contains('\n')
+        && newlines.into_iter().all(|at| at > 0 && text.as_bytes().get(at - 1) == Some(&b'\r'));
+    let mut lines: Vec<&str> = text.split('\n').collect();
+    if is_crlf {
+        lines.iter_mut().for_each(|line| *line = line.strip_suffix('\r').unwrap_or(line));
+    }
+    if lines.last() == Some(&"") {
+        lines.pop();
+    }
+    lines
+}
+
+pub(super) fn is_begin(line: &str) -> bool {
+    line.trim() == "*** Begin Patch"
+}
+
+pub(super) fn is_end(line: &str) -> bool {
+    line.trim() == "*** End Patch"
+}
+
+/// Whether a line after the patch only closes what it was wrapped in: a fence, a here-document, quotes.
+pub(super) fn is_wrapping(line: &str) -> bool {
+    let line = line.trim();
+    let is_word = |word: &str| {
+        !word.is_empty()
+            && word.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
+    };
+    line.is_empty()
+        || line.starts_with("```")
+        || line.starts_with("~~~")
+        || line.bytes().all(|byte| matches!(byte, b'\'' | b'"' | b')' | b'}' | b']' | b';'))
+        || is_word(line.trim_end_matches(['\'', '"', ')', '`']))
+}
+
+/// A place in the lines of a patch.
+pub(super) struct Cursor<'a> {
+    pub(super) lines: &'a [&'a str],
+    pub(super) at: usize,
+}
+
+impl<'a> Cursor<'a> {
+    fn new(lines: &'a [&'a str]) -> Cursor<'a> {
+        Cursor { lines, at: 0 }
+    }
+
+    pub(super) fn peek(&self) -> Option<&'a str> {
+        self.lines.get(self.at).copied()
+    }
+
+    pub(super) fn rest(&self) -> &'a [&'a str] {
+        &self.lines[self.at.min(self.lines.len())..]
+    }
+
+    /// The number of the current line, from 1.
+    pub(super) fn number(&self) -> usize {
+        self.at + 1
+    }
+
+    /// Whether nothing but wrapping follows the current line.
+    pub(super) fn is_last(&self) -> bool {
+        self.rest().iter().skip(1).all(|line| is_wrapping(line))
+    }
+}
+
+/// A patch that cannot be read: the line, what is wrong with it, what to do.
+pub(super) fn malformed(line: usize, what: &str, remedy: &str) -> ToolError {
+    ToolError::new(Code::ValidationError, format!("line {line} of the patch: {what}; {remedy}"))
+        .with("line", line)
+}
+
+/// One line as it may be shown in a message.
+pub(super) fn shown(line: &str) -> String {
+    let short: String = line.chars().take(120).collect();
+    let cut = if short.len() < line.len() { "…" } else { "" };
+    format!("`{}{cut}`", crate::one_line(&short))
+}
+
+fn no_patch(lines: &[&str]) -> ToolError {
+    let section = lines.iter().position(|line| envelope::is_section(line));
+    if let Some(at) = section {
+        let what = format!("{} stands before any `*** Begin Patch`", shown(lines[at]));
+        return malformed(
+            at + 1,
+            &what,
+            "put `*** Begin Patch` before the first file and `*** End Patch` last",
+        );
+    }
+    if let Some(at) = lines.iter().position(|line| line.starts_with("@@")) {
+        let what = format!("the hunk {} belongs to no file", shown(lines[at]));
+        return malformed(
+            at + 1,
+            &what,
+            "name the file before it: `*** Update File: path` after `*** Begin Patch`, or `--- a/path` and `+++ b/path`",
+        );
+    }
+    malformed(
+        1,
+        "this is no patch",
+        "begin it with `*** Begin Patch` and `*** Update File: path`, or with `--- a/path` and `+++ b/path`",
+    )
+}

@@ -1,0 +1,254 @@
+//! Where in a file a hunk belongs, and what it puts there. Exact lines first; then the edit ladder.
+//!
+//! A hunk is only placed where there is no other place that fits as well. A line number may choose between exact
+//! places; it never makes a place fit.
+
+mod climb;
+mod scope;
+
+use super::lines::Lines;
+use super::patch::{Hunk, HunkLine, Role};
+use crate::filesystem::ladder::{Failure, Step};
+use std::ops::Range;
+
+/// So many exact places are looked for; more are as ambiguous.
+const MOST_PLACES: usize = 1_000;
+
+/// A hunk at its place.
+#[derive(Debug)]
+pub(super) struct Placed {
+    /// The lines of the file that it stands for.
+    pub(super) lines: Range<usize>,
+    /// What stands there afterwards.
+    pub(super) pieces: Vec<Piece>,
+    pub(super) step: Step,
+    pub(super) old_unended: bool,
+    pub(super) new_unended: bool,
+}
+
+/// One line of the new file.
+#[derive(Debug)]
+pub(super) enum Piece {
+    /// A line that was there, as it was.
+    Keep(usize),
+    /// A new line and its ending; the usual one of the file where there is none.
+    Put(String, Option<&'static str>),
+}
+
+/// Why a hunk has no place.
+#[derive(Debug)]
+pub(super) enum Miss {
+    /// The line it should stand below is not in the file.
+    Header(usize),
+    /// It has only new lines, and nothing says where they go.
+    NoContext,
+    /// Several places fit; their lines, from 1.
+    Ambiguous(Step, Vec<usize>),
+    /// None fits. The ladder looked from this line on, from 0.
+    Nowhere(Failure, usize),
+}
+
+/// What is known from the hunks before.
+pub(super) struct Before<'a> {
+    /// The lines that they stand for.
+    pub(super) taken: &'a [Range<usize>],
+    /// The same without the context around their changes, which the next hunk may show again.
+    pub(super) changed: &'a [Range<usize>],
+    /// How far the last of them was from where its header said.
+    pub(super) drift: isize,
+}
+
+/// Finds the place of a hunk.
+pub(super) fn place(file: &Lines<'_>, hunk: &Hunk, before: &Before<'_>) -> Result<Placed, Miss> {
+    let shared = Before { taken: before.changed, ..*before };
+    let shorter = hunk.without_bare_end();
+    let miss = match place_whole(file, hunk, before) {
+        Err(miss @ Miss::Nowhere(..)) => miss,
+        result => return result,
+    };
+    let attempts = [(shorter.as_ref(), before), (Some(hunk), &shared), (shorter.as_ref(), &shared)];
+    for (hunk, before) in attempts {
+        match hunk.map(|hunk| place_whole(file, hunk, before)) {
+            None | Some(Err(Miss::Nowhere(..))) => {}
+            Some(result) => return result,
+        }
+    }
+    Err(miss)
+}
+
+impl Placed {
+    /// Without the context before its first and behind its last change.
+    pub(super) fn core(mut self) -> Placed {
+        let is_kept =
+            |piece: Option<&Piece>, at: usize| matches!(piece, Some(Piece::Keep(kept)) if *kept == at);
+        while !self.lines.is_empty() && is_kept(self.pieces.last(), self.lines.end - 1) {
+            self.pieces.pop();
+            self.lines.end -= 1;
+        }
+        let start = self.lines.start;
+        let leading = self
+            .pieces
+            .iter()
+            .enumerate()
+            .take_while(|(index, piece)| is_kept(Some(piece), start + index))
+            .count();
+        self.pieces.drain(..leading);
+        self.lines.start += leading;
+        self
+    }
+}
+
+impl Before<'_> {
+    fn is_free(&self, lines: &Range<usize>) -> bool {
+        self.taken.iter().all(|taken| lines.end <= taken.start || lines.start >= taken.end)
+    }
+
+    /// Where the last hunk ends.
+    fn end(&self) -> usize {
+        self.taken.last().map_or(0, |taken| taken.end)
+    }
+}
+
+fn place_whole(file: &Lines<'_>, hunk: &Hunk, before: &Before<'_>) -> Result<Placed, Miss> {
+    let old: Vec<&HunkLine> = hunk.old().collect();
+    if old.is_empty() {
+        return appended(file, hunk);
+    }
+    let scopes = scope::scopes(file, hunk)?;
+    for comparison in [Comparison::Exact, Comparison::Endings] {
+        let places = places(file, &old, hunk, before, comparison);
+        let places = scope::below(places, &scopes);
+        match choose(&places, hunk, before) {
+            Some(first) => return Ok(at(file, hunk, first, old.len(), comparison)),
+            None if places.is_empty() => {}
+            None => {
+                let lines = places.iter().map(|place| place + 1).collect();
+                return Err(Miss::Ambiguous(comparison.step(), lines));
+            }
+        }
+    }
+    climb::climb(file, hunk, before, &scopes)
+}
+
+/// New lines without context: only the end of the file is a place that needs no other line to find it.
+fn appended(file: &Lines<'_>, hunk: &Hunk) -> Result<Placed, Miss> {
+    let is_end = hunk.headers.is_empty() && hunk.old_start.is_none() || hunk.at_end || file.len() == 0;
+    if !is_end {
+        return Err(Miss::NoContext);
+    }
+    Ok(Placed {
+        lines: file.len()..file.len(),
+        pieces: hunk.new_lines().map(|line| put(line, None)).collect(),
+        step: Step::Exact,
+        old_unended: false,
+        new_unended: hunk.new_unended,
+    })
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Comparison {
+    Exact,
+    /// Whatever ends the lines.
+    Endings,
+}
+
+impl Comparison {
+    fn step(self) -> Step {
+        match self {
+            Comparison::Exact => Step::Exact,
+            Comparison::Endings => Step::LineEndings,
+        }
+    }
+
+    fn fits(self, file: &Lines<'_>, at: usize, wanted: &str) -> bool {
+        let line = &file.all[at];
+        let bare = wanted.strip_suffix('\r').unwrap_or(wanted);
+        match self {
+            Comparison::Exact if line.ending == "\r\n" => bare.len() < wanted.len() && bare == line.text,
+            Comparison::Exact => wanted == line.text,
+            Comparison::Endings => bare == line.text,
+        }
+    }
+}
+
+/// Every line that the old lines fit from, behind the hunks before or, if there is none, anywhere between them.
+fn places(
+    file: &Lines<'_>,
+    old: &[&HunkLine],
+    hunk: &Hunk,
+    before: &Before<'_>,
+    comparison: Comparison,
+) -> Vec<usize> {
+    let Some(last) = file.len().checked_sub(old.len()) else { return Vec::new() };
+    let first = if hunk.at_end { last } else { 0 };
+    let fits = |start: &usize| {
+        (0..old.len()).all(|index| comparison.fits(file, start + index, &old[index].text))
+            && before.is_free(&(*start..start + old.len()))
+    };
+    let all: Vec<usize> = (first..=last).filter(fits).take(MOST_PLACES).collect();
+    let cursor = before.end();
+    let behind: Vec<usize> = all.iter().copied().filter(|start| *start >= cursor).collect();
+    if behind.is_empty() { all } else { behind }
+}
+
+/// The only place, or the one that the line number clearly means.
+fn choose(places: &[usize], hunk: &Hunk, before: &Before<'_>) -> Option<usize> {
+    if let [place] = places {
+        return Some(*place);
+    }
+    let expected = isize::try_from(hunk.old_start?.checked_sub(1)?).ok()?.checked_add(before.drift)?;
+    let mut distances: Vec<(usize, usize)> = places
+        .iter()
+        .filter_map(|place| Some((isize::try_from(*place).ok()?.abs_diff(expected), *place)))
+        .collect();
+    distances.sort_unstable();
+    match distances.as_slice() {
+        [(nearest, place), (next, _), ..] if *nearest == 0 || nearest.saturating_mul(2) < *next => {
+            Some(*place)
+        }
+        _ => None,
+    }
+}
+
+/// The pieces of a hunk whose old lines are those of the file, but for their endings.
+fn at(file: &Lines<'_>, hunk: &Hunk, first: usize, count: usize, comparison: Comparison) -> Placed {
+    let matched = &file.all[first..first + count];
+    let returns = hunk.old().filter(|line| line.text.ends_with('\r')).count();
+    // A patch that shows carriage returns, or stands among plain newlines, means the endings that it has.
+    let is_faithful = match comparison {
+        Comparison::Exact => returns > 0 || matched.iter().any(|line| line.ending == "\n"),
+        Comparison::Endings => false,
+    };
+    // One that has them throughout, where the file has none, was made for another copy of the file.
+    let is_foreign = comparison == Comparison::Endings
+        && returns == count
+        && matched.iter().all(|line| line.ending != "\r\n");
+    let mut next = first;
+    let mut pieces = Vec::with_capacity(hunk.lines.len());
+    for line in &hunk.lines {
+        match line.role {
+            Role::Context => pieces.push(Piece::Keep(next)),
+            Role::Removed => {}
+            Role::Added if is_foreign => {
+                pieces.push(Piece::Put(line.text.strip_suffix('\r').unwrap_or(&line.text).to_owned(), None));
+            }
+            Role::Added => pieces.push(put(line, is_faithful.then_some("\n"))),
+        }
+        next += usize::from(line.is_old());
+    }
+    Placed {
+        lines: first..first + count,
+        pieces,
+        step: comparison.step(),
+        old_unended: hunk.old_unended,
+        new_unended: hunk.new_unended,
+    }
+}
+
+/// A new line; a carriage return at its end is part of its ending.
+fn put(line: &HunkLine, ending: Option<&'static str>) -> Piece {
+    match line.text.strip_suffix('\r') {
+        Some(text) => Piece::Put(text.to_owned(), Some("\r\n")),
+        None => Piece::Put(line.text.clone(), ending),
+    }
+}

@@ -1,0 +1,180 @@
+//! A hunk that is nowhere in the file as it is, by way of the edit ladder.
+
+use super::super::lines::Lines;
+use super::super::patch::{Hunk, HunkLine, Role};
+use super::scope::Scope;
+use super::{Before, Miss, Piece, Placed};
+use crate::filesystem::ladder::{self, Failure, Step, Wanted};
+use std::ops::Range;
+
+/// Up the ladder, in each part of the file where the hunk may be.
+pub(super) fn climb(
+    file: &Lines<'_>,
+    hunk: &Hunk,
+    before: &Before<'_>,
+    scopes: &[Scope],
+) -> Result<Placed, Miss> {
+    let cursor = before.end();
+    let region = |scope: &Scope, end: usize| scope.header.max(cursor)..end;
+    let mut regions: Vec<Range<usize>> = Vec::new();
+    match scopes {
+        [] => regions.push(cursor..file.len()),
+        // What belongs to a header may end later than it looks.
+        [scope] => regions.push(region(scope, file.len())),
+        scopes => regions.extend(scopes.iter().map(|scope| region(scope, scope.end))),
+    }
+    regions.retain(|region| region.start < region.end);
+    let mut found: Vec<Placed> = Vec::new();
+    let mut miss = None;
+    for region in regions {
+        match climb_in(file, hunk, region) {
+            Ok(placed) if !before.is_free(&placed.lines) => {}
+            Ok(placed) if found.iter().all(|other| other.lines != placed.lines) => found.push(placed),
+            Ok(_) => {}
+            Err(Miss::Ambiguous(step, lines)) => return Err(Miss::Ambiguous(step, lines)),
+            Err(other) => miss = miss.or(Some(other)),
+        }
+    }
+    match found.len() {
+        0 => Err(miss.unwrap_or_else(|| nowhere(cursor))),
+        1 => found.pop().ok_or_else(|| nowhere(cursor)),
+        _ => {
+            let step = found.iter().map(|placed| placed.step).max().unwrap_or(Step::Exact);
+            Err(Miss::Ambiguous(step, found.iter().map(|placed| placed.lines.start + 1).collect()))
+        }
+    }
+}
+
+fn climb_in(file: &Lines<'_>, hunk: &Hunk, region: Range<usize>) -> Result<Placed, Miss> {
+    let bare = |line: &HunkLine| line.text.strip_suffix('\r').unwrap_or(&line.text).to_owned() + "\n";
+    let old: String = hunk.old().map(bare).collect();
+    let new: String = hunk.new_lines().map(bare).collect();
+    let base = file.start(region.start);
+    let mut text = file.text[base..file.start(region.end)].to_owned();
+    if !text.ends_with('\n') {
+        text.push_str(file.ending);
+    }
+    // A newline before the first line, on both sides, keeps the ladder from matching within a line.
+    let framed = ladder::find(
+        &format!("{}{text}", file.ending),
+        &format!("\n{old}"),
+        &format!("\n{new}"),
+        Wanted::One,
+    );
+    let frame = file.ending.len();
+    if let Err(Failure::Ambiguous { step, lines }) = framed {
+        return Err(Miss::Ambiguous(step, lines.iter().map(|line| line + region.start).collect()));
+    }
+    let framed = framed.ok().and_then(|found| found.into_iter().next()).and_then(|found| {
+        if found.step == Step::AnchoredBlock || hunk.new_lines().next().is_none() {
+            return None;
+        }
+        // The newline that was matched ends the line above the place.
+        let matched = format!("{}{text}", file.ending);
+        let matched = matched.get(found.range.clone())?;
+        let above = newline(matched)?;
+        let start = (found.range.start + above).checked_sub(frame)?;
+        let end = found.range.end.checked_sub(frame)?;
+        let replacement = &found.replacement[newline(&found.replacement)?..];
+        aligned(file, hunk, base + start..base + end, replacement, found.step)
+    });
+    if let Some(placed) = framed {
+        return Ok(placed);
+    }
+    match ladder::find(&text, &old, &new, Wanted::One) {
+        Ok(found) => {
+            let placed = found.into_iter().next().and_then(|found| {
+                let range = base + found.range.start..base + found.range.end;
+                aligned(file, hunk, range.clone(), &found.replacement, found.step)
+                    .or_else(|| indented(file, hunk, range.start))
+            });
+            placed.ok_or_else(|| nowhere(region.start))
+        }
+        Err(Failure::Ambiguous { step, lines }) => {
+            Err(Miss::Ambiguous(step, lines.iter().map(|line| line + region.start).collect()))
+        }
+        Err(failure) => Err(Miss::Nowhere(failure, region.start)),
+    }
+}
+
+/// One line that lost its indentation, for one that lost it too, found within the line that has it.
+fn indented(file: &Lines<'_>, hunk: &Hunk, start: usize) -> Option<Placed> {
+    let at = file.all.partition_point(|line| line.start <= start).checked_sub(1)?;
+    let line = &file.all[at];
+    let indent = file.text.get(line.start..start).filter(|text| text.trim().is_empty())?;
+    let [old, new] = hunk.lines.as_slice() else { return None };
+    let is_one_for_one = old.role == Role::Removed && new.role == Role::Added;
+    let new = new.text.trim_end_matches('\r');
+    if !is_one_for_one || old.text.trim_end() != &line.text[indent.len()..] || new.starts_with([' ', '\t']) {
+        return None;
+    }
+    Some(Placed {
+        lines: at..at + 1,
+        pieces: vec![Piece::Put(format!("{indent}{new}"), None)],
+        step: Step::Indentation,
+        old_unended: hunk.old_unended,
+        new_unended: hunk.new_unended,
+    })
+}
+
+fn nowhere(from: usize) -> Miss {
+    let tried = Step::ALL.to_vec();
+    Miss::Nowhere(Failure::NoMatch { tried, nearest: Vec::new(), already_applied: false, doubt: None }, from)
+}
+
+/// How long the newline is that a text begins with.
+fn newline(text: &str) -> Option<usize> {
+    match text.as_bytes() {
+        [b'\r', b'\n', ..] => Some(2),
+        [b'\r' | b'\n', ..] => Some(1),
+        _ => None,
+    }
+}
+
+/// What the ladder found, line by line; `None` where it is not whole lines, or not as many as the hunk has.
+///
+/// What stays is kept as the file has it; only new lines come from the patch, in the form the ladder gave them.
+fn aligned(
+    file: &Lines<'_>,
+    hunk: &Hunk,
+    range: Range<usize>,
+    replacement: &str,
+    step: Step,
+) -> Option<Placed> {
+    let first = file.at(range.start)?;
+    // The last ending may be left out of the range, and the last line of the file may have none.
+    let last = match file.at(range.end.min(file.text.len())) {
+        Some(last) => last,
+        None => {
+            let at = file.all.partition_point(|line| line.start < range.end).checked_sub(1)?;
+            let line = &file.all[at];
+            (range.end >= line.start + line.text.len()).then_some(at + 1)?
+        }
+    };
+    if last.checked_sub(first)? != hunk.old().count() || (hunk.at_end && last != file.len()) {
+        return None;
+    }
+    let new: Vec<&str> = replacement.lines().collect();
+    let count = hunk.new_lines().count();
+    if new.len() != count {
+        return None;
+    }
+    let (mut kept, mut at) = (first, 0);
+    let mut pieces = Vec::with_capacity(count);
+    for line in &hunk.lines {
+        match line.role {
+            Role::Context => pieces.push(Piece::Keep(kept)),
+            Role::Removed => {}
+            Role::Added => pieces.push(Piece::Put(new[at].trim_end_matches('\r').to_owned(), None)),
+        }
+        kept += usize::from(line.is_old());
+        at += usize::from(line.is_new());
+    }
+    Some(Placed {
+        lines: first..last,
+        pieces,
+        step,
+        old_unended: hunk.old_unended,
+        new_unended: hunk.new_unended,
+    })
+}

@@ -1,0 +1,157 @@
+//! What a patch did, file by file, and as one diff.
+
+use super::plan::{Plan, Planned};
+use crate::filesystem::ladder::Step;
+use crate::one_line;
+use schemars::JsonSchema;
+use serde::Serialize;
+use similar::{ChangeTag, TextDiff};
+use std::time::{Duration, Instant};
+use toolpost_core::Output;
+
+/// Bytes of the diff that a program gets; the text is bounded by the output budget.
+const MOST_DIFF: usize = 256 * 1024;
+/// Time for computing diffs; what is not done by then is told in larger pieces.
+const DIFF_TIME: Duration = Duration::from_secs(3);
+
+/// What a program gets beside the text.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Data {
+    /// Every file that changed, in the order of the patch.
+    files: Vec<FileData>,
+    /// The changes as a unified diff.
+    diff: String,
+    /// Whether the diff was cut because it is too long.
+    #[serde(skip_serializing_if = "is_false")]
+    diff_cut: bool,
+    /// What the patch asks for and was not done: modes of files.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+/// One file that changed.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct FileData {
+    /// Its name, before it was moved.
+    path: String,
+    /// `add`, `modify`, `delete` or `move`.
+    kind: String,
+    /// Its new name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    moved_to: Option<String>,
+    /// Lines that came.
+    added: usize,
+    /// Lines that went.
+    removed: usize,
+    /// What was overlooked to find the places, where they are not exact.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    step: Option<String>,
+}
+
+/// Tells what a plan changes.
+pub(super) fn report(plan: &Plan) -> Output<Data> {
+    let deadline = Instant::now() + DIFF_TIME;
+    let moved: Vec<&str> =
+        plan.files.iter().filter_map(|file| moved_from(plan, file)).map(|from| from.name.as_str()).collect();
+    let (mut files, mut text, mut diff) = (Vec::new(), String::new(), String::new());
+    for file in &plan.files {
+        let is_moved_away = file.after.is_none() && moved.contains(&file.name.as_str());
+        if !file.is_changed() || is_moved_away {
+            continue;
+        }
+        let (data, part) = one(plan, file, deadline);
+        text.push_str(&line(&data));
+        files.push(data);
+        diff.push_str(&part);
+    }
+    for note in &plan.notes {
+        text.push_str(&format!("({note})\n"));
+    }
+    let title = match files.as_slice() {
+        [file] => file.path.clone(),
+        files => format!("{} files", files.len()),
+    };
+    let text = format!("{text}\n{diff}");
+    let diff_cut = diff.len() > MOST_DIFF;
+    if diff_cut {
+        let end = (0..=MOST_DIFF).rev().find(|at| diff.is_char_boundary(*at)).unwrap_or(0);
+        diff.truncate(end);
+    }
+    Output::new(title, text, Data { files, diff, diff_cut, notes: plan.notes.clone() })
+}
+
+/// The file that was moved here and is not where it was any more.
+fn moved_from<'a>(plan: &'a Plan, file: &Planned) -> Option<&'a Planned> {
+    plan.get(file.moved_from.as_deref()?).filter(|from| from.before.is_some() && from.after.is_none())
+}
+
+fn one(plan: &Plan, file: &Planned, deadline: Instant) -> (FileData, String) {
+    let from = moved_from(plan, file);
+    let before = from.map_or(&file.before, |from| &from.before);
+    let (kind, old, new) = match (before, &file.after) {
+        _ if from.is_some() => ("move", from.map(|from| from.name.as_str()), Some(file.name.as_str())),
+        (None, _) => ("add", None, Some(file.name.as_str())),
+        (_, None) => ("delete", Some(file.name.as_str()), None),
+        _ => ("modify", Some(file.name.as_str()), Some(file.name.as_str())),
+    };
+    let (added, removed, diff) = difference(before.as_deref(), file.after.as_deref(), old, new, deadline);
+    let data = FileData {
+        path: old.or(new).unwrap_or_default().to_owned(),
+        kind: kind.to_owned(),
+        moved_to: from.map(|_| file.name.clone()),
+        added,
+        removed,
+        step: file.step.filter(|step| *step > Step::LineEndings).map(|step| step.word().to_owned()),
+    };
+    (data, diff)
+}
+
+fn line(data: &FileData) -> String {
+    let mark = match data.kind.as_str() {
+        "add" => 'A',
+        "delete" => 'D',
+        "move" => 'R',
+        _ => 'M',
+    };
+    let to = data.moved_to.as_ref().map_or_else(String::new, |to| format!(" → {}", one_line(to)));
+    let step = data.step.as_ref().map_or_else(String::new, |step| format!(" (found by: {step})"));
+    format!("{mark} {}{to} +{} −{}{step}\n", one_line(&data.path), data.added, data.removed)
+}
+
+fn difference(
+    before: Option<&[u8]>,
+    after: Option<&[u8]>,
+    old: Option<&str>,
+    new: Option<&str>,
+    deadline: Instant,
+) -> (usize, usize, String) {
+    let header = |prefix: &str, name: Option<&str>| {
+        name.map_or_else(|| "/dev/null".to_owned(), |name| format!("{prefix}/{}", one_line(name)))
+    };
+    let (old, new) = (header("a", old), header("b", new));
+    let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
+    if memchr::memchr(0, before).is_some() || memchr::memchr(0, after).is_some() {
+        return (0, 0, format!("Binary files {old} and {new} differ\n"));
+    }
+    let (before, after) = (String::from_utf8_lossy(before), String::from_utf8_lossy(after));
+    let diff = TextDiff::configure().deadline(deadline).diff_lines(&*before, &*after);
+    let (mut added, mut removed) = (0, 0);
+    for change in diff.iter_all_changes() {
+        match change.tag() {
+            ChangeTag::Insert => added += 1,
+            ChangeTag::Delete => removed += 1,
+            ChangeTag::Equal => {}
+        }
+    }
+    let text = match added + removed {
+        0 => format!("--- {old}\n+++ {new}\n"),
+        _ => diff.unified_diff().context_radius(3).header(&old, &new).to_string(),
+    };
+    (added, removed, text)
+}

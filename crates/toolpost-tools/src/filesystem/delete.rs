@@ -1,0 +1,126 @@
+//! `delete`: one file, link or empty folder removed.
+//!
+//! Links are removed, not followed. That a root stays is the workspace's part.
+
+use super::diff::Diff;
+use super::text::{self, Text};
+use crate::one_line;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use toolpost_core::{Capability, Code, Context, Kind, Output, Spec, Tool, ToolError, WorkspacePath};
+
+/// A dry run shows what would be gone up to this size.
+const SHOWN_BYTES: u64 = 1_000_000;
+
+/// What the model may ask for.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Args {
+    /// File or empty folder to delete: absolute, or from the workspace root.
+    file_path: WorkspacePath,
+}
+
+/// What a program gets beside the text.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Data {
+    /// What was removed.
+    path: String,
+    /// `file`, `folder` or `link`.
+    kind: String,
+    /// Size of the file in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    size: Option<u64>,
+    /// What would be gone, in a dry run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    diff: Option<String>,
+}
+
+/// The tool.
+pub struct Delete;
+
+impl Tool for Delete {
+    type Args = Args;
+    type Data = Data;
+
+    fn spec(&self) -> Spec {
+        Spec::new("delete", "1.0.0", include_str!("delete.txt"))
+            .requires(Capability::Write)
+            .argument_alias("path", "filePath")
+            .argument_alias("file", "filePath")
+    }
+
+    async fn call(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
+        let name = real_name(ctx, &args.file_path).await?;
+        if let Some(part) = name.split('/').find(|part| part.eq_ignore_ascii_case(".git")) {
+            return Err(ToolError::new(
+                Code::ProtectedFile,
+                format!("`{name}` is inside `{part}`, where nothing is deleted; use git itself"),
+            )
+            .with("path", name));
+        }
+        let (kind, size) = match ctx.workspace().stat(&args.file_path).await {
+            Ok(stat) if stat.name != name => ("link", None),
+            Ok(stat) if stat.kind == Kind::Folder => ("folder", None),
+            Ok(stat) => ("file", Some(stat.size)),
+            // A link that leads nowhere, or out of the workspace: it can go, what it names is not touched.
+            Err(error) if error.details().contains_key("link") || error.code() == Code::PathEscape => {
+                ("link", None)
+            }
+            Err(error) => match is_link(ctx, &name).await {
+                true => ("link", None),
+                false => return Err(error),
+            },
+        };
+        let diff = match size {
+            Some(size) if ctx.is_dry_run() && size <= SHOWN_BYTES => {
+                let (_, bytes) = text::bytes(ctx, &args.file_path).await?;
+                Text::decode(&bytes, &name).ok().map(|text| Diff::between(&name, Some(&text.text), None))
+            }
+            _ => None,
+        };
+        ctx.workspace().remove(&args.file_path).await?;
+        let shown = one_line(&name);
+        let mut text = match (kind, size) {
+            ("file", Some(size)) => format!("{shown}: removed, {size} bytes"),
+            ("folder", _) => format!("{shown}: removed, an empty folder"),
+            _ => format!("{shown}: removed, a link; what it leads to stays"),
+        };
+        if let Some(diff) = &diff {
+            text.push('\n');
+            text.push_str(&diff.shown());
+        }
+        let diff = diff.map(|diff| diff.text);
+        let data = Data { path: name.clone(), kind: kind.to_owned(), size, diff };
+        Ok(Output::new(name, text, data))
+    }
+}
+
+/// The name of the thing itself: links above it are followed, it is not.
+async fn real_name(ctx: &Context, path: &WorkspacePath) -> Result<String, ToolError> {
+    let spelled = ctx.workspace().name(path)?;
+    let Some((folder, last)) = spelled.rsplit_once('/') else { return Ok(spelled) };
+    if folder.is_empty() {
+        return Ok(spelled);
+    }
+    match ctx.workspace().stat(&WorkspacePath::new(folder)).await {
+        Ok(stat) if stat.name == "." => Ok(last.to_owned()),
+        Ok(stat) => Ok(format!("{}/{last}", stat.name)),
+        // There is nothing there to remove, and removing says so.
+        Err(error) if error.code() == Code::FileNotFound => Ok(spelled),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether the thing itself is a link, whatever it leads to.
+async fn is_link(ctx: &Context, name: &str) -> bool {
+    let (folder, last) = name.rsplit_once('/').unwrap_or((".", name));
+    let Ok(mut entries) = ctx.workspace().entries(&WorkspacePath::new(folder)).await else { return false };
+    let last = last.to_owned();
+    let is_there = move || {
+        entries.any(|entry| {
+            entry.is_ok_and(|entry| entry.name == last && entry.exact && entry.kind == Kind::Link)
+        })
+    };
+    tokio::task::spawn_blocking(is_there).await.unwrap_or(false)
+}

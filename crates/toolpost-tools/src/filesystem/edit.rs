@@ -1,0 +1,253 @@
+//! `edit`: some text of one file replaced by another, found by the [ladder](super::ladder).
+//!
+//! The turn to change the file is the executor's to give; whether a place is the one meant is the ladder's to say.
+
+mod failure;
+
+use super::diff::Diff;
+use super::ladder::{self, Step, Wanted};
+use super::omission;
+use super::text::{self, Text};
+use crate::one_line;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use toolpost_core::{Capability, Code, Context, Output, Spec, Tool, ToolError, WorkspacePath};
+
+/// What the model may ask for.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Args {
+    /// File to change: absolute, or from the workspace root.
+    file_path: WorkspacePath,
+    /// Text to replace, as it is in the file; empty to create the file.
+    old_string: Option<String>,
+    /// Text to put in its place.
+    new_string: Option<String>,
+    /// Replace every occurrence.
+    #[serde(default)]
+    replace_all: bool,
+    /// Instead of the above: several changes, one after another, all or none.
+    edits: Option<Vec<Replacement>>,
+    /// SHA-256 that the file must have, as `read` gives it.
+    expected_hash: Option<String>,
+}
+
+/// One change of several.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Replacement {
+    /// Text to replace.
+    old_string: String,
+    /// Text to put in its place.
+    new_string: String,
+    /// Replace every occurrence.
+    #[serde(default)]
+    replace_all: bool,
+}
+
+/// What a program gets beside the text.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Data {
+    /// The file that was changed, links followed.
+    path: String,
+    /// What changed, as a unified diff.
+    diff: String,
+    /// How each change was found: `exact`, or what was overlooked.
+    steps: Vec<String>,
+    /// Places that were changed.
+    places: usize,
+    /// Lines added.
+    added: usize,
+    /// Lines removed.
+    removed: usize,
+    /// SHA-256 of the file now.
+    hash: String,
+    /// Whether the file is new.
+    created: bool,
+}
+
+/// The tool.
+pub struct Edit;
+
+impl Tool for Edit {
+    type Args = Args;
+    type Data = Data;
+
+    fn spec(&self) -> Spec {
+        Spec::new("edit", "1.0.0", include_str!("edit.txt"))
+            .requires(Capability::Read)
+            .requires(Capability::Write)
+            .argument_alias("path", "filePath")
+            .argument_alias("file", "filePath")
+    }
+
+    async fn call(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
+        let edits = edits(ctx, args.old_string, args.new_string, args.replace_all, args.edits)?;
+        for (index, edit) in edits.iter().enumerate() {
+            if edit.old_string == edit.new_string {
+                return Err(failure::no_change(ctx, &args.file_path, place_in(index, edits.len())));
+            }
+        }
+        if edits[0].old_string.is_empty() {
+            return create(ctx, &args.file_path, edits).await;
+        }
+        let (name, bytes) = text::bytes(ctx, &args.file_path).await?;
+        text::check_hash(&name, &bytes, args.expected_hash.as_deref())?;
+        // A file that the model has not seen in its present state is refused here once the kernel keeps its
+        // `Seen` by content: the ladder finds the place in what is there now, which is what counts until then.
+        let before = Text::decode(&bytes, &name)?;
+        let hash = text::hash(&bytes);
+        let inner = ctx.clone();
+        let work = move || -> Result<(Vec<u8>, Output<Data>), ToolError> {
+            let edited = apply(&inner, &name, before.text.clone(), &edits)
+                .map_err(|error| error.with("hash", hash))?;
+            if edited.text == before.text {
+                return Err(failure::no_change(&inner, &WorkspacePath::new(name), None));
+            }
+            let after = before.encode(&edited.text, &name)?;
+            let diff = Diff::between(&name, Some(&before.text), Some(&edited.text));
+            let output = output(&name, &edited, &diff, &after, Existed::Yes);
+            Ok((after, output))
+        };
+        let (after, output) = tokio::task::spawn_blocking(work)
+            .await
+            .map_err(|error| ToolError::execution(format!("editing stopped: {error}")))??;
+        ctx.checkpoint()?;
+        ctx.workspace().write(&args.file_path, &after).await?;
+        Ok(output)
+    }
+}
+
+/// The changes asked for, in whichever form.
+fn edits(
+    ctx: &Context,
+    old: Option<String>,
+    new: Option<String>,
+    replace_all: bool,
+    edits: Option<Vec<Replacement>>,
+) -> Result<Vec<Replacement>, ToolError> {
+    let wrong = |message: String| Err(ToolError::new(Code::ValidationError, message));
+    let (old_name, new_name) = (failure::argument(ctx, "oldString"), failure::argument(ctx, "newString"));
+    match (old, new, edits) {
+        (Some(old_string), Some(new_string), None) => {
+            Ok(vec![Replacement { old_string, new_string, replace_all }])
+        }
+        (None, None, Some(edits)) if edits.is_empty() => {
+            wrong("`edits` is empty; give at least one".to_owned())
+        }
+        (None, None, Some(_)) if replace_all => {
+            wrong("with `edits`, `replaceAll` belongs into each of them".to_owned())
+        }
+        (None, None, Some(edits)) => match edits.iter().skip(1).position(|edit| edit.old_string.is_empty()) {
+            Some(at) => wrong(format!(
+                "`oldString` of edit {} is empty, which only the first may be, to create the file",
+                at + 2
+            )),
+            None => Ok(edits),
+        },
+        (None, None, None) => wrong(format!("give `{old_name}` and `{new_name}`, or `edits`")),
+        (_, _, Some(_)) => wrong(format!("give either `{old_name}` and `{new_name}`, or `edits`, not both")),
+        (Some(_), None, None) => {
+            wrong(format!("`{new_name}` is missing; it may be empty to delete the text"))
+        }
+        (None, Some(_), None) => wrong(format!("`{old_name}` is missing; it may be empty to create a file")),
+    }
+}
+
+/// Which of several edits, counting from 1; nothing where there is one.
+fn place_in(index: usize, count: usize) -> Option<usize> {
+    (count > 1).then_some(index + 1)
+}
+
+/// A text after all its changes.
+struct Edited {
+    text: String,
+    steps: Vec<Step>,
+    places: usize,
+}
+
+fn apply(ctx: &Context, name: &str, mut text: String, edits: &[Replacement]) -> Result<Edited, ToolError> {
+    let (mut steps, mut places) = (Vec::new(), 0);
+    for (index, edit) in edits.iter().enumerate() {
+        ctx.checkpoint()?;
+        if edit.old_string.is_empty() {
+            // The edit that made the text.
+            continue;
+        }
+        let wanted = if edit.replace_all { Wanted::All } else { Wanted::One };
+        // `read` does not show the mark at the start of a file, other tools do.
+        let (old, new) = match edit.old_string.strip_prefix('\u{feff}') {
+            Some(old) => (old, edit.new_string.trim_start_matches('\u{feff}')),
+            None => (edit.old_string.as_str(), edit.new_string.as_str()),
+        };
+        let found = ladder::find(&text, old, new, wanted).map_err(|failure| {
+            failure::failed(ctx, name, &text, edit, place_in(index, edits.len()), failure)
+        })?;
+        omission::check(name, &format!("{text}\n{old}"), new)?;
+        steps.extend(found.first().map(|found| found.step));
+        places += found.len();
+        for found in found.iter().rev() {
+            text.replace_range(found.range.clone(), &found.replacement);
+        }
+    }
+    Ok(Edited { text, steps, places })
+}
+
+/// An empty old text makes a new file.
+async fn create(
+    ctx: &Context,
+    path: &WorkspacePath,
+    edits: Vec<Replacement>,
+) -> Result<Output<Data>, ToolError> {
+    match ctx.workspace().stat(path).await {
+        Ok(stat) => return Err(failure::exists(ctx, &stat.name)),
+        Err(error) if error.code() == Code::FileNotFound => {}
+        Err(error) => return Err(error),
+    }
+    let name = ctx.workspace().name(path)?;
+    let first = edits[0].new_string.clone();
+    omission::check(&name, "", &first)?;
+    let edited = apply(ctx, &name, first, &edits)?;
+    let diff = Diff::between(&name, None, Some(&edited.text));
+    let written = ctx.workspace().write(path, edited.text.as_bytes()).await?;
+    Ok(output(&written.name, &edited, &diff, edited.text.as_bytes(), Existed::No))
+}
+
+/// Whether there was a file before.
+#[derive(PartialEq)]
+enum Existed {
+    Yes,
+    No,
+}
+
+fn output(name: &str, edited: &Edited, diff: &Diff, after: &[u8], existed: Existed) -> Output<Data> {
+    let created = existed == Existed::No;
+    let mut tolerant: Vec<Step> = edited.steps.iter().copied().filter(|step| *step != Step::Exact).collect();
+    tolerant.dedup();
+    let matched = match tolerant.as_slice() {
+        _ if created => "created".to_owned(),
+        [] => "matched: exact".to_owned(),
+        steps => {
+            let words: Vec<&str> = steps.iter().map(|step| step.word()).collect();
+            format!("matched by overlooking {}; check the diff", words.join(", "))
+        }
+    };
+    let places = match edited.places {
+        0 | 1 => String::new(),
+        places => format!(", {places} places"),
+    };
+    let shown = one_line(name);
+    let text = format!("{shown}: +{} -{}{places} ({matched})\n{}", diff.added, diff.removed, diff.shown());
+    let data = Data {
+        path: name.to_owned(),
+        diff: diff.text.clone(),
+        steps: edited.steps.iter().map(Step::to_string).collect(),
+        places: edited.places,
+        added: diff.added,
+        removed: diff.removed,
+        hash: text::hash(after),
+        created,
+    };
+    Output::new(name, text, data)
+}

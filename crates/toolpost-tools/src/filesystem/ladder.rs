@@ -1,0 +1,244 @@
+//! Where in a text an edit is meant: exact first, then a fixed ladder of ever more forgiving comparisons.
+//!
+//! Pure: no files, no errors for models. A step counts only if it finds exactly one place, and a place is only used
+//! where it is plain what the new text has to become there; everything else is a [`Failure`] with what is needed to ask
+//! again. An edit at another place than the one meant is the one thing that must never happen.
+
+mod anchors;
+mod endings;
+mod escapes;
+mod fold;
+mod indentation;
+mod lines;
+mod merge;
+mod nearest;
+mod places;
+mod prefixes;
+mod suspicion;
+#[cfg(test)]
+mod tests;
+
+use fold::Level;
+use lines::Lines;
+use std::fmt;
+use std::ops::Range;
+
+/// How many places are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// Exactly one; more are ambiguous.
+    One,
+    /// Every one, compared exactly but for line endings.
+    All,
+}
+
+/// A rung of the ladder: what was overlooked to find the place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Step {
+    Exact,
+    LineEndings,
+    TrailingWhitespace,
+    Indentation,
+    Blanks,
+    LookAlikes,
+    LinePrefixes,
+    Escapes,
+    AnchoredBlock,
+}
+
+impl Step {
+    /// Every step, in the order in which they are tried.
+    pub(crate) const ALL: [Step; 9] = [
+        Step::Exact,
+        Step::LineEndings,
+        Step::TrailingWhitespace,
+        Step::Indentation,
+        Step::Blanks,
+        Step::LookAlikes,
+        Step::LinePrefixes,
+        Step::Escapes,
+        Step::AnchoredBlock,
+    ];
+
+    /// The word for it, in messages and data.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Step::Exact => "exact",
+            Step::LineEndings => "line endings",
+            Step::TrailingWhitespace => "trailing whitespace",
+            Step::Indentation => "indentation",
+            Step::Blanks => "blanks within lines",
+            Step::LookAlikes => "look-alike characters",
+            Step::LinePrefixes => "line-number prefixes",
+            Step::Escapes => "over-escaped text",
+            Step::AnchoredBlock => "anchored block",
+        }
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// One place, and what is to stand there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// Bytes of the text that are replaced.
+    pub(crate) range: Range<usize>,
+    /// The new text, in the line endings, indentation and characters of the place.
+    pub(crate) replacement: String,
+    /// How it was found.
+    pub(crate) step: Step,
+}
+
+/// Why there is no place to use.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Failure {
+    /// Nothing is like it, or what is like it could not be used safely.
+    NoMatch {
+        /// The steps that were tried.
+        tried: Vec<Step>,
+        /// The most similar places, best first, three at most.
+        nearest: Vec<Near>,
+        /// Whether the new text is there already.
+        already_applied: bool,
+        /// Why the one place that was found was not used.
+        doubt: Option<Doubt>,
+    },
+    /// More than one place fits equally well.
+    Ambiguous {
+        /// The step that found them.
+        step: Step,
+        /// The lines on which they begin, counting from 1.
+        lines: Vec<usize>,
+    },
+}
+
+/// One place fits, but what the new text has to become there cannot be told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Doubt {
+    /// The step that found the place.
+    pub(crate) step: Step,
+    /// The line on which it begins, counting from 1.
+    pub(crate) line: usize,
+    /// What is in doubt.
+    pub(crate) why: &'static str,
+}
+
+/// A place that is similar.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Near {
+    /// Its first line, counting from 1.
+    pub(crate) line: usize,
+    /// From 0 to 1.
+    pub(crate) similarity: f64,
+    /// The first line that differs, counting from 1.
+    pub(crate) diverging_line: usize,
+    /// What was asked for there.
+    pub(crate) expected: String,
+    /// What is there.
+    pub(crate) found: String,
+    /// The place and a few lines around it, as they are; the first of them is `around_line`.
+    pub(crate) around: String,
+    /// The number of the first line of `around`.
+    pub(crate) around_line: usize,
+}
+
+/// Finds where `old` is meant in `text` and what to put there.
+///
+/// An empty `old` is found nowhere. The ranges come in order and do not overlap.
+pub(crate) fn find(text: &str, old: &str, new: &str, wanted: Wanted) -> Result<Vec<Found>, Failure> {
+    let lines = Lines::of(text);
+    let mut tried = Vec::new();
+    let mut doubt = None;
+    if !old.is_empty() {
+        for step in Step::ALL {
+            if wanted == Wanted::All && step > Step::LineEndings {
+                break;
+            }
+            tried.push(step);
+            match attempt(&lines, old, new, wanted, step) {
+                Ok(found) if found.is_empty() => {}
+                Ok(found) => return Ok(found),
+                Err(Stop::Ambiguous(places)) => {
+                    return Err(Failure::Ambiguous { step, lines: places });
+                }
+                Err(Stop::Doubt { line, why }) => {
+                    doubt = Some(Doubt { step, line, why });
+                    break;
+                }
+            }
+        }
+    }
+    Err(Failure::NoMatch {
+        tried,
+        nearest: nearest::nearest(&lines, old),
+        already_applied: nearest::is_applied(text, old, new),
+        doubt,
+    })
+}
+
+/// What ends the climb.
+enum Stop {
+    Ambiguous(Vec<usize>),
+    Doubt { line: usize, why: &'static str },
+}
+
+fn attempt(lines: &Lines<'_>, old: &str, new: &str, wanted: Wanted, step: Step) -> Result<Vec<Found>, Stop> {
+    match step {
+        Step::Exact => endings::exact(lines, old, new, wanted),
+        Step::LineEndings => endings::any_endings(lines, old, new, wanted),
+        Step::TrailingWhitespace => one(lines, old, new, Level::Trailing, step),
+        Step::Indentation => match one(lines, old, new, Level::Indentation, step)? {
+            found if !found.is_empty() => Ok(found),
+            _ => without_outer_blank_lines(lines, old, new, step),
+        },
+        Step::Blanks => one(lines, old, new, Level::Blanks, step),
+        Step::LookAlikes => one(lines, old, new, Level::LookAlikes, step),
+        Step::LinePrefixes => prefixes::without(lines, old, new),
+        Step::Escapes => escapes::without(lines, old, new),
+        Step::AnchoredBlock => anchors::block(lines, old, new),
+    }
+}
+
+/// The one place at a level, with its replacement.
+fn one(lines: &Lines<'_>, old: &str, new: &str, level: Level, step: Step) -> Result<Vec<Found>, Stop> {
+    let old = Lines::of(old);
+    let places = places::places(lines, &old, level);
+    match places.as_slice() {
+        [] => Ok(Vec::new()),
+        [place] => {
+            let replacement = merge::replacement(lines, place, &old, &Lines::of(new), level)
+                .map_err(|why| Stop::Doubt { line: place.first + 1, why })?;
+            Ok(vec![Found { range: place.start..place.end, replacement, step }])
+        }
+        many => Err(Stop::Ambiguous(many.iter().map(|place| place.first + 1).collect())),
+    }
+}
+
+/// Blank lines around a text that the file begins or ends with are overlooked: nothing else can be meant by them.
+fn without_outer_blank_lines(
+    lines: &Lines<'_>,
+    old: &str,
+    new: &str,
+    step: Step,
+) -> Result<Vec<Found>, Stop> {
+    let (old_head, old_body, old_tail) = lines::split_outer_blank_lines(old);
+    if (old_head.is_empty() && old_tail.is_empty()) || old_body.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (new_head, new_body, new_tail) = lines::split_outer_blank_lines(new);
+    // Only what the new text has as well, or leaves out whole: anything else would change blank lines unasked.
+    let fits = |old: &str, new: &str| new.is_empty() || old == new;
+    if new_body.is_empty() || !fits(old_head, new_head) || !fits(old_tail, new_tail) {
+        return Ok(Vec::new());
+    }
+    let mut found = one(lines, old_body, new_body, Level::Indentation, step)?;
+    found.retain(|found| {
+        (old_head.is_empty() || found.range.start == 0)
+            && (old_tail.is_empty() || found.range.end == lines.text.len())
+    });
+    Ok(found)
+}

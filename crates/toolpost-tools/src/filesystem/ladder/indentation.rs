@@ -1,0 +1,99 @@
+//! From the indentation of the old text to that of the file.
+
+/// What is said where the two do not correspond.
+const UNEVEN: &str = "the indentation of oldString differs from the file's in another way from line to line";
+const UNKNOWN: &str = "newString has an indentation for which oldString shows no counterpart in the file";
+
+/// What an indentation in the old text is in the file.
+#[derive(Debug)]
+pub(super) struct Mapping<'a> {
+    /// Each indentation that occurs, shortest first.
+    known: Vec<(&'a str, &'a str)>,
+}
+
+impl<'a> Mapping<'a> {
+    /// Fails where the lines of the two are not nested alike: every line is deeper or shallower by the same blanks, or
+    /// every step is made of others. Anything else may be another block of the same words.
+    pub(super) fn new(mut pairs: Vec<(&'a str, &'a str)>) -> Result<Mapping<'a>, &'static str> {
+        pairs.sort_by_key(|(old, _)| old.len());
+        pairs.dedup();
+        let mapping = Mapping { known: pairs };
+        let is_even = |way: &dyn Fn(&str) -> Option<String>| {
+            mapping.known.iter().all(|(old, file)| way(old).as_deref() == Some(file))
+        };
+        let ways = [Mapping::shifted, Mapping::scaled, Mapping::converted];
+        match ways.iter().any(|way| is_even(&|indent| way(&mapping, indent))) {
+            true => Ok(mapping),
+            false => Err(UNEVEN),
+        }
+    }
+
+    pub(super) fn knows_old(&self, indent: &str) -> bool {
+        self.known.iter().any(|(old, _)| *old == indent)
+    }
+
+    pub(super) fn knows_file(&self, indent: &str) -> bool {
+        self.known.iter().any(|(_, file)| *file == indent)
+    }
+
+    /// The file's indentation for one of the new text that is written as the old text is.
+    pub(super) fn apply(&self, indent: &str) -> Result<String, &'static str> {
+        if let Some((_, file)) = self.known.iter().find(|(old, _)| *old == indent) {
+            return Ok((*file).to_owned());
+        }
+        let mut ways =
+            [self.shifted(indent), self.scaled(indent), self.converted(indent)].into_iter().flatten();
+        match ways.next() {
+            Some(one) if ways.all(|other| other == one) => Ok(one),
+            _ => Err(UNKNOWN),
+        }
+    }
+
+    /// As many blanks more, or fewer, on every line.
+    fn shifted(&self, indent: &str) -> Option<String> {
+        let (old, file) = self.known.first()?;
+        if let Some(more) = file.strip_suffix(old)
+            && self.known.iter().all(|(old, file)| file.strip_prefix(more) == Some(old))
+        {
+            return Some(format!("{more}{indent}"));
+        }
+        let less = old.strip_suffix(file)?;
+        let is_even = self.known.iter().all(|(old, file)| old.strip_prefix(less) == Some(file));
+        indent.strip_prefix(less).filter(|_| is_even).map(str::to_owned)
+    }
+
+    /// Tabs for blanks, or steps of another width.
+    fn scaled(&self, indent: &str) -> Option<String> {
+        let (old, file) = self.known.iter().find(|(old, file)| !old.is_empty() && !file.is_empty())?;
+        let (from, to) = (old.chars().next()?, file.chars().next()?);
+        let (wide, narrow) = (old.len(), file.len());
+        let fits = |(old, file): &(&str, &str)| {
+            old.len() * narrow == file.len() * wide
+                && old.chars().all(|character| character == from)
+                && file.chars().all(|character| character == to)
+        };
+        // A single blank is no step of indentation but one that was lost or added.
+        if !self.known.iter().all(fits) || (from == to && wide.min(narrow) < 2) {
+            return None;
+        }
+        let is_whole =
+            (indent.len() * narrow).is_multiple_of(wide) && indent.chars().all(|character| character == from);
+        is_whole.then(|| to.to_string().repeat(indent.len() * narrow / wide))
+    }
+
+    /// Tabs for blanks, below lines that begin elsewhere.
+    fn converted(&self, indent: &str) -> Option<String> {
+        let ((old, file), (deeper_old, deeper_file)) = (self.known.first()?, self.known.get(1)?);
+        let (step, step_file) = (deeper_old.strip_prefix(old)?, deeper_file.strip_prefix(file)?);
+        let (from, to) = (step.chars().next()?, step_file.chars().next()?);
+        let (wide, narrow) = (step.len(), step_file.len());
+        let is_usual = from != to && matches!(wide.max(narrow) / wide.min(narrow), 2 | 3 | 4 | 8);
+        let way = |indent: &str| {
+            let more = indent.strip_prefix(old)?;
+            let is_whole = (more.len() * narrow).is_multiple_of(wide) && more.chars().all(|one| one == from);
+            is_whole.then(|| format!("{file}{}", to.to_string().repeat(more.len() * narrow / wide)))
+        };
+        let is_even = self.known.iter().all(|(old, file)| way(old).as_deref() == Some(file));
+        way(indent).filter(|_| is_usual && is_even)
+    }
+}

@@ -1,0 +1,62 @@
+//! Slips that only the new text shows.
+//!
+//! Where the old text was not there exactly, the new one may have slipped too. What the file has nothing like of is not
+//! written then; where the old text is exact, the new one is taken at its word.
+
+use super::fold::look_alike;
+use super::lines::{Lines, split_indent};
+use std::collections::BTreeMap;
+
+const STRANGE_CHARACTERS: &str = "newString has quotes, dashes or spaces of a kind that the file has nowhere";
+const STRANGE_INDENTATION: &str = "newString would be indented otherwise than anything in the file";
+const ESCAPED: &str = "newString has nothing but escaped quotes on a line";
+
+/// Common in prose, and rarely a slip.
+const LONG_DASH: char = '\u{2014}';
+
+/// Fails where a line that is to be written looks like a slip.
+pub(super) fn check(file: &Lines<'_>, line: &str) -> Result<(), &'static str> {
+    let (indent, rest) = split_indent(line);
+    let is_strange = |character: char| {
+        character != LONG_DASH && look_alike(character).is_some() && !file.text.contains(character)
+    };
+    if !line.is_ascii() && rest.chars().any(is_strange) {
+        return Err(STRANGE_CHARACTERS);
+    }
+    let has = |start: &str| file.all.iter().any(|line| line.text.starts_with(start));
+    let is_other = (indent.contains('\t') && !has("\t") && has("  "))
+        || (indent.starts_with("  ") && !has("  ") && has("\t"))
+        || (indent.contains(" \t") && !file.text.contains(" \t"));
+    if !rest.is_empty() && (is_other || !is_whole_step(file, indent)) {
+        return Err(STRANGE_INDENTATION);
+    }
+    let is_escaped = rest.contains("\\\"") || rest.contains("\\'");
+    let bare = rest.replace("\\\"", "").replace("\\'", "");
+    match is_escaped && !bare.contains(['"', '\'', '`']) {
+        true => Err(ESCAPED),
+        false => Ok(()),
+    }
+}
+
+/// Whether blanks are as many as the file's steps of indentation make, or as some line of it has.
+fn is_whole_step(file: &Lines<'_>, indent: &str) -> bool {
+    if indent.is_empty() || indent.contains(|character| character != ' ') {
+        return true;
+    }
+    let indents = || {
+        let filled = file.all.iter().map(|line| split_indent(line.text)).filter(|(_, rest)| !rest.is_empty());
+        filled.map(|(indent, _)| indent.len())
+    };
+    if indents().any(|width| width == indent.len()) {
+        return true;
+    }
+    let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+    for (before, after) in indents().zip(indents().skip(1)).filter(|(before, after)| before < after) {
+        *counts.entry(after - before).or_default() += 1;
+    }
+    let usual =
+        counts.iter().max_by_key(|(step, count)| (**count, usize::MAX - **step)).map(|(step, _)| *step);
+    usual
+        .or_else(|| indents().filter(|width| *width > 0).min())
+        .is_none_or(|step| indent.len().is_multiple_of(step))
+}

@@ -1,0 +1,176 @@
+//! The bytes of a file as text, and back without a change of encoding, mark or anything that was not edited.
+
+use super::read::attached;
+use super::read::encoding::Encoding;
+use sha2::{Digest, Sha256};
+use std::io::Read as _;
+use toolpost_core::{Code, Context, File, ToolError, WorkspacePath};
+
+/// Larger files are not edited.
+pub(crate) const MAX_BYTES: u64 = 50_000_000;
+
+/// Bytes that are looked at to tell what a file is.
+const HEAD: usize = 64 * 1024;
+
+/// A file's text, and how it is written.
+#[derive(Debug)]
+pub(crate) struct Text {
+    /// The characters, without a byte order mark.
+    pub(crate) text: String,
+    encoding: Encoding,
+    mark: &'static [u8],
+    /// Not UTF-8 as a whole, though in parts it looks like it.
+    is_mixed: bool,
+}
+
+impl Text {
+    /// Decodes a whole file; refuses what could not be written back as it was.
+    pub(crate) fn decode(bytes: &[u8], name: &str) -> Result<Text, ToolError> {
+        let head = &bytes[..bytes.len().min(HEAD)];
+        let encoding = match attached::media_type(head) {
+            Some(_) => None,
+            None => Encoding::guess(head),
+        };
+        let encoding = encoding.ok_or_else(|| is_binary(name, head))?;
+        let mark: &'static [u8] = match encoding {
+            Encoding::Utf8 if bytes.starts_with(b"\xef\xbb\xbf") => b"\xef\xbb\xbf",
+            Encoding::Utf16Le if bytes.starts_with(b"\xff\xfe") => b"\xff\xfe",
+            Encoding::Utf16Be if bytes.starts_with(b"\xfe\xff") => b"\xfe\xff",
+            _ => b"",
+        };
+        let body = &bytes[mark.len()..];
+        let text = match encoding {
+            Encoding::Utf8 => std::str::from_utf8(body)
+                .map(str::to_owned)
+                .map_err(|error| broken(name, encoding, mark.len() + error.valid_up_to())),
+            Encoding::Latin1 => Ok(body.iter().map(|byte| char::from(*byte)).collect()),
+            Encoding::Utf16Le => utf16(body, u16::from_le_bytes).map_err(|at| broken(name, encoding, at)),
+            Encoding::Utf16Be => utf16(body, u16::from_be_bytes).map_err(|at| broken(name, encoding, at)),
+        }?;
+        let is_mixed = encoding == Encoding::Latin1 && has_utf8_characters(body);
+        Ok(Text { text, encoding, mark, is_mixed })
+    }
+
+    /// Another text, written as this one is.
+    pub(crate) fn encode(&self, text: &str, name: &str) -> Result<Vec<u8>, ToolError> {
+        let mut bytes = self.mark.to_vec();
+        match self.encoding {
+            Encoding::Utf8 => bytes.extend_from_slice(text.as_bytes()),
+            Encoding::Utf16Le => bytes.extend(text.encode_utf16().flat_map(u16::to_le_bytes)),
+            Encoding::Utf16Be => bytes.extend(text.encode_utf16().flat_map(u16::to_be_bytes)),
+            Encoding::Latin1 => {
+                let beyond_ascii =
+                    |text: &str| text.chars().filter(|character| !character.is_ascii()).count();
+                if self.is_mixed && beyond_ascii(text) > beyond_ascii(&self.text) {
+                    return Err(ToolError::new(
+                        Code::WriteError,
+                        format!(
+                            "`{name}` is neither UTF-8 nor latin-1 throughout, so it is unclear how to write new \
+                             characters beyond ASCII; use ASCII, or convert the file first"
+                        ),
+                    ));
+                }
+                for character in text.chars() {
+                    bytes.push(u8::try_from(u32::from(character)).map_err(|_| {
+                        ToolError::new(
+                            Code::WriteError,
+                            format!(
+                                "`{name}` is latin-1, which has no `{character}`; use other characters, or convert \
+                                 the file to UTF-8 first"
+                            ),
+                        )
+                    })?);
+                }
+            }
+        }
+        Ok(bytes)
+    }
+}
+
+fn utf16(body: &[u8], unit: fn([u8; 2]) -> u16) -> Result<String, usize> {
+    if body.len() % 2 == 1 {
+        return Err(body.len() - 1);
+    }
+    let units: Vec<u16> = body.chunks_exact(2).map(|pair| unit([pair[0], pair[1]])).collect();
+    String::from_utf16(&units).map_err(|_| body.len())
+}
+
+fn has_utf8_characters(bytes: &[u8]) -> bool {
+    bytes.utf8_chunks().any(|chunk| !chunk.valid().is_ascii())
+}
+
+fn broken(name: &str, encoding: Encoding, at: usize) -> ToolError {
+    ToolError::new(
+        Code::IsBinary,
+        format!(
+            "`{name}` looks like {} but is not valid at byte {at}, and could not be written back as it is; change it \
+             with a command",
+            encoding.name()
+        ),
+    )
+}
+
+fn is_binary(name: &str, head: &[u8]) -> ToolError {
+    let what = attached::known_binary(head).map_or_else(String::new, |what| format!(" ({what})"));
+    ToolError::new(
+        Code::IsBinary,
+        format!("`{name}` is not text{what}; change it with a command that knows the format"),
+    )
+}
+
+/// The SHA-256 of some bytes, as `read` gives it.
+pub(crate) fn hash(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Fails where the file is not the one that was last seen.
+pub(crate) fn check_hash(name: &str, bytes: &[u8], expected: Option<&str>) -> Result<(), ToolError> {
+    let Some(expected) = expected else { return Ok(()) };
+    let fresh = hash(bytes);
+    if fresh.eq_ignore_ascii_case(expected.trim()) {
+        return Ok(());
+    }
+    Err(ToolError::new(
+        Code::StaleFile,
+        format!("`{name}` is not what `expectedHash` says: its hash is now {fresh}; read it again before changing it"),
+    )
+    .with("path", name)
+    .with("hash", fresh))
+}
+
+/// The name of a file, and all its bytes up to the limit.
+pub(crate) async fn bytes(ctx: &Context, path: &WorkspacePath) -> Result<(String, Vec<u8>), ToolError> {
+    let file = ctx.workspace().open(path).await?;
+    let name = file.stat.name.clone();
+    if file.stat.size > MAX_BYTES {
+        return Err(too_large(&name, file.stat.size));
+    }
+    let bytes = head(file, MAX_BYTES + 1).await?;
+    match bytes.len() as u64 > MAX_BYTES {
+        true => Err(too_large(&name, bytes.len() as u64)),
+        false => Ok((name, bytes)),
+    }
+}
+
+/// The first bytes of a file.
+pub(crate) async fn head(file: File, limit: u64) -> Result<Vec<u8>, ToolError> {
+    let name = file.stat.name;
+    let reader = file.reader;
+    let read = move || {
+        let mut bytes = Vec::new();
+        reader.take(limit).read_to_end(&mut bytes).map(|_| bytes)
+    };
+    tokio::task::spawn_blocking(read)
+        .await
+        .map_err(|error| error.to_string())
+        .and_then(|result| result.map_err(|error| error.to_string()))
+        .map_err(|error| ToolError::new(Code::ReadError, format!("`{name}` could not be read: {error}")))
+}
+
+pub(crate) fn too_large(name: &str, size: u64) -> ToolError {
+    ToolError::new(
+        Code::TooLarge,
+        format!("`{name}` has {size} bytes; at most {MAX_BYTES} can be changed here: use a command"),
+    )
+    .with("size", size)
+}

@@ -1,0 +1,250 @@
+//! `write`: a whole file put in place, with the mark and the line endings of what it replaces.
+//!
+//! Mode, links and wholeness are the workspace's part.
+
+use super::diff::Diff;
+use super::omission;
+use super::text::{self, Text};
+use crate::one_line;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use similar::{Algorithm, DiffOp, capture_diff_slices};
+use toolpost_core::{Capability, Code, Context, Output, Spec, Tool, ToolError, WorkspacePath};
+
+/// What the model may ask for.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Args {
+    /// File to write: absolute, or from the workspace root.
+    file_path: WorkspacePath,
+    /// The whole new content.
+    content: String,
+    /// SHA-256 that the file must have now, as `read` gives it.
+    expected_hash: Option<String>,
+}
+
+/// What a program gets beside the text.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Data {
+    /// The file that was written, links followed.
+    path: String,
+    /// Whether the file is new.
+    created: bool,
+    /// Whether it had this content already.
+    unchanged: bool,
+    /// Bytes written.
+    bytes: usize,
+    /// What changed, as a unified diff; absent where the old content is no text or too large.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    diff: Option<String>,
+    /// Lines added.
+    added: usize,
+    /// Lines removed.
+    removed: usize,
+    /// SHA-256 of the file now.
+    hash: String,
+    /// `crlf` or `lf` where the line endings of the content were changed to those of the file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line_endings: Option<String>,
+}
+
+/// The tool.
+pub struct Write;
+
+impl Tool for Write {
+    type Args = Args;
+    type Data = Data;
+
+    fn spec(&self) -> Spec {
+        Spec::new("write", "1.0.0", include_str!("write.txt"))
+            .requires(Capability::Write)
+            .argument_alias("path", "filePath")
+            .argument_alias("file", "filePath")
+            .argument_alias("text", "content")
+    }
+
+    async fn call(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
+        let old = Old::of(ctx, &args.file_path).await?;
+        let name = match &old {
+            Some(old) => old.name.clone(),
+            None => ctx.workspace().name(&args.file_path)?,
+        };
+        check_expected(&name, old.as_ref(), args.expected_hash.as_deref())?;
+        // Overwriting what the model has not seen in its present state is refused here once the kernel keeps its
+        // `Seen` by content.
+        let new = tokio::task::spawn_blocking(move || New::of(name, old, &args.content, args.file_path))
+            .await
+            .map_err(|error| ToolError::execution(format!("writing stopped: {error}")))??;
+        ctx.checkpoint()?;
+        if !new.data.unchanged {
+            ctx.workspace().write(&new.path, &new.bytes).await?;
+        }
+        Ok(Output::new(new.data.path.clone(), new.text(ctx.is_dry_run()), new.data))
+    }
+}
+
+/// What is there now.
+struct Old {
+    name: String,
+    /// All bytes, or the first ones of a file that is too large to look at.
+    bytes: Vec<u8>,
+    is_whole: bool,
+}
+
+impl Old {
+    async fn of(ctx: &Context, path: &WorkspacePath) -> Result<Option<Old>, ToolError> {
+        let file = match ctx.workspace().open(path).await {
+            Ok(file) => file,
+            Err(error) if error.code() == Code::FileNotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let name = file.stat.name.clone();
+        let is_whole = file.stat.size <= text::MAX_BYTES;
+        let bytes = text::head(file, if is_whole { text::MAX_BYTES } else { 64 * 1024 }).await?;
+        Ok(Some(Old { name, bytes, is_whole }))
+    }
+
+    /// Its text, unless it is none: then it is replaced as it is.
+    fn text(&self) -> Result<Option<Text>, ToolError> {
+        if !self.is_whole {
+            // The sample may end within a character or a line.
+            let mut sample = self.bytes.clone();
+            sample.truncate(sample.iter().rposition(|byte| *byte == b'\n').map_or(sample.len(), |at| at + 1));
+            return Ok(Text::decode(&sample, &self.name).ok());
+        }
+        match Text::decode(&self.bytes, &self.name) {
+            Ok(text) => Ok(Some(text)),
+            Err(error) if error.code() == Code::IsBinary => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+fn check_expected(name: &str, old: Option<&Old>, expected: Option<&str>) -> Result<(), ToolError> {
+    match (old, expected) {
+        (_, None) => Ok(()),
+        (Some(old), Some(_)) if !old.is_whole => Err(text::too_large(name, old.bytes.len() as u64)),
+        (Some(old), expected) => text::check_hash(name, &old.bytes, expected),
+        (None, Some(_)) => Err(ToolError::new(
+            Code::StaleFile,
+            format!(
+                "`{name}` does not exist (any more), so it has no hash; leave `expectedHash` out to create it"
+            ),
+        )
+        .with("path", name)),
+    }
+}
+
+/// What is to be there.
+struct New {
+    path: WorkspacePath,
+    bytes: Vec<u8>,
+    diff: Diff,
+    data: Data,
+}
+
+impl New {
+    fn of(name: String, old: Option<Old>, content: &str, path: WorkspacePath) -> Result<New, ToolError> {
+        let before = match &old {
+            Some(old) => old.text()?,
+            None => None,
+        };
+        let old_text = before.as_ref().map_or("", |before| before.text.as_str());
+        omission::check(&name, old_text, content)?;
+        let (bytes, after, line_endings) = match &before {
+            Some(before) => {
+                // A mark that the content brings along would be a second one.
+                let content = content.strip_prefix('\u{feff}').unwrap_or(content);
+                let (after, line_endings) = with_endings_of(&before.text, content);
+                (before.encode(&after, &name)?, after, line_endings)
+            }
+            None => (content.as_bytes().to_vec(), content.to_owned(), None),
+        };
+        let created = old.is_none();
+        let is_comparable = created || (before.is_some() && old.as_ref().is_some_and(|old| old.is_whole));
+        let diff = match is_comparable {
+            true => Diff::between(&name, before.as_ref().map(|before| before.text.as_str()), Some(&after)),
+            false => Diff::default(),
+        };
+        let data = Data {
+            created,
+            unchanged: old.as_ref().is_some_and(|old| old.is_whole && old.bytes == bytes),
+            bytes: bytes.len(),
+            diff: is_comparable.then(|| diff.text.clone()),
+            added: diff.added,
+            removed: diff.removed,
+            hash: text::hash(&bytes),
+            line_endings: line_endings.map(str::to_owned),
+            path: name,
+        };
+        Ok(New { path, bytes, diff, data })
+    }
+
+    fn text(&self, is_dry_run: bool) -> String {
+        let data = &self.data;
+        let name = one_line(&data.path);
+        let mut text = match (data.created, data.unchanged, &data.diff) {
+            (_, true, _) => format!("{name}: unchanged, it has this content already"),
+            (true, _, _) => format!("{name}: created, {} lines, {} bytes", data.added, data.bytes),
+            (_, _, Some(_)) => format!("{name}: replaced, +{} -{}", data.added, data.removed),
+            (_, _, None) => format!("{name}: replaced, {} bytes", data.bytes),
+        };
+        if let (false, Some(endings)) = (data.unchanged, &data.line_endings) {
+            text.push_str(&format!(" (line endings made {} as they were)", endings.to_uppercase()));
+        }
+        // What a new file holds is what was just given, so only somebody who is asked to agree wants to see it.
+        if (!data.created || is_dry_run) && !data.unchanged && data.diff.is_some() {
+            text.push('\n');
+            text.push_str(&self.diff.shown());
+        }
+        text
+    }
+}
+
+/// The content with the line endings of the old text, and their name where that changed something.
+fn with_endings_of(old: &str, content: &str) -> (String, Option<&'static str>) {
+    let crlf = old.matches("\r\n").count();
+    let lf = old.matches('\n').count() - crlf;
+    let changed = |text: String, name: &'static str| match text == content {
+        true => (text, None),
+        false => (text, Some(name)),
+    };
+    match (crlf, lf) {
+        (0, 0) => (content.to_owned(), None),
+        (0, _) => changed(content.replace("\r\n", "\n"), "lf"),
+        (_, 0) => changed(content.replace("\r\n", "\n").replace('\n', "\r\n"), "crlf"),
+        // Of both kinds: who wrote some of each knows them; else every line keeps its own.
+        _ if content.contains("\r\n") => (content.to_owned(), None),
+        _ => changed(with_own_endings(old, content), "crlf"),
+    }
+}
+
+fn with_own_endings(old: &str, content: &str) -> String {
+    let bare = |line: &'_ str| line.trim_end_matches('\n').trim_end_matches('\r').to_owned();
+    let old_lines: Vec<&str> = old.split_inclusive('\n').collect();
+    let new_lines: Vec<&str> = content.split_inclusive('\n').collect();
+    let olds: Vec<String> = old_lines.iter().map(|line| bare(line)).collect();
+    let news: Vec<String> = new_lines.iter().map(|line| bare(line)).collect();
+    let mut endings: Vec<Option<bool>> = vec![None; news.len()];
+    for op in capture_diff_slices(Algorithm::Myers, &olds, &news) {
+        if let DiffOp::Equal { old_index, new_index, len } = op {
+            for at in 0..len {
+                endings[new_index + at] = Some(old_lines[old_index + at].ends_with("\r\n"));
+            }
+        }
+    }
+    let mut is_crlf = endings.iter().flatten().next().copied().unwrap_or(false);
+    let mut text = String::with_capacity(content.len());
+    for (line, own) in new_lines.iter().zip(endings) {
+        is_crlf = own.unwrap_or(is_crlf);
+        match line.strip_suffix('\n') {
+            Some(bare) if is_crlf => {
+                text.push_str(bare);
+                text.push_str("\r\n");
+            }
+            _ => text.push_str(line),
+        }
+    }
+    text
+}

@@ -1,0 +1,345 @@
+//! Thousands of slightly wrong edits of real-looking files: each is right or refused, none is wrong.
+
+use super::edit::SOURCES;
+use super::{count, executor, run};
+use serde_json::json;
+use std::sync::Arc;
+use toolpost_core::{Call, Context, Memory, Workspace, WorkspacePath};
+
+/// Numbers that are the same on every run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 % limit.max(1) as u64).unwrap()
+    }
+
+    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+        from[self.below(from.len())]
+    }
+}
+
+/// What becomes of lines that were meant to be something else.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Slip {
+    /// The lines are other ones.
+    Dropped,
+    Doubled,
+    Swapped,
+    Typo,
+    Stale,
+    /// The lines are the same ones, written otherwise.
+    IndentedAll,
+    IndentedOne,
+    OutdentedAll,
+    OtherBlanks,
+    HalfTheWidth,
+    TrailingBlanks,
+    BlanksWithin,
+    SmartCharacters,
+    HardSpaces,
+    Crlf,
+    Numbered,
+    Escaped,
+    NoFinalNewline,
+}
+
+const SLIPS: [Slip; 18] = [
+    Slip::Dropped,
+    Slip::Doubled,
+    Slip::Swapped,
+    Slip::Typo,
+    Slip::Stale,
+    Slip::IndentedAll,
+    Slip::IndentedOne,
+    Slip::OutdentedAll,
+    Slip::OtherBlanks,
+    Slip::HalfTheWidth,
+    Slip::TrailingBlanks,
+    Slip::BlanksWithin,
+    Slip::SmartCharacters,
+    Slip::HardSpaces,
+    Slip::Crlf,
+    Slip::Numbered,
+    Slip::Escaped,
+    Slip::NoFinalNewline,
+];
+
+fn without_final_newline(text: &str) -> &str {
+    let text = text.strip_suffix('\n').unwrap_or(text);
+    text.strip_suffix('\r').unwrap_or(text)
+}
+
+fn indent(line: &str) -> usize {
+    line.len() - line.trim_start_matches([' ', '\t']).len()
+}
+
+impl Slip {
+    /// Whether the lines are other ones than those of the file, not only written otherwise.
+    fn changes_lines(self) -> bool {
+        matches!(self, Slip::Dropped | Slip::Doubled | Slip::Swapped | Slip::Typo | Slip::Stale)
+    }
+
+    /// Other lines first, then how each is written, last what is put around them.
+    fn order(self) -> usize {
+        match self {
+            Slip::Dropped | Slip::Doubled | Slip::Swapped => 0,
+            Slip::Typo | Slip::Stale => 1,
+            slip if slip.is_of_one_line() => 2,
+            Slip::Numbered => 4,
+            Slip::Escaped | Slip::Crlf | Slip::NoFinalNewline => 5,
+            _ => 3,
+        }
+    }
+
+    fn is_of_one_line(self) -> bool {
+        matches!(self, Slip::IndentedOne | Slip::TrailingBlanks | Slip::BlanksWithin | Slip::HardSpaces)
+    }
+
+    /// `at` and `seed` are chosen once, so that the old and the new text can be treated alike.
+    fn apply(self, text: &str, at: usize, seed: usize) -> String {
+        let mut lines: Vec<String> = text.split_inclusive('\n').map(str::to_owned).collect();
+        let at = at % lines.len().max(1);
+        if lines.is_empty() {
+            return String::new();
+        }
+        let filled = |line: &str| !line.trim().is_empty();
+        match self {
+            Slip::Dropped => drop(lines.remove(at)),
+            Slip::Doubled => lines.insert(at, lines[at].clone()),
+            Slip::Swapped => {
+                let other = (at + 1) % lines.len();
+                lines.swap(at, other);
+            }
+            Slip::Typo => {
+                let characters: Vec<char> = lines[at].chars().collect();
+                let place = seed % characters.len();
+                let mut changed = characters.clone();
+                match seed % 3 {
+                    0 if characters[place] != '\n' => drop(changed.remove(place)),
+                    1 => changed.insert(place, characters[seed % place.max(1)]),
+                    _ if characters[place] != '\n' => changed[place] = 'q',
+                    _ => {}
+                }
+                lines[at] = changed.into_iter().collect();
+            }
+            Slip::Stale => lines[at] = lines[at].replace('1', "2").replace("if", "while").replace('<', ">"),
+            Slip::IndentedAll => {
+                let more = [" ", "  ", "    ", "\t"][seed % 4];
+                lines.iter_mut().filter(|line| filled(line)).for_each(|line| line.insert_str(0, more));
+            }
+            Slip::IndentedOne => {
+                let more = ["  ", "    ", "\t"][seed % 3];
+                match seed % 2 {
+                    0 => lines[at].insert_str(0, more),
+                    _ => lines[at] = lines[at].trim_start_matches([' ', '\t']).to_owned(),
+                }
+            }
+            Slip::OutdentedAll => {
+                let least =
+                    lines.iter().filter(|line| filled(line)).map(|line| indent(line)).min().unwrap_or(0);
+                lines.iter_mut().filter(|line| filled(line)).for_each(|line| drop(line.drain(..least)));
+            }
+            Slip::OtherBlanks => {
+                for line in &mut lines {
+                    let rest = line.split_off(indent(line));
+                    *line = match line.contains('\t') {
+                        true => line.replace('\t', "    "),
+                        false => line.replace("    ", "\t"),
+                    } + &rest;
+                }
+            }
+            Slip::HalfTheWidth => {
+                // Where half of it is not enough to tell the depth, nothing is halved.
+                if lines.iter().all(|line| !line.starts_with('\t') && indent(line).is_multiple_of(4)) {
+                    for line in &mut lines {
+                        let rest = line.split_off(indent(line));
+                        *line = line[..line.len() / 2].to_owned() + &rest;
+                    }
+                }
+            }
+            Slip::TrailingBlanks => lines[at] = lines[at].replace('\n', [" \n", "\t\n", "   \n"][seed % 3]),
+            Slip::BlanksWithin => {
+                let (head, rest) = lines[at].split_at(indent(&lines[at]));
+                lines[at] = head.to_owned() + &rest.replace(' ', "  ").replace("  \n", "\n");
+            }
+            Slip::SmartCharacters => {
+                return text.replace('"', "“").replace('\'', "’").replace('-', "–");
+            }
+            Slip::HardSpaces => {
+                let (head, rest) = lines[at].split_at(indent(&lines[at]));
+                lines[at] = head.to_owned() + &rest.replace(' ', "\u{a0}");
+            }
+            Slip::Crlf => return text.replace('\n', "\r\n"),
+            Slip::Numbered => {
+                let sign = [": ", " | ", "\t", "→"][seed % 4];
+                for (index, line) in lines.iter_mut().enumerate() {
+                    line.insert_str(0, &format!("{}{sign}", seed % 90 + index));
+                }
+            }
+            Slip::Escaped => return text.replace('\\', "\\\\").replace('"', "\\\"").replace('\'', "\\'"),
+            Slip::NoFinalNewline => return without_final_newline(text).to_owned(),
+        }
+        lines.concat()
+    }
+}
+
+/// Which of the texts the slip is in.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum In {
+    Old,
+    Both,
+}
+
+/// What somebody wants: a block of lines changed a little.
+fn intention(random: &mut Random, lines: &[&str]) -> (usize, usize, String) {
+    let length = 1 + random.below(9).min(lines.len() - 1);
+    let first = random.below(lines.len() - length + 1);
+    let mut block: Vec<String> = lines[first..first + length].iter().map(|line| (*line).to_owned()).collect();
+    let at = random.below(length);
+    let depth = block[at][..indent(&block[at])].to_owned();
+    match random.below(5) {
+        0 => block[at] = format!("{depth}replaced({at}, \"it's\");\n"),
+        1 => block.insert(at, format!("{depth}inserted({at});\n")),
+        2 if length > 1 => drop(block.remove(at)),
+        3 => block[at] = block[at].replacen(|c: char| c.is_alphanumeric(), "Zz", 1),
+        _ => {
+            // Wrapped: deeper by one step.
+            let narrowest =
+                lines.iter().map(|line| &line[..indent(line)]).filter(|indent| !indent.is_empty());
+            let step = narrowest.min_by_key(|indent| indent.len()).unwrap_or("    ");
+            block[at] = format!("{depth}wrap {{\n{depth}{step}{}{depth}}}\n", block[at].trim_start());
+        }
+    }
+    (first, length, block.concat())
+}
+
+/// What counts as the same: all of it, but for blanks that both texts were given otherwise than the file has them.
+fn same(slips: &[Slip], place: In, one: &str, other: &str) -> bool {
+    if one == other {
+        return true;
+    }
+    if place == In::Old {
+        return false;
+    }
+    let squeezed = |text: &str| -> Vec<String> {
+        let line = |line: &str| match slips.contains(&Slip::BlanksWithin) {
+            true => line[..indent(line)].to_owned() + &line.split_whitespace().collect::<Vec<_>>().join(" "),
+            false => line.trim_end().to_owned(),
+        };
+        text.lines().map(line).collect()
+    };
+    slips.iter().any(|slip| matches!(slip, Slip::BlanksWithin | Slip::TrailingBlanks))
+        && squeezed(one) == squeezed(other)
+}
+
+#[test]
+fn mutated_edits_are_right_or_refused() {
+    let total = count(3_000, 100_000);
+    let mut random = Random(0x5eed_ed17);
+    let executor = executor();
+    let (mut right, mut refused, mut wrong) = (0, 0, Vec::new());
+    let mut landed_by_slip = vec![(0, 0); SLIPS.len()];
+    run(async {
+        for _ in 0..total {
+            let (name, source) = random.pick(&SOURCES);
+            let source = if random.below(4) == 0 { source.replace('\n', "\r\n") } else { source.to_owned() };
+            let plain = source.replace("\r\n", "\n");
+            let lines: Vec<&str> = plain.split_inclusive('\n').collect();
+            let (first, length, new) = intention(&mut random, &lines);
+            let block = lines[first..first + length].concat();
+            let slips: Vec<Slip> = (0..1 + random.below(2)).map(|_| random.pick(&SLIPS)).collect();
+            let place = random.pick(&[In::Old, In::Both]);
+            // The lines that are asked for, before they are written otherwise.
+            let (mut asked, mut old, mut written) = (block.clone(), block.clone(), new.clone());
+            let mut all_asked = Vec::new();
+            let mut ordered = slips.clone();
+            ordered.sort_by_key(|slip| slip.order());
+            for slip in &ordered {
+                let (at, seed) = (random.below(length), random.below(1_000));
+                old = slip.apply(&old, at, seed);
+                if slip.changes_lines() {
+                    asked = slip.apply(&asked, at, seed);
+                    all_asked.push(asked.clone());
+                } else if place == In::Both && slip.is_of_one_line() {
+                    // In both texts alike: the same line, where the new one still has it.
+                    let line = asked.split_inclusive('\n').nth(at).unwrap_or_default();
+                    let is_once = written.split_inclusive('\n').filter(|other| *other == line).count() == 1;
+                    let changed = |other: &str| match other == line && is_once {
+                        true => slip.apply(other, 0, seed),
+                        false => other.to_owned(),
+                    };
+                    written = written.split_inclusive('\n').map(changed).collect();
+                } else if place == In::Both {
+                    written = slip.apply(&written, at, seed);
+                }
+            }
+            let is_cut = slips.contains(&Slip::NoFinalNewline);
+            let is_new_cut = is_cut && place == In::Both;
+            let meant_new = if is_new_cut { without_final_newline(&new) } else { &new };
+            // What was asked for to the letter is right; else what was meant, if those lines are there at all.
+            let mut accepted = Vec::new();
+            let endings = |text: String| if source == plain { text } else { text.replace('\n', "\r\n") };
+            let old_plain = old.replace("\r\n", "\n");
+            // Blanks at the ends of lines, which the files do not have, are no letters.
+            let trimmed: Vec<&str> =
+                old_plain.split('\n').map(|line| line.trim_end_matches([' ', '\t'])).collect();
+            for letters in [old_plain.clone(), trimmed.join("\n")] {
+                if !letters.is_empty() && plain.matches(&letters).count() == 1 {
+                    accepted.push(endings(plain.replacen(&letters, &written.replace("\r\n", "\n"), 1)));
+                }
+            }
+            let at_lines = |(at, _): &(usize, &str)| *at == 0 || plain[..*at].ends_with('\n');
+            for asked in all_asked.iter().chain([&block]).filter(|asked| asked.len() > 1) {
+                let meant_old = if is_cut { without_final_newline(asked) } else { asked };
+                let places: Vec<(usize, &str)> = plain.match_indices(meant_old).filter(at_lines).collect();
+                if let [(at, _)] = places.as_slice() {
+                    let (before, after) = (&plain[..*at], &plain[at + meant_old.len()..]);
+                    accepted.push(endings(format!("{before}{meant_new}{after}")));
+                }
+            }
+            // Or the slip was seen through.
+            let rest = if is_cut { "\n" } else { "" };
+            let (before, after) = (lines[..first].concat(), lines[first + length..].concat());
+            accepted.push(endings(format!("{before}{meant_new}{rest}{after}")));
+            let memory = Memory::new();
+            let path = WorkspacePath::new(name);
+            memory.write(&path, source.as_bytes()).await.unwrap();
+            let ctx = Context::builder(Arc::new(memory)).build();
+            let args = json!({"filePath": name, "oldString": old, "newString": written});
+            let outcome = executor.run(&ctx, Call::new("edit", args)).await;
+            let mut after = String::new();
+            ctx.workspace().open(&path).await.unwrap().reader.read_to_string(&mut after).unwrap();
+            match &outcome.result {
+                Err(_) => {
+                    refused += 1;
+                    assert!(after == source, "a refused edit changed the file");
+                }
+                Ok(_) if accepted.iter().any(|text| same(&slips, place, text, &after)) => right += 1,
+                Ok(output) => {
+                    let step = &output.data["steps"];
+                    wrong.push(format!(
+                        "{name}, {slips:?} in {place:?}, {step}\n{old}---\n{written}\n{}",
+                        output.text
+                    ));
+                }
+            }
+            if let [slip] = slips.as_slice() {
+                let entry = &mut landed_by_slip[SLIPS.iter().position(|known| known == slip).unwrap()];
+                entry.1 += 1;
+                entry.0 += usize::from(outcome.is_success());
+            }
+        }
+    });
+    let landed: Vec<String> = SLIPS
+        .iter()
+        .zip(&landed_by_slip)
+        .map(|(slip, (landed, all))| format!("{slip:?} {landed}/{all}"))
+        .collect();
+    println!("measure: edit mutations: {right} right, {refused} refused, {} wrong", wrong.len());
+    println!("measure: edits that land: {}", landed.join(", "));
+    assert!(wrong.is_empty(), "{}", wrong.iter().take(6).cloned().collect::<Vec<_>>().join("\n=====\n"));
+}
