@@ -206,7 +206,12 @@ fn attempt(lines: &Lines<'_>, old: &str, new: &str, wanted: Wanted, step: Step) 
 /// The one place at a level, with its replacement.
 fn one(lines: &Lines<'_>, old: &str, new: &str, level: Level, step: Step) -> Result<Vec<Found>, Stop> {
     let old = Lines::of(old);
-    let places = places::places(lines, &old, level);
+    let mut places = places::places(lines, &old, level);
+    if level == Level::Indentation && places.len() == 1 {
+        // Where blanks are in doubt already, a place that differs in others is as good.
+        let alike = places::places(lines, &old, Level::Blanks);
+        places = if alike.len() > 1 { alike } else { places };
+    }
     match places.as_slice() {
         [] => Ok(Vec::new()),
         [place] => {

@@ -97,12 +97,28 @@ impl<'a> Merge<'a> {
             .filter(|index| is_filled(self.olds[*index]))
             .collect();
         let new_filled = || self.news.iter().filter(|line| is_filled(line));
+        // A bracket alone is on many lines.
+        let telling = || {
+            new_filled()
+                .filter(|line| line.chars().filter(|character| character.is_alphanumeric()).count() > 2)
+        };
         if !starts_line {
             // The indentation stands before the place: one in the new text would come on top of it.
             let is_indented = self.news.first().is_some_and(|line| line.starts_with(is_blank));
             let is_spread = self.olds.len() == 1 && new_filled().count() > 1;
             if is_indented || is_spread {
                 return Err(PART_OF_LINE);
+            }
+        }
+        // A line of the old text that stands further out in the new one: a text moved to the margin by itself.
+        for line in telling() {
+            let is_same = |old: &&usize| self.olds[**old].split_whitespace().eq(line.split_whitespace());
+            let depth = split_indent(line).0.len();
+            let mut same = filled.iter().filter(is_same).peekable();
+            let is_moved =
+                |old: &usize| indents(*old).0.len() > depth && indents(*old).1 != split_indent(line).0;
+            if same.peek().is_some() && same.all(is_moved) {
+                return Err(MIXED);
             }
         }
         if self.level < Level::Indentation || (!starts_line && self.olds.len() == 1) {
@@ -136,6 +152,13 @@ impl<'a> Merge<'a> {
             }
             as_old |= in_new == in_old && in_old != in_file;
             as_file |= in_new == in_file && in_old != in_file;
+        }
+        for line in telling() {
+            let indent = split_indent(line).0;
+            as_old |= filled.iter().any(|old| {
+                let is_same = self.olds[*old].split_whitespace().eq(line.split_whitespace());
+                is_same && indents(*old).0 == indent && indents(*old).1 != indent
+            });
         }
         if old_first != file_first {
             let first = new_filled().next().map_or(old_first, |line| split_indent(line).0);

@@ -26,6 +26,7 @@ pub(super) fn check(file: &Lines<'_>, line: &str) -> Result<(), &'static str> {
     let has = |start: &str| file.all.iter().any(|line| line.text.starts_with(start));
     let is_other = (indent.contains('\t') && !has("\t") && has("  "))
         || (indent.starts_with("  ") && !has("  ") && has("\t"))
+        || (indent.contains("\t  ") && !file.text.contains("\t  "))
         || (indent.contains(" \t") && !file.text.contains(" \t"));
     if !rest.is_empty() && (is_other || !is_whole_step(file, indent)) {
         return Err(STRANGE_INDENTATION);
