@@ -67,7 +67,7 @@ pub(crate) fn measure(toolpost: &Path, places: &Places) -> Result<Vec<Table>> {
     let mut tables = Vec::new();
     for (title, tool, args, other, arguments) in CASES {
         let given = if other == "rg" { &places.rg } else { &places.fd };
-        let theirs = given.clone().or_else(|| on_path(other));
+        let theirs = given.clone().or_else(|| on_path(other)).and_then(|path| path.canonicalize().ok());
         let command = |program: &Path, arguments: &[&str]| {
             let mut command = Command::new(program);
             command.args(arguments).current_dir(&corpus).env("HOME", settings.path());
