@@ -18,10 +18,12 @@ struct Block {
 fn every_command_of_the_docs_works() {
     let mut run = 0;
     for block in pages().iter().flat_map(|page| blocks(page, "sh")) {
+        // The lines of a block follow one another, as they do for whoever tries them.
+        let home = repository();
         for (index, line) in block.text.lines().enumerate() {
             let place = format!("{}:{}", block.page, block.line + index);
             if let Some((command, status)) = command(line).unwrap_or_else(|why| panic!("{place}: {why}")) {
-                let output = in_a_repository(&command);
+                let output = in_repository(&home, &command);
                 assert_eq!(output.status.code(), Some(status), "{place}: {command}\n{output:?}");
                 run += 1;
             }
@@ -145,12 +147,17 @@ fn command(line: &str) -> Result<Option<(String, i32)>, String> {
     }
 }
 
-/// Runs a line with bash, as a reader of the docs would, in a small repository.
-fn in_a_repository(line: &str) -> Output {
+/// A small repository.
+fn repository() -> Home {
     let home = Home::new();
     std::fs::remove_dir_all(home.path("repo/.git")).unwrap();
     let git = Command::new("git").args(["init", "--quiet"]).current_dir(home.path("repo")).status();
     assert!(git.unwrap().success());
+    home
+}
+
+/// Runs a line with bash, as a reader of the docs would.
+fn in_repository(home: &Home, line: &str) -> Output {
     let folder = Path::new(env!("CARGO_BIN_EXE_toolpost")).parent().unwrap();
     let path = format!("{}:/usr/bin:/bin", folder.display());
     let environment = home.command([] as [&str; 0]);
