@@ -174,12 +174,9 @@ fn guarantee_23_bombs_are_bounded() {
     ];
     let mut slowest = std::time::Duration::ZERO;
     for (name, bomb) in &bombs {
-        // Other tests run beside this one; what is bounded is met at least once in three tries.
-        let timed = |_| {
-            let started = Instant::now();
-            (read(bomb.as_bytes()), started.elapsed())
-        };
-        let (outcome, took) = (0..3).map(timed).min_by_key(|(_, took)| *took).unwrap();
+        let started = Instant::now();
+        let outcome = read(bomb.as_bytes());
+        let took = started.elapsed();
         slowest = slowest.max(took);
         assert!(took.as_secs_f64() < 2.0, "{name} took {took:?}");
         if let Err(errors) = outcome {

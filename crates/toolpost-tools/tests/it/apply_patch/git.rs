@@ -189,7 +189,11 @@ fn patches_from_git() {
             empty += 1;
             continue;
         }
+        let before = tree(root);
         let outcome = apply(&disk(root), &diff);
+        if !outcome.is_success() {
+            assert_eq!(tree(root), before, "round {round}: a refusal changes nothing\n{diff}");
+        }
         // With -B git makes diffs that put a file onto another one, and does not take them itself.
         if !outcome.is_success() && !takes(root, &diff) {
             refused += 1;
