@@ -1,0 +1,71 @@
+//! How a command ended, and what it left behind.
+
+use std::time::Duration;
+
+/// The end of a command and of everything it started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ended {
+    /// How the command itself ended.
+    pub exit: Exit,
+    /// Why it ended.
+    pub why: Why,
+    /// What was still running when the command had ended, or had to.
+    pub survivors: Vec<Survivor>,
+    /// How many there were; `survivors` names the first hundred.
+    pub survivor_count: u64,
+    /// From its start to its end, by the clock on the wall.
+    pub wall: Duration,
+    /// Processor time of all its processes that were waited for.
+    pub cpu: Duration,
+    /// The largest of its processes, in bytes of memory.
+    pub peak_memory: u64,
+}
+
+/// How a process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// By itself, with a code.
+    Code(i32),
+    /// By a signal.
+    Signal(i32),
+}
+
+impl Exit {
+    /// The exit code, if it ended by itself.
+    pub fn code(self) -> Option<i32> {
+        match self {
+            Exit::Code(code) => Some(code),
+            Exit::Signal(_) => None,
+        }
+    }
+
+    /// The signal, if one ended it.
+    pub fn signal(self) -> Option<i32> {
+        match self {
+            Exit::Code(_) => None,
+            Exit::Signal(signal) => Some(signal),
+        }
+    }
+}
+
+/// Why a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Why {
+    /// It came to its end.
+    Exited,
+    /// Its time was up.
+    TimedOut,
+    /// Its end was asked for, or whoever had started it went away.
+    Asked,
+}
+
+/// A process that the command had started and that outlived it, or would have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Survivor {
+    /// Its number, as the command itself saw it.
+    pub pid: u32,
+    /// The beginning of its command line, or its name.
+    pub name: String,
+    /// Whether it was still there when everything had been done to end it.
+    pub remains: bool,
+}

@@ -1,0 +1,101 @@
+//! Which variables a command may see: a closed list, so that a secret in the environment is not one command away.
+
+/// Variables handed on as they are: who and where the user is, language and time, and where toolchains lie.
+const NAMES: &[&str] = &[
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LANGUAGE",
+    "TZ",
+    "COLUMNS",
+    "LINES",
+    "NO_COLOR",
+    "CI",
+    "EDITOR",
+    "XDG_DATA_DIRS",
+    "XDG_CONFIG_DIRS",
+    // Toolchains.
+    "CARGO_HOME",
+    "RUSTUP_HOME",
+    "RUSTUP_TOOLCHAIN",
+    "CARGO_TARGET_DIR",
+    "RUST_BACKTRACE",
+    "RUST_LOG",
+    "GOPATH",
+    "GOROOT",
+    "GOCACHE",
+    "GOMODCACHE",
+    "GOFLAGS",
+    "GOTOOLCHAIN",
+    "JAVA_HOME",
+    "MAVEN_HOME",
+    "GRADLE_HOME",
+    "GRADLE_USER_HOME",
+    "ANDROID_HOME",
+    "KOTLIN_HOME",
+    "NVM_DIR",
+    "NVM_BIN",
+    "NODE_ENV",
+    "NODE_PATH",
+    "VOLTA_HOME",
+    "FNM_DIR",
+    "BUN_INSTALL",
+    "DENO_DIR",
+    "PNPM_HOME",
+    "PYENV_ROOT",
+    "PYENV_VERSION",
+    "VIRTUAL_ENV",
+    "CONDA_PREFIX",
+    "CONDA_DEFAULT_ENV",
+    "PYTHONPATH",
+    "PYTHONUNBUFFERED",
+    "PYTHONDONTWRITEBYTECODE",
+    "POETRY_HOME",
+    "UV_CACHE_DIR",
+    "RBENV_ROOT",
+    "GEM_HOME",
+    "GEM_PATH",
+    "BUNDLE_PATH",
+    "DOTNET_ROOT",
+    "NIX_PATH",
+    "NIX_PROFILES",
+    "ASDF_DIR",
+    "ASDF_DATA_DIR",
+    "MISE_DATA_DIR",
+    "SDKMAN_DIR",
+    "OPAMROOT",
+    "GHCUP_INSTALL_BASE_PREFIX",
+    "CC",
+    "CXX",
+    "AR",
+    "LD",
+    "CFLAGS",
+    "CXXFLAGS",
+    "LDFLAGS",
+    "CPPFLAGS",
+    "MAKEFLAGS",
+    "PKG_CONFIG_PATH",
+    "LD_LIBRARY_PATH",
+    "LIBRARY_PATH",
+    "CPATH",
+    "MANPATH",
+    "INFOPATH",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+];
+
+/// Whether commands get this variable when nothing else is configured.
+///
+/// ```
+/// use toolpost_process::is_allowed_variable;
+///
+/// assert!(is_allowed_variable("PATH") && is_allowed_variable("LC_ALL"));
+/// assert!(!is_allowed_variable("OPENAI_API_KEY") && !is_allowed_variable("LD_PRELOAD"));
+/// ```
+pub fn is_allowed_variable(name: &str) -> bool {
+    NAMES.contains(&name)
+        || (name.starts_with("LC_") && name.bytes().all(|byte| byte == b'_' || byte.is_ascii_uppercase()))
+}

@@ -1,0 +1,36 @@
+//! How this program becomes its own launcher, or names another.
+
+use std::path::PathBuf;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The name under which a program is started again to be the launcher.
+pub(crate) const NAME: &str = "toolpost-launcher";
+
+static CAN_BE_STARTED_AGAIN: AtomicBool = AtomicBool::new(false);
+static HELPER: OnceLock<PathBuf> = OnceLock::new();
+
+/// To be called as the first thing in `main`: runs the launcher, and does not return, if this process was started as
+/// one. Otherwise it notes that the program can be started again, and returns.
+pub fn run_if_asked() {
+    let name = std::env::args_os().next();
+    if name.is_some_and(|name| name == NAME) {
+        crate::platform::run_launcher();
+    }
+    CAN_BE_STARTED_AGAIN.store(true, Ordering::Relaxed);
+}
+
+/// Names a program whose `main` calls [`run_if_asked`], for programs that cannot call it themselves.
+///
+/// The first one named counts.
+pub fn set_helper(program: impl Into<PathBuf>) {
+    let _ = HELPER.set(program.into());
+}
+
+/// The program to start as a launcher.
+pub(crate) fn program() -> Option<PathBuf> {
+    if let Some(helper) = HELPER.get() {
+        return Some(helper.clone());
+    }
+    CAN_BE_STARTED_AGAIN.load(Ordering::Relaxed).then(crate::platform::this_program)
+}

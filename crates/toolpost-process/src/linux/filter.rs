@@ -1,0 +1,272 @@
+//! The filter before a confined command's system calls: what is refused, and what is asked about.
+
+use super::sys::Instruction;
+
+/// What happens to a call.
+enum Rule {
+    /// It fails with this error.
+    Refuse(i32),
+    /// It fails if this argument has any of these bits.
+    RefuseBits { arg: u8, bits: u32 },
+    /// It fails if this argument is one of these.
+    RefuseValues { arg: u8, values: &'static [u32] },
+    /// It fails unless this argument is one of these.
+    AllowValues { arg: u8, values: &'static [u32] },
+    /// The keeper is asked.
+    Ask,
+    /// The keeper is asked if this argument has any of these bits.
+    AskBits { arg: u8, bits: u32 },
+}
+
+const NEW_NAMESPACES: u32 = (libc::CLONE_NEWNS
+    | libc::CLONE_NEWCGROUP
+    | libc::CLONE_NEWUTS
+    | libc::CLONE_NEWIPC
+    | libc::CLONE_NEWUSER
+    | libc::CLONE_NEWPID
+    | libc::CLONE_NEWNET
+    | 0x80) as u32;
+
+/// Local, internet, and the one through which addresses of the machine are listed. Other families (virtual machines,
+/// raw packets, ciphers) are not bound to a network namespace or are seldom-trodden ways into the kernel.
+const FAMILIES: &[u32] =
+    &[libc::AF_UNIX as u32, libc::AF_INET as u32, libc::AF_INET6 as u32, libc::AF_NETLINK as u32];
+
+/// Typing into a terminal in somebody's name.
+const TERMINAL_INPUT: &[u32] = &[libc::TIOCSTI as u32, libc::TIOCLINUX as u32];
+
+fn refused() -> Vec<(i64, Rule)> {
+    use libc::{ENOSYS, EPERM};
+    let mut rules: Vec<(i64, Rule)> = [
+        // Other processes.
+        libc::SYS_ptrace,
+        libc::SYS_process_vm_readv,
+        libc::SYS_process_vm_writev,
+        libc::SYS_pidfd_getfd,
+        libc::SYS_kcmp,
+        // Mounts and namespaces.
+        libc::SYS_mount,
+        libc::SYS_umount2,
+        libc::SYS_pivot_root,
+        libc::SYS_chroot,
+        libc::SYS_setns,
+        libc::SYS_open_tree,
+        libc::SYS_move_mount,
+        libc::SYS_fsopen,
+        libc::SYS_fsconfig,
+        libc::SYS_fsmount,
+        libc::SYS_fspick,
+        libc::SYS_mount_setattr,
+        libc::SYS_open_by_handle_at,
+        // The kernel itself.
+        libc::SYS_bpf,
+        libc::SYS_perf_event_open,
+        libc::SYS_userfaultfd,
+        libc::SYS_kexec_load,
+        libc::SYS_init_module,
+        libc::SYS_finit_module,
+        libc::SYS_delete_module,
+        libc::SYS_reboot,
+        libc::SYS_swapon,
+        libc::SYS_swapoff,
+        libc::SYS_syslog,
+        libc::SYS_acct,
+        libc::SYS_quotactl,
+        libc::SYS_add_key,
+        libc::SYS_request_key,
+        libc::SYS_keyctl,
+        libc::SYS_settimeofday,
+        libc::SYS_clock_settime,
+        libc::SYS_adjtimex,
+        libc::SYS_sethostname,
+        libc::SYS_setdomainname,
+        libc::SYS_vhangup,
+    ]
+    .map(|number| (number, Rule::Refuse(EPERM)))
+    .into();
+    // Whose calls no filter would see; programs fall back when there is none.
+    for number in [libc::SYS_io_uring_setup, libc::SYS_io_uring_enter, libc::SYS_io_uring_register] {
+        rules.push((number, Rule::Refuse(ENOSYS)));
+    }
+    // Its flags lie in memory, where a filter cannot look; libraries fall back to `clone`.
+    rules.push((libc::SYS_clone3, Rule::Refuse(ENOSYS)));
+    rules.push((libc::SYS_clone, Rule::RefuseBits { arg: 0, bits: NEW_NAMESPACES }));
+    rules.push((libc::SYS_unshare, Rule::RefuseBits { arg: 0, bits: NEW_NAMESPACES }));
+    rules.push((libc::SYS_socket, Rule::AllowValues { arg: 0, values: FAMILIES }));
+    rules.push((libc::SYS_ioctl, Rule::RefuseValues { arg: 1, values: TERMINAL_INPUT }));
+    #[cfg(target_arch = "x86_64")]
+    for number in [libc::SYS_ioperm, libc::SYS_iopl, libc::SYS_modify_ldt, libc::SYS_kexec_file_load] {
+        rules.push((number, Rule::Refuse(EPERM)));
+    }
+    rules
+}
+
+/// Calls through which a name comes to be.
+fn asked() -> Vec<(i64, Rule)> {
+    const CREATE: u32 = libc::O_CREAT as u32;
+    let mut rules = vec![
+        (libc::SYS_openat, Rule::AskBits { arg: 2, bits: CREATE }),
+        (libc::SYS_openat2, Rule::Ask),
+        (libc::SYS_mkdirat, Rule::Ask),
+        (libc::SYS_mknodat, Rule::Ask),
+        (libc::SYS_symlinkat, Rule::Ask),
+        (libc::SYS_linkat, Rule::Ask),
+        (libc::SYS_renameat2, Rule::Ask),
+        (libc::SYS_renameat, Rule::Ask),
+    ];
+    #[cfg(target_arch = "x86_64")]
+    rules.extend([
+        (libc::SYS_open, Rule::AskBits { arg: 1, bits: CREATE }),
+        (libc::SYS_creat, Rule::Ask),
+        (libc::SYS_mkdir, Rule::Ask),
+        (libc::SYS_mknod, Rule::Ask),
+        (libc::SYS_symlink, Rule::Ask),
+        (libc::SYS_link, Rule::Ask),
+        (libc::SYS_rename, Rule::Ask),
+    ]);
+    rules
+}
+
+// Of the filter machine's instructions these few are needed.
+const LOAD: u16 = 0x20;
+const IF_EQUAL: u16 = 0x15;
+const IF_AT_LEAST: u16 = 0x35;
+const IF_BITS: u16 = 0x45;
+const RETURN: u16 = 0x06;
+
+const ALLOW: u32 = 0x7fff_0000;
+const ERROR: u32 = 0x0005_0000;
+const NOTIFY: u32 = 0x7fc0_0000;
+
+#[cfg(target_arch = "x86_64")]
+const ARCHITECTURE: u32 = 0xc000_003e;
+#[cfg(target_arch = "aarch64")]
+const ARCHITECTURE: u32 = 0xc000_00b7;
+#[cfg(target_arch = "riscv64")]
+const ARCHITECTURE: u32 = 0xc000_00f3;
+
+// Where the kernel puts what it tells the filter.
+const NUMBER_AT: u32 = 0;
+const ARCHITECTURE_AT: u32 = 4;
+const fn argument_at(arg: u8) -> u32 {
+    16 + 8 * arg as u32
+}
+
+fn step(code: u16, value: u32, if_true: u8, if_false: u8) -> Instruction {
+    Instruction { code, if_true, if_false, value }
+}
+
+fn end(value: u32) -> Instruction {
+    step(RETURN, value, 0, 0)
+}
+
+fn error(errno: i32) -> Instruction {
+    end(ERROR | errno.unsigned_abs())
+}
+
+/// The filter; with `watch` the calls that make names are asked about.
+pub(super) fn instructions(watch: bool) -> Vec<Instruction> {
+    // Calls by another machine's numbers, and x86's second numbering, would pass unread.
+    let mut filter = vec![
+        step(LOAD, ARCHITECTURE_AT, 0, 0),
+        step(IF_EQUAL, ARCHITECTURE, 1, 0),
+        error(libc::ENOSYS),
+        step(LOAD, NUMBER_AT, 0, 0),
+        step(IF_AT_LEAST, 0x4000_0000, 0, 1),
+        error(libc::ENOSYS),
+    ];
+    let mut rules = refused();
+    if watch {
+        rules.extend(asked());
+    }
+    for (number, rule) in rules {
+        let Ok(number) = u32::try_from(number) else { continue };
+        let block = block(&rule);
+        filter.push(step(IF_EQUAL, number, 0, u8::try_from(block.len()).unwrap_or(u8::MAX)));
+        filter.extend(block);
+    }
+    filter.push(end(ALLOW));
+    filter
+}
+
+fn block(rule: &Rule) -> Vec<Instruction> {
+    let values = |arg: u8, values: &[u32], found: Instruction, other: Instruction| {
+        let mut steps = vec![step(LOAD, argument_at(arg), 0, 0)];
+        for (at, value) in values.iter().enumerate() {
+            // On a match, over the rest of the list and `other` to `found`.
+            let rest = u8::try_from(values.len() - at).unwrap_or(u8::MAX);
+            steps.push(step(IF_EQUAL, *value, rest, 0));
+        }
+        steps.extend([other, found]);
+        steps
+    };
+    let bits = |arg: u8, bits: u32, found: Instruction| {
+        vec![step(LOAD, argument_at(arg), 0, 0), step(IF_BITS, bits, 0, 1), found, end(ALLOW)]
+    };
+    match *rule {
+        Rule::Refuse(errno) => vec![error(errno)],
+        Rule::Ask => vec![end(NOTIFY)],
+        Rule::RefuseBits { arg, bits: wanted } => bits(arg, wanted, error(libc::EPERM)),
+        Rule::AskBits { arg, bits: wanted } => bits(arg, wanted, end(NOTIFY)),
+        Rule::RefuseValues { arg, values: list } => values(arg, list, error(libc::EPERM), end(ALLOW)),
+        Rule::AllowValues { arg, values: list } => values(arg, list, end(ALLOW), error(libc::EAFNOSUPPORT)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The kernel's machine, as far as the filter uses it.
+    fn run(filter: &[Instruction], architecture: u32, number: i64, args: [u64; 6]) -> u32 {
+        let mut at = 0;
+        let mut register = 0_u32;
+        loop {
+            let step = filter[at];
+            at += 1;
+            let jump = |is: bool| usize::from(if is { step.if_true } else { step.if_false });
+            match step.code {
+                LOAD => {
+                    register = match step.value {
+                        NUMBER_AT => u32::try_from(number).unwrap(),
+                        ARCHITECTURE_AT => architecture,
+                        offset => args[(offset as usize - 16) / 8] as u32,
+                    }
+                }
+                IF_EQUAL => at += jump(register == step.value),
+                IF_AT_LEAST => at += jump(register >= step.value),
+                IF_BITS => at += jump(register & step.value != 0),
+                RETURN => return step.value,
+                other => panic!("{other:#x}"),
+            }
+        }
+    }
+
+    #[test]
+    fn calls_are_refused_asked_about_and_let_through() {
+        let watch = instructions(true);
+        let plain = instructions(false);
+        let judge = |number, args: [u64; 6]| run(&watch, ARCHITECTURE, number, args);
+        assert_eq!(judge(libc::SYS_read, [0; 6]), ALLOW);
+        assert_eq!(judge(libc::SYS_ptrace, [0; 6]), ERROR | libc::EPERM as u32);
+        assert_eq!(judge(libc::SYS_clone3, [0; 6]), ERROR | libc::ENOSYS as u32);
+        assert_eq!(judge(libc::SYS_clone, [libc::SIGCHLD as u64, 0, 0, 0, 0, 0]), ALLOW);
+        assert_eq!(judge(libc::SYS_clone, [libc::CLONE_NEWUSER as u64, 0, 0, 0, 0, 0]), ERROR | 1);
+        for family in [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK] {
+            assert_eq!(judge(libc::SYS_socket, [family as u64, 0, 0, 0, 0, 0]), ALLOW, "{family}");
+        }
+        for family in [libc::AF_VSOCK, libc::AF_PACKET, libc::AF_ALG] {
+            let refused = ERROR | libc::EAFNOSUPPORT as u32;
+            assert_eq!(judge(libc::SYS_socket, [family as u64, 0, 0, 0, 0, 0]), refused, "{family}");
+        }
+        assert_eq!(judge(libc::SYS_ioctl, [0, libc::TIOCSTI, 0, 0, 0, 0]), ERROR | 1);
+        assert_eq!(judge(libc::SYS_ioctl, [0, libc::FIONREAD, 0, 0, 0, 0]), ALLOW);
+        let create = (libc::O_CREAT | libc::O_WRONLY) as u64;
+        assert_eq!(judge(libc::SYS_openat, [0, 0, create, 0, 0, 0]), NOTIFY);
+        assert_eq!(judge(libc::SYS_openat, [0, 0, libc::O_WRONLY as u64, 0, 0, 0]), ALLOW);
+        assert_eq!(judge(libc::SYS_renameat2, [0; 6]), NOTIFY);
+        assert_eq!(run(&plain, ARCHITECTURE, libc::SYS_renameat2, [0; 6]), ALLOW);
+        assert_eq!(run(&watch, 0x4000_0003, libc::SYS_read, [0; 6]), ERROR | libc::ENOSYS as u32);
+        assert_eq!(judge(0x4000_0000, [0; 6]), ERROR | libc::ENOSYS as u32);
+    }
+}

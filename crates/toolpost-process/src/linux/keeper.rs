@@ -1,0 +1,336 @@
+//! Keeps one command: starts it, watches the clock, and ends it with everything that it started.
+
+use super::child::{self, Streams};
+use super::guard::Guard;
+use super::namespaces::Entered;
+use super::sys::{self, Fork};
+use super::wire::{Reply, Request};
+use super::{init, post, sweep};
+use crate::ended::{Ended, Exit, Survivor, Why};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+/// What is left when the program has ended by itself gets this long to end politely.
+pub(super) const GRACE_AFTER_END: Duration = Duration::from_millis(150);
+
+/// The hard end must have worked within this time; what is left then is reported.
+const HARD_END: Duration = Duration::from_millis(2_000);
+
+/// A command with its pipes, as the launcher hands it to a keeper.
+pub(super) struct Job {
+    pub(super) request: Request,
+    pub(super) control: OwnedFd,
+    pub(super) streams: Streams,
+    pub(super) namespaces: Option<Result<Entered, Reply>>,
+}
+
+/// Keeps the command to its end, reports, and ends.
+pub(super) fn run(job: Job) -> ! {
+    sys::set_name(c"toolpost-keeper");
+    let control = match job.control.try_clone() {
+        Ok(control) => control,
+        Err(_) => sys::exit(1),
+    };
+    let reply = keep(job).unwrap_or_else(|error| match error.downcast::<Reply>() {
+        Ok(reply) => *reply,
+        Err(error) => Reply::NotRun {
+            what: format!("the command could not be kept: {error}"),
+            errno: error.downcast_ref::<io::Error>().and_then(io::Error::raw_os_error).unwrap_or(0),
+        },
+    });
+    let _ = post::send_framed(control, &reply.encode());
+    sys::exit(0)
+}
+
+struct Keeper {
+    started: Instant,
+    control: OwnedFd,
+    link: OwnedFd,
+    signals: OwnedFd,
+    /// The program; with namespaces, their first process.
+    main: i32,
+    has_namespaces: bool,
+    guard: Option<Guard>,
+    grace: Duration,
+    wall: Option<Instant>,
+    /// When the polite end is over, once it has begun.
+    hard_at: Option<Instant>,
+    why: Why,
+    exit: Option<Exit>,
+    survivors: Vec<Survivor>,
+    survivor_count: u64,
+    reserved: Vec<Vec<u8>>,
+    roots: Vec<Vec<u8>>,
+}
+
+type Failure = Box<dyn std::error::Error>;
+
+impl std::fmt::Display for Reply {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{self:?}")
+    }
+}
+
+impl std::error::Error for Reply {}
+
+fn keep(job: Job) -> Result<Reply, Failure> {
+    let Job { request, control, streams, namespaces } = job;
+    let started = Instant::now();
+    let _ = rustix::process::setsid();
+    sys::become_subreaper()?;
+    // If the launcher is killed, nobody else would tell us that it is time.
+    sys::signal_at_parents_death(libc::SIGTERM)?;
+    let signals = sys::signal_fd(&[libc::SIGCHLD, libc::SIGTERM, libc::SIGINT, libc::SIGHUP])?;
+    let (link, childs_link) = post::pair()?;
+    let namespaces = namespaces.transpose()?;
+    let has_namespaces = namespaces.is_some();
+    let forked = match &namespaces {
+        None => sys::fork()?,
+        Some(entered) => {
+            entered.enter()?;
+            sys::fork_into(libc::CLONE_NEWPID | libc::CLONE_NEWNS)
+                .map_err(|error| Reply::no_sandbox("process and mount namespaces", &error))?
+        }
+    };
+    let main = match forked {
+        Fork::Child => {
+            drop((link, control, signals));
+            match &request.view {
+                None => child::become_program(&request, &streams, &childs_link, || {
+                    // The keeper is the parent: without it nobody would end the program.
+                    sys::signal_at_parents_death(libc::SIGKILL).map_err(|error| Reply::NotRun {
+                        what: "the program cannot be tied to its keeper".into(),
+                        errno: error.raw_os_error().unwrap_or(0),
+                    })
+                }),
+                Some(view) => {
+                    let secrets = namespaces.as_ref().map_or(&[][..], Entered::secrets);
+                    init::run(&request, view, secrets, streams, childs_link)
+                }
+            }
+        }
+        Fork::Parent(pid) => pid,
+    };
+    drop((streams, childs_link));
+    let view = request.view.unwrap_or_default();
+    let mut keeper = Keeper {
+        started,
+        control,
+        link,
+        signals,
+        main,
+        has_namespaces,
+        guard: None,
+        grace: Duration::from_millis(request.grace_ms),
+        wall: (request.wall_ms > 0).then(|| started + Duration::from_millis(request.wall_ms)),
+        hard_at: None,
+        why: Why::Exited,
+        exit: None,
+        survivors: Vec::new(),
+        survivor_count: 0,
+        reserved: view.reserved,
+        roots: view.writable,
+    };
+    keeper.watch()
+}
+
+impl Reply {
+    /// That a layer of the sandbox cannot be had, and what the system says.
+    pub(super) fn no_sandbox(layer: &str, error: &io::Error) -> Reply {
+        Reply::NoSandbox { layer: layer.into(), why: error.to_string() }
+    }
+}
+
+impl Keeper {
+    fn watch(&mut self) -> Result<Reply, Failure> {
+        let mut is_link_open = true;
+        loop {
+            let timeout = self.next_moment().map(|at| {
+                let left = at.saturating_duration_since(Instant::now());
+                Timespec {
+                    tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX),
+                    tv_nsec: left.subsec_nanos().into(),
+                }
+            });
+            let nothing = PollFlags::empty();
+            let link_flags = if is_link_open { PollFlags::IN } else { nothing };
+            let control_flags = if self.hard_at.is_none() { PollFlags::IN } else { nothing };
+            // A descriptor that is not asked about still reports its hang-up, so it is left out.
+            let signals = self.signals.as_fd();
+            let link = if is_link_open { self.link.as_fd() } else { signals };
+            let control = if self.hard_at.is_none() { self.control.as_fd() } else { signals };
+            let guard = self.guard.as_ref().map_or(signals, Guard::listener);
+            let guard_flags = if self.guard.is_some() { PollFlags::IN } else { nothing };
+            let mut ready = [
+                PollFd::from_borrowed_fd(signals, PollFlags::IN),
+                PollFd::from_borrowed_fd(link, link_flags),
+                PollFd::from_borrowed_fd(control, control_flags),
+                PollFd::from_borrowed_fd(guard, guard_flags),
+            ];
+            match poll(&mut ready, timeout.as_ref()) {
+                Ok(_) | Err(rustix::io::Errno::INTR) => (),
+                Err(error) => return Err(io::Error::from(error).into()),
+            }
+            let guard_says = ready[3].revents();
+            let [on_signals, on_link, on_control, _] = ready.map(|fd| !fd.revents().is_empty());
+            if let Some(guard) = &self.guard {
+                if guard_says.contains(PollFlags::IN) {
+                    guard.answer_next();
+                } else if !guard_says.is_empty() {
+                    // Nobody is left who could ask.
+                    self.guard = None;
+                }
+            }
+            if on_link && is_link_open {
+                is_link_open = self.hear()?;
+            }
+            if on_signals {
+                if sys::take_signals(&self.signals, libc::SIGTERM) && self.hard_at.is_none() {
+                    self.begin_end(Why::Asked, self.grace);
+                }
+                if self.take_note() {
+                    // What init had to say lies in the link still.
+                    while is_link_open && self.has_word() {
+                        is_link_open = self.hear()?;
+                    }
+                    break;
+                }
+            }
+            if on_control && self.hard_at.is_none() {
+                self.begin_end(Why::Asked, self.grace);
+            }
+            let now = Instant::now();
+            if self.hard_at.is_none() && self.wall.is_some_and(|at| now >= at) {
+                self.begin_end(Why::TimedOut, self.grace);
+            }
+            if self.hard_at.is_some_and(|at| now >= at) {
+                self.end_hard();
+                while is_link_open && self.has_word() {
+                    is_link_open = self.hear()?;
+                }
+                break;
+            }
+        }
+        let (cpu, peak_memory) = sys::usage_of_children();
+        Ok(Reply::Ended(Ended {
+            exit: self.exit.unwrap_or(Exit::Signal(libc::SIGKILL)),
+            why: self.why,
+            survivors: std::mem::take(&mut self.survivors),
+            survivor_count: self.survivor_count,
+            wall: self.started.elapsed(),
+            cpu: Duration::from_micros(cpu),
+            peak_memory,
+        }))
+    }
+
+    fn next_moment(&self) -> Option<Instant> {
+        match self.hard_at {
+            Some(at) => Some(at),
+            None => self.wall,
+        }
+    }
+
+    fn has_word(&self) -> bool {
+        let mut ready = [PollFd::new(&self.link, PollFlags::IN)];
+        poll(&mut ready, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|count| count > 0)
+    }
+
+    /// Hears what the program's side says; whether it may say more.
+    fn hear(&mut self) -> Result<bool, Failure> {
+        let mut buffer = vec![0; 64 * 1024];
+        let (count, mut fds) = post::receive(&self.link, &mut buffer)?;
+        if count == 0 {
+            return Ok(false);
+        }
+        if let Some(listener) = fds.pop() {
+            self.guard = Some(Guard::new(listener, std::mem::take(&mut self.reserved), self.roots.clone()));
+            return Ok(true);
+        }
+        match Reply::decode(&buffer[..count])? {
+            Reply::Ended(ended) => {
+                self.exit = Some(ended.exit);
+                if self.survivors.is_empty() {
+                    (self.survivors, self.survivor_count) = (ended.survivors, ended.survivor_count);
+                }
+                // Init ends by itself; it is watched all the same.
+                if self.hard_at.is_none() {
+                    self.hard_at = Some(Instant::now() + GRACE_AFTER_END + Duration::from_millis(300));
+                }
+                Ok(true)
+            }
+            reply => {
+                self.end_hard();
+                Err(reply.into())
+            }
+        }
+    }
+
+    /// Takes the end of children; whether all has ended.
+    fn take_note(&mut self) -> bool {
+        let (main, has_namespaces) = (self.main, self.has_namespaces);
+        let mut status = None;
+        let are_more = sweep::reap_all(|pid, how| {
+            if pid == main {
+                status = Some(how);
+            }
+        });
+        if let Some(status) = status
+            && !has_namespaces
+        {
+            self.exit = Some(exit_of(status));
+            if are_more && self.hard_at.is_none() {
+                self.begin_end(Why::Exited, GRACE_AFTER_END);
+            }
+        }
+        !are_more
+    }
+
+    fn begin_end(&mut self, why: Why, grace: Duration) {
+        self.why = why;
+        if self.has_namespaces {
+            self.hard_at = Some(Instant::now() + grace + Duration::from_millis(300));
+            let grace = u64::try_from(grace.as_millis()).unwrap_or(0);
+            let _ = post::send(&self.link, &grace.to_le_bytes(), &[]);
+            return;
+        }
+        self.hard_at = Some(Instant::now() + grace);
+        let pids = sweep::descendants();
+        let others: Vec<u32> =
+            pids.iter().copied().filter(|pid| i32::try_from(*pid) != Ok(self.main)).collect();
+        (self.survivors, self.survivor_count) = sweep::survivors(&others);
+        sweep::ask_to_end(&pids);
+    }
+
+    fn end_hard(&mut self) {
+        if self.has_namespaces {
+            // With the first process of its namespace, every process of it ends.
+            sys::kill(self.main, libc::SIGKILL);
+        }
+        let main = self.main;
+        let mut status = None;
+        let is_empty = sweep::end_all(&self.signals, HARD_END, |pid, how| {
+            if pid == main {
+                status = Some(how);
+            }
+        });
+        if let Some(status) = status
+            && !self.has_namespaces
+        {
+            self.exit = Some(exit_of(status));
+        }
+        if !is_empty {
+            (self.survivors, self.survivor_count) = sweep::survivors(&sweep::descendants());
+            self.survivors.iter_mut().for_each(|survivor| survivor.remains = true);
+        }
+    }
+}
+
+/// How a process ended, from what `wait` reports.
+pub(super) fn exit_of(status: i32) -> Exit {
+    match libc::WIFSIGNALED(status) {
+        true => Exit::Signal(libc::WTERMSIG(status)),
+        false => Exit::Code(libc::WEXITSTATUS(status)),
+    }
+}

@@ -1,0 +1,332 @@
+//! The files that a confined command sees: a new root, put together from pieces of the old one.
+//!
+//! Every piece is taken hold of by descriptor before anything is covered, so that a workspace below `/tmp` is found
+//! although the command has a `/tmp` of its own.
+
+use super::sys;
+use super::wire::{Reply, View};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags};
+use rustix::mount::{
+    MountFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags, mount, mount_change,
+    move_mount, open_tree, unmount,
+};
+use std::ffi::{CString, OsStr};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// Folders of the system, read-only; where one is a link, the link is laid.
+const SYSTEM: &[&str] = &[
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/etc",
+    "/opt",
+    "/nix",
+    "/gnu",
+    "/run/systemd/resolve",
+    "/run/current-system",
+    "/sys/devices/system/cpu",
+];
+
+const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+
+const READ_ONLY: u64 = 1;
+const NO_SUID: u64 = 2;
+const NO_DEVICES: u64 = 4;
+
+/// Where the new root is put together.
+const STAGE: &str = "/tmp";
+
+struct Piece {
+    at: PathBuf,
+    tree: OwnedFd,
+    is_folder: bool,
+}
+
+/// Makes this process's namespace show the view and nothing else.
+pub(super) fn lay(view: &View, secrets: &[Vec<u8>]) -> Result<(), Reply> {
+    let mut step = "private mounts";
+    try_lay(view, secrets, &mut step)
+        .map_err(|error| Reply::no_sandbox(&format!("mount namespace ({step})"), &error))
+}
+
+fn try_lay(view: &View, secrets: &[Vec<u8>], step: &mut &'static str) -> io::Result<()> {
+    mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
+    *step = "system folders";
+    let mut links = Vec::new();
+    let mut pieces = Vec::new();
+    for path in SYSTEM.iter().map(Path::new) {
+        if let Ok(target) = rustix::fs::readlink(path, Vec::new()) {
+            links.push((path, target));
+        } else if let Some(piece) = take(path, READ_ONLY | NO_SUID | NO_DEVICES)? {
+            pieces.push(piece);
+        }
+    }
+    *step = "readable folders";
+    for path in view.readable.iter().map(|path| as_path(path)) {
+        pieces.extend(take(path, READ_ONLY | NO_SUID | NO_DEVICES)?);
+    }
+    *step = "workspace";
+    let mut writable = Vec::new();
+    for path in view.writable.iter().map(|path| as_path(path)) {
+        writable.extend(take(path, NO_SUID | NO_DEVICES)?);
+    }
+    let scratch = match view.scratch.as_slice() {
+        [] => None,
+        path => take(as_path(path), NO_SUID | NO_DEVICES)?,
+    };
+    *step = "devices";
+    let mut devices = Vec::new();
+    for path in DEVICES.iter().map(Path::new) {
+        devices.extend(take(path, NO_SUID)?);
+    }
+    *step = "new root";
+    let flags = MountFlags::NOSUID | MountFlags::NODEV;
+    mount("toolpost", STAGE, "tmpfs", flags, c"mode=0755,size=64m")?;
+    rustix::process::chdir(STAGE)?;
+    *step = "folders of its own";
+    for (path, mode) in
+        [("tmp", 0o1777), ("var/tmp", 0o1777), ("dev", 0o755), ("proc", 0o555), ("run", 0o755)]
+    {
+        make_folder(Path::new(path), mode)?;
+    }
+    let private = c"mode=1777,size=50%";
+    mount("toolpost", "tmp", "tmpfs", flags, private)?;
+    mount("proc", "proc", "proc", MountFlags::RDONLY | flags | MountFlags::NOEXEC, None)?;
+    make_folder(Path::new("dev/shm"), 0o1777)?;
+    mount("toolpost", "dev/shm", "tmpfs", flags, private)?;
+    for (name, target) in [
+        ("dev/fd", "/proc/self/fd"),
+        ("dev/stdin", "/proc/self/fd/0"),
+        ("dev/stdout", "/proc/self/fd/1"),
+        ("dev/stderr", "/proc/self/fd/2"),
+    ] {
+        rustix::fs::symlink(target, name)?;
+    }
+    // The home folder first: toolchains and workspaces may lie in it.
+    let home = as_path(&view.home);
+    if home.is_absolute() && home != Path::new("/") && !home.starts_with("/tmp") {
+        let inside = below(home);
+        make_folder(inside, 0o755)?;
+        mount("toolpost", inside, "tmpfs", flags, c"mode=0755,size=50%")?;
+    } else if home.is_absolute() && home != Path::new("/") {
+        make_folder(below(home), 0o755)?;
+    }
+    *step = "pieces of the view";
+    for (path, target) in links {
+        if let Some(above) = below(path).parent() {
+            make_folder(above, 0o755)?;
+        }
+        rustix::fs::symlink(target, below(path))?;
+    }
+    pieces.extend(devices);
+    // What lies inside another piece is laid after it.
+    pieces.sort_by(|a, b| a.at.cmp(&b.at));
+    let covered_by_writable = |at: &Path| view.writable.iter().any(|root| at.starts_with(as_path(root)));
+    for piece in pieces.iter().filter(|piece| !covered_by_writable(&piece.at)) {
+        put(piece)?;
+    }
+    writable.sort_by(|a, b| a.at.cmp(&b.at));
+    for (number, piece) in writable.iter().enumerate() {
+        match &scratch {
+            None => put(piece)?,
+            Some(scratch) => {
+                *step = "throw-away overlay";
+                put_overlay(piece, scratch, number)?;
+            }
+        }
+    }
+    *step = "locked files";
+    pin_and_lock(view)?;
+    *step = "hidden files";
+    let hidden = view.hidden.iter().chain(secrets);
+    hide(hidden.map(|path| as_path(path)))?;
+    *step = "change of root";
+    seal_root()
+}
+
+fn as_path(bytes: &[u8]) -> &Path {
+    Path::new(OsStr::from_bytes(bytes))
+}
+
+/// The same path seen from the new root, which is the current folder.
+fn below(path: &Path) -> &Path {
+    path.strip_prefix("/").unwrap_or(path)
+}
+
+/// Takes hold of a file or folder with all that is mounted in it; none if it is not there.
+fn take(path: &Path, attributes: u64) -> io::Result<Option<Piece>> {
+    let flags =
+        OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC | OpenTreeFlags::AT_RECURSIVE;
+    let tree = match open_tree(CWD, path, flags) {
+        Ok(tree) => tree,
+        Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR | rustix::io::Errno::ACCESS) => {
+            return Ok(None);
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let stat = rustix::fs::fstat(&tree)?;
+    let is_folder = rustix::fs::FileType::from_raw_mode(stat.st_mode).is_dir();
+    sys::mount_attributes(tree.as_fd(), attributes)?;
+    Ok(Some(Piece { at: path.to_owned(), tree, is_folder }))
+}
+
+/// Puts a piece at its path in the new root.
+fn put(piece: &Piece) -> io::Result<()> {
+    let at = below(&piece.at);
+    make_place(at, piece.is_folder)?;
+    let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
+    move_mount(piece.tree.as_fd(), "", CWD, at, flags)?;
+    Ok(())
+}
+
+/// Puts a folder at its path such that changes go to the scratch folder.
+fn put_overlay(piece: &Piece, scratch: &Piece, number: usize) -> io::Result<()> {
+    // Both are shown for a moment below a name of this process's own, as the option takes paths.
+    let (lower, store) = (format!("lower{number}"), format!("store{number}"));
+    for (name, tree) in [(&lower, &piece.tree), (&store, &scratch.tree)] {
+        make_folder(Path::new(name), 0o700)?;
+        let copy = open_tree(
+            tree,
+            "",
+            OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::AT_EMPTY_PATH | OpenTreeFlags::AT_RECURSIVE,
+        )?;
+        move_mount(copy.as_fd(), "", CWD, name.as_str(), MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?;
+    }
+    let (upper, work) = (format!("{store}/{number}/upper"), format!("{store}/{number}/work"));
+    for folder in [&upper, &work] {
+        make_folder(Path::new(folder), 0o700)?;
+    }
+    let at = below(&piece.at);
+    make_place(at, true)?;
+    let options = CString::new(format!("lowerdir={lower},upperdir={upper},workdir={work},userxattr"))?;
+    mount("toolpost", at, "overlay", MountFlags::NOSUID | MountFlags::NODEV, options.as_c_str())?;
+    for name in [&lower, &store] {
+        unmount(name.as_str(), UnmountFlags::DETACH)?;
+    }
+    Ok(())
+}
+
+/// Makes locked files read-only where they lie, and the folders above them immovable.
+fn pin_and_lock(view: &View) -> io::Result<()> {
+    let roots: Vec<&Path> = view.writable.iter().map(|path| as_path(path)).collect();
+    let mut pinned: Vec<PathBuf> = Vec::new();
+    let mut locked: Vec<&Path> = view.locked.iter().map(|path| as_path(path)).collect();
+    locked.sort();
+    for path in locked {
+        let Some(root) = roots.iter().find(|root| path.starts_with(root)) else { continue };
+        let between: Vec<&Path> =
+            path.ancestors().skip(1).take_while(|above| above != root && above.starts_with(root)).collect();
+        for above in between.into_iter().rev() {
+            if !pinned.iter().any(|known| known == above) {
+                lay_over_itself(above, 0)?;
+                pinned.push(above.to_owned());
+            }
+        }
+        lay_over_itself(path, READ_ONLY)?;
+    }
+    Ok(())
+}
+
+/// Mounts what is at a path onto itself: it cannot be moved or removed any more. Without following links.
+fn lay_over_itself(path: &Path, attributes: u64) -> io::Result<()> {
+    let Some(place) = open_place(path)? else { return Ok(()) };
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE
+        | OpenTreeFlags::OPEN_TREE_CLOEXEC
+        | OpenTreeFlags::AT_RECURSIVE
+        | OpenTreeFlags::AT_EMPTY_PATH;
+    let tree = open_tree(&place, "", flags)?;
+    if attributes != 0 {
+        sys::mount_attributes(tree.as_fd(), attributes)?;
+    }
+    let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
+    move_mount(tree.as_fd(), "", &place, "", flags)?;
+    Ok(())
+}
+
+/// A path in the new root, without following links; none if it is not there or is a link.
+fn open_place(path: &Path) -> io::Result<Option<OwnedFd>> {
+    let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    match rustix::fs::openat2(CWD, below(path), OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), resolve) {
+        Ok(place) => Ok(Some(place)),
+        Err(rustix::io::Errno::NOENT | rustix::io::Errno::LOOP | rustix::io::Errno::NOTDIR) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Covers files with one that nobody can read, folders with an empty one.
+fn hide<'a>(paths: impl Iterator<Item = &'a Path>) -> io::Result<()> {
+    make_place(Path::new("run/hidden-file"), false)?;
+    make_folder(Path::new("run/hidden-folder"), 0o000)?;
+    rustix::fs::chmod("run/hidden-file", Mode::empty())?;
+    rustix::fs::chmod("run/hidden-folder", Mode::empty())?;
+    for path in paths {
+        let Some(place) = open_place(path)? else { continue };
+        let stat = rustix::fs::fstat(&place)?;
+        let cover = match rustix::fs::FileType::from_raw_mode(stat.st_mode).is_dir() {
+            true => "run/hidden-folder",
+            false => "run/hidden-file",
+        };
+        let tree = open_tree(CWD, cover, OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC)?;
+        sys::mount_attributes(tree.as_fd(), READ_ONLY)?;
+        let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
+        move_mount(tree.as_fd(), "", &place, "", flags)?;
+    }
+    Ok(())
+}
+
+/// The new root becomes the root, read-only; the old one is gone.
+fn seal_root() -> io::Result<()> {
+    let here = open_tree(CWD, ".", OpenTreeFlags::OPEN_TREE_CLOEXEC)?;
+    sys::pivot_to_here()?;
+    unmount(".", UnmountFlags::DETACH)?;
+    rustix::process::chdir("/")?;
+    sys::mount_attributes_of_one(here.as_fd(), READ_ONLY)
+}
+
+fn make_place(at: &Path, is_folder: bool) -> io::Result<()> {
+    if is_folder {
+        return make_folder(at, 0o755);
+    }
+    if let Some(above) = at.parent() {
+        make_folder(above, 0o755)?;
+    }
+    match rustix::fs::openat(
+        CWD,
+        at,
+        OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC,
+        Mode::from_raw_mode(0o644),
+    ) {
+        Ok(_) => Ok(()),
+        // It is there and cannot be written: a place all the same.
+        Err(
+            rustix::io::Errno::ACCESS
+            | rustix::io::Errno::ROFS
+            | rustix::io::Errno::ISDIR
+            | rustix::io::Errno::NXIO,
+        ) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn make_folder(at: &Path, mode: u32) -> io::Result<()> {
+    if at.as_os_str().is_empty() || rustix::fs::statat(CWD, at, AtFlags::empty()).is_ok() {
+        return Ok(());
+    }
+    if let Some(above) = at.parent() {
+        make_folder(above, 0o755)?;
+    }
+    match rustix::fs::mkdirat(CWD, at, Mode::from_raw_mode(mode)) {
+        Ok(()) | Err(rustix::io::Errno::EXIST) => {
+            rustix::fs::chmod(at, Mode::from_raw_mode(mode))?;
+            Ok(())
+        }
+        Err(error) => Err(error.into()),
+    }
+}

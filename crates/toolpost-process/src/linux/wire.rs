@@ -1,0 +1,257 @@
+//! What this process and the launcher tell each other, as bytes.
+
+use crate::ended::{Ended, Exit, Survivor, Why};
+use std::io;
+use std::time::Duration;
+
+/// A command, as the launcher gets it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Request {
+    pub(super) argv: Vec<Vec<u8>>,
+    pub(super) environment: Vec<Vec<u8>>,
+    pub(super) folder: Vec<u8>,
+    pub(super) wall_ms: u64,
+    pub(super) grace_ms: u64,
+    pub(super) cpu_s: u64,
+    pub(super) processes: u64,
+    pub(super) view: Option<View>,
+}
+
+/// The sandbox, as the launcher gets it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct View {
+    pub(super) writable: Vec<Vec<u8>>,
+    pub(super) readable: Vec<Vec<u8>>,
+    pub(super) locked: Vec<Vec<u8>>,
+    pub(super) hidden: Vec<Vec<u8>>,
+    pub(super) reserved: Vec<Vec<u8>>,
+    pub(super) home: Vec<u8>,
+    pub(super) scratch: Vec<u8>,
+    pub(super) network: bool,
+}
+
+/// What a keeper says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Reply {
+    /// The program could not be run.
+    NotRun { what: String, errno: i32 },
+    /// A layer of the sandbox is not to be had.
+    NoSandbox { layer: String, why: String },
+    /// Everything has ended.
+    Ended(Ended),
+}
+
+/// Writes values one after another.
+#[derive(Default)]
+struct Out(Vec<u8>);
+
+impl Out {
+    fn number(&mut self, number: u64) {
+        self.0.extend_from_slice(&number.to_le_bytes());
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.number(bytes.len() as u64);
+        self.0.extend_from_slice(bytes);
+    }
+
+    fn list(&mut self, list: &[Vec<u8>]) {
+        self.number(list.len() as u64);
+        list.iter().for_each(|bytes| self.bytes(bytes));
+    }
+}
+
+/// Reads them back.
+struct In<'a>(&'a [u8]);
+
+impl In<'_> {
+    fn number(&mut self) -> io::Result<u64> {
+        let (first, rest) = self.0.split_first_chunk().ok_or(io::ErrorKind::UnexpectedEof)?;
+        self.0 = rest;
+        Ok(u64::from_le_bytes(*first))
+    }
+
+    fn bytes(&mut self) -> io::Result<Vec<u8>> {
+        let length = usize::try_from(self.number()?).unwrap_or(usize::MAX);
+        let (first, rest) = self.0.split_at_checked(length).ok_or(io::ErrorKind::UnexpectedEof)?;
+        self.0 = rest;
+        Ok(first.to_vec())
+    }
+
+    fn list(&mut self) -> io::Result<Vec<Vec<u8>>> {
+        let count = self.number()?;
+        (0..count).map(|_| self.bytes()).collect()
+    }
+
+    fn text(&mut self) -> io::Result<String> {
+        Ok(String::from_utf8_lossy(&self.bytes()?).into_owned())
+    }
+}
+
+impl Request {
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let mut out = Out::default();
+        out.list(&self.argv);
+        out.list(&self.environment);
+        out.bytes(&self.folder);
+        for number in [self.wall_ms, self.grace_ms, self.cpu_s, self.processes] {
+            out.number(number);
+        }
+        out.number(u64::from(self.view.is_some()));
+        if let Some(view) = &self.view {
+            for list in [&view.writable, &view.readable, &view.locked, &view.hidden, &view.reserved] {
+                out.list(list);
+            }
+            out.bytes(&view.home);
+            out.bytes(&view.scratch);
+            out.number(u64::from(view.network));
+        }
+        out.0
+    }
+
+    pub(super) fn decode(bytes: &[u8]) -> io::Result<Request> {
+        let mut from = In(bytes);
+        let mut request = Request {
+            argv: from.list()?,
+            environment: from.list()?,
+            folder: from.bytes()?,
+            wall_ms: from.number()?,
+            grace_ms: from.number()?,
+            cpu_s: from.number()?,
+            processes: from.number()?,
+            view: None,
+        };
+        if from.number()? == 1 {
+            request.view = Some(View {
+                writable: from.list()?,
+                readable: from.list()?,
+                locked: from.list()?,
+                hidden: from.list()?,
+                reserved: from.list()?,
+                home: from.bytes()?,
+                scratch: from.bytes()?,
+                network: from.number()? == 1,
+            });
+        }
+        Ok(request)
+    }
+}
+
+impl Reply {
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let mut out = Out::default();
+        match self {
+            Reply::NotRun { what, errno } => {
+                out.number(0);
+                out.bytes(what.as_bytes());
+                out.number(u64::from(errno.unsigned_abs()));
+            }
+            Reply::NoSandbox { layer, why } => {
+                out.number(1);
+                out.bytes(layer.as_bytes());
+                out.bytes(why.as_bytes());
+            }
+            Reply::Ended(ended) => {
+                out.number(2);
+                let (kind, value) = match ended.exit {
+                    Exit::Code(code) => (0, code),
+                    Exit::Signal(signal) => (1, signal),
+                };
+                let why = match ended.why {
+                    Why::Exited => 0,
+                    Why::TimedOut => 1,
+                    Why::Asked => 2,
+                };
+                let numbers = [
+                    kind,
+                    u64::from(value.unsigned_abs()),
+                    why,
+                    micros(ended.wall),
+                    micros(ended.cpu),
+                    ended.peak_memory,
+                    ended.survivor_count,
+                    ended.survivors.len() as u64,
+                ];
+                numbers.into_iter().for_each(|number| out.number(number));
+                for survivor in &ended.survivors {
+                    out.number(u64::from(survivor.pid));
+                    out.bytes(survivor.name.as_bytes());
+                    out.number(u64::from(survivor.remains));
+                }
+            }
+        }
+        out.0
+    }
+
+    pub(super) fn decode(bytes: &[u8]) -> io::Result<Reply> {
+        let mut from = In(bytes);
+        Ok(match from.number()? {
+            0 => Reply::NotRun { what: from.text()?, errno: small(from.number()?) },
+            1 => Reply::NoSandbox { layer: from.text()?, why: from.text()? },
+            _ => {
+                let exit = match (from.number()?, small(from.number()?)) {
+                    (0, code) => Exit::Code(code),
+                    (_, signal) => Exit::Signal(signal),
+                };
+                let why = match from.number()? {
+                    0 => Why::Exited,
+                    1 => Why::TimedOut,
+                    _ => Why::Asked,
+                };
+                let wall = Duration::from_micros(from.number()?);
+                let cpu = Duration::from_micros(from.number()?);
+                let peak_memory = from.number()?;
+                let survivor_count = from.number()?;
+                let survivors = (0..from.number()?)
+                    .map(|_| {
+                        let pid = u32::try_from(from.number()?).unwrap_or(0);
+                        Ok(Survivor { pid, name: from.text()?, remains: from.number()? == 1 })
+                    })
+                    .collect::<io::Result<_>>()?;
+                Reply::Ended(Ended { exit, why, survivors, survivor_count, wall, cpu, peak_memory })
+            }
+        })
+    }
+}
+
+fn micros(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
+}
+
+fn small(number: u64) -> i32 {
+    i32::try_from(number).unwrap_or(i32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        let list = vec![b"a".to_vec(), b"\xff/b".to_vec()];
+        let mut request =
+            Request { argv: list.clone(), wall_ms: 7, folder: b"/".to_vec(), ..Request::default() };
+        assert_eq!(Request::decode(&request.encode()).unwrap(), request);
+        request.view = Some(View { hidden: list, home: b"/h".to_vec(), network: true, ..View::default() });
+        let bytes = request.encode();
+        assert_eq!(Request::decode(&bytes).unwrap(), request);
+        assert!((0..bytes.len()).all(|cut| Request::decode(&bytes[..cut]).is_err()));
+        let survivors = vec![Survivor { pid: 3, name: "sleep 9".into(), remains: true }];
+        let ended = Ended {
+            exit: Exit::Signal(9),
+            why: Why::TimedOut,
+            survivors,
+            survivor_count: 1,
+            wall: Duration::from_millis(5),
+            cpu: Duration::from_micros(9),
+            peak_memory: 4096,
+        };
+        for reply in [
+            Reply::Ended(ended),
+            Reply::NotRun { what: "x".into(), errno: 2 },
+            Reply::NoSandbox { layer: "l".into(), why: "w".into() },
+        ] {
+            assert_eq!(Reply::decode(&reply.encode()).unwrap(), reply);
+        }
+    }
+}
