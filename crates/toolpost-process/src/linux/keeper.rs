@@ -8,7 +8,8 @@ use super::wire::{Reply, Request};
 use super::{init, post, sweep};
 use crate::ended::{Ended, Exit, Survivor, Why};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use std::io;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
@@ -18,29 +19,68 @@ pub(super) const GRACE_AFTER_END: Duration = Duration::from_millis(150);
 /// The hard end must have worked within this time; what is left then is reported.
 const HARD_END: Duration = Duration::from_millis(2_000);
 
-/// A command with its pipes, as the launcher hands it to a keeper.
+/// A command with its pipes, as this process was handed it.
 pub(super) struct Job {
     pub(super) request: Request,
     pub(super) control: OwnedFd,
     pub(super) streams: Streams,
-    pub(super) namespaces: Option<Result<Entered, Reply>>,
 }
 
-/// Keeps the command to its end, reports, and ends.
-pub(super) fn run(job: Job) -> ! {
-    sys::set_name(c"toolpost-keeper");
-    let control = match job.control.try_clone() {
-        Ok(control) => control,
+impl Job {
+    /// Takes the next command from a socket; none when the other end is gone.
+    pub(super) fn receive(socket: &OwnedFd) -> io::Result<Option<Job>> {
+        loop {
+            let mut buffer = [0; 16];
+            let (count, fds) = post::receive(socket, &mut buffer)?;
+            if count == 0 {
+                return Ok(None);
+            }
+            if let Some(job) = Job::from_descriptors(fds)? {
+                return Ok(Some(job));
+            }
+        }
+    }
+
+    /// The command that came with these descriptors; none if it makes no sense.
+    pub(super) fn from_descriptors(fds: Vec<OwnedFd>) -> io::Result<Option<Job>> {
+        let Ok([body, control, stdin, stdout, stderr]) = <[OwnedFd; 5]>::try_from(fds) else {
+            return Ok(None);
+        };
+        let mut bytes = Vec::new();
+        let mut body = File::from(body);
+        body.seek(SeekFrom::Start(0))?;
+        body.read_to_end(&mut bytes)?;
+        let streams = Streams { stdin, stdout, stderr };
+        Ok(Request::decode(&bytes).ok().map(|request| Job { request, control, streams }))
+    }
+}
+
+/// Keeps a confined command to its end, reports, and ends.
+pub(super) fn run_confined(job: Job, namespaces: Result<Entered, Reply>) -> ! {
+    let Job { request, control, streams } = job;
+    finish(&control, start_confined(&request, &control, streams, namespaces))
+}
+
+/// Waits for a command without a sandbox, with its process ready; keeps it to its end, reports, and ends.
+///
+/// All that can be done before the command is known is done: when it comes, it need only be run. `taken` hears of it,
+/// so that the next keeper can be made ready; confined commands are passed on to it.
+pub(super) fn run_spare(jobs: OwnedFd, taken: OwnedFd) -> ! {
+    match wait_for_command(jobs, taken) {
+        Ok((control, mut keeper)) => finish(&control, keeper.watch()),
         Err(_) => sys::exit(1),
-    };
-    let reply = keep(job).unwrap_or_else(|error| match error.downcast::<Reply>() {
+    }
+}
+
+fn finish(control: &OwnedFd, result: Result<Reply, Failure>) -> ! {
+    let reply = result.unwrap_or_else(|error| match error.downcast::<Reply>() {
         Ok(reply) => *reply,
         Err(error) => Reply::NotRun {
             what: format!("the command could not be kept: {error}"),
             errno: error.downcast_ref::<io::Error>().and_then(io::Error::raw_os_error).unwrap_or(0),
         },
     });
-    let _ = post::send_framed(control, &reply.encode());
+    let _ = control.try_clone().and_then(|control| post::send_framed(control, &reply.encode()));
     sys::exit(0)
 }
 
@@ -75,65 +115,125 @@ impl std::fmt::Display for Reply {
 
 impl std::error::Error for Reply {}
 
-fn keep(job: Job) -> Result<Reply, Failure> {
-    let Job { request, control, streams, namespaces } = job;
-    let started = Instant::now();
+/// The keeper's own standing: a session, the children of its children, and the signals it listens to.
+fn become_keeper() -> io::Result<OwnedFd> {
+    sys::set_name(c"toolpost-keeper");
     let _ = rustix::process::setsid();
     sys::become_subreaper()?;
     // If the launcher is killed, nobody else would tell us that it is time.
     sys::signal_at_parents_death(libc::SIGTERM)?;
-    let signals = sys::signal_fd(&[libc::SIGCHLD, libc::SIGTERM, libc::SIGINT, libc::SIGHUP])?;
+    sys::signal_fd(&[libc::SIGCHLD, libc::SIGTERM, libc::SIGINT, libc::SIGHUP])
+}
+
+fn start_confined(
+    request: &Request,
+    control: &OwnedFd,
+    streams: Streams,
+    namespaces: Result<Entered, Reply>,
+) -> Result<Reply, Failure> {
+    let view = request.view.as_ref().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
+    let signals = become_keeper()?;
     let (link, childs_link) = post::pair()?;
-    let namespaces = namespaces.transpose()?;
-    let has_namespaces = namespaces.is_some();
-    let forked = match &namespaces {
-        None => sys::fork()?,
-        Some(entered) => {
-            entered.enter()?;
-            sys::fork_into(libc::CLONE_NEWPID | libc::CLONE_NEWNS)
-                .map_err(|error| Reply::no_sandbox("process and mount namespaces", &error))?
-        }
-    };
+    let namespaces = namespaces?;
+    namespaces.enter()?;
+    let forked = sys::fork_into(libc::CLONE_NEWPID | libc::CLONE_NEWNS)
+        .map_err(|error| Reply::no_sandbox("process and mount namespaces", &error))?;
     let main = match forked {
         Fork::Child => {
-            drop((link, control, signals));
-            match &request.view {
-                None => child::become_program(&request, &streams, &childs_link, || {
-                    // The keeper is the parent: without it nobody would end the program.
-                    sys::signal_at_parents_death(libc::SIGKILL).map_err(|error| Reply::NotRun {
-                        what: "the program cannot be tied to its keeper".into(),
-                        errno: error.raw_os_error().unwrap_or(0),
-                    })
-                }),
-                Some(view) => {
-                    let secrets = namespaces.as_ref().map_or(&[][..], Entered::secrets);
-                    init::run(&request, view, secrets, streams, childs_link)
-                }
-            }
+            drop((link, signals));
+            init::run(request, view, namespaces.secrets(), streams, childs_link)
         }
         Fork::Parent(pid) => pid,
     };
     drop((streams, childs_link));
-    let view = request.view.unwrap_or_default();
-    let mut keeper = Keeper {
-        started,
-        control,
-        link,
-        signals,
-        main,
-        has_namespaces,
-        guard: None,
-        grace: Duration::from_millis(request.grace_ms),
-        wall: (request.wall_ms > 0).then(|| started + Duration::from_millis(request.wall_ms)),
-        hard_at: None,
-        why: Why::Exited,
-        exit: None,
-        survivors: Vec::new(),
-        survivor_count: 0,
-        reserved: view.reserved,
-        roots: view.writable,
-    };
+    let limits = (request.wall_ms, request.grace_ms);
+    let mut keeper = Keeper::new(control.try_clone()?, link, signals, main, limits);
+    keeper.has_namespaces = true;
+    keeper.reserved.clone_from(&view.reserved);
+    keeper.roots.clone_from(&view.writable);
     keeper.watch()
+}
+
+fn wait_for_command(jobs: OwnedFd, taken: OwnedFd) -> io::Result<(OwnedFd, Keeper)> {
+    let signals = become_keeper()?;
+    let (link, childs_link) = post::pair()?;
+    let main = match sys::fork()? {
+        Fork::Child => {
+            drop((link, signals));
+            // The keeper is the parent: without it nobody would end the program.
+            if sys::signal_at_parents_death(libc::SIGKILL).is_err() {
+                sys::exit(1);
+            }
+            wait_as_child(&jobs, &taken, &childs_link)
+        }
+        Fork::Parent(pid) => pid,
+    };
+    drop((jobs, taken, childs_link));
+    let mut limits = [0; 16];
+    let (count, mut fds) = post::receive(&link, &mut limits)?;
+    let (Some(control), 16) = (fds.pop(), count) else { return Err(io::ErrorKind::UnexpectedEof.into()) };
+    let (wall, grace) = limits.split_at(8);
+    let number = |bytes: &[u8]| bytes.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+    let keeper = Keeper::new(control.try_clone()?, link, signals, main, (number(wall), number(grace)));
+    Ok((control, keeper))
+}
+
+/// The process that becomes the program of the first command without a sandbox.
+fn wait_as_child(jobs: &OwnedFd, taken: &OwnedFd, link: &OwnedFd) -> ! {
+    loop {
+        let Ok(Some(job)) = Job::receive(jobs) else { sys::exit(0) };
+        let Job { request, control, streams } = job;
+        if request.view.is_some() {
+            let Ok(body) = rustix::fs::memfd_create("command", rustix::fs::MemfdFlags::CLOEXEC) else {
+                continue;
+            };
+            let mut body = File::from(body);
+            if body.write_all(&request.encode()).is_ok() {
+                let body = OwnedFd::from(body);
+                let Streams { stdin, stdout, stderr } = &streams;
+                let fds = [body.as_fd(), control.as_fd(), stdin.as_fd(), stdout.as_fd(), stderr.as_fd()];
+                let _ = post::send(taken, b"confined", &fds);
+            }
+            continue;
+        }
+        let limits = [request.wall_ms.to_le_bytes(), request.grace_ms.to_le_bytes()].concat();
+        if post::send(link, &limits, &[control.as_fd()]).is_err() {
+            sys::exit(1);
+        }
+        let _ = post::send(taken, b"taken", &[]);
+        drop(control);
+        child::become_program(&request, &streams, link, || Ok(()));
+    }
+}
+
+impl Keeper {
+    fn new(
+        control: OwnedFd,
+        link: OwnedFd,
+        signals: OwnedFd,
+        main: i32,
+        (wall_ms, grace_ms): (u64, u64),
+    ) -> Keeper {
+        let started = Instant::now();
+        Keeper {
+            started,
+            control,
+            link,
+            signals,
+            main,
+            has_namespaces: false,
+            guard: None,
+            grace: Duration::from_millis(grace_ms),
+            wall: (wall_ms > 0).then(|| started + Duration::from_millis(wall_ms)),
+            hard_at: None,
+            why: Why::Exited,
+            exit: None,
+            survivors: Vec::new(),
+            survivor_count: 0,
+            reserved: Vec::new(),
+            roots: Vec::new(),
+        }
+    }
 }
 
 impl Reply {

@@ -1,17 +1,13 @@
 //! The launcher: one thread, no secrets, nothing inherited; forks a keeper for every command it is handed.
 
-use super::child::Streams;
 use super::keeper::{self, Job};
 use super::namespaces::Shared;
 use super::sys::{self, Fork};
-use super::wire::Request;
 use super::{post, sweep};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{Mode, OFlags};
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
-use std::os::fd::OwnedFd;
+use std::io;
 use std::time::Duration;
 
 /// How long keepers may take to end their commands when the process they run for is gone.
@@ -38,38 +34,59 @@ fn serve() -> io::Result<()> {
     let _ = rustix::process::setsid();
     sys::become_subreaper()?;
     let signals = sys::signal_fd(&[libc::SIGCHLD, libc::SIGTERM, libc::SIGINT, libc::SIGHUP])?;
+    let (inbox, taken) = post::pair()?;
     let mut keepers = BTreeSet::new();
     let mut shared = Shared::default();
+    let mut needs_spare = true;
     loop {
-        let mut ready = [PollFd::new(&socket, PollFlags::IN), PollFd::new(&signals, PollFlags::IN)];
+        if needs_spare {
+            match sys::fork()? {
+                Fork::Child => {
+                    drop((signals, inbox));
+                    keeper::run_spare(socket, taken)
+                }
+                Fork::Parent(pid) => keepers.insert(pid),
+            };
+            needs_spare = false;
+        }
+        // Of the socket only its end is waited for: commands are taken from it by the keeper that is ready.
+        let mut ready = [
+            PollFd::new(&socket, PollFlags::empty()),
+            PollFd::new(&signals, PollFlags::IN),
+            PollFd::new(&inbox, PollFlags::IN),
+        ];
         match poll(&mut ready, None) {
             Ok(_) | Err(rustix::io::Errno::INTR) => (),
             Err(error) => return Err(error.into()),
         }
-        let (has_message, has_signal) = (!ready[0].revents().is_empty(), !ready[1].revents().is_empty());
+        let [is_over, has_signal, has_word] = ready.map(|fd| !fd.revents().is_empty());
+        if has_word {
+            let mut buffer = [0; 16];
+            match post::receive(&inbox, &mut buffer)? {
+                (_, fds) if fds.is_empty() => needs_spare = true,
+                (_, fds) => {
+                    let Some(job) = Job::from_descriptors(fds)? else { continue };
+                    let Some(view) = &job.request.view else { continue };
+                    let namespaces = shared.for_view(view);
+                    match sys::fork()? {
+                        Fork::Child => {
+                            drop((socket, signals, inbox, taken));
+                            keeper::run_confined(job, namespaces)
+                        }
+                        Fork::Parent(pid) => keepers.insert(pid),
+                    };
+                }
+            }
+        }
         if has_signal {
             sys::take_signals(&signals, 0);
-            take_note(&mut keepers);
+            needs_spare |= take_note(&mut keepers);
         }
-        if has_message {
-            let mut buffer = [0; 16];
-            let (count, fds) = post::receive(&socket, &mut buffer)?;
-            if count == 0 {
-                break;
-            }
-            let Ok([body, control, stdin, stdout, stderr]) = <[OwnedFd; 5]>::try_from(fds) else { continue };
-            let Ok(request) = read_request(body) else { continue };
-            let namespaces = request.view.as_ref().map(|view| shared.for_view(view));
-            let job = Job { request, control, streams: Streams { stdin, stdout, stderr }, namespaces };
-            match sys::fork()? {
-                Fork::Child => {
-                    drop((socket, signals));
-                    keeper::run(job)
-                }
-                Fork::Parent(pid) => keepers.insert(pid),
-            };
+        if is_over && !has_word {
+            break;
         }
     }
+    drop((socket, taken));
     // The keepers see for themselves that nobody is there any more.
     let until = std::time::Instant::now() + LAST;
     while !keepers.is_empty() && std::time::Instant::now() < until {
@@ -80,13 +97,14 @@ fn serve() -> io::Result<()> {
     Ok(())
 }
 
-/// Takes the end of keepers and of orphans. A keeper that was killed leaves its command's processes to us.
-fn take_note(keepers: &mut BTreeSet<i32>) {
+/// Takes the end of keepers and of orphans. A keeper that was killed leaves its command's processes to us, and may
+/// have been the one that was ready for the next: whether one was.
+fn take_note(keepers: &mut BTreeSet<i32>) -> bool {
     let mut is_orphaned = false;
-    let mut note = |pid: i32, status: i32| {
+    sweep::reap_all(|pid: i32, status: i32| {
         is_orphaned |= keepers.remove(&pid) && libc::WIFSIGNALED(status);
-    };
-    sweep::reap_all(&mut note);
+    });
+    let was_killed = is_orphaned;
     while is_orphaned {
         let orphans: Vec<u32> = sweep::children_of_this()
             .into_iter()
@@ -105,12 +123,5 @@ fn take_note(keepers: &mut BTreeSet<i32>) {
             });
         }
     }
-}
-
-fn read_request(body: OwnedFd) -> io::Result<Request> {
-    let mut file = File::from(body);
-    file.seek(SeekFrom::Start(0))?;
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes)?;
-    Request::decode(&bytes)
+    was_killed
 }
