@@ -2,11 +2,13 @@
 
 mod builder;
 mod deadline;
+mod ground;
 mod held_back;
 mod services;
 
 pub use builder::ContextBuilder;
 pub(crate) use deadline::Deadline;
+pub use ground::Ground;
 pub use held_back::HeldBack;
 pub use services::{Extra, Services};
 
@@ -19,14 +21,15 @@ use crate::error::{Code, ToolError};
 use crate::event::{Event, EventKind, EventSink, NoEvents};
 use crate::executor::{Call, Executor};
 use crate::outcome::Outcome;
-use crate::redact::Redactor;
+use crate::redact::{RedactingWriter, Redactor};
 use crate::registry::Snapshot;
-use crate::spill::{HANDLE_PREFIX, Spill};
+use crate::spill::{HANDLE_PREFIX, Spill, SpillFile};
 use crate::tool::{OutputBudget, Setting};
 use crate::workspace::{File, Guard, Memory, Overlay, Workspace, WorkspacePath};
 use futures_util::FutureExt;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -319,6 +322,16 @@ impl Context {
     pub async fn call_all(&self, calls: Vec<Call>) -> Option<Vec<Outcome>> {
         let (executor, snapshot) = self.call.executor.clone()?;
         Some(executor.run_all_in(snapshot, self, calls).await)
+    }
+
+    /// A writer that takes known secrets out of what passes through it, across the borders of pieces.
+    pub fn without_secrets<W: Write>(&self, into: W) -> RedactingWriter<Arc<Redactor>, W> {
+        RedactingWriter::new(Arc::clone(&self.host.redactor), into)
+    }
+
+    /// A file for an output of this call that is too long to hold; none where nothing is kept. See [`Spill::file`].
+    pub fn spill_file(&self, threshold: usize) -> Option<SpillFile> {
+        self.host.spill.as_ref()?.file(self.session(), self.call_id(), threshold).ok()
     }
 
     pub(crate) fn redactor(&self) -> &Arc<Redactor> {

@@ -37,7 +37,7 @@ pub use alias::{Alias, ArgumentAlias, ArgumentPath};
 pub use capability::{Capabilities, Capability, Facts, Need};
 pub use clock::{Clock, SystemClock};
 pub use confirm::{Always, Answer, Answers, Confirm, NobodyThere, Question, Remember, Scope};
-pub use context::{Context, ContextBuilder, Extra, HeldBack, Ids, Services, Spawn};
+pub use context::{Context, ContextBuilder, Extra, Ground, HeldBack, Ids, Services, Spawn};
 pub use dialect::Dialect;
 pub use error::{Code, ToolError};
 pub use event::{Event, EventKind, EventSink, MemoryLog, NoEvents, Sinks};
@@ -54,7 +54,7 @@ pub use redact::{RedactingWriter, Redactor};
 pub use registry::{Draft, Entry, Prepared, Registry, Resolved, Snapshot};
 pub use schema::{MAX_DEPTH, Problem, Repair, Schema, arguments_of, data_of};
 pub use seen::Seen;
-pub use spill::{HANDLE_PREFIX, Spill, SpillLimits};
+pub use spill::{HANDLE_PREFIX, Spill, SpillFile, SpillLimits};
 pub use tokens::tokens;
 pub use tool::{
     Amendment, AnyTool, Definition, DynamicTool, FunctionTool, OutputBudget, Setting, Spec, Texts, Tool,
@@ -62,6 +62,6 @@ pub use tool::{
 };
 pub use workspace::{
     Candidate, Change, Disk, Entries, Entry as FolderEntry, File, Found, Guard, Kind, LeftOut, Lock, Locks,
-    Memory, OuterRules, Overlay, ReadSeek, ScanOptions, Scanned, Stat, Usage, Visit, Walk, WalkOptions,
-    Worker, Workspace, WorkspacePath, Written, scan, walk,
+    Mark, Marked, Memory, OuterRules, Overlay, ReadSeek, ScanOptions, Scanned, Stat, Surveyor, Usage, Visit,
+    Walk, WalkOptions, Worker, Workspace, WorkspacePath, Written, scan, walk,
 };

@@ -16,12 +16,14 @@ pub struct Output<D = ()> {
     pub data: D,
     /// Images and other files that are not text.
     pub attachments: Vec<Attachment>,
+    /// How the tool itself cut the text, if it did; otherwise the executor cuts what is over the budget.
+    pub truncated: Option<Truncation>,
 }
 
 impl<D> Output<D> {
     /// An output of text and data.
     pub fn new(title: impl Into<String>, text: impl Into<String>, data: D) -> Output<D> {
-        Output { title: title.into(), text: text.into(), data, attachments: Vec::new() }
+        Output { title: title.into(), text: text.into(), data, attachments: Vec::new(), truncated: None }
     }
 
     /// Adds an attachment.
@@ -32,7 +34,13 @@ impl<D> Output<D> {
     }
 
     pub(crate) fn map_data<E>(self, change: impl FnOnce(D) -> E) -> Output<E> {
-        Output { title: self.title, text: self.text, data: change(self.data), attachments: self.attachments }
+        Output {
+            title: self.title,
+            text: self.text,
+            data: change(self.data),
+            attachments: self.attachments,
+            truncated: self.truncated,
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use aho_corasick::{AhoCorasick, MatchKind};
 use std::borrow::Cow;
 use std::io::{self, Write};
+use std::ops::Deref;
 
 /// How much is looked at in one go.
 const PIECE: usize = 64 * 1024;
@@ -54,19 +55,24 @@ impl Redactor {
     }
 
     /// A writer that redacts what passes through it, across the borders of chunks.
-    pub fn writer<W: Write>(&self, inner: W) -> RedactingWriter<'_, W> {
-        RedactingWriter { redactor: self, inner, pending: Vec::new() }
+    pub fn writer<W: Write>(&self, inner: W) -> RedactingWriter<&Redactor, W> {
+        RedactingWriter::new(self, inner)
     }
 }
 
 /// See [`Redactor::writer`]. [`RedactingWriter::finish`] writes what was held back.
-pub struct RedactingWriter<'r, W: Write> {
-    redactor: &'r Redactor,
+pub struct RedactingWriter<R: Deref<Target = Redactor>, W: Write> {
+    redactor: R,
     inner: W,
     pending: Vec<u8>,
 }
 
-impl<W: Write> RedactingWriter<'_, W> {
+impl<R: Deref<Target = Redactor>, W: Write> RedactingWriter<R, W> {
+    /// A writer that redacts what passes through it.
+    pub fn new(redactor: R, inner: W) -> RedactingWriter<R, W> {
+        RedactingWriter { redactor, inner, pending: Vec::new() }
+    }
+
     /// Writes what was held back and gives the inner writer back.
     pub fn finish(mut self) -> io::Result<W> {
         self.drain(0)?;
@@ -101,7 +107,7 @@ impl<W: Write> RedactingWriter<'_, W> {
     }
 }
 
-impl<W: Write> Write for RedactingWriter<'_, W> {
+impl<R: Deref<Target = Redactor>, W: Write> Write for RedactingWriter<R, W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.redactor.is_empty() {
             self.inner.write_all(bytes)?;

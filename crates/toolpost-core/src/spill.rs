@@ -13,7 +13,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
 /// How handles begin.
@@ -32,7 +32,7 @@ pub struct SpillLimits {
 
 impl Default for SpillLimits {
     fn default() -> SpillLimits {
-        SpillLimits { per_call: 256 << 20, total: 1 << 30, age: Duration::from_secs(7 * 24 * 3600) }
+        SpillLimits { per_call: 16 << 30, total: 16 << 30, age: Duration::from_secs(7 * 24 * 3600) }
     }
 }
 
@@ -76,6 +76,14 @@ impl Spill {
             redactor.writer(Capped { inner: io::BufWriter::new(file), left: self.limits.per_call, kept: 0 });
         writer.write_all(text.as_bytes())?;
         Ok(writer.finish()?.kept)
+    }
+
+    /// A file for an output that is written as it comes, with its secrets already taken out. It is made when more than
+    /// `threshold` bytes have come, and kept if [`SpillFile::keep`] is called.
+    pub fn file(self: &Arc<Self>, session: &str, call: &str, threshold: usize) -> io::Result<SpillFile> {
+        let path = self.folder(session).join(file_name(call).ok_or(io::ErrorKind::InvalidInput)?);
+        let handle = format!("{HANDLE_PREFIX}{call}");
+        Ok(SpillFile { spill: Arc::clone(self), path, handle, threshold, pending: Vec::new(), file: None })
     }
 
     /// Opens a handle of this session.
@@ -155,6 +163,82 @@ impl Spill {
     }
 }
 
+/// After so many bytes the room that is left is looked at again.
+const LOOK_EVERY: u64 = 64 << 20;
+
+/// So much of the disk is left to others.
+const LEAVE_FREE: u64 = 2 << 30;
+
+fn free_bytes(file: &fs::File) -> u64 {
+    rustix::fs::fstatvfs(file).map_or(u64::MAX, |disk| disk.f_bavail.saturating_mul(disk.f_frsize))
+}
+
+/// An output on its way to its spill file. Dropped without [`SpillFile::keep`], it leaves nothing behind.
+pub struct SpillFile {
+    spill: Arc<Spill>,
+    path: PathBuf,
+    handle: String,
+    threshold: usize,
+    pending: Vec<u8>,
+    file: Option<Capped<io::BufWriter<fs::File>>>,
+}
+
+impl SpillFile {
+    /// Keeps what was written. Returns its handle and how many bytes are under it; none if it stayed below the
+    /// threshold.
+    pub fn keep(mut self) -> io::Result<Option<(String, u64)>> {
+        let Some(mut file) = self.file.take() else { return Ok(None) };
+        if let Err(error) = file.flush() {
+            let _ = fs::remove_file(&self.path);
+            return Err(error);
+        }
+        Ok(Some((std::mem::take(&mut self.handle), file.kept)))
+    }
+
+    fn begin(&mut self) -> io::Result<&mut Capped<io::BufWriter<fs::File>>> {
+        self.spill.collect_now_and_then();
+        if let Some(folder) = self.path.parent() {
+            fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        }
+        let file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&self.path)?;
+        let inner = io::BufWriter::with_capacity(256 * 1024, file);
+        let file = self.file.insert(Capped { inner, left: self.spill.limits.per_call, kept: 0 });
+        file.write_all(&std::mem::take(&mut self.pending))?;
+        Ok(file)
+    }
+}
+
+impl Write for SpillFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if let Some(file) = &mut self.file {
+            let before = file.kept / LOOK_EVERY;
+            let count = file.write(bytes)?;
+            // The disk is for others too: what is kept of a flood ends before it is full.
+            if file.kept / LOOK_EVERY > before && free_bytes(file.inner.get_ref()) < LEAVE_FREE {
+                file.left = 0;
+            }
+            return Ok(count);
+        }
+        self.pending.extend_from_slice(bytes);
+        if self.pending.len() > self.threshold {
+            self.begin()?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.as_mut().map_or(Ok(()), Write::flush)
+    }
+}
+
+impl Drop for SpillFile {
+    fn drop(&mut self) {
+        if self.file.take().is_some() {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
 fn listed(folder: &Path) -> Vec<PathBuf> {
     fs::read_dir(folder)
         .map(|entries| entries.flatten().map(|entry| entry.path()).collect())
@@ -231,6 +315,26 @@ mod tests {
         assert_eq!(spill.collect(), 2);
         assert!(spill.open("s", "spill:b").is_err());
         assert!(spill.open("s", "spill:c").is_ok());
+    }
+
+    #[test]
+    fn an_output_is_kept_as_it_comes_and_only_if_it_is_long() {
+        let (_directory, spill) = spill(SpillLimits { per_call: 100, ..SpillLimits::default() });
+        let spill = Arc::new(spill);
+        let mut short = spill.file("s", "short", 10).unwrap();
+        short.write_all(b"0123456789").unwrap();
+        assert_eq!(short.keep().unwrap(), None);
+        let mut long = spill.file("s", "long", 10).unwrap();
+        for _ in 0..30 {
+            long.write_all(b"01234").unwrap();
+        }
+        assert_eq!(long.keep().unwrap(), Some(("spill:long".to_owned(), 100)));
+        assert_eq!(spill.open("s", "spill:long").unwrap().stat.size, 100);
+        let mut dropped = spill.file("s", "dropped", 1).unwrap();
+        dropped.write_all(b"012").unwrap();
+        drop(dropped);
+        assert!(spill.open("s", "spill:dropped").is_err());
+        assert!(spill.file("s", "../x", 1).is_err());
     }
 
     #[test]

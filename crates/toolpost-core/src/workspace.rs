@@ -13,6 +13,7 @@ mod place;
 mod refusal;
 mod rules;
 mod scan;
+mod survey;
 mod turns;
 mod walk;
 
@@ -24,6 +25,7 @@ pub use overlay::{Change, Overlay};
 pub use path::WorkspacePath;
 pub use rules::OuterRules;
 pub use scan::{Candidate, ScanOptions, Scanned, Visit, Worker, scan};
+pub use survey::{Mark, Marked, Surveyor};
 pub use walk::{Found, LeftOut, Walk, WalkOptions, walk};
 
 use crate::error::ToolError;
@@ -103,6 +105,14 @@ pub trait Workspace: Send + Sync {
         _options: ScanOptions,
         _visit: &Arc<dyn Visit>,
     ) -> Option<BoxFuture<'a, Result<Scanned, ToolError>>> {
+        None
+    }
+
+    /// Marks every file and folder, and tells which are not free; `None` where no command could see them.
+    fn survey<'a>(
+        &'a self,
+        _surveyor: Arc<dyn Surveyor>,
+    ) -> Option<BoxFuture<'a, Result<Vec<Marked>, ToolError>>> {
         None
     }
 

@@ -33,7 +33,12 @@ pub(super) async fn finish(
             (Err(error.with_message(message)), truncation)
         }
         Ok(mut output) => {
-            let (text, truncation) = shown(ctx, budget, output.text).await;
+            let own = output.truncated.take();
+            let (text, truncation) = match own {
+                // What the tool has cut is cut; it knows of more than it handed over.
+                Some(own) => (without_secrets(&redactor, output.text), Some(own)),
+                None => shown(ctx, budget, output.text).await,
+            };
             output.text = text;
             if !redactor.is_empty() {
                 output.title = change(&output.title);

@@ -48,9 +48,26 @@ impl Guard for CallGuard {
         }
         Err(denied(&self.policy, &request, ", which this call was not decided for").with("path", name))
     }
+
+    fn is_open_to_commands(&self, action: Capability, name: &str) -> bool {
+        self.decides(action, name)
+    }
 }
 
 impl CallGuard {
+    /// Rules that name the tool are about its commands; files are a matter of rules about files.
+    fn decides(&self, action: Capability, name: &str) -> bool {
+        let accesses = [Access::path(action, name)];
+        let decision = self.policy.decide(&Request { tool: "", accesses: &accesses });
+        let is_gits_own = || {
+            decision.rule().is_some_and(|rule| {
+                rule.is_protected() && matches!(rule.resource().as_str(), ".git" | "git~1")
+            })
+        };
+        // No file tool has any business inside a repository, but git does; what chooses programs is listed apart.
+        decision.effect() == Effect::Allow || self.consented.contains(&accesses[0]) || is_gits_own()
+    }
+
     fn undeclared(&self, action: Capability, name: &str) -> ToolError {
         ToolError::new(
             Code::PermissionDenied,

@@ -4,8 +4,8 @@ mod judged;
 
 use self::judged::Judged;
 use super::{
-    Entries, File, Kind, Lock, OuterRules, ReadSeek, ScanOptions, Scanned, Stat, Visit, Workspace,
-    WorkspacePath, Written,
+    Entries, File, Kind, Lock, Marked, OuterRules, ReadSeek, ScanOptions, Scanned, Stat, Surveyor, Visit,
+    Workspace, WorkspacePath, Written,
 };
 use crate::capability::Capability;
 use crate::error::ToolError;
@@ -22,6 +22,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub trait Guard: Send + Sync {
     /// Whether the call may do this to the file of this display name.
     fn judge(&self, action: Capability, name: &str) -> Result<(), ToolError>;
+
+    /// Whether a command that the call starts may do this to the file: only what the policy allows without a question.
+    fn is_open_to_commands(&self, action: Capability, name: &str) -> bool;
 }
 
 /// What a call has touched so far.
@@ -197,6 +200,13 @@ impl Workspace for Bound {
             self.stat(from).await?;
             scanned.await
         }))
+    }
+
+    fn survey<'a>(
+        &'a self,
+        surveyor: Arc<dyn Surveyor>,
+    ) -> Option<BoxFuture<'a, Result<Vec<Marked>, ToolError>>> {
+        self.inner.survey(surveyor)
     }
 
     fn outer_rules<'a>(&'a self, root: &'a str) -> BoxFuture<'a, OuterRules> {

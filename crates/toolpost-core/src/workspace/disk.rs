@@ -11,6 +11,7 @@ mod look;
 mod outer;
 mod roots;
 mod scan;
+mod survey;
 
 pub use lock::Locks;
 
@@ -20,7 +21,8 @@ use self::roots::{Failure, Roots};
 use super::place::{Place, RootName};
 use super::turns::Turns;
 use super::{
-    Entries, File, Lock, OuterRules, ScanOptions, Scanned, Stat, Visit, Workspace, WorkspacePath, Written,
+    Entries, File, Lock, Marked, OuterRules, ScanOptions, Scanned, Stat, Surveyor, Visit, Workspace,
+    WorkspacePath, Written,
 };
 use crate::error::{Code, ToolError};
 use crate::future::BoxFuture;
@@ -209,6 +211,16 @@ impl Workspace for Disk {
         Some(Box::pin(self.run(from, Doing::Reading, move |roots, place| {
             scan::scan(roots, place, options, &excludes, visit.as_ref())
         })))
+    }
+
+    fn survey<'a>(
+        &'a self,
+        surveyor: Arc<dyn Surveyor>,
+    ) -> Option<BoxFuture<'a, Result<Vec<Marked>, ToolError>>> {
+        let root = WorkspacePath::new(".");
+        Some(Box::pin(async move {
+            self.run(&root, Doing::Reading, move |roots, _| survey::survey(roots, surveyor.as_ref())).await
+        }))
     }
 
     fn outer_rules<'a>(&'a self, root: &'a str) -> BoxFuture<'a, OuterRules> {
