@@ -54,6 +54,8 @@ pub(super) struct Judge {
     pub(super) harmless: Option<Vec<Word>>,
     prints: bool,
     places: Places,
+    /// How many bytes were read, those of texts within texts included.
+    read: usize,
 }
 
 impl Judge {
@@ -61,6 +63,10 @@ impl Judge {
     pub(super) fn text(&mut self, text: &str, dialect: Dialect, depth: usize) -> Read<()> {
         if depth > DEEPEST {
             return Err(Unclear("it nests too deep"));
+        }
+        self.read += text.len();
+        if self.read > 2 * super::LONGEST {
+            return Err(Unclear("it is too long"));
         }
         let script = reader::read(text, dialect)?;
         second::agrees(text, &script)?;

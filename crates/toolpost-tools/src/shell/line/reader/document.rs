@@ -2,6 +2,10 @@
 
 use super::{Quoting, Read, Reader, Unclear};
 
+/// How long the word that ends a here-document may be, and how many may follow one line.
+const LONGEST: usize = 60;
+const MOST: usize = 6;
+
 /// A here-document whose text follows the end of the line.
 pub(super) struct Document {
     delimiter: String,
@@ -24,7 +28,7 @@ impl Reader<'_> {
             _ => None,
         };
         let delimiter = self.name();
-        if delimiter.is_empty() {
+        if delimiter.is_empty() || delimiter.len() > LONGEST || self.documents.len() >= MOST {
             return Err(Unclear("the end of a here-document is not a plain word"));
         }
         if let Some(quote) = quote {
