@@ -152,7 +152,11 @@ impl Rule {
         let resource = self.resource();
         match &target.resource {
             Aim::Path(path) => resource.matches_normal_path(path),
-            Aim::Command(command) => resource.matches_command(command),
+            // One command has one line; whatever handed in more did not read it, so no part of it is allowed.
+            Aim::Command(command) => {
+                let is_read = self.effect() != Effect::Allow || !command.contains(['\n', '\r']);
+                resource.is_everything() || (is_read && resource.matches_command(command))
+            }
             Aim::Host(host) => resource.matches_host(host),
             Aim::Anything if resource.is_everything() => true,
             Aim::Anything if self.effect() == Effect::Allow || self.is_protected() => false,

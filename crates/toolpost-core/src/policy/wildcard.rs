@@ -2,14 +2,65 @@
 //!
 //! Time is bounded by the product of both lengths; nothing is allocated. Paths are matched in `pattern.rs`.
 
-/// Whether the pattern matches the whole command line. A blank of the pattern stands for one blank or several, and a
-/// pattern that ends in ` *` also matches the command without arguments.
+/// Stands for a blank in quotes, which separates no words.
+const QUOTED_BLANK: char = '\u{E0A0}';
+
+/// Whether the pattern matches the whole command line. A blank of the pattern stands for one blank or several between
+/// words, never for one in quotes, and a pattern that ends in ` *` also matches the command without arguments.
 pub(super) fn command_matches(pattern: &str, command: &str) -> bool {
-    let command = command.trim();
-    matches(pattern.chars(), command.chars())
+    let command = Blanks::of_command(command.trim_matches([' ', '\t']));
+    matches(Blanks::of_pattern(pattern), command.clone())
         || pattern
             .strip_suffix(" *")
-            .is_some_and(|bare| !bare.ends_with('\\') && matches(bare.chars(), command.chars()))
+            .is_some_and(|bare| !bare.ends_with('\\') && matches(Blanks::of_pattern(bare), command))
+}
+
+/// The characters of a command or a pattern, with the blanks that stand in quotes changed into another character, so
+/// that `git * --dry-run *` is not met by a message that says `--dry-run`.
+#[derive(Clone)]
+struct Blanks<'a> {
+    letters: std::str::Chars<'a>,
+    quote: Option<char>,
+    is_escaped: bool,
+    /// In a pattern a backslash takes the next character as it is, and only what remains is a command's.
+    is_pattern: bool,
+    is_taken: bool,
+}
+
+impl<'a> Blanks<'a> {
+    fn of_command(text: &'a str) -> Blanks<'a> {
+        Blanks { letters: text.chars(), quote: None, is_escaped: false, is_pattern: false, is_taken: false }
+    }
+
+    fn of_pattern(text: &'a str) -> Blanks<'a> {
+        Blanks { is_pattern: true, ..Blanks::of_command(text) }
+    }
+}
+
+impl Iterator for Blanks<'_> {
+    type Item = char;
+
+    fn next(&mut self) -> Option<char> {
+        let letter = self.letters.next()?;
+        if self.is_pattern && !self.is_taken && letter == '\\' {
+            self.is_taken = true;
+            return Some(letter);
+        }
+        self.is_taken = false;
+        if self.is_escaped {
+            self.is_escaped = false;
+            return Some(letter);
+        }
+        match (self.quote, letter) {
+            (None, '\'' | '"') => self.quote = Some(letter),
+            (Some(quote), letter) if letter == quote => self.quote = None,
+            // In `'…'` a backslash is itself; in `$'…'` the canonical text of a quote is `\'`.
+            (None | Some('"'), '\\') => self.is_escaped = true,
+            (Some(_), ' ' | '\t') => return Some(QUOTED_BLANK),
+            _ => {}
+        }
+        Some(letter)
+    }
 }
 
 /// Whether the pattern matches the host, whatever its case and a final dot.
@@ -95,13 +146,14 @@ fn step<T: Iterator<Item = char> + Clone>(wanted: Wanted, mut text: T) -> Option
         Wanted::Exactly(wanted) => (letter == wanted).then_some(text),
         Wanted::Anything => Some(text),
         Wanted::Blanks => {
-            if !letter.is_whitespace() {
+            // The end of a line begins another command, and other blanks of Unicode are letters to a shell.
+            if !matches!(letter, ' ' | '\t') {
                 return None;
             }
             loop {
                 let mut rest = text.clone();
                 match rest.next() {
-                    Some(letter) if letter.is_whitespace() => text = rest,
+                    Some(' ' | '\t') => text = rest,
                     _ => return Some(text),
                 }
             }
@@ -133,6 +185,14 @@ mod tests {
             (r"echo \*", "echo *", true),
             (r"echo \*", "echo x", false),
             (r"echo \ *", "echo", false),
+            ("git log *", "git\nlog x", false),
+            ("git log *", "git\u{a0}log x", false),
+            ("git * --dry-run *", "git push --dry-run x", true),
+            ("git * --dry-run *", "git push 'a --dry-run b'", false),
+            ("git * --dry-run *", r"git push 'it'\''s --dry-run b' x", false),
+            ("git commit -m 'a b'", "git commit -m 'a b'", true),
+            (r"echo 'it'\\''s a *'", r"echo 'it'\''s a *'", true),
+            ("git commit *", "git commit -m 'a b'", true),
             ("", "", true),
             ("", "x", false),
         ] {
