@@ -41,5 +41,5 @@ pub use command::{Command, Limits, Output, Stdin};
 pub use ended::{Ended, Exit, Survivor, Why};
 pub use environment::is_allowed_variable;
 pub use error::Error;
-pub use running::Running;
+pub use running::{Ender, Running};
 pub use sandbox::{Layer, Sandbox, layers};

@@ -4,7 +4,7 @@ use crate::capture::Capture;
 use crate::command::{Command, Stdin};
 use crate::ended::Ended;
 use crate::error::Error;
-use crate::platform::{Control, Started};
+use crate::platform::{self, Control, Started};
 use std::io::Write;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -66,6 +66,11 @@ impl Running {
         self.control.end();
     }
 
+    /// Something that can ask for the end while this is being waited for.
+    pub fn ender(&self) -> Ender {
+        Ender(self.control.ender())
+    }
+
     /// Waits until the command and all it started have ended.
     pub async fn wait(&mut self) -> Result<Ended, Error> {
         self.control.wait().await
@@ -120,6 +125,17 @@ impl Running {
             }
         }
         ended.ok_or_else(|| Error::launcher("the command's end was not reported"))
+    }
+}
+
+/// Asks for the end of a command; see [`Running::ender`].
+#[derive(Debug, Clone)]
+pub struct Ender(platform::Ender);
+
+impl Ender {
+    /// Asks for the end of the command and of all it started.
+    pub fn end(&self) {
+        self.0.end();
     }
 }
 

@@ -11,21 +11,32 @@ pub mod shell;
 use std::borrow::Cow;
 use toolpost_core::{Manifest, Pack, Registry, Services, ToolError};
 
+/// What a host says about its tools.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// About commands.
+    pub shell: shell::Settings,
+}
+
 /// Every built-in pack, in the order in which its tools are listed.
-pub fn packs() -> Vec<Pack> {
-    vec![filesystem::pack(), search::pack(), meta::pack()]
+pub fn packs(settings: &Settings) -> Vec<Pack> {
+    vec![filesystem::pack(), search::pack(), shell::pack(settings.shell.clone()), meta::pack()]
 }
 
 /// Adds the tools of every built-in pack, whatever services there are.
-pub fn register_all(registry: &Registry) -> Result<(), ToolError> {
-    registry.change(|draft| packs().iter().try_for_each(|pack| pack.register(draft)))
+pub fn register_all(registry: &Registry, settings: &Settings) -> Result<(), ToolError> {
+    registry.change(|draft| packs(settings).iter().try_for_each(|pack| pack.register(draft)))
 }
 
 /// Adds the tools of the packs whose services are there. A tool with needs of its own is registered all the same: it is
 /// not offered while they are unmet, and called anyway it says what is missing.
-pub fn register_default(registry: &Registry, services: &Services) -> Result<(), ToolError> {
+pub fn register_default(
+    registry: &Registry,
+    services: &Services,
+    settings: &Settings,
+) -> Result<(), ToolError> {
     registry.change(|draft| {
-        let packs = packs();
+        let packs = packs(settings);
         let mut there = packs.iter().filter(|pack| pack.needs().iter().all(|need| services.has(*need)));
         there.try_for_each(|pack| pack.register(draft))
     })
@@ -52,8 +63,8 @@ mod tests {
     #[test]
     fn every_pack_is_sound_and_has_its_own_name() {
         let registry = Registry::new();
-        register_all(&registry).unwrap();
-        let packs = packs();
+        register_all(&registry, &Settings::default()).unwrap();
+        let packs = packs(&Settings::default());
         let mut names: Vec<&str> = packs.iter().map(Pack::name).collect();
         names.sort_unstable();
         names.dedup();
@@ -65,8 +76,21 @@ mod tests {
     #[test]
     fn the_default_registry_has_what_needs_no_service() {
         let registry = Registry::new();
-        register_default(&registry, &Services::default()).unwrap();
-        let names = ["read", "write", "edit", "apply_patch", "delete", "list", "glob", "grep", "batch"];
+        register_default(&registry, &Services::default(), &Settings::default()).unwrap();
+        let names = [
+            "read",
+            "write",
+            "edit",
+            "apply_patch",
+            "delete",
+            "list",
+            "glob",
+            "grep",
+            "bash",
+            "bash_output",
+            "bash_kill",
+            "batch",
+        ];
         assert_eq!(registry.names(), names);
     }
 }

@@ -1,3 +1,30 @@
-//! The shell: command lines, judged before they run.
+//! The shell pack: commands in a sandbox, judged before they run, ended with all they started.
 
+mod background;
+mod bash;
+mod bash_kill;
+mod bash_output;
+mod clean;
 pub mod line;
+mod live;
+mod output;
+mod settings;
+
+pub use background::Background;
+pub use bash::Bash;
+pub use bash_kill::BashKill;
+pub use bash_output::BashOutput;
+pub use settings::{Confinement, Settings};
+
+use std::sync::Arc;
+use toolpost_core::Pack;
+
+/// The pack, under these settings.
+pub fn pack(settings: Settings) -> Pack {
+    let settings = Arc::new(settings);
+    let background = Arc::new(Background::new(settings.background));
+    Pack::new(crate::manifest("shell.json", include_str!("shell.json")))
+        .with(Bash::new(Arc::clone(&settings), Arc::clone(&background)))
+        .with(BashOutput::new(Arc::clone(&background)))
+        .with(BashKill::new(background))
+}

@@ -41,6 +41,9 @@ pub struct Flags {
     /// Allow just this: `action: resource`, such as 'bash: cargo test *' or 'read: /.env'.
     #[arg(long, value_name = "RULE", global = true, value_parser = parse_allow_rule)]
     pub allow_rule: Vec<Rule>,
+    /// How commands are confined: strict (the default; the kernel holds them to the policy) or none.
+    #[arg(long, value_name = "HOW", global = true)]
+    pub sandbox: Option<Sandbox>,
     /// Answer every question with yes, except those about protected and key files.
     #[arg(long, global = true)]
     pub yes: bool,
@@ -106,6 +109,24 @@ pub enum Command {
         #[command(subcommand)]
         command: Internal,
     },
+}
+
+/// How commands are confined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Sandbox {
+    /// The kernel holds them to the policy; where it cannot, they are refused.
+    Strict,
+    /// They can do what you can.
+    None,
+}
+
+impl From<Sandbox> for toolpost_tools::shell::Confinement {
+    fn from(sandbox: Sandbox) -> Self {
+        match sandbox {
+            Sandbox::Strict => Self::Strict,
+            Sandbox::None => Self::None,
+        }
+    }
 }
 
 /// Runs one tool.

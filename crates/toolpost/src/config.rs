@@ -1,6 +1,7 @@
 //! What flags, environment and files mean together. Nothing below knows where a value came from.
 
 pub mod answers;
+mod commands;
 mod data;
 mod descriptions;
 pub mod env;
@@ -63,6 +64,8 @@ pub struct Config {
     pub notes: Vec<String>,
     /// The secrets to take out of everything.
     pub redactor: Redactor,
+    /// What commands get, and how they are confined.
+    pub shell: toolpost_tools::shell::Settings,
 }
 
 impl Config {
@@ -77,7 +80,9 @@ impl Config {
         let notes = notes(&values);
         let own_files = own_files(&environment, &disk);
         let policy = Layers::policy(&values).with_rules(policy::Layer::BuiltIn, own_files);
+        let shell = commands::settings(&values, &environment);
         Ok(Config {
+            shell,
             is_session_named: values.session.is_some(),
             home: environment.home,
             session: values.session.as_ref().map_or_else(|| default_session(&roots), |id| id.value.clone()),

@@ -44,7 +44,8 @@ impl Runtime {
             );
         let registry = Arc::new(Registry::with_texts(texts));
         // No services yet: what needs one appears with it.
-        toolpost_tools::register_default(&registry, &Services::default())?;
+        let settings = toolpost_tools::Settings { shell: config.shell.clone() };
+        toolpost_tools::register_default(&registry, &Services::default(), &settings)?;
         let cancel = CancellationToken::new();
         let mut context = Context::builder(workspace)
             .session(&config.session)

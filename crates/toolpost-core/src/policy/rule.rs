@@ -59,7 +59,12 @@ impl Rule {
         };
         // Of one path, `write: a.txt` says the same as `=write: a.txt` and reads better.
         let action = match &access.resource {
-            Resource::Path(_) if tool == access.action.as_str() => Action::Capability(access.action),
+            // Rules that name a tool for commands are about its commands.
+            Resource::Path(_)
+                if tool == access.action.as_str() || !kinds(&Action::Tool(tool.to_owned())).path =>
+            {
+                Action::Capability(access.action)
+            }
             _ => Action::Tool(tool.to_owned()),
         };
         Some(Rule::from_parts(effect, action, Pattern::parse(&resource).ok()?, origin))

@@ -10,13 +10,13 @@ use crate::sandbox::Sandbox;
 use rustix::fs::{MemfdFlags, OFlags, memfd_create};
 use rustix::pipe::{PipeFlags, pipe_with};
 use std::ffi::OsStr;
-use std::io;
+use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 use tokio::io::AsyncReadExt;
 use tokio::net::UnixStream;
@@ -37,13 +37,31 @@ pub(crate) struct Started {
 #[derive(Debug)]
 pub(crate) struct Control {
     line: UnixStream,
+    /// The same line, for those who may ask for the end. They do not keep it open.
+    asking: Arc<std::os::unix::net::UnixStream>,
     heard: Vec<u8>,
+}
+
+/// Asks a keeper to end its command.
+#[derive(Debug, Clone)]
+pub(crate) struct Ender(Weak<std::os::unix::net::UnixStream>);
+
+impl Ender {
+    pub(crate) fn end(&self) {
+        if let Some(line) = self.0.upgrade() {
+            // A keeper that is gone has ended its command.
+            let _ = (&*line).write(b"end");
+        }
+    }
 }
 
 impl Control {
     pub(crate) fn end(&self) {
-        // A keeper that is gone has ended its command.
-        let _ = self.line.try_write(b"end");
+        self.ender().end();
+    }
+
+    pub(crate) fn ender(&self) -> Ender {
+        Ender(Arc::downgrade(&self.asking))
     }
 
     /// Can be dropped and called again: nothing is lost in between.
@@ -80,6 +98,7 @@ pub(crate) fn start(command: Command) -> Result<Started, Error> {
         |error: io::Error| Error::launcher(format!("the command's pipes could not be made: {error}"));
     let (ours, theirs) = std::os::unix::net::UnixStream::pair().map_err(failed)?;
     ours.set_nonblocking(true).map_err(failed)?;
+    let asking = Arc::new(ours.try_clone().map_err(failed)?);
     let line = UnixStream::from_std(ours).map_err(failed)?;
     let pipe = || pipe_with(PipeFlags::CLOEXEC).map_err(|error| failed(error.into()));
     let (stdin, to_stdin) = match command.stdin {
@@ -104,7 +123,7 @@ pub(crate) fn start(command: Command) -> Result<Started, Error> {
     hand_over(&[body.as_fd(), theirs.as_fd(), stdin.as_fd(), stdout.as_fd(), stderr.as_fd()])?;
     let receiver = |fd: OwnedFd| pipe::Receiver::from_owned_fd(nonblocking(fd)?);
     Ok(Started {
-        control: Control { line, heard: Vec::new() },
+        control: Control { line, asking, heard: Vec::new() },
         stdin: to_stdin
             .map(|fd| pipe::Sender::from_owned_fd(nonblocking(fd)?))
             .transpose()

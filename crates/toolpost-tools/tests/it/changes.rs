@@ -199,7 +199,7 @@ fn guarantee_15_protected_and_asking_files_are_not_written() {
     symlink("asks", root.path().join("fine")).unwrap();
     symlink("denied/a.txt", root.path().join("link.txt")).unwrap();
     let registry = Arc::new(Registry::new());
-    toolpost_tools::register_all(&registry).unwrap();
+    toolpost_tools::register_all(&registry, &toolpost_tools::Settings::default()).unwrap();
     let rule =
         |effect, files| Rule::new(effect, "write", files, Origin::new(Layer::User, "test", 1)).unwrap();
     let rules = vec![rule(Effect::Ask, "asks/**"), rule(Effect::Deny, "denied/**")];

@@ -7,7 +7,7 @@ use toolpost_core::{Definition, Dialect, Registry};
 /// The tools as a dialect offers them.
 fn offered(dialect: &Dialect) -> Vec<Definition> {
     let registry = Arc::new(Registry::new());
-    toolpost_tools::register_all(&registry).unwrap();
+    toolpost_tools::register_all(&registry, &toolpost_tools::Settings::default()).unwrap();
     let snapshot = registry.snapshot();
     snapshot.all().filter_map(|entry| snapshot.offer(entry, dialect).unwrap()).collect()
 }

@@ -74,7 +74,7 @@ pub(super) fn under(rules: &[&str]) -> Executor {
         policy = policy.with_rules(Layer::User, vec![Rule::parse_short(effect, short, origin).unwrap()]);
     }
     let registry = Arc::new(Registry::new());
-    toolpost_tools::register_all(&registry).unwrap();
+    toolpost_tools::register_all(&registry, &toolpost_tools::Settings::default()).unwrap();
     Executor::new(registry, policy)
 }
 

@@ -4,11 +4,15 @@
     clippy::expect_used,
     clippy::print_stdout,
     clippy::disallowed_methods,
+    unsafe_code,
     reason = "tests set up the world around the tools by hand, and say what they measured"
 )]
 
 mod apply_patch;
+mod bash;
+mod bash_kill;
 mod bash_line;
+mod bash_output;
 mod batch;
 mod changes;
 mod confined;
@@ -35,6 +39,16 @@ use toolpost_core::{
     OutputBudget, Policy, Profile, Registry, Spec, ToolError, Workspace, WorkspacePath, dynamic,
 };
 
+/// This test program starts commands as a program does that calls this first in `main`.
+#[unsafe(link_section = ".init_array")]
+#[used]
+static LAUNCHER: extern "C" fn() = {
+    extern "C" fn hook() {
+        toolpost_process::launcher::run_if_asked();
+    }
+    hook
+};
+
 /// Runs a test on several threads, as the runtime does.
 fn run<T>(test: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap().block_on(test)
@@ -43,7 +57,7 @@ fn run<T>(test: impl Future<Output = T>) -> T {
 /// The built-in tools, and some that misbehave.
 fn executor() -> Executor {
     let registry = Arc::new(Registry::new());
-    toolpost_tools::register_all(&registry).unwrap();
+    toolpost_tools::register_all(&registry, &toolpost_tools::Settings::default()).unwrap();
     let any = || json!({"type": "object"});
     let flood = Spec::new("flood", "1.0.0", "Floods.").budget(OutputBudget { bytes: 1_000, lines: 20 });
     registry.register(dynamic(flood, any(), |_, _| async { Ok(output(&numbers(5_000))) })).unwrap();

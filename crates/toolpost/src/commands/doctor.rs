@@ -290,7 +290,7 @@ fn packs(policy: &Policy) -> Vec<Pack> {
         profile: pack.manifest().risk_profile().to_string(),
         missing: pack.assert_allowed(policy).err().map(|error| error.message().to_owned()),
     };
-    toolpost_tools::packs().iter().map(describe).collect()
+    toolpost_tools::packs(&toolpost_tools::Settings::default()).iter().map(describe).collect()
 }
 
 /// Every tool with the price of its declaration in the dialect that holds.
@@ -308,7 +308,7 @@ fn tools(
             texts.with_override(tool, text)
         });
     let registry = Registry::with_texts(texts);
-    toolpost_tools::register_default(&registry, &Services::default())?;
+    toolpost_tools::register_default(&registry, &Services::default(), &toolpost_tools::Settings::default())?;
     let snapshot = registry.snapshot();
     let mut tools = Vec::new();
     for entry in snapshot.all() {

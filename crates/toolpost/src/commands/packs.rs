@@ -7,7 +7,7 @@ use toolpost_core::{Capabilities, Pack, Policy, Spec, ToolError};
 
 pub(crate) fn run(runtime: &Runtime, printer: &Printer) -> u8 {
     let policy = runtime.executor.policy_for(runtime.context.session());
-    let packs = toolpost_tools::packs();
+    let packs = toolpost_tools::packs(&toolpost_tools::Settings::default());
     if printer.is_json() {
         let all: Vec<Value> = packs.iter().map(|pack| describe(runtime, &policy, pack)).collect();
         printer.json(&json!({ "packs": all }));

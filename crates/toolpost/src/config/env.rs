@@ -26,6 +26,8 @@ pub struct Environment {
     pub no_color: bool,
     /// Names and values of variables that look like secrets.
     pub secrets: Vec<(String, String)>,
+    /// All variables, from which those for commands are chosen.
+    pub variables: BTreeMap<String, String>,
 }
 
 impl Environment {
@@ -57,6 +59,9 @@ impl Environment {
                 .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
                 .filter(|(name, value)| is_secret(name) && !is_harmless(value))
                 .flat_map(|(name, value)| with_lines(name, value))
+                .collect(),
+            variables: env::vars_os()
+                .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
                 .collect(),
         }
     }

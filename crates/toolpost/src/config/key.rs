@@ -26,10 +26,22 @@ pub(crate) enum Kind {
     Dialect,
     Folder,
     Time,
+    Sandbox,
+    /// Paths outside of the workspace.
+    Paths,
+    /// Names of variables.
+    Names,
+}
+
+impl Kind {
+    /// Whether several may stand there.
+    pub(crate) fn is_list(self) -> bool {
+        matches!(self, Kind::Capabilities | Kind::Paths | Kind::Names)
+    }
 }
 
 /// Every key, in the order of the documentation; `[[rule]]` stands beside them.
-pub(crate) const KEYS: [Key; 6] = [
+pub(crate) const KEYS: [Key; 9] = [
     Key {
         name: "policy",
         kind: Kind::Profile,
@@ -84,6 +96,35 @@ pub(crate) const KEYS: [Key; 6] = [
         usual: "the folder `descriptions` beside the user's file",
         example: "\"descriptions\"",
         about: "Folder of NAME.txt files that replace the descriptions of tools; from the folder of this file.",
+    },
+    Key {
+        name: "sandbox",
+        kind: Kind::Sandbox,
+        variable: "TOOLPOST_SANDBOX",
+        flag: "--sandbox",
+        usual: "strict",
+        example: "\"strict\"",
+        about: "How commands are confined: strict (the kernel holds them to the policy; where it cannot, they are \
+                refused) or none (they can do what you can).",
+    },
+    Key {
+        name: "readable",
+        kind: Kind::Paths,
+        variable: "TOOLPOST_READABLE",
+        flag: "",
+        usual: "[]",
+        example: "[\"~/sdk\"]",
+        about: "Files and folders outside of the workspace that confined commands may read, beside the system's own \
+                and the toolchains that are found. Absolute, or from the home directory with `~/`.",
+    },
+    Key {
+        name: "environment",
+        kind: Kind::Names,
+        variable: "TOOLPOST_ENVIRONMENT",
+        flag: "",
+        usual: "[]",
+        example: "[\"DATABASE_URL\"]",
+        about: "Variables that commands get beside the usual ones (PATH, HOME, language, toolchains).",
     },
 ];
 

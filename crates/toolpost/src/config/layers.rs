@@ -19,6 +19,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use toolpost_core::policy::{self, Effect, LARGEST, Policy, Rule};
 use toolpost_core::{Code, Dialect, Disk, ToolError, Workspace};
+use toolpost_tools::shell::Confinement;
 
 /// The workspace's own file.
 pub(crate) const PROJECT_FILE: &str = ".toolpost/config.toml";
@@ -71,6 +72,9 @@ struct Project {
 pub(crate) struct Values {
     pub(crate) rights: Rights,
     pub(crate) timeout: Option<Origined<Duration>>,
+    pub(crate) sandbox: Option<Origined<Confinement>>,
+    pub(crate) readable: Vec<Origined<PathBuf>>,
+    pub(crate) environment: Vec<Origined<String>>,
     pub(crate) dialect: Origined<Arc<Dialect>>,
     pub(crate) descriptions: Option<Origined<PathBuf>>,
     pub(crate) session: Option<Origined<String>>,
@@ -208,7 +212,20 @@ impl Layers {
             self.user.rules.clone(),
             project.rules.iter().filter(is_held).cloned().collect(),
         ];
+        let sandbox = strongest.iter().find_map(|settings| settings.sandbox.clone());
+        let all = |list: fn(&Settings) -> &[Origined<String>]| -> Vec<Origined<String>> {
+            strongest.iter().flat_map(|settings| list(settings).iter().cloned()).collect()
+        };
         Values {
+            // A project may ask for the sandbox at once; it may not take it away.
+            sandbox: match (&project.sandbox, &sandbox) {
+                (Some(theirs), _) if theirs.value == Confinement::Strict && self.flags.sandbox.is_none() => {
+                    Some(theirs.clone())
+                }
+                _ => sandbox,
+            },
+            readable: strongest.iter().flat_map(|settings| settings.readable.iter().cloned()).collect(),
+            environment: all(|settings| &settings.environment),
             rights: rights.under(&self.environment).under(&self.flags),
             timeout: self.environment.timeout.as_ref().or(timeout).cloned(),
             dialect: strongest
@@ -262,6 +279,16 @@ impl Layers {
         if let Some(folder) = &settings.descriptions {
             let (shown, line) = (folder.value.display(), folder.place.line);
             lines.push(format!("takes descriptions of tools from `{shown}` (line {line})"));
+        }
+        if let Some(sandbox) = settings.sandbox.as_ref().filter(|one| one.value == Confinement::None) {
+            lines.push(format!("takes the sandbox from commands (line {})", sandbox.place.line));
+        }
+        for path in &settings.readable {
+            let (shown, line) = (path.value.display(), path.place.line);
+            lines.push(format!("lets commands read `{shown}` (line {line})"));
+        }
+        for name in &settings.environment {
+            lines.push(format!("gives commands the variable `{}` (line {})", name.value, name.place.line));
         }
         if let Some(dialect) = settings.dialect.as_ref() {
             lines.push(format!(

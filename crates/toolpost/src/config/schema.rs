@@ -24,6 +24,13 @@ pub(crate) fn schema() -> Value {
                 json!({"type": "string", "enum": names})
             }
             Kind::Folder => json!({"type": "string", "minLength": 1}),
+            Kind::Sandbox => json!({"type": "string", "enum": ["strict", "none"]}),
+            Kind::Paths => {
+                json!({"type": "array", "maxItems": 200, "items": {"type": "string", "pattern": "^(/|~/)"}})
+            }
+            Kind::Names => {
+                json!({"type": "array", "maxItems": 200, "items": {"type": "string", "pattern": "^[^=]+$"}})
+            }
             Kind::Time => json!({"type": "string", "pattern": r"^[0-9]+(\.[0-9]+)?(ms|s|m|h)?$"}),
         };
         property["description"] = key.about.into();

@@ -14,6 +14,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use toolpost_core::policy::{self, Profile, Rule, Source, kind_of_toml, parse_toml, read_rules_in};
 use toolpost_core::{Capability, Dialect, nearest};
+use toolpost_tools::shell::Confinement;
 
 /// More in one list is a mistake; there are five capabilities.
 const MOST_ITEMS: usize = 20;
@@ -29,6 +30,9 @@ pub(crate) struct Settings {
     pub(crate) dialect: Option<Origined<Arc<Dialect>>>,
     pub(crate) descriptions: Option<Origined<PathBuf>>,
     pub(crate) session: Option<Origined<String>>,
+    pub(crate) sandbox: Option<Origined<Confinement>>,
+    pub(crate) readable: Vec<Origined<PathBuf>>,
+    pub(crate) environment: Vec<Origined<String>>,
     pub(crate) rules: Vec<Rule>,
     /// Keys that mean nothing.
     pub(crate) warnings: Vec<Problem>,
@@ -71,10 +75,12 @@ impl Settings {
                 continue;
             };
             let words: Vec<&str> = match key.kind {
-                Kind::Capabilities => {
+                // Paths may have blanks in them.
+                Kind::Paths => text.split(':').filter(|path| !path.is_empty()).collect(),
+                kind if kind.is_list() => {
                     text.split([',', ' ', '\t']).map(str::trim).filter(|word| !word.is_empty()).collect()
                 }
-                Kind::Profile | Kind::Dialect | Kind::Folder | Kind::Time => vec![text],
+                _ => vec![text],
             };
             for word in words {
                 if let Err(message) = settings.set(key, word, place.clone()) {
@@ -97,6 +103,7 @@ impl Settings {
                 .as_ref()
                 .map(|folder| Origined::new(folder.clone(), at("--descriptions"))),
             session: flags.session.as_ref().map(|id| Origined::new(id.clone(), at("--session"))),
+            sandbox: flags.sandbox.map(|one| Origined::new(one.into(), at("--sandbox"))),
             rules: flags.allow_rule.clone(),
             ..Settings::default()
         }
@@ -104,7 +111,7 @@ impl Settings {
 
     /// Sets a key from its text; the error says what is wrong with it and what to write.
     fn set(&mut self, key: &Key, text: &str, place: Place) -> Result<(), String> {
-        let longest = if key.kind == Kind::Folder { 4_096 } else { 60 };
+        let longest = if matches!(key.kind, Kind::Folder | Kind::Paths) { 4_096 } else { 60 };
         let text = &shortened(text, longest);
         match key.kind {
             Kind::Profile => self.policy = Some(Origined::new(Profile::from_str(text)?, place)),
@@ -115,6 +122,22 @@ impl Settings {
             }
             Kind::Time => self.timeout = Some(Origined::new(parse_duration(text)?, place)),
             Kind::Dialect => self.dialect = Some(Origined::new(Dialect::named(text)?, place)),
+            Kind::Sandbox => {
+                let confinement = match text.as_str() {
+                    "strict" => Confinement::Strict,
+                    "none" => Confinement::None,
+                    other => return Err(format!("no sandbox `{other}`; there are strict and none")),
+                };
+                self.sandbox = Some(Origined::new(confinement, place));
+            }
+            Kind::Paths if !(text.starts_with('/') || text.starts_with("~/")) => {
+                return Err(format!("`{text}` must be absolute, or begin with `~/`"));
+            }
+            Kind::Paths => self.readable.push(Origined::new(PathBuf::from(text), place)),
+            Kind::Names if text.is_empty() || text.contains('=') => {
+                return Err(format!("`{text}` is no name of a variable; write the name alone"));
+            }
+            Kind::Names => self.environment.push(Origined::new(text.to_string(), place)),
             Kind::Folder if text.is_empty() => {
                 return Err(format!("`{}` names no folder; write its path", key.name));
             }
@@ -122,6 +145,11 @@ impl Settings {
         }
         Ok(())
     }
+}
+
+/// How many items a list may have.
+fn most(kind: Kind) -> usize {
+    if kind == Kind::Capabilities { MOST_ITEMS } else { 200 }
 }
 
 struct Reader<'a, 's> {
@@ -169,11 +197,11 @@ impl Reader<'_, '_> {
 
     fn value(&mut self, settings: &mut Settings, key: &Key, value: &Spanned<DeValue<'_>>) {
         match (key.kind, value.get_ref()) {
-            (Kind::Capabilities, DeValue::Array(items)) if items.len() > MOST_ITEMS => {
+            (kind, DeValue::Array(items)) if kind.is_list() && items.len() > most(kind) => {
                 let message = format!("`{}` has {} items; name each once", key.name, items.len());
                 self.wrong(value, message);
             }
-            (Kind::Capabilities, DeValue::Array(items)) => {
+            (kind, DeValue::Array(items)) if kind.is_list() => {
                 for item in items.iter() {
                     match item.get_ref().as_str() {
                         Some(text) => self.text(settings, key, item, text),
@@ -181,7 +209,7 @@ impl Reader<'_, '_> {
                     }
                 }
             }
-            (Kind::Profile | Kind::Dialect | Kind::Folder | Kind::Time, DeValue::String(text)) => {
+            (kind, DeValue::String(text)) if !kind.is_list() => {
                 self.text(settings, key, value, text);
             }
             _ => self.wrong(value, self.expected(key, value)),
@@ -196,7 +224,7 @@ impl Reader<'_, '_> {
     }
 
     fn expected(&self, key: &Key, found: &Spanned<DeValue<'_>>) -> String {
-        let wanted = if key.kind == Kind::Capabilities { "a list of texts" } else { "a text" };
+        let wanted = if key.kind.is_list() { "a list of texts" } else { "a text" };
         format!(
             "`{}` is {}; write {wanted}, such as `{} = {}`",
             key.name,

@@ -101,7 +101,7 @@ fn an_unknown_dialect_is_told_the_nearest() {
 #[test]
 fn every_tool_there_is_stands_in_every_table() {
     let registry = Registry::new();
-    toolpost_tools::register_all(&registry).unwrap();
+    toolpost_tools::register_all(&registry, &toolpost_tools::Settings::default()).unwrap();
     for dialect in Dialect::all() {
         for entry in registry.all() {
             let name = entry.name();
@@ -118,7 +118,7 @@ fn every_tool_there_is_stands_in_every_table() {
 #[test]
 fn tables_name_the_arguments_that_the_tools_have() {
     let registry = Registry::new();
-    toolpost_tools::register_all(&registry).unwrap();
+    toolpost_tools::register_all(&registry, &toolpost_tools::Settings::default()).unwrap();
     for dialect in Dialect::all() {
         for alias in dialect.entries() {
             let Some(entry) = registry.get(&alias.tool) else { continue };

@@ -215,7 +215,7 @@ fn nothing_is_written_where_one_file_is_refused() {
 fn a_read_only_policy_refuses_every_patch() {
     let memory = Arc::new(Memory::from_fixture("//- a\na\n"));
     let registry = Arc::new(toolpost_core::Registry::new());
-    toolpost_tools::register_all(&registry).unwrap();
+    toolpost_tools::register_all(&registry, &toolpost_tools::Settings::default()).unwrap();
     let executor = toolpost_core::Executor::new(
         registry,
         toolpost_core::Policy::profile(toolpost_core::Profile::ReadOnly),

@@ -76,7 +76,7 @@ fn error_codes() -> String {
 
 fn tools() -> Result<String, ToolError> {
     let registry = Registry::new();
-    toolpost_tools::register_all(&registry)?;
+    toolpost_tools::register_all(&registry, &toolpost_tools::Settings::default())?;
     let snapshot = registry.snapshot();
     let mut page = format!("{HEADER}# Tools\n");
     for entry in snapshot.all() {

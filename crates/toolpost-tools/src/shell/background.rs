@@ -1,0 +1,304 @@
+//! Commands that go on while the model does something else. They end with the host at the latest.
+
+use super::bash::{Args, Data, Prepared, explain};
+use super::clean::cleaned;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::io::AsyncWriteExt;
+use tokio::net::unix::pipe;
+use tokio::sync::{Notify, mpsc};
+use toolpost_core::{Code, Context, Output, ToolError};
+use toolpost_process::{Capture, Ended, Error, Exit, Limits, Stdin};
+
+/// Of what nobody has read yet, so much of the beginning and of the end is held.
+const HELD: usize = 64 * 1024;
+
+/// The background commands of a host.
+pub struct Background {
+    most: usize,
+    jobs: Mutex<BTreeMap<String, Arc<Job>>>,
+}
+
+/// One of them.
+pub(super) struct Job {
+    session: String,
+    pub(super) command: String,
+    started: Instant,
+    state: Mutex<State>,
+    /// Told when there is more to read, or the end.
+    changed: Notify,
+    orders: mpsc::UnboundedSender<Order>,
+    stdin: tokio::sync::Mutex<Option<pipe::Sender>>,
+}
+
+struct State {
+    unread: Capture,
+    ended: Option<Result<Ended, String>>,
+}
+
+enum Order {
+    End,
+}
+
+/// A look at a background command.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Look {
+    /// Its id.
+    id: String,
+    /// Whether it still runs.
+    pub(super) running: bool,
+    /// Its exit code, if it has ended by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exit_code: Option<i32>,
+    /// The signal that ended it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    signal: Option<i32>,
+    /// How long it has run, in milliseconds.
+    duration_ms: u64,
+    /// Bytes that came since the last look and were too many to hold.
+    missing: u64,
+}
+
+impl Background {
+    /// At most so many at once.
+    pub fn new(most: usize) -> Background {
+        Background { most, jobs: Mutex::default() }
+    }
+
+    fn jobs(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Arc<Job>>> {
+        self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) async fn start(
+        &self,
+        ctx: &Context,
+        args: &Args,
+        prepared: Prepared,
+    ) -> Result<Output<Data>, ToolError> {
+        self.check_room()?;
+        let limits = Limits { wall: None, ..Limits::default() };
+        let command = prepared.command.limits(limits).stdin(Stdin::Open);
+        let mut running = command.start().map_err(|error| explain(&error))?;
+        let stdin = running.take_stdin();
+        let (orders, mut inbox) = mpsc::unbounded_channel();
+        let job = Arc::new(Job {
+            session: ctx.session().to_owned(),
+            command: args.command.clone(),
+            started: Instant::now(),
+            state: Mutex::new(State { unread: Capture::new(HELD, HELD), ended: None }),
+            changed: Notify::new(),
+            orders,
+            stdin: tokio::sync::Mutex::new(stdin),
+        });
+        let id = self.add(&job);
+        let kept = Arc::clone(&job);
+        tokio::spawn(async move {
+            let mut nothing = Capture::new(0, 0);
+            let ender = running.ender();
+            let seen = Arc::clone(&kept);
+            let mut collecting = std::pin::pin!(running.collect(&mut nothing, move |bytes| seen.saw(bytes)));
+            let ended = loop {
+                tokio::select! {
+                    ended = &mut collecting => break ended,
+                    Some(Order::End) = inbox.recv() => ender.end(),
+                }
+            };
+            kept.end(ended);
+        });
+        if let Some(text) = &args.stdin {
+            job.write(text).await?;
+        }
+        let text = format!(
+            "started as {id}; it goes on until it ends, bash_kill id={id} or the end of the session. bash_output \
+             id={id} shows what it writes"
+        );
+        let data = Data { sandbox: prepared.sandbox, id: Some(id.clone()), ..Data::default() };
+        Ok(Output::new(id, text, data))
+    }
+
+    fn check_room(&self) -> Result<(), ToolError> {
+        if self.most == 0 {
+            return Err(ToolError::new(
+                Code::ExecutionError,
+                "nothing can go on in the background here, as the process ends with this call; run the command \
+                 without background, or serve the tools with `toolpost mcp`",
+            ));
+        }
+        let jobs = self.jobs();
+        let running: Vec<String> = jobs
+            .iter()
+            .filter(|(_, job)| !job.has_ended())
+            .map(|(id, job)| format!("{id} (`{}`)", crate::one_line(&job.command)))
+            .collect();
+        if running.len() < self.most {
+            return Ok(());
+        }
+        let message = format!(
+            "{} background commands are running, and no more are allowed: {}; end one with bash_kill",
+            running.len(),
+            running.join(", ")
+        );
+        Err(ToolError::new(Code::FanoutExceeded, message))
+    }
+
+    fn add(&self, job: &Arc<Job>) -> String {
+        let mut jobs = self.jobs();
+        // Those that have ended and were read are forgotten when there are many.
+        if jobs.len() > 100 {
+            jobs.retain(|_, job| !job.has_ended());
+        }
+        let id =
+            (1..).map(|number| format!("bg_{number}")).find(|id| !jobs.contains_key(id)).unwrap_or_default();
+        jobs.insert(id.clone(), Arc::clone(job));
+        id
+    }
+
+    /// A command of this session.
+    pub(super) fn find(&self, ctx: &Context, id: &str) -> Result<Arc<Job>, ToolError> {
+        let jobs = self.jobs();
+        if let Some(job) = jobs.get(id).filter(|job| job.session == ctx.session()) {
+            return Ok(Arc::clone(job));
+        }
+        let known: Vec<String> = jobs
+            .iter()
+            .filter(|(_, job)| job.session == ctx.session())
+            .map(|(id, job)| format!("{id} (`{}`)", crate::one_line(&job.command)))
+            .collect();
+        let there = match known.as_slice() {
+            [] => "none was started in this session".to_owned(),
+            known => format!("there are {}", known.join(", ")),
+        };
+        Err(ToolError::new(Code::FileNotFound, format!("no background command `{id}`; {there}")))
+    }
+
+    /// Ends all of them, and waits for it.
+    pub(super) async fn end_all(&self) {
+        let jobs: Vec<Arc<Job>> = self.jobs().values().cloned().collect();
+        for job in &jobs {
+            job.ask_to_end();
+        }
+        for job in &jobs {
+            job.wait(Duration::from_secs(3), |job| job.has_ended()).await;
+        }
+    }
+}
+
+impl Job {
+    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn saw(&self, bytes: &[u8]) {
+        self.state().unread.push(bytes);
+        self.changed.notify_waiters();
+    }
+
+    fn end(&self, ended: Result<Ended, Error>) {
+        self.state().ended = Some(ended.map_err(|error| error.to_string()));
+        self.changed.notify_waiters();
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        self.state().ended.is_some()
+    }
+
+    pub(super) fn has_news(&self) -> bool {
+        let state = self.state();
+        state.ended.is_some() || state.unread.total() > 0
+    }
+
+    pub(super) fn ask_to_end(&self) {
+        let _ = self.orders.send(Order::End);
+    }
+
+    /// Waits until this holds, not longer than that.
+    pub(super) async fn wait(&self, limit: Duration, holds: impl Fn(&Job) -> bool) {
+        let _ = tokio::time::timeout(limit, async {
+            loop {
+                let changed = self.changed.notified();
+                tokio::pin!(changed);
+                changed.as_mut().enable();
+                if holds(self) {
+                    return;
+                }
+                changed.await;
+            }
+        })
+        .await;
+    }
+
+    pub(super) async fn write(&self, text: &str) -> Result<(), ToolError> {
+        let mut stdin = self.stdin.lock().await;
+        let gone = || ToolError::execution("the command does not read its input any more");
+        let pipe = stdin.as_mut().ok_or_else(gone)?;
+        let written = tokio::time::timeout(Duration::from_secs(5), pipe.write_all(text.as_bytes())).await;
+        match written {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_)) => {
+                *stdin = None;
+                Err(gone())
+            }
+            Err(_) => {
+                Err(ToolError::execution("the command has not read its input for 5 s; part of it is written"))
+            }
+        }
+    }
+
+    /// What is new since the last look.
+    pub(super) fn look(&self, id: &str) -> Output<Look> {
+        let mut state = self.state();
+        let unread = std::mem::replace(&mut state.unread, Capture::new(HELD, HELD));
+        let ended = state.ended.clone();
+        drop(state);
+        let (captured, _, _) = unread.finish();
+        let mut text = match captured.missing {
+            0 => lossy(&[captured.head, captured.tail].concat()),
+            missing => {
+                let (head, tail) = (lossy(&captured.head), lossy(&captured.tail));
+                format!("{head}\n[… {missing} bytes came too fast to be held]\n{tail}")
+            }
+        };
+        let mut look = Look {
+            id: id.to_owned(),
+            running: ended.is_none(),
+            exit_code: None,
+            signal: None,
+            duration_ms: milliseconds(self.started.elapsed()),
+            missing: captured.missing,
+        };
+        let state = match ended {
+            None if text.is_empty() => "nothing new; it still runs".to_owned(),
+            None => "it still runs".to_owned(),
+            Some(Ok(ended)) => {
+                look.exit_code = ended.exit.code();
+                look.signal = ended.exit.signal();
+                look.duration_ms = milliseconds(ended.wall);
+                how_it_ended(&ended)
+            }
+            Some(Err(why)) => why,
+        };
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        Output::new(format!("{id}: {}", crate::one_line(&self.command)), format!("{text}[{state}]"), look)
+    }
+}
+
+fn how_it_ended(ended: &Ended) -> String {
+    match ended.exit {
+        Exit::Code(code) => format!("it has ended with exit code {code}"),
+        Exit::Signal(signal) => format!("it was ended by signal {signal}"),
+    }
+}
+
+fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn lossy(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(&cleaned(bytes)).into_owned()
+}

@@ -1,0 +1,282 @@
+//! `bash`: a command in the workspace, in a sandbox, within its time.
+
+mod notes;
+mod plain;
+mod prepare;
+
+use super::live::Live;
+use super::output::{Shown, Taken};
+use super::{Background, Settings, line};
+pub(super) use prepare::{Prepared, explain};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use std::time::Duration;
+use toolpost_core::{
+    Access, Capability, Code, Context, Output, OutputBudget, Resource, Spec, Tool, ToolError, WorkspacePath,
+};
+use toolpost_process::{Capture, Ended, Error, Exit, Stdin, Why};
+
+/// The most that a caller may ask for, in milliseconds.
+const LONGEST: u64 = 600_000;
+
+/// Beyond that the executor itself ends a call.
+const BACKSTOP: Duration = Duration::from_millis(LONGEST + 10_000);
+
+/// What the model may ask for.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Args {
+    /// The command line.
+    #[schemars(length(min = 1))]
+    pub(super) command: String,
+    /// What it is for, in a few words.
+    pub(super) description: Option<String>,
+    /// Milliseconds until it is ended.
+    #[serde(default = "usual_timeout")]
+    #[schemars(range(min = 1, max = 600_000))]
+    pub(super) timeout: u64,
+    /// Folder to run in; the workspace root if left out.
+    pub(super) workdir: Option<WorkspacePath>,
+    /// Return at once with an id for bash_output and bash_kill.
+    #[serde(default)]
+    pub(super) background: bool,
+    /// Text for its standard input.
+    pub(super) stdin: Option<String>,
+    /// Most tokens of output to return.
+    #[schemars(range(min = 1))]
+    pub(super) max_output_tokens: Option<usize>,
+}
+
+fn usual_timeout() -> u64 {
+    120_000
+}
+
+/// What a program gets beside the text.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Data {
+    /// The exit code; none if a signal ended it or it still runs.
+    pub(super) exit_code: Option<i32>,
+    /// The signal that ended it, by its number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) signal: Option<i32>,
+    /// How long it ran, in milliseconds.
+    pub(super) duration_ms: u64,
+    /// Bytes it wrote.
+    pub(super) bytes: u64,
+    /// Lines it wrote.
+    pub(super) lines: u64,
+    /// Processes that it had left running and that were ended with it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) survivors: Vec<SurvivorData>,
+    /// How it was confined: strict or none.
+    pub(super) sandbox: &'static str,
+    /// The id of a background command.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) id: Option<String>,
+}
+
+/// A process that outlived its command.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SurvivorData {
+    /// Its number, as the command saw it.
+    pub(super) pid: u32,
+    /// Its command line.
+    pub(super) name: String,
+    /// Whether it could not be ended.
+    pub(super) remains: bool,
+}
+
+/// The tool.
+pub struct Bash {
+    settings: Arc<Settings>,
+    background: Arc<Background>,
+}
+
+impl Bash {
+    /// Under these settings, with these commands in the background.
+    pub fn new(settings: Arc<Settings>, background: Arc<Background>) -> Bash {
+        Bash { settings, background }
+    }
+}
+
+impl Tool for Bash {
+    type Args = Args;
+    type Data = Data;
+
+    fn spec(&self) -> Spec {
+        Spec::new("bash", "1.0.0", include_str!("bash.txt"))
+            .requires(Capability::Exec)
+            .may_use(Capability::Write)
+            .may_use(Capability::Network)
+            // The command's own time is its argument; this is what the executor does if that fails.
+            .timeout(BACKSTOP, BACKSTOP)
+            .grace(Duration::from_secs(4))
+            .budget(OutputBudget { bytes: 30_000, lines: 2_000 })
+            .argument_alias("cmd", "command")
+            .argument_alias("cwd", "workdir")
+            .argument_alias("run_in_background", "background")
+    }
+
+    fn accesses(&self, args: &Args, _: Vec<Access>) -> Vec<Access> {
+        let folder = args.workdir.as_ref().map_or("", WorkspacePath::as_str);
+        line::accesses(&args.command).into_iter().map(|access| below(folder, access)).collect()
+    }
+
+    async fn call(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
+        let prepared = Prepared::new(ctx, &self.settings, &args).await?;
+        if args.background {
+            return self.background.start(ctx, &args, prepared).await;
+        }
+        let title = args.description.clone().unwrap_or_else(|| crate::one_line(&args.command).into_owned());
+        let mut prepared = prepared;
+        if let Some(direct) = prepared.direct.take() {
+            match run(ctx, &args, direct, &title).await {
+                // Nothing was run; the shell says so in its own words.
+                Err(Failure::Process(Error::NotRun { .. })) => (),
+                done => return report(ctx, &args, done, title, prepared.sandbox),
+            }
+        }
+        let done = run(ctx, &args, prepared.command, &title).await;
+        report(ctx, &args, done, title, prepared.sandbox)
+    }
+
+    async fn shutdown(&self) {
+        self.background.end_all().await;
+    }
+}
+
+/// Files of a redirection are named from the folder that the command runs in.
+fn below(folder: &str, access: Access) -> Access {
+    match access.resource {
+        Resource::Path(path) if !folder.is_empty() && !path.starts_with(['/', '~']) => {
+            Access::path(access.action, format!("{folder}/{path}"))
+        }
+        resource => Access { action: access.action, resource },
+    }
+}
+
+pub(super) enum Failure {
+    Process(Error),
+    /// The call was ended before the command was.
+    Cancelled(Shown, Ended),
+}
+
+async fn run(
+    ctx: &Context,
+    args: &Args,
+    command: toolpost_process::Command,
+    title: &str,
+) -> Result<(Shown, Ended), Failure> {
+    let stdin = args.stdin.as_ref().map_or(Stdin::Closed, |text| Stdin::Bytes(text.as_bytes().to_vec()));
+    let mut running = command.stdin(stdin).start().map_err(Failure::Process)?;
+    let mut capture = Capture::new(0, 0).with_whole(Taken::new(ctx, args.max_output_tokens));
+    let live = Live::new(ctx, title);
+    let mut is_cancelled = false;
+    let ended = {
+        let ending = running.ender();
+        let mut collecting = std::pin::pin!(running.collect(&mut capture, |bytes| live.saw(bytes)));
+        loop {
+            tokio::select! {
+                biased;
+                ended = &mut collecting => break ended,
+                () = ctx.cancel().cancelled(), if !is_cancelled => {
+                    is_cancelled = true;
+                    ending.end();
+                }
+                () = live.keep_telling() => (),
+            }
+        }
+    }
+    .map_err(Failure::Process)?;
+    let (_, taken, failed) = capture.finish();
+    // Beside the output there are notes.
+    let lines = ctx.output_budget().lines.saturating_sub(20);
+    let shown = match (taken, failed) {
+        (Some(taken), _) => taken.finish(lines),
+        (None, failed) => Shown {
+            text: String::new(),
+            bytes: 0,
+            lines: 0,
+            truncated: None,
+            not_kept: failed.map(|error| error.to_string()),
+        },
+    };
+    match is_cancelled {
+        true => Err(Failure::Cancelled(shown, ended)),
+        false => Ok((shown, ended)),
+    }
+}
+
+fn report(
+    ctx: &Context,
+    args: &Args,
+    done: Result<(Shown, Ended), Failure>,
+    title: String,
+    sandbox: &'static str,
+) -> Result<Output<Data>, ToolError> {
+    let (shown, ended) = match done {
+        Ok(done) => done,
+        Err(Failure::Process(error)) => return Err(explain(&error)),
+        Err(Failure::Cancelled(shown, ended)) => {
+            let message = notes::with_output("the command was ended, with everything it had started", &shown);
+            return Err(details(ToolError::new(Code::Cancelled, message), &shown, &ended));
+        }
+    };
+    if ended.why == Why::TimedOut {
+        let longer = match args.timeout < LONGEST {
+            true => {
+                format!("ask for more with {}, or ", ctx.spelled("timeout", (args.timeout * 4).min(LONGEST)))
+            }
+            false => String::new(),
+        };
+        let told = format!(
+            "the command was ended after {}, with everything it had started; {longer}run it with {}",
+            notes::time(args.timeout),
+            ctx.spelled("background", true),
+        );
+        let error = ToolError::new(Code::Timeout, notes::with_output(&told, &shown));
+        return Err(details(error, &shown, &ended).with("timeoutMs", args.timeout));
+    }
+    let text = notes::told(ctx, args, &shown, &ended, sandbox);
+    let data = Data {
+        exit_code: ended.exit.code(),
+        signal: ended.exit.signal(),
+        duration_ms: u64::try_from(ended.wall.as_millis()).unwrap_or(u64::MAX),
+        bytes: shown.bytes,
+        lines: shown.lines,
+        survivors: survivors(&ended),
+        sandbox,
+        id: None,
+    };
+    let mut output = Output::new(title, text, data);
+    output.truncated = shown.truncated;
+    Ok(output)
+}
+
+pub(super) fn survivors(ended: &Ended) -> Vec<SurvivorData> {
+    let data = |survivor: &toolpost_process::Survivor| SurvivorData {
+        pid: survivor.pid,
+        name: survivor.name.clone(),
+        remains: survivor.remains,
+    };
+    ended.survivors.iter().map(data).collect()
+}
+
+/// What a program wants to know of a command that was ended.
+fn details(error: ToolError, shown: &Shown, ended: &Ended) -> ToolError {
+    let error = error
+        .with("durationMs", u64::try_from(ended.wall.as_millis()).unwrap_or(u64::MAX))
+        .with("bytes", shown.bytes)
+        .with("survivors", serde_json::to_value(survivors(ended)).unwrap_or_default());
+    let error = match ended.exit {
+        Exit::Code(code) => error.with("exitCode", code),
+        Exit::Signal(signal) => error.with("signal", signal),
+    };
+    match shown.truncated.as_ref().and_then(|truncated| truncated.handle.clone()) {
+        Some(handle) => error.with("handle", handle),
+        None => error,
+    }
+}

@@ -1,0 +1,132 @@
+//! A command made ready: the folder, the environment and the sandbox that the policy leaves it.
+
+use super::{Args, plain};
+use crate::shell::{Confinement, Settings};
+use std::path::PathBuf;
+use std::time::Duration;
+use toolpost_core::{Code, Context, Ground, Kind, Mark, ToolError, WorkspacePath};
+use toolpost_process::{Command, Error, Limits, Sandbox};
+
+/// Between the polite and the hard end of a command.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// Processes of an ordinary user at once.
+const MOST_PROCESSES: u64 = 8_192;
+
+/// What every command gets: no pager, no questions, no colours.
+const ALWAYS: &[(&str, &str)] = &[
+    ("TERM", "dumb"),
+    ("PAGER", "cat"),
+    ("GIT_PAGER", "cat"),
+    ("MANPAGER", "cat"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("PYTHONUNBUFFERED", "1"),
+    // Files laid out as a repository in a folder of the workspace must not choose what git runs.
+    ("GIT_CONFIG_COUNT", "1"),
+    ("GIT_CONFIG_KEY_0", "safe.bareRepository"),
+    ("GIT_CONFIG_VALUE_0", "explicit"),
+];
+
+/// A command made ready.
+pub(in crate::shell) struct Prepared {
+    /// Through the shell.
+    pub(in crate::shell) command: Command,
+    /// Without one, where the line needs none.
+    pub(in crate::shell) direct: Option<Command>,
+    /// How it is confined, in a word.
+    pub(in crate::shell) sandbox: &'static str,
+}
+
+impl Prepared {
+    pub(in crate::shell) async fn new(
+        ctx: &Context,
+        settings: &Settings,
+        args: &Args,
+    ) -> Result<Prepared, ToolError> {
+        let ground = ctx.ground().await?;
+        let folder = folder(ctx, args.workdir.as_ref(), &ground).await?;
+        let limits = Limits {
+            wall: Some(Duration::from_millis(args.timeout)),
+            grace: GRACE,
+            processes: Some(MOST_PROCESSES),
+            ..Limits::default()
+        };
+        let confined = settings.confinement == Confinement::Strict;
+        let sandbox = confined.then(|| sandbox(settings, &ground));
+        let finish = |command: Command| {
+            let command = ALWAYS.iter().fold(command, |command, (name, value)| command.variable(name, value));
+            let given = settings.environment.iter();
+            let command = given.fold(command, |command, (name, value)| command.variable(name, value));
+            let command = command.variable("PWD", &folder).limits(limits);
+            match &sandbox {
+                Some(sandbox) => command.variable("TMPDIR", "/tmp").sandbox(sandbox.clone()),
+                None => command,
+            }
+        };
+        let shell = Command::new("/bin/bash", &folder).args(["--noprofile", "--norc", "-c", &args.command]);
+        let direct = plain::words(&args.command)
+            .map(|words| finish(Command::new(words[0], &folder).args(words[1..].iter().copied())));
+        let sandbox = if confined { "strict" } else { "none" };
+        Ok(Prepared { command: finish(shell), direct, sandbox })
+    }
+}
+
+/// The folder that the command runs in, by its absolute path.
+async fn folder(
+    ctx: &Context,
+    wanted: Option<&WorkspacePath>,
+    ground: &Ground,
+) -> Result<PathBuf, ToolError> {
+    let workspace = ctx.workspace();
+    let Some(wanted) = wanted else {
+        // Where the session stands, if that is in the workspace.
+        let inside = ground.roots.iter().any(|root| PathBuf::from(ctx.cwd()).starts_with(root));
+        return Ok(PathBuf::from(if inside { ctx.cwd() } else { workspace.root() }));
+    };
+    let stat = workspace.stat(wanted).await?;
+    if stat.kind != Kind::Folder {
+        let message = format!("`{}` is a file; workdir must be a folder", stat.name);
+        return Err(ToolError::new(Code::NotAFile, message).with("path", stat.name));
+    }
+    Ok(PathBuf::from(workspace.root()).join(stat.name))
+}
+
+/// The sandbox that the policy implies.
+pub(in crate::shell) fn sandbox(settings: &Settings, ground: &Ground) -> Sandbox {
+    let roots = ground.roots.iter().map(PathBuf::from);
+    let marked = |mark: Mark| {
+        ground
+            .marked
+            .iter()
+            .filter(move |marked| marked.mark == mark)
+            .map(|marked| PathBuf::from(&marked.path))
+    };
+    let mut sandbox = Sandbox {
+        readable: settings.readable.clone(),
+        locked: marked(Mark::Locked).collect(),
+        hidden: marked(Mark::Hidden).chain(settings.hidden.iter().cloned()).collect(),
+        reserved: ground.reserved.clone(),
+        network: ground.has_network,
+        ..Sandbox::default()
+    };
+    match ground.is_writable {
+        true => sandbox.writable.extend(roots),
+        false => sandbox.readable.extend(roots),
+    }
+    sandbox
+}
+
+/// Why a command could not be run, for the model.
+pub(in crate::shell) fn explain(error: &Error) -> ToolError {
+    match error {
+        Error::SandboxUnavailable { layer, why } => ToolError::new(
+            Code::SandboxUnavailable,
+            format!(
+                "commands cannot be confined here, so none is run: {layer}: {why}. `toolpost doctor` shows what is \
+                 missing; `--sandbox none` runs commands without a sandbox"
+            ),
+        )
+        .with("layer", layer.as_str()),
+        Error::NotRun { .. } | Error::Launcher { .. } => ToolError::execution(error.to_string()),
+    }
+}

@@ -1,0 +1,46 @@
+//! What a host says about its commands.
+
+use std::path::PathBuf;
+
+/// How commands are confined.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Confinement {
+    /// The kernel holds them to what the policy allows; where it cannot, they are refused.
+    #[default]
+    Strict,
+    /// Not at all: they can do what the user can.
+    None,
+}
+
+/// What a host says about its commands. The default confines them and gives them nothing of the host's environment.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// How they are confined.
+    pub confinement: Confinement,
+    /// Their environment, beside what the tool itself sets.
+    pub environment: Vec<(String, String)>,
+    /// Files and folders outside of the workspace that they may read, beside the system's own: toolchains.
+    pub readable: Vec<PathBuf>,
+    /// Files and folders in those that they may not read.
+    pub hidden: Vec<PathBuf>,
+    /// How many may run in the background at once; none where the host does not live longer than a call.
+    pub background: usize,
+    /// Where dry runs keep what they would change, for as long as they last.
+    pub scratch: Option<PathBuf>,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            confinement: Confinement::Strict,
+            environment: vec![(
+                "PATH".into(),
+                "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin".into(),
+            )],
+            readable: Vec::new(),
+            hidden: Vec::new(),
+            background: 0,
+            scratch: None,
+        }
+    }
+}

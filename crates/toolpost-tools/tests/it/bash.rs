@@ -1,0 +1,289 @@
+//! `bash` through the executor: real commands in the sandbox that the policy implies.
+
+use crate::{data, folder, run, shown};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+use toolpost_core::policy::{Effect, Layer, Origin, Rule};
+use toolpost_core::{
+    Call, Capability, Code, Context, ContextBuilder, Disk, Event, EventKind, EventSink, Executor, Outcome,
+    Policy, Profile, Redactor, Registry, Spill, SpillLimits,
+};
+use toolpost_tools::Settings;
+use toolpost_tools::shell::{self, Confinement};
+
+/// A workspace with a repository, a secret and a source file.
+pub(crate) fn ground() -> TempDir {
+    let folder = folder();
+    let root = folder.path();
+    fs::create_dir_all(root.join(".git/hooks")).unwrap();
+    fs::create_dir_all(root.join("src")).unwrap();
+    fs::write(root.join(".git/config"), "[core]\n").unwrap();
+    fs::write(root.join(".env"), "TOKEN=canary\n").unwrap();
+    fs::write(root.join("src/a.txt"), "one\n").unwrap();
+    folder
+}
+
+pub(crate) fn executor(policy: Policy, shell: shell::Settings) -> Executor {
+    let registry = Arc::new(Registry::new());
+    toolpost_tools::register_all(&registry, &Settings { shell }).unwrap();
+    Executor::new(registry, policy)
+}
+
+pub(crate) fn session(root: &Path) -> ContextBuilder {
+    let spill = Arc::new(Spill::new(root.join("../spill-of-test"), SpillLimits::default()));
+    Context::builder(Arc::new(Disk::open([root]).unwrap())).session("s").spill(spill)
+}
+
+pub(crate) fn standard_and_exec() -> Policy {
+    Policy::profile(Profile::Standard).allow(Capability::Exec)
+}
+
+fn bash(root: &Path, args: Value) -> Outcome {
+    let executor = executor(standard_and_exec(), shell::Settings::default());
+    let ctx = session(root).build();
+    run(async { executor.run(&ctx, Call::new("bash", args)).await })
+}
+
+#[test]
+fn the_text_is_the_output_and_says_how_it_ended() {
+    let ground = ground();
+    for (command, expected) in [
+        ("echo hi", "hi\n"),
+        ("printf hi", "hi"),
+        ("true", "[no output, exit code 0]"),
+        ("echo hi; exit 3", "hi\n[exit code 3]"),
+        ("kill -9 $$", "[ended by signal 9 (SIGKILL)]"),
+        ("no-such-program x", "/bin/bash: line 1: no-such-program: command not found\n[exit code 127]"),
+        ("printf '\\033[31mred\\033[0m 10%%\\r20%%\\n'", "20%\n"),
+        ("cat src/a.txt", "one\n"),
+        ("pwd | sed 's|.*/||' | wc -l", "1\n"),
+    ] {
+        assert_eq!(shown(&bash(ground.path(), json!({ "command": command }))), expected, "{command}");
+    }
+    let outcome = bash(ground.path(), json!({"command": "cat; exit 4", "stdin": "given", "workdir": "src"}));
+    assert_eq!(shown(&outcome), "given\n[exit code 4]");
+    assert_eq!((&data(&outcome)["exitCode"], &data(&outcome)["sandbox"]), (&json!(4), &json!("strict")));
+    let outcome = bash(ground.path(), json!({"command": "ls", "workdir": "src"}));
+    assert_eq!(shown(&outcome), "a.txt\n");
+    let outcome = bash(ground.path(), json!({"command": "ls", "workdir": "src/a.txt"}));
+    assert!(shown(&outcome).contains("workdir must be a folder"), "{}", shown(&outcome));
+}
+
+#[test]
+fn guarantee_10_what_came_before_the_time_out_is_kept() {
+    let ground = ground();
+    let started = Instant::now();
+    let outcome = bash(
+        ground.path(),
+        json!({"command": "echo before; setsid sleep 1000 & sleep 1000", "timeout": 600}),
+    );
+    assert!(started.elapsed() < Duration::from_millis(3_600), "{:?}", started.elapsed());
+    let error = outcome.result.as_ref().unwrap_err();
+    assert_eq!(error.code(), Code::Timeout);
+    assert!(error.message().contains("after 600 ms"), "{error}");
+    assert!(
+        error.message().contains("timeout=2400") && error.message().contains("background=true"),
+        "{error}"
+    );
+    assert!(error.message().ends_with("What it had written:\nbefore"), "{error}");
+}
+
+#[test]
+fn guarantee_9_a_cancelled_call_ends_its_command() {
+    let ground = ground();
+    let cancel = CancellationToken::new();
+    let ctx = session(ground.path()).cancel(cancel.clone()).build();
+    let executor = executor(standard_and_exec(), shell::Settings::default());
+    let outcome = run(async {
+        let call = executor
+            .run(&ctx, Call::new("bash", json!({"command": "echo began; sleep 1; touch late; sleep 60"})));
+        let stop = async {
+            tokio::time::sleep(Duration::from_millis(400)).await;
+            cancel.cancel();
+        };
+        tokio::join!(call, stop).0
+    });
+    let error = outcome.result.as_ref().unwrap_err();
+    assert_eq!(error.code(), Code::Cancelled);
+    assert!(error.message().contains("began"), "{error}");
+    std::thread::sleep(Duration::from_millis(1_200));
+    assert!(!ground.path().join("late").exists(), "the command went on");
+}
+
+#[test]
+fn guarantee_10_a_flood_is_cut_and_the_whole_can_be_read() {
+    let ground = ground();
+    let spilled = ground.path().join("keep");
+    let spill = Arc::new(Spill::new(&spilled, SpillLimits::default()));
+    let ctx =
+        Context::builder(Arc::new(Disk::open([ground.path()]).unwrap())).session("s").spill(spill).build();
+    let executor = executor(standard_and_exec(), shell::Settings::default());
+    let outcome = run(executor.run(&ctx, Call::new("bash", json!({"command": "seq 1 3000000"}))));
+    let text = shown(&outcome);
+    assert!(text.len() <= 30_000, "{}", text.len());
+    assert!(text.starts_with("1\n2\n3\n") && text.trim_end().ends_with("\n3000000"), "{text}");
+    assert!(text.contains("of 22888896 bytes (3000000 lines in all)"), "{text}");
+    let truncated = outcome.metadata.truncated.as_ref().unwrap();
+    let handle = truncated.handle.clone().unwrap();
+    assert_eq!((truncated.total_bytes, truncated.kept_bytes), (22_888_896, 22_888_896));
+    let read = run(executor.run(&ctx, Call::new("read", json!({"filePath": handle, "offset": 2_999_999}))));
+    assert!(shown(&read).contains("2999999: 2999999\n3000000: 3000000"), "{}", shown(&read));
+    let few =
+        run(executor.run(&ctx, Call::new("bash", json!({"command": "seq 1 3000", "maxOutputTokens": 100}))));
+    assert!(shown(&few).len() < 900, "{}", shown(&few));
+}
+
+#[test]
+fn guarantee_12_no_secret_is_seen_by_a_command() {
+    let ground = ground();
+    let outside = folder();
+    fs::write(outside.path().join("key"), "canary").unwrap();
+    let ctx = session(ground.path()).redactor(Redactor::new([("K", "known-secret-value")])).build();
+    let executor = executor(standard_and_exec(), shell::Settings::default());
+    let line = format!(
+        "env; cat .env {}/key /proc/1/environ /proc/*/environ 2>/dev/null; ls /proc/self/fd | wc -l; echo known-secret-''value",
+        outside.path().display()
+    );
+    let outcome = run(executor.run(&ctx, Call::new("bash", json!({ "command": line }))));
+    let text = shown(&outcome);
+    assert!(text.contains("PATH=") && !text.contains("canary"), "{text}");
+    assert!(text.contains("\n4\n"), "0, 1, 2 and the folder that is listed: {text}");
+    assert!(text.contains("[redacted:K]") && !text.contains("known-secret-value"), "{text}");
+}
+
+#[test]
+fn the_sandbox_follows_the_policy() {
+    let ground = ground();
+    let root = ground.path();
+    let ctx = session(root).build();
+    let run_under = |policy: Policy, command: &str| {
+        let executor = executor(policy, shell::Settings::default());
+        run(executor.run(&ctx, Call::new("bash", json!({ "command": command }))))
+    };
+    // Without the right to write nothing is written.
+    let read_only = Policy::profile(Profile::ReadOnly).allow(Capability::Exec);
+    let outcome = run_under(read_only, "touch src/new");
+    assert!(shown(&outcome).contains("Read-only file system"), "{}", shown(&outcome));
+    assert!(shown(&outcome).contains("commands change no files under this policy"), "{}", shown(&outcome));
+    // A rule on a folder holds for commands too.
+    let rule = |effect, action: &str, resource: &str| {
+        Rule::new(effect, action, resource, Origin::new(Layer::User, "test", 1)).unwrap()
+    };
+    let policy = standard_and_exec().with_rules(
+        Layer::User,
+        vec![rule(Effect::Deny, "write", "/src/**"), rule(Effect::Deny, "write", "/src")],
+    );
+    let outcome = run_under(policy, "touch src/new && touch free");
+    assert_eq!(data(&outcome)["exitCode"], json!(1), "{}", shown(&outcome));
+    let policy = standard_and_exec().with_rules(Layer::User, vec![rule(Effect::Deny, "read", "/src/a.txt")]);
+    assert!(shown(&run_under(policy, "cat src/*")).contains("Permission denied"));
+    // What a rule opens is open.
+    let policy = standard_and_exec().with_rules(
+        Layer::User,
+        vec![rule(Effect::Allow, "read", "/.env"), rule(Effect::Allow, "write", "/.mcp.json")],
+    );
+    assert_eq!(shown(&run_under(policy, "cp .env .mcp.json; cat .mcp.json")), "TOKEN=canary\n");
+    let outcome = run_under(standard_and_exec(), "cp src/a.txt .vimrc");
+    assert_eq!(data(&outcome)["exitCode"], json!(1), "{}", shown(&outcome));
+    assert!(!root.join(".vimrc").exists() && !root.join("src/new").exists());
+}
+
+#[test]
+fn rules_judge_every_command_of_the_line() {
+    let ground = ground();
+    let ctx = session(ground.path()).build();
+    let rule = Rule::parse_short(Effect::Allow, "bash: ls *", Origin::new(Layer::Flags, "flag", 0)).unwrap();
+    let policy = Policy::profile(Profile::Standard).with_rules(Layer::Flags, vec![rule]);
+    let executor = executor(policy, shell::Settings::default());
+    let under = |command: &str| run(executor.run(&ctx, Call::new("bash", json!({ "command": command }))));
+    assert_eq!(shown(&under("ls src")), "a.txt\n");
+    for command in
+        ["ls src && rm src/a.txt", "ls $(rm src/a.txt)", "ls > /dev/null; touch x", "sh -c 'touch x'"]
+    {
+        let outcome = under(command);
+        assert_eq!(outcome.result.as_ref().unwrap_err().code(), Code::PermissionDenied, "{command}");
+    }
+    assert!(ground.path().join("src/a.txt").exists() && !ground.path().join("x").exists());
+}
+
+#[test]
+fn what_is_left_running_is_ended_and_told() {
+    let ground = ground();
+    let outcome = bash(ground.path(), json!({"command": "setsid sleep 1000 & sleep 0.2; echo done"}));
+    let text = shown(&outcome);
+    assert!(
+        text.starts_with("done\n[what it left running was ended with the command: `sleep 1000`"),
+        "{text}"
+    );
+    assert_eq!(data(&outcome)["survivors"][0]["name"], json!("sleep 1000"));
+}
+
+#[test]
+fn output_is_streamed_as_it_comes() {
+    #[derive(Default)]
+    struct Seen(Mutex<Vec<(Instant, String)>>);
+    impl EventSink for Seen {
+        fn record(&self, event: &Arc<Event>) {
+            if let EventKind::Progress { metadata, .. } = &event.kind {
+                let text = metadata["output"].as_str().unwrap_or_default().to_owned();
+                self.0.lock().unwrap().push((Instant::now(), text));
+            }
+        }
+    }
+    let ground = ground();
+    let seen = Arc::new(Seen::default());
+    let ctx = session(ground.path()).events(seen.clone()).build();
+    let executor = executor(standard_and_exec(), shell::Settings::default());
+    let outcome =
+        run(executor.run(&ctx, Call::new("bash", json!({"command": "echo first; sleep 1; echo second"}))));
+    let ended = Instant::now();
+    assert_eq!(shown(&outcome), "first\nsecond\n");
+    let seen = seen.0.lock().unwrap();
+    let texts: Vec<&str> = seen.iter().map(|(_, text)| text.as_str()).collect();
+    assert_eq!(texts, ["first\n", "second\n"]);
+    assert!(ended - seen[0].0 > Duration::from_millis(900), "the first line came with the second");
+}
+
+#[test]
+fn a_command_that_wants_an_answer_gets_a_hint() {
+    let ground = ground();
+    let outcome = bash(
+        ground.path(),
+        json!({"command": "read -p 'Continue? [y/N] ' x || { echo 'Continue? [y/N]'; exit 1; }"}),
+    );
+    assert!(shown(&outcome).contains("it may have waited for an answer"), "{}", shown(&outcome));
+    let outcome = bash(ground.path(), json!({"command": "curl -sS http://example.com"}));
+    assert!(shown(&outcome).contains("`--allow network` grants it"), "{}", shown(&outcome));
+}
+
+#[test]
+fn without_a_sandbox_only_by_name() {
+    let ground = ground();
+    let settings = shell::Settings { confinement: Confinement::None, ..shell::Settings::default() };
+    let executor = executor(standard_and_exec(), settings);
+    let ctx = session(ground.path()).build();
+    let outcome =
+        run(executor.run(&ctx, Call::new("bash", json!({"command": "cat .env; setsid sleep 1000 & sleep 0.2"}))));
+    assert!(shown(&outcome).starts_with("TOKEN=canary\n"), "{}", shown(&outcome));
+    assert_eq!(data(&outcome)["sandbox"], json!("none"));
+    assert_eq!(data(&outcome)["survivors"][0]["name"].as_str().unwrap().split(' ').next_back(), Some("1000"));
+}
+
+#[test]
+fn a_workspace_that_is_not_on_disk_has_no_commands() {
+    let executor = executor(standard_and_exec(), shell::Settings::default());
+    let outcome = run(executor.run(&Context::in_memory(), Call::new("bash", json!({"command": "true"}))));
+    assert!(shown(&outcome).contains("commands need a workspace on disk"), "{}", shown(&outcome));
+}
+
+#[test]
+fn nothing_goes_on_in_the_background_of_a_process_that_ends() {
+    let ground = ground();
+    let outcome = bash(ground.path(), json!({"command": "sleep 5", "background": true}));
+    assert!(shown(&outcome).contains("nothing can go on in the background here"), "{}", shown(&outcome));
+}

@@ -1,0 +1,138 @@
+//! What commands get of the user's environment: variables from a closed list, and the toolchains that are found.
+
+#![expect(clippy::disallowed_methods, reason = "looks which toolchains lie in the home directory")]
+
+use super::env::Environment;
+use super::layers::Values;
+use std::path::{Path, PathBuf};
+use toolpost_process::is_allowed_variable;
+use toolpost_tools::shell;
+
+/// Variables that name the folder of a toolchain.
+const TOOLCHAINS: &[&str] = &[
+    "CARGO_HOME",
+    "RUSTUP_HOME",
+    "GOPATH",
+    "GOROOT",
+    "GOMODCACHE",
+    "JAVA_HOME",
+    "MAVEN_HOME",
+    "GRADLE_HOME",
+    "ANDROID_HOME",
+    "NVM_DIR",
+    "VOLTA_HOME",
+    "FNM_DIR",
+    "BUN_INSTALL",
+    "DENO_DIR",
+    "PNPM_HOME",
+    "PYENV_ROOT",
+    "VIRTUAL_ENV",
+    "CONDA_PREFIX",
+    "RBENV_ROOT",
+    "GEM_HOME",
+    "DOTNET_ROOT",
+    "ASDF_DIR",
+    "ASDF_DATA_DIR",
+    "MISE_DATA_DIR",
+    "SDKMAN_DIR",
+    "OPAMROOT",
+];
+
+/// Folders of the home directory where toolchains usually lie, and git's own settings: who commits.
+const IN_HOME: &[&str] = &[
+    ".cargo",
+    ".rustup",
+    "go",
+    ".nvm",
+    ".volta",
+    ".fnm",
+    ".bun",
+    ".deno",
+    ".pyenv",
+    ".rbenv",
+    ".asdf",
+    ".sdkman",
+    ".opam",
+    ".ghcup",
+    ".dotnet",
+    ".m2",
+    ".gradle",
+    ".nix-profile",
+    ".local/bin",
+    ".local/lib",
+    ".local/share/mise",
+    ".local/share/pnpm",
+    ".local/share/uv",
+    ".local/share/fnm",
+    ".gitconfig",
+    ".config/git",
+];
+
+/// What in those holds secrets.
+const SECRETS: &[&str] = &[
+    ".cargo/credentials",
+    ".cargo/credentials.toml",
+    ".m2/settings.xml",
+    ".m2/settings-security.xml",
+    ".gradle/gradle.properties",
+    ".config/git/credentials",
+];
+
+/// The settings of the shell pack.
+pub(super) fn settings(values: &Values, environment: &Environment) -> shell::Settings {
+    let named = |name: &str| values.environment.iter().any(|wanted| wanted.value == name);
+    let variables = environment.variables.iter();
+    let chosen = variables.filter(|(name, _)| is_allowed_variable(name) || named(name));
+    let usual = shell::Settings::default();
+    let mut given: Vec<(String, String)> =
+        chosen.map(|(name, value)| (name.clone(), value.clone())).collect();
+    if !given.iter().any(|(name, _)| name == "PATH") {
+        given.extend(usual.environment);
+    }
+    let home = environment.home.as_deref();
+    let below_home = |names: &[&str]| -> Vec<PathBuf> {
+        home.map(|home| names.iter().map(|name| home.join(name)).collect()).unwrap_or_default()
+    };
+    let mut readable: Vec<PathBuf> = values.readable.iter().map(|path| expanded(&path.value, home)).collect();
+    let variable = |name: &&str| environment.variables.get(*name).map(PathBuf::from);
+    readable.extend(TOOLCHAINS.iter().filter_map(variable));
+    readable.extend(below_home(IN_HOME));
+    let path = environment.variables.get("PATH").map_or("", String::as_str);
+    readable.extend(path.split(':').map(PathBuf::from));
+    let mut hidden = below_home(SECRETS);
+    hidden.retain(|path| path.exists());
+    shell::Settings {
+        confinement: values.sandbox.as_ref().map(|sandbox| sandbox.value).unwrap_or_default(),
+        environment: given,
+        readable: outermost(readable, home),
+        hidden,
+        scratch: environment.data_directory.as_ref().map(|data| data.join("scratch")),
+        background: usual.background,
+    }
+}
+
+fn expanded(path: &Path, home: Option<&Path>) -> PathBuf {
+    match (path.strip_prefix("~"), home) {
+        (Ok(rest), Some(home)) => home.join(rest),
+        _ => path.to_path_buf(),
+    }
+}
+
+/// Those that exist and do not lie in another or in the system's own folders. Never the home directory itself, nor what
+/// it lies in.
+fn outermost(paths: Vec<PathBuf>, home: Option<&Path>) -> Vec<PathBuf> {
+    const SYSTEM: [&str; 8] = ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc", "/opt", "/nix"];
+    let mut found: Vec<PathBuf> = paths
+        .into_iter()
+        .filter(|path| path.is_absolute() && !SYSTEM.iter().any(|system| path.starts_with(system)))
+        .filter(|path| !home.is_some_and(|home| home.starts_with(path)))
+        .filter_map(|path| path.canonicalize().ok().map(|real| (path, real)))
+        // A link is laid under its own name, and what it leads to under its.
+        .flat_map(|(path, real)| [path, real])
+        .collect();
+    found.sort();
+    found.dedup();
+    let all = found.clone();
+    found.retain(|path| !all.iter().any(|other| other != path && path.starts_with(other)));
+    found
+}
