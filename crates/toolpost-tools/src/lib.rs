@@ -6,6 +6,7 @@
 pub mod filesystem;
 pub mod meta;
 pub mod search;
+pub mod shell;
 
 use std::borrow::Cow;
 use toolpost_core::{Manifest, Pack, Registry, Services, ToolError};

@@ -8,6 +8,7 @@
 )]
 
 mod apply_patch;
+mod bash_line;
 mod batch;
 mod changes;
 mod confined;

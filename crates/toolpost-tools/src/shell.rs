@@ -1,0 +1,3 @@
+//! The shell: command lines, judged before they run.
+
+pub mod line;

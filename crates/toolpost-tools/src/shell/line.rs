@@ -1,0 +1,89 @@
+//! What a command line would do, told before it runs, from its text alone.
+//!
+//! Each command of the line becomes an access of its own: those of pipelines, lists, substitutions, subshells, loops
+//! and functions, and those that `sh -c`, `env`, `xargs`, `find -exec`, `sudo` and the like would run. What cannot be
+//! read for certain, or is computed when the line runs, is an access to any command. Nothing here does I/O, and time
+//! and depth are bounded for whatever text.
+//!
+//! The text of an access is canonical: one blank between words, quotes only where a word needs them. So a rule cannot be
+//! met by a crafted word. Names of programs are taken as they are: a program found in the path is what its name says.
+
+mod builtins;
+mod effect;
+mod git;
+mod judge;
+mod options;
+mod places;
+mod programs;
+mod proposal;
+mod reader;
+mod second;
+mod variables;
+mod word;
+mod wrappers;
+
+use judge::Judge;
+use reader::{Dialect, Unclear};
+use toolpost_core::{Access, Capability};
+
+/// The longest line that is read, in bytes.
+pub const LONGEST: usize = 100_000;
+
+/// What a line would do.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reading {
+    /// What must be allowed; never empty.
+    pub accesses: Vec<Access>,
+    /// Why it needs the right to any command, if it does.
+    pub unclear: Option<&'static str>,
+    /// The narrowest rules that would allow the commands of the line for good; empty where none can.
+    pub proposal: Vec<String>,
+}
+
+/// Reads a line, as bash would.
+pub fn read(command: &str) -> Reading {
+    let mut judge = Judge::default();
+    let result = match command.len() > LONGEST {
+        true => Err(Unclear("it is too long")),
+        false => judge.text(command, Dialect::Bash, 0),
+    };
+    let is_exec = |access: &Access| access.action == Capability::Exec;
+    if result.is_ok() && !judge.accesses.iter().any(is_exec) {
+        // A line of built-ins alone is still a line that a shell runs.
+        match judge.harmless.take() {
+            Some(words) => {
+                judge.accesses.insert(0, Access::command(word::line(&words)));
+                judge.commands.push(words);
+            }
+            None => judge.accesses.insert(0, Access::any(Capability::Exec)),
+        }
+    }
+    let mut accesses = judge.accesses;
+    let unclear = result.err().map(|Unclear(reason)| reason);
+    if unclear.is_some() {
+        // The rest was not looked at, so it may write and reach anything as well.
+        accesses.insert(0, Access::any(Capability::Exec));
+    }
+    let proposal = match unclear {
+        Some(_) => Vec::new(),
+        None => {
+            let rules: Option<Vec<String>> =
+                judge.commands.iter().map(|words| proposal::rule(words)).collect();
+            rules.unwrap_or_default()
+        }
+    };
+    Reading { accesses, unclear, proposal }
+}
+
+/// What a line would do: one access for each command and each file of a redirection.
+pub fn accesses(command: &str) -> Vec<Access> {
+    read(command).accesses
+}
+
+/// The rules, without their action, that "always allow" would save for a line: program and subcommand where that is
+/// harmless, otherwise the exact command; none where only the right to any command would do.
+pub fn proposal(command: &str) -> Vec<String> {
+    let mut rules = read(command).proposal;
+    rules.dedup();
+    rules
+}

@@ -1,0 +1,295 @@
+//! From the commands of a line to what must be allowed.
+
+use super::effect::Effect;
+use super::places::Places;
+use super::reader::{self, Assignment, Dialect, Direction, Read, Redirection, Script, Simple, Unclear};
+use super::variables::{may_be_given, may_be_set};
+use super::word::{self, Word};
+use super::{builtins, git, options, programs, second, wrappers};
+use std::collections::HashSet;
+use toolpost_core::{Access, Capability};
+
+/// How often a text may hold a text, or a command run a command.
+const DEEPEST: usize = 12;
+
+/// The most accesses that one line may make; beyond, it needs the right to any command.
+const MOST: usize = 4_000;
+
+/// Programs that do harm with a plain argument, so that an argument that may be an option is one too many.
+pub(super) const HARMFUL: [&str; 22] = [
+    "rm",
+    "rmdir",
+    "mv",
+    "dd",
+    "chmod",
+    "chown",
+    "chgrp",
+    "ln",
+    "truncate",
+    "shred",
+    "mkfs",
+    "mount",
+    "umount",
+    "kill",
+    "pkill",
+    "killall",
+    "reboot",
+    "shutdown",
+    "systemctl",
+    "unlink",
+    "fdisk",
+    "parted",
+];
+
+const SYSTEM: [&str; 5] = ["/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin"];
+
+/// Collects what a line needs.
+#[derive(Default)]
+pub(super) struct Judge {
+    pub(super) accesses: Vec<Access>,
+    known: HashSet<Access>,
+    /// The commands that must be allowed, as words.
+    pub(super) commands: Vec<Vec<Word>>,
+    /// The first command that needs no right, one that prints if there is any; shown where nothing else is.
+    pub(super) harmless: Option<Vec<Word>>,
+    prints: bool,
+    places: Places,
+    /// The shell that runs the text at hand.
+    dialect: Dialect,
+    /// How many bytes were read, those of texts within texts included.
+    read: usize,
+}
+
+impl Judge {
+    /// Judges a text, which may be part of another.
+    pub(super) fn text(&mut self, text: &str, dialect: Dialect, depth: usize) -> Read<()> {
+        if depth > DEEPEST {
+            return Err(Unclear("it nests too deep"));
+        }
+        self.read += text.len();
+        if self.read > 2 * super::LONGEST {
+            return Err(Unclear("it is too long"));
+        }
+        let script = reader::read(text, dialect)?;
+        second::agrees(text, &script)?;
+        evaluated_are_numbers(&script)?;
+        self.places.visit(&script);
+        // What can be told of the others is told, for the rules that deny.
+        let outer = std::mem::replace(&mut self.dialect, dialect);
+        let mut result = Ok(());
+        for command in &script.commands {
+            result = result.and(self.simple(command, depth));
+        }
+        self.dialect = outer;
+        result
+    }
+
+    fn simple(&mut self, simple: &Simple, depth: usize) -> Read<()> {
+        for redirection in &simple.redirections {
+            self.redirection(redirection);
+        }
+        let is_safe = |assignment: &Assignment| match simple.words.is_empty() {
+            true => may_be_set(&assignment.name),
+            // How `read` splits its line is its own affair.
+            false if assignment.name == "IFS" => {
+                simple.words[0].is_bare("read")
+                    && assignment.values.iter().all(|value| value.literal().is_some())
+            }
+            false => may_be_given(&assignment.name, &assignment.values),
+        };
+        let assigned = match simple.assignments.iter().all(is_safe) {
+            true => Ok(()),
+            false => Err(Unclear("a variable is set that may change what runs")),
+        };
+        match simple.words.is_empty() {
+            true => assigned,
+            false => assigned.and(self.command(&simple.words, depth)),
+        }
+    }
+
+    fn command(&mut self, words: &[Word], depth: usize) -> Read<()> {
+        if depth > DEEPEST || self.accesses.len() > MOST {
+            return Err(Unclear("it runs too many commands"));
+        }
+        let name =
+            words.first().and_then(Word::literal).ok_or(Unclear("the name of a command is computed"))?;
+        let (folder, program) = match name.rsplit_once('/') {
+            Some((folder, program)) => (Some(folder), program),
+            None => (None, name.as_str()),
+        };
+        if program.is_empty() || program.starts_with('-') {
+            return Err(Unclear("the name of a command is odd"));
+        }
+        if folder.is_none()
+            && let Some(effects) = builtins::effects(program, words)
+        {
+            let prints = matches!(program, "echo" | "printf");
+            if self.harmless.is_none() || (prints && !self.prints) {
+                self.harmless = Some(words.to_vec());
+                self.prints = prints;
+            }
+            return self.effects(words, effects, depth);
+        }
+        // A program elsewhere may bear any name.
+        if let Some(folder) = folder {
+            // `./run` is another program in another folder.
+            let paths =
+                self.places.of(&name).ok_or(Unclear("it is not known in which folder a program lies"))?;
+            self.allow(words);
+            for path in paths.iter().filter(|path| **path != name) {
+                let mut elsewhere = words.to_vec();
+                elsewhere[0] = Word::literal_of(path);
+                self.allow(&elsewhere);
+            }
+            if !SYSTEM.contains(&folder) {
+                let inner = wrappers::effects(program, words).unwrap_or_default();
+                return self.effects(words, inner, depth);
+            }
+        }
+        let mut named = words.to_vec();
+        named[0] = Word { start: words[0].start, ..Word::literal_of(program) };
+        if let Some(effects) = wrappers::effects(program, &named) {
+            return self.effects(&named, effects, depth);
+        }
+        let (named, mut effects) = match program {
+            "git" => git::effects(&named),
+            _ => (named, Vec::new()),
+        };
+        effects.extend(options::effects(program, &named));
+        effects.extend(programs::effects(program, &named));
+        if hides_its_meaning(program, &named[1..]) {
+            effects.push(Effect::Unclear("an argument that decides what is done is computed"));
+        }
+        self.allow(&named);
+        self.effects(&named, effects, depth)
+    }
+
+    fn effects(&mut self, words: &[Word], effects: Vec<Effect>, depth: usize) -> Read<()> {
+        let mut result = Ok(());
+        for effect in effects {
+            let next = match effect {
+                Effect::Own => {
+                    self.allow(words);
+                    Ok(())
+                }
+                Effect::Run(inner) => self.command(&inner, depth + 1),
+                Effect::Script(text, dialect) => self.text(&text, dialect.unwrap_or(self.dialect), depth + 1),
+                Effect::Write(Some(target)) => {
+                    self.file(Capability::Write, &target);
+                    Ok(())
+                }
+                Effect::Write(None) => {
+                    self.add(Access::any(Capability::Write));
+                    Ok(())
+                }
+                Effect::Unclear(reason) => Err(Unclear(reason)),
+            };
+            result = result.and(next);
+        }
+        result
+    }
+
+    fn allow(&mut self, words: &[Word]) {
+        let access = Access::command(word::line(words));
+        if !self.known.contains(&access) {
+            self.commands.push(words.to_vec());
+        }
+        self.add(access);
+    }
+
+    fn add(&mut self, access: Access) {
+        if self.known.insert(access.clone()) {
+            self.accesses.push(access);
+        }
+    }
+
+    fn redirection(&mut self, redirection: &Redirection) {
+        let actions: &[Capability] = match redirection.direction {
+            Direction::Read => &[Capability::Read],
+            Direction::Write => &[Capability::Write],
+            Direction::Both => &[Capability::Read, Capability::Write],
+        };
+        let Some(target) = redirection.target.literal() else {
+            for action in actions {
+                self.add(Access::any(*action));
+            }
+            // Bash connects to `/dev/tcp/HOST/PORT`, also where that is computed.
+            let beginning = redirection.target.beginning();
+            if "/dev/tcp/".starts_with(&beginning) || beginning.starts_with("/dev/") {
+                self.add(Access::any(Capability::Network));
+            }
+            return;
+        };
+        let host = target.strip_prefix("/dev/tcp/").or_else(|| target.strip_prefix("/dev/udp/"));
+        if let Some(host) = host {
+            self.add(Access::host(host.split('/').next().unwrap_or(host)));
+            return;
+        }
+        if matches!(target.as_str(), "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/stdin") {
+            return;
+        }
+        for action in actions {
+            self.file(*action, &target);
+        }
+    }
+
+    fn file(&mut self, action: Capability, target: &str) {
+        match self.places.of(target) {
+            Some(paths) => paths.into_iter().for_each(|path| self.add(Access::path(action, path))),
+            None => self.add(Access::any(action)),
+        }
+    }
+}
+
+/// Whether an argument is computed that a rule would have to know: the subcommand, or what may be an option of a
+/// program that does harm.
+fn hides_its_meaning(program: &str, arguments: &[Word]) -> bool {
+    let hides = |word: &Word| word.may_hide_an_option();
+    match HARMFUL.contains(&program) {
+        true => {
+            let is_end = |word: &&Word| word.literal().as_deref() != Some("--");
+            arguments.iter().take_while(is_end).any(hides)
+        }
+        false => !super::proposal::READING.contains(&program) && arguments.first().is_some_and(hides),
+    }
+}
+
+/// The value of a variable in arithmetic may hold a command, so each must be a number wherever it is set.
+fn evaluated_are_numbers(script: &Script) -> Read<()> {
+    const SETTING: [&str; 14] = [
+        "read",
+        "export",
+        "local",
+        "declare",
+        "typeset",
+        "readonly",
+        "mapfile",
+        "readarray",
+        "getopts",
+        "eval",
+        "source",
+        ".",
+        "trap",
+        "command",
+    ];
+    if script.evaluated.is_empty() {
+        return Ok(());
+    }
+    let unclear = Err(Unclear("arithmetic evaluates a variable"));
+    let sets = |simple: &Simple| {
+        let first = simple.words.first().and_then(Word::literal);
+        first.is_some_and(|name| SETTING.contains(&name.as_str()) || name == "builtin")
+    };
+    if script.commands.iter().any(sets) {
+        return unclear;
+    }
+    let assignments = || script.commands.iter().flat_map(|simple| &simple.assignments);
+    for name in &script.evaluated {
+        let mut values = assignments().filter(|assignment| assignment.name == *name).peekable();
+        if values.peek().is_none() || !values.all(|assignment| assignment.values.iter().all(Word::is_number))
+        {
+            return unclear;
+        }
+    }
+    Ok(())
+}

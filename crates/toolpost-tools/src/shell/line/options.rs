@@ -1,0 +1,220 @@
+//! Options and arguments by which well-known programs run other commands or write files.
+//!
+//! A rule such as `tar *` is meant for archives, not for `--checkpoint-action=exec`. What such an option would run is
+//! not read: the command then needs the right to any. Programs that are not listed are judged by their text alone.
+
+use super::effect::Effect;
+use super::word::Word;
+
+struct Program {
+    names: &'static [&'static str],
+    /// Long options, any unambiguous beginning of which does.
+    long: &'static [&'static str],
+    /// Letters of short options, alone or among others.
+    short: &'static str,
+    /// How a word begins.
+    begins: &'static [&'static str],
+    /// What a word holds, whatever its case.
+    holds: &'static [&'static str],
+    meaning: Meaning,
+}
+
+#[derive(Clone, Copy)]
+enum Meaning {
+    Runs,
+    Writes,
+}
+
+const NOTHING: Program =
+    Program { names: &[], long: &[], short: "", begins: &[], holds: &[], meaning: Meaning::Runs };
+
+const PROGRAMS: [Program; 31] = [
+    Program {
+        names: &["tar", "gtar", "bsdtar"],
+        long: &[
+            "checkpoint-action",
+            "to-command",
+            "use-compress-program",
+            "rsh-command",
+            "info-script",
+            "new-volume-script",
+            "rmt-command",
+        ],
+        short: "IF",
+        ..NOTHING
+    },
+    Program { names: &["rsync"], long: &["rsh", "rsync-path", "remote-option"], short: "eM", ..NOTHING },
+    Program { names: &["ssh", "scp", "sftp"], short: "oFSDPJE", ..NOTHING },
+    Program { names: &["sort", "gsort"], long: &["compress-program"], ..NOTHING },
+    Program {
+        names: &["sort", "gsort", "shuf", "tree"],
+        long: &["output"],
+        short: "o",
+        meaning: Meaning::Writes,
+        ..NOTHING
+    },
+    Program { names: &["split"], long: &["filter"], ..NOTHING },
+    Program { names: &["rg"], long: &["pre", "hostname-bin"], ..NOTHING },
+    Program { names: &["fd", "fdfind"], long: &["exec", "exec-batch"], short: "xX", ..NOTHING },
+    Program { names: &["ag", "ack", "bat", "batcat", "delta"], long: &["pager", "pre"], ..NOTHING },
+    Program { names: &["man"], long: &["pager", "html", "config-file"], short: "PHC", ..NOTHING },
+    Program {
+        names: &["less", "more", "most"],
+        begins: &["+"],
+        short: "kToO",
+        long: &["lesskey"],
+        ..NOTHING
+    },
+    Program {
+        names: &["make", "gmake"],
+        long: &["eval", "file", "makefile", "include-dir", "directory", "environment-overrides"],
+        short: "fICE",
+        holds: &["="],
+        ..NOTHING
+    },
+    Program { names: &["cargo"], long: &["config"], begins: &["-Z"], ..NOTHING },
+    Program {
+        names: &["npm", "pnpm", "yarn", "npx", "bun", "bunx"],
+        long: &[
+            "script-shell",
+            "userconfig",
+            "globalconfig",
+            "node-options",
+            "shell",
+            "call",
+            "prefix",
+            "init-module",
+        ],
+        ..NOTHING
+    },
+    Program {
+        names: &["go"],
+        begins: &[
+            "-exec",
+            "--exec",
+            "-toolexec",
+            "--toolexec",
+            "-vettool",
+            "--vettool",
+            "-overlay",
+            "--overlay",
+        ],
+        ..NOTHING
+    },
+    Program {
+        names: &["go"],
+        begins: &["-modfile", "--modfile", "-ldflags", "--ldflags", "-gcflags", "--gcflags"],
+        ..NOTHING
+    },
+    Program {
+        names: &["gcc", "cc", "clang", "g++", "c++", "clang++"],
+        begins: &["-wrapper", "-fplugin", "-B", "-specs", "--specs", "-Xclang", "-load", "@"],
+        ..NOTHING
+    },
+    Program { names: &["rustc", "rustdoc"], begins: &["-C", "--codegen", "-Z", "@"], ..NOTHING },
+    Program { names: &["zip"], begins: &["-TT"], long: &["unzip-command"], ..NOTHING },
+    Program {
+        names: &["nc", "ncat", "netcat"],
+        long: &["exec", "sh-exec", "lua-exec"],
+        short: "ec",
+        ..NOTHING
+    },
+    Program { names: &["tcpdump"], short: "zwF", ..NOTHING },
+    Program {
+        names: &["psql", "mysql", "mariadb", "sqlite3"],
+        holds: &[
+            "\\!",
+            "\\o",
+            "\\w",
+            "\\i",
+            ".sh",
+            ".sy",
+            ".o",
+            ".l",
+            ".r",
+            "system",
+            "program",
+            "load_extension",
+        ],
+        ..NOTHING
+    },
+    Program { names: &["sqlite3", "psql"], holds: &["writefile", "edit(", "attach", "|"], ..NOTHING },
+    Program { names: &["curl"], long: &["config", "engine"], short: "K", ..NOTHING },
+    Program {
+        names: &["curl"],
+        long: &[
+            "output",
+            "remote-name",
+            "dump-header",
+            "cookie-jar",
+            "trace",
+            "trace-ascii",
+            "libcurl",
+            "stderr",
+        ],
+        short: "oODcJ",
+        meaning: Meaning::Writes,
+        ..NOTHING
+    },
+    Program {
+        names: &["wget"],
+        long: &["execute", "use-askpass", "config", "use-server-timestamps"],
+        short: "e",
+        ..NOTHING
+    },
+    Program { names: &["install"], long: &["strip-program"], ..NOTHING },
+    Program { names: &["pip", "pip3"], long: &["python", "config-settings", "global-option"], ..NOTHING },
+    Program { names: &["docker", "podman"], long: &["config", "host", "hooks-dir"], ..NOTHING },
+    Program { names: &["date", "hostname"], long: &["set", "file"], short: "sF", ..NOTHING },
+    Program { names: &["yq"], long: &["inplace"], short: "i", meaning: Meaning::Writes, ..NOTHING },
+];
+
+/// What the arguments of a well-known program do beside what its name says.
+pub(super) fn effects(name: &str, words: &[Word]) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    for program in PROGRAMS.iter().filter(|program| program.names.contains(&name)) {
+        if words.iter().skip(1).any(|word| program.has(word))
+            || (name == "tar" && program.has_first_letters(words))
+        {
+            effects.push(match program.meaning {
+                Meaning::Runs => Effect::Unclear("an option runs another command"),
+                Meaning::Writes => Effect::Write(None),
+            });
+        }
+    }
+    effects
+}
+
+impl Program {
+    fn has(&self, word: &Word) -> bool {
+        let Some(text) = word.literal() else {
+            return word.may_hide_an_option() || !self.holds.is_empty();
+        };
+        let lower = text.to_ascii_lowercase();
+        if self.begins.iter().any(|begins| text.starts_with(begins))
+            || self.holds.iter().any(|holds| lower.contains(holds))
+        {
+            return true;
+        }
+        match text.strip_prefix("--") {
+            Some(long) => is_beginning_of(long, self.long),
+            None => text
+                .strip_prefix('-')
+                .is_some_and(|letters| letters.contains(|letter| self.short.contains(letter))),
+        }
+    }
+
+    /// `tar xf` has its letters without a dash.
+    fn has_first_letters(&self, words: &[Word]) -> bool {
+        let first = words.get(1).and_then(Word::literal);
+        first.is_some_and(|first| {
+            !first.starts_with('-') && first.contains(|letter| self.short.contains(letter))
+        })
+    }
+}
+
+/// Whether the option, without its value, begins one of these names: many programs take any unambiguous beginning.
+pub(super) fn is_beginning_of(option: &str, names: &[&str]) -> bool {
+    let name = option.split('=').next().unwrap_or(option);
+    !name.is_empty() && names.iter().any(|known| known.starts_with(name))
+}

@@ -1,0 +1,62 @@
+//! Which variables may be set without changing what a command does beyond its looks.
+
+use super::word::Word;
+
+/// Variables that only choose how something is shown, and are safe to hand to any program.
+const SHOWING: [&str; 22] = [
+    "LANG",
+    "LANGUAGE",
+    "TZ",
+    "CI",
+    "NO_COLOR",
+    "FORCE_COLOR",
+    "CLICOLOR",
+    "CLICOLOR_FORCE",
+    "CARGO_TERM_COLOR",
+    "RUST_LOG",
+    "RUST_BACKTRACE",
+    "TERM",
+    "COLORTERM",
+    "COLUMNS",
+    "LINES",
+    "DEBUG",
+    "VERBOSE",
+    "NODE_ENV",
+    "DO_NOT_TRACK",
+    "PYTHONUNBUFFERED",
+    "GIT_PAGER_IN_USE",
+    "GIT_TERMINAL_PROMPT",
+];
+
+/// Capital letters that people use for values of their own.
+const OWN: [&str; 24] = [
+    "FILE", "FILES", "DIR", "DIRS", "NAME", "OUT", "OUTPUT", "INPUT", "SRC", "DEST", "COUNT", "VERSION",
+    "BRANCH", "RESULT", "STATUS", "ROOT", "TARGET", "URL", "TAG", "COMMIT", "MESSAGE", "LINE", "PORT", "PID",
+];
+
+/// Whether a program may be given this variable.
+pub(super) fn may_be_given(name: &str, values: &[Word]) -> bool {
+    let is_plain = |text: &str| {
+        !text.starts_with('/')
+            && !text.contains("..")
+            && text.chars().all(|letter| letter.is_ascii_alphanumeric() || "_.:,=@/+-".contains(letter))
+    };
+    let is_known = SHOWING.contains(&name) || (name.starts_with("LC_") && is_name(name));
+    is_known && values.iter().all(|value| value.literal().is_some_and(|text| is_plain(&text)))
+}
+
+/// Whether the shell may set this variable for itself: no program sees it, and the shell gives it no meaning.
+pub(super) fn may_be_set(name: &str) -> bool {
+    let is_lower =
+        name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
+    let has_meaning = name.contains("proxy")
+        || name.starts_with("npm_")
+        || matches!(name, "_" | "auto_resume" | "histchars" | "path" | "cdpath" | "fpath" | "module_path");
+    is_name(name) && ((is_lower && !has_meaning) || SHOWING.contains(&name) || OWN.contains(&name))
+}
+
+/// Whether the text is the name of a variable and nothing else.
+pub(super) fn is_name(text: &str) -> bool {
+    text.bytes().next().is_some_and(|first| first == b'_' || first.is_ascii_alphabetic())
+        && text.bytes().all(|byte| byte == b'_' || byte.is_ascii_alphanumeric())
+}

@@ -1,0 +1,140 @@
+//! Command lines are judged by every command in them: those that try to pass a rule, and those that people type.
+
+mod attacks;
+mod harmless;
+mod nesting;
+mod oracle;
+
+use toolpost_core::policy::{Effect, Layer, Origin, Policy, Profile, Request, Rule};
+use toolpost_core::{Access, Capability};
+use toolpost_tools::shell::line;
+
+/// A user who may write in the workspace and has allowed these commands, and no others.
+fn policy(rules: &[&str]) -> Policy {
+    let rules = rules.iter().map(|rule| {
+        let origin = Origin::new(Layer::User, "rules.toml", 1);
+        Rule::new(Effect::Allow, "bash", rule, origin).unwrap()
+    });
+    Policy::profile(Profile::Standard).with_rules(Layer::User, rules.collect())
+}
+
+fn decide(policy: &Policy, line: &str) -> Effect {
+    let accesses = line::accesses(line);
+    policy.decide(&Request { tool: "bash", accesses: &accesses }).effect()
+}
+
+fn check(line: &str, expected: &[&str]) {
+    let shown: Vec<String> = line::accesses(line).iter().map(Access::to_string).collect();
+    assert_eq!(shown, expected, "{line:?} {:?}", line::read(line).unclear);
+}
+
+#[test]
+fn each_command_is_an_access_in_canonical_text() {
+    check("git   log  --oneline", &["exec `git log --oneline`"]);
+    check("g'i't \"log\" 'a b'", &["exec `git log 'a b'`"]);
+    check("git log | head -5 && ls; pwd", &["exec `git log`", "exec `head -5`", "exec `ls`"]);
+    check("ls $(git status)", &["exec `git status`", "exec `ls $(…)`"]);
+    check("cat <(git log) \"$x\" *.md", &["exec `git log`", "exec `cat <(…) \"$x\" *.md`"]);
+    check("sh -c 'git log; ls'", &["exec `git log`", "exec `ls`"]);
+    check("timeout 5 nice -n 3 git log", &["exec `git log`"]);
+    check("sudo -u bob ls x", &["exec `sudo -u bob ls x`", "exec `ls x`"]);
+    check(
+        "find . -name '*.rs' -exec grep x {} \\;",
+        &["exec `find . -name '*.rs' -exec grep x {} ';'`", "exec `grep x $…`"],
+    );
+    check("ls | xargs wc -l", &["exec `ls`", "exec `wc -l $…`"]);
+    check("/usr/bin/git log", &["exec `/usr/bin/git log`", "exec `git log`"]);
+    check("./run.sh a", &["exec `./run.sh a`"]);
+    check("git --no-pager log -3", &["exec `git log -3`"]);
+    check("echo hi", &["exec `echo hi`"]);
+    check("cd src && ls", &["exec `ls`"]);
+    check(
+        "git commit -m \"$(cat <<'EOF'\nit's (done)\nEOF\n)\"",
+        &["exec `cat`", "exec `git commit -m \"$(…)\"`"],
+    );
+    check("", &["exec anything"]);
+}
+
+#[test]
+fn redirections_are_files_and_hosts() {
+    check("ls > out.txt 2>&1", &["write `out.txt`", "exec `ls`"]);
+    check("ls > /dev/null 2>/dev/null", &["exec `ls`"]);
+    check("cat < in.txt >> /tmp/x", &["read `in.txt`", "write `/tmp/x`", "exec `cat`"]);
+    check("cd sub && ls > out", &["write `out`", "write `sub/out`", "exec `ls`"]);
+    check("cd a && cd b && ls > out", &["write anything", "exec `ls`"]);
+    check("cd \"$x\"; ls > out", &["write anything", "exec `ls`"]);
+    check("ls > \"$x\"", &["write anything", "network anything", "exec `ls`"]);
+    check("cat < /dev/tcp/example.com/80", &["network `example.com`", "exec `cat`"]);
+    check("git log --output=x", &["exec `git log --output=x`", "write `x`"]);
+    check("sed -i s/a/b/ src/a.rs", &["exec `sed -i s/a/b/ src/a.rs`", "write `src/a.rs`"]);
+    check("find . -name x -delete", &["exec `find . -name x -delete`", "write anything"]);
+}
+
+#[test]
+fn proposals_are_narrow() {
+    for (line, expected) in [
+        ("cargo test --all", vec!["cargo test *"]),
+        ("git log -3 | head", vec!["git log *", "head *"]),
+        ("npm run build", vec!["npm run build"]),
+        ("rm -rf target", vec!["rm -rf target"]),
+        ("rm \"$x\"", vec![]),
+        ("python3 -c 'print(1)'", vec!["python3 -c 'print(1)'"]),
+        ("curl https://example.com", vec!["curl https://example.com"]),
+        ("sudo ls", vec!["sudo ls", "ls *"]),
+        ("git push origin main", vec!["git push origin main"]),
+        ("bash x.sh", vec!["bash x.sh"]),
+        ("eval \"$x\"", vec![]),
+        ("node a.js 'x*'", vec![r"node a.js 'x\*'"]),
+    ] {
+        assert_eq!(line::proposal(line), expected, "{line}");
+    }
+    for line in
+        ["cargo test --all", "git log -3 | head", "rm -rf target", "node a.js 'x*' 'it is'", "sudo ls"]
+    {
+        let rules = line::proposal(line);
+        let rules: Vec<&str> = rules.iter().map(String::as_str).collect();
+        assert_eq!(decide(&policy(&rules), line), Effect::Allow, "{line}");
+    }
+}
+
+#[test]
+fn guarantee_23_a_hostile_line_is_judged_quickly() {
+    let big = 1_000_000;
+    let deep = 100_000;
+    let lines = [
+        "a".repeat(big),
+        "(".repeat(deep),
+        "$(".repeat(49_000),
+        "`".repeat(deep),
+        "{ ".repeat(49_000),
+        "\"$(".repeat(33_000),
+        "if ".repeat(33_000),
+        "a;".repeat(49_000),
+        "a|".repeat(49_000),
+        "<<A ".repeat(24_000),
+        "${x:-".repeat(19_000),
+        "$((".repeat(33_000),
+        "[[ ".repeat(33_000),
+        "eval ".repeat(19_000),
+        "a=(".repeat(33_000),
+        "case x in ".repeat(9_900),
+        "sh -c '".repeat(14_000),
+        "x ".repeat(49_000),
+        "x\\ ".repeat(33_000),
+        "x{".repeat(49_000),
+        "cat <<A\n".repeat(12_000),
+        "$x".repeat(49_000),
+        format!("{}{}", "(".repeat(30), ")".repeat(30)),
+        format!("git log{}", "; git log".repeat(10_000)),
+    ];
+    for line in &lines {
+        let started = std::time::Instant::now();
+        let accesses = line::accesses(line);
+        let took = started.elapsed();
+        println!("{took:?} {:?}", &line[..20]);
+        assert!(took.as_millis() < 3_000, "{took:?} for {:?}", &line[..20]);
+        assert!(!accesses.is_empty());
+    }
+    assert_eq!(line::accesses(&lines[0]), [Access::any(Capability::Exec)]);
+    assert_eq!(line::accesses(&lines[1]), [Access::any(Capability::Exec)]);
+}
