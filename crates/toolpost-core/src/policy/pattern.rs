@@ -14,7 +14,8 @@
 //! `*` and `?` stop at `/`, `**` does not; `[ab]` and `{a,b}` choose; `\` takes the next character as it is.
 //!
 //! **Commands** and **hosts**: `*` is anything, `/` and blanks included, and `?` is one character. A blank stands for
-//! one or more, and a pattern ending in ` *` also matches the command without arguments. Hosts ignore case.
+//! one or more between words, not in quotes, and a pattern ending in ` *` also matches the command without arguments.
+//! A command of several lines is allowed by `*` alone. Hosts ignore case.
 //!
 //! Nothing here looks at a disk: a link is judged again by its resolved path when it is opened.
 

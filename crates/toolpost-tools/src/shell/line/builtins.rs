@@ -1,7 +1,6 @@
 //! The commands that the shell runs by itself: which need no right, and which evaluate what they are given.
 
 use super::effect::Effect;
-use super::reader::Dialect;
 use super::variables::{is_name, may_be_given, may_be_set};
 use super::word::Word;
 
@@ -11,18 +10,18 @@ const EVALUATES: Effect = Effect::Unclear("a built-in command evaluates its argu
 pub(super) fn effects(name: &str, words: &[Word]) -> Option<Vec<Effect>> {
     let arguments = &words[1..];
     let effect = match name {
-        ":" | "true" | "false" | "pwd" | "exit" | "return" | "break" | "continue" | "shift" | "wait"
-        | "times" | "cd" | "pushd" | "popd" | "dirs" | "echo" | "umask" | "type" | "bg" | "fg" | "disown" => {
-            None
-        }
+        ":" | "true" | "false" | "pwd" | "exit" | "return" | "break" | "continue" | "shift" | "times"
+        | "cd" | "pushd" | "popd" | "dirs" | "echo" | "umask" | "type" | "bg" | "fg" | "disown" => None,
         "alias" | "jobs" if arguments.is_empty() => None,
+        // `-p` sets a variable.
+        "wait" => (!arguments.iter().all(Word::is_number)).then_some(EVALUATES),
         "printf" => printf(arguments),
         "test" => test(arguments),
         "[" => match arguments.split_last() {
             Some((last, operands)) if last.literal().as_deref() == Some("]") => test(operands),
             _ => Some(EVALUATES),
         },
-        "export" => declare(arguments, |name, value| may_be_given(name, value)),
+        "export" => declare(arguments, may_be_given),
         "local" | "readonly" | "declare" | "typeset" => declare(arguments, |name, _| may_be_set(name)),
         "unset" => names(arguments),
         "read" => read(arguments),
@@ -32,9 +31,7 @@ pub(super) fn effects(name: &str, words: &[Word]) -> Option<Vec<Effect>> {
         },
         "getopts" => names(arguments.get(1..).unwrap_or_default()),
         "set" => set(arguments),
-        "eval" => {
-            literals(arguments).map_or(Some(EVALUATES), |text| Some(Effect::Script(text, Dialect::Bash)))
-        }
+        "eval" => literals(arguments).map_or(Some(EVALUATES), |text| Some(Effect::Script(text, None))),
         "trap" => trap(arguments),
         "source" | "." => literals(arguments).map_or(Some(EVALUATES), |_| Some(Effect::Own)),
         "exec" | "builtin" => run(arguments),
@@ -164,9 +161,7 @@ fn trap(arguments: &[Word]) -> Option<Effect> {
     let text = arguments.first()?.literal();
     match text {
         Some(text) if text.is_empty() || text == "-" => None,
-        Some(text) if !text.starts_with('-') && arguments.len() > 1 => {
-            Some(Effect::Script(text, Dialect::Bash))
-        }
+        Some(text) if !text.starts_with('-') && arguments.len() > 1 => Some(Effect::Script(text, None)),
         _ => Some(EVALUATES),
     }
 }

@@ -10,8 +10,8 @@ pub(super) enum Effect {
     Own,
     /// Another command runs.
     Run(Vec<Word>),
-    /// A text is run by a shell.
-    Script(String, Dialect),
+    /// A text is run by a shell; without a dialect, by the one that runs the command.
+    Script(String, Option<Dialect>),
     /// A file is written; none: some file.
     Write(Option<String>),
     /// It cannot be told what runs.

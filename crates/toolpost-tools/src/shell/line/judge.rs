@@ -54,6 +54,8 @@ pub(super) struct Judge {
     pub(super) harmless: Option<Vec<Word>>,
     prints: bool,
     places: Places,
+    /// The shell that runs the text at hand.
+    dialect: Dialect,
     /// How many bytes were read, those of texts within texts included.
     read: usize,
 }
@@ -73,8 +75,13 @@ impl Judge {
         evaluated_are_numbers(&script)?;
         self.places.visit(&script);
         // What can be told of the others is told, for the rules that deny.
-        let results = script.commands.iter().map(|command| self.simple(command, depth));
-        results.fold(Ok(()), |first: Read<()>, next| first.and(next))
+        let outer = std::mem::replace(&mut self.dialect, dialect);
+        let mut result = Ok(());
+        for command in &script.commands {
+            result = result.and(self.simple(command, depth));
+        }
+        self.dialect = outer;
+        result
     }
 
     fn simple(&mut self, simple: &Simple, depth: usize) -> Read<()> {
@@ -83,6 +90,11 @@ impl Judge {
         }
         let is_safe = |assignment: &Assignment| match simple.words.is_empty() {
             true => may_be_set(&assignment.name),
+            // How `read` splits its line is its own affair.
+            false if assignment.name == "IFS" => {
+                simple.words[0].is_bare("read")
+                    && assignment.values.iter().all(|value| value.literal().is_some())
+            }
             false => may_be_given(&assignment.name, &assignment.values),
         };
         let assigned = match simple.assignments.iter().all(is_safe) {
@@ -120,7 +132,15 @@ impl Judge {
         }
         // A program elsewhere may bear any name.
         if let Some(folder) = folder {
+            // `./run` is another program in another folder.
+            let paths =
+                self.places.of(&name).ok_or(Unclear("it is not known in which folder a program lies"))?;
             self.allow(words);
+            for path in paths.iter().filter(|path| **path != name) {
+                let mut elsewhere = words.to_vec();
+                elsewhere[0] = Word::literal_of(path);
+                self.allow(&elsewhere);
+            }
             if !SYSTEM.contains(&folder) {
                 let inner = wrappers::effects(program, words).unwrap_or_default();
                 return self.effects(words, inner, depth);
@@ -153,7 +173,7 @@ impl Judge {
                     Ok(())
                 }
                 Effect::Run(inner) => self.command(&inner, depth + 1),
-                Effect::Script(text, dialect) => self.text(&text, dialect, depth + 1),
+                Effect::Script(text, dialect) => self.text(&text, dialect.unwrap_or(self.dialect), depth + 1),
                 Effect::Write(Some(target)) => {
                     self.file(Capability::Write, &target);
                     Ok(())

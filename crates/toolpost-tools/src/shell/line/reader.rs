@@ -22,8 +22,9 @@ pub(super) struct Unclear(pub(super) &'static str);
 pub(super) type Read<T> = Result<T, Unclear>;
 
 /// Which shell reads the text.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) enum Dialect {
+    #[default]
     Bash,
     /// `sh`, which may be any shell: only what all of them read alike.
     Posix,
@@ -175,7 +176,7 @@ impl Reader<'_> {
 
     fn is_at_word_start(&self) -> bool {
         let before = self.text[..self.at].bytes().last();
-        matches!(before, None | Some(b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'(' | b')'))
+        matches!(before, None | Some(b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>'))
     }
 
     /// Skips blanks and ends of lines; the here-documents of a line follow its end.

