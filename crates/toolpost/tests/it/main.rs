@@ -10,6 +10,7 @@
 mod arguments;
 mod asking;
 mod call;
+mod commands;
 mod config;
 mod decisions;
 mod dialects;
