@@ -1,5 +1,7 @@
 //! `bash` through the executor: real commands in the sandbox that the policy implies.
 
+mod many;
+
 use crate::{data, folder, run, shown};
 use serde_json::{Value, json};
 use std::fs;
