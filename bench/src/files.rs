@@ -72,6 +72,7 @@ fn edit(toolpost: &Path, folder: &Path, home: &Path) -> Result<Table> {
     table.goal(EDIT, "under 100 MB", |_| peak * 1024 < 100_000_000);
     table
         .note("sed neither checks that the text is there once, nor keeps the owner, nor waits for the disk.");
+    table.note("A child's peak memory is at least what this process had when it forked.");
     Ok(table)
 }
 
@@ -118,5 +119,6 @@ fn read(toolpost: &Path, folder: &Path, home: &Path) -> Result<Table> {
     table.add_runs(READ, our_runs);
     table.goal(READ, "within 1.2 of sed", |row| row.ratio <= 1.2);
     table.goal(READ, "under 100 MB", |_| peak * 1024 < 100_000_000);
+    table.note("A child's peak memory is at least what this process had when it forked.");
     Ok(table)
 }
