@@ -1,5 +1,6 @@
 //! `apply_patch`: both forms of patch, every place a hunk may belong, and all files or none.
 
+mod drift;
 mod git;
 mod whole;
 
@@ -235,12 +236,12 @@ fn hunks_find_their_place() {
         &update("@@ class B:\n class B:\n     def run(self):\n-        x = 1\n+        x = 2"),
         &changed("B"),
     );
-    // The line number of a unified hunk chooses between exact places, also after the file has moved a little.
+    // The line number of a unified hunk chooses between exact places where one of them is there.
     for (line, class) in [(3, "A"), (2, "A"), (8, "B"), (9, "B"), (40, "B")] {
         let diff = format!("--- a/f\n+++ b/f\n@@ -{line} +{line} @@\n-        x = 1\n+        x = 2\n");
         match line {
-            // Far from both, nobody can tell.
-            40 => refused(&[("f", code)], &diff, &["AMBIGUOUS_MATCH", "lines 3, 8"]),
+            // Near one or far from both: what moved it may have moved another to where it was.
+            2 | 9 | 40 => refused(&[("f", code)], &diff, &["AMBIGUOUS_MATCH", "lines 3, 8"]),
             _ => check(code, &diff, &changed(class)),
         }
     }

@@ -15,6 +15,8 @@ use std::borrow::Cow;
 const MIXED: &str = "newString is not indented like oldString throughout, nor like the file";
 const PART_OF_LINE: &str =
     "oldString begins within a line, so it is unclear how the lines of newString are to be indented";
+const TRAILING: &str =
+    "newString changes the blanks at the end of a line, and oldString is not there exactly";
 const LOOK_ALIKES: &str = "oldString has plain characters for some of the file's and others for the rest";
 
 /// The replacement for a place.
@@ -39,6 +41,7 @@ pub(super) fn replacement(
         (olds.iter().map(trimmed).collect(), news.iter().map(trimmed).collect());
     let ops = capture_diff_slices(Algorithm::Myers, &old_keys, &new_keys);
     let all = Merge { olds: &olds, parts: &parts, news: &news, ops: &ops, level };
+    all.check_trailing()?;
     let indenting = all.indenting(place.starts_line)?;
     let written = all.lines(&indenting)?;
     for (line, _) in written.iter().filter(|(line, _)| !parts.contains(&&**line)) {
@@ -88,6 +91,17 @@ impl<'a> Merge<'a> {
             }
             _ => Vec::new(),
         })
+    }
+
+    /// A line that is the same but for the blanks at its end stays as the file has it: right where those of the old
+    /// text are a slip, a change that would get lost where those of the new one are meant.
+    fn check_trailing(&self) -> Result<(), &'static str> {
+        let trailing = |line: &'a str| &line[line.trim_end_matches(is_blank).len()..];
+        let is_lost = |(old, new): (usize, usize)| {
+            let wanted = trailing(self.news[new]);
+            wanted != trailing(self.olds[old]) && wanted != trailing(self.parts[old])
+        };
+        if self.kept().any(is_lost) { Err(TRAILING) } else { Ok(()) }
     }
 
     fn indenting(&self, starts_line: bool) -> Result<Indenting<'a>, &'static str> {
@@ -181,7 +195,13 @@ impl<'a> Merge<'a> {
                 let is_same = |line: &&str| {
                     mapping.apply(split_indent(line).0).is_ok_and(|indent| indent == split_indent(line).0)
                 };
-                if new_filled().all(is_same) { Ok(Indenting::AsFile) } else { Err(MIXED) }
+                // At the margin, where neither the old text nor the file is: it was left out, or is meant.
+                let first = new_filled().next().map_or(file_first, |line| split_indent(line).0);
+                let is_left_out = first.is_empty() && !old_first.is_empty() && !file_first.is_empty();
+                match new_filled().all(is_same) && !is_left_out {
+                    true => Ok(Indenting::AsFile),
+                    false => Err(MIXED),
+                }
             }
         }
     }

@@ -164,6 +164,13 @@ fn aligned(
     for line in &hunk.lines {
         match line.role {
             Role::Context => pieces.push(Piece::Keep(kept)),
+            // What the file has otherwise than the patch says may stay as it is, but not go unseen.
+            Role::Removed
+                if step == Step::AnchoredBlock
+                    && line.text.trim() != file.all.get(kept).map_or("", |line| line.text.trim()) =>
+            {
+                return None;
+            }
             Role::Removed => {}
             Role::Added => pieces.push(Piece::Put(new[at].trim_end_matches('\r').to_owned(), None)),
         }
