@@ -23,7 +23,7 @@ use crate::redact::Redactor;
 use crate::registry::Snapshot;
 use crate::spill::{HANDLE_PREFIX, Spill};
 use crate::tool::{OutputBudget, Setting};
-use crate::workspace::{File, Guard, Memory, Overlay, Workspace, WorkspacePath};
+use crate::workspace::{File, Guard, Journal, Memory, Overlay, Workspace, WorkspacePath};
 use futures_util::FutureExt;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -56,6 +56,7 @@ struct Host {
     confirm: Arc<dyn Confirm>,
     redactor: Arc<Redactor>,
     spill: Option<Arc<Spill>>,
+    journal: Option<Arc<dyn Journal>>,
     dialect: Arc<Dialect>,
 }
 
@@ -327,6 +328,10 @@ impl Context {
 
     pub(crate) fn spill(&self) -> Option<&Arc<Spill>> {
         self.host.spill.as_ref()
+    }
+
+    pub(crate) fn journal(&self) -> Option<&Arc<dyn Journal>> {
+        self.host.journal.as_ref()
     }
 
     /// The host's own workspace, not bound to any call.

@@ -61,7 +61,7 @@ pub use tool::{
     dynamic, function,
 };
 pub use workspace::{
-    Candidate, Change, Disk, Entries, Entry as FolderEntry, File, Found, Guard, Kind, LeftOut, Lock, Locks,
-    Memory, OuterRules, Overlay, ReadSeek, ScanOptions, Scanned, Stat, Usage, Visit, Walk, WalkOptions,
-    Worker, Workspace, WorkspacePath, Written, scan, walk,
+    Before, Candidate, Change, Disk, Entries, Entry as FolderEntry, File, Found, Guard, Journal, Kind,
+    LeftOut, Lock, Locks, Memory, OuterRules, Overlay, Pending, PendingKind, ReadSeek, ScanOptions, Scanned,
+    Staged, Stat, Usage, Visit, Walk, WalkOptions, Worker, Workspace, WorkspacePath, Written, scan, walk,
 };

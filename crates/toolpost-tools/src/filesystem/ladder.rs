@@ -235,8 +235,11 @@ fn without_outer_blank_lines(
         return Ok(Vec::new());
     }
     let (new_head, new_body, new_tail) = lines::split_outer_blank_lines(new);
-    // Only what the new text has as well, or leaves out whole: anything else would change blank lines unasked.
-    let fits = |old: &str, new: &str| new.is_empty() || old == new;
+    // Only what the new text has as well, or leaves out where it replaces everything: anything else would change blank
+    // lines unasked, or not change them where just that is meant.
+    let has = |line: &str| new_body.lines().any(|new| new.trim() == line.trim());
+    let is_all_new = !old_body.lines().filter(|line| !line.trim().is_empty()).any(has);
+    let fits = |old: &str, new: &str| old == new || (new.is_empty() && is_all_new);
     if new_body.is_empty() || !fits(old_head, new_head) || !fits(old_tail, new_tail) {
         return Ok(Vec::new());
     }

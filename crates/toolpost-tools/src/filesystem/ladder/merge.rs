@@ -104,6 +104,17 @@ impl<'a> Merge<'a> {
         if self.kept().any(is_lost) { Err(TRAILING) } else { Ok(()) }
     }
 
+    /// Whether two lines say the same, whatever blanks they have, and whatever quotes where those are overlooked.
+    fn is_same(&self, one: &str, other: &str) -> bool {
+        let plain = |word: &str| -> String {
+            word.chars().map(|character| look_alike(character).unwrap_or(character)).collect()
+        };
+        match self.level {
+            Level::LookAlikes => plain(one).split_whitespace().eq(plain(other).split_whitespace()),
+            _ => one.split_whitespace().eq(other.split_whitespace()),
+        }
+    }
+
     fn indenting(&self, starts_line: bool) -> Result<Indenting<'a>, &'static str> {
         let is_filled = |line: &str| !line.trim_matches(is_blank).is_empty();
         let indents = |index: usize| (split_indent(self.olds[index]).0, split_indent(self.parts[index]).0);
@@ -126,7 +137,7 @@ impl<'a> Merge<'a> {
         }
         // A line of the old text that stands further out in the new one: a text moved to the margin by itself.
         for line in telling() {
-            let is_same = |old: &&usize| self.olds[**old].split_whitespace().eq(line.split_whitespace());
+            let is_same = |old: &&usize| self.is_same(self.olds[**old], line);
             let depth = split_indent(line).0.len();
             let mut same = filled.iter().filter(is_same).peekable();
             let is_moved =
@@ -169,10 +180,11 @@ impl<'a> Merge<'a> {
         }
         for line in telling() {
             let indent = split_indent(line).0;
-            as_old |= filled.iter().any(|old| {
-                let is_same = self.olds[*old].split_whitespace().eq(line.split_whitespace());
-                is_same && indents(*old).0 == indent && indents(*old).1 != indent
-            });
+            for old in filled.iter().filter(|old| self.is_same(self.olds[**old], line)) {
+                let (in_old, in_file) = indents(*old);
+                as_old |= in_old == indent && in_file != indent;
+                as_file |= in_file == indent && in_old != indent;
+            }
         }
         if old_first != file_first {
             let first = new_filled().next().map_or(old_first, |line| split_indent(line).0);
