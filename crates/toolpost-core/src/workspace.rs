@@ -88,6 +88,16 @@ pub trait Workspace: Send + Sync {
         None
     }
 
+    /// Says that a change is about to come, for a tool that makes several: whoever keeps what is there before them has
+    /// all of it, or has refused, before the first is made. Nobody does unless the call has a [`Journal`].
+    fn announce<'a>(
+        &'a self,
+        _path: &'a WorkspacePath,
+        _kind: PendingKind,
+    ) -> BoxFuture<'a, Result<(), ToolError>> {
+        Box::pin(async { Ok(()) })
+    }
+
     /// The text of a link, where the last part of the path is one; `None` where it is not, or nobody can tell.
     fn link<'a>(&'a self, _path: &'a WorkspacePath) -> BoxFuture<'a, Option<String>> {
         Box::pin(async { None })

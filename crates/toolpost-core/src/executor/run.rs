@@ -165,11 +165,8 @@ fn running(ctx: &Context, entry: &Entry, frame: Frame<'_>) -> Context {
         ended: ended.clone(),
     });
     // What a dry run changes is nothing that anybody would have to take back.
-    let journal = ctx.journal().filter(|_| frame.overlay.is_none()).map(|journal| Journaled {
-        journal: journal.clone(),
-        session: ctx.session().to_owned(),
-        call: ctx.call_id().to_owned(),
-    });
+    let journal = ctx.journal().filter(|_| frame.overlay.is_none());
+    let journal = journal.map(|journal| Journaled::new(journal, ctx.session(), ctx.call_id()));
     ctx.derive(Running {
         tool: entry.name().to_owned(),
         workspace: Arc::new(Bound::new(inner, guard.clone(), frame.usage, journal)),

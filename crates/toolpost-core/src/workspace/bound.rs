@@ -81,10 +81,16 @@ impl Bound {
     }
 
     /// Judges a change, and hands what is there to the journal.
-    async fn announce(&self, path: &WorkspacePath, kind: PendingKind) -> Result<(), ToolError> {
+    async fn before(&self, path: &WorkspacePath, kind: PendingKind) -> Result<(), ToolError> {
         self.judge_change(path).await?;
-        match &self.journal {
-            Some(journal) => journal.before(&*self.inner, path, kind).await,
+        let Some(journal) = &self.journal else { return Ok(()) };
+        let to = match &kind {
+            PendingKind::Rename { to } => Some(WorkspacePath::new(to.clone())),
+            _ => None,
+        };
+        journal.before(&*self.inner, path, kind).await?;
+        match to {
+            Some(to) => journal.before(&*self.inner, &to, PendingKind::Write).await,
             None => Ok(()),
         }
     }
@@ -159,7 +165,7 @@ impl Workspace for Bound {
         content: &'a [u8],
     ) -> BoxFuture<'a, Result<Written, ToolError>> {
         Box::pin(async move {
-            self.announce(path, PendingKind::Write).await?;
+            self.before(path, PendingKind::Write).await?;
             let written = self.inner.write(path, content).await?;
             self.usage.touch(&written.name);
             self.usage.written.fetch_add(written.bytes, Ordering::Relaxed);
@@ -175,7 +181,7 @@ impl Workspace for Bound {
         let staged = self.inner.stage(path, content)?;
         Some(Box::pin(async move {
             // What changes several files hands over everything before the first of them changes.
-            self.announce(path, PendingKind::Write).await?;
+            self.before(path, PendingKind::Write).await?;
             let staged = staged.await?;
             let name = self.inner.name(path)?;
             self.usage.touch(&name);
@@ -184,13 +190,21 @@ impl Workspace for Bound {
         }))
     }
 
+    fn announce<'a>(
+        &'a self,
+        path: &'a WorkspacePath,
+        kind: PendingKind,
+    ) -> BoxFuture<'a, Result<(), ToolError>> {
+        Box::pin(self.before(path, kind))
+    }
+
     fn link<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Option<String>> {
         self.inner.link(path)
     }
 
     fn remove<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<(), ToolError>> {
         Box::pin(async move {
-            self.announce(path, PendingKind::Remove).await?;
+            self.before(path, PendingKind::Remove).await?;
             self.inner.remove(path).await?;
             self.usage.touch(&self.inner.name(path)?);
             Ok(())
@@ -203,15 +217,8 @@ impl Workspace for Bound {
         to: &'a WorkspacePath,
     ) -> BoxFuture<'a, Result<(), ToolError>> {
         Box::pin(async move {
-            self.judge_change(from).await?;
             self.judge_change(to).await?;
-            if let Some(journal) = &self.journal {
-                if self.inner.stat(to).await.is_ok_and(|stat| stat.kind == Kind::File) {
-                    journal.before(&*self.inner, to, PendingKind::Write).await?;
-                }
-                let kind = PendingKind::Rename { to: self.inner.name(to)? };
-                journal.before(&*self.inner, from, kind).await?;
-            }
+            self.before(from, PendingKind::Rename { to: self.inner.name(to)? }).await?;
             self.inner.rename(from, to).await?;
             self.usage.touch(&self.inner.name(from)?);
             self.usage.touch(&self.inner.name(to)?);
@@ -221,7 +228,7 @@ impl Workspace for Bound {
 
     fn create_folder<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<(), ToolError>> {
         Box::pin(async move {
-            self.announce(path, PendingKind::CreateFolder).await?;
+            self.before(path, PendingKind::CreateFolder).await?;
             self.inner.create_folder(path).await
         })
     }

@@ -7,9 +7,9 @@ use crate::error::ToolError;
 
 /// Keeps what is needed to take a change back.
 ///
-/// Implemented by stores and tests; called by the workspace of a running call before each change, never in a dry run.
-/// A call that is refused or fails later may have handed over what it then did not change. An error refuses the
-/// change, and nothing has happened.
+/// Implemented by stores and tests; called by the workspace of a running call before each change, never in a dry run,
+/// and once a call for each name: what the call itself made of it is nothing to go back to. A call that is refused or
+/// fails later may have handed over what it then did not change. An error refuses the change, and nothing has happened.
 pub trait Journal: Send + Sync {
     /// Called where blocking is allowed. What it was told is safe when it returns.
     fn before(&self, change: Pending) -> Result<(), ToolError>;
@@ -39,7 +39,7 @@ pub enum PendingKind {
     Write,
     /// It goes.
     Remove,
-    /// It gets another name. What that name held before was handed over as a [`PendingKind::Write`] of its own.
+    /// It gets another name. What that name held before is handed over as a [`PendingKind::Write`] of its own.
     Rename {
         /// The new display name.
         to: String,

@@ -32,7 +32,7 @@ impl Seeded {
 }
 
 /// Every file below a folder with its bytes and mode, and every folder.
-fn tree(root: &Path) -> BTreeMap<String, (Vec<u8>, u32)> {
+pub(super) fn tree(root: &Path) -> BTreeMap<String, (Vec<u8>, u32)> {
     use std::os::unix::fs::PermissionsExt as _;
     let mut found = BTreeMap::new();
     let mut open = vec![root.to_path_buf()];

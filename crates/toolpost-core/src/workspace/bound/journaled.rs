@@ -2,16 +2,24 @@
 
 use crate::error::{Code, ToolError};
 use crate::workspace::{Before, Journal, Kind, Pending, PendingKind, Workspace, WorkspacePath};
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A journal, and whose changes it is told.
 pub(crate) struct Journaled {
-    pub(crate) journal: Arc<dyn Journal>,
-    pub(crate) session: String,
-    pub(crate) call: String,
+    journal: Arc<dyn Journal>,
+    session: String,
+    call: String,
+    /// What was handed over already: a name is as it was before the call only once.
+    told: Mutex<HashSet<String>>,
 }
 
 impl Journaled {
+    pub(crate) fn new(journal: &Arc<dyn Journal>, session: &str, call: &str) -> Journaled {
+        let (session, call) = (session.to_owned(), call.to_owned());
+        Journaled { journal: Arc::clone(journal), session, call, told: Mutex::default() }
+    }
+
     /// Hands over what is there. Whatever cannot be handed over is not changed.
     pub(super) async fn before(
         &self,
@@ -20,11 +28,17 @@ impl Journaled {
         kind: PendingKind,
     ) -> Result<(), ToolError> {
         let (name, before) = look(workspace, path, &kind).await?;
+        if self.told.lock().unwrap_or_else(PoisonError::into_inner).contains(&name) {
+            return Ok(());
+        }
+        let told = name.clone();
         let change = Pending { session: self.session.clone(), call: self.call.clone(), name, kind, before };
         let journal = Arc::clone(&self.journal);
         tokio::task::spawn_blocking(move || journal.before(change))
             .await
-            .map_err(|error| ToolError::execution(format!("the journal stopped: {error}")))?
+            .map_err(|error| ToolError::execution(format!("the journal stopped: {error}")))??;
+        self.told.lock().unwrap_or_else(PoisonError::into_inner).insert(told);
+        Ok(())
     }
 }
 

@@ -163,7 +163,8 @@ impl<'a> Merge<'a> {
                 _ => Ok(Indenting::FirstWithout(file_first)),
             };
         }
-        let mapping = Mapping::new(filled.iter().map(|index| indents(*index)).collect())?;
+        // Where the new text is indented as the file is, it needs no rule for the old one.
+        let mapping = Mapping::new(filled.iter().map(|index| indents(*index)).collect());
         // What the new text shares with the old one and its first line tell how it is indented; failing that, whether
         // its indentations occur in the one or in the other. Where they tell different things, nothing is told.
         let mut as_old = false;
@@ -192,6 +193,7 @@ impl<'a> Merge<'a> {
             as_file |= first == file_first;
         }
         if !as_old && !as_file {
+            let mapping = mapping.as_ref().map_err(|why| *why)?;
             for line in new_filled() {
                 let indent = split_indent(line).0;
                 as_old |= mapping.knows_old(indent) && !mapping.knows_file(indent);
@@ -199,11 +201,12 @@ impl<'a> Merge<'a> {
             }
         }
         match (as_old, as_file) {
-            (true, false) => Ok(Indenting::AsOld(mapping)),
+            (true, false) => Ok(Indenting::AsOld(mapping?)),
             (false, true) => Ok(Indenting::AsFile),
             (true, true) => Err(MIXED),
             // Nothing to go by, but also nothing to change.
             (false, false) => {
+                let mapping = mapping?;
                 let is_same = |line: &&str| {
                     mapping.apply(split_indent(line).0).is_ok_and(|indent| indent == split_indent(line).0)
                 };
