@@ -286,6 +286,16 @@ fn outdented(text: &str, less: &str) -> Option<String> {
     text.split_inclusive('\n').map(line).collect()
 }
 
+/// The text without the numbers that `Slip::Numbered` put before its lines.
+fn unnumbered(text: &str) -> String {
+    let bare = |line: &str| -> String {
+        let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+        let sign = [": ", " | ", "\t", "→"].into_iter().find(|sign| rest.starts_with(sign));
+        rest[sign.map_or(0, str::len)..].to_owned()
+    };
+    text.split_inclusive('\n').map(bare).collect()
+}
+
 /// Why an edit was refused, in a few words.
 fn reason(outcome: &Outcome) -> Option<String> {
     let error = outcome.result.as_ref().err()?;
@@ -340,11 +350,16 @@ fn guarantee_06_mutated_edits_are_right_or_refused() {
             let (mut asked, mut old, mut written) = (block.clone(), block.clone(), new.clone());
             let mut all_asked = vec![block.clone()];
             let mut overwrites_stale = false;
+            // The same without what is put around the lines.
+            let mut bare = block.clone();
             let mut ordered = slips.clone();
             ordered.sort_by_key(|slip| slip.order());
             for slip in &ordered {
                 let (at, seed) = (random.below(length), random.below(1_000));
                 old = slip.apply(&old, at, seed);
+                if slip.order() < Slip::Numbered.order() {
+                    bare = old.clone();
+                }
                 if slip.changes_lines() {
                     let line = asked.split_inclusive('\n').nth(at).unwrap_or_default();
                     let is_changed = !line.is_empty() && slip.apply(line, 0, seed) != line;
@@ -387,6 +402,12 @@ fn guarantee_06_mutated_edits_are_right_or_refused() {
             // Blanks at the ends of lines, which the files do not have, are no letters.
             let trimmed: Vec<&str> =
                 old_plain.split('\n').map(|line| line.trim_end_matches([' ', '\t'])).collect();
+            if slips.contains(&Slip::Numbered)
+                && let [(at, _)] = plain.match_indices(&bare).collect::<Vec<_>>().as_slice()
+            {
+                let bare_new = if place == In::Both { unnumbered(&written) } else { written.clone() };
+                accepted.push(endings(format!("{}{bare_new}{}", &plain[..*at], &plain[at + bare.len()..])));
+            }
             for letters in [old_plain.clone(), trimmed.join("\n")] {
                 if !letters.is_empty() && plain.matches(&letters).count() == 1 {
                     accepted.push(endings(plain.replacen(&letters, &written.replace("\r\n", "\n"), 1)));
@@ -518,9 +539,19 @@ fn guarantee_06_mutated_parts_of_lines_are_right_or_refused() {
             // Blanks around the words are the file's, where the old text has its own.
             let inner = start + from + asked.len() - asked.trim_start().len();
             accepted.push(put(inner, asked.trim().len(), &new));
+            let is_word =
+                |character: Option<char>| character.is_some_and(|c| c.is_alphanumeric() || c == '_');
             let mut more = |letters: &str| {
-                if let [(at, _)] = source.match_indices(letters).collect::<Vec<_>>().as_slice() {
-                    accepted.push(put(*at, letters.len(), &new));
+                // There once; or once as it is, and elsewhere only within longer words.
+                let all: Vec<usize> = source.match_indices(letters).map(|(at, _)| at).collect();
+                let splits = |at: usize| {
+                    let (before, after) = (&source[..at], &source[at + letters.len()..]);
+                    is_word(before.chars().next_back()) && is_word(letters.chars().next())
+                        || is_word(after.chars().next()) && is_word(letters.chars().next_back())
+                };
+                let whole: Vec<usize> = all.iter().copied().filter(|at| !splits(*at)).collect();
+                for at in [all, whole].iter().filter(|places| places.len() == 1).map(|places| places[0]) {
+                    accepted.push(put(at, letters.len(), &new));
                 }
             };
             if !old.is_empty() {
@@ -530,12 +561,13 @@ fn guarantee_06_mutated_parts_of_lines_are_right_or_refused() {
                 more(old.trim());
             }
             // What is left of something cut off is there too, unless it is cut within a word.
-            let is_word =
-                |character: Option<char>| character.is_some_and(|c| c.is_alphanumeric() || c == '_');
-            let mut left = asked.chars();
-            let is_split = is_cut_off && is_word(left.next_back()) && is_word(left.clone().next_back());
-            let left = if is_cut_off { left.as_str() } else { asked };
+            let left = if is_cut_off { &asked[..asked.char_indices().next_back().unwrap().0] } else { asked };
+            let is_split = is_cut_off
+                && is_word(asked.chars().next_back())
+                && is_word(left.chars().next_back())
+                && source.matches(left.trim()).count() == 1;
             if !slip.changes_lines() && !is_split && !left.trim().is_empty() {
+                more(left);
                 more(left.trim());
             }
             let memory = Memory::new();

@@ -40,7 +40,7 @@ pub(super) fn replacement(
     let (old_keys, new_keys): (Vec<String>, Vec<String>) =
         (olds.iter().map(trimmed).collect(), news.iter().map(trimmed).collect());
     let ops = capture_diff_slices(Algorithm::Myers, &old_keys, &new_keys);
-    let all = Merge { olds: &olds, parts: &parts, news: &news, ops: &ops, level };
+    let all = Merge { file: lines.text, olds: &olds, parts: &parts, news: &news, ops: &ops, level };
     all.check_trailing()?;
     let indenting = all.indenting(place.starts_line)?;
     let written = all.lines(&indenting)?;
@@ -62,6 +62,7 @@ fn parts<'a>(lines: &Lines<'a>, place: &Place, count: usize) -> Vec<&'a str> {
 }
 
 struct Merge<'a> {
+    file: &'a str,
     olds: &'a [&'a str],
     parts: &'a [&'a str],
     news: &'a [&'a str],
@@ -167,8 +168,7 @@ impl<'a> Merge<'a> {
         let mapping = Mapping::new(filled.iter().map(|index| indents(*index)).collect());
         // What the new text shares with the old one and its first line tell how it is indented; failing that, whether
         // its indentations occur in the one or in the other. Where they tell different things, nothing is told.
-        let mut as_old = false;
-        let mut as_file = false;
+        let (mut as_old, mut as_file, mut is_unclear) = (false, false, false);
         for (old, new) in self.kept().filter(|(old, _)| filled.contains(old)) {
             let (in_old, in_file) = indents(old);
             let in_new = split_indent(self.news[new]).0;
@@ -176,8 +176,15 @@ impl<'a> Merge<'a> {
             if in_new != in_old && in_new != in_file {
                 return Err(MIXED);
             }
-            as_old |= in_new == in_old && in_old != in_file;
-            as_file |= in_new == in_file && in_old != in_file;
+            // Of several lines that are alike nobody knows which is which.
+            let key = self.news[new].trim_matches(is_blank);
+            let is_only = self.news.iter().filter(|line| line.trim_matches(is_blank) == key).count() == 1;
+            is_unclear |= !is_only;
+            as_old |= is_only && in_new == in_old && in_old != in_file;
+            as_file |= is_only && in_new == in_file && in_old != in_file;
+        }
+        if is_unclear && !as_old && !as_file {
+            return Err(MIXED);
         }
         for line in telling() {
             let indent = split_indent(line).0;
@@ -281,7 +288,7 @@ impl<'a> Merge<'a> {
     fn new_line(
         &self,
         line: &'a str,
-        characters: &Characters,
+        characters: &Characters<'_>,
         indenting: &Indenting<'a>,
         index: usize,
     ) -> Result<Cow<'a, str>, &'static str> {
@@ -313,13 +320,14 @@ impl<'a> Merge<'a> {
 }
 
 /// Which typographic characters of the old text are plain ones in the file.
-struct Characters {
+struct Characters<'a> {
     /// Plain characters, and whether the file has every one of them plain.
     seen: Vec<(char, bool)>,
+    file: &'a str,
 }
 
-impl Characters {
-    fn new(merge: &Merge<'_>) -> Characters {
+impl<'a> Characters<'a> {
+    fn new(merge: &Merge<'a>) -> Characters<'a> {
         let mut seen: Vec<(char, bool)> = Vec::new();
         if merge.level == Level::LookAlikes {
             for (old, part) in merge.olds.iter().zip(merge.parts) {
@@ -332,7 +340,7 @@ impl Characters {
                 }
             }
         }
-        Characters { seen }
+        Characters { seen, file: merge.file }
     }
 
     /// A line that is new, with plain characters where the old text should have had them.
@@ -342,8 +350,9 @@ impl Characters {
         }
         let plain = |character: char| match look_alike(character) {
             Some(plain) => match self.seen.iter().find(|entry| entry.0 == plain) {
-                Some((_, true)) => Ok(plain),
-                Some((_, false)) => Err(LOOK_ALIKES),
+                // Where the file has both, either may be meant.
+                Some((_, true)) if !self.file.contains(character) => Ok(plain),
+                Some(_) => Err(LOOK_ALIKES),
                 // Who slips with one kind may have slipped with another.
                 None if self.seen.iter().any(|entry| entry.1) => Err(LOOK_ALIKES),
                 None => Ok(character),

@@ -227,18 +227,36 @@ fn reindented(text: &str, was: &str, is: &str) -> String {
     }
 }
 
-/// The change where the lines of the patch stand to the letter, from line `at` on.
-fn to_the_letter(base: &[String], lines: &[Line], hunk: &Hunk, at: usize) -> Option<Vec<Line>> {
+/// The change where the lines of the patch stand from line `at` on, but for the blanks around each: the new lines as
+/// they are, or as much deeper as one of those that they stand among.
+fn to_the_letter(base: &[String], lines: &[Line], hunk: &Hunk, at: usize, blanks: Blanks) -> Vec<Vec<Line>> {
     let old = &base[hunk.first..hunk.end];
-    let there = lines.get(at..at + old.len())?;
-    if !there.iter().map(|line| &line.text).eq(old) {
-        return None;
+    let Some(there) = lines.get(at..at + old.len()) else { return Vec::new() };
+    let is_same = |(line, old): (&Line, &String)| match blanks {
+        Blanks::Count => line.text == *old,
+        Blanks::AreOverlooked => line.text.trim() == old.trim(),
+    };
+    if !there.iter().zip(old).all(is_same) {
+        return Vec::new();
     }
     let from = at + hunk.change.start - hunk.first;
-    let mut result = lines.to_vec();
-    let new = hunk.change.added.iter().map(|text| Line { id: None, text: text.clone() });
-    result.splice(from..from + hunk.change.removed, new);
-    Some(result)
+    let mut results = Vec::new();
+    for (line, old) in there.iter().zip(old) {
+        let new = hunk.change.added.iter().map(|text| reindented(text, old, &line.text));
+        let mut result = lines.to_vec();
+        let new = new.map(|text| Line { id: None, text });
+        result.splice(from..from + hunk.change.removed, new);
+        if !results.contains(&result) {
+            results.push(result);
+        }
+    }
+    results
+}
+
+#[derive(Clone, Copy)]
+enum Blanks {
+    Count,
+    AreOverlooked,
 }
 
 /// Everything that the file may become.
@@ -261,15 +279,19 @@ fn accepted(base: &[String], lines: &[Line], hunks: &[Hunk], format: Format) -> 
                 let moved = place.map_or(0, |(id, at)| at.cast_signed() - id.cast_signed());
                 add(result, moved + grown);
             }
-            let letters: Vec<usize> =
-                (0..file.len()).filter(|at| to_the_letter(base, file, hunk, *at).is_some()).collect();
-            for at in &letters {
-                let is_said = format == Format::Unified
-                    && [0, *drift].iter().any(|drift| hunk.first.cast_signed() + drift == at.cast_signed());
-                if (is_said || letters.len() == 1)
-                    && let Some(result) = to_the_letter(base, file, hunk, *at)
-                {
-                    add(result, at.cast_signed() - hunk.first.cast_signed() + grown);
+            for blanks in [Blanks::Count, Blanks::AreOverlooked] {
+                let results = |at: &usize| to_the_letter(base, file, hunk, *at, blanks);
+                let letters: Vec<usize> = (0..file.len()).filter(|at| !results(at).is_empty()).collect();
+                for at in &letters {
+                    let is_said = format == Format::Unified
+                        && [0, *drift]
+                            .iter()
+                            .any(|drift| hunk.first.cast_signed() + drift == at.cast_signed());
+                    if is_said || letters.len() == 1 {
+                        for result in results(at) {
+                            add(result, at.cast_signed() - hunk.first.cast_signed() + grown);
+                        }
+                    }
                 }
             }
         }
@@ -352,7 +374,7 @@ fn guarantee_06_drifted_patches_are_right_or_refused() {
                 {
                     right += 1
                 }
-                Ok(output) => wrong.push(format!("{name}, {words:?}\n{whole}---\n{}", output.text)),
+                Ok(output) => wrong.push(format!("{name}, {words:?}\n{whole}---\n{}\n{before}", output.text)),
             }
         }
     });
