@@ -2,6 +2,7 @@
 
 mod drift;
 mod git;
+mod staged;
 mod whole;
 
 use super::{call, code, data, disk, executor, folder, memory, run, shown};
