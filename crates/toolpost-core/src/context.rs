@@ -322,6 +322,17 @@ impl Context {
         Some(executor.run_all_in(snapshot, self, calls).await)
     }
 
+    /// Where a tool that cuts a text at `end` has to cut it: before a secret that lies across, of which a part would show.
+    /// The text must go on for [`Context::longest_secret`] bytes behind `end`, or to its own end.
+    pub fn cut_at(&self, text: &str, end: usize) -> usize {
+        self.host.redactor.border(text, end)
+    }
+
+    /// Bytes that the longest known secret has.
+    pub fn longest_secret(&self) -> usize {
+        self.host.redactor.longest()
+    }
+
     pub(crate) fn redactor(&self) -> &Arc<Redactor> {
         &self.host.redactor
     }

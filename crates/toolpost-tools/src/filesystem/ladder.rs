@@ -205,9 +205,16 @@ fn attempt(lines: &Lines<'_>, old: &str, new: &str, wanted: Wanted, step: Step) 
 
 /// The one place at a level, with its replacement.
 fn one(lines: &Lines<'_>, old: &str, new: &str, level: Level, step: Step) -> Result<Vec<Found>, Stop> {
+    if level == Level::Exact {
+        // To the letter it may also be within lines.
+        let all: Vec<usize> = lines.text.match_indices(old).map(|(at, _)| lines.at(at) + 1).collect();
+        if all.len() > 1 {
+            return Err(Stop::Ambiguous(all));
+        }
+    }
     let old = Lines::of(old);
     let mut places = places::places(lines, &old, level);
-    if level == Level::Indentation && places.len() == 1 {
+    if matches!(level, Level::Trailing | Level::Indentation) && places.len() == 1 {
         // Where blanks are in doubt already, a place that differs in others is as good.
         let alike = places::places(lines, &old, Level::Blanks);
         places = if alike.len() > 1 { alike } else { places };

@@ -124,10 +124,9 @@ impl<'a> Merge<'a> {
             .collect();
         let new_filled = || self.news.iter().filter(|line| is_filled(line));
         // A bracket alone is on many lines.
-        let telling = || {
-            new_filled()
-                .filter(|line| line.chars().filter(|character| character.is_alphanumeric()).count() > 2)
-        };
+        let is_telling =
+            |line: &str| line.chars().filter(|character| character.is_alphanumeric()).count() > 2;
+        let telling = || new_filled().filter(|line| is_telling(line));
         if !starts_line {
             // The indentation stands before the place: one in the new text would come on top of it.
             let is_indented = self.news.first().is_some_and(|line| line.starts_with(is_blank));
@@ -164,8 +163,15 @@ impl<'a> Merge<'a> {
                 _ => Ok(Indenting::FirstWithout(file_first)),
             };
         }
-        // Where the new text is indented as the file is, it needs no rule for the old one.
+        // Where the new text is indented as the file is, it needs no rule for the old one. But of brackets the indentation
+        // is all that tells one from the next.
         let mapping = Mapping::new(filled.iter().map(|index| indents(*index)).collect());
+        let is_told = |index: &usize| indents(*index).0 == indents(*index).1 || is_telling(self.olds[*index]);
+        if let Err(why) = &mapping
+            && !filled.iter().all(is_told)
+        {
+            return Err(why);
+        }
         // What the new text shares with the old one and its first line tell how it is indented; failing that, whether
         // its indentations occur in the one or in the other. Where they tell different things, nothing is told.
         let (mut as_old, mut as_file, mut is_unclear) = (false, false, false);

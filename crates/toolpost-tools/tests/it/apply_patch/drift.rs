@@ -261,15 +261,16 @@ enum Blanks {
 
 /// Everything that the file may become.
 fn accepted(base: &[String], lines: &[Line], hunks: &[Hunk], format: Format) -> Vec<Vec<Line>> {
-    // A file on the way, where its last hunk was put to the letter, and how many lines came.
-    let mut files = vec![(lines.to_vec(), 0_isize)];
+    // A file on the way, how far its last hunk was from its number, and where that ended.
+    let mut files = vec![(lines.to_vec(), 0_isize, 0)];
     for hunk in hunks {
-        let mut next: Vec<(Vec<Line>, isize)> = Vec::new();
-        for (file, drift) in &files {
+        let mut next: Vec<(Vec<Line>, isize, usize)> = Vec::new();
+        for (file, drift, cursor) in &files {
             let grown = hunk.change.added.len().cast_signed() - hunk.change.removed.cast_signed();
-            let mut add = |result: Vec<Line>, drift: isize| {
-                if next.iter().all(|(known, known_drift)| (known, *known_drift) != (&result, drift)) {
-                    next.push((result, drift));
+            let mut add = |result: Vec<Line>, drift: isize, at: usize| {
+                let end = at + hunk.change.start - hunk.first + hunk.change.added.len();
+                if next.iter().all(|known| (&known.0, known.1, known.2) != (&result, drift, end)) {
+                    next.push((result, drift, end));
                 }
             };
             for result in by_number(base, file, hunk) {
@@ -277,19 +278,29 @@ fn accepted(base: &[String], lines: &[Line], hunks: &[Hunk], format: Format) -> 
                 let place = (hunk.first..hunk.end)
                     .find_map(|id| Some((id, file.iter().position(|line| line.id == Some(id))?)));
                 let moved = place.map_or(0, |(id, at)| at.cast_signed() - id.cast_signed());
-                add(result, moved + grown);
+                add(result, moved + grown, place.map_or(0, |(_, at)| at));
             }
             for blanks in [Blanks::Count, Blanks::AreOverlooked] {
                 let results = |at: &usize| to_the_letter(base, file, hunk, *at, blanks);
                 let letters: Vec<usize> = (0..file.len()).filter(|at| !results(at).is_empty()).collect();
+                // Hunks come in the order of the file, and below the line that they name.
+                let behind: Vec<&usize> = letters.iter().filter(|at| *at >= cursor).collect();
+                let header = hunk.header.map(|id| base[id].trim());
+                let headers: Vec<usize> =
+                    (0..file.len()).filter(|at| Some(file[*at].text.trim()) == header).collect();
+                let below = match headers.as_slice() {
+                    [header] => letters.iter().find(|at| *at > header),
+                    _ => None,
+                };
                 for at in &letters {
+                    let is_only = letters.len() == 1 || behind == [at] || below == Some(at);
                     let is_said = format == Format::Unified
                         && [0, *drift]
                             .iter()
                             .any(|drift| hunk.first.cast_signed() + drift == at.cast_signed());
-                    if is_said || letters.len() == 1 {
+                    if is_said || is_only {
                         for result in results(at) {
-                            add(result, at.cast_signed() - hunk.first.cast_signed() + grown);
+                            add(result, at.cast_signed() - hunk.first.cast_signed() + grown, *at);
                         }
                     }
                 }
@@ -297,7 +308,7 @@ fn accepted(base: &[String], lines: &[Line], hunks: &[Hunk], format: Format) -> 
         }
         files = next;
     }
-    files.into_iter().map(|(file, _)| file).collect()
+    files.into_iter().map(|(file, ..)| file).collect()
 }
 
 fn joined(lines: &[Line], ending: &str) -> String {

@@ -54,7 +54,9 @@ fn climb_in(file: &Lines<'_>, hunk: &Hunk, region: Range<usize>) -> Result<Place
     if !text.ends_with('\n') {
         text.push_str(file.ending);
     }
-    // A newline before the first line, on both sides, keeps the ladder from matching within a line.
+    // A newline before the first line, on both sides, keeps the ladder from matching within a line. Where it compares by
+    // lines that would be an empty line above.
+    let is_by_letter = |step: Step| step <= Step::LineEndings;
     let framed = ladder::find(
         &format!("{}{text}", file.ending),
         &format!("\n{old}"),
@@ -62,11 +64,14 @@ fn climb_in(file: &Lines<'_>, hunk: &Hunk, region: Range<usize>) -> Result<Place
         Wanted::One,
     );
     let frame = file.ending.len();
-    if let Err(Failure::Ambiguous { step, lines }) = framed {
+    if let Err(Failure::Ambiguous { step, lines }) = &framed
+        && is_by_letter(*step)
+    {
+        let (step, lines) = (*step, lines.clone());
         return Err(Miss::Ambiguous(step, lines.iter().map(|line| line + region.start).collect()));
     }
     let framed = framed.ok().and_then(|found| found.into_iter().next()).and_then(|found| {
-        if found.step == Step::AnchoredBlock || hunk.new_lines().next().is_none() {
+        if !is_by_letter(found.step) || hunk.new_lines().next().is_none() {
             return None;
         }
         // The newline that was matched ends the line above the place.
