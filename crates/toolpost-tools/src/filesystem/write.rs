@@ -83,7 +83,9 @@ impl Tool for Write {
             .map_err(|error| ToolError::execution(format!("writing stopped: {error}")))??;
         ctx.checkpoint()?;
         if !new.data.unchanged {
-            if let Some(stale) = stale {
+            if let Some((stale, shown)) = stale {
+                // What is shown with the refusal is known, so that the next try is one of somebody who knows it.
+                shown.iter().for_each(|hash| text::note_known(ctx, &new.data.path, hash));
                 return Err(stale);
             }
             ctx.workspace().write(&new.path, &new.bytes).await?;
@@ -145,15 +147,15 @@ fn check_expected(name: &str, old: Option<&Old>, expected: Option<&str>) -> Resu
     }
 }
 
-/// The refusal to overwrite what the model does not know as it is now, with what it has to know; nothing outside of a
-/// kernel run, where nobody keeps account of that.
-fn unseen(ctx: &Context, old: &Old) -> Option<ToolError> {
+/// The refusal to overwrite what the model does not know as it is now, with what it has to know, and the hash of what it
+/// shows whole; nothing outside of a kernel run, where nobody keeps account of that.
+fn unseen(ctx: &Context, old: &Old) -> Option<(ToolError, Option<String>)> {
     let seen = ctx.extra().get::<Seen>()?;
     let name = &old.name;
     if !old.is_whole {
         let message =
             format!("`{name}` is too large to have been seen as it is now; delete it first, or edit it");
-        return Some(ToolError::new(Code::StaleFile, message).with("path", name.as_str()));
+        return Some((ToolError::new(Code::StaleFile, message).with("path", name.as_str()), None));
     }
     let hash = text::hash(&old.bytes);
     if seen.is_known(name, &hash) {
@@ -168,11 +170,9 @@ fn unseen(ctx: &Context, old: &Old) -> Option<ToolError> {
     };
     Some(match text {
         Some(text) if text.len() <= SHOWN_BYTES => {
-            // It is shown with this, so the next try is one of somebody who knows it.
-            text::note_known(ctx, name, &hash);
-            error(&format!(":\n{text}")).with("text", text)
+            (error(&format!(":\n{text}")).with("text", text), Some(hash))
         }
-        _ => error(&format!(", with `{}`", ctx.spelled("expectedHash", hash.as_str()))),
+        _ => (error(&format!(", with `{}`", ctx.spelled("expectedHash", hash.as_str()))), None),
     })
 }
 
