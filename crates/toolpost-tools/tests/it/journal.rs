@@ -72,8 +72,11 @@ const PATCH: &str = "*** Begin Patch\n*** Update File: a\n@@\n-a\n+A\n*** Add Fi
     *** Update File: b\n*** Move to: moved\n@@\n-b\n+B\n*** Update File: c\n*** Move to: d\n\
     *** End Patch\n";
 
-/// Every call that changes something, and what it announces: name, kind, what was there.
-fn calls() -> Vec<(&'static str, Value, Vec<(&'static str, PendingKind, &'static str)>)> {
+/// What is announced: name, kind, what was there.
+type Told = (&'static str, PendingKind, &'static str);
+
+/// Every call that changes something, and what it announces.
+fn calls() -> Vec<(&'static str, Value, Vec<Told>)> {
     use PendingKind::{Remove, Rename, Write};
     vec![
         ("write", json!({"filePath": "a", "content": "x\n"}), vec![("a", Write, "0640 a\n")]),

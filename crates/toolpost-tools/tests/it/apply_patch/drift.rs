@@ -286,14 +286,12 @@ fn accepted(base: &[String], lines: &[Line], hunks: &[Hunk], format: Format) -> 
                 // Hunks come in the order of the file, and below the line that they name.
                 let behind: Vec<&usize> = letters.iter().filter(|at| *at >= cursor).collect();
                 let header = hunk.header.map(|id| base[id].trim());
-                let headers: Vec<usize> =
-                    (0..file.len()).filter(|at| Some(file[*at].text.trim()) == header).collect();
-                let below = match headers.as_slice() {
-                    [header] => letters.iter().find(|at| *at > header),
-                    _ => None,
-                };
+                let headers = (0..file.len()).filter(|at| Some(file[*at].text.trim()) == header);
+                let mut below: Vec<&usize> =
+                    headers.filter_map(|header| letters.iter().find(|at| **at > header)).collect();
+                below.dedup();
                 for at in &letters {
-                    let is_only = letters.len() == 1 || behind == [at] || below == Some(at);
+                    let is_only = letters.len() == 1 || behind == [at] || below == [at];
                     let is_said = format == Format::Unified
                         && [0, *drift]
                             .iter()
