@@ -1,6 +1,6 @@
 //! Measures what a call costs and how long a start takes, beside the alternatives, and says which goals are met.
 //!
-//! `toolpost-bench PATH_OF_TOOLPOST [start] [search] [warm] [files] [call] [--json] [--corpus=DIR] [--rg=PATH]
+//! `toolpost-bench PATH_OF_TOOLPOST [start] [shell] [search] [warm] [files] [call] [--json] [--corpus=DIR] [--rg=PATH]
 //! [--fd=PATH]`. It never fails because something was slow.
 
 mod call;
@@ -10,6 +10,7 @@ mod process;
 mod report;
 mod samples;
 mod search;
+mod shell;
 mod start;
 mod warm;
 
@@ -18,9 +19,10 @@ use places::Places;
 use report::Table;
 use std::path::Path;
 
-const SCENARIOS: [&str; 5] = ["start", "search", "warm", "files", "call"];
+const SCENARIOS: [&str; 6] = ["start", "shell", "search", "warm", "files", "call"];
 
 fn main() -> Result<()> {
+    toolpost_process::launcher::run_if_asked();
     let (flags, words): (Vec<String>, Vec<String>) =
         std::env::args().skip(1).partition(|argument| argument.starts_with("--"));
     let first = flags.first().and_then(|flag| flag.split_once('='));
@@ -52,6 +54,7 @@ fn main() -> Result<()> {
             };
             match scenario {
                 "start" => hand_on(start::measure(Path::new(toolpost))?),
+                "shell" => shell::measure(&mut hand_on)?,
                 "warm" => warm::measure(&places)?.into_iter().for_each(hand_on),
                 "files" => files::measure(Path::new(toolpost), &mut hand_on)?,
                 "search" => search::measure(Path::new(toolpost), &places, &mut hand_on)?,

@@ -17,7 +17,7 @@ pub(super) struct Subject {
 impl Subject {
     pub(super) fn new(corpus: &str) -> Result<Subject> {
         let registry = Arc::new(Registry::new());
-        toolpost_tools::register_all(&registry)?;
+        toolpost_tools::register_all(&registry, &toolpost_tools::Settings::default())?;
         Ok(Subject {
             runtime: Runtime::new()?,
             executor: Executor::new(registry, Policy::profile(Profile::Standard)),
