@@ -221,7 +221,7 @@ pub(crate) fn has_whole_float(value: &Value) -> bool {
 }
 
 /// Keywords that Draft 7 does not know, or reads otherwise.
-const NEWER: [&str; 15] = [
+const NEWER: [&str; 18] = [
     "$schema",
     "$ref",
     "$id",
@@ -237,6 +237,9 @@ const NEWER: [&str; 15] = [
     "dependentSchemas",
     "minContains",
     "maxContains",
+    "additionalItems",
+    "definitions",
+    "dependencies",
 ];
 
 /// Whether a schema says the same under Draft 7 and the current draft: none of the keywords that changed is in it. A
@@ -244,10 +247,8 @@ const NEWER: [&str; 15] = [
 fn means_the_same_in_draft_7(schema: &Value) -> bool {
     match schema {
         Value::Object(map) => map.iter().all(|(key, value)| {
-            !NEWER.contains(&key.as_str())
-                && !(key == "items" && value.is_array())
-                && !(key == "additionalItems" || key == "dependencies" || key == "definitions")
-                && means_the_same_in_draft_7(value)
+            let is_changed = NEWER.contains(&key.as_str()) || (key == "items" && value.is_array());
+            !is_changed && means_the_same_in_draft_7(value)
         }),
         Value::Array(items) => items.iter().all(means_the_same_in_draft_7),
         _ => true,

@@ -62,8 +62,10 @@ fn place(path: &str) -> Option<(&str, &str)> {
 
 fn positions(code: &str, word: &str) -> Vec<usize> {
     let mut positions = code::positions_of_word(code, word);
-    // The parser of the command line has a `Command` too.
-    positions.retain(|position| !code[..*position].ends_with("clap::"));
+    // The parser of the command line has a `Command` too, and so has the crate that starts them.
+    positions.retain(|position| {
+        !["clap::", "toolpost_process::"].iter().any(|owner| code[..*position].ends_with(owner))
+    });
     if let Some((outer, inner)) = word.split_once("::") {
         positions.extend(positions_in_groups(code, outer, inner));
     }
@@ -139,7 +141,7 @@ mod tests {
         check(
             super::check,
             "//- crates/a/src/b.rs\n//! Not `std::fs`.\nuse std::{io, os::{fs}};\nuse std::os::unix::fs;\n\
-             fn a() { clap::Command::new(\"x\"); MyCommand::new(); Command::newest(); env!(\"X\") }\n\
+             fn a() { clap::Command::new(\"x\"); toolpost_process::Command::new(\"x\"); MyCommand::new(); Command::newest(); env!(\"X\") }\n\
              #[cfg(test)]\nmod tests { use std::fs; }\n\
              //- crates/a/src/b/tests.rs\nuse std::fs;\n//- crates/a/tests/it/main.rs\nuse std::fs;\n",
             &[],

@@ -63,9 +63,15 @@ impl Prepared {
                 None => command,
             }
         };
-        let shell = Command::new("/bin/bash", &folder).args(["--noprofile", "--norc", "-c", &args.command]);
-        let direct = plain::words(&args.command)
-            .map(|words| finish(Command::new(words[0], &folder).args(words[1..].iter().copied())));
+        let shell = toolpost_process::Command::new("/bin/bash", &folder).args([
+            "--noprofile",
+            "--norc",
+            "-c",
+            &args.command,
+        ]);
+        let direct = plain::words(&args.command).map(|words| {
+            finish(toolpost_process::Command::new(words[0], &folder).args(words[1..].iter().copied()))
+        });
         let sandbox = if confined { "strict" } else { "none" };
         Ok(Prepared { command: finish(shell), direct, sandbox })
     }
