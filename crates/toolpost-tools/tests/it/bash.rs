@@ -154,7 +154,7 @@ fn guarantee_12_no_secret_is_seen_by_a_command() {
     let outcome = run(executor.run(&ctx, Call::new("bash", json!({ "command": line }))));
     let text = shown(&outcome);
     assert!(text.contains("PATH=") && !text.contains("canary"), "{text}");
-    assert!(text.contains("\n4\n"), "0, 1, 2 and the folder that is listed: {text}");
+    assert!(text.contains("4\n[redacted"), "0, 1, 2 and the folder that is listed: {text}");
     assert!(text.contains("[redacted:K]") && !text.contains("known-secret-value"), "{text}");
 }
 

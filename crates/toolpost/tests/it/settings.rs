@@ -97,10 +97,21 @@ fn a_handle_lives_in_its_session() {
 #[test]
 fn policy_and_allow_decide_what_is_offered() {
     let home = Home::new();
-    let (looking, all) = (
-        &["read", "list", "glob", "grep", "batch"][..],
-        &["read", "write", "edit", "apply_patch", "delete", "list", "glob", "grep", "batch"][..],
-    );
+    let looking = &["read", "list", "glob", "grep", "batch"][..];
+    let all = &[
+        "read",
+        "write",
+        "edit",
+        "apply_patch",
+        "delete",
+        "list",
+        "glob",
+        "grep",
+        "bash",
+        "bash_output",
+        "bash_kill",
+        "batch",
+    ][..];
     for (flags, expected) in [
         (&["--policy", "read-only"][..], looking),
         (&["--policy", "privileged"], all),
@@ -126,7 +137,7 @@ fn descriptions_can_be_replaced() {
     home.write("mine/raed.txt", "Nobody asks.");
     home.write("mine/notes.md", "No description.");
     assert_eq!(described(&["--descriptions", "../mine"]), "Reads for me.");
-    for args in [&["tools"][..], &["call", "list"]] {
+    for args in [&["tools", "--allow", "exec"][..], &["call", "list"]] {
         let ran = home.run(&[args, &["--descriptions", "../mine"]].concat());
         assert_eq!(
             (ran.status, ran.stderr.as_str()),

@@ -12,7 +12,12 @@ fn tools_are_listed_and_shown() {
         let names: Vec<_> = ran.stdout.lines().map(|line| line.split_whitespace().next().unwrap()).collect();
         assert_eq!(
             (ran.status, names, ran.stderr.as_str()),
-            (0, vec!["read", "write", "edit", "apply_patch", "delete", "list", "glob", "grep", "batch"], "")
+            (
+                0,
+                vec!["read", "write", "edit", "apply_patch", "delete", "list", "glob", "grep", "batch"],
+                "not offered under this policy: bash (needs exec)\nnot offered under this policy: bash_output (needs \
+                 exec)\nnot offered under this policy: bash_kill (needs exec)\n"
+            )
         );
     }
     let ran = home.run(&["tools", "show", "read"]);
