@@ -40,6 +40,12 @@ impl Survey<'_> {
         depth: usize,
     ) -> Result<(), Failure> {
         let mut folders = Vec::new();
+        // One text for all names of the folder: there may be a million.
+        let mut own = match name {
+            "" => String::new(),
+            name => format!("{name}/"),
+        };
+        let length = own.len();
         let mut listing = Dir::new(handle)?;
         while let Some(entry) = listing.read() {
             let entry = entry?;
@@ -56,7 +62,8 @@ impl Survey<'_> {
             };
             // A name that is not UTF-8 cannot be said in a rule; judged by what can be shown of it.
             let last = entry.file_name().to_string_lossy();
-            let own = if name.is_empty() { last.clone().into_owned() } else { format!("{name}/{last}") };
+            own.truncate(length);
+            own.push_str(&last);
             let mark = match kind {
                 FileType::Socket if self.surveyor.hides_sockets() => Mark::Hidden,
                 _ => self.surveyor.mark(&own),
@@ -68,7 +75,7 @@ impl Survey<'_> {
                 self.found.push(Marked { path: whole(), mark });
             }
             if is_folder && mark != Mark::Hidden {
-                folders.push((entry.file_name().to_owned(), whole(), own, mark.max(above)));
+                folders.push((entry.file_name().to_owned(), whole(), own.clone(), mark.max(above)));
             }
         }
         for (last, path, name, mark) in folders {
