@@ -80,7 +80,7 @@ impl Config {
         let notes = notes(&values);
         let own_files = own_files(&environment, &disk);
         let policy = Layers::policy(&values).with_rules(policy::Layer::BuiltIn, own_files);
-        let shell = commands::settings(&values, &environment);
+        let shell = commands::settings(&values, &environment, &roots);
         Ok(Config {
             shell,
             is_session_named: values.session.is_some(),

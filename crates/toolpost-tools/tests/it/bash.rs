@@ -60,7 +60,7 @@ fn the_text_is_the_output_and_says_how_it_ended() {
         ("true", "[no output, exit code 0]"),
         ("echo hi; exit 3", "hi\n[exit code 3]"),
         ("kill -9 $$", "[ended by signal 9 (SIGKILL)]"),
-        ("no-such-program x", "/bin/bash: line 1: no-such-program: command not found\n[exit code 127]"),
+        ("no-such-program x", "bash: line 1: no-such-program: command not found\n[exit code 127]"),
         ("printf '\\033[31mred\\033[0m 10%%\\r20%%\\n'", "20%\n"),
         ("cat src/a.txt", "one\n"),
         ("pwd | sed 's|.*/||' | wc -l", "1\n"),

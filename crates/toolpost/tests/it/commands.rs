@@ -246,3 +246,35 @@ fn the_sandbox_is_named_where_it_is_left_out() {
     let ran = home.run(&["call", "bash", "--allow", "exec", &line]);
     assert!(ran.stdout.contains("No such file"), "{}", ran.stdout);
 }
+
+/// A working tree whose repository lies elsewhere: git can look things up there. What only claims to be one cannot.
+#[test]
+fn a_repository_elsewhere_is_readable_if_it_knows_the_tree() {
+    let home = Home::new();
+    let git = |args: &[&str], folder: &str| {
+        let status = std::process::Command::new("git")
+            .args(["-c", "user.name=A", "-c", "user.email=a@b.c"])
+            .args(args)
+            .current_dir(home.path(folder))
+            .env("HOME", home.path(""))
+            .output()
+            .unwrap();
+        assert!(status.status.success(), "{status:?}");
+    };
+    home.write("main/file", "one\n");
+    git(&["init", "-q", "."], "main");
+    git(&["add", "."], "main");
+    git(&["commit", "-qm", "first"], "main");
+    git(&["worktree", "add", "-q", "../tree"], "main");
+    let tree = home.path("tree");
+    let workspace = tree.to_str().unwrap();
+    let args = ["call", "bash", "--allow", "exec", "--workspace", workspace, "command=git log --format=%s"];
+    assert_eq!(home.run(&args).stdout.trim(), "first");
+    home.write("secrets/HEAD", "x");
+    home.write("secrets/objects/key", "canary");
+    home.write("claims/.git", format!("gitdir: {}\n", home.path("secrets").display()));
+    let line = format!("command=cat {}", home.path("secrets/objects/key").display());
+    let claims = home.path("claims");
+    let ran = home.run(&["call", "bash", "--allow", "exec", "--workspace", claims.to_str().unwrap(), &line]);
+    assert!(!ran.stdout.contains("canary"), "{}", ran.stdout);
+}

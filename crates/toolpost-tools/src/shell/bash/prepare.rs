@@ -63,7 +63,7 @@ impl Prepared {
                 None => command,
             }
         };
-        let shell = toolpost_process::Command::new("/bin/bash", &folder).args([
+        let shell = toolpost_process::Command::new("bash", &folder).args([
             "--noprofile",
             "--norc",
             "-c",
