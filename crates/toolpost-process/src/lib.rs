@@ -44,4 +44,4 @@ pub use environment::is_allowed_variable;
 pub use error::Error;
 pub use running::{Ender, Running};
 pub use sandbox::{Layer, Sandbox, layers};
-pub use scratch::{Change, Changes, Keep, Node, NodeKind, Scratch};
+pub use scratch::{Change, Changes, Node, NodeKind, Scratch};

@@ -28,7 +28,7 @@ mod view;
 mod warden;
 mod wire;
 
-pub(crate) use changes::changes;
+pub(crate) use changes::{changes, contents};
 pub(crate) use client::{Control, Ender, Started, start, this_program};
 pub(crate) use probe::layers;
 pub(crate) use scratch::{new_scratch, remove_scratch};

@@ -12,17 +12,6 @@ pub struct Scratch {
     folder: PathBuf,
 }
 
-/// How much is kept of what a dry run would change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Keep {
-    /// Changes, the first by path.
-    pub changes: usize,
-    /// Bytes of one file; of a larger one only its size is told.
-    pub bytes_of_file: u64,
-    /// Bytes of all files.
-    pub bytes: u64,
-}
-
 /// What a dry run would change.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Changes {
@@ -54,8 +43,8 @@ pub struct Node {
     pub bytes: u64,
     /// Its permissions, as in `0o644`.
     pub mode: u32,
-    /// The bytes of a file that is not too large, or where a link leads.
-    pub content: Option<Vec<u8>>,
+    /// Where a link leads.
+    pub target: Option<Vec<u8>>,
 }
 
 /// What there can be under a name.
@@ -95,13 +84,30 @@ impl Scratch {
     /// What the command would have changed in these roots, which are those that its sandbox called writable.
     ///
     /// To be asked when the command has ended. Files that were written with the bytes they had are no changes.
-    pub fn changes(&self, roots: &[PathBuf], keep: Keep) -> io::Result<Changes> {
+    pub fn changes(&self, roots: &[PathBuf]) -> io::Result<Changes> {
         #[cfg(target_os = "linux")]
-        return crate::linux::changes(&self.folder, roots, keep);
+        return crate::linux::changes(&self.folder, roots);
         #[cfg(not(target_os = "linux"))]
         {
-            let _ = (roots, keep);
+            let _ = roots;
             Ok(Changes::default())
+        }
+    }
+
+    /// The bytes of a file before and after a change of these roots; none for what is not a file, or has more than
+    /// `most`.
+    pub fn contents(
+        &self,
+        roots: &[PathBuf],
+        change: &Change,
+        most: u64,
+    ) -> (Option<Vec<u8>>, Option<Vec<u8>>) {
+        #[cfg(target_os = "linux")]
+        return crate::linux::contents(&self.folder, roots, change, most);
+        #[cfg(not(target_os = "linux"))]
+        {
+            let _ = (roots, change, most);
+            (None, None)
         }
     }
 }

@@ -4,7 +4,7 @@
 //! nowhere else.
 
 use super::scratch::names_in;
-use crate::scratch::{Change, Changes, Keep, Node, NodeKind};
+use crate::scratch::{Change, Changes, Node, NodeKind};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags, Stat};
 use rustix::io::Errno;
 use std::collections::BTreeSet;
@@ -22,7 +22,7 @@ const MOST: usize = 200_000;
 const PIECE: usize = 64 * 1024;
 
 /// The changes in each root.
-pub(crate) fn changes(scratch: &Path, roots: &[PathBuf], keep: Keep) -> io::Result<Changes> {
+pub(crate) fn changes(scratch: &Path, roots: &[PathBuf]) -> io::Result<Changes> {
     let mut found = Changes::default();
     for (number, root) in super::view::in_order(roots).into_iter().enumerate() {
         let upper = scratch.join(number.to_string()).join("upper");
@@ -31,12 +31,27 @@ pub(crate) fn changes(scratch: &Path, roots: &[PathBuf], keep: Keep) -> io::Resu
         Comparison { upper, lower, root, found: &mut found }.run()?;
     }
     found.list.sort_by(|a, b| a.path.cmp(&b.path));
-    if found.list.len() > keep.changes {
-        found.list.truncate(keep.changes);
-        found.is_cut = true;
-    }
-    read_contents(scratch, roots, keep, &mut found);
     Ok(found)
+}
+
+/// The bytes of a changed file, before and after.
+pub(crate) fn contents(
+    scratch: &Path,
+    roots: &[PathBuf],
+    change: &Change,
+    most: u64,
+) -> (Option<Vec<u8>>, Option<Vec<u8>>) {
+    // Of nested roots each has its own overlay: the innermost holds the file.
+    let roots = super::view::in_order(roots);
+    let of_file = roots.iter().enumerate().rev().find(|(_, root)| change.path.starts_with(root));
+    let Some((number, root)) = of_file else { return (None, None) };
+    let path = change.path.strip_prefix(root).unwrap_or(&change.path);
+    let upper = scratch.join(number.to_string()).join("upper");
+    let read = |tree: rustix::io::Result<Tree>, node: &Option<Node>| {
+        let length = node.as_ref().filter(|node| node.kind == NodeKind::File && node.bytes <= most)?.bytes;
+        bytes(&tree.ok()?, path, length).ok()
+    };
+    (read(Tree::open(root, false), &change.before), read(Tree::open(&upper, true), &change.after))
 }
 
 /// A folder, and what is in it by relative paths.
@@ -84,6 +99,12 @@ impl Tree {
     fn link(&self, path: &Path) -> rustix::io::Result<Vec<u8>> {
         let place = self.get(path, OFlags::PATH)?;
         Ok(rustix::fs::readlinkat(&place, "", Vec::new())?.into_bytes())
+    }
+
+    /// What has this name, with where it leads if it is a link.
+    fn node(&self, path: &Path, stat: &Stat) -> Node {
+        let is_link = kind(stat) == NodeKind::Link;
+        Node { target: is_link.then(|| self.link(path).ok()).flatten(), ..node(stat) }
     }
 
     fn names(&self, path: &Path) -> rustix::io::Result<(Vec<PathBuf>, bool)> {
@@ -167,7 +188,9 @@ impl Comparison<'_> {
                     NodeKind::Folder => self.compare_folders(path, &upper, &lower),
                     kind => {
                         if node(&upper) != node(&lower) || !self.is_same(kind, path, &upper, &lower) {
-                            self.note(path, Some(node(&lower)), Some(node(&upper)));
+                            let (before, after) =
+                                (self.lower.node(path, &lower), self.upper.node(path, &upper));
+                            self.note(path, Some(before), Some(after));
                         }
                     }
                 }
@@ -177,7 +200,8 @@ impl Comparison<'_> {
                 if lower.is_some() {
                     self.deleted(path);
                 }
-                self.note(path, None, Some(node(&upper)));
+                let after = self.upper.node(path, &upper);
+                self.note(path, None, Some(after));
                 is_folder.then_some(false)
             }
         }
@@ -218,7 +242,8 @@ impl Comparison<'_> {
                 return;
             }
             let Ok(Some(lower)) = self.lower.stat(&path) else { continue };
-            self.note(&path, Some(node(&lower)), None);
+            let before = self.lower.node(&path, &lower);
+            self.note(&path, Some(before), None);
             if kind(&lower) == NodeKind::Folder {
                 waiting.extend(self.lower.names(&path).unwrap_or_default().0);
             }
@@ -251,7 +276,7 @@ fn node(stat: &Stat) -> Node {
         NodeKind::File => u64::try_from(stat.st_size).unwrap_or(0),
         NodeKind::Folder | NodeKind::Link | NodeKind::Other => 0,
     };
-    Node { kind, bytes, mode: stat.st_mode & 0o7777, content: None }
+    Node { kind, bytes, mode: stat.st_mode & 0o7777, target: None }
 }
 
 fn are_equal(mut one: impl Read, mut other: impl Read) -> io::Result<bool> {
@@ -266,36 +291,6 @@ fn are_equal(mut one: impl Read, mut other: impl Read) -> io::Result<bool> {
             Ok(()) => return Ok(false),
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(false),
             Err(error) => return Err(error),
-        }
-    }
-}
-
-/// Reads what is small enough to be shown.
-fn read_contents(scratch: &Path, roots: &[PathBuf], keep: Keep, found: &mut Changes) {
-    let mut left = keep.bytes;
-    for (number, root) in super::view::in_order(roots).into_iter().enumerate() {
-        let upper = scratch.join(number.to_string()).join("upper");
-        let (Ok(upper), Ok(lower)) = (Tree::open(&upper, true), Tree::open(root, false)) else { continue };
-        // Of nested roots each has its own overlay: the innermost holds the file.
-        let is_inner = |path: &Path| {
-            !roots.iter().any(|other| other != root && other.starts_with(root) && path.starts_with(other))
-        };
-        for change in &mut found.list {
-            let Ok(path) = change.path.strip_prefix(root) else { continue };
-            if !is_inner(&change.path) {
-                continue;
-            }
-            for (tree, node) in [(&lower, &mut change.before), (&upper, &mut change.after)] {
-                let Some(node) = node else { continue };
-                node.content = match node.kind {
-                    NodeKind::Link => tree.link(path).ok(),
-                    NodeKind::File if node.bytes <= keep.bytes_of_file.min(left) => {
-                        left -= node.bytes;
-                        bytes(tree, path, node.bytes).ok()
-                    }
-                    NodeKind::File | NodeKind::Folder | NodeKind::Other => None,
-                };
-            }
         }
     }
 }

@@ -6,9 +6,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, symlink};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
-use toolpost_process::{Change, Keep, NodeKind, Sandbox, Scratch};
-
-const KEEP: Keep = Keep { changes: 1_000, bytes_of_file: 1_000, bytes: 100_000 };
+use toolpost_process::{Change, NodeKind, Sandbox, Scratch};
 
 struct Ground {
     _folder: tempfile::TempDir,
@@ -90,14 +88,15 @@ fn differences(before: &[(String, String)], after: &[(String, String)]) -> Vec<S
     lines
 }
 
-fn reported(root: &Path, changes: &[Change]) -> Vec<String> {
+fn reported(root: &PathBuf, scratch: &Scratch, changes: &[Change]) -> Vec<String> {
     let mut lines = Vec::new();
     for change in changes {
         let name = change.path.strip_prefix(root).unwrap().display();
-        for (sign, node) in [("-", &change.before), ("+", &change.after)] {
+        let (before, after) = scratch.contents(std::slice::from_ref(root), change, 1_000);
+        for (sign, node, content) in [("-", &change.before, before), ("+", &change.after, after)] {
             if let Some(node) = node {
-                let content = node.content.as_deref().unwrap_or_default();
-                lines.push(format!("{name} {sign} {}", described(node.kind, node.mode, content)));
+                let content = content.or(node.target.clone()).unwrap_or_default();
+                lines.push(format!("{name} {sign} {}", described(node.kind, node.mode, &content)));
             }
         }
     }
@@ -164,11 +163,12 @@ async fn a_dry_run_reports_what_then_really_happens() {
         let before = everything(&ground.root);
         let (said, scratch) = ground.dry_run(line).await;
         assert_eq!(everything(&ground.root), before, "{line} changed something");
-        let report = scratch.changes(std::slice::from_ref(&ground.root), KEEP).unwrap();
+        let report = scratch.changes(std::slice::from_ref(&ground.root)).unwrap();
         assert!(!report.is_cut, "{line}");
+        let told = reported(&ground.root, &scratch, &report.list);
         let done = run(shell(line, &ground.root).limits(limits(20_000)).sandbox(ground.sandbox())).await;
         let happened = differences(&before, &everything(&ground.root));
-        assert_eq!(reported(&ground.root, &report.list), happened, "{line}: {said}");
+        assert_eq!(told, happened, "{line}: {said}");
         assert_eq!(said, done.text, "{line}");
         let folder = scratch.path().to_owned();
         assert_eq!(fs::metadata(&folder).unwrap().mode() & 0o777, 0o700);
@@ -201,15 +201,13 @@ async fn large_files_and_many_are_counted_only() {
         "head -c 5000000 /dev/zero > big; cp same t; mv t same; for i in $(seq 40); do echo $i > f$i; done";
     let (_, scratch) = ground.dry_run(line).await;
     let roots = [ground.root.clone()];
-    let whole = scratch.changes(&roots, KEEP).unwrap();
+    let whole = scratch.changes(&roots).unwrap();
     assert_eq!((whole.list.len(), whole.is_cut), (41, false), "equal bytes are no change");
     let big = whole.list.iter().find(|change| change.path.ends_with("big")).unwrap();
-    let after = big.after.as_ref().unwrap();
-    assert_eq!((after.bytes, after.content.as_ref()), (5_000_000, None));
-    let few = scratch.changes(&roots, Keep { changes: 10, bytes: 4, ..KEEP }).unwrap();
-    assert_eq!((few.list.len(), few.is_cut), (10, true));
-    let kept = few.list.iter().filter(|change| change.after.as_ref().unwrap().content.is_some()).count();
-    assert!((1..=2).contains(&kept), "{kept}");
+    assert_eq!(big.after.as_ref().unwrap().bytes, 5_000_000);
+    assert_eq!(scratch.contents(&roots, big, 1_000_000), (None, None));
+    let small = whole.list.iter().find(|change| change.path.ends_with("f7")).unwrap();
+    assert_eq!(scratch.contents(&roots, small, 1_000), (None, Some(b"7\n".to_vec())));
 }
 
 #[tokio::test]
@@ -226,7 +224,7 @@ async fn roots_are_told_apart_and_a_folder_deeper_than_any_path_goes() {
     let sandbox =
         Sandbox { writable: roots.clone(), scratch: Some(scratch.path().to_owned()), ..ground.sandbox() };
     run(shell(&line, &ground.root).limits(limits(60_000)).sandbox(sandbox)).await;
-    let report = scratch.changes(&roots, Keep { changes: 10_000, ..KEEP }).unwrap();
+    let report = scratch.changes(&roots).unwrap();
     let has = |path: PathBuf| report.list.iter().any(|change| change.path == path);
     assert!(has(other.join("in-other")) && has(ground.root.join("in-work")));
     assert!(report.is_cut, "what is too deep is said to be left out");
@@ -243,7 +241,7 @@ fn old_folders_are_swept_and_a_base_in_the_workspace_is_not_used() {
     let foreign = ground.base.join("something-else");
     for folder in [&left, &foreign] {
         fs::create_dir_all(folder.join("0/upper/shut")).unwrap();
-        fs::set_permissions(folder.join("0/upper/shut"), fs::Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(folder.join("0/upper/shut"), fs::Permissions::from_mode(0o000)).unwrap();
         let day = SystemTime::now() - Duration::from_secs(25 * 60 * 60);
         fs::File::open(folder).unwrap().set_modified(day).unwrap();
     }
