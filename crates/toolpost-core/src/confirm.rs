@@ -28,12 +28,18 @@ pub struct Question {
     pub tool: String,
     /// The question in one sentence.
     pub text: String,
+    /// What else a person should know of the call, a line each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub facts: Vec<String>,
     /// What the call would touch.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub accesses: Vec<Access>,
-    /// What would change, from a dry run that only computes.
+    /// What would change, from a dry run that only computes, or from one that the person has asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preview: Option<String>,
+    /// Whether [`Answer::DryRun`] is an answer.
+    #[serde(default)]
+    pub has_dry_run: bool,
     /// Whether it is about a protected or key file: a blanket yes does not answer it.
     #[serde(default)]
     pub protected: bool,
@@ -85,6 +91,7 @@ impl Question {
     pub(crate) fn map_text(mut self, change: &dyn Fn(&str) -> String) -> Question {
         self.text = change(&self.text);
         self.preview = self.preview.as_deref().map(change);
+        self.facts.iter_mut().for_each(|fact| *fact = change(fact));
         if let Some(remember) = &mut self.remember {
             for rule in &mut remember.rules {
                 *rule = change(rule);
@@ -110,6 +117,8 @@ pub enum Answer {
     Yes(Scope),
     /// Do not, for this reason; it is told to the model.
     No(String),
+    /// Run it first where nothing lasts, and ask again with what came of it.
+    DryRun,
     /// There is nobody to ask.
     Nobody,
 }

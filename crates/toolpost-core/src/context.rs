@@ -20,7 +20,7 @@ use crate::dialect::Dialect;
 use crate::error::{Code, ToolError};
 use crate::event::{Event, EventKind, EventSink, NoEvents};
 use crate::executor::{Call, Executor};
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, PlannedChange};
 use crate::redact::{RedactingWriter, Redactor};
 use crate::registry::Snapshot;
 use crate::spill::{HANDLE_PREFIX, Spill, SpillFile};
@@ -31,8 +31,8 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -87,6 +87,8 @@ pub(crate) struct Running {
     pub(crate) held: Held,
     /// Where a dry run writes.
     pub(crate) overlay: Option<Arc<Overlay>>,
+    /// What a dry run would change elsewhere than through the overlay.
+    pub(crate) planned: Arc<Mutex<Vec<PlannedChange>>>,
 }
 
 /// See [`Running::held`].
@@ -264,6 +266,11 @@ impl Context {
         self.call.is_dry_run
     }
 
+    /// Says of a dry run what it would change. What is written through the workspace need not be said.
+    pub fn would_change(&self, change: PlannedChange) {
+        self.call.planned.lock().unwrap_or_else(PoisonError::into_inner).push(change);
+    }
+
     /// The tracing span of this call.
     pub fn span(&self) -> &tracing::Span {
         &self.call.span
@@ -281,8 +288,10 @@ impl Context {
         let question = Question {
             tool: self.call.tool.clone(),
             text: question.to_owned(),
+            facts: Vec::new(),
             accesses: Vec::new(),
             preview: None,
+            has_dry_run: false,
             protected: false,
             remember: None,
         };
@@ -301,6 +310,12 @@ impl Context {
             () = self.call.cancel.cancelled() => Answer::No("the call was cancelled".to_owned()),
             // Who crashed while asking has asked nobody.
             answer = asked => answer.unwrap_or(Answer::Nobody),
+        };
+        let answer = match answer {
+            Answer::DryRun if !question.has_dry_run => {
+                Answer::No("a dry run was asked for where there is none".to_owned())
+            }
+            answer => answer,
         };
         drop(pause);
         self.record(|| EventKind::Answered { answer: answer.clone() });

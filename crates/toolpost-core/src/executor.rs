@@ -9,6 +9,7 @@ mod call;
 mod decide;
 mod guard;
 mod hook;
+mod preview;
 mod record;
 mod run;
 mod stats;
@@ -263,6 +264,7 @@ impl Executor {
             ended: Arc::default(),
             held: above.held.clone(),
             overlay: above.overlay.clone(),
+            planned: Arc::default(),
         })
     }
 

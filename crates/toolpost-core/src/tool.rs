@@ -87,6 +87,20 @@ pub trait Tool: Send + Sync + 'static {
         usual
     }
 
+    /// What a person should know who is asked about a call, a line each: what would run, where, how confined. The
+    /// context is the one that the call would get. Pure, like `accesses`.
+    fn facts(&self, ctx: &Context, args: &Self::Args) -> Vec<String> {
+        let _ = (ctx, args);
+        Vec::new()
+    }
+
+    /// The rules, as `action: resource`, that "always allow" would keep for an access of this tool; none where no rule
+    /// should. `usual` is the rule for exactly this access.
+    fn rules(&self, access: &Access, usual: Vec<String>) -> Vec<String> {
+        let _ = access;
+        usual
+    }
+
     /// Does the work.
     fn call(
         &self,
@@ -140,6 +154,10 @@ pub trait AnyTool: Send + Sync {
     fn init<'a>(&'a self, setting: &'a Setting) -> BoxFuture<'a, Result<Option<Amendment>, ToolError>>;
     /// See [`Tool::accesses`].
     fn accesses(&self, args: &Value, usual: Vec<Access>) -> Result<Vec<Access>, ToolError>;
+    /// See [`Tool::facts`].
+    fn facts(&self, ctx: &Context, args: &Value) -> Vec<String>;
+    /// See [`Tool::rules`].
+    fn rules(&self, access: &Access, usual: Vec<String>) -> Vec<String>;
     /// See [`Tool::call`].
     fn call<'a>(
         &'a self,
@@ -175,6 +193,14 @@ impl<T: Tool> AnyTool for T {
 
     fn accesses(&self, args: &Value, usual: Vec<Access>) -> Result<Vec<Access>, ToolError> {
         Ok(Tool::accesses(self, &parse(args)?, usual))
+    }
+
+    fn facts(&self, ctx: &Context, args: &Value) -> Vec<String> {
+        parse(args).map(|args| Tool::facts(self, ctx, &args)).unwrap_or_default()
+    }
+
+    fn rules(&self, access: &Access, usual: Vec<String>) -> Vec<String> {
+        Tool::rules(self, access, usual)
     }
 
     fn call<'a>(

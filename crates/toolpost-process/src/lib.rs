@@ -27,6 +27,7 @@ mod ended;
 mod environment;
 mod error;
 mod sandbox;
+mod scratch;
 
 #[cfg(target_os = "linux")]
 mod linux;
@@ -43,3 +44,4 @@ pub use environment::is_allowed_variable;
 pub use error::Error;
 pub use running::{Ender, Running};
 pub use sandbox::{Layer, Sandbox, layers};
+pub use scratch::{Change, Changes, Node, NodeKind, Scratch};

@@ -10,6 +10,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "the one place for children; files of /proc and mounts only")]
 
+mod changes;
 mod child;
 mod client;
 mod confine;
@@ -20,12 +21,15 @@ mod keeper;
 mod namespaces;
 mod post;
 mod probe;
+mod scratch;
 mod sweep;
 mod sys;
 mod view;
 mod warden;
 mod wire;
 
+pub(crate) use changes::{changes, contents};
 pub(crate) use client::{Control, Ender, Started, start, this_program};
 pub(crate) use probe::layers;
+pub(crate) use scratch::{new_scratch, remove_scratch};
 pub(crate) use warden::run as run_launcher;

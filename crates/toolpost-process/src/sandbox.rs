@@ -22,7 +22,8 @@ pub struct Sandbox {
     /// Whether it reaches the network. Without, it has a loopback that it shares with the other commands of this
     /// process and with nobody else.
     pub network: bool,
-    /// A folder outside of everything visible, to which all changes of `writable` folders go instead: a dry run.
+    /// A folder outside of everything visible, to which all changes of `writable` folders go instead: a dry run. See
+    /// [`Scratch`](crate::Scratch).
     pub scratch: Option<PathBuf>,
 }
 

@@ -2,7 +2,7 @@
 
 mod apply_patch;
 mod delete;
-mod diff;
+pub(crate) mod diff;
 mod edit;
 mod ladder;
 mod list;

@@ -46,6 +46,10 @@ impl Confirm for Terminal {
 
 fn ask(printer: &Printer, question: &Question) -> Answer {
     printer.say(Tone::Question, &question.text);
+    for fact in &question.facts {
+        // A command of several lines stays together.
+        printer.say(Tone::Plain, &format!("  {}", fact.replace('\n', "\n      ")));
+    }
     if let Some(preview) = &question.preview {
         printer.say(Tone::Note, &preview.lines().map(|line| format!("  | {line}\n")).collect::<String>());
     }
@@ -65,37 +69,44 @@ fn ask(printer: &Printer, question: &Question) -> Answer {
             "n" | "no" => return Answer::No(harmless(rest.trim()).into_owned()),
             "yes" => return Answer::Yes(Scope::Once),
             word => match choices.iter().find(|(key, _, _)| *key == word) {
-                Some((_, _, Some(scope))) => return Answer::Yes(*scope),
+                Some((_, _, Some(answer))) => return answer.clone(),
                 _ => printer.say(Tone::Plain, "one of these letters, please; nothing has happened yet"),
             },
         }
     }
 }
 
-/// The keys, what each does, and the scope it stands for.
-fn choices(question: &Question) -> Vec<(&'static str, String, Option<Scope>)> {
-    let mut choices = vec![("y", "yes, once".to_owned(), Some(Scope::Once))];
+/// The keys, what each does, and the answer it stands for.
+fn choices(question: &Question) -> Vec<(&'static str, String, Option<Answer>)> {
+    let mut choices = vec![("y", "yes, once".to_owned(), Some(Answer::Yes(Scope::Once)))];
+    if question.has_dry_run {
+        choices.push((
+            "d",
+            "dry run first: runs it where nothing lasts, without network, and asks again".to_owned(),
+            Some(Answer::DryRun),
+        ));
+    }
     if let Some(remember) = &question.remember {
         let rules = remember.rules.iter().map(|rule| format!("`{rule}`")).collect::<Vec<_>>().join(" and ");
         if let Some(file) = &remember.session_file {
             choices.push((
                 "s",
                 format!("yes, for this session: writes allow {rules} to {file}"),
-                Some(Scope::Session),
+                Some(Answer::Yes(Scope::Session)),
             ));
         }
         if let Some(file) = &remember.project_file {
             choices.push((
                 "p",
                 format!("yes, always in this workspace: writes allow {rules} to {file}"),
-                Some(Scope::Project),
+                Some(Answer::Yes(Scope::Project)),
             ));
         }
         if let Some(file) = &remember.user_file {
             choices.push((
                 "u",
                 format!("yes, always everywhere: writes allow {rules} to {file}"),
-                Some(Scope::User),
+                Some(Answer::Yes(Scope::User)),
             ));
         }
     }

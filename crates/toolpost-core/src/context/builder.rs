@@ -162,6 +162,7 @@ impl ContextBuilder {
             ended: Arc::default(),
             held: Held::default(),
             overlay: None,
+            planned: Arc::default(),
         };
         Context { host: Arc::new(self.host), call: Arc::new(call) }
     }

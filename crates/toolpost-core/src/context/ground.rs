@@ -14,7 +14,7 @@ pub struct Ground {
     pub roots: Vec<String>,
     /// Whether they may be changed, apart from what is marked.
     pub is_writable: bool,
-    /// Whether the network may be reached.
+    /// Whether the network may be reached; never in a dry run.
     pub has_network: bool,
     /// What exists and is locked or hidden, each folder before what is in it.
     pub marked: Vec<Marked>,
@@ -34,7 +34,8 @@ impl Context {
             )
         };
         let guard = self.call.guard.clone().ok_or_else(not_on_disk)?;
-        let has_network = self.granted(Capability::Network);
+        // What leaves the machine cannot be thrown away.
+        let has_network = self.granted(Capability::Network) && !self.is_dry_run();
         let surveyor = Arc::new(Judge { guard: Arc::clone(&guard), hides_sockets: !has_network });
         let marked = self.host_workspace().survey(surveyor).ok_or_else(not_on_disk)?.await?;
         Ok(Ground {

@@ -1,6 +1,7 @@
 //! Steps 6 and 7: what the policy says and, where it says *ask*, what the person says.
 
 use super::Executor;
+use super::preview;
 use super::run::cancelled;
 use crate::access::{Access, Resource};
 use crate::capability::Capabilities;
@@ -8,13 +9,14 @@ use crate::confirm::{Answer, Question, Remember, Scope};
 use crate::context::Context;
 use crate::error::{Code, ToolError};
 use crate::event::EventKind;
-use crate::policy::{Effect, Layer, Origin, Policy, Request, Rule};
+use crate::policy::{Effect, Layer, Policy, Request, Rule};
 use crate::registry::Entry;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
 /// What a call may do, once it is decided.
+#[derive(Clone)]
 pub(super) struct Consent {
     pub(super) granted: Capabilities,
     /// Each file is judged by it again, when it is opened.
@@ -72,55 +74,60 @@ impl Executor {
             effect: decision.effect().to_string(),
             reason: decision.sentence(),
         });
-        let mut consented = Vec::new();
+        let spec = entry.spec();
+        let granted = spec.required.union(spec.optional.intersection(policy.granted()));
+        let mut consent = Consent { granted, policy, accesses: Vec::new() };
+        let policy = &consent.policy;
         match decision.effect() {
             Effect::Allow => {}
-            Effect::Deny => return Err(denied(&policy, &request, "")),
+            Effect::Deny => return Err(denied(policy, &request, "")),
             Effect::Ask => {
-                let asking = asking(&policy, entry.name(), accesses);
-                let (question, rules) =
-                    self.question(ctx, entry, &policy, &request, &asking, arguments).await;
-                let answer = ctx.ask(&question).await;
+                let would = Consent { accesses: asking(policy, entry.name(), accesses), ..consent.clone() };
+                let (mut question, rules) = self.question(ctx, entry, &request, &would, arguments).await;
+                let answer = loop {
+                    match ctx.ask(&question).await {
+                        Answer::DryRun => {
+                            question.preview = Some(self.on_demand(ctx, entry, &would, arguments).await);
+                            question.has_dry_run = false;
+                        }
+                        answer => break answer,
+                    }
+                };
                 if ctx.cancel().is_cancelled() {
                     return Err(cancelled(entry.name()));
                 }
                 match answer {
                     Answer::Yes(scope) => self.remember(ctx, scope, &rules)?,
                     Answer::No(why) => return Err(declined(entry.name(), &why)),
-                    Answer::Nobody => return Err(denied(&policy, &request, ", and there is nobody to ask")),
+                    Answer::Nobody | Answer::DryRun => {
+                        return Err(denied(policy, &request, ", and there is nobody to ask"));
+                    }
                 }
-                consented = asking;
+                consent = would;
             }
         }
-        let spec = entry.spec();
-        let granted = spec.required.union(spec.optional.intersection(policy.granted()));
-        Ok(Consent { granted, policy, accesses: consented })
+        Ok(consent)
     }
 
     async fn question(
         &self,
         ctx: &Context,
         entry: &Arc<Entry>,
-        policy: &Policy,
         request: &Request<'_>,
-        asking: &[Access],
+        would: &Consent,
         arguments: &Value,
     ) -> (Question, Vec<Rule>) {
+        let Consent { policy, accesses: asking, .. } = would;
         let decision = policy.decide(request);
-        let consent =
-            Consent { granted: entry.spec().required, policy: policy.clone(), accesses: asking.to_vec() };
-        let origin = Origin::new(Layer::Session, "an answer", 0);
-        let rules: Option<Vec<Rule>> = asking
-            .iter()
-            .map(|access| Rule::exact(Effect::Allow, request.tool, access, origin.clone()))
-            .collect();
-        let rules = rules.unwrap_or_default();
+        let rules = preview::lasting(entry, policy, asking);
         let place = |scope| self.inner.answers.as_ref().and_then(|answers| answers.place(scope));
         let question = Question {
             tool: request.tool.to_owned(),
             text: decision.sentence(),
             accesses: asking.to_vec(),
-            preview: self.preview(ctx, entry, consent, arguments).await,
+            facts: preview::facts(ctx, entry, would, arguments),
+            preview: self.preview(ctx, entry, would, arguments).await,
+            has_dry_run: preview::has_dry_run(ctx, entry),
             protected: asking.iter().any(|access| {
                 policy.decide(&Request { accesses: std::slice::from_ref(access), ..*request }).is_protected()
             }),

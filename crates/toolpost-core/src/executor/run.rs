@@ -14,8 +14,8 @@ use crate::registry::{AbortOnDrop, Entry};
 use crate::workspace::{Bound, Change, Guard, Journaled, Overlay, Usage, Workspace};
 use serde_json::Value;
 use std::any::Any;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use tokio::task::JoinError;
 use tracing::Instrument;
@@ -76,7 +76,11 @@ impl Executor {
             if let (Some(overlay), Some(before)) = (overlay, before) {
                 let mut changes = overlay.changes();
                 changes.retain(|change| !before.contains(change));
-                metadata.dry_run = Some(planned(changes));
+                let mut planned = planned(changes);
+                planned
+                    .changes
+                    .append(&mut running.running().planned.lock().unwrap_or_else(PoisonError::into_inner));
+                metadata.dry_run = Some(planned);
             }
             match result {
                 Err(error) if error.is_retryable() && attempt < attempts => {
@@ -103,54 +107,19 @@ impl Executor {
         metadata.files_accessed = usage.files();
         result
     }
-
-    /// What a call would change, for the question before it; only where computing it executes nothing.
-    pub(super) async fn preview(
-        &self,
-        ctx: &Context,
-        entry: &Arc<Entry>,
-        consent: Consent,
-        arguments: &Value,
-    ) -> Option<String> {
-        let all = entry.capabilities();
-        // What a call reads must not be read for the question whether it may be.
-        if !ctx.wants_preview()
-            || !all.has(Capability::Write)
-            || all.has(Capability::Exec)
-            || all.has(Capability::Network)
-        {
-            return None;
-        }
-        let limit = Duration::from_secs(5);
-        let ctx = ctx.silenced();
-        let overlay = ctx.running().overlay.clone().map_or_else(|| overlay(&ctx), |above| laid_over(above));
-        let frame = Frame {
-            consent: &consent,
-            limit,
-            overlay: Some(overlay),
-            usage: Arc::default(),
-            held: ctx.running().held.clone(),
-        };
-        let mut running = running(&ctx, entry, frame).running().clone();
-        running.is_dry_run = true;
-        let output = attempt_once(ctx.derive(running), entry.clone(), Arc::new(arguments.clone()), limit)
-            .await
-            .ok()?;
-        Some(super::budget::shortened(&ctx, entry.spec().budget, output.text))
-    }
 }
 
 /// What an attempt gets beside the call's own context.
-struct Frame<'a> {
-    consent: &'a Consent,
-    limit: Duration,
-    overlay: Option<Arc<Overlay>>,
-    usage: Arc<Usage>,
-    held: Held,
+pub(super) struct Frame<'a> {
+    pub(super) consent: &'a Consent,
+    pub(super) limit: Duration,
+    pub(super) overlay: Option<Arc<Overlay>>,
+    pub(super) usage: Arc<Usage>,
+    pub(super) held: Held,
 }
 
 /// The context that the tool itself gets.
-fn running(ctx: &Context, entry: &Entry, frame: Frame<'_>) -> Context {
+pub(super) fn running(ctx: &Context, entry: &Entry, frame: Frame<'_>) -> Context {
     let above = ctx.running();
     let inner: Arc<dyn Workspace> = match &frame.overlay {
         Some(overlay) => overlay.clone(),
@@ -183,15 +152,16 @@ fn running(ctx: &Context, entry: &Entry, frame: Frame<'_>) -> Context {
         ended,
         held: frame.held,
         overlay: frame.overlay,
+        planned: Arc::default(),
         ..above.clone()
     })
 }
 
-fn overlay(ctx: &Context) -> Arc<Overlay> {
+pub(super) fn overlay(ctx: &Context) -> Arc<Overlay> {
     laid_over(ctx.host_workspace().clone())
 }
 
-fn laid_over(below: Arc<dyn Workspace>) -> Arc<Overlay> {
+pub(super) fn laid_over(below: Arc<dyn Workspace>) -> Arc<Overlay> {
     Arc::new(Overlay::over(below))
 }
 
@@ -206,7 +176,7 @@ impl Drop for Ends {
 }
 
 /// One attempt: the tool in its own task, ended by its deadline or its caller.
-async fn attempt_once(
+pub(super) async fn attempt_once(
     ctx: Context,
     entry: Arc<Entry>,
     arguments: Arc<Value>,

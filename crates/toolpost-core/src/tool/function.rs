@@ -128,6 +128,14 @@ impl AnyTool for DynamicTool {
         Ok(usual)
     }
 
+    fn facts(&self, _: &Context, _: &Value) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn rules(&self, _: &Access, usual: Vec<String>) -> Vec<String> {
+        usual
+    }
+
     fn call<'a>(
         &'a self,
         ctx: &'a Context,

@@ -11,6 +11,7 @@ mod nesting;
 mod output;
 mod permission;
 mod protected;
+mod questions;
 mod records;
 mod retry;
 mod secrets;

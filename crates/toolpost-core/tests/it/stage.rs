@@ -73,6 +73,7 @@ fn words(kind: &EventKind) -> String {
         EventKind::Asked { .. } => "asked".to_owned(),
         EventKind::Answered { answer: Answer::Yes(_) } => "yes".to_owned(),
         EventKind::Answered { answer: Answer::No(why) } => format!("no ({why})"),
+        EventKind::Answered { answer: Answer::DryRun } => "dry run first".to_owned(),
         EventKind::Answered { answer: Answer::Nobody } => "nobody".to_owned(),
         EventKind::CallStarted { attempt, dry_run: false, .. } => format!("started {attempt}"),
         EventKind::CallStarted { dry_run: true, .. } => "started dry".to_owned(),

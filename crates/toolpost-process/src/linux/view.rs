@@ -74,8 +74,9 @@ fn try_lay(view: &View, secrets: &[Vec<u8>], step: &mut &'static str) -> io::Res
     }
     *step = "workspace";
     let mut writable = Vec::new();
-    for path in view.writable.iter().map(|path| as_path(path)) {
-        writable.extend(take(path, NO_SUID | NO_DEVICES)?);
+    let roots: Vec<&Path> = view.writable.iter().map(|path| as_path(path)).collect();
+    for (number, path) in in_order(&roots).into_iter().enumerate() {
+        writable.extend(take(path, NO_SUID | NO_DEVICES)?.map(|piece| (number, piece)));
     }
     let scratch = match view.scratch.as_slice() {
         [] => None,
@@ -132,13 +133,12 @@ fn try_lay(view: &View, secrets: &[Vec<u8>], step: &mut &'static str) -> io::Res
     for piece in pieces.iter().filter(|piece| !covered_by_writable(&piece.at)) {
         put(piece)?;
     }
-    writable.sort_by(|a, b| a.at.cmp(&b.at));
-    for (number, piece) in writable.iter().enumerate() {
+    for (number, piece) in &writable {
         match &scratch {
             None => put(piece)?,
             Some(scratch) => {
                 *step = "throw-away overlay";
-                put_overlay(piece, scratch, number)?;
+                put_overlay(piece, scratch, *number)?;
             }
         }
     }
@@ -149,6 +149,14 @@ fn try_lay(view: &View, secrets: &[Vec<u8>], step: &mut &'static str) -> io::Res
     hide(hidden.map(|path| as_path(path)))?;
     *step = "change of root";
     seal_root()
+}
+
+/// The order in which writable folders are laid, each after what it lies in, and by which their overlays are numbered.
+pub(super) fn in_order<P: AsRef<Path>>(roots: &[P]) -> Vec<&Path> {
+    let mut roots: Vec<&Path> = roots.iter().map(AsRef::as_ref).collect();
+    roots.sort();
+    roots.dedup();
+    roots
 }
 
 fn as_path(bytes: &[u8]) -> &Path {
@@ -203,6 +211,7 @@ fn put_overlay(piece: &Piece, scratch: &Piece, number: usize) -> io::Result<()> 
     for folder in [&upper, &work] {
         make_folder(Path::new(folder), 0o700)?;
     }
+    look_alike(piece, Path::new(&upper))?;
     let at = below(&piece.at);
     make_place(at, true)?;
     let options = CString::new(format!("lowerdir={lower},upperdir={upper},workdir={work},userxattr"))?;
@@ -210,6 +219,25 @@ fn put_overlay(piece: &Piece, scratch: &Piece, number: usize) -> io::Result<()> 
     for name in [&lower, &store] {
         unmount(name.as_str(), UnmountFlags::DETACH)?;
     }
+    Ok(())
+}
+
+/// The folder of changes is what the command sees as the root: its rights and time are those of the real one.
+fn look_alike(piece: &Piece, upper: &Path) -> io::Result<()> {
+    let stat = rustix::fs::fstat(&piece.tree)?;
+    let owner = (Some(rustix::fs::Uid::from_raw(stat.st_uid)), Some(rustix::fs::Gid::from_raw(stat.st_gid)));
+    // An owner whom this namespace does not know cannot be named in it.
+    let _ = rustix::fs::chown(upper, owner.0, owner.1);
+    rustix::fs::chmod(upper, Mode::from_raw_mode(stat.st_mode & 0o7777))?;
+    let time = |tv_sec: i64, tv_nsec: u64| rustix::fs::Timespec {
+        tv_sec,
+        tv_nsec: i64::try_from(tv_nsec).unwrap_or(0),
+    };
+    let times = rustix::fs::Timestamps {
+        last_access: time(stat.st_atime, stat.st_atime_nsec),
+        last_modification: time(stat.st_mtime, stat.st_mtime_nsec),
+    };
+    rustix::fs::utimensat(CWD, upper, &times, AtFlags::empty())?;
     Ok(())
 }
 

@@ -4,6 +4,7 @@
 
 mod command;
 mod sandbox;
+mod scratch;
 mod stage;
 
 /// Runs before `main`, as the first line of a program's own `main` would.

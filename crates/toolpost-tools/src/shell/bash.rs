@@ -1,15 +1,17 @@
 //! `bash`: a command in the workspace, in a sandbox, within its time.
 
+mod dry_run;
 mod notes;
 mod plain;
 mod prepare;
 
 use super::live::Live;
 use super::output::{Shown, Taken};
-use super::{Background, Settings, line};
+use super::{Background, Confinement, Settings, line};
 pub(super) use prepare::{Prepared, explain};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use toolpost_core::{
@@ -75,6 +77,12 @@ pub struct Data {
     /// The id of a background command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) id: Option<String>,
+    /// What a dry run would change; the first 200.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) changes: Option<Vec<dry_run::Planned>>,
+    /// The rest of it, by folder.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) more_changes: Vec<dry_run::Rest>,
 }
 
 /// A process that outlived its command.
@@ -115,6 +123,7 @@ impl Tool for Bash {
             .timeout(BACKSTOP, BACKSTOP)
             .grace(Duration::from_secs(4))
             .budget(OutputBudget { bytes: 30_000, lines: 2_000 })
+            .own_dry_run()
             .argument_alias("cmd", "command")
             .argument_alias("cwd", "workdir")
             .argument_alias("run_in_background", "background")
@@ -126,25 +135,64 @@ impl Tool for Bash {
     }
 
     async fn call(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
-        let prepared = Prepared::new(ctx, &self.settings, &args).await?;
+        let prepared = Prepared::new(ctx, &self.settings, &args, None).await?;
         if args.background {
             return self.background.start(ctx, &args, prepared).await;
         }
-        let title = args.description.clone().unwrap_or_else(|| crate::one_line(&args.command).into_owned());
-        let mut prepared = prepared;
-        if let Some(direct) = prepared.direct.take() {
-            match run(ctx, &args, direct, &title).await {
-                // Nothing was run; the shell says so in its own words.
-                Err(Failure::Process(Error::NotRun { .. })) => (),
-                done => return report(ctx, &args, done, title, prepared.sandbox),
+        perform(ctx, &args, prepared, ctx.output_budget()).await
+    }
+
+    async fn dry_run(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
+        dry_run::run(ctx, &self.settings, &args).await
+    }
+
+    fn facts(&self, ctx: &Context, args: &Args) -> Vec<String> {
+        let roots = ctx.workspace().roots();
+        let folder = match &args.workdir {
+            Some(folder) => PathBuf::from(ctx.workspace().root()).join(folder.as_str()),
+            None => prepare::standing(ctx, &roots),
+        };
+        let background = if args.background { " (in the background)" } else { "" };
+        let mut facts = vec![
+            format!("command{background}: {}", args.command),
+            format!("folder: {}", folder.display()),
+            format!("sandbox: {}", self.confinement(ctx)),
+        ];
+        facts.extend(args.stdin.as_ref().map(|text| format!("input: {} bytes", text.len())));
+        facts
+    }
+
+    fn rules(&self, access: &Access, usual: Vec<String>) -> Vec<String> {
+        match &access.resource {
+            Resource::Command(command) => {
+                line::proposal(command).into_iter().map(|rule| format!("bash: {rule}")).collect()
             }
+            // A line that cannot be read is no ground for allowing every line.
+            Resource::Any => Vec::new(),
+            Resource::Path(_) | Resource::Host(_) => usual,
         }
-        let done = run(ctx, &args, prepared.command, &title).await;
-        report(ctx, &args, done, title, prepared.sandbox)
     }
 
     async fn shutdown(&self) {
         self.background.end_all().await;
+    }
+}
+
+impl Bash {
+    /// How a command of this call would be confined, for a person.
+    fn confinement(&self, ctx: &Context) -> String {
+        if self.settings.confinement == Confinement::None {
+            return "none: it can do what you can".to_owned();
+        }
+        let files = match ctx.granted(Capability::Write) {
+            true => "changes files of the workspace only, and no protected ones",
+            false => "changes no files",
+        };
+        let network = match ctx.granted(Capability::Network) {
+            true => "reaches the network",
+            false => "no network",
+        };
+        format!("strict: {files}; {network}")
     }
 }
 
@@ -164,15 +212,35 @@ pub(super) enum Failure {
     Cancelled(Shown, Ended),
 }
 
+/// Runs a command in the foreground, its output within a budget.
+async fn perform(
+    ctx: &Context,
+    args: &Args,
+    mut prepared: Prepared,
+    budget: OutputBudget,
+) -> Result<Output<Data>, ToolError> {
+    let title = args.description.clone().unwrap_or_else(|| crate::one_line(&args.command).into_owned());
+    if let Some(direct) = prepared.direct.take() {
+        match run(ctx, args, direct, &title, budget).await {
+            // Nothing was run; the shell says so in its own words.
+            Err(Failure::Process(Error::NotRun { .. })) => (),
+            done => return report(ctx, args, done, title, prepared.sandbox),
+        }
+    }
+    let done = run(ctx, args, prepared.command, &title, budget).await;
+    report(ctx, args, done, title, prepared.sandbox)
+}
+
 async fn run(
     ctx: &Context,
     args: &Args,
     command: toolpost_process::Command,
     title: &str,
+    budget: OutputBudget,
 ) -> Result<(Shown, Ended), Failure> {
     let stdin = args.stdin.as_ref().map_or(Stdin::Closed, |text| Stdin::Bytes(text.as_bytes().to_vec()));
     let mut running = command.stdin(stdin).start().map_err(Failure::Process)?;
-    let mut capture = Capture::new(0, 0).with_whole(Taken::new(ctx, args.max_output_tokens));
+    let mut capture = Capture::new(0, 0).with_whole(Taken::new(ctx, budget, args.max_output_tokens));
     let live = Live::new(ctx, title);
     let mut is_cancelled = false;
     let ended = {
@@ -193,7 +261,7 @@ async fn run(
     .map_err(Failure::Process)?;
     let (_, taken, failed) = capture.finish();
     // Beside the output there are notes.
-    let lines = ctx.output_budget().lines.saturating_sub(20);
+    let lines = budget.lines.saturating_sub(20);
     let shown = match (taken, failed) {
         (Some(taken), _) => taken.finish(lines),
         (None, failed) => Shown {
@@ -249,7 +317,7 @@ fn report(
         lines: shown.lines,
         survivors: survivors(&ended),
         sandbox,
-        id: None,
+        ..Data::default()
     };
     let mut output = Output::new(title, text, data);
     output.truncated = shown.truncated;

@@ -29,9 +29,9 @@ pub(super) struct Shown {
 }
 
 impl Taken {
-    /// Within the call's budget, or within fewer tokens if so many are asked for.
-    pub(super) fn new(ctx: &Context, most_tokens: Option<usize>) -> Taken {
-        let OutputBudget { bytes, .. } = ctx.output_budget();
+    /// Within a budget, or within fewer tokens if so many are asked for.
+    pub(super) fn new(ctx: &Context, budget: OutputBudget, most_tokens: Option<usize>) -> Taken {
+        let bytes = budget.bytes;
         let room = most_tokens.map_or(bytes, |tokens| bytes.min(tokens.saturating_mul(4)));
         let room = room.saturating_sub(ROOM_FOR_NOTES).max(room / 2);
         let head = room * 3 / 5;

@@ -9,6 +9,7 @@
 
 mod arguments;
 mod asking;
+mod asking_commands;
 mod call;
 mod commands;
 mod config;

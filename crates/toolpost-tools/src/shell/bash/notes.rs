@@ -124,8 +124,16 @@ fn hints(ctx: &Context, args: &Args, output: &str, sandbox: &str) -> Vec<String>
     if sandbox == "none" {
         return hints;
     }
-    if says(NO_NETWORK) && !ctx.granted(Capability::Network) {
+    if says(NO_NETWORK) && ctx.is_dry_run() {
+        hints.push("a dry run has no network, so that for real it may go on from here".to_owned());
+    } else if says(NO_NETWORK) && !ctx.granted(Capability::Network) {
         hints.push("commands have no network here; `--allow network` grants it".to_owned());
+    }
+    if says(&["cross-device link"]) && ctx.is_dry_run() {
+        hints.push(
+            "a dry run cannot rename a folder that is there already, only copy it; for real this may work"
+                .to_owned(),
+        );
     }
     if says(NO_FILE) {
         let writes = match ctx.granted(Capability::Write) {

@@ -2,7 +2,7 @@
 
 use super::{Args, plain};
 use crate::shell::{Confinement, Settings};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use toolpost_core::{Code, Context, Ground, Kind, Mark, ToolError, WorkspacePath};
 use toolpost_process::{Command, Error, Limits, Sandbox};
@@ -42,6 +42,7 @@ impl Prepared {
         ctx: &Context,
         settings: &Settings,
         args: &Args,
+        scratch: Option<&Path>,
     ) -> Result<Prepared, ToolError> {
         let ground = ctx.ground().await?;
         let folder = folder(ctx, args.workdir.as_ref(), &ground).await?;
@@ -52,7 +53,8 @@ impl Prepared {
             ..Limits::default()
         };
         let confined = settings.confinement == Confinement::Strict;
-        let sandbox = confined.then(|| sandbox(settings, &ground));
+        let sandbox =
+            confined.then(|| Sandbox { scratch: scratch.map(Path::to_owned), ..sandbox(settings, &ground) });
         let finish = |command: Command| {
             let command = ALWAYS.iter().fold(command, |command, (name, value)| command.variable(name, value));
             let given = settings.environment.iter();
@@ -84,17 +86,19 @@ async fn folder(
     ground: &Ground,
 ) -> Result<PathBuf, ToolError> {
     let workspace = ctx.workspace();
-    let Some(wanted) = wanted else {
-        // Where the session stands, if that is in the workspace.
-        let inside = ground.roots.iter().any(|root| PathBuf::from(ctx.cwd()).starts_with(root));
-        return Ok(PathBuf::from(if inside { ctx.cwd() } else { workspace.root() }));
-    };
+    let Some(wanted) = wanted else { return Ok(standing(ctx, &ground.roots)) };
     let stat = workspace.stat(wanted).await?;
     if stat.kind != Kind::Folder {
         let message = format!("`{}` is a file; workdir must be a folder", stat.name);
         return Err(ToolError::new(Code::NotAFile, message).with("path", stat.name));
     }
     Ok(PathBuf::from(workspace.root()).join(stat.name))
+}
+
+/// Where the session stands, if that is in the workspace; otherwise its root.
+pub(super) fn standing(ctx: &Context, roots: &[String]) -> PathBuf {
+    let inside = roots.iter().any(|root| Path::new(ctx.cwd()).starts_with(root));
+    PathBuf::from(if inside { ctx.cwd() } else { ctx.workspace().root() })
 }
 
 /// The sandbox that the policy implies.
