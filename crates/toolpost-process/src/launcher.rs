@@ -7,6 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// The name under which a program is started again to be the launcher.
 pub(crate) const NAME: &str = "toolpost-launcher";
 
+/// What is said where there is no launcher.
+pub(crate) const MISSING: &str = "this program cannot be started again as a launcher; call \
+     `toolpost_process::launcher::run_if_asked()` as the first line of `main`, or name a program that does with \
+     `toolpost_process::launcher::set_helper(path)`";
+
 static CAN_BE_STARTED_AGAIN: AtomicBool = AtomicBool::new(false);
 static HELPER: OnceLock<PathBuf> = OnceLock::new();
 

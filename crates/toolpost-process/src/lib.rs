@@ -42,4 +42,4 @@ pub use ended::{Ended, Exit, Survivor, Why};
 pub use environment::is_allowed_variable;
 pub use error::Error;
 pub use running::{Ender, Running};
-pub use sandbox::{Layer, Sandbox, layers};
+pub use sandbox::{Layer, Need, Sandbox, layers};

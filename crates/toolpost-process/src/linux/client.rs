@@ -150,13 +150,7 @@ fn hand_over(fds: &[std::os::fd::BorrowedFd<'_>]) -> Result<(), Error> {
 
 fn start_launcher() -> Result<OwnedFd, Error> {
     let Some(program) = launcher::program() else {
-        return Err(Error::SandboxUnavailable {
-            layer: "launcher".into(),
-            why: "this program cannot be started again as a launcher; call \
-                  `toolpost_process::launcher::run_if_asked()` as the first line of `main`, or name a program that \
-                  does with `toolpost_process::launcher::set_helper(path)`"
-                .into(),
-        });
+        return Err(Error::SandboxUnavailable { layer: "launcher".into(), why: launcher::MISSING.into() });
     };
     let failed = |error: io::Error| {
         Error::launcher(format!("the launcher `{}` could not be started: {error}", program.display()))

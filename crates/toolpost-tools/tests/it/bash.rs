@@ -268,7 +268,8 @@ fn without_a_sandbox_only_by_name() {
     let executor = executor(standard_and_exec(), settings);
     let ctx = session(ground.path()).build();
     let outcome =
-        run(executor.run(&ctx, Call::new("bash", json!({"command": "cat .env; setsid sleep 1000 & sleep 0.2"}))));
+        run(executor
+            .run(&ctx, Call::new("bash", json!({"command": "cat .env; setsid sleep 1000 & sleep 0.2"}))));
     assert!(shown(&outcome).starts_with("TOKEN=canary\n"), "{}", shown(&outcome));
     assert_eq!(data(&outcome)["sandbox"], json!("none"));
     assert_eq!(data(&outcome)["survivors"][0]["name"].as_str().unwrap().split(' ').next_back(), Some("1000"));

@@ -15,6 +15,7 @@ mod decisions;
 mod dialects;
 mod docs;
 mod doctor;
+mod layers;
 mod packs;
 mod settings;
 mod signals;
