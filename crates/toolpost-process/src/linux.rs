@@ -26,6 +26,6 @@ mod view;
 mod warden;
 mod wire;
 
-pub(crate) use client::{Control, Ender, Started, start, this_program};
+pub(crate) use client::{Control, Ender, Receiver, Sender, Started, start, this_program};
 pub(crate) use probe::layers;
 pub(crate) use warden::run as run_launcher;

@@ -18,7 +18,9 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// What was found, or what is missing.
 type Found = Result<String, String>;
 
-const TRIES: [(&str, fn() -> Found); 8] = [
+type Try = fn() -> Found;
+
+const TRIES: [(&str, Try); 8] = [
     ("subreaper", subreaper),
     ("user namespace", user),
     ("process and mount namespaces", mounts),
@@ -44,7 +46,7 @@ pub(in crate::linux) fn run() -> io::Result<()> {
 
 /// Runs a try in a forked process, which ends with it.
 fn apart(attempt: &dyn Fn() -> Found) -> Found {
-    forked(|| sys::fork(), attempt)
+    forked(sys::fork, attempt)
 }
 
 fn forked(fork: impl FnOnce() -> io::Result<Fork>, attempt: &dyn Fn() -> Found) -> Found {
