@@ -1,25 +1,34 @@
 //! Measures what a call costs and how long a start takes, beside the alternatives, and says which goals are met.
 //!
-//! `toolpost-bench PATH_OF_TOOLPOST [start] [search] [call] [--json] [--corpus=DIR] [--rg=PATH] [--fd=PATH]`. It never
-//! fails because something was slow.
+//! `toolpost-bench PATH_OF_TOOLPOST [start] [shell] [search] [warm] [files] [call] [--json] [--corpus=DIR] [--rg=PATH]
+//! [--fd=PATH]`. It never fails because something was slow.
 
 mod call;
+mod files;
+mod places;
 mod process;
 mod report;
 mod samples;
 mod search;
+mod shell;
 mod start;
+mod warm;
 
 use anyhow::{Context as _, Result, bail};
+use places::Places;
 use report::Table;
-use search::Places;
 use std::path::Path;
 
-const SCENARIOS: [&str; 3] = ["start", "search", "call"];
+const SCENARIOS: [&str; 6] = ["start", "shell", "search", "warm", "files", "call"];
 
 fn main() -> Result<()> {
+    toolpost_process::launcher::run_if_asked();
     let (flags, words): (Vec<String>, Vec<String>) =
         std::env::args().skip(1).partition(|argument| argument.starts_with("--"));
+    let first = flags.first().and_then(|flag| flag.split_once('='));
+    if let (Some((warm::SERVE, subject)), [corpus]) = (first, words.as_slice()) {
+        return warm::serve(subject, corpus);
+    }
     let (toolpost, names) = words.split_first().context("the first argument is the path of `toolpost`")?;
     if let Some(name) = names.iter().find(|name| !SCENARIOS.contains(&name.as_str())) {
         bail!("no scenario `{name}`; there are {}", SCENARIOS.join(", "));
@@ -39,13 +48,18 @@ fn main() -> Result<()> {
     // Starts come first: what this process has grown to would count as memory of its children.
     for scenario in SCENARIOS {
         if names.is_empty() || names.iter().any(|name| name == scenario) {
-            let measured = match scenario {
-                "start" => vec![start::measure(Path::new(toolpost))?],
-                "search" => search::measure(Path::new(toolpost), &places)?,
-                _ => call::measure()?,
+            let mut hand_on = |table: Table| {
+                println!("{table}");
+                tables.push(table);
             };
-            measured.iter().for_each(|table| println!("{table}"));
-            tables.extend(measured);
+            match scenario {
+                "start" => hand_on(start::measure(Path::new(toolpost))?),
+                "shell" => shell::measure(&mut hand_on)?,
+                "warm" => warm::measure(&places)?.into_iter().for_each(hand_on),
+                "files" => files::measure(Path::new(toolpost), &mut hand_on)?,
+                "search" => search::measure(Path::new(toolpost), &places, &mut hand_on)?,
+                _ => call::measure()?.into_iter().for_each(hand_on),
+            }
         }
     }
     if as_json {

@@ -1,5 +1,6 @@
 //! What was measured, for a person and as JSON.
 
+use crate::process::Runs;
 use crate::samples::Samples;
 use serde::Serialize;
 use std::fmt;
@@ -34,6 +35,9 @@ pub(crate) struct Row {
     p95: f64,
     pub(crate) over_first: f64,
     pub(crate) ratio: f64,
+    /// Median of the CPU time, where it is a process.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cpu: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     peak_kib: Option<u64>,
     goals: Vec<Goal>,
@@ -76,9 +80,18 @@ impl Table {
             p95,
             over_first: median - first,
             ratio: median / first,
+            cpu: None,
             peak_kib,
             goals: Vec::new(),
         });
+    }
+
+    pub(crate) fn add_runs(&mut self, name: &str, mut runs: Runs) {
+        let cpu = self.unit.of(runs.cpu.median());
+        self.add(name, runs.times, Some(runs.peak_kib));
+        if let Some(row) = self.rows.last_mut() {
+            row.cpu = Some(cpu);
+        }
     }
 
     /// States a goal of the row of this name, and whether `is_met` finds it met.
@@ -104,10 +117,11 @@ impl fmt::Display for Table {
         writeln!(f, "{} (times in {unit})", self.title)?;
         writeln!(
             f,
-            "  {:<38} {:>9} {:>9} {:>9} {:>7} {:>9}  goal",
-            "", "median", "p95", "− first", "ratio", "peak MiB"
+            "  {:<38} {:>9} {:>9} {:>9} {:>7} {:>9} {:>9}  goal",
+            "", "median", "p95", "− first", "ratio", "cpu", "peak MiB"
         )?;
         for row in &self.rows {
+            let cpu = row.cpu.map_or("–".to_owned(), |cpu| format!("{cpu:.3}"));
             let peak = row.peak_kib.map_or("–".to_owned(), |kib| format!("{:.1}", kib as f64 / 1024.0));
             let goals: Vec<String> = row
                 .goals
@@ -116,12 +130,13 @@ impl fmt::Display for Table {
                 .collect();
             writeln!(
                 f,
-                "  {:<38} {:>9.3} {:>9.3} {:>9.3} {:>7.2} {:>9}  {}",
+                "  {:<38} {:>9.3} {:>9.3} {:>9.3} {:>7.2} {:>9} {:>9}  {}",
                 row.name,
                 row.median,
                 row.p95,
                 row.over_first,
                 row.ratio,
+                cpu,
                 peak,
                 goals.join("; ")
             )?;

@@ -1,130 +1,74 @@
 //! `search`: `grep` and `glob` as whole processes, beside `rg` and `fd`, over a tree of sources.
 
-use crate::process::run;
+mod agree;
+pub(crate) mod case;
+
+use self::case::CASES;
+use crate::places::Places;
+use crate::process::{Runs, run};
 use crate::report::{Table, Unit};
-use crate::samples::Samples;
 use anyhow::{Context as _, Result};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 const ROUNDS: usize = 11;
-const WARM_UP: usize = 2;
+const WARM_UP: usize = 1;
 
 const OURS: &str = "toolpost";
 
-/// What is compared: a title, our tool and its arguments, the other's name and its arguments.
-const CASES: [(&str, &str, &str, &str, &[&str]); 7] = [
-    (
-        "a rare literal",
-        "grep",
-        r#"{"pattern":"rare_literal_of_nobody|fn take_until_byte"}"#,
-        "rg",
-        &["-n", "rare_literal_of_nobody|fn take_until_byte"],
-    ),
-    ("a common literal", "grep", r#"{"pattern":"unwrap"}"#, "rg", &["-n", "unwrap"]),
-    (
-        "a common literal, names only",
-        "grep",
-        r#"{"pattern":"unwrap","mode":"files"}"#,
-        "rg",
-        &["-l", "unwrap"],
-    ),
-    (
-        "a common literal, counted",
-        "grep",
-        r#"{"pattern":"unwrap","mode":"count","limit":10000}"#,
-        "rg",
-        &["-c", "unwrap"],
-    ),
-    (
-        "a regex",
-        "grep",
-        r#"{"pattern":"fn \\w+_[a-z]{9,}_\\w+\\(&mut self"}"#,
-        "rg",
-        &["-n", r"fn \w+_[a-z]{9,}_\w+\(&mut self"],
-    ),
-    ("no match", "grep", r#"{"pattern":"qqzzxxjjkkww"}"#, "rg", &["-n", "qqzzxxjjkkww"]),
-    ("names", "glob", r#"{"pattern":"**/*.rs"}"#, "fd", &["--type", "f", "--glob", "**/*.rs", "--full-path"]),
-];
-
-/// Where things are that are not ours.
-#[derive(Default)]
-pub(crate) struct Places {
-    /// The tree; the sources of the local cargo registry if not given.
-    pub(crate) corpus: Option<PathBuf>,
-    pub(crate) rg: Option<PathBuf>,
-    pub(crate) fd: Option<PathBuf>,
-}
-
-/// Runs each pair in turn, several times.
-pub(crate) fn measure(toolpost: &Path, places: &Places) -> Result<Vec<Table>> {
+/// Runs each pair in turn, several times; each table is handed on as soon as it is there.
+pub(crate) fn measure(toolpost: &Path, places: &Places, hand_on: &mut dyn FnMut(Table)) -> Result<()> {
     let toolpost =
         toolpost.canonicalize().with_context(|| format!("no executable `{}`", toolpost.display()))?;
-    let home = std::env::home_dir().context("no home folder")?;
-    let corpus = places.corpus.clone().unwrap_or_else(|| home.join(".cargo/registry/src"));
+    let corpus = places.corpus()?;
     let settings = tempfile::tempdir()?;
-    let (files, bytes) = size(&corpus);
-    let mut tables = Vec::new();
-    for (title, tool, args, other, arguments) in CASES {
-        let given = if other == "rg" { &places.rg } else { &places.fd };
-        let theirs = given.clone().or_else(|| on_path(other)).and_then(|path| path.canonicalize().ok());
-        let command = |program: &Path, arguments: &[&str]| {
-            let mut command = Command::new(program);
-            command.args(arguments).current_dir(&corpus).env("HOME", settings.path());
-            for variable in ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"] {
-                command.env_remove(variable);
-            }
-            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-            command
+    for case in &CASES {
+        let (other, tool) = (case.peer(), case.tool());
+        let theirs = places.peer(other)?;
+        let their_command = |shown| quiet(&theirs, &case.theirs(shown), &corpus.folder, settings.path());
+        let our_command = |shown, first: &[&str]| {
+            let arguments = case.ours(shown).to_string();
+            quiet(&toolpost, &[first, &["call", tool, &arguments]].concat(), &corpus.folder, settings.path())
         };
-        let mut with_rules = vec!["--no-require-git"];
-        with_rules.extend_from_slice(arguments);
-        let mut measured: [(Samples, u64); 2] = Default::default();
+        let agreed = agree::check(
+            case,
+            &mut their_command(agree::shown()),
+            &mut our_command(agree::shown(), &["--json"]),
+        );
+        let agreed = agreed.with_context(|| format!("{other} and {tool} do not agree on {}", case.title))?;
+        let mut measured: [Runs; 2] = Default::default();
         for round in 0..WARM_UP + ROUNDS {
-            let results = [
-                theirs.as_deref().map(|program| run(other, &mut command(program, &with_rules), &[0, 1])),
-                Some(run(OURS, &mut command(&toolpost, &["call", tool, args]), &[0])),
+            let ran = [
+                run(other, &mut their_command(case.shown), &[0, 1])?,
+                run(OURS, &mut our_command(case.shown, &[]), &[0])?,
             ];
-            for (result, (samples, peak)) in results.into_iter().zip(&mut measured) {
-                let Some(result) = result else { continue };
-                let (time, kib) = result?;
-                if round >= WARM_UP {
-                    samples.add(time);
-                    *peak = (*peak).max(kib);
-                }
+            if round >= WARM_UP {
+                measured.iter_mut().zip(ran).for_each(|(runs, ran)| runs.add(ran));
             }
         }
-        let title =
-            format!("search: {title}, {files} files, {} MB, {ROUNDS} rounds in turn", bytes / 1_000_000);
+        let title = format!("search: {}, {}, {ROUNDS} rounds in turn", case.title, corpus.size());
         let mut table = Table::new(title, Unit::Millis);
-        let [(their_samples, their_peak), (our_samples, our_peak)] = measured;
-        match theirs {
-            Some(_) => table.add(other, their_samples, Some(their_peak)),
-            None => table.note(format!("No `{other}` here: give it with --{other}=PATH.")),
-        }
+        let [their_runs, our_runs] = measured;
+        let our_peak = our_runs.peak_kib;
+        table.add_runs(other, their_runs);
         let name = format!("toolpost call {tool}");
-        table.add(&name, our_samples, Some(our_peak));
+        table.add_runs(&name, our_runs);
         table.goal(&name, format!("within 1.2 of {other}"), |row| row.ratio <= 1.2);
+        table.goal(&name, "within 1.0", |row| row.ratio <= 1.0);
         table.goal(&name, "under 100 MB", |_| our_peak * 1024 < 100_000_000);
-        tables.push(table);
+        table.note(agreed);
+        hand_on(table);
     }
-    Ok(tables)
+    Ok(())
 }
 
-fn on_path(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|program| program.is_file())
-}
-
-/// How many files lie below a folder, and how many bytes they have.
-fn size(folder: &Path) -> (u64, u64) {
-    let Ok(entries) = std::fs::read_dir(folder) else { return (0, 0) };
-    entries.flatten().fold((0, 0), |(files, bytes), entry| match entry.file_type() {
-        Ok(kind) if kind.is_dir() => {
-            let below = size(&entry.path());
-            (files + below.0, bytes + below.1)
-        }
-        Ok(kind) if kind.is_file() => (files + 1, bytes + entry.metadata().map_or(0, |known| known.len())),
-        _ => (files, bytes),
-    })
+/// A command that nobody listens to, in a folder, with no settings of the user's.
+pub(crate) fn quiet(program: &Path, arguments: &[&str], folder: &Path, home: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(folder).env("HOME", home);
+    for variable in ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"] {
+        command.env_remove(variable);
+    }
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
 }

@@ -1,8 +1,7 @@
 //! `start`: whole processes, from before the fork to after the wait.
 
-use crate::process::run;
+use crate::process::{Runs, run};
 use crate::report::{Table, Unit};
-use crate::samples::Samples;
 use anyhow::{Context as _, Result};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -35,25 +34,24 @@ pub(crate) fn measure(toolpost: &Path) -> Result<Table> {
         (READ, &toolpost, &["call", "read", r#"{"filePath":"src/file-0.txt"}"#]),
         (LIST, &toolpost, &["call", "list", "{}"]),
     ];
-    let mut measured: Vec<(Samples, u64)> = subjects.iter().map(|_| Default::default()).collect();
+    let mut measured: Vec<Runs> = subjects.iter().map(|_| Runs::default()).collect();
     for round in 0..WARM_UP + ROUNDS {
-        for ((name, program, arguments), (samples, peak)) in subjects.iter().zip(&mut measured) {
+        for ((name, program, arguments), runs) in subjects.iter().zip(&mut measured) {
             let mut command = Command::new(program);
             command.args(*arguments).current_dir(&workspace).env("HOME", &home);
             for variable in ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"] {
                 command.env_remove(variable);
             }
             command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-            let (time, kib) = run(name, &mut command, &[0])?;
+            let ran = run(name, &mut command, &[0])?;
             if round >= WARM_UP {
-                samples.add(time);
-                *peak = (*peak).max(kib);
+                runs.add(ran);
             }
         }
     }
     let mut table = Table::new(format!("start: a whole process, {ROUNDS} rounds in turn"), Unit::Millis);
-    for ((name, ..), (samples, peak)) in subjects.iter().zip(measured) {
-        table.add(name, samples, Some(peak));
+    for ((name, ..), runs) in subjects.iter().zip(measured) {
+        table.add_runs(name, runs);
     }
     table.goal(VERSION, "at most 3 ms over /bin/true", |row| row.over_first <= 3.0);
     table.goal(READ, "under 10 ms", |row| row.median < 10.0);

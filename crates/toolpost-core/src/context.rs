@@ -25,7 +25,7 @@ use crate::redact::{RedactingWriter, Redactor};
 use crate::registry::Snapshot;
 use crate::spill::{HANDLE_PREFIX, Spill, SpillFile};
 use crate::tool::{OutputBudget, Setting};
-use crate::workspace::{File, Guard, Memory, Overlay, Workspace, WorkspacePath};
+use crate::workspace::{File, Guard, Journal, Memory, Overlay, Workspace, WorkspacePath};
 use futures_util::FutureExt;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -59,6 +59,7 @@ struct Host {
     confirm: Arc<dyn Confirm>,
     redactor: Arc<Redactor>,
     spill: Option<Arc<Spill>>,
+    journal: Option<Arc<dyn Journal>>,
     dialect: Arc<Dialect>,
 }
 
@@ -334,12 +335,27 @@ impl Context {
         self.host.spill.as_ref()?.file(self.session(), self.call_id(), threshold).ok()
     }
 
+    /// Where a tool that cuts a text at `end` has to cut it: before a secret that lies across, of which a part would show.
+    /// The text must go on for [`Context::longest_secret`] bytes behind `end`, or to its own end.
+    pub fn cut_at(&self, text: &str, end: usize) -> usize {
+        self.host.redactor.border(text, end)
+    }
+
+    /// Bytes that the longest known secret has.
+    pub fn longest_secret(&self) -> usize {
+        self.host.redactor.longest()
+    }
+
     pub(crate) fn redactor(&self) -> &Arc<Redactor> {
         &self.host.redactor
     }
 
     pub(crate) fn spill(&self) -> Option<&Arc<Spill>> {
         self.host.spill.as_ref()
+    }
+
+    pub(crate) fn journal(&self) -> Option<&Arc<dyn Journal>> {
+        self.host.journal.as_ref()
     }
 
     /// The host's own workspace, not bound to any call.

@@ -61,7 +61,8 @@ pub use tool::{
     dynamic, function,
 };
 pub use workspace::{
-    Candidate, Change, Disk, Entries, Entry as FolderEntry, File, Found, Guard, Kind, LeftOut, Lock, Locks,
-    Mark, Marked, Memory, OuterRules, Overlay, ReadSeek, ScanOptions, Scanned, Stat, Surveyor, Usage, Visit,
-    Walk, WalkOptions, Worker, Workspace, WorkspacePath, Written, scan, walk,
+    Before, Candidate, Change, Disk, Entries, Entry as FolderEntry, File, Found, Guard, Journal, Kind,
+    LeftOut, Lock, Locks, Mark, Marked, Memory, OuterRules, Overlay, Pending, PendingKind, ReadSeek,
+    ScanOptions, Scanned, Staged, Stat, Surveyor, Usage, Visit, Walk, WalkOptions, Worker, Workspace,
+    WorkspacePath, Written, scan, walk,
 };

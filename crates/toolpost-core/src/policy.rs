@@ -182,6 +182,12 @@ impl Policy {
         }
     }
 
+    /// Whether an action of a tool on one path is simply allowed. A walk asks it of every name: nothing is allocated.
+    pub(crate) fn allows_path(&self, tool: &str, action: Capability, path: &str) -> bool {
+        let target = Target::path_of(tool, action, path);
+        self.parts.iter().all(|part| part.judge(&target).effect == Effect::Allow)
+    }
+
     /// The rules of a layer, those of every part of a meet one after the other; the protected list is left out.
     pub fn rules(&self, layer: Layer) -> impl Iterator<Item = &Rule> {
         self.parts.iter().flat_map(move |part| part.layers[layer as usize].iter())

@@ -54,6 +54,19 @@ impl Redactor {
         }
     }
 
+    /// Where to cut a text that is to be cut at `end`: before a secret that lies across it, of which a part would show
+    /// and not be known for one.
+    pub(crate) fn border(&self, text: &str, end: usize) -> usize {
+        let Some(finder) = &self.finder else { return end };
+        let across = |found: &aho_corasick::Match| found.start() < end && end < found.end();
+        finder.find_iter(text).find(across).map_or(end, |found| found.start())
+    }
+
+    /// Bytes of the longest secret.
+    pub(crate) fn longest(&self) -> usize {
+        self.longest
+    }
+
     /// A writer that redacts what passes through it, across the borders of chunks.
     pub fn writer<W: Write>(&self, inner: W) -> RedactingWriter<&Redactor, W> {
         RedactingWriter::new(self, inner)
@@ -133,6 +146,15 @@ impl<R: Deref<Target = Redactor>, W: Write> Write for RedactingWriter<R, W> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_cut_does_not_fall_into_a_secret() {
+        let redactor = Redactor::new([("KEY", "0123456789")]);
+        for (end, expected) in [(2, 2), (3, 2), (11, 2), (12, 12), (13, 13)] {
+            assert_eq!(redactor.border("ab0123456789cd", end), expected);
+        }
+        assert_eq!(Redactor::default().border("ab0123456789cd", 5), 5);
+    }
 
     fn redactor() -> Redactor {
         Redactor::new([("KEY", "sk-12345678"), ("LONG", "sk-12345678-and-more"), ("SHORT", "abc")])

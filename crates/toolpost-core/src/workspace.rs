@@ -6,6 +6,7 @@
 
 mod bound;
 mod disk;
+mod journal;
 mod memory;
 mod overlay;
 mod path;
@@ -13,18 +14,21 @@ mod place;
 mod refusal;
 mod rules;
 mod scan;
+mod stage;
 mod survey;
 mod turns;
 mod walk;
 
-pub(crate) use bound::Bound;
+pub(crate) use bound::{Bound, Journaled};
 pub use bound::{Guard, Usage};
 pub use disk::{Disk, Locks};
+pub use journal::{Before, Journal, Pending, PendingKind};
 pub use memory::Memory;
 pub use overlay::{Change, Overlay};
 pub use path::WorkspacePath;
 pub use rules::OuterRules;
 pub use scan::{Candidate, ScanOptions, Scanned, Visit, Worker, scan};
+pub use stage::Staged;
 pub use survey::{Mark, Marked, Surveyor};
 pub use walk::{Found, LeftOut, Walk, WalkOptions, walk};
 
@@ -75,6 +79,31 @@ pub trait Workspace: Send + Sync {
         path: &'a WorkspacePath,
         content: &'a [u8],
     ) -> BoxFuture<'a, Result<Written, ToolError>>;
+
+    /// Makes the new content of a file without showing it, so that several files can change at nearly one moment;
+    /// `None` where there is no such way, and [`Workspace::write`] is all there is. Folders above it are made.
+    fn stage<'a>(
+        &'a self,
+        _path: &'a WorkspacePath,
+        _content: &'a [u8],
+    ) -> Option<BoxFuture<'a, Result<Box<dyn Staged>, ToolError>>> {
+        None
+    }
+
+    /// Says that a change is about to come, for a tool that makes several: whoever keeps what is there before them has
+    /// all of it, or has refused, before the first is made. Nobody does unless the call has a [`Journal`].
+    fn announce<'a>(
+        &'a self,
+        _path: &'a WorkspacePath,
+        _kind: PendingKind,
+    ) -> BoxFuture<'a, Result<(), ToolError>> {
+        Box::pin(async { Ok(()) })
+    }
+
+    /// The text of a link, where the last part of the path is one; `None` where it is not, or nobody can tell.
+    fn link<'a>(&'a self, _path: &'a WorkspacePath) -> BoxFuture<'a, Option<String>> {
+        Box::pin(async { None })
+    }
 
     /// Removes a file, a link (not its target) or an empty folder. Never a root.
     fn remove<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<(), ToolError>>;

@@ -9,7 +9,7 @@ use crate::event::{EventSink, NoEvents};
 use crate::redact::Redactor;
 use crate::spill::Spill;
 use crate::tool::OutputBudget;
-use crate::workspace::Workspace;
+use crate::workspace::{Journal, Workspace};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -30,6 +30,7 @@ impl Context {
                 confirm: Arc::new(NobodyThere),
                 redactor: Arc::new(Redactor::default()),
                 spill: None,
+                journal: None,
                 dialect: Dialect::canonical(),
             },
         }
@@ -117,6 +118,13 @@ impl ContextBuilder {
     #[must_use]
     pub fn spill(mut self, spill: Arc<Spill>) -> ContextBuilder {
         self.host.spill = Some(spill);
+        self
+    }
+
+    /// Who is handed what a file was before a tool changes it.
+    #[must_use]
+    pub fn journal(mut self, journal: Arc<dyn Journal>) -> ContextBuilder {
+        self.host.journal = Some(journal);
         self
     }
 

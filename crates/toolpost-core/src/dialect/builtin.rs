@@ -6,9 +6,10 @@ use crate::policy::{Errors, Source};
 use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
 
-/// In the order in which they resolve, after the session's own.
-const TABLES: [(&str, &str); 5] = [
-    ("dialects/toolpost.toml", include_str!("../../dialects/toolpost.toml")),
+const OURS: (&str, &str) = ("dialects/toolpost.toml", include_str!("../../dialects/toolpost.toml"));
+
+/// In the order in which they resolve, after the session's own and ours.
+const TABLES: [(&str, &str); 4] = [
     ("dialects/long.toml", include_str!("../../dialects/long.toml")),
     ("dialects/claude.toml", include_str!("../../dialects/claude.toml")),
     ("dialects/gemini.toml", include_str!("../../dialects/gemini.toml")),
@@ -22,16 +23,30 @@ struct Builtin {
     further: Vec<Arc<Alias>>,
 }
 
+/// Read by itself: most calls need no other.
+static CANONICAL: LazyLock<Arc<Dialect>> = LazyLock::new(|| {
+    #[expect(clippy::panic, reason = "the table is compiled in, and a test reads it")]
+    table(OURS).unwrap_or_else(|errors| panic!("{errors}"))
+});
+
 static BUILTIN: LazyLock<Builtin> = LazyLock::new(|| {
     #[expect(clippy::panic, reason = "the tables are compiled in, and a test reads every one of them")]
     load().unwrap_or_else(|errors| panic!("{errors}"))
 });
 
+fn table((file, text): (&str, &str)) -> Result<Arc<Dialect>, Errors> {
+    read::dialect(&Source::new(file, text.as_bytes())?).map(Arc::new)
+}
+
 fn load() -> Result<Builtin, Errors> {
-    let dialects =
-        TABLES.iter().map(|(file, text)| read::dialect(&Source::new(file, text.as_bytes())?).map(Arc::new));
+    let others = TABLES.into_iter().map(table);
+    let dialects = std::iter::once(Ok(canonical())).chain(others).collect::<Result<_, _>>()?;
     let further = read::aliases(&Source::new(FURTHER.0, FURTHER.1.as_bytes())?)?;
-    Ok(Builtin { dialects: dialects.collect::<Result<_, _>>()?, further })
+    Ok(Builtin { dialects, further })
+}
+
+pub(super) fn canonical() -> Arc<Dialect> {
+    Arc::clone(&CANONICAL)
 }
 
 pub(super) fn all() -> &'static [Arc<Dialect>] {
@@ -40,8 +55,12 @@ pub(super) fn all() -> &'static [Arc<Dialect>] {
 
 /// What a name means, the first dialect that knows it first, further spellings last.
 pub(crate) fn resolving(name: &str) -> impl Iterator<Item = &'static Arc<Alias>> {
-    let further = BUILTIN.further.iter().filter(move |alias| alias.name == name);
-    BUILTIN.dialects.iter().filter_map(move |dialect| dialect.resolve(name)).chain(further)
+    // The others are not even read while our own table knows the name.
+    let others = std::iter::once(()).flat_map(move |()| {
+        let further = BUILTIN.further.iter().filter(move |alias| alias.name == name);
+        BUILTIN.dialects[1..].iter().filter_map(move |dialect| dialect.resolve(name)).chain(further)
+    });
+    CANONICAL.resolve(name).into_iter().chain(others)
 }
 
 /// All names under which a tool can be called beside its own, in order.

@@ -36,6 +36,9 @@ impl Guard for CallGuard {
         if !self.granted.has(action) {
             return Err(self.undeclared(action, name));
         }
+        if self.policy.allows_path(&self.tool, action, name) {
+            return Ok(());
+        }
         let accesses = [Access::path(action, name)];
         let request = Request { tool: &self.tool, accesses: &accesses };
         let decision = self.policy.decide(&request);
@@ -43,7 +46,7 @@ impl Guard for CallGuard {
         let is_covered = decision.effect() == Effect::Ask
             && decision.rule().is_none()
             && self.consented.contains(&Access::any(action));
-        if decision.effect() == Effect::Allow || is_covered || self.consented.contains(&accesses[0]) {
+        if is_covered || self.consented.contains(&accesses[0]) {
             return Ok(());
         }
         Err(denied(&self.policy, &request, ", which this call was not decided for").with("path", name))

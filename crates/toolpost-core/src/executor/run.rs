@@ -11,7 +11,7 @@ use crate::error::{Code, ToolError};
 use crate::event::EventKind;
 use crate::outcome::{DryRun, Metadata, Output, PlannedChange};
 use crate::registry::{AbortOnDrop, Entry};
-use crate::workspace::{Bound, Change, Guard, Overlay, Usage, Workspace};
+use crate::workspace::{Bound, Change, Guard, Journaled, Overlay, Usage, Workspace};
 use serde_json::Value;
 use std::any::Any;
 use std::sync::Arc;
@@ -164,9 +164,12 @@ fn running(ctx: &Context, entry: &Entry, frame: Frame<'_>) -> Context {
         consented: frame.consent.accesses.clone(),
         ended: ended.clone(),
     });
+    // What a dry run changes is nothing that anybody would have to take back.
+    let journal = ctx.journal().filter(|_| frame.overlay.is_none());
+    let journal = journal.map(|journal| Journaled::new(journal, ctx.session(), ctx.call_id()));
     ctx.derive(Running {
         tool: entry.name().to_owned(),
-        workspace: Arc::new(Bound::new(inner, guard.clone(), frame.usage)),
+        workspace: Arc::new(Bound::new(inner, guard.clone(), frame.usage, journal)),
         guard: Some(guard),
         cancel: above.cancel.child_token(),
         deadline: above.deadline.after(frame.limit),

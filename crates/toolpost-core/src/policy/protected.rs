@@ -6,14 +6,15 @@
 //! or `package.json`: to write those is the work an agent is there for.
 
 mod list;
+mod screen;
 
 use super::action::Action;
 use super::effect::{Effect, Layer, Origin};
-use super::folded;
 use super::pattern::Pattern;
 use super::rule::{Rule, Target};
 use crate::capability::Capability;
 use list::{READS, WRITES};
+use screen::Screen;
 use serde::Serialize;
 use std::sync::LazyLock;
 
@@ -40,23 +41,15 @@ pub(super) fn rules() -> &'static [Rule] {
     &RULES
 }
 
-/// The first rule of the list that matches; rules that cannot match any part of the path are not tried.
-///
-/// A walk asks this for every name it comes upon, so that almost all rules must fall at a glance.
+/// The first rule of the list that matches.
 pub(super) fn first_match(target: &Target<'_>) -> Option<&'static Rule> {
     let path = target.path()?;
-    let (first, last) = folded::letters(path);
     let action = target.action()?;
-    let hints = HINTS.iter().find(|(known, _)| *known == action).map(|(_, hints)| hints)?;
-    let candidates = hints.iter().filter(|hint| {
-        hint.first & first != 0
-            && hint.last & last != 0
-            && hint
-                .beginning
-                .is_none_or(|beginning| folded::has_part(path, beginning, folded::may_begin_with))
-            && hint.ending.is_none_or(|ending| folded::has_part(path, ending, folded::may_end_in))
-    });
-    candidates.map(|hint| &RULES[hint.rule]).find(|rule| rule.matches(target))
+    let (_, screen) = SCREENS.iter().find(|(known, _)| *known == action)?;
+    if !screen.suspects(path) {
+        return None;
+    }
+    RULES.iter().find(|rule| rule.matches(target))
 }
 
 /// Why the rule's files are protected, if it is a rule of the list.
@@ -84,32 +77,11 @@ static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
     LIST.iter().enumerate().map(rule).collect()
 });
 
-/// What must hold for a rule to match: letters with which some part of the path begins and ends.
-struct Hint {
-    rule: usize,
-    first: u128,
-    last: u128,
-    /// What some part of the path begins with, if that is plain.
-    beginning: Option<&'static str>,
-    /// What some part of the path ends in, likewise.
-    ending: Option<&'static str>,
-}
-
-/// The hints by action, in the order of the list.
-static HINTS: LazyLock<[(Capability, Vec<Hint>); 2]> = LazyLock::new(|| {
-    let hint = |(rule, row): (usize, &Protected)| {
-        let last = row.pattern.rsplit('/').next().unwrap_or(row.pattern);
-        Hint {
-            rule,
-            first: folded::first_letters(row.pattern),
-            last: folded::last_letters(last),
-            beginning: folded::beginning(row.pattern.split('/').next().unwrap_or(row.pattern)),
-            ending: folded::ending(last),
-        }
-    };
+/// What falls at a glance, by action.
+static SCREENS: LazyLock<[(Capability, Screen); 2]> = LazyLock::new(|| {
     [Capability::Write, Capability::Read].map(|action| {
-        let rows = LIST.iter().enumerate().filter(|(_, row)| row.action == action);
-        (action, rows.map(hint).collect())
+        let rows = LIST.iter().filter(|row| row.action == action);
+        (action, Screen::new(rows.map(|row| row.pattern)))
     })
 });
 

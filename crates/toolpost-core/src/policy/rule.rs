@@ -234,6 +234,11 @@ impl<'a> Target<'a> {
         Target { tool, action: access.map(|access| access.action), resource }
     }
 
+    /// An action on one path.
+    pub(super) fn path_of(tool: &'a str, action: Capability, path: &'a str) -> Target<'a> {
+        Target { tool, action: Some(action), resource: Aim::Path(super::pattern::normal_path(path)) }
+    }
+
     /// What would be done; none for a call that touches nothing.
     pub(super) fn action(&self) -> Option<Capability> {
         self.action

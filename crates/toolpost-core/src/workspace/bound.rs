@@ -1,11 +1,14 @@
 //! The workspace as a running call gets it: bound to what was decided, and counting what is touched.
 
+mod journaled;
 mod judged;
+
+pub(crate) use self::journaled::Journaled;
 
 use self::judged::Judged;
 use super::{
-    Entries, File, Kind, Lock, Marked, OuterRules, ReadSeek, ScanOptions, Scanned, Stat, Surveyor, Visit,
-    Workspace, WorkspacePath, Written,
+    Entries, File, Kind, Lock, Marked, OuterRules, PendingKind, ReadSeek, ScanOptions, Scanned, Staged, Stat,
+    Surveyor, Visit, Workspace, WorkspacePath, Written,
 };
 use crate::capability::Capability;
 use crate::error::ToolError;
@@ -67,11 +70,32 @@ pub(crate) struct Bound {
     inner: Arc<dyn Workspace>,
     guard: Arc<dyn Guard>,
     usage: Arc<Usage>,
+    journal: Option<Journaled>,
 }
 
 impl Bound {
-    pub(crate) fn new(inner: Arc<dyn Workspace>, guard: Arc<dyn Guard>, usage: Arc<Usage>) -> Bound {
-        Bound { inner, guard, usage }
+    pub(crate) fn new(
+        inner: Arc<dyn Workspace>,
+        guard: Arc<dyn Guard>,
+        usage: Arc<Usage>,
+        journal: Option<Journaled>,
+    ) -> Bound {
+        Bound { inner, guard, usage, journal }
+    }
+
+    /// Judges a change, and hands what is there to the journal.
+    async fn before(&self, path: &WorkspacePath, kind: PendingKind) -> Result<(), ToolError> {
+        self.judge_change(path).await?;
+        let Some(journal) = &self.journal else { return Ok(()) };
+        let to = match &kind {
+            PendingKind::Rename { to } => Some(WorkspacePath::new(to.clone())),
+            _ => None,
+        };
+        journal.before(&*self.inner, path, kind).await?;
+        match to {
+            Some(to) => journal.before(&*self.inner, &to, PendingKind::Write).await,
+            None => Ok(()),
+        }
     }
 
     /// Judges the target of a change by its spelling and by where its links lead: where nothing is there yet, by those
@@ -144,7 +168,7 @@ impl Workspace for Bound {
         content: &'a [u8],
     ) -> BoxFuture<'a, Result<Written, ToolError>> {
         Box::pin(async move {
-            self.judge_change(path).await?;
+            self.before(path, PendingKind::Write).await?;
             let written = self.inner.write(path, content).await?;
             self.usage.touch(&written.name);
             self.usage.written.fetch_add(written.bytes, Ordering::Relaxed);
@@ -152,9 +176,38 @@ impl Workspace for Bound {
         })
     }
 
+    fn stage<'a>(
+        &'a self,
+        path: &'a WorkspacePath,
+        content: &'a [u8],
+    ) -> Option<BoxFuture<'a, Result<Box<dyn Staged>, ToolError>>> {
+        let staged = self.inner.stage(path, content)?;
+        Some(Box::pin(async move {
+            // What changes several files hands over everything before the first of them changes.
+            self.before(path, PendingKind::Write).await?;
+            let staged = staged.await?;
+            let name = self.inner.name(path)?;
+            self.usage.touch(&name);
+            self.usage.written.fetch_add(content.len() as u64, Ordering::Relaxed);
+            Ok(Box::new(BoundStage { staged, guard: Arc::clone(&self.guard), name }) as Box<dyn Staged>)
+        }))
+    }
+
+    fn announce<'a>(
+        &'a self,
+        path: &'a WorkspacePath,
+        kind: PendingKind,
+    ) -> BoxFuture<'a, Result<(), ToolError>> {
+        Box::pin(self.before(path, kind))
+    }
+
+    fn link<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Option<String>> {
+        self.inner.link(path)
+    }
+
     fn remove<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<(), ToolError>> {
         Box::pin(async move {
-            self.judge_change(path).await?;
+            self.before(path, PendingKind::Remove).await?;
             self.inner.remove(path).await?;
             self.usage.touch(&self.inner.name(path)?);
             Ok(())
@@ -167,8 +220,8 @@ impl Workspace for Bound {
         to: &'a WorkspacePath,
     ) -> BoxFuture<'a, Result<(), ToolError>> {
         Box::pin(async move {
-            self.judge_change(from).await?;
             self.judge_change(to).await?;
+            self.before(from, PendingKind::Rename { to: self.inner.name(to)? }).await?;
             self.inner.rename(from, to).await?;
             self.usage.touch(&self.inner.name(from)?);
             self.usage.touch(&self.inner.name(to)?);
@@ -178,7 +231,7 @@ impl Workspace for Bound {
 
     fn create_folder<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<(), ToolError>> {
         Box::pin(async move {
-            self.judge_change(path).await?;
+            self.before(path, PendingKind::CreateFolder).await?;
             self.inner.create_folder(path).await
         })
     }
@@ -211,6 +264,30 @@ impl Workspace for Bound {
 
     fn outer_rules<'a>(&'a self, root: &'a str) -> BoxFuture<'a, OuterRules> {
         self.inner.outer_rules(root)
+    }
+}
+
+/// New content that is judged once more when it takes its place: by then the call may have ended.
+struct BoundStage {
+    staged: Box<dyn Staged>,
+    guard: Arc<dyn Guard>,
+    name: String,
+}
+
+impl Staged for BoundStage {
+    fn place(&mut self) -> BoxFuture<'_, Result<Written, ToolError>> {
+        match self.guard.judge(Capability::Write, &self.name) {
+            Ok(()) => self.staged.place(),
+            Err(refusal) => Box::pin(async move { Err(refusal) }),
+        }
+    }
+
+    fn take_back(&mut self) -> BoxFuture<'_, Result<(), ToolError>> {
+        self.staged.take_back()
+    }
+
+    fn keep(&mut self) -> BoxFuture<'_, Result<(), ToolError>> {
+        self.staged.keep()
     }
 }
 

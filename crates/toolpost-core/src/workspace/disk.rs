@@ -11,6 +11,7 @@ mod look;
 mod outer;
 mod roots;
 mod scan;
+mod stage;
 mod survey;
 
 pub use lock::Locks;
@@ -21,7 +22,7 @@ use self::roots::{Failure, Roots};
 use super::place::{Place, RootName};
 use super::turns::Turns;
 use super::{
-    Entries, File, Lock, Marked, OuterRules, ScanOptions, Scanned, Stat, Surveyor, Visit, Workspace,
+    Entries, File, Lock, Marked, OuterRules, ScanOptions, Scanned, Staged, Stat, Surveyor, Visit, Workspace,
     WorkspacePath, Written,
 };
 use crate::error::{Code, ToolError};
@@ -155,6 +156,21 @@ impl Workspace for Disk {
     ) -> BoxFuture<'a, Result<Written, ToolError>> {
         let content = content.to_vec();
         Box::pin(self.run(path, Doing::Writing, move |roots, place| change::write(roots, place, &content)))
+    }
+
+    fn stage<'a>(
+        &'a self,
+        path: &'a WorkspacePath,
+        content: &'a [u8],
+    ) -> Option<BoxFuture<'a, Result<Box<dyn Staged>, ToolError>>> {
+        let (content, roots) = (content.to_vec(), Arc::clone(&self.roots));
+        Some(Box::pin(self.run(path, Doing::Writing, move |_, place| {
+            Ok(Box::new(stage::StagedFile::make(&roots, place, &content)?) as Box<dyn Staged>)
+        })))
+    }
+
+    fn link<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Option<String>> {
+        Box::pin(async { self.run(path, Doing::Reading, change::link).await.ok().flatten() })
     }
 
     fn remove<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<(), ToolError>> {

@@ -37,7 +37,7 @@ async fn what_cannot_be_run_is_said() {
 
 /// Each must be gone with all it started at its limit and three seconds.
 #[tokio::test]
-async fn guarantee_9_nothing_outlives_its_time() {
+async fn guarantee_09_nothing_outlives_its_time() {
     let lines = [
         "sleep MARK",
         "trap '' TERM; sleep MARK; sleep MARK",
@@ -59,7 +59,7 @@ async fn guarantee_9_nothing_outlives_its_time() {
 }
 
 #[tokio::test]
-async fn guarantee_9_what_a_command_leaves_behind_ends_with_it() {
+async fn guarantee_09_what_a_command_leaves_behind_ends_with_it() {
     for line in [
         "sleep MARK & echo done",
         "setsid sleep MARK & echo done",

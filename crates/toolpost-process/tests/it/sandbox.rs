@@ -245,7 +245,7 @@ async fn guarantee_13_no_rights_can_be_had_inside() {
 }
 
 #[tokio::test]
-async fn guarantee_9_nothing_outlives_a_sandboxed_command() {
+async fn guarantee_09_nothing_outlives_a_sandboxed_command() {
     let ground = ground();
     for line in [
         "sleep MARK",

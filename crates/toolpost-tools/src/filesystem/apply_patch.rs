@@ -17,6 +17,7 @@ mod plan;
 mod report;
 mod unified;
 
+use super::text;
 use patch::Patch;
 use plan::{Existed, World};
 use schemars::JsonSchema;
@@ -91,6 +92,17 @@ impl Tool for ApplyPatch {
         })
         .await?;
         commit::commit(ctx, &plan).await?;
+        for file in &plan.files {
+            match (&file.before, &file.after) {
+                (None, Some(after)) if file.moved_from.is_none() => {
+                    text::note_known(ctx, &file.name, &text::hash(after))
+                }
+                (Some(before), Some(after)) => {
+                    text::note_changed(ctx, &file.name, &text::hash(before), &text::hash(after));
+                }
+                _ => {}
+            }
+        }
         Ok(output)
     }
 }

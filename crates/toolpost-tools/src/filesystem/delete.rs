@@ -7,7 +7,7 @@ use super::text::{self, Text};
 use crate::one_line;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use toolpost_core::{Capability, Code, Context, Kind, Output, Spec, Tool, ToolError, WorkspacePath};
+use toolpost_core::{Capability, Code, Context, Kind, Output, Seen, Spec, Tool, ToolError, WorkspacePath};
 
 /// A dry run shows what would be gone up to this size.
 const SHOWN_BYTES: u64 = 1_000_000;
@@ -80,6 +80,9 @@ impl Tool for Delete {
             _ => None,
         };
         ctx.workspace().remove(&args.file_path).await?;
+        if let Some(seen) = ctx.extra().get::<Seen>().filter(|_| !ctx.is_dry_run()) {
+            seen.forget(&name);
+        }
         let shown = one_line(&name);
         let mut text = match (kind, size) {
             ("file", Some(size)) => format!("{shown}: removed, {size} bytes"),

@@ -94,10 +94,10 @@ impl Tool for Edit {
         }
         let (name, bytes) = text::bytes(ctx, &args.file_path).await?;
         text::check_hash(&name, &bytes, args.expected_hash.as_deref())?;
-        // A file that the model has not seen in its present state is refused here once the kernel keeps its
-        // `Seen` by content: the ladder finds the place in what is there now, which is what counts until then.
+        // Whether the model has seen the rest of the file does not matter: the place is found in what is there now.
         let before = Text::decode(&bytes, &name)?;
         let hash = text::hash(&bytes);
+        let known = hash.clone();
         let inner = ctx.clone();
         let work = move || -> Result<(Vec<u8>, Output<Data>), ToolError> {
             let edited = apply(&inner, &name, before.text.clone(), &edits)
@@ -115,6 +115,7 @@ impl Tool for Edit {
             .map_err(|error| ToolError::execution(format!("editing stopped: {error}")))??;
         ctx.checkpoint()?;
         ctx.workspace().write(&args.file_path, &after).await?;
+        text::note_changed(ctx, &output.data.path, &known, &output.data.hash);
         Ok(output)
     }
 }
@@ -211,6 +212,7 @@ async fn create(
     let edited = apply(ctx, &name, first, &edits)?;
     let diff = Diff::between(&name, None, Some(&edited.text));
     let written = ctx.workspace().write(path, edited.text.as_bytes()).await?;
+    text::note_known(ctx, &written.name, &text::hash(edited.text.as_bytes()));
     Ok(output(&written.name, &edited, &diff, edited.text.as_bytes(), Existed::No))
 }
 

@@ -205,9 +205,16 @@ fn attempt(lines: &Lines<'_>, old: &str, new: &str, wanted: Wanted, step: Step) 
 
 /// The one place at a level, with its replacement.
 fn one(lines: &Lines<'_>, old: &str, new: &str, level: Level, step: Step) -> Result<Vec<Found>, Stop> {
+    if level == Level::Exact {
+        // To the letter it may also be within lines.
+        let all: Vec<usize> = lines.text.match_indices(old).map(|(at, _)| lines.at(at) + 1).collect();
+        if all.len() > 1 {
+            return Err(Stop::Ambiguous(all));
+        }
+    }
     let old = Lines::of(old);
     let mut places = places::places(lines, &old, level);
-    if level == Level::Indentation && places.len() == 1 {
+    if matches!(level, Level::Trailing | Level::Indentation) && places.len() == 1 {
         // Where blanks are in doubt already, a place that differs in others is as good.
         let alike = places::places(lines, &old, Level::Blanks);
         places = if alike.len() > 1 { alike } else { places };
@@ -235,8 +242,11 @@ fn without_outer_blank_lines(
         return Ok(Vec::new());
     }
     let (new_head, new_body, new_tail) = lines::split_outer_blank_lines(new);
-    // Only what the new text has as well, or leaves out whole: anything else would change blank lines unasked.
-    let fits = |old: &str, new: &str| new.is_empty() || old == new;
+    // Only what the new text has as well, or leaves out where it replaces everything: anything else would change blank
+    // lines unasked, or not change them where just that is meant.
+    let has = |line: &str| new_body.lines().any(|new| new.trim() == line.trim());
+    let is_all_new = !old_body.lines().filter(|line| !line.trim().is_empty()).any(has);
+    let fits = |old: &str, new: &str| old == new || (new.is_empty() && is_all_new);
     if new_body.is_empty() || !fits(old_head, new_head) || !fits(old_tail, new_tail) {
         return Ok(Vec::new());
     }

@@ -152,6 +152,10 @@ fn read(ctx: &Context, mut file: File, args: &Args) -> Result<Output<Data>, Tool
         unchanged: false,
     };
     if let Some(seen) = ctx.extra().get::<Seen>() {
+        let is_whole = wanted.first == 1 && data.next_offset.is_none() && data.cut_lines == 0;
+        if let Some(hash) = data.hash.as_deref().filter(|_| is_whole) {
+            seen.knows(&stat.name, hash);
+        }
         let range = format!("{}+{}", wanted.first, wanted.limit);
         if seen.is_unchanged(&stat.name, &range, text.as_bytes()) && !args.force {
             let note =

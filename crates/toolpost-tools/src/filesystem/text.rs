@@ -4,7 +4,7 @@ use super::read::attached;
 use super::read::encoding::Encoding;
 use sha2::{Digest, Sha256};
 use std::io::Read as _;
-use toolpost_core::{Code, Context, File, ToolError, WorkspacePath};
+use toolpost_core::{Code, Context, File, Seen, ToolError, WorkspacePath};
 
 /// Larger files are not edited.
 pub(crate) const MAX_BYTES: u64 = 50_000_000;
@@ -136,6 +136,20 @@ pub(crate) fn check_hash(name: &str, bytes: &[u8], expected: Option<&str>) -> Re
     )
     .with("path", name)
     .with("hash", fresh))
+}
+
+/// Notes that the model knows a file as it is now, where somebody keeps account of that. What is only tried is not.
+pub(crate) fn note_known(ctx: &Context, name: &str, hash: &str) {
+    if let Some(seen) = ctx.extra().get::<Seen>().filter(|_| !ctx.is_dry_run()) {
+        seen.knows(name, hash);
+    }
+}
+
+/// The same after a change of what was there before: who knew that knows what has become of it.
+pub(crate) fn note_changed(ctx: &Context, name: &str, before: &str, after: &str) {
+    if ctx.extra().get::<Seen>().is_some_and(|seen| seen.is_known(name, before)) {
+        note_known(ctx, name, after);
+    }
 }
 
 /// The name of a file, and all its bytes up to the limit.

@@ -9,7 +9,10 @@ use crate::one_line;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
-use toolpost_core::{Capability, Code, Context, Output, Spec, Tool, ToolError, WorkspacePath};
+use toolpost_core::{Capability, Code, Context, Output, Seen, Spec, Tool, ToolError, WorkspacePath};
+
+/// A file of so many bytes is shown whole where it was not seen before.
+const SHOWN_BYTES: usize = 20_000;
 
 /// What the model may ask for.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -71,15 +74,23 @@ impl Tool for Write {
             None => ctx.workspace().name(&args.file_path)?,
         };
         check_expected(&name, old.as_ref(), args.expected_hash.as_deref())?;
-        // Overwriting what the model has not seen in its present state is refused here once the kernel keeps its
-        // `Seen` by content.
+        let stale = match args.expected_hash {
+            Some(_) => None,
+            None => old.as_ref().and_then(|old| unseen(ctx, old)),
+        };
         let new = tokio::task::spawn_blocking(move || New::of(name, old, &args.content, args.file_path))
             .await
             .map_err(|error| ToolError::execution(format!("writing stopped: {error}")))??;
         ctx.checkpoint()?;
         if !new.data.unchanged {
+            if let Some((stale, shown)) = stale {
+                // What is shown with the refusal is known, so that the next try is one of somebody who knows it.
+                shown.iter().for_each(|hash| text::note_known(ctx, &new.data.path, hash));
+                return Err(stale);
+            }
             ctx.workspace().write(&new.path, &new.bytes).await?;
         }
+        text::note_known(ctx, &new.data.path, &new.data.hash);
         Ok(Output::new(new.data.path.clone(), new.text(ctx.is_dry_run()), new.data))
     }
 }
@@ -134,6 +145,35 @@ fn check_expected(name: &str, old: Option<&Old>, expected: Option<&str>) -> Resu
         )
         .with("path", name)),
     }
+}
+
+/// The refusal to overwrite what the model does not know as it is now, with what it has to know, and the hash of what it
+/// shows whole; nothing outside of a kernel run, where nobody keeps account of that.
+fn unseen(ctx: &Context, old: &Old) -> Option<(ToolError, Option<String>)> {
+    let seen = ctx.extra().get::<Seen>()?;
+    let name = &old.name;
+    if !old.is_whole {
+        let message =
+            format!("`{name}` is too large to have been seen as it is now; delete it first, or edit it");
+        return Some((ToolError::new(Code::StaleFile, message).with("path", name.as_str()), None));
+    }
+    let hash = text::hash(&old.bytes);
+    if seen.is_known(name, &hash) {
+        return None;
+    }
+    let text = Text::decode(&old.bytes, name).ok().map(|text| text.text);
+    let error = |shown: &str| {
+        let message = format!(
+            "`{name}` has not been seen as it is now; its hash is {hash}. Write again if what it holds may go{shown}"
+        );
+        ToolError::new(Code::StaleFile, message).with("path", name.as_str()).with("hash", hash.as_str())
+    };
+    Some(match text {
+        Some(text) if text.len() <= SHOWN_BYTES => {
+            (error(&format!(":\n{text}")).with("text", text), Some(hash))
+        }
+        _ => (error(&format!(", with `{}`", ctx.spelled("expectedHash", hash.as_str()))), None),
+    })
 }
 
 /// What is to be there.

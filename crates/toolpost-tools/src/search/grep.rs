@@ -5,6 +5,7 @@
 
 mod lines;
 mod matcher;
+mod reading;
 mod report;
 mod search;
 

@@ -1,5 +1,7 @@
 //! `bash` through the executor: real commands in the sandbox that the policy implies.
 
+mod many;
+
 use crate::{data, folder, run, shown};
 use serde_json::{Value, json};
 use std::fs;
@@ -94,7 +96,7 @@ fn guarantee_10_what_came_before_the_time_out_is_kept() {
 }
 
 #[test]
-fn guarantee_9_a_cancelled_call_ends_its_command() {
+fn guarantee_09_a_cancelled_call_ends_its_command() {
     let ground = ground();
     let cancel = CancellationToken::new();
     let ctx = session(ground.path()).cancel(cancel.clone()).build();

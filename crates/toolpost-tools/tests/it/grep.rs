@@ -213,6 +213,25 @@ fn encodings_binary_files_and_line_ends() {
     assert!(shown(&call(&ctx, "grep", json!({"pattern": "needle"}))).starts_with("(nothing matches"));
 }
 
+/// Small files are read at once, larger ones in pieces: what is found must not depend on it.
+#[test]
+fn a_file_of_any_size_is_searched_to_its_end() {
+    for size in [7, 65_534, 65_535, 65_536, 65_537, 200_000] {
+        let mut text = "a line\n".repeat(size / 7);
+        text.truncate(size - 7);
+        text.push_str("\nneedle");
+        assert_eq!(text.len(), size);
+        let number = text.matches('\n').count() + 1;
+        let outcome = call(&one_file("file", text.as_bytes()), "grep", json!({"pattern": "needle"}));
+        assert_eq!(shown(&outcome), format!("file\n{number}: needle\n"), "{size}");
+        text.insert(0, '\0');
+        let outcome = call(&one_file("file", text.as_bytes()), "grep", json!({"pattern": "needle"}));
+        assert!(shown(&outcome).starts_with("(nothing matches"), "{size}: {}", shown(&outcome));
+    }
+    let outcome = call(&one_file("file", b""), "grep", json!({"pattern": "$"}));
+    assert!(shown(&outcome).starts_with("(nothing matches"), "{}", shown(&outcome));
+}
+
 #[test]
 fn long_lines_are_cut_around_the_match() {
     let line = format!("{}needle{}\n", "a".repeat(1_000_000), "b".repeat(1_000_000));

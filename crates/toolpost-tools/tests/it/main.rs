@@ -22,6 +22,7 @@ mod edit;
 mod glob;
 mod grep;
 mod huge;
+mod journal;
 mod layouts;
 mod list;
 mod mutations;

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 use toolpost_core::{
-    AttachmentContent, BoxFuture, Call, Context, Disk, Entries, File, Lock, Memory, Seen, Spill, SpillLimits,
-    Stat, ToolError, Workspace, WorkspacePath, Written,
+    AttachmentContent, BoxFuture, Call, Context, Disk, Entries, File, Lock, Memory, Redactor, Seen, Spill,
+    SpillLimits, Stat, ToolError, Workspace, WorkspacePath, Written,
 };
 
 const FIXTURE: &str = "\
@@ -129,6 +129,22 @@ fn long_lines_are_cut_and_marked() {
     );
     assert_eq!(shown(&outcome), expected);
     assert_eq!(data(&outcome)["cutLines"], 1);
+}
+
+#[test]
+fn a_cut_shows_no_part_of_a_secret() {
+    let secret = "sk-0123456789abcdef";
+    let redactor = Redactor::new([("KEY", secret)]);
+    for at in [1_980, 1_981, 1_982, 1_990, 1_999, 2_000] {
+        for (before, behind) in [("x".repeat(at), String::new()), ("😀".repeat(at), "z".repeat(9_000))] {
+            let memory = Memory::new();
+            let text = format!("{before}{secret}{behind}\n");
+            run(memory.write(&WorkspacePath::new("a.txt"), text.as_bytes())).unwrap();
+            let ctx = Context::builder(Arc::new(memory)).redactor(redactor.clone()).build();
+            let shown = shown(&call(&ctx, "read", json!({"filePath": "a.txt"})));
+            assert!(!shown.contains("sk"), "{at} characters before it");
+        }
+    }
 }
 
 fn utf16(text: &str, is_big_endian: bool) -> Vec<u8> {

@@ -1,9 +1,10 @@
 //! `write`: new and replaced files, line endings, omissions, hashes.
 
 use super::edit::content;
-use super::{call, code, data, disk, folder, memory, one_file, run, shown};
+use super::{call, code, data, disk, executor, folder, memory, one_file, run, shown};
 use serde_json::{Value, json};
-use toolpost_core::WorkspacePath;
+use std::sync::Arc;
+use toolpost_core::{Call, Context, Memory, Seen, Workspace as _, WorkspacePath};
 
 /// What is said when this content replaces that, and what is there afterwards.
 fn check(before: &[u8], new: &str, said: &str, after: &[u8]) {
@@ -140,4 +141,76 @@ fn a_huge_file_is_replaced_without_being_read() {
     let outcome = call(&ctx, "write", json!({"filePath": "huge.log", "content": "x\n"}));
     assert!(outcome.is_success() && data(&outcome).get("diff").is_none(), "{}", shown(&outcome));
     assert!(path.metadata().unwrap().len() < 10);
+}
+
+#[test]
+fn what_a_kernel_run_has_not_seen_is_not_overwritten() {
+    let large = "x\n".repeat(20_000);
+    let files = Memory::from_fixture(&format!("//- a.txt\none\n//- b.txt\n1\n2\n3\n//- large.txt\n{large}"));
+    let files = Arc::new(files);
+    let ctx = Context::builder(files.clone()).extra(Seen::new()).build();
+    let write =
+        |name: &str, content: &str| call(&ctx, "write", json!({"filePath": name, "content": content}));
+    let somebody = |name: &str, content: &str| {
+        run(files.write(&WorkspacePath::new(name), content.as_bytes())).unwrap();
+    };
+    // Not seen at all: refused with hash and text, which is seeing it.
+    let outcome = write("a.txt", "two\n");
+    let error = outcome.result.unwrap_err();
+    let hash = error.details()["hash"].as_str().unwrap().to_owned();
+    assert_eq!(error.details()["text"], "one\n");
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "STALE_FILE: `a.txt` has not been seen as it is now; its hash is {hash}. Write again if what it holds may \
+             go:\none\n"
+        )
+    );
+    assert_eq!(content(&ctx, "a.txt"), b"one\n");
+    // A refusal for another reason shows nothing.
+    let omission = write("b.txt", "// ... rest of the code ...\n");
+    assert_eq!(code(&omission), "OMISSION", "{}", shown(&omission));
+    assert_eq!(code(&write("b.txt", "2\n")), "STALE_FILE");
+    assert!(write("a.txt", "two\n").is_success());
+    // What one wrote oneself is known, also after an edit and a patch of it.
+    assert!(write("a.txt", "three\n").is_success());
+    let edit = json!({"filePath": "a.txt", "oldString": "three", "newString": "four"});
+    assert!(call(&ctx, "edit", edit).is_success());
+    let patch =
+        "*** Begin Patch\n*** Update File: a.txt\n@@\n-four\n+five\n*** Add File: n.txt\n+n\n*** End Patch\n";
+    assert!(call(&ctx, "apply_patch", json!({"patch": patch})).is_success());
+    assert!(write("a.txt", "six\n").is_success() && write("n.txt", "m\n").is_success());
+    // Somebody else's change is not.
+    somebody("a.txt", "somebody else\n");
+    let dry =
+        run(executor().run(&ctx, Call::new("write", json!({"filePath": "a.txt", "content": "7"})).dry_run()));
+    assert_eq!(code(&dry), "STALE_FILE");
+    let refused = write("a.txt", "seven\n");
+    assert_eq!(code(&refused), "STALE_FILE", "a dry run shows nothing to the model");
+    // Content that is there already may be written by anybody.
+    somebody("a.txt", "somebody else again\n");
+    assert!(write("a.txt", "somebody else again\n").is_success());
+    // An edit needs no more than its place, and does not make the rest known.
+    somebody("b.txt", "1\n2\n3\n4\n");
+    let edit = json!({"filePath": "b.txt", "oldString": "2\n", "newString": "two\n"});
+    assert!(call(&ctx, "edit", edit).is_success());
+    assert_eq!(code(&write("b.txt", "x\n")), "STALE_FILE");
+    // Reading the whole makes it known, reading a part does not.
+    somebody("b.txt", "1\n2\n3\n4\n5\n");
+    assert!(call(&ctx, "read", json!({"filePath": "b.txt", "limit": 2})).is_success());
+    assert_eq!(code(&write("b.txt", "x\n")), "STALE_FILE");
+    somebody("b.txt", "1\n2\n3\n4\n5\n6\n");
+    assert!(call(&ctx, "read", json!({"filePath": "b.txt"})).is_success());
+    assert!(write("b.txt", "x\n").is_success());
+    // Too long to be shown: its hash says that one knows it.
+    let error = write("large.txt", "x\n").result.unwrap_err();
+    assert!(error.details().get("text").is_none() && error.message().contains("expectedHash="), "{error}");
+    assert_eq!(code(&write("large.txt", "x\n")), "STALE_FILE");
+    let hash = &error.details()["hash"];
+    let outcome =
+        call(&ctx, "write", json!({"filePath": "large.txt", "content": "x\n", "expectedHash": hash}));
+    assert!(outcome.is_success(), "{}", shown(&outcome));
+    // Outside of a kernel run nobody keeps account.
+    let outside = Context::builder(files.clone()).build();
+    assert!(call(&outside, "write", json!({"filePath": "a.txt", "content": "8\n"})).is_success());
 }

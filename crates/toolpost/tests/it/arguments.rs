@@ -65,7 +65,7 @@ impl Seeded {
 #[test]
 fn guarantee_22_any_bytes_as_arguments_give_a_code() {
     let home = Home::new();
-    let tries = if std::env::var_os("TOOLPOST_SOAK").is_some_and(|value| value == "1") { 5_000 } else { 300 };
+    let tries = super::count(300, 5_000);
     let mut seeded = Seeded(0x5eed_0022);
     let mut statuses = std::collections::BTreeMap::new();
     for _ in 0..tries {

@@ -10,6 +10,7 @@
 mod arguments;
 mod asking;
 mod call;
+mod commands;
 mod config;
 mod decisions;
 mod dialects;
@@ -22,6 +23,7 @@ mod signals;
 mod terminal;
 mod tools;
 mod trust;
+mod whole;
 mod writers;
 
 use serde_json::Value;
@@ -102,6 +104,11 @@ impl Ran {
         assert!(value.is_object(), "{value}");
         (self.status, value)
     }
+}
+
+/// The small number of tries, or the full one in a soak.
+fn count(normal: usize, soak: usize) -> usize {
+    if std::env::var_os("TOOLPOST_SOAK").is_some_and(|value| value == "1") { soak } else { normal }
 }
 
 /// The root of the workspace of this project.

@@ -2,17 +2,14 @@
 //!
 //! A file's content is never changed in place. The new content is made whole beside it and takes over the name.
 
-use super::keep;
-use super::look::word;
 use super::roots::{Failure, Resolved, Roots, beneath, steady};
+use super::stage::Stage;
 use crate::workspace::Written;
 use crate::workspace::place::Place;
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, ResolveFlags, Stat};
-use rustix::fs::{fsync, mkdirat, openat, renameat, renameat_with, statat, unlinkat};
+use rustix::fs::{fsync, mkdirat, readlinkat, renameat, renameat_with, statat, unlinkat};
 use rustix::io::Errno;
-use std::hash::{BuildHasher, Hasher, RandomState};
-use std::io::Write as _;
 
 const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
@@ -21,31 +18,10 @@ pub(super) fn write(roots: &Roots, place: &Place, content: &[u8]) -> Result<Writ
 }
 
 fn write_once(roots: &Roots, place: &Place, content: &[u8]) -> Result<Written, Failure> {
-    let Resolved { place, missing } = roots.resolve(place)?;
-    let Some((above, name)) = place.split() else { return Err(Failure::NotAFile("a folder")) };
-    let folder = make(roots, &above, missing.saturating_sub(1))?;
-    let replaced = found(&folder, name)?;
-    if let Some(stat) = &replaced {
-        match FileType::from_raw_mode(stat.st_mode) {
-            FileType::RegularFile => keep::writable(&folder, name, stat)?,
-            FileType::Symlink => return Err(Failure::Changed),
-            other => return Err(Failure::NotAFile(word(other))),
-        }
-    }
-    let mut temporary = Temporary::create(&folder, replaced.is_some())?;
-    temporary.file.write_all(content).map_err(system)?;
-    if let Some(stat) = &replaced {
-        keep::attributes(&folder, name, stat, &temporary.file)?;
-    }
-    temporary.file.sync_all().map_err(system)?;
-    renameat(&folder, temporary.name.as_str(), &folder, name)?;
-    temporary.done = true;
-    settle(&folder)?;
-    Ok(Written {
-        name: place.display(&roots.names),
-        created: replaced.is_none(),
-        bytes: u64::try_from(content.len()).unwrap_or(u64::MAX),
-    })
+    let stage = Stage::make(roots, place, content)?;
+    stage.replace()?;
+    settle(&stage.folder)?;
+    Ok(stage.written())
 }
 
 pub(super) fn remove(roots: &Roots, place: &Place) -> Result<(), Failure> {
@@ -112,6 +88,16 @@ pub(super) fn create_folder(roots: &Roots, place: &Place) -> Result<(), Failure>
     })
 }
 
+/// The text of a link that the place itself is.
+pub(super) fn link(roots: &Roots, place: &Place) -> Result<Option<String>, Failure> {
+    let (folder, name) = parent(roots, place)?;
+    match readlinkat(&folder, name, Vec::new()) {
+        Ok(text) => Ok(Some(text.to_string_lossy().into_owned())),
+        Err(Errno::INVAL) => Ok(None),
+        Err(errno) => Err(errno.into()),
+    }
+}
+
 /// Opens the folder above, following links, and gives the last name as it is.
 fn parent<'a>(roots: &Roots, place: &'a Place) -> Result<(OwnedFd, &'a str), Failure> {
     let Some((above, _)) = place.split() else { return Err(root_stays()) };
@@ -124,7 +110,7 @@ fn parent<'a>(roots: &Roots, place: &'a Place) -> Result<(OwnedFd, &'a str), Fai
 }
 
 /// Opens a folder whose last `missing` names do not exist, making them one by one.
-fn make(roots: &Roots, place: &Place, missing: usize) -> Result<OwnedFd, Failure> {
+pub(super) fn make(roots: &Roots, place: &Place, missing: usize) -> Result<OwnedFd, Failure> {
     let known = place.parts.len().saturating_sub(missing);
     let start = Place { root: place.root, parts: place.parts[..known].to_vec() };
     let mut handle = folder(roots.open_exact(&start, FOLDER))?;
@@ -150,7 +136,7 @@ fn folder(opened: Result<OwnedFd, Failure>) -> Result<OwnedFd, Failure> {
     })
 }
 
-fn found(folder: &OwnedFd, name: &str) -> Result<Option<Stat>, Failure> {
+pub(super) fn found(folder: &OwnedFd, name: &str) -> Result<Option<Stat>, Failure> {
     match statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => Ok(Some(stat)),
         Err(Errno::NOENT) => Ok(None),
@@ -158,7 +144,7 @@ fn found(folder: &OwnedFd, name: &str) -> Result<Option<Stat>, Failure> {
     }
 }
 
-fn same(left: &Stat, right: &Stat) -> bool {
+pub(super) fn same(left: &Stat, right: &Stat) -> bool {
     left.st_dev == right.st_dev && left.st_ino == right.st_ino
 }
 
@@ -176,7 +162,7 @@ fn other_filesystem(errno: Errno) -> Failure {
 }
 
 /// Makes the change of a name durable. Filesystems without sync of folders are taken at their word.
-fn settle(folder: &OwnedFd) -> Result<(), Failure> {
+pub(super) fn settle(folder: &OwnedFd) -> Result<(), Failure> {
     match fsync(folder) {
         Ok(()) | Err(Errno::INVAL | Errno::NOTSUP) => Ok(()),
         Err(errno) => Err(errno.into()),
@@ -185,39 +171,4 @@ fn settle(folder: &OwnedFd) -> Result<(), Failure> {
 
 pub(super) fn system(error: std::io::Error) -> Failure {
     Failure::System(Errno::from_io_error(&error).unwrap_or(Errno::IO))
-}
-
-/// A file under a name nobody can guess, gone again unless it took over the name it was made for.
-struct Temporary<'a> {
-    folder: &'a OwnedFd,
-    name: String,
-    file: std::fs::File,
-    done: bool,
-}
-
-impl<'a> Temporary<'a> {
-    fn create(folder: &'a OwnedFd, private: bool) -> Result<Temporary<'a>, Failure> {
-        // What replaces a file is nobody else's until it has that file's mode; a new file has the usual one.
-        let mode = Mode::from_raw_mode(if private { 0o600 } else { 0o666 });
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        loop {
-            let random = || RandomState::new().build_hasher().finish();
-            let name = format!(".toolpost-{:016x}{:016x}", random(), random());
-            match openat(folder, name.as_str(), flags, mode) {
-                Ok(handle) => {
-                    return Ok(Temporary { folder, name, file: std::fs::File::from(handle), done: false });
-                }
-                Err(Errno::EXIST | Errno::INTR) => {}
-                Err(errno) => return Err(errno.into()),
-            }
-        }
-    }
-}
-
-impl Drop for Temporary<'_> {
-    fn drop(&mut self) {
-        if !self.done {
-            let _ = unlinkat(self.folder, self.name.as_str(), AtFlags::empty());
-        }
-    }
 }

@@ -1,20 +1,70 @@
 //! Writes a plan: every file, or none. What was changed before a failure is put back.
+//!
+//! All new contents are made and safe on disk before the first name changes; then only names change hands, one after
+//! another. A process that is killed among those leaves some files changed and others not, each of them whole.
 
 use super::plan::{Plan, Planned};
+use std::collections::HashMap;
 use std::sync::Arc;
-use toolpost_core::{Code, Context, ToolError, Workspace, WorkspacePath};
+use toolpost_core::{Code, Context, PendingKind, Staged, ToolError, Workspace, WorkspacePath};
 
 /// Writes all files of the plan. After a failure everything is as it was, or the error says what is not.
 pub(super) async fn commit(ctx: &Context, plan: &Plan) -> Result<(), ToolError> {
-    let workspace = ctx.workspace();
+    let workspace = &**ctx.workspace();
     let mut undo = Vec::new();
-    for step in steps(plan) {
-        let done = match ctx.cancel().is_cancelled() {
-            true => Err(ToolError::new(Code::Cancelled, "the call was cancelled")),
-            false => step.run(&**workspace, &mut undo).await,
-        };
-        if let Err(error) = done {
-            return Err(put_back(&**workspace, undo, error).await);
+    match run(ctx, workspace, plan, &mut undo).await {
+        Ok(()) => keep(workspace, undo).await,
+        Err(error) => Err(put_back(workspace, undo, error).await),
+    }
+}
+
+async fn run(
+    ctx: &Context,
+    workspace: &dyn Workspace,
+    plan: &Plan,
+    undo: &mut Vec<Undo>,
+) -> Result<(), ToolError> {
+    let go_on = || match ctx.cancel().is_cancelled() {
+        true => Err(ToolError::new(Code::Cancelled, "the call was cancelled")),
+        false => Ok(()),
+    };
+    let (first, steps) = steps(plan);
+    for step in first.iter().chain(&steps) {
+        let (name, kind) = step.announced();
+        workspace.announce(&path(name), kind).await?;
+    }
+    for step in first {
+        go_on()?;
+        step.run(workspace, &mut Prepared::new(), undo).await?;
+    }
+    let mut prepared = Prepared::new();
+    for step in &steps {
+        go_on()?;
+        if let Some((name, content)) = step.content() {
+            folders(workspace, name, undo).await;
+            if let Some(staged) = workspace.stage(&path(name), content) {
+                prepared.insert(name.to_owned(), staged.await?);
+            }
+        }
+    }
+    for step in steps {
+        go_on()?;
+        step.run(workspace, &mut prepared, undo).await?;
+    }
+    Ok(())
+}
+
+/// New contents that wait for their names.
+type Prepared = HashMap<String, Box<dyn Staged>>;
+
+/// Makes everything durable and lets the old contents go.
+async fn keep(workspace: &dyn Workspace, undo: Vec<Undo>) -> Result<(), ToolError> {
+    let mut undo = undo;
+    for at in 0..undo.len() {
+        if let Undo::Staged { staged, .. } = &mut undo[at]
+            && let Err(error) = staged.keep().await
+        {
+            return Err(put_back(workspace, undo, error).await);
         }
     }
     Ok(())
@@ -29,14 +79,32 @@ enum Step<'a> {
 
 /// How a change is taken back.
 enum Undo {
-    Restore { name: String, content: Arc<[u8]>, mode: Option<u32> },
-    Remove { name: String },
-    Rename { from: String, to: String },
-    Folder { name: String },
+    /// The very file that was there takes its name again; else its content is written anew.
+    Staged {
+        staged: Box<dyn Staged>,
+        name: String,
+        before: Option<(Arc<[u8]>, Option<u32>)>,
+    },
+    Restore {
+        name: String,
+        content: Arc<[u8]>,
+        mode: Option<u32>,
+    },
+    Remove {
+        name: String,
+    },
+    Rename {
+        from: String,
+        to: String,
+    },
+    Folder {
+        name: String,
+    },
 }
 
-/// The changes in the order that is easiest to take back: what removes a file comes last.
-fn steps(plan: &Plan) -> Vec<Step<'_>> {
+/// What must go first to make room, and the other changes in the order that is easiest to take back: what removes a
+/// file comes last.
+fn steps(plan: &Plan) -> (Vec<Step<'_>>, Vec<Step<'_>>) {
     let mut steps = Vec::new();
     let mut moved: Vec<&str> = Vec::new();
     for file in &plan.files {
@@ -64,32 +132,61 @@ fn steps(plan: &Plan) -> Vec<Step<'_>> {
         plan.files.iter().any(|other| other.after.is_some() && other.name.starts_with(&below))
     });
     let removal = |file| Step::Remove { file };
-    early.into_iter().map(removal).chain(steps).chain(late.into_iter().map(removal)).collect()
+    steps.extend(late.into_iter().map(removal));
+    (early.into_iter().map(removal).collect(), steps)
 }
 
 impl Step<'_> {
-    async fn run(&self, workspace: &dyn Workspace, undo: &mut Vec<Undo>) -> Result<(), ToolError> {
+    fn announced(&self) -> (&str, PendingKind) {
         match self {
-            Step::Write { file, content } => {
-                folders(workspace, &file.name, undo).await;
-                workspace.write(&path(&file.name), content).await?;
-                undo.push(match &file.before {
-                    Some(before) => restore(file, before),
-                    None => Undo::Remove { name: file.name.clone() },
-                });
+            Step::Write { file, .. } => (&file.name, PendingKind::Write),
+            Step::Move { from, to, .. } => (&from.name, PendingKind::Rename { to: to.name.clone() }),
+            Step::Remove { file } => (&file.name, PendingKind::Remove),
+        }
+    }
+
+    /// The file whose content is new, and the content. A file that is moved gets it under its old name.
+    fn content(&self) -> Option<(&str, &Arc<[u8]>)> {
+        match self {
+            Step::Write { file, content } => Some((&file.name, content)),
+            Step::Move { from, content, .. } => {
+                (from.before.as_ref() != Some(content)).then_some((&from.name, content))
             }
-            Step::Move { from, to, content } => {
+            Step::Remove { .. } => None,
+        }
+    }
+
+    async fn run(
+        &self,
+        workspace: &dyn Workspace,
+        prepared: &mut Prepared,
+        undo: &mut Vec<Undo>,
+    ) -> Result<(), ToolError> {
+        let file = match self {
+            Step::Write { file, .. } | Step::Remove { file } | Step::Move { from: file, .. } => *file,
+        };
+        if let Some((name, content)) = self.content() {
+            let before = file.before.clone().map(|before| (before, file.mode));
+            match prepared.remove(name) {
+                Some(mut staged) => {
+                    staged.place().await?;
+                    undo.push(Undo::Staged { staged, name: name.to_owned(), before });
+                }
+                None => {
+                    workspace.write(&path(name), content).await?;
+                    undo.push(match before {
+                        Some((content, mode)) => Undo::Restore { name: name.to_owned(), content, mode },
+                        None => Undo::Remove { name: name.to_owned() },
+                    });
+                }
+            }
+        }
+        match self {
+            Step::Write { .. } => {}
+            Step::Move { from, to, .. } => {
                 folders(workspace, &to.name, undo).await;
                 workspace.rename(&path(&from.name), &path(&to.name)).await?;
                 undo.push(Undo::Rename { from: to.name.clone(), to: from.name.clone() });
-                if let Some(before) = from.before.as_ref().filter(|before| before != content) {
-                    workspace.write(&path(&to.name), content).await?;
-                    undo.push(Undo::Restore {
-                        name: to.name.clone(),
-                        content: before.clone(),
-                        mode: from.mode,
-                    });
-                }
             }
             Step::Remove { file } => {
                 workspace.remove(&path(&file.name)).await?;
@@ -154,6 +251,13 @@ impl Undo {
     async fn run(self, workspace: &dyn Workspace) -> Result<(), String> {
         let failed = |name: &str, error: ToolError| format!("`{name}`: {}", error.message());
         match self {
+            Undo::Staged { mut staged, name, before } => match (staged.take_back().await, before) {
+                (Ok(()), _) => Ok(()),
+                (Err(_), Some((content, mode))) => {
+                    Box::pin(Undo::Restore { name, content, mode }.run(workspace)).await
+                }
+                (Err(_), None) => Box::pin(Undo::Remove { name }.run(workspace)).await,
+            },
             Undo::Restore { name, content, mode } => {
                 workspace.write(&path(&name), &content).await.map_err(|error| failed(&name, error))?;
                 let now = workspace.stat(&path(&name)).await.map_err(|error| failed(&name, error))?.mode;

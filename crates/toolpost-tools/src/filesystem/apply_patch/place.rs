@@ -191,23 +191,14 @@ fn places(
     if behind.is_empty() { all } else { behind }
 }
 
-/// The only place, or the one that the line number clearly means.
+/// The only place, or the very one that the line number says. The nearest one would not do: lines that came above
+/// move the place that is meant away from its number, and perhaps another one to it.
 fn choose(places: &[usize], hunk: &Hunk, before: &Before<'_>) -> Option<usize> {
     if let [place] = places {
         return Some(*place);
     }
-    let expected = isize::try_from(hunk.old_start?.checked_sub(1)?).ok()?.checked_add(before.drift)?;
-    let mut distances: Vec<(usize, usize)> = places
-        .iter()
-        .filter_map(|place| Some((isize::try_from(*place).ok()?.abs_diff(expected), *place)))
-        .collect();
-    distances.sort_unstable();
-    match distances.as_slice() {
-        [(nearest, place), (next, _), ..] if *nearest == 0 || nearest.saturating_mul(2) < *next => {
-            Some(*place)
-        }
-        _ => None,
-    }
+    let expected = hunk.old_start?.checked_sub(1)?.checked_add_signed(before.drift)?;
+    places.iter().copied().find(|place| *place == expected)
 }
 
 /// The pieces of a hunk whose old lines are those of the file, but for their endings.

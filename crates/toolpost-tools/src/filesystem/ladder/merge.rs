@@ -15,6 +15,8 @@ use std::borrow::Cow;
 const MIXED: &str = "newString is not indented like oldString throughout, nor like the file";
 const PART_OF_LINE: &str =
     "oldString begins within a line, so it is unclear how the lines of newString are to be indented";
+const TRAILING: &str =
+    "newString changes the blanks at the end of a line, and oldString is not there exactly";
 const LOOK_ALIKES: &str = "oldString has plain characters for some of the file's and others for the rest";
 
 /// The replacement for a place.
@@ -38,7 +40,8 @@ pub(super) fn replacement(
     let (old_keys, new_keys): (Vec<String>, Vec<String>) =
         (olds.iter().map(trimmed).collect(), news.iter().map(trimmed).collect());
     let ops = capture_diff_slices(Algorithm::Myers, &old_keys, &new_keys);
-    let all = Merge { olds: &olds, parts: &parts, news: &news, ops: &ops, level };
+    let all = Merge { file: lines.text, olds: &olds, parts: &parts, news: &news, ops: &ops, level };
+    all.check_trailing()?;
     let indenting = all.indenting(place.starts_line)?;
     let written = all.lines(&indenting)?;
     for (line, _) in written.iter().filter(|(line, _)| !parts.contains(&&**line)) {
@@ -59,6 +62,7 @@ fn parts<'a>(lines: &Lines<'a>, place: &Place, count: usize) -> Vec<&'a str> {
 }
 
 struct Merge<'a> {
+    file: &'a str,
     olds: &'a [&'a str],
     parts: &'a [&'a str],
     news: &'a [&'a str],
@@ -90,6 +94,28 @@ impl<'a> Merge<'a> {
         })
     }
 
+    /// A line that is the same but for the blanks at its end stays as the file has it: right where those of the old
+    /// text are a slip, a change that would get lost where those of the new one are meant.
+    fn check_trailing(&self) -> Result<(), &'static str> {
+        let trailing = |line: &'a str| &line[line.trim_end_matches(is_blank).len()..];
+        let is_lost = |(old, new): (usize, usize)| {
+            let wanted = trailing(self.news[new]);
+            wanted != trailing(self.olds[old]) && wanted != trailing(self.parts[old])
+        };
+        if self.kept().any(is_lost) { Err(TRAILING) } else { Ok(()) }
+    }
+
+    /// Whether two lines say the same, whatever blanks they have, and whatever quotes where those are overlooked.
+    fn is_same(&self, one: &str, other: &str) -> bool {
+        let plain = |word: &str| -> String {
+            word.chars().map(|character| look_alike(character).unwrap_or(character)).collect()
+        };
+        match self.level {
+            Level::LookAlikes => plain(one).split_whitespace().eq(plain(other).split_whitespace()),
+            _ => one.split_whitespace().eq(other.split_whitespace()),
+        }
+    }
+
     fn indenting(&self, starts_line: bool) -> Result<Indenting<'a>, &'static str> {
         let is_filled = |line: &str| !line.trim_matches(is_blank).is_empty();
         let indents = |index: usize| (split_indent(self.olds[index]).0, split_indent(self.parts[index]).0);
@@ -98,10 +124,9 @@ impl<'a> Merge<'a> {
             .collect();
         let new_filled = || self.news.iter().filter(|line| is_filled(line));
         // A bracket alone is on many lines.
-        let telling = || {
-            new_filled()
-                .filter(|line| line.chars().filter(|character| character.is_alphanumeric()).count() > 2)
-        };
+        let is_telling =
+            |line: &str| line.chars().filter(|character| character.is_alphanumeric()).count() > 2;
+        let telling = || new_filled().filter(|line| is_telling(line));
         if !starts_line {
             // The indentation stands before the place: one in the new text would come on top of it.
             let is_indented = self.news.first().is_some_and(|line| line.starts_with(is_blank));
@@ -112,7 +137,7 @@ impl<'a> Merge<'a> {
         }
         // A line of the old text that stands further out in the new one: a text moved to the margin by itself.
         for line in telling() {
-            let is_same = |old: &&usize| self.olds[**old].split_whitespace().eq(line.split_whitespace());
+            let is_same = |old: &&usize| self.is_same(self.olds[**old], line);
             let depth = split_indent(line).0.len();
             let mut same = filled.iter().filter(is_same).peekable();
             let is_moved =
@@ -138,11 +163,18 @@ impl<'a> Merge<'a> {
                 _ => Ok(Indenting::FirstWithout(file_first)),
             };
         }
-        let mapping = Mapping::new(filled.iter().map(|index| indents(*index)).collect())?;
+        // Where the new text is indented as the file is, it needs no rule for the old one. But of brackets the indentation
+        // is all that tells one from the next.
+        let mapping = Mapping::new(filled.iter().map(|index| indents(*index)).collect());
+        let is_told = |index: &usize| indents(*index).0 == indents(*index).1 || is_telling(self.olds[*index]);
+        if let Err(why) = &mapping
+            && !filled.iter().all(is_told)
+        {
+            return Err(why);
+        }
         // What the new text shares with the old one and its first line tell how it is indented; failing that, whether
         // its indentations occur in the one or in the other. Where they tell different things, nothing is told.
-        let mut as_old = false;
-        let mut as_file = false;
+        let (mut as_old, mut as_file, mut is_unclear) = (false, false, false);
         for (old, new) in self.kept().filter(|(old, _)| filled.contains(old)) {
             let (in_old, in_file) = indents(old);
             let in_new = split_indent(self.news[new]).0;
@@ -150,15 +182,23 @@ impl<'a> Merge<'a> {
             if in_new != in_old && in_new != in_file {
                 return Err(MIXED);
             }
-            as_old |= in_new == in_old && in_old != in_file;
-            as_file |= in_new == in_file && in_old != in_file;
+            // Of several lines that are alike nobody knows which is which.
+            let key = self.news[new].trim_matches(is_blank);
+            let is_only = self.news.iter().filter(|line| line.trim_matches(is_blank) == key).count() == 1;
+            is_unclear |= !is_only;
+            as_old |= is_only && in_new == in_old && in_old != in_file;
+            as_file |= is_only && in_new == in_file && in_old != in_file;
+        }
+        if is_unclear && !as_old && !as_file {
+            return Err(MIXED);
         }
         for line in telling() {
             let indent = split_indent(line).0;
-            as_old |= filled.iter().any(|old| {
-                let is_same = self.olds[*old].split_whitespace().eq(line.split_whitespace());
-                is_same && indents(*old).0 == indent && indents(*old).1 != indent
-            });
+            for old in filled.iter().filter(|old| self.is_same(self.olds[**old], line)) {
+                let (in_old, in_file) = indents(*old);
+                as_old |= in_old == indent && in_file != indent;
+                as_file |= in_file == indent && in_old != indent;
+            }
         }
         if old_first != file_first {
             let first = new_filled().next().map_or(old_first, |line| split_indent(line).0);
@@ -166,6 +206,7 @@ impl<'a> Merge<'a> {
             as_file |= first == file_first;
         }
         if !as_old && !as_file {
+            let mapping = mapping.as_ref().map_err(|why| *why)?;
             for line in new_filled() {
                 let indent = split_indent(line).0;
                 as_old |= mapping.knows_old(indent) && !mapping.knows_file(indent);
@@ -173,15 +214,22 @@ impl<'a> Merge<'a> {
             }
         }
         match (as_old, as_file) {
-            (true, false) => Ok(Indenting::AsOld(mapping)),
+            (true, false) => Ok(Indenting::AsOld(mapping?)),
             (false, true) => Ok(Indenting::AsFile),
             (true, true) => Err(MIXED),
             // Nothing to go by, but also nothing to change.
             (false, false) => {
+                let mapping = mapping?;
                 let is_same = |line: &&str| {
                     mapping.apply(split_indent(line).0).is_ok_and(|indent| indent == split_indent(line).0)
                 };
-                if new_filled().all(is_same) { Ok(Indenting::AsFile) } else { Err(MIXED) }
+                // At the margin, where neither the old text nor the file is: it was left out, or is meant.
+                let first = new_filled().next().map_or(file_first, |line| split_indent(line).0);
+                let is_left_out = first.is_empty() && !old_first.is_empty() && !file_first.is_empty();
+                match new_filled().all(is_same) && !is_left_out {
+                    true => Ok(Indenting::AsFile),
+                    false => Err(MIXED),
+                }
             }
         }
     }
@@ -246,7 +294,7 @@ impl<'a> Merge<'a> {
     fn new_line(
         &self,
         line: &'a str,
-        characters: &Characters,
+        characters: &Characters<'_>,
         indenting: &Indenting<'a>,
         index: usize,
     ) -> Result<Cow<'a, str>, &'static str> {
@@ -278,13 +326,14 @@ impl<'a> Merge<'a> {
 }
 
 /// Which typographic characters of the old text are plain ones in the file.
-struct Characters {
+struct Characters<'a> {
     /// Plain characters, and whether the file has every one of them plain.
     seen: Vec<(char, bool)>,
+    file: &'a str,
 }
 
-impl Characters {
-    fn new(merge: &Merge<'_>) -> Characters {
+impl<'a> Characters<'a> {
+    fn new(merge: &Merge<'a>) -> Characters<'a> {
         let mut seen: Vec<(char, bool)> = Vec::new();
         if merge.level == Level::LookAlikes {
             for (old, part) in merge.olds.iter().zip(merge.parts) {
@@ -297,7 +346,7 @@ impl Characters {
                 }
             }
         }
-        Characters { seen }
+        Characters { seen, file: merge.file }
     }
 
     /// A line that is new, with plain characters where the old text should have had them.
@@ -307,8 +356,9 @@ impl Characters {
         }
         let plain = |character: char| match look_alike(character) {
             Some(plain) => match self.seen.iter().find(|entry| entry.0 == plain) {
-                Some((_, true)) => Ok(plain),
-                Some((_, false)) => Err(LOOK_ALIKES),
+                // Where the file has both, either may be meant.
+                Some((_, true)) if !self.file.contains(character) => Ok(plain),
+                Some(_) => Err(LOOK_ALIKES),
                 // Who slips with one kind may have slipped with another.
                 None if self.seen.iter().any(|entry| entry.1) => Err(LOOK_ALIKES),
                 None => Ok(character),

@@ -96,6 +96,13 @@ fn part(
     if from > 0 && (old_first.is_empty() || old_first.starts_with(is_blank)) {
         return None;
     }
+    // The end of one line and the start of another are only told by what they say: a bracket ends many lines.
+    let is_telling =
+        |line: &str| line.chars().filter(|character| character.is_alphanumeric()).count() >= MIN_SUBSTANCE;
+    let is_one = old.all.len() == 1;
+    if (!is_one && from > 0 && !is_telling(old_first)) || (!is_one && !is_at_end && !is_telling(old_last)) {
+        return None;
+    }
     // A part of a word is another word.
     let splits = |one: Option<&(char, usize, usize)>, other: Option<&(char, usize, usize)>| matches!((one, other), (Some(one), Some(other)) if is_word(one.0) && is_word(other.0));
     if (from > 0 && splits(head.get(from - 1), head.get(from)))

@@ -65,11 +65,11 @@ pub(super) fn page(
     wanted: &Wanted,
 ) -> Result<Page, Failure> {
     let mut hashing = Hashing { inner: reader, hash: (size <= READ_WHOLE).then(Sha256::new) };
-    let mut pager = Pager::new(encoding, wanted);
+    let mut pager = Pager::new(ctx, encoding, wanted);
     let is_at_end = match encoding {
-        Encoding::Utf16Le => pager.run(ctx, FromUtf16::new(&mut hashing, false), size)?,
-        Encoding::Utf16Be => pager.run(ctx, FromUtf16::new(&mut hashing, true), size)?,
-        Encoding::Utf8 | Encoding::Latin1 => pager.run(ctx, &mut hashing, size)?,
+        Encoding::Utf16Le => pager.run(FromUtf16::new(&mut hashing, false), size)?,
+        Encoding::Utf16Be => pager.run(FromUtf16::new(&mut hashing, true), size)?,
+        Encoding::Utf8 | Encoding::Latin1 => pager.run(&mut hashing, size)?,
     };
     let mut page = pager.finish(is_at_end);
     if is_at_end {
@@ -80,6 +80,7 @@ pub(super) fn page(
 }
 
 struct Pager<'a> {
+    ctx: &'a Context,
     encoding: Encoding,
     wanted: &'a Wanted,
     page: Page,
@@ -94,8 +95,9 @@ struct Pager<'a> {
 }
 
 impl<'a> Pager<'a> {
-    fn new(encoding: Encoding, wanted: &'a Wanted) -> Pager<'a> {
+    fn new(ctx: &'a Context, encoding: Encoding, wanted: &'a Wanted) -> Pager<'a> {
         Pager {
+            ctx,
             encoding,
             wanted,
             page: Page::default(),
@@ -108,13 +110,13 @@ impl<'a> Pager<'a> {
     }
 
     /// Reads until the page is full and, for a small file, on to the end. Whether the end was reached.
-    fn run(&mut self, ctx: &Context, mut reader: impl Read, size: u64) -> Result<bool, Failure> {
+    fn run(&mut self, mut reader: impl Read, size: u64) -> Result<bool, Failure> {
         let mut chunk = vec![0; if size > READ_WHOLE { 1 << 20 } else { 64 << 10 }];
         let started = Instant::now();
         // Counted, because the file may grow while it is read.
         let mut taken = 0;
         loop {
-            ctx.checkpoint().map_err(Failure::Stopped)?;
+            self.ctx.checkpoint().map_err(Failure::Stopped)?;
             if self.is_cut && started.elapsed() > PATIENCE {
                 self.page.endless = Some(self.number);
                 return Ok(false);
@@ -170,8 +172,9 @@ impl<'a> Pager<'a> {
     }
 
     fn keep(&mut self, part: &[u8]) {
-        // A character has at most four bytes, and one more tells that the line goes on.
-        let room = (MAX_LINE * 4 + 4).saturating_sub(self.line.len());
+        // A character has at most four bytes, and one more tells that the line goes on, or how a secret does.
+        let most = MAX_LINE * 4 + self.ctx.longest_secret().max(4);
+        let room = most.saturating_sub(self.line.len());
         self.is_cut |= part.len() > room;
         self.line.extend_from_slice(&part[..part.len().min(room)]);
     }
@@ -188,7 +191,7 @@ impl<'a> Pager<'a> {
         let end = text.char_indices().nth(MAX_LINE).map(|(at, _)| at);
         let is_cut = self.is_cut || end.is_some();
         if let Some(end) = end {
-            text.truncate(end);
+            text.truncate(self.ctx.cut_at(&text, end));
         }
         let mark = if is_cut { "…" } else { "" };
         let before = self.page.text.len();
@@ -264,10 +267,11 @@ mod tests {
         next: Option<u64>,
         total: u64,
     ) {
+        let ctx = Context::in_memory();
         // Chunks of every size give the same page.
         for size in [1, 2, 3, 7, 1000] {
             let wanted = Wanted { first, limit, bytes };
-            let mut pager = Pager::new(Encoding::Utf8, &wanted);
+            let mut pager = Pager::new(&ctx, Encoding::Utf8, &wanted);
             text.chunks(size).for_each(|chunk| pager.take(chunk));
             let page = pager.finish(true);
             assert_eq!(page.text, expected, "chunks of {size}");

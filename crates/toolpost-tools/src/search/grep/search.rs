@@ -1,6 +1,7 @@
 //! The search itself: every candidate opened and run through the searcher, the newest results kept.
 
 use super::lines::{Beyond, Line, Lines};
+use super::reading::{Interruptible, search_in};
 use super::report::Found;
 use super::{Args, Mode};
 use crate::search::name_pattern::NamePattern;
@@ -9,10 +10,10 @@ use crate::search::watch::Watch;
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
-use std::io::{self, Read};
+use std::io;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use toolpost_core::{Candidate, Context, File, Kind, ReadSeek, Stat, ToolError, Visit, Worker};
+use toolpost_core::{Candidate, Context, File, Kind, Stat, ToolError, Visit, Worker};
 
 /// Bytes that one thread may hold of one file: its longest line, or the whole where matches span lines.
 const MOST_HELD: usize = 16 * 1024 * 1024;
@@ -153,7 +154,7 @@ impl Visit for Search {
             .heap_limit(Some(MOST_HELD))
             .build();
         // A matcher of its own: threads that share one wait for each other.
-        Box::new(SearchWorker { search: self, searcher, matcher: self.matcher.clone() })
+        Box::new(SearchWorker { search: self, searcher, matcher: self.matcher.clone(), buffer: Vec::new() })
     }
 }
 
@@ -161,6 +162,7 @@ struct SearchWorker<'a> {
     search: &'a Search,
     searcher: Searcher,
     matcher: RegexMatcher,
+    buffer: Vec<u8>,
 }
 
 impl Worker for SearchWorker<'_> {
@@ -188,8 +190,8 @@ impl Worker for SearchWorker<'_> {
             kept_matches: 0,
             is_binary: false,
         };
-        let reader = Interruptible { reader, search };
-        if let Err(error) = self.searcher.search_reader(&self.matcher, reader, &mut lines) {
+        let reader = Interruptible { reader, watch: &search.watch };
+        if let Err(error) = search_in(&mut self.searcher, &mut self.buffer, stat.size, reader, &mut lines) {
             match error.kind() {
                 io::ErrorKind::TimedOut => search.interrupted.store(true, Ordering::Relaxed),
                 _ => search.unsearched(candidate.name()),
@@ -208,21 +210,6 @@ impl Worker for SearchWorker<'_> {
         }
         let found = InFile { matches: lines.seen, lines: lines.kept };
         search.add(stat.modified_ms, candidate.name(), weight, found);
-    }
-}
-
-/// A reader that ends when the search does: a file may go on for longer than a call.
-struct Interruptible<'a> {
-    reader: Box<dyn ReadSeek>,
-    search: &'a Search,
-}
-
-impl Read for Interruptible<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.search.watch.should_stop() {
-            return Err(io::ErrorKind::TimedOut.into());
-        }
-        self.reader.read(buffer)
     }
 }
 

@@ -54,7 +54,9 @@ fn climb_in(file: &Lines<'_>, hunk: &Hunk, region: Range<usize>) -> Result<Place
     if !text.ends_with('\n') {
         text.push_str(file.ending);
     }
-    // A newline before the first line, on both sides, keeps the ladder from matching within a line.
+    // A newline before the first line, on both sides, keeps the ladder from matching within a line. Where it compares by
+    // lines that would be an empty line above.
+    let is_by_letter = |step: Step| step <= Step::LineEndings;
     let framed = ladder::find(
         &format!("{}{text}", file.ending),
         &format!("\n{old}"),
@@ -62,11 +64,14 @@ fn climb_in(file: &Lines<'_>, hunk: &Hunk, region: Range<usize>) -> Result<Place
         Wanted::One,
     );
     let frame = file.ending.len();
-    if let Err(Failure::Ambiguous { step, lines }) = framed {
+    if let Err(Failure::Ambiguous { step, lines }) = &framed
+        && is_by_letter(*step)
+    {
+        let (step, lines) = (*step, lines.clone());
         return Err(Miss::Ambiguous(step, lines.iter().map(|line| line + region.start).collect()));
     }
     let framed = framed.ok().and_then(|found| found.into_iter().next()).and_then(|found| {
-        if found.step == Step::AnchoredBlock || hunk.new_lines().next().is_none() {
+        if !is_by_letter(found.step) || hunk.new_lines().next().is_none() {
             return None;
         }
         // The newline that was matched ends the line above the place.
@@ -164,6 +169,13 @@ fn aligned(
     for line in &hunk.lines {
         match line.role {
             Role::Context => pieces.push(Piece::Keep(kept)),
+            // What the file has otherwise than the patch says may stay as it is, but not go unseen.
+            Role::Removed
+                if step == Step::AnchoredBlock
+                    && line.text.trim() != file.all.get(kept).map_or("", |line| line.text.trim()) =>
+            {
+                return None;
+            }
             Role::Removed => {}
             Role::Added => pieces.push(Piece::Put(new[at].trim_end_matches('\r').to_owned(), None)),
         }

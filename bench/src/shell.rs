@@ -1,0 +1,121 @@
+//! `shell`: what a command costs through the whole executor, beside the shell alone, and how soon its first line is told.
+
+use crate::report::{Table, Unit};
+use crate::samples::Samples;
+use anyhow::{Result, anyhow, bail};
+use serde_json::json;
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+use toolpost_core::policy::{Policy, Profile};
+use toolpost_core::{Call, Capability, Context, Disk, Event, EventKind, EventSink, Executor, Registry};
+use toolpost_tools::Settings;
+use toolpost_tools::shell::{self, Confinement};
+
+const ROUNDS: usize = 300;
+const WARM_UP: usize = 20;
+const LINES: usize = 40;
+
+const SH: &str = "sh -c true";
+const BASH: &str = "bash -c true";
+const PLAIN: &str = "`true`, no sandbox";
+const CONFINED: &str = "`true`, sandbox";
+const LINE: &str = "`true; true`, no sandbox";
+const CONFINED_LINE: &str = "`true; true`, sandbox";
+
+/// Runs each in turn, many times.
+pub(crate) fn measure(hand_on: &mut impl FnMut(Table)) -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    for name in [".git/hooks", "src"] {
+        std::fs::create_dir_all(folder.path().join(name))?;
+    }
+    std::fs::write(folder.path().join(".env"), "KEY=1\n")?;
+    let heard = Arc::new(Heard::default());
+    let ctx = Context::builder(Arc::new(Disk::open([folder.path()])?)).events(heard.clone()).build();
+    let (free, confined) = (executor(Confinement::None)?, executor(Confinement::Strict)?);
+    let runtime = tokio::runtime::Runtime::new()?;
+    let mut samples: Vec<(&str, Samples)> =
+        [SH, BASH, PLAIN, LINE, CONFINED, CONFINED_LINE].map(|name| (name, Samples::default())).into();
+    for round in 0..WARM_UP + ROUNDS {
+        for (name, samples) in &mut samples {
+            let started = Instant::now();
+            match *name {
+                SH => alone("/bin/sh")?,
+                BASH => alone("/bin/bash")?,
+                PLAIN => ours(&runtime, &free, &ctx, "true")?,
+                LINE => ours(&runtime, &free, &ctx, "true; true")?,
+                CONFINED => ours(&runtime, &confined, &ctx, "true")?,
+                _ => ours(&runtime, &confined, &ctx, "true; true")?,
+            }
+            if round >= WARM_UP {
+                samples.add(started.elapsed());
+            }
+        }
+    }
+    let mut table =
+        Table::new(format!("shell: a command through the executor, {ROUNDS} rounds in turn"), Unit::Millis);
+    for (name, samples) in samples {
+        table.add(name, samples, None);
+    }
+    table.goal(PLAIN, "at most 1.3 × sh -c true", |row| row.ratio <= 1.3);
+    table.goal(CONFINED, "at most 6 ms over sh -c true", |row| row.over_first <= 6.0);
+    table.goal(CONFINED_LINE, "at most 6 ms over sh -c true", |row| row.over_first <= 6.0);
+    hand_on(table);
+    let mut first = Samples::default();
+    for _ in 0..LINES {
+        heard.clear();
+        let started = Instant::now();
+        ours(&runtime, &confined, &ctx, "echo first; sleep 0.1; echo second")?;
+        first.add(heard.first().ok_or_else(|| anyhow!("nothing was told"))?.duration_since(started));
+    }
+    let mut table = Table::new(format!("shell: the first line of a slow command, {LINES} times"), Unit::Millis);
+    table.add("told after", first, None);
+    table.goal("told after", "within 50 ms", |row| row.median <= 50.0);
+    hand_on(table);
+    Ok(())
+}
+
+/// When something was told first.
+#[derive(Default)]
+struct Heard(Mutex<Option<Instant>>);
+
+impl Heard {
+    fn clear(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    fn first(&self) -> Option<Instant> {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl EventSink for Heard {
+    fn record(&self, event: &Arc<Event>) {
+        if matches!(event.kind, EventKind::Progress { .. }) {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(Instant::now);
+        }
+    }
+}
+
+fn executor(confinement: Confinement) -> Result<Executor> {
+    let registry = Arc::new(Registry::new());
+    let shell = shell::Settings { confinement, ..shell::Settings::default() };
+    toolpost_tools::register_all(&registry, &Settings { shell, ..Settings::default() })?;
+    Ok(Executor::new(registry, Policy::profile(Profile::Standard).allow(Capability::Exec)))
+}
+
+fn ours(runtime: &tokio::runtime::Runtime, executor: &Executor, ctx: &Context, command: &str) -> Result<()> {
+    let (executor, ctx) = (executor.clone(), ctx.clone());
+    let call = Call::new("bash", json!({ "command": command }));
+    // From a task, as every host calls: a thread outside of the runtime would be woken twice more.
+    let outcome = runtime.block_on(runtime.spawn(async move { executor.run(&ctx, call).await }))?;
+    outcome.result.map(drop).map_err(|error| anyhow!("{error}"))
+}
+
+fn alone(shell: &str) -> Result<()> {
+    let output = std::process::Command::new(shell).args(["-c", "true"]).stdin(Stdio::null()).output()?;
+    if !output.status.success() {
+        bail!("{shell} -c true failed");
+    }
+    Ok(())
+}

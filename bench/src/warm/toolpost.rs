@@ -1,0 +1,37 @@
+//! Ours: the tools called through the whole executor.
+
+use super::Search;
+use crate::search::case::Case;
+use anyhow::{Context as _, Result, anyhow};
+use std::sync::Arc;
+use tokio::runtime::Runtime;
+use toolpost_core::policy::{Policy, Profile};
+use toolpost_core::{Context, Disk, Executor, Registry};
+
+pub(super) struct Subject {
+    runtime: Runtime,
+    executor: Executor,
+    ctx: Context,
+}
+
+impl Subject {
+    pub(super) fn new(corpus: &str) -> Result<Subject> {
+        let registry = Arc::new(Registry::new());
+        toolpost_tools::register_all(&registry, &toolpost_tools::Settings::default())?;
+        Ok(Subject {
+            runtime: Runtime::new()?,
+            executor: Executor::new(registry, Policy::profile(Profile::Standard)),
+            ctx: Context::builder(Arc::new(Disk::open([corpus])?)).build(),
+        })
+    }
+}
+
+impl Search for Subject {
+    fn search(&self, case: &Case) -> Result<u64> {
+        let call = self.executor.call(&self.ctx, case.tool(), case.ours(case.shown));
+        let outcome = self.runtime.block_on(call);
+        let output = outcome.result.map_err(|error| anyhow!("{error}"))?;
+        let data = &output.data;
+        Ok(data["files"].as_array().context("the answer has no files")?.len() as u64)
+    }
+}

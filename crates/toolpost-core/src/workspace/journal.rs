@@ -1,0 +1,63 @@
+//! What a file was before a tool changed it, handed over before the change shows.
+//!
+//! Who keeps it, and for how long, is the journal's own business; here is only the door.
+
+use super::File;
+use crate::error::ToolError;
+
+/// Keeps what is needed to take a change back.
+///
+/// Implemented by stores and tests; called by the workspace of a running call before each change, never in a dry run,
+/// and once a call for each name: what the call itself made of it is nothing to go back to. A call that is refused or
+/// fails later may have handed over what it then did not change. An error refuses the change, and nothing has happened.
+pub trait Journal: Send + Sync {
+    /// Called where blocking is allowed. What it was told is safe when it returns.
+    fn before(&self, change: Pending) -> Result<(), ToolError>;
+}
+
+/// A change that is about to happen.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Pending {
+    /// The session of the call.
+    pub session: String,
+    /// The call.
+    pub call: String,
+    /// Display name of what changes, links followed where the change follows them.
+    pub name: String,
+    /// What is about to happen to it.
+    pub kind: PendingKind,
+    /// What is there now.
+    pub before: Before,
+}
+
+/// What is about to happen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PendingKind {
+    /// Other content, or a new file.
+    Write,
+    /// It goes.
+    Remove,
+    /// It gets another name. What that name held before is handed over as a [`PendingKind::Write`] of its own.
+    Rename {
+        /// The new display name.
+        to: String,
+    },
+    /// A folder is made.
+    CreateFolder,
+}
+
+/// What is there before a change.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Before {
+    /// Nothing.
+    Absent,
+    /// A file, opened: it gives the old bytes whatever happens to its name.
+    File(File),
+    /// A folder; only empty ones are removed, and a rename keeps what is in it.
+    Folder,
+    /// A link, with the text that it holds where the workspace can tell.
+    Link(Option<String>),
+}
