@@ -12,7 +12,7 @@ use std::process::Command;
 const BASH: [&str; 5] = ["call", "bash", "command=touch ran-all-the-same", "--allow", "exec"];
 
 /// As an ordinary user of a machine that lets nobody make user namespaces.
-fn without_user_namespaces(command: &Command) -> Command {
+pub(crate) fn without_user_namespaces(command: &Command) -> Command {
     let script = "echo 0 > /proc/sys/user/max_user_namespaces && \
                   exec setpriv --bounding-set=-all --inh-caps=-all \"$@\"";
     let mut wrapped = Command::new("unshare");

@@ -18,6 +18,7 @@ mod docs;
 mod doctor;
 mod layers;
 mod packs;
+mod pdf;
 mod settings;
 mod signals;
 mod terminal;
