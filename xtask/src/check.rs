@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 
-use crate::{docs, licences, process, test, tidy};
+use crate::{docs, licences, other_systems, process, test, tidy};
 
 /// Where to begin.
 #[derive(Clone, Copy)]
@@ -22,7 +22,7 @@ struct Step {
     run: fn(&Path) -> Result<()>,
 }
 
-const STEPS: [Step; 8] = [
+const STEPS: [Step; 9] = [
     Step { name: "format", alone: "cargo fmt --all --check", run: format },
     Step { name: "tidy", alone: "cargo xtask tidy", run: tidy::run },
     Step { name: "licences", alone: "cargo xtask licences", run: licences::run },
@@ -31,6 +31,7 @@ const STEPS: [Step; 8] = [
         alone: "cargo clippy --workspace --all-targets --locked -- -D warnings",
         run: clippy,
     },
+    Step { name: "other-systems", alone: "cargo xtask check --from other-systems", run: other_systems::run },
     Step { name: "test", alone: "cargo xtask test", run: |root| test::run(root, test::Selection::All) },
     Step { name: "doc-tests", alone: "cargo test --doc --workspace --locked", run: doc_tests },
     Step {

@@ -13,6 +13,7 @@ mod check;
 mod coverage;
 mod docs;
 mod licences;
+mod other_systems;
 mod soak;
 mod test;
 mod tidy;
@@ -30,7 +31,7 @@ use anyhow::{Context as _, Result, bail};
 const USAGE: &str = "\
 cargo xtask COMMAND
 
-  check [--from STEP]   what CI runs: format, tidy, licences, lint, test, docs
+  check [--from STEP]   what CI runs: format, tidy, licences, lint, other systems, test, docs
   test [FILTER]         every test, the ten slowest, and how many passed
   tidy                  the rules of this tree that no compiler checks
   licences              the licence of every dependency

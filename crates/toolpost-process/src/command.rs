@@ -49,6 +49,8 @@ pub struct Limits {
     pub wall: Option<Duration>,
     /// Processor time of each of its processes.
     pub cpu: Option<Duration>,
+    /// Memory that each of its processes may have at once, in bytes of addresses.
+    pub memory: Option<u64>,
     /// Between the polite and the hard end.
     pub grace: Duration,
     /// Processes of the user at once. The kernel does not count those of root.
@@ -57,7 +59,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { wall: None, cpu: None, grace: Duration::from_millis(500), processes: None }
+        Limits { wall: None, cpu: None, memory: None, grace: Duration::from_millis(500), processes: None }
     }
 }
 

@@ -5,6 +5,9 @@
 //! per command. A keeper outlives nothing: it ends with its command, and when whoever asked for the command lets go of
 //! the [`Running`] handle or dies, the keeper ends everything that the command started, daemons included.
 //!
+//! That is Linux. On macOS and Windows a command runs in a group of its own, without a sandbox and without a launcher;
+//! that part is type-checked and has not been run on either.
+//!
 //! ```no_run
 //! use toolpost_process::{Capture, Command, launcher};
 //!
@@ -34,6 +37,18 @@ mod linux;
 #[cfg(target_os = "linux")]
 use linux as platform;
 
+// On Linux in tests as well: the part for macOS is the only one of the two that a test can run here.
+#[cfg(any(target_os = "macos", all(test, target_os = "linux")))]
+mod macos;
+#[cfg(any(not(target_os = "linux"), test))]
+mod other;
+#[cfg(windows)]
+mod windows;
+#[cfg(any(target_os = "macos", windows))]
+use other as platform;
+#[cfg(not(any(target_os = "linux", target_os = "macos", windows)))]
+compile_error!("commands can be started on Linux, macOS and Windows");
+
 pub mod launcher;
 mod running;
 
@@ -42,6 +57,6 @@ pub use command::{Command, Limits, Output, Stdin};
 pub use ended::{Ended, Exit, Survivor, Why};
 pub use environment::is_allowed_variable;
 pub use error::Error;
-pub use running::{Ender, Running};
-pub use sandbox::{Layer, Sandbox, layers};
+pub use running::{Ender, PipeReceiver, PipeSender, Running};
+pub use sandbox::{Layer, Need, Sandbox, layers};
 pub use scratch::{Change, Changes, Node, NodeKind, Scratch};

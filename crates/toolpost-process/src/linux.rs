@@ -29,7 +29,7 @@ mod warden;
 mod wire;
 
 pub(crate) use changes::{changes, contents};
-pub(crate) use client::{Control, Ender, Started, start, this_program};
+pub(crate) use client::{Control, Ender, Receiver, Sender, Started, start, this_program};
 pub(crate) use probe::layers;
 pub(crate) use scratch::{new_scratch, remove_scratch};
 pub(crate) use warden::run as run_launcher;

@@ -8,7 +8,12 @@ use crate::platform::{self, Control, Started};
 use std::io::Write;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::unix::pipe;
+
+/// What a command's input is written to.
+pub type PipeSender = platform::Sender;
+
+/// What a command's output is read from.
+pub type PipeReceiver = platform::Receiver;
 
 /// How long the last output is waited for when the command and all it started have ended.
 const LAST_WORDS: Duration = Duration::from_millis(200);
@@ -20,10 +25,10 @@ const PIECE: usize = 64 * 1024;
 #[derive(Debug)]
 pub struct Running {
     control: Control,
-    stdin: Option<pipe::Sender>,
+    stdin: Option<PipeSender>,
     to_write: Option<Vec<u8>>,
-    stdout: Option<pipe::Receiver>,
-    stderr: Option<pipe::Receiver>,
+    stdout: Option<PipeReceiver>,
+    stderr: Option<PipeReceiver>,
 }
 
 impl Running {
@@ -43,7 +48,7 @@ impl Running {
     }
 
     /// What to write to, if the command was started with an open standard input.
-    pub fn take_stdin(&mut self) -> Option<pipe::Sender> {
+    pub fn take_stdin(&mut self) -> Option<PipeSender> {
         match self.to_write {
             Some(_) => None,
             None => self.stdin.take(),
@@ -51,12 +56,12 @@ impl Running {
     }
 
     /// The standard output, or both outputs if they are together.
-    pub fn take_stdout(&mut self) -> Option<pipe::Receiver> {
+    pub fn take_stdout(&mut self) -> Option<PipeReceiver> {
         self.stdout.take()
     }
 
     /// The standard error, if the outputs are apart.
-    pub fn take_stderr(&mut self) -> Option<pipe::Receiver> {
+    pub fn take_stderr(&mut self) -> Option<PipeReceiver> {
         self.stderr.take()
     }
 
@@ -140,7 +145,7 @@ impl Ender {
 }
 
 /// The next bytes of a pipe; none at its end.
-async fn next(from: &mut Option<pipe::Receiver>, buffer: &mut [u8]) -> usize {
+async fn next(from: &mut Option<PipeReceiver>, buffer: &mut [u8]) -> usize {
     match from {
         Some(pipe) => pipe.read(buffer).await.unwrap_or(0),
         None => 0,
@@ -148,7 +153,7 @@ async fn next(from: &mut Option<pipe::Receiver>, buffer: &mut [u8]) -> usize {
 }
 
 /// Writes what the command is to read; a command that does not read it all is no error.
-async fn feed(stdin: Option<pipe::Sender>, bytes: Option<Vec<u8>>) {
+async fn feed(stdin: Option<PipeSender>, bytes: Option<Vec<u8>>) {
     if let (Some(mut stdin), Some(bytes)) = (stdin, bytes) {
         let _ = stdin.write_all(&bytes).await;
     }

@@ -34,11 +34,24 @@ pub struct Layer {
     pub name: &'static str,
     /// What it does for a command.
     pub does: &'static str,
+    /// What cannot be had without it.
+    pub need: Need,
     /// What there is, or why it is not there and what can be done.
     pub state: Result<String, String>,
 }
 
-/// The layers of the sandbox on this machine, each tried out.
+/// What a layer is needed for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Need {
+    /// Any command.
+    Commands,
+    /// Commands in the sandbox.
+    Sandbox,
+    /// Dry runs of commands.
+    DryRun,
+}
+
+/// The layers of the sandbox on this machine, each tried out by a process of its own: this one is not changed.
 pub fn layers() -> Vec<Layer> {
     crate::platform::layers()
 }

@@ -4,6 +4,7 @@ mod apply_patch;
 mod delete;
 pub(crate) mod diff;
 mod edit;
+mod helper;
 mod ladder;
 mod list;
 mod omission;
@@ -14,16 +15,24 @@ mod write;
 pub use apply_patch::ApplyPatch;
 pub use delete::Delete;
 pub use edit::Edit;
+pub use helper::Helper;
 pub use list::List;
 pub use read::Read;
 pub use write::Write;
 
 use toolpost_core::Pack;
 
+/// What a host says about its file tools.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// Reads a PDF and writes its text, the pages apart by form feeds; without, PDFs are attached only.
+    pub pdf: Option<Helper>,
+}
+
 /// The pack.
-pub fn pack() -> Pack {
+pub fn pack(settings: &Settings) -> Pack {
     Pack::new(crate::manifest("filesystem.json", include_str!("filesystem.json")))
-        .with(Read)
+        .with(Read { pdf: settings.pdf.clone() })
         .with(Write)
         .with(Edit)
         .with(ApplyPatch)

@@ -14,13 +14,20 @@ use toolpost_core::{Manifest, Pack, Registry, Services, ToolError};
 /// What a host says about its tools.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
+    /// About files.
+    pub filesystem: filesystem::Settings,
     /// About commands.
     pub shell: shell::Settings,
 }
 
 /// Every built-in pack, in the order in which its tools are listed.
 pub fn packs(settings: &Settings) -> Vec<Pack> {
-    vec![filesystem::pack(), search::pack(), shell::pack(settings.shell.clone()), meta::pack()]
+    vec![
+        filesystem::pack(&settings.filesystem),
+        search::pack(),
+        shell::pack(settings.shell.clone()),
+        meta::pack(),
+    ]
 }
 
 /// Adds the tools of every built-in pack, whatever services there are.

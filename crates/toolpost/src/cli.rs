@@ -250,6 +250,9 @@ pub enum Internal {
     Reference,
     /// Print the JSON Schema of the configuration.
     ConfigSchema,
+    /// Print the text of the PDF on standard input.
+    #[cfg(feature = "pdf")]
+    PdfText,
 }
 
 fn parse_allow_rule(text: &str) -> Result<Rule, String> {

@@ -64,6 +64,8 @@ pub struct Config {
     pub notes: Vec<String>,
     /// The secrets to take out of everything.
     pub redactor: Redactor,
+    /// What the file tools get beside the workspace.
+    pub filesystem: toolpost_tools::filesystem::Settings,
     /// What commands get, and how they are confined.
     pub shell: toolpost_tools::shell::Settings,
 }
@@ -82,6 +84,7 @@ impl Config {
         let policy = Layers::policy(&values).with_rules(policy::Layer::BuiltIn, own_files);
         let shell = commands::settings(&values, &environment, &roots);
         Ok(Config {
+            filesystem: toolpost_tools::filesystem::Settings::default(),
             shell,
             is_session_named: values.session.is_some(),
             home: environment.home,

@@ -77,7 +77,9 @@ fn with_runtime(
     command: impl FnOnce(Runtime) -> u8,
 ) -> u8 {
     let confirm = Arc::new(confirm::Terminal::new(flags.yes, printer));
-    let runtime = Config::resolve(flags, environment).and_then(|config| {
+    let runtime = Config::resolve(flags, environment).and_then(|mut config| {
+        // Only here, where this program is known to be `toolpost`, is it its own helper.
+        config.filesystem.pdf = commands::internal::pdf_helper();
         config.notes.iter().for_each(|note| printer.say(output::Tone::Note, &format!("note: {note}")));
         Runtime::open(&config, printer.progress(), confirm)
     });

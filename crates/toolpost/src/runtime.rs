@@ -44,7 +44,8 @@ impl Runtime {
             );
         let registry = Arc::new(Registry::with_texts(texts));
         // No services yet: what needs one appears with it.
-        let settings = toolpost_tools::Settings { shell: config.shell.clone() };
+        let settings =
+            toolpost_tools::Settings { filesystem: config.filesystem.clone(), shell: config.shell.clone() };
         toolpost_tools::register_default(&registry, &Services::default(), &settings)?;
         let cancel = CancellationToken::new();
         let mut context = Context::builder(workspace)

@@ -62,14 +62,25 @@ fn place(path: &str) -> Option<(&str, &str)> {
 
 fn positions(code: &str, word: &str) -> Vec<usize> {
     let mut positions = code::positions_of_word(code, word);
-    // The parser of the command line has a `Command` too, and so has the crate that starts them.
+    // The parser of the command line has a `Command` too.
     positions.retain(|position| {
         !["clap::", "toolpost_process::"].iter().any(|owner| code[..*position].ends_with(owner))
     });
+    // So has the crate behind the door, and who takes it from there goes through it.
+    if word == "Command::new" && takes_ours(code) {
+        positions.clear();
+    }
     if let Some((outer, inner)) = word.split_once("::") {
         positions.extend(positions_in_groups(code, outer, inner));
     }
     positions
+}
+
+/// Whether `Command` is that of toolpost-process, and no other is to be had.
+fn takes_ours(code: &str) -> bool {
+    let is_imported = code.contains("toolpost_process::Command")
+        || !positions_in_groups(code, "toolpost_process", "Command").is_empty();
+    is_imported && !code.contains("std::process") && !code.contains("tokio::process")
 }
 
 /// Where a group import such as `use std::{fs, io}` names `inner` of `outer`.
@@ -133,6 +144,16 @@ mod tests {
              //- crates/toolpost-store/src/sqlite.rs\nuse std::fs;\n\
              //- crates/toolpost-process/src/start.rs\nuse std::fs; fn a() { Command::new(\"x\") }\n",
             &[],
+        );
+    }
+
+    #[test]
+    fn the_command_of_toolpost_process_is_the_door_itself() {
+        check(
+            super::check,
+            "//- crates/a/src/b.rs\nuse toolpost_process::{Command, Sandbox};\nfn a() { Command::new(\"x\") }\n\
+             //- crates/a/src/c.rs\nuse toolpost_process::{Command as Ours};\nuse std::process::Command;\nfn a() { Command::new(\"x\") }\n",
+            &["crates/a/src/c.rs:3: `Command::new` is not for this place"],
         );
     }
 

@@ -57,6 +57,9 @@ fn prepare(request: &Request, streams: &Streams) -> Result<(), Reply> {
     if request.processes > 0 {
         sys::limit(libc::RLIMIT_NPROC, request.processes).map_err(failed("processes cannot be limited"))?;
     }
+    if request.memory > 0 {
+        sys::limit(libc::RLIMIT_AS, request.memory).map_err(failed("memory cannot be limited"))?;
+    }
     // A core file would put the memory of a command into the workspace.
     sys::limit(libc::RLIMIT_CORE, 0).map_err(failed("core files cannot be switched off"))?;
     sys::default_signals();

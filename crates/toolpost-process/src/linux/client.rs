@@ -25,6 +25,9 @@ use tokio::net::unix::pipe;
 /// The socket of the launcher that runs.
 static LAUNCHER: Mutex<Option<OwnedFd>> = Mutex::new(None);
 
+/// The two kinds of pipe ends that this process holds.
+pub(crate) use pipe::{Receiver, Sender};
+
 /// What a started command is reached by.
 pub(crate) struct Started {
     pub(crate) control: Control,
@@ -150,13 +153,7 @@ fn hand_over(fds: &[std::os::fd::BorrowedFd<'_>]) -> Result<(), Error> {
 
 fn start_launcher() -> Result<OwnedFd, Error> {
     let Some(program) = launcher::program() else {
-        return Err(Error::SandboxUnavailable {
-            layer: "launcher".into(),
-            why: "this program cannot be started again as a launcher; call \
-                  `toolpost_process::launcher::run_if_asked()` as the first line of `main`, or name a program that \
-                  does with `toolpost_process::launcher::set_helper(path)`"
-                .into(),
-        });
+        return Err(Error::SandboxUnavailable { layer: "launcher".into(), why: launcher::MISSING.into() });
     };
     let failed = |error: io::Error| {
         Error::launcher(format!("the launcher `{}` could not be started: {error}", program.display()))
@@ -192,6 +189,7 @@ fn request(command: &Command) -> Request {
         grace_ms: milliseconds(command.limits.grace),
         cpu_s: command.limits.cpu.map_or(0, |limit| limit.as_secs().max(1)),
         processes: command.limits.processes.unwrap_or(0),
+        memory: command.limits.memory.unwrap_or(0),
         view: command.sandbox.as_ref().map(|sandbox| view(command, sandbox)),
     }
 }

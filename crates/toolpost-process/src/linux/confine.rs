@@ -35,7 +35,7 @@ const IOCTL: u64 = 1 << 15;
 const SCOPES: u64 = 0b11;
 
 /// Everything visible may be read and run; only what is writable may be changed. The mounts say the same: two walls.
-fn landlock(view: &View) -> io::Result<()> {
+pub(super) fn landlock(view: &View) -> io::Result<()> {
     let version = sys::landlock_version()?;
     let mut all = FIRST;
     for (since, access) in [(2, REFER), (3, TRUNCATE), (5, IOCTL)] {

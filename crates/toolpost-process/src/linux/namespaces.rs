@@ -63,7 +63,7 @@ impl Entered {
     }
 }
 
-const USER: &str = "user namespace";
+pub(super) const USER: &str = "user namespace";
 const NETWORK: &str = "network namespace";
 
 /// Makes the namespaces in a short-lived child, and keeps hold of them.
@@ -73,17 +73,7 @@ fn make() -> Result<Made, Reply> {
         true => (USER, libc::CLONE_NEWUSER),
         false => (NETWORK, 0),
     };
-    let failed = |error: &io::Error| match error.raw_os_error() {
-        Some(libc::EPERM | libc::ENOSPC) if needs_user => Reply::NoSandbox {
-            layer: layer.into(),
-            why: format!(
-                "{error}; this machine does not let ordinary users make namespaces (see the settings \
-                 `kernel.unprivileged_userns_clone`, `user.max_user_namespaces` and \
-                 `kernel.apparmor_restrict_unprivileged_userns`)"
-            ),
-        },
-        _ => Reply::no_sandbox(layer, error),
-    };
+    let failed = |error: &io::Error| missing(layer, needs_user, error);
     let (mut from_child, to_parent) = io::pipe().map_err(|error| failed(&error))?;
     let (from_parent, to_child) = io::pipe().map_err(|error| failed(&error))?;
     let ids = (rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw());
@@ -109,15 +99,42 @@ fn make() -> Result<Made, Reply> {
     made
 }
 
-fn enter_new(user: i32, (uid, gid): (u32, u32)) -> io::Result<()> {
+/// Takes on the right to make namespaces: in a user namespace, unless this process has it.
+pub(super) fn become_admin() -> Result<(), Reply> {
+    if sys::has_admin_capability() {
+        return Ok(());
+    }
+    let ids = (rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw());
+    sys::unshare(libc::CLONE_NEWUSER).and_then(|()| map(ids)).map_err(|error| missing(USER, true, &error))
+}
+
+fn missing(layer: &str, needs_user: bool, error: &io::Error) -> Reply {
+    match error.raw_os_error() {
+        Some(libc::EPERM | libc::EACCES | libc::ENOSPC) if needs_user => Reply::NoSandbox {
+            layer: layer.into(),
+            why: format!(
+                "{error}; this machine does not let ordinary users make namespaces (see the settings \
+                 `kernel.unprivileged_userns_clone`, `user.max_user_namespaces` and \
+                 `kernel.apparmor_restrict_unprivileged_userns`)"
+            ),
+        },
+        _ => Reply::no_sandbox(layer, error),
+    }
+}
+
+fn enter_new(user: i32, ids: (u32, u32)) -> io::Result<()> {
     sys::unshare(user | libc::CLONE_NEWNET | libc::CLONE_NEWIPC)?;
     if user != 0 {
-        // Everybody is who they were; nobody else exists.
-        fs::write("/proc/self/setgroups", "deny")?;
-        fs::write("/proc/self/uid_map", format!("{uid} {uid} 1"))?;
-        fs::write("/proc/self/gid_map", format!("{gid} {gid} 1"))?;
+        map(ids)?;
     }
     sys::loopback_up()
+}
+
+/// Everybody is who they were; nobody else exists.
+fn map((uid, gid): (u32, u32)) -> io::Result<()> {
+    fs::write("/proc/self/setgroups", "deny")?;
+    fs::write("/proc/self/uid_map", format!("{uid} {uid} 1"))?;
+    fs::write("/proc/self/gid_map", format!("{gid} {gid} 1"))
 }
 
 fn hold(pid: i32, user: bool) -> io::Result<Made> {

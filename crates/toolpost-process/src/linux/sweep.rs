@@ -44,7 +44,15 @@ fn children(pid: u32) -> Vec<u32> {
 
 /// What a process is called, for a person; none for one that has ended and only waits to be taken note of.
 pub(super) fn name_of(pid: u32) -> Option<String> {
-    let line = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+    let mut line = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+    // In the middle of becoming another program a process has no command line for a moment.
+    for _ in 0..3 {
+        if !line.is_empty() || has_ended(pid) {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+        line = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+    }
     let shown: Vec<u8> = match line.is_empty() {
         true => {
             let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
@@ -63,6 +71,11 @@ pub(super) fn name_of(pid: u32) -> Option<String> {
         .map(|letter| if letter.is_control() { ' ' } else { letter })
         .collect();
     Some(cut(text))
+}
+
+fn has_ended(pid: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(')').is_none_or(|(_, tail)| tail.trim_start().starts_with(['Z', 'X']))
 }
 
 fn cut(mut text: String) -> String {

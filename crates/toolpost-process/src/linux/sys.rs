@@ -179,6 +179,14 @@ pub(super) fn has_admin_capability() -> bool {
     result == 0 && data[0] & (1 << SYS_ADMIN) != 0
 }
 
+/// Reads no byte of this process's own memory, by a way that the filter refuses.
+pub(super) fn read_own_memory() -> io::Result<()> {
+    let own = i64::from(std::process::id());
+    // SAFETY: both lists are empty.
+    check(unsafe { libc::syscall(libc::SYS_process_vm_readv, own, 0_i64, 0_i64, 0_i64, 0_i64, 0_i64) })
+        .map(drop)
+}
+
 /// Closes every descriptor from `first` on.
 pub(super) fn close_from(first: u32) {
     // SAFETY: the callers own none of the descriptors they close.

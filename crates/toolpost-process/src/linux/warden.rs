@@ -3,7 +3,7 @@
 use super::keeper::{self, Job};
 use super::namespaces::Shared;
 use super::sys::{self, Fork};
-use super::{post, sweep};
+use super::{post, probe, sweep};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{Mode, OFlags};
 use std::collections::BTreeSet;
@@ -15,7 +15,8 @@ const LAST: Duration = Duration::from_secs(2);
 
 /// Runs until the process that started this one lets go of the socket.
 pub(crate) fn run() -> ! {
-    match serve() {
+    let is_probe = std::env::args_os().nth(1).is_some_and(|word| word == probe::WORD);
+    match if is_probe { probe::run() } else { serve() } {
         Ok(()) => sys::exit(0),
         Err(_) => sys::exit(1),
     }

@@ -14,6 +14,7 @@ pub(super) struct Request {
     pub(super) grace_ms: u64,
     pub(super) cpu_s: u64,
     pub(super) processes: u64,
+    pub(super) memory: u64,
     pub(super) view: Option<View>,
 }
 
@@ -94,7 +95,7 @@ impl Request {
         out.list(&self.argv);
         out.list(&self.environment);
         out.bytes(&self.folder);
-        for number in [self.wall_ms, self.grace_ms, self.cpu_s, self.processes] {
+        for number in [self.wall_ms, self.grace_ms, self.cpu_s, self.processes, self.memory] {
             out.number(number);
         }
         out.number(u64::from(self.view.is_some()));
@@ -119,6 +120,7 @@ impl Request {
             grace_ms: from.number()?,
             cpu_s: from.number()?,
             processes: from.number()?,
+            memory: from.number()?,
             view: None,
         };
         if from.number()? == 1 {
@@ -229,8 +231,13 @@ mod tests {
     #[test]
     fn what_is_written_is_read_back() {
         let list = vec![b"a".to_vec(), b"\xff/b".to_vec()];
-        let mut request =
-            Request { argv: list.clone(), wall_ms: 7, folder: b"/".to_vec(), ..Request::default() };
+        let mut request = Request {
+            argv: list.clone(),
+            wall_ms: 7,
+            memory: 9,
+            folder: b"/".to_vec(),
+            ..Request::default()
+        };
         assert_eq!(Request::decode(&request.encode()).unwrap(), request);
         request.view = Some(View { hidden: list, home: b"/h".to_vec(), network: true, ..View::default() });
         let bytes = request.encode();

@@ -3,7 +3,7 @@
 use crate::stage::{limits, mark, processes, run, shell, try_run};
 use std::path::Path;
 use std::time::Duration;
-use toolpost_process::{Exit, Stdin, Why};
+use toolpost_process::{Exit, Limits, Stdin, Why};
 
 const HERE: &str = "/tmp";
 
@@ -103,4 +103,15 @@ async fn the_environment_is_what_was_given_and_no_descriptor_is_inherited() {
     assert_eq!(done.text, "HOME PATH PWD SHLVL _ 0 1 2 3 ", "3 is the folder that `ls` reads");
     let done = run(shell("tty; cat /dev/tty", Path::new(HERE))).await;
     assert!(done.text.contains("not a tty") && done.text.contains("No such device"), "{}", done.text);
+}
+
+#[tokio::test]
+async fn memory_is_limited() {
+    let folder = tempfile::tempdir().unwrap();
+    let limited = Limits { memory: Some(64 << 20), ..limits(20_000) };
+    let line = "head -c 100000000 /dev/zero | tail -c 99999999 | wc -c";
+    let free = run(shell(line, folder.path())).await;
+    assert_eq!(free.text.trim(), "99999999");
+    let bound = run(shell(line, folder.path()).limits(limited)).await;
+    assert!(!bound.text.contains("99999999") && bound.text.contains("memory"), "{}", bound.text);
 }

@@ -1,4 +1,5 @@
-//! `read`: one file as numbered lines, an image or a PDF as an attachment, a folder as its names.
+//! `read`: one file as numbered lines, an image or a PDF as an attachment (a PDF with its text where a helper can read
+//! it), a folder as its names.
 //!
 //! The file is streamed: neither its size nor the length of its lines costs memory.
 
@@ -6,7 +7,9 @@ pub(super) mod attached;
 pub(super) mod encoding;
 mod folder;
 mod lines;
+mod pdf;
 
+use crate::filesystem::Helper;
 use encoding::Encoding;
 use lines::{Page, Wanted};
 use schemars::JsonSchema;
@@ -69,6 +72,9 @@ pub struct Data {
     /// `utf-8`, `utf-16le`, `utf-16be` or `latin-1`.
     #[serde(skip_serializing_if = "Option::is_none")]
     encoding: Option<String>,
+    /// Pages of a PDF.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pages: Option<u64>,
     /// SHA-256 of the file's bytes, where it was read to its end.
     #[serde(skip_serializing_if = "Option::is_none")]
     hash: Option<String>,
@@ -86,7 +92,11 @@ fn is_false(value: &bool) -> bool {
 }
 
 /// The tool.
-pub struct Read;
+#[derive(Debug, Default)]
+pub struct Read {
+    /// What reads the text of PDFs; without, they are attached only.
+    pub pdf: Option<Helper>,
+}
 
 impl Tool for Read {
     type Args = Args;
@@ -111,13 +121,29 @@ impl Tool for Read {
         }
         let file = ctx.open(&args.file_path).await?;
         let blocking = ctx.clone();
-        tokio::task::spawn_blocking(move || read(&blocking, file, &args))
-            .await
-            .map_err(|error| ToolError::new(Code::ReadError, format!("reading stopped: {error}")))?
+        let (args, found) = tokio::task::spawn_blocking(move || {
+            let found = read(&blocking, file, &args);
+            (args, found)
+        })
+        .await
+        .map_err(|error| ToolError::new(Code::ReadError, format!("reading stopped: {error}")))?;
+        match (found?, &self.pdf) {
+            (Found::Pdf(attached, bytes), Some(helper)) => {
+                pdf::with_text(ctx, helper, &args, bytes, attached).await
+            }
+            (Found::Pdf(output, _) | Found::Other(output), _) => Ok(output),
+        }
     }
 }
 
-fn read(ctx: &Context, mut file: File, args: &Args) -> Result<Output<Data>, ToolError> {
+/// What was read.
+enum Found {
+    /// A PDF, attached, and its bytes.
+    Pdf(Output<Data>, Vec<u8>),
+    Other(Output<Data>),
+}
+
+fn read(ctx: &Context, mut file: File, args: &Args) -> Result<Found, ToolError> {
     let mut head = vec![0; 64 * 1024];
     let filled = fill(&mut file, &mut head)?;
     head.truncate(filled);
@@ -125,12 +151,7 @@ fn read(ctx: &Context, mut file: File, args: &Args) -> Result<Output<Data>, Tool
         return attached::attachment(ctx, file, media_type);
     }
     let encoding = Encoding::guess(&head).ok_or_else(|| is_binary(&file, &head))?;
-    let wanted = Wanted {
-        first: args.offset.max(1),
-        limit: args.limit.max(1),
-        // Room for the note at the end.
-        bytes: ctx.output_budget().bytes.saturating_sub(400),
-    };
+    let wanted = Wanted::new(ctx, args);
     let File { stat, reader } = file;
     let page = lines::page(ctx, Cursor::new(head).chain(reader), stat.size, encoding, &wanted)
         .map_err(|error| error.named(&stat.name))?;
@@ -148,6 +169,7 @@ fn read(ctx: &Context, mut file: File, args: &Args) -> Result<Output<Data>, Tool
         next_offset: page.next,
         cut_lines: page.cut,
         encoding: Some(encoding.name().to_owned()),
+        pages: None,
         hash: page.hash,
         unchanged: false,
     };
@@ -160,10 +182,21 @@ fn read(ctx: &Context, mut file: File, args: &Args) -> Result<Output<Data>, Tool
         if seen.is_unchanged(&stat.name, &range, text.as_bytes()) && !args.force {
             let note =
                 format!("unchanged since it was last shown: lines {}", shown_range(&wanted, data.lines));
-            return Ok(Output::new(&stat.name, note, Data { unchanged: true, ..data }));
+            return Ok(Found::Other(Output::new(&stat.name, note, Data { unchanged: true, ..data })));
         }
     }
-    Ok(Output::new(&stat.name, text, data))
+    Ok(Found::Other(Output::new(&stat.name, text, data)))
+}
+
+impl Wanted {
+    fn new(ctx: &Context, args: &Args) -> Wanted {
+        Wanted {
+            first: args.offset.max(1),
+            limit: args.limit.max(1),
+            // Room for the note at the end.
+            bytes: ctx.output_budget().bytes.saturating_sub(400),
+        }
+    }
 }
 
 fn past_the_end(name: &str, what: &str, total: u64, first: u64) -> ToolError {

@@ -32,7 +32,7 @@ pub(crate) fn ground() -> TempDir {
 
 pub(crate) fn executor(policy: Policy, shell: shell::Settings) -> Executor {
     let registry = Arc::new(Registry::new());
-    toolpost_tools::register_all(&registry, &Settings { shell }).unwrap();
+    toolpost_tools::register_all(&registry, &Settings { shell, ..Settings::default() }).unwrap();
     Executor::new(registry, policy)
 }
 

@@ -9,9 +9,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 use toolpost_core::{
-    AttachmentContent, BoxFuture, Call, Context, Disk, Entries, File, Lock, Memory, Redactor, Seen, Spill,
-    SpillLimits, Stat, ToolError, Workspace, WorkspacePath, Written,
+    AttachmentContent, BoxFuture, Call, Context, Disk, Entries, Executor, File, Lock, Memory, Policy,
+    Redactor, Registry, Seen, Spill, SpillLimits, Stat, ToolError, Workspace, WorkspacePath, Written,
 };
+use toolpost_tools::Settings;
+use toolpost_tools::filesystem::{self, Helper};
 
 const FIXTURE: &str = "\
 //- src/main.rs
@@ -455,4 +457,56 @@ fn an_attachment_that_grows_while_it_is_read_is_refused() {
     let inner = Disk::open([folder.path()]).unwrap();
     let ctx = Context::builder(Arc::new(Disturbed { inner, disturb: grow })).build();
     assert_eq!(code(&call(&ctx, "read", json!({"filePath": "a.png"}))), "TOO_LARGE");
+}
+
+/// `read` with this line of a shell in place of what reads PDFs.
+fn read_pdf_with(line: &str, args: Value) -> Value {
+    let folder = folder();
+    let root = folder.path().display().to_string();
+    std::fs::write(folder.path().join("a.pdf"), "%PDF-1.4 given\n").unwrap();
+    std::fs::write(folder.path().join("secret"), "canary").unwrap();
+    let line = format!("given=$(cat); {}", line.replace("ROOT", &root));
+    let pdf = Helper { program: "/bin/sh".into(), args: vec!["-c".into(), line], ..Helper::default() };
+    let settings = Settings { filesystem: filesystem::Settings { pdf: Some(pdf) }, ..Settings::default() };
+    let registry = Arc::new(Registry::new());
+    toolpost_tools::register_all(&registry, &settings).unwrap();
+    let executor = Executor::new(registry, Policy::default());
+    let context = Context::builder(Arc::new(Disk::open([folder.path()]).unwrap())).build();
+    let call = executor.call(&context, "read", args);
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    runtime.block_on(call).to_json()
+}
+
+#[test]
+fn the_text_of_a_pdf_is_taken_from_a_confined_helper() {
+    for (line, expected) in [
+        (r"printf 'one\ntwo\ftwo'", "1: == page 1 of 2 ==\n2: one\n3: two\n4: == page 2 of 2 ==\n5: two\n("),
+        (r#"printf '%s' "$given""#, "1: == page 1 of 1 ==\n2: %PDF-1.4 given\n("),
+        // It sees no file of the user's, and changes none.
+        ("cat ROOT/secret || echo none", "1: == page 1 of 1 ==\n2: none\n("),
+        ("echo x > ROOT/a.pdf || echo none", "1: == page 1 of 1 ==\n2: none\n("),
+        (
+            "echo why >&2; exit 3",
+            "a.pdf is attached as a PDF (15 bytes); its text cannot be had: it ended with code 3: why",
+        ),
+        (
+            "kill -9 $$",
+            "a.pdf is attached as a PDF (15 bytes); its text cannot be had: it was ended by signal 9",
+        ),
+        ("true", "a.pdf is attached as a PDF (15 bytes); no text on its 1 pages; they may be pictures"),
+    ] {
+        let envelope = read_pdf_with(line, json!({"filePath": "a.pdf"}));
+        let text = envelope["output"].as_str().unwrap();
+        assert!(text.starts_with(expected), "{line}: {envelope}");
+        assert_eq!(envelope["attachments"].as_array().unwrap().len(), 1, "{line}: {envelope}");
+    }
+    // One that says too much is cut, one that grows is stopped.
+    let started = Instant::now();
+    let envelope = read_pdf_with("yes", json!({"filePath": "a.pdf", "limit": 2}));
+    assert!(envelope["output"].as_str().unwrap().contains("goes on beyond what is taken"), "{envelope}");
+    assert_eq!(envelope["data"]["nextOffset"], 3);
+    let envelope =
+        read_pdf_with("head -c 3000000000 /dev/zero | tail -c 2999999999", json!({"filePath": "a.pdf"}));
+    assert!(envelope["output"].as_str().unwrap().contains("attached as a PDF"), "{envelope}");
+    assert!(started.elapsed() < Duration::from_secs(19), "{:?}", started.elapsed());
 }

@@ -1,6 +1,7 @@
 //! `toolpost doctor`: what holds, where it comes from, what waits, what is broken and how to mend it.
 //!
-//! It only looks: nothing is written, trusted or started. It goes on where something is broken, so that one look
+//! It only looks: nothing is written or trusted, and nothing of the workspace's is started. The layers of the sandbox are
+//! tried out by a process that ends with it. It goes on where something is broken, so that one look
 //! shows everything.
 
 mod page;
@@ -10,13 +11,15 @@ use crate::commands::tools::price;
 use crate::config::answers::AnswerFiles;
 use crate::config::env::Environment;
 use crate::config::{
-    DataDirectory, DataState, FileState, Inventory, Layers, Values, cwd, roots, roots_origin,
+    DataDirectory, DataState, FileState, Inventory, Layers, Place, Values, cwd, roots, roots_origin,
 };
 use crate::output::{Mark, Printer};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use toolpost_core::policy::{Layer, Policy, Rule, Warning, protected};
 use toolpost_core::{Disk, Registry, Services, Texts, ToolError, Workspace};
+use toolpost_process::Need;
+use toolpost_tools::shell::Confinement;
 
 /// Everything that was found out.
 struct Report {
@@ -31,6 +34,7 @@ struct Report {
     tools: Vec<Tool>,
     packs: Vec<Pack>,
     data: DataDirectory,
+    sandbox: Vec<toolpost_process::Layer>,
     findings: Vec<Finding>,
 }
 
@@ -89,6 +93,7 @@ fn look(flags: &Flags, environment: &Environment) -> Result<Report, ToolError> {
         tools: Vec::new(),
         packs: packs(&policy),
         data: DataDirectory::inspect(environment.data_directory.as_deref(), &folders),
+        sandbox: toolpost_process::layers(),
         layers,
         values,
         saved,
@@ -133,6 +138,7 @@ impl Report {
             self.broken(line, "");
         }
         self.judge_data();
+        self.judge_sandbox();
         for line in self.values.warnings.iter().map(ToString::to_string).collect::<Vec<_>>() {
             if self.layers.trust_problem.as_ref().is_none_or(|problem| problem.to_string() != line) {
                 self.note(line, "");
@@ -187,6 +193,31 @@ impl Report {
         }
     }
 
+    /// What is missing for commands as they would be run, named with what can be done.
+    fn judge_sandbox(&mut self) {
+        let is_wanted = confinement(&self.values).0 == Confinement::Strict;
+        let missing = |wanted: Need| -> Option<String> {
+            let layers = self.sandbox.iter().filter(|layer| layer.need == wanted && layer.state.is_err());
+            let names: Vec<&str> = layers.map(|layer| layer.name).collect();
+            (!names.is_empty()).then(|| names.join(", "))
+        };
+        let [commands, sandbox, dry_run] = [Need::Commands, Need::Sandbox, Need::DryRun].map(missing);
+        if let Some(names) = commands {
+            self.broken(format!("commands cannot be run; missing: {names}"), "");
+        }
+        match sandbox {
+            Some(names) if is_wanted => self.broken(
+                format!("commands cannot be confined, so none is run; missing: {names}"),
+                "what each lacks is said above; `--sandbox none` runs commands without a sandbox",
+            ),
+            Some(names) => self.note(format!("commands could not be confined here; missing: {names}"), ""),
+            None => {}
+        }
+        if let Some(names) = dry_run {
+            self.note(format!("commands have no dry run here; missing: {names}"), "");
+        }
+    }
+
     fn is_broken(&self) -> bool {
         self.findings.iter().any(|finding| finding.mark == Mark::Broken)
     }
@@ -219,6 +250,15 @@ impl Report {
             .iter()
             .map(|one| json!({"broken": one.mark == Mark::Broken, "what": one.what, "fix": one.fix}))
             .collect();
+        let layers: Vec<Value> = self
+            .sandbox
+            .iter()
+            .map(|layer| {
+                let (found, missing) = (layer.state.as_ref().ok(), layer.state.as_ref().err());
+                json!({"name": layer.name, "does": layer.does, "neededFor": need(layer.need), "found": found, "missing": missing})
+            })
+            .collect();
+        let (confinement, confinement_place) = confinement(values);
         let timeout = values.timeout.as_ref().map(
             |timeout| json!({"value": format!("{}s", timeout.value.as_secs_f64()), "from": timeout.place}),
         );
@@ -236,6 +276,7 @@ impl Report {
                 "dialect": {"value": values.dialect.value.name(), "from": values.dialect.place},
                 "descriptions": values.descriptions,
                 "session": values.session,
+                "sandbox": {"value": word(confinement), "from": confinement_place},
                 "rules": values.rules.iter().chain(&self.saved).collect::<Vec<_>>(),
                 "inert": values.inert,
                 "problems": self.layers.problems,
@@ -246,9 +287,33 @@ impl Report {
             "tools": {"list": tools, "totalTokens": self.total_tokens()},
             "packs": packs,
             "protected": protected(),
+            "sandbox": layers,
             "data": self.data,
             "findings": findings,
         })
+    }
+}
+
+/// How commands are confined, and where that is set.
+fn confinement(values: &Values) -> (Confinement, Place) {
+    match &values.sandbox {
+        Some(sandbox) => (sandbox.value, sandbox.place.clone()),
+        None => (Confinement::default(), Place::built_in()),
+    }
+}
+
+fn word(confinement: Confinement) -> &'static str {
+    match confinement {
+        Confinement::Strict => "strict",
+        Confinement::None => "none",
+    }
+}
+
+fn need(need: Need) -> &'static str {
+    match need {
+        Need::Commands => "commands",
+        Need::Sandbox => "sandbox",
+        Need::DryRun => "dry run",
     }
 }
 

@@ -219,7 +219,11 @@ impl Layers {
         Values {
             // A project may ask for the sandbox at once; it may not take it away.
             sandbox: match (&project.sandbox, &sandbox) {
-                (Some(theirs), _) if theirs.value == Confinement::Strict && self.flags.sandbox.is_none() => {
+                (Some(theirs), _)
+                    if theirs.value == Confinement::Strict
+                        && self.flags.sandbox.is_none()
+                        && self.environment.sandbox.is_none() =>
+                {
                     Some(theirs.clone())
                 }
                 _ => sandbox,

@@ -1,6 +1,6 @@
 //! Files that come as attachments: images and PDFs, known by their first bytes.
 
-use super::{Data, failed};
+use super::{Data, Found, failed};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use std::io::{Read, Seek, SeekFrom};
@@ -38,7 +38,7 @@ pub(in crate::filesystem) fn known_binary(head: &[u8]) -> Option<&'static str> {
     }
 }
 
-pub(super) fn attachment(ctx: &Context, mut file: File, media_type: &str) -> Result<Output<Data>, ToolError> {
+pub(super) fn attachment(ctx: &Context, mut file: File, media_type: &str) -> Result<Found, ToolError> {
     let name = file.stat.name.clone();
     if file.stat.size > MAX_BYTES {
         return Err(too_large(&name, file.stat.size));
@@ -62,11 +62,12 @@ pub(super) fn attachment(ctx: &Context, mut file: File, media_type: &str) -> Res
         size: bytes.len() as u64,
         ..Data::default()
     };
-    Ok(Output::new(&name, text, data).attach(Attachment {
+    let output = Output::new(&name, text, data).attach(Attachment {
         media_type: media_type.to_owned(),
         filename: name.rsplit('/').next().unwrap_or(&name).to_owned(),
         content: AttachmentContent::Data(STANDARD.encode(&bytes)),
-    }))
+    });
+    Ok(if is_pdf { Found::Pdf(output, bytes) } else { Found::Other(output) })
 }
 
 fn too_large(name: &str, size: u64) -> ToolError {

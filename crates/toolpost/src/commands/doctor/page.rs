@@ -7,6 +7,8 @@ use crate::output::{Mark, Printer, one_line};
 use std::collections::BTreeMap;
 use toolpost_core::Capability;
 use toolpost_core::policy::protected;
+use toolpost_process::Need;
+use toolpost_tools::shell::Confinement;
 
 /// Lines of lists end here.
 const WIDTH: usize = 96;
@@ -19,6 +21,7 @@ pub(super) fn page(printer: &Printer, report: &Report) -> String {
     trust(&mut page, report);
     tools(&mut page, report);
     packs(&mut page, report);
+    sandbox(&mut page, report);
     protected_files(&mut page);
     data(&mut page, report);
     findings(&mut page, report);
@@ -99,6 +102,8 @@ fn configuration(page: &mut Page<'_>, report: &Report) {
     if let Some(folder) = &values.descriptions {
         page.row("descriptions", &folder.value.display().to_string(), &folder.place.to_string());
     }
+    let (confinement, place) = super::confinement(values);
+    page.row("sandbox", super::word(confinement), &place.to_string());
     if let Some(session) = &values.session {
         page.row("session", &session.value, &session.place.to_string());
     }
@@ -149,6 +154,21 @@ fn packs(page: &mut Page<'_>, report: &Report) {
         match &pack.missing {
             None => page.row(&pack.name, &pack.profile, "allowed"),
             Some(why) => page.row(&pack.name, &pack.profile, &format!("not allowed as a whole: {why}")),
+        }
+    }
+}
+
+fn sandbox(page: &mut Page<'_>, report: &Report) {
+    page.heading("Commands, and the layers of their sandbox, each tried out");
+    let (confinement, _) = super::confinement(&report.values);
+    for layer in &report.sandbox {
+        match &layer.state {
+            Ok(found) => page.marked(Mark::Good, &format!("{}: {} ({found})", layer.name, layer.does)),
+            Err(why) => {
+                let is_needed = layer.need != Need::DryRun && confinement == Confinement::Strict;
+                let mark = if is_needed { Mark::Broken } else { Mark::Note };
+                page.marked(mark, &format!("{}: {}; missing: {why}", layer.name, layer.does));
+            }
         }
     }
 }

@@ -1,0 +1,67 @@
+//! The text of a PDF, by a helper in a sandbox: a file that makes it crash, loop or grow costs this one call its text.
+
+use super::lines;
+use super::{Args, Data, Encoding, Wanted, note, past_the_end};
+use crate::filesystem::helper::{Bounds, Helper};
+use std::io::Cursor;
+use std::path::Path;
+use std::time::Duration;
+use toolpost_core::{Context, Output, ToolError};
+use toolpost_process::Sandbox;
+
+const BOUNDS: Bounds = Bounds { time: Duration::from_secs(20), memory: 512 << 20, output: 8 << 20 };
+
+/// Puts the text of its pages, as numbered lines, before the attachment. The attachment comes with the first lines only.
+pub(super) async fn with_text(
+    ctx: &Context,
+    helper: &Helper,
+    args: &Args,
+    bytes: Vec<u8>,
+    attached: Output<Data>,
+) -> Result<Output<Data>, ToolError> {
+    let said = match helper.run(Path::new("/"), Sandbox::default(), bytes, BOUNDS).await {
+        Ok(said) => said,
+        Err(why) => return Ok(noted(attached, &format!("its text cannot be had: {why}"))),
+    };
+    let text = String::from_utf8_lossy(&said.bytes);
+    let pages: Vec<&str> = text.split('\x0c').map(str::trim).collect();
+    if pages.iter().all(|page| page.is_empty()) {
+        let why = format!("no text on its {} pages; they may be pictures", pages.len());
+        return Ok(noted(attached, &why));
+    }
+    let name = attached.title.clone();
+    let whole: String = pages
+        .iter()
+        .enumerate()
+        .map(|(at, page)| format!("== page {} of {} ==\n{page}\n", at + 1, pages.len()))
+        .collect();
+    let wanted = Wanted::new(ctx, args);
+    let size = whole.len() as u64;
+    let page = lines::page(ctx, Cursor::new(whole), size, Encoding::Utf8, &wanted)
+        .map_err(|error| error.named(&name))?;
+    if page.lines == 0 && wanted.first > 1 {
+        return Err(past_the_end(&name, "lines of text", page.total.unwrap_or(0), wanted.first));
+    }
+    let cut = if said.is_cut { "(the text goes on beyond what is taken of it)" } else { "" };
+    let mut output = attached;
+    let attached = if wanted.first == 1 { format!("({})", output.text) } else { String::new() };
+    output.text = format!("{}{}{cut}{attached}", page.text, note(ctx, &page, &wanted));
+    if wanted.first > 1 {
+        output.attachments.clear();
+    }
+    output.data = Data {
+        start_line: wanted.first,
+        lines: page.lines,
+        total_lines: page.total,
+        next_offset: page.next,
+        cut_lines: page.cut,
+        pages: Some(pages.len() as u64),
+        ..output.data
+    };
+    Ok(output)
+}
+
+fn noted(mut attached: Output<Data>, why: &str) -> Output<Data> {
+    attached.text = format!("{}; {why}", attached.text);
+    attached
+}
