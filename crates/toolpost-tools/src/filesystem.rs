@@ -4,6 +4,7 @@ mod apply_patch;
 mod delete;
 pub(crate) mod diff;
 mod edit;
+mod format;
 mod helper;
 mod ladder;
 mod list;
@@ -15,11 +16,13 @@ mod write;
 pub use apply_patch::ApplyPatch;
 pub use delete::Delete;
 pub use edit::Edit;
+pub use format::{Formatted, Formatter};
 pub use helper::Helper;
 pub use list::List;
 pub use read::Read;
 pub use write::Write;
 
+use std::sync::Arc;
 use toolpost_core::Pack;
 
 /// What a host says about its file tools.
@@ -27,15 +30,18 @@ use toolpost_core::Pack;
 pub struct Settings {
     /// Reads a PDF and writes its text, the pages apart by form feeds; without, PDFs are attached only.
     pub pdf: Option<Helper>,
+    /// Programs that format files after a change.
+    pub formatters: Vec<Formatter>,
 }
 
 /// The pack.
 pub fn pack(settings: &Settings) -> Pack {
+    let formatters: Arc<[Formatter]> = settings.formatters.clone().into();
     Pack::new(crate::manifest("filesystem.json", include_str!("filesystem.json")))
         .with(Read { pdf: settings.pdf.clone() })
-        .with(Write)
-        .with(Edit)
-        .with(ApplyPatch)
+        .with(Formatted::new(Write, Arc::clone(&formatters)))
+        .with(Formatted::new(Edit, Arc::clone(&formatters)))
+        .with(Formatted::new(ApplyPatch, formatters))
         .with(Delete)
         .with(List)
 }

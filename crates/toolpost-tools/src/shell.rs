@@ -16,6 +16,8 @@ pub use bash_kill::BashKill;
 pub use bash_output::BashOutput;
 pub use settings::{Confinement, Settings};
 
+pub(crate) use bash::view_of;
+
 use std::sync::Arc;
 use toolpost_core::Pack;
 

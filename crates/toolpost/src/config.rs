@@ -84,7 +84,10 @@ impl Config {
         let policy = Layers::policy(&values).with_rules(policy::Layer::BuiltIn, own_files);
         let shell = commands::settings(&values, &environment, &roots);
         Ok(Config {
-            filesystem: toolpost_tools::filesystem::Settings::default(),
+            filesystem: toolpost_tools::filesystem::Settings {
+                formatters: commands::formatters(&values, &shell),
+                ..Default::default()
+            },
             shell,
             is_session_named: values.session.is_some(),
             home: environment.home,

@@ -28,6 +28,7 @@ use toolpost_core::{
     Access, Capability, Code, Context, File, Output, Spec, Tool, ToolError, Workspace, WorkspacePath,
 };
 
+use super::format::Changed;
 use report::Data;
 
 /// Bytes that all files of a patch may have together.
@@ -105,6 +106,14 @@ impl Tool for ApplyPatch {
         }
         Ok(output)
     }
+}
+
+impl Changed for Data {
+    fn files(&self) -> Vec<String> {
+        self.remaining()
+    }
+
+    fn formatted(&mut self, _: &str, _: &str, _: usize) {}
 }
 
 /// Reads every file that the patch names.

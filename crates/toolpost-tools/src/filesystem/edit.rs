@@ -5,6 +5,7 @@
 mod failure;
 
 use super::diff::Diff;
+use super::format::Changed;
 use super::ladder::{self, Step, Wanted};
 use super::omission;
 use super::text::{self, Text};
@@ -65,6 +66,16 @@ pub struct Data {
     hash: String,
     /// Whether the file is new.
     created: bool,
+}
+
+impl Changed for Data {
+    fn files(&self) -> Vec<String> {
+        vec![self.path.clone()]
+    }
+
+    fn formatted(&mut self, _: &str, hash: &str, _: usize) {
+        hash.clone_into(&mut self.hash);
+    }
 }
 
 /// The tool.

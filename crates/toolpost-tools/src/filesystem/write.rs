@@ -3,6 +3,7 @@
 //! Mode, links and wholeness are the workspace's part.
 
 use super::diff::Diff;
+use super::format::Changed;
 use super::omission;
 use super::text::{self, Text};
 use crate::one_line;
@@ -50,6 +51,17 @@ pub struct Data {
     /// `crlf` or `lf` where the line endings of the content were changed to those of the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     line_endings: Option<String>,
+}
+
+impl Changed for Data {
+    fn files(&self) -> Vec<String> {
+        vec![self.path.clone()]
+    }
+
+    fn formatted(&mut self, _: &str, hash: &str, bytes: usize) {
+        hash.clone_into(&mut self.hash);
+        self.bytes = bytes;
+    }
 }
 
 /// The tool.

@@ -8,6 +8,7 @@ mod prepare;
 use super::live::Live;
 use super::output::{Shown, Taken};
 use super::{Background, Confinement, Settings, line};
+pub(crate) use prepare::view_of;
 pub(super) use prepare::{Prepared, explain};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

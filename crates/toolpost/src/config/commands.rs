@@ -5,6 +5,7 @@ use super::layers::Values;
 use std::fs;
 use std::path::{Path, PathBuf};
 use toolpost_process::is_allowed_variable;
+use toolpost_tools::filesystem::{Formatter, Helper};
 use toolpost_tools::shell;
 
 /// Variables that name the folder of a toolchain.
@@ -151,4 +152,19 @@ fn outermost(paths: Vec<PathBuf>, home: Option<&Path>) -> Vec<PathBuf> {
     let all = found.clone();
     found.retain(|path| !all.iter().any(|other| other != path && path.starts_with(other)));
     found
+}
+
+/// The formatters, with what commands get of the environment.
+pub(super) fn formatters(values: &Values, shell: &shell::Settings) -> Vec<Formatter> {
+    let helper = |words: &[String]| Helper {
+        program: words.first().map(Into::into).unwrap_or_default(),
+        args: words.iter().skip(1).cloned().collect(),
+        environment: shell.environment.clone(),
+        readable: shell.readable.clone(),
+    };
+    let all = values.formatters.iter().flat_map(|format| {
+        format.value.extensions.iter().map(|extension| (extension, format.value.words.as_slice()))
+    });
+    // The strongest layer comes first, and the first one of an extension counts.
+    all.map(|(extension, words)| Formatter { extension: extension.clone(), helper: helper(words) }).collect()
 }

@@ -31,17 +31,19 @@ pub(crate) enum Kind {
     Paths,
     /// Names of variables.
     Names,
+    /// Extensions with a program each.
+    Formatters,
 }
 
 impl Kind {
     /// Whether several may stand there.
     pub(crate) fn is_list(self) -> bool {
-        matches!(self, Kind::Capabilities | Kind::Paths | Kind::Names)
+        matches!(self, Kind::Capabilities | Kind::Paths | Kind::Names | Kind::Formatters)
     }
 }
 
 /// Every key, in the order of the documentation; `[[rule]]` stands beside them.
-pub(crate) const KEYS: [Key; 9] = [
+pub(crate) const KEYS: [Key; 10] = [
     Key {
         name: "policy",
         kind: Kind::Profile,
@@ -125,6 +127,16 @@ pub(crate) const KEYS: [Key; 9] = [
         usual: "[]",
         example: "[\"DATABASE_URL\"]",
         about: "Variables that commands get beside the usual ones (PATH, HOME, language, toolchains).",
+    },
+    Key {
+        name: "formatters",
+        kind: Kind::Formatters,
+        variable: "TOOLPOST_FORMATTERS",
+        flag: "",
+        usual: "[]",
+        example: "[\"rs: rustfmt --edition 2024\", \"js,ts: prettier --stdin-filepath {}\"]",
+        about: "Programs that format a file after `write`, `edit` and `apply_patch`, by its extension: they get the text on \
+                standard input and print it formatted; `{}` is the file's name. Confined; one that fails changes nothing.",
     },
 ];
 

@@ -8,7 +8,7 @@ use super::found::{Inventory, Own, inventory};
 use super::look::{Hashed, look};
 use super::origin::{Layer, Origined, Place, Problem};
 use super::rights::{Right, Rights};
-use super::settings::Settings;
+use super::settings::{Format, Settings};
 use super::trust::{State, Trust};
 use super::{descriptions, private};
 use crate::cli::Flags;
@@ -75,6 +75,7 @@ pub(crate) struct Values {
     pub(crate) sandbox: Option<Origined<Confinement>>,
     pub(crate) readable: Vec<Origined<PathBuf>>,
     pub(crate) environment: Vec<Origined<String>>,
+    pub(crate) formatters: Vec<Origined<Format>>,
     pub(crate) dialect: Origined<Arc<Dialect>>,
     pub(crate) descriptions: Option<Origined<PathBuf>>,
     pub(crate) session: Option<Origined<String>>,
@@ -230,6 +231,7 @@ impl Layers {
             },
             readable: strongest.iter().flat_map(|settings| settings.readable.iter().cloned()).collect(),
             environment: all(|settings| &settings.environment),
+            formatters: strongest.iter().flat_map(|settings| settings.formatters.iter().cloned()).collect(),
             rights: rights.under(&self.environment).under(&self.flags),
             timeout: self.environment.timeout.as_ref().or(timeout).cloned(),
             dialect: strongest
@@ -290,6 +292,10 @@ impl Layers {
         for path in &settings.readable {
             let (shown, line) = (path.value.display(), path.place.line);
             lines.push(format!("lets commands read `{shown}` (line {line})"));
+        }
+        for format in &settings.formatters {
+            let (program, line) = (&format.value.words[0], format.place.line);
+            lines.push(format!("runs `{program}` after changes (line {line})"));
         }
         for name in &settings.environment {
             lines.push(format!("gives commands the variable `{}` (line {})", name.value, name.place.line));

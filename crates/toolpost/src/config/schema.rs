@@ -24,6 +24,9 @@ pub(crate) fn schema() -> Value {
                 json!({"type": "string", "enum": names})
             }
             Kind::Folder => json!({"type": "string", "minLength": 1}),
+            Kind::Formatters => {
+                json!({"type": "array", "maxItems": 200, "items": {"type": "string", "pattern": "^[^:]+:.*[^ ]"}})
+            }
             Kind::Sandbox => json!({"type": "string", "enum": ["strict", "none"]}),
             Kind::Paths => {
                 json!({"type": "array", "maxItems": 200, "items": {"type": "string", "pattern": "^(/|~/)"}})

@@ -20,6 +20,29 @@ use toolpost_tools::shell::Confinement;
 const MOST_ITEMS: usize = 20;
 const MOST_PROBLEMS: usize = 20;
 
+/// A formatter as it is written: `rs: rustfmt --edition 2024`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Format {
+    pub(crate) extensions: Vec<String>,
+    pub(crate) words: Vec<String>,
+}
+
+impl Format {
+    fn parse(text: &str) -> Result<Format, String> {
+        let wrong =
+            || format!("`{text}` is no formatter; write `extension: program arguments`, as `rs: rustfmt`");
+        let (extensions, command) = text.split_once(':').ok_or_else(wrong)?;
+        let trimmed = extensions.split(',').map(|one| one.trim().trim_start_matches('.').to_owned());
+        let extensions: Vec<String> = trimmed.collect();
+        let words: Vec<String> = command.split_whitespace().map(str::to_owned).collect();
+        let is_sound = |one: &String| !one.is_empty() && !one.contains(['/', ' ']);
+        match !words.is_empty() && extensions.iter().all(is_sound) {
+            true => Ok(Format { extensions, words }),
+            false => Err(wrong()),
+        }
+    }
+}
+
 /// What one layer says.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Settings {
@@ -33,6 +56,7 @@ pub(crate) struct Settings {
     pub(crate) sandbox: Option<Origined<Confinement>>,
     pub(crate) readable: Vec<Origined<PathBuf>>,
     pub(crate) environment: Vec<Origined<String>>,
+    pub(crate) formatters: Vec<Origined<Format>>,
     pub(crate) rules: Vec<Rule>,
     /// Keys that mean nothing.
     pub(crate) warnings: Vec<Problem>,
@@ -75,6 +99,7 @@ impl Settings {
                 continue;
             };
             let words: Vec<&str> = match key.kind {
+                Kind::Formatters => text.split(';').map(str::trim).filter(|one| !one.is_empty()).collect(),
                 // Paths may have blanks in them.
                 Kind::Paths => text.split(':').filter(|path| !path.is_empty()).collect(),
                 kind if kind.is_list() => {
@@ -111,7 +136,8 @@ impl Settings {
 
     /// Sets a key from its text; the error says what is wrong with it and what to write.
     fn set(&mut self, key: &Key, text: &str, place: Place) -> Result<(), String> {
-        let longest = if matches!(key.kind, Kind::Folder | Kind::Paths) { 4_096 } else { 60 };
+        let longest =
+            if matches!(key.kind, Kind::Folder | Kind::Paths | Kind::Formatters) { 4_096 } else { 60 };
         let text = &shortened(text, longest);
         match key.kind {
             Kind::Profile => self.policy = Some(Origined::new(Profile::from_str(text)?, place)),
@@ -138,6 +164,7 @@ impl Settings {
                 return Err(format!("`{text}` is no name of a variable; write the name alone"));
             }
             Kind::Names => self.environment.push(Origined::new(text.to_string(), place)),
+            Kind::Formatters => self.formatters.push(Origined::new(Format::parse(text)?, place)),
             Kind::Folder if text.is_empty() => {
                 return Err(format!("`{}` names no folder; write its path", key.name));
             }

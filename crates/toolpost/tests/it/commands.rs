@@ -278,3 +278,50 @@ fn a_repository_elsewhere_is_readable_if_it_knows_the_tree() {
     let ran = home.run(&["call", "bash", "--allow", "exec", "--workspace", claims.to_str().unwrap(), &line]);
     assert!(!ran.stdout.contains("canary"), "{}", ran.stdout);
 }
+
+/// Formatters work after each of the tools that change files, when the user says so; a project must be trusted first.
+#[test]
+fn files_are_formatted_where_that_is_configured() {
+    let home = Home::new();
+    home.write("repo/tool/up", "#!/bin/sh\ntr a-z A-Z\n");
+    let program = home.path("repo/tool/up").display().to_string();
+    let config = |text: &str| home.write(".config/toolpost/config.toml", text);
+    let text = |name: &str| std::fs::read_to_string(home.path(name)).unwrap();
+    // Nothing is formatted unless asked.
+    home.run(&["call", "write", "filePath=a.txt", "content=one"]);
+    assert_eq!(text("repo/a.txt"), "one");
+    config(&format!(
+        "formatters = [\"txt: sh {program}\", \"bad: false\", \"gone: no-such-formatter\", \"slow: sleep 60\"]\n"
+    ));
+    let (status, envelope) = home.json(&["call", "write", "filePath=a.txt", "content=two words"]);
+    assert_eq!((status, text("repo/a.txt").as_str()), (0, "TWO WORDS"));
+    let output = envelope["output"].as_str().unwrap();
+    assert!(output.contains("formatted with sh:\n") && output.contains("+TWO WORDS"), "{output}");
+    let hash = envelope["data"]["hash"].as_str().unwrap();
+    let expected = format!("expectedHash={hash}");
+    let ran = home.run(&["call", "edit", "filePath=a.txt", "oldString=TWO", "newString=three", &expected]);
+    assert_eq!((ran.status, text("repo/a.txt").as_str()), (0, "THREE WORDS"), "{}", ran.stderr);
+    let patch = "patch=*** Begin Patch\n*** Add File: b.txt\n+x\n*** Update File: a.txt\n@@\n-THREE WORDS\n+four\n*** End Patch\n";
+    let ran = home.run(&["call", "apply_patch", patch]);
+    assert_eq!((ran.status, text("repo/b.txt").as_str()), (0, "X\n"), "{}", ran.stderr);
+    assert!(text("repo/a.txt").starts_with("FOUR"));
+    // What a formatter cannot do is told, and the change stays.
+    for (name, why) in [("c.bad", "it ended with code 1"), ("c.gone", "cannot be run")] {
+        let ran = home.run(&["call", "write", &format!("filePath={name}"), "content=kept"]);
+        assert_eq!((ran.status, text(&format!("repo/{name}")).as_str()), (0, "kept"));
+        assert!(ran.stdout.contains("was not formatted with") && ran.stdout.contains(why), "{}", ran.stdout);
+    }
+    // A dry run shows it and changes nothing.
+    let ran = home.run(&["call", "write", "filePath=d.txt", "content=dry", "--dry-run"]);
+    assert!(ran.stdout.contains("+DRY"), "{}", ran.stdout);
+    assert!(!home.path("repo/d.txt").exists());
+    // A repository cannot start programs by itself.
+    config("");
+    home.write("repo/.toolpost/config.toml", format!("formatters = [\"txt: sh {program}\"]\n"));
+    let ran = home.run(&["call", "write", "filePath=e.txt", "content=plain"]);
+    assert_eq!(text("repo/e.txt"), "plain");
+    assert!(ran.stderr.contains("runs `sh` after changes"), "{}", ran.stderr);
+    config("formatters = [\"rustfmt\"]\n");
+    let ran = home.run(&["call", "list"]);
+    assert!(ran.status == 2 && ran.stderr.contains("write `extension: program arguments`"), "{}", ran.stderr);
+}

@@ -30,6 +30,14 @@ pub struct Data {
     notes: Vec<String>,
 }
 
+impl Data {
+    /// The files that are there after the patch, by their new names.
+    pub(super) fn remaining(&self) -> Vec<String> {
+        let there = self.files.iter().filter(|file| file.kind != "delete");
+        there.map(|file| file.moved_to.clone().unwrap_or_else(|| file.path.clone())).collect()
+    }
+}
+
 fn is_false(value: &bool) -> bool {
     !value
 }

@@ -101,20 +101,16 @@ pub(super) fn standing(ctx: &Context, roots: &[String]) -> PathBuf {
     PathBuf::from(if inside { ctx.cwd() } else { ctx.workspace().root() })
 }
 
-/// The sandbox that the policy implies.
-pub(in crate::shell) fn sandbox(settings: &Settings, ground: &Ground) -> Sandbox {
+/// What the policy leaves of the machine.
+pub(crate) fn view_of(ground: &Ground) -> Sandbox {
     let roots = ground.roots.iter().map(PathBuf::from);
     let marked = |mark: Mark| {
-        ground
-            .marked
-            .iter()
-            .filter(move |marked| marked.mark == mark)
-            .map(|marked| PathBuf::from(&marked.path))
+        let wanted = ground.marked.iter().filter(move |marked| marked.mark == mark);
+        wanted.map(|marked| PathBuf::from(&marked.path))
     };
     let mut sandbox = Sandbox {
-        readable: settings.readable.clone(),
         locked: marked(Mark::Locked).collect(),
-        hidden: marked(Mark::Hidden).chain(settings.hidden.iter().cloned()).collect(),
+        hidden: marked(Mark::Hidden).collect(),
         reserved: ground.reserved.clone(),
         network: ground.has_network,
         ..Sandbox::default()
@@ -123,6 +119,14 @@ pub(in crate::shell) fn sandbox(settings: &Settings, ground: &Ground) -> Sandbox
         true => sandbox.writable.extend(roots),
         false => sandbox.readable.extend(roots),
     }
+    sandbox
+}
+
+/// The sandbox that the policy implies, with the host's toolchains.
+pub(in crate::shell) fn sandbox(settings: &Settings, ground: &Ground) -> Sandbox {
+    let mut sandbox = view_of(ground);
+    sandbox.readable.extend(settings.readable.iter().cloned());
+    sandbox.hidden.extend(settings.hidden.iter().cloned());
     sandbox
 }
 
