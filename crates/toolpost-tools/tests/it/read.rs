@@ -467,7 +467,10 @@ fn read_pdf_with(line: &str, args: Value) -> Value {
     std::fs::write(folder.path().join("secret"), "canary").unwrap();
     let line = format!("given=$(cat); {}", line.replace("ROOT", &root));
     let pdf = Helper { program: "/bin/sh".into(), args: vec!["-c".into(), line], ..Helper::default() };
-    let settings = Settings { filesystem: filesystem::Settings { pdf: Some(pdf) }, ..Settings::default() };
+    let settings = Settings {
+        filesystem: filesystem::Settings { pdf: Some(pdf), ..Default::default() },
+        ..Settings::default()
+    };
     let registry = Arc::new(Registry::new());
     toolpost_tools::register_all(&registry, &settings).unwrap();
     let executor = Executor::new(registry, Policy::default());
