@@ -1,0 +1,149 @@
+//! `tools/call`: one call of the executor, and what came of it as content blocks.
+
+use crate::Server;
+use crate::client::Revision;
+use crate::conformance;
+use crate::dispatch::Exchange;
+use crate::output;
+use crate::port::Port;
+use crate::progress::Progress;
+use crate::rpc::RpcError;
+use crate::seal::hex;
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+use toolpost_core::Call;
+
+pub(crate) async fn call(
+    server: &Server,
+    exchange: &Exchange,
+    mut params: Map<String, Value>,
+) -> Result<Value, RpcError> {
+    let Some(Value::String(name)) = params.remove("name") else {
+        return Err(RpcError::params("a call says the tool's `name`"));
+    };
+    let arguments = match params.remove("arguments") {
+        None | Some(Value::Null) => Value::Object(Map::new()),
+        Some(arguments @ Value::Object(_)) => arguments,
+        Some(_) => return Err(RpcError::params("`arguments` is an object")),
+    };
+    let session = &exchange.session;
+    let snapshot = server.executor.registry().snapshot();
+    if let Err(unknown) = snapshot.find(&name, session.context.dialect()) {
+        return Err(RpcError::params(unknown.message()));
+    }
+    // Only what must be known again in another round is worth a hash.
+    let subject = || self::subject(session.context.session(), &name, &arguments);
+    let answers = answers(server, exchange, &mut params, subject)?;
+    let says_yes = server.options.says_yes;
+    let port = Arc::new(Port::new(
+        exchange.client.clone(),
+        Arc::clone(session),
+        Arc::clone(&exchange.outlet),
+        says_yes,
+        answers,
+    ));
+    // Of its own, because a call may also end to wait for an answer, which does not withdraw the request.
+    let cancel = exchange.cancel.child_token();
+    let mut context = session.context.rebuild().cancel(cancel.clone()).confirm(port.clone());
+    if let Some(token) = params.get("_meta").and_then(|meta| meta.get("progressToken")) {
+        let has_messages = exchange.client.revision >= Revision::V2025_03_26;
+        context = context.events(Arc::new(Progress::new(
+            token.clone(),
+            has_messages,
+            Arc::clone(&exchange.outlet),
+        )));
+    }
+    if server.fixtures.is_some() {
+        context = context.extra(conformance::Reach(Arc::clone(&port)));
+    }
+    let context = context.build();
+    let mut made = Call::new(name.as_str(), arguments.clone());
+    if let Some(timeout) = server.options.timeout {
+        made = made.timeout(timeout);
+    }
+    let mut running = std::pin::pin!(server.executor.run(&context, made));
+    let outcome = tokio::select! {
+        biased;
+        outcome = &mut running => outcome,
+        wanted = port.wants_input() => {
+            cancel.cancel();
+            running.await;
+            return Ok(input_required(server, &subject(), &port, wanted));
+        }
+    };
+    if let Some(capability) = port.take_missing() {
+        return Err(RpcError::missing_capability(&capability));
+    }
+    Ok(output::result(outcome, port.take_content(), &exchange.client))
+}
+
+/// The result of a call that cannot go on without its client.
+pub(crate) fn input_required(
+    server: &Server,
+    subject: &str,
+    port: &Port,
+    wanted: Map<String, Value>,
+) -> Value {
+    let state = json!({"of": subject, "answers": port.answers()});
+    json!({
+        "resultType": "input_required",
+        "inputRequests": wanted,
+        "requestState": server.seal.seal(&state),
+    })
+}
+
+/// What was answered in earlier rounds of this call and in this one. A yes to the policy's question counts only with
+/// the state that came with the question, so that it is to this call and to no other.
+pub(crate) fn answers(
+    server: &Server,
+    exchange: &Exchange,
+    params: &mut Map<String, Value>,
+    subject: impl FnOnce() -> String,
+) -> Result<Map<String, Value>, RpcError> {
+    let mut answers = Map::new();
+    if !exchange.client.is_modern() {
+        return Ok(answers);
+    }
+    let state = params.remove("requestState");
+    let has_state = state.is_some();
+    if let Some(state) = state {
+        let mut state = state.as_str().and_then(|state| server.seal.open(state)).ok_or_else(|| {
+            RpcError::params(
+                "requestState was changed, used before, or is too old; make the call again without it",
+            )
+        })?;
+        if state["of"].as_str() != Some(&subject()) {
+            return Err(RpcError::params("requestState is of another call; make this one without it"));
+        }
+        if let Value::Object(earlier) = state["answers"].take() {
+            answers = earlier;
+        }
+    }
+    if let Some(Value::Object(more)) = params.remove("inputResponses") {
+        let counts =
+            |(key, answer): &(String, Value)| is_answer(answer) && (has_state || !Port::is_question(key));
+        answers.extend(more.into_iter().filter(counts));
+    }
+    Ok(answers)
+}
+
+/// Whether this answers a form, a request for a message or one for roots; anything else is asked for again.
+fn is_answer(answer: &Value) -> bool {
+    let content = answer.get("content");
+    match answer.get("action").and_then(Value::as_str) {
+        Some("accept") => content.is_none_or(Value::is_object),
+        Some("decline" | "cancel") => true,
+        Some(_) => false,
+        None => {
+            answer.get("roots").is_some_and(Value::is_array)
+                || content.is_some() && answer.get("role").is_some()
+        }
+    }
+}
+
+/// What a state belongs to: this very call of this very session.
+pub(crate) fn subject(session: &str, name: &str, arguments: &Value) -> String {
+    let text = json!([session, name, arguments]).to_string();
+    hex(&Sha256::digest(text)[..16])
+}
