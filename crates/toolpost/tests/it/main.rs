@@ -16,6 +16,7 @@ mod decisions;
 mod dialects;
 mod docs;
 mod doctor;
+mod mcp;
 mod packs;
 mod settings;
 mod signals;
