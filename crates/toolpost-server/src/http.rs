@@ -174,6 +174,9 @@ impl House {
         let is_modern = request.params.get("_meta").is_some_and(|meta| meta.get(VERSION).is_some())
             || version.and_then(Revision::named).is_some_and(Revision::is_modern);
         if !is_modern {
+            if let Some(unknown) = version.filter(|version| Revision::named(version).is_none()) {
+                return refused(&request.id, RpcError::unsupported_version(unknown, &Revision::NAMES));
+            }
             if request.method == "initialize" {
                 return self.shake_hands(&request);
             }

@@ -4,6 +4,7 @@ use crate::rpc;
 use crate::session::Outlet;
 use serde_json::{Map, Value};
 use std::sync::{Arc, Mutex, PoisonError};
+use tokio_util::sync::CancellationToken;
 use toolpost_core::{Event, EventKind, EventSink};
 
 /// The longest message that is told.
@@ -14,17 +15,35 @@ pub(crate) struct Progress {
     token: Value,
     has_messages: bool,
     outlet: Arc<dyn Outlet>,
+    cancel: CancellationToken,
     last: Mutex<f64>,
 }
 
+/// More than any progress: nothing is told any more.
+const OVER: f64 = f64::INFINITY;
+
 impl Progress {
-    pub(crate) fn new(token: Value, has_messages: bool, outlet: Arc<dyn Outlet>) -> Progress {
-        Progress { token, has_messages, outlet, last: Mutex::new(-1.0) }
+    /// Nothing is told once `cancel` has fired.
+    pub(crate) fn new(
+        token: Value,
+        has_messages: bool,
+        outlet: Arc<dyn Outlet>,
+        cancel: CancellationToken,
+    ) -> Progress {
+        Progress { token, has_messages, outlet, cancel, last: Mutex::new(-1.0) }
+    }
+
+    /// The call has ended; what comes later would follow its answer.
+    pub(crate) fn end(&self) {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = OVER;
     }
 
     fn tell(&self, title: &str, metadata: &Value) {
         let number = |key: &str| metadata.get(key).and_then(Value::as_f64);
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if *last == OVER || self.cancel.is_cancelled() {
+            return;
+        }
         // It must grow, whatever a tool says of itself.
         let progress = number("progress").filter(|one| *one > *last).unwrap_or((*last).floor() + 1.0);
         *last = progress;
@@ -99,10 +118,12 @@ mod tests {
     #[test]
     fn progress_grows_and_says_what_is_new() {
         let kept = Arc::new(Kept::default());
-        let progress = Progress::new(json!("t"), true, kept.clone());
+        let progress = Progress::new(json!("t"), true, kept.clone(), CancellationToken::new());
         progress.tell("build", &json!({"output": "one\ntwo\n"}));
         progress.tell("half", &json!({"progress": 50, "total": 100}));
         progress.tell("back", &json!({"progress": 10, "total": 100}));
+        progress.end();
+        progress.tell("late", &json!({}));
         let told: Vec<Value> = kept
             .0
             .lock()

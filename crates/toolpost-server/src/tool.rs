@@ -46,13 +46,13 @@ pub(crate) async fn call(
     // Of its own, because a call may also end to wait for an answer, which does not withdraw the request.
     let cancel = exchange.cancel.child_token();
     let mut context = session.context.rebuild().cancel(cancel.clone()).confirm(port.clone());
-    if let Some(token) = params.get("_meta").and_then(|meta| meta.get("progressToken")) {
+    let progress = params.get("_meta").and_then(|meta| meta.get("progressToken")).map(|token| {
         let has_messages = exchange.client.revision >= Revision::V2025_03_26;
-        context = context.events(Arc::new(Progress::new(
-            token.clone(),
-            has_messages,
-            Arc::clone(&exchange.outlet),
-        )));
+        let outlet = Arc::clone(&exchange.outlet);
+        Arc::new(Progress::new(token.clone(), has_messages, outlet, cancel.clone()))
+    });
+    if let Some(progress) = &progress {
+        context = context.events(progress.clone());
     }
     if server.fixtures.is_some() {
         context = context.extra(conformance::Reach(Arc::clone(&port)));
@@ -72,6 +72,9 @@ pub(crate) async fn call(
             return Ok(input_required(server, &subject(), &port, wanted));
         }
     };
+    if let Some(progress) = progress {
+        progress.end();
+    }
     if let Some(capability) = port.take_missing() {
         return Err(RpcError::missing_capability(&capability));
     }

@@ -216,3 +216,40 @@ fn a_client_that_does_not_read_loses_nothing() {
     sending.join().unwrap();
     assert!(child.wait().unwrap().success());
 }
+
+#[test]
+fn files_do_as_input_and_output() {
+    let home = Home::new();
+    let meta = super::meta(json!({}));
+    let call = |id: u64| {
+        let params = json!({"name": "read", "arguments": {"filePath": "README.md"}, "_meta": meta});
+        format!("{}\n", json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}))
+    };
+    home.write("in", (0..20).map(call).collect::<String>());
+    let mut command = home.command(["mcp"]);
+    command.stdin(std::fs::File::open(home.path("in")).unwrap());
+    command.stdout(std::fs::File::create(home.path("out")).unwrap());
+    assert!(command.status().unwrap().success());
+    let answers = std::fs::read_to_string(home.path("out")).unwrap();
+    assert_eq!(answers.lines().filter(|line| line.contains("\"isError\":false")).count(), 20, "{answers}");
+}
+
+#[test]
+fn sockets_do_as_input_and_output() {
+    use std::io::{BufRead, BufReader, Write};
+    let home = Home::new();
+    let (mut ours, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
+    let mut command = home.command(["mcp"]);
+    command.stdin(std::os::fd::OwnedFd::from(theirs.try_clone().unwrap()));
+    command.stdout(std::os::fd::OwnedFd::from(theirs));
+    let mut child = command.spawn().unwrap();
+    drop(command);
+    let params = json!({"_meta": super::meta(json!({}))});
+    let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": params});
+    ours.write_all(format!("{list}\n").as_bytes()).unwrap();
+    let mut answer = String::new();
+    BufReader::new(ours.try_clone().unwrap()).read_line(&mut answer).unwrap();
+    assert!(answer.contains("apply_patch"), "{answer}");
+    ours.shutdown(std::net::Shutdown::Write).unwrap();
+    assert!(child.wait().unwrap().success());
+}

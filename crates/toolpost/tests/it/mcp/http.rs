@@ -164,6 +164,8 @@ fn both_eras_are_served_at_one_address() {
     let call = json!({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "read", "arguments": {"filePath": "README.md"}}});
     let answer = served.post(&[("Mcp-Session-Id", &session)], &call);
     assert_eq!(answer.json()["result"]["structuredContent"]["totalLines"], 7);
+    let answer = served.post(&[("Mcp-Session-Id", &session), ("MCP-Protocol-Version", "1999-01-01")], &call);
+    assert_eq!((answer.status, &answer.json()["error"]["code"]), (400, &json!(-32022)));
     // A session that has ended is gone, and one that never was is not there either.
     assert_eq!(served.send("DELETE /mcp", &[("Mcp-Session-Id", &session)], b"").status, 200);
     assert_eq!(served.post(&[("Mcp-Session-Id", &session)], &call).status, 404);
