@@ -50,6 +50,8 @@ impl Revision {
 /// The keys of a modern request's `_meta`.
 pub(crate) const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+/// The name of the extension by which long calls become tasks.
+pub(crate) const TASKS: &str = "io.modelcontextprotocol/tasks";
 const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
 /// The client, as far as it matters for one request.
@@ -99,6 +101,12 @@ impl Client {
     /// Whether the client declared this.
     pub(crate) fn can(&self, capability: &str) -> bool {
         self.capabilities.get(capability).is_some_and(Value::is_object)
+    }
+
+    /// Whether a long call may become a task that the client asks after.
+    pub(crate) fn can_follow_tasks(&self) -> bool {
+        self.is_modern()
+            && self.capabilities.get("extensions").is_some_and(|extensions| extensions.get(TASKS).is_some())
     }
 
     /// Whether a person can be asked by a form.

@@ -6,7 +6,10 @@
 
 mod asking;
 mod prompts;
+mod tasks;
 mod tools;
+
+pub(crate) use tasks::escalation;
 
 use crate::dispatch::Exchange;
 use crate::port::Port;
@@ -37,7 +40,7 @@ impl Fixtures {
     pub(crate) fn register(registry: &Arc<Registry>) -> Result<Fixtures, ToolError> {
         let prompts = watch::Sender::new(0);
         registry.change(|draft| {
-            for tool in tools::all(registry, &prompts).into_iter().chain(asking::all()) {
+            for tool in tools::all(registry, &prompts).into_iter().chain(asking::all()).chain(tasks::all()) {
                 draft.register(Arc::new(tool))?;
             }
             Ok(())

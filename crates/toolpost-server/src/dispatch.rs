@@ -1,6 +1,6 @@
 //! Which method does what, for clients of either era.
 
-use crate::client::{Client, Revision};
+use crate::client::{Client, Revision, TASKS};
 use crate::rpc::RpcError;
 use crate::session::{Outlet, Session};
 use crate::{Server, list, listen, resource, tool};
@@ -46,6 +46,9 @@ impl Server {
             ("resources/read", _) => resource::read(self, exchange, &params).await?,
             ("server/discover", true) => self.discover(&exchange.client),
             ("subscriptions/listen", true) => listen::run(self, exchange, &params).await,
+            ("tasks/get" | "tasks/update" | "tasks/cancel", true) => {
+                self.tasks.answer(exchange, method, params)?
+            }
             ("ping", false) => json!({}),
             _ => match &self.fixtures {
                 Some(fixtures) => fixtures.answer(self, exchange, method, params).await?,
@@ -97,6 +100,9 @@ impl Server {
 
     fn capabilities(&self, client: &Client) -> Value {
         let mut all = json!({"tools": {"listChanged": true}, "resources": {}});
+        if client.is_modern() {
+            all["extensions"] = json!({TASKS: {}});
+        }
         if self.fixtures.is_some() {
             all["prompts"] = json!({"listChanged": true});
             all["completions"] = json!({});

@@ -318,6 +318,7 @@ fn agree(headers: &HeaderMap, version: Option<&str>, request: &Request) -> Resul
     let name = match request.method.as_str() {
         "tools/call" | "prompts/get" => request.params.get("name").and_then(Value::as_str),
         "resources/read" => request.params.get("uri").and_then(Value::as_str),
+        "tasks/get" | "tasks/update" | "tasks/cancel" => request.params.get("taskId").and_then(Value::as_str),
         _ => None,
     };
     let pairs = [

@@ -18,6 +18,7 @@ mod rpc;
 mod seal;
 mod session;
 mod stdio;
+mod task;
 mod tool;
 
 pub use http::{Door, Listening};
@@ -27,6 +28,7 @@ use seal::Seal;
 use session::Session;
 use std::sync::Arc;
 use std::time::Duration;
+use task::Tasks;
 use toolpost_core::{Context, Executor, ToolError};
 
 /// What a host says about its server.
@@ -54,6 +56,7 @@ pub struct Server {
     context: Context,
     options: Options,
     seal: Seal,
+    tasks: Tasks,
     fixtures: Option<Fixtures>,
 }
 
@@ -64,7 +67,14 @@ impl Server {
             true => Some(Fixtures::register(executor.registry())?),
             false => None,
         };
-        Ok(Arc::new(Server { executor, context, options, seal: Seal::new(), fixtures }))
+        Ok(Arc::new(Server {
+            executor,
+            context,
+            options,
+            seal: Seal::new(),
+            tasks: Tasks::default(),
+            fixtures,
+        }))
     }
 
     /// Serves the client at standard input and output, until it leaves or the context is cancelled.

@@ -4,10 +4,10 @@
 mod question;
 
 use crate::client::Client;
-use crate::rpc;
+use crate::rpc::{self, RpcError};
 use crate::session::{Outlet, Session};
 use serde_json::{Map, Value, json};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 use toolpost_core::{Answer, BoxFuture, Confirm, Question, Scope};
 
@@ -17,13 +17,14 @@ pub(crate) struct Port {
     session: Arc<Session>,
     outlet: Arc<dyn Outlet>,
     says_yes: bool,
-    /// What was answered in earlier rounds.
-    answers: Map<String, Value>,
+    /// What was answered, in earlier rounds or while the call waits.
+    answers: Mutex<Map<String, Value>>,
+    is_answered: Notify,
     wanted: Mutex<Map<String, Value>>,
     is_wanting: Notify,
     /// Content of another kind than text, data and attachments; only fixtures have any.
     content: Mutex<Option<Vec<Value>>>,
-    missing: Mutex<Option<String>>,
+    refusal: Mutex<Option<RpcError>>,
 }
 
 impl Port {
@@ -39,11 +40,12 @@ impl Port {
             session,
             outlet,
             says_yes,
-            answers,
+            answers: Mutex::new(answers),
+            is_answered: Notify::new(),
             wanted: Mutex::default(),
             is_wanting: Notify::new(),
             content: Mutex::default(),
-            missing: Mutex::default(),
+            refusal: Mutex::default(),
         }
     }
 
@@ -57,22 +59,51 @@ impl Port {
             }
             return answers;
         }
-        if requests.iter().all(|(key, _, _)| self.answers.contains_key(*key)) {
-            return requests.iter().map(|(key, _, _)| self.answers.get(*key).cloned()).collect();
+        loop {
+            let answered = self.is_answered.notified();
+            tokio::pin!(answered);
+            answered.as_mut().enable();
+            if self.want(requests) {
+                let answers = lock(&self.answers);
+                return requests.iter().map(|(key, _, _)| answers.get(*key).cloned()).collect();
+            }
+            // Only a task goes on here. Any other call is over; whoever made it makes it again, with the answers.
+            answered.await;
         }
-        self.want(requests);
-        // This call is over; whoever made it makes it again, with the answers.
-        std::future::pending().await
     }
 
-    fn want(&self, requests: &[(&str, &str, Value)]) {
-        let mut wanted = self.wanted.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Notes what is missing. Whether nothing is.
+    fn want(&self, requests: &[(&str, &str, Value)]) -> bool {
+        let (answers, mut wanted) = (lock(&self.answers), lock(&self.wanted));
+        let mut has_all = true;
         for (key, method, params) in requests {
-            if !self.answers.contains_key(*key) {
+            if !answers.contains_key(*key) {
+                has_all = false;
                 wanted.insert((*key).to_owned(), json!({"method": method, "params": params}));
             }
         }
-        self.is_wanting.notify_one();
+        if !has_all {
+            self.is_wanting.notify_one();
+        }
+        has_all
+    }
+
+    /// What the call waits for.
+    pub(crate) fn wanted(&self) -> Map<String, Value> {
+        lock(&self.wanted).clone()
+    }
+
+    /// Hands answers to a call that waits.
+    pub(crate) fn deliver(&self, more: Map<String, Value>) {
+        let (mut answers, mut wanted) = (lock(&self.answers), lock(&self.wanted));
+        for (key, answer) in more {
+            // What was not asked for is not looked at.
+            if wanted.shift_remove(&key).is_some() {
+                answers.insert(key, answer);
+            }
+        }
+        drop((answers, wanted));
+        self.is_answered.notify_waiters();
     }
 
     pub(crate) async fn ask(&self, key: &str, method: &str, params: Value) -> Option<Value> {
@@ -87,12 +118,12 @@ impl Port {
     /// Returns when the call cannot go on without the client.
     pub(crate) async fn wants_input(&self) -> Map<String, Value> {
         self.is_wanting.notified().await;
-        self.wanted.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.wanted()
     }
 
     /// What was answered so far.
-    pub(crate) fn answers(&self) -> &Map<String, Value> {
-        &self.answers
+    pub(crate) fn answers(&self) -> Map<String, Value> {
+        lock(&self.answers).clone()
     }
 
     pub(crate) fn client(&self) -> &Client {
@@ -109,21 +140,25 @@ impl Port {
 
     /// Puts these blocks in place of the text.
     pub(crate) fn put_content(&self, blocks: Vec<Value>) {
-        *self.content.lock().unwrap_or_else(PoisonError::into_inner) = Some(blocks);
+        *lock(&self.content) = Some(blocks);
     }
 
     pub(crate) fn take_content(&self) -> Option<Vec<Value>> {
-        self.content.lock().unwrap_or_else(PoisonError::into_inner).take()
+        lock(&self.content).take()
     }
 
-    /// Says that the client lacks a capability without which the call makes no sense.
-    pub(crate) fn lacks(&self, capability: &str) {
-        *self.missing.lock().unwrap_or_else(PoisonError::into_inner) = Some(capability.to_owned());
+    /// Answers the call with an error of the protocol; only fixtures do.
+    pub(crate) fn refuse(&self, error: RpcError) {
+        *lock(&self.refusal) = Some(error);
     }
 
-    pub(crate) fn take_missing(&self) -> Option<String> {
-        self.missing.lock().unwrap_or_else(PoisonError::into_inner).take()
+    pub(crate) fn take_refusal(&self) -> Option<RpcError> {
+        lock(&self.refusal).take()
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Confirm for Port {

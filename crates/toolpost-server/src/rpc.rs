@@ -95,6 +95,15 @@ impl RpcError {
         error
     }
 
+    /// The client has not declared an extension that the request is part of.
+    pub(crate) fn missing_extension(extension: &str) -> RpcError {
+        let message =
+            format!("this needs a client that declares the extension `{extension}`, and yours does not");
+        let mut error = RpcError::new(-32021, 400, message);
+        error.data = Some(json!({"requiredCapabilities": {"extensions": {extension: {}}}}));
+        error
+    }
+
     /// The revision is not spoken here.
     pub(crate) fn unsupported_version(requested: &str, supported: &[&str]) -> RpcError {
         let shown: String = requested.chars().take(80).collect();

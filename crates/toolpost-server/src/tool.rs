@@ -12,7 +12,9 @@ use crate::seal::hex;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
-use toolpost_core::Call;
+use std::time::Duration;
+use tokio_util::task::AbortOnDropHandle;
+use toolpost_core::{Call, Context, Executor};
 
 pub(crate) async fn call(
     server: &Server,
@@ -43,8 +45,13 @@ pub(crate) async fn call(
         says_yes,
         answers,
     ));
-    // Of its own, because a call may also end to wait for an answer, which does not withdraw the request.
-    let cancel = exchange.cancel.child_token();
+    let is_followed = exchange.client.can_follow_tasks();
+    let escalation = match &server.fixtures {
+        Some(_) => conformance::escalation(&name, &port, is_followed)?,
+        None => Escalation::When(LONG),
+    };
+    // Of its own, because a call may also end to wait for an answer, or go on when the request has been answered.
+    let cancel = if is_followed { session.cancel.child_token() } else { exchange.cancel.child_token() };
     let mut context = session.context.rebuild().cancel(cancel.clone()).confirm(port.clone());
     let progress = params.get("_meta").and_then(|meta| meta.get("progressToken")).map(|token| {
         let has_messages = exchange.client.revision >= Revision::V2025_03_26;
@@ -57,28 +64,85 @@ pub(crate) async fn call(
     if server.fixtures.is_some() {
         context = context.extra(conformance::Reach(Arc::clone(&port)));
     }
-    let context = context.build();
-    let mut made = Call::new(name.as_str(), arguments.clone());
+    let mut call = Call::new(name.as_str(), arguments.clone());
     if let Some(timeout) = server.options.timeout {
-        made = made.timeout(timeout);
+        call = call.timeout(timeout);
     }
-    let mut running = std::pin::pin!(server.executor.run(&context, made));
-    let outcome = tokio::select! {
+    let executor = server.executor.clone();
+    let made = Made {
+        executor,
+        context: context.build(),
+        call,
+        port: Arc::clone(&port),
+        progress: progress.clone(),
+    };
+    if let (true, Escalation::When(limit)) = (is_followed, escalation) {
+        let mut running = AbortOnDropHandle::new(tokio::spawn(made.run()));
+        return tokio::select! {
+            biased;
+            result = &mut running => result.unwrap_or_else(|error| Err(RpcError::internal(error.to_string()))),
+            () = exchange.cancel.cancelled() => {
+                cancel.cancel();
+                // Nobody hears of it, but what it has started must have ended.
+                let _ = running.await;
+                Ok(json!({}))
+            }
+            wanted = port.wants_input(), if !limit.is_zero() => {
+                cancel.cancel();
+                let _ = running.await;
+                Ok(input_required(server, &subject(), &port, wanted))
+            }
+            () = tokio::time::sleep(limit) => {
+                if let Some(progress) = progress {
+                    progress.end();
+                }
+                server.tasks.add(session, running, port, cancel)
+            }
+        };
+    }
+    let mut running = std::pin::pin!(made.run());
+    tokio::select! {
         biased;
-        outcome = &mut running => outcome,
+        result = &mut running => result,
         wanted = port.wants_input() => {
             cancel.cancel();
-            running.await;
-            return Ok(input_required(server, &subject(), &port, wanted));
+            let _ = running.await;
+            Ok(input_required(server, &subject(), &port, wanted))
         }
-    };
-    if let Some(progress) = progress {
-        progress.end();
     }
-    if let Some(capability) = port.take_missing() {
-        return Err(RpcError::missing_capability(&capability));
+}
+
+/// A call that takes longer becomes a task, where the client can follow one.
+const LONG: Duration = Duration::from_secs(5);
+
+/// Whether and when a call becomes a task.
+pub(crate) enum Escalation {
+    /// After so long.
+    When(Duration),
+    /// Whatever it takes.
+    Never,
+}
+
+/// A call with all it needs.
+struct Made {
+    executor: Executor,
+    context: Context,
+    call: Call,
+    port: Arc<Port>,
+    progress: Option<Arc<Progress>>,
+}
+
+impl Made {
+    async fn run(self) -> Result<Value, RpcError> {
+        let outcome = self.executor.run(&self.context, self.call).await;
+        if let Some(progress) = self.progress {
+            progress.end();
+        }
+        match self.port.take_refusal() {
+            Some(refusal) => Err(refusal),
+            None => Ok(output::result(outcome, self.port.take_content(), self.port.client())),
+        }
     }
-    Ok(output::result(outcome, port.take_content(), &exchange.client))
 }
 
 /// The result of a call that cannot go on without its client.
@@ -132,7 +196,7 @@ pub(crate) fn answers(
 }
 
 /// Whether this answers a form, a request for a message or one for roots; anything else is asked for again.
-fn is_answer(answer: &Value) -> bool {
+pub(crate) fn is_answer(answer: &Value) -> bool {
     let content = answer.get("content");
     match answer.get("action").and_then(Value::as_str) {
         Some("accept") => content.is_none_or(Value::is_object),

@@ -2,6 +2,7 @@
 
 use super::tools::{fixture, no_arguments, port, said};
 use crate::port::Port;
+use crate::rpc::RpcError;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use toolpost_core::{DynamicTool, Output, ToolError};
@@ -64,7 +65,7 @@ pub(super) fn all() -> Vec<DynamicTool> {
         }),
         asking("test_missing_capability", "", |port, _| async move {
             if !port.client().can("sampling") {
-                port.lacks("sampling");
+                port.refuse(RpcError::missing_capability("sampling"));
             }
             said("This client does sampling")
         }),
@@ -128,7 +129,7 @@ pub(super) fn all() -> Vec<DynamicTool> {
 }
 
 /// A tool with at most one argument, which is a text.
-fn asking<F, R>(name: &str, argument: &'static str, function: F) -> DynamicTool
+pub(super) fn asking<F, R>(name: &str, argument: &'static str, function: F) -> DynamicTool
 where
     F: Fn(Arc<Port>, String) -> R + Send + Sync + 'static,
     R: Future<Output = Result<Output<Value>, ToolError>> + Send + 'static,

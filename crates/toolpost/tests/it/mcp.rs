@@ -6,6 +6,7 @@ mod faults;
 mod http;
 mod installed;
 mod python;
+mod tasks;
 mod wire;
 
 use crate::Home;
