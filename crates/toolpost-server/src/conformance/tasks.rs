@@ -28,6 +28,8 @@ pub(super) fn all() -> Vec<DynamicTool> {
             Err(ToolError::execution("this job always fails"))
         }),
         fixture("protocol_error_job", no_arguments(), |ctx, _| async move {
+            // Not before it has become a task.
+            tokio::time::sleep(Duration::from_millis(300)).await;
             port(&ctx)?.refuse(RpcError::internal("this job breaks the protocol"));
             said("")
         }),

@@ -60,10 +60,13 @@ async fn logged(ctx: Context) -> Result<Output<Value>, ToolError> {
 
 fn toggle(registry: &Weak<Registry>) -> Result<(), ToolError> {
     let Some(registry) = registry.upgrade() else { return Ok(()) };
-    match registry.unregister(CHANGING) {
+    // As one change, or it would be told twice.
+    registry.change(|draft| match draft.unregister(CHANGING) {
         Some(_) => Ok(()),
-        None => registry.register(fixed(CHANGING, vec![json!({"type": "text", "text": "I am here."})])),
-    }
+        None => {
+            draft.register(Arc::new(fixed(CHANGING, vec![json!({"type": "text", "text": "I am here."})])))
+        }
+    })
 }
 
 /// A tool that always answers the same.
