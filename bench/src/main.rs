@@ -1,10 +1,11 @@
 //! Measures what a call costs and how long a start takes, beside the alternatives, and says which goals are met.
 //!
-//! `toolpost-bench PATH_OF_TOOLPOST [start] [shell] [search] [warm] [files] [call] [--json] [--corpus=DIR] [--rg=PATH]
+//! `toolpost-bench PATH_OF_TOOLPOST [start] [shell] [mcp] [search] [warm] [files] [call] [--json] [--corpus=DIR] [--rg=PATH]
 //! [--fd=PATH]`. It never fails because something was slow.
 
 mod call;
 mod files;
+mod mcp;
 mod places;
 mod process;
 mod report;
@@ -19,7 +20,7 @@ use places::Places;
 use report::Table;
 use std::path::Path;
 
-const SCENARIOS: [&str; 6] = ["start", "shell", "search", "warm", "files", "call"];
+const SCENARIOS: [&str; 7] = ["start", "shell", "mcp", "search", "warm", "files", "call"];
 
 fn main() -> Result<()> {
     toolpost_process::launcher::run_if_asked();
@@ -55,6 +56,7 @@ fn main() -> Result<()> {
             match scenario {
                 "start" => hand_on(start::measure(Path::new(toolpost))?),
                 "shell" => shell::measure(&mut hand_on)?,
+                "mcp" => mcp::measure(Path::new(toolpost), &mut hand_on)?,
                 "warm" => warm::measure(&places)?.into_iter().for_each(hand_on),
                 "files" => files::measure(Path::new(toolpost), &mut hand_on)?,
                 "search" => search::measure(Path::new(toolpost), &places, &mut hand_on)?,

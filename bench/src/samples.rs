@@ -21,6 +21,11 @@ impl Samples {
         self.percentile(95)
     }
 
+    /// 99 of 100 are.
+    pub(crate) fn p99(&mut self) -> Duration {
+        self.percentile(99)
+    }
+
     fn percentile(&mut self, percent: usize) -> Duration {
         self.0.sort_unstable();
         let place = (self.0.len() * percent / 100).min(self.0.len().saturating_sub(1));

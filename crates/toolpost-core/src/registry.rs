@@ -16,6 +16,7 @@ use indexmap::IndexMap;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use tokio::sync::watch;
 
 /// The tools of a runtime, by name and by alias.
 ///
@@ -24,6 +25,7 @@ use std::time::Duration;
 pub struct Registry {
     current: ArcSwap<Snapshot>,
     writing: Mutex<()>,
+    changed: watch::Sender<u64>,
     texts: Arc<Texts>,
 }
 
@@ -70,8 +72,15 @@ impl Registry {
         let value = change(&mut draft)?;
         let next =
             Snapshot { tools: draft.tools, aliases: draft.aliases, generation: current.generation + 1 };
+        let generation = next.generation;
         self.current.store(Arc::new(next));
+        self.changed.send_replace(generation);
         Ok(value)
+    }
+
+    /// Tells of every change by the generation that it made; who is slow hears of the last one only.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.changed.subscribe()
     }
 
     /// The tools as they are now.

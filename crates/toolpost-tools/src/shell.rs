@@ -24,7 +24,7 @@ use toolpost_core::Pack;
 /// The pack, under these settings.
 pub fn pack(settings: Settings) -> Pack {
     let settings = Arc::new(settings);
-    let background = Arc::new(Background::new(settings.background));
+    let background = Arc::clone(&settings.background);
     Pack::new(crate::manifest("shell.json", include_str!("shell.json")))
         .with(Bash::new(Arc::clone(&settings), Arc::clone(&background)))
         .with(BashOutput::new(Arc::clone(&background)))

@@ -2,6 +2,7 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -82,6 +83,10 @@ pub enum Command {
         #[command(subcommand)]
         command: Policy,
     },
+    /// Serve the tools to an agent, by the Model Context Protocol.
+    ///
+    /// On standard input and output, as agents start it; with --http, at an address that many can share.
+    Mcp(Mcp),
     /// Show the packs of tools: what each can cause, and whether the policy allows it.
     Packs,
     /// Show what this workspace brings along, and trust it.
@@ -149,6 +154,33 @@ pub struct Call {
     /// Attempts in all, where the tool and its error allow another.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=20))]
     pub attempts: u32,
+}
+
+/// Serves the tools to an agent.
+#[derive(Debug, Args)]
+pub struct Mcp {
+    /// Serve over HTTP at this address, such as 127.0.0.1:7300, instead of standard input and output.
+    #[arg(long, value_name = "ADDRESS")]
+    pub http: Option<SocketAddr>,
+    /// Let everybody on this machine in, without the token; for loopback addresses only.
+    #[arg(long, requires = "http")]
+    pub no_token: bool,
+    /// Another name that clients may call the server by, beside its address and localhost.
+    #[arg(long, value_name = "NAME", requires = "http")]
+    pub allow_host: Vec<String>,
+    /// Tools on one page of the list.
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u16).range(1..))]
+    pub page_size: u16,
+    /// Offer a pack that is not offered otherwise.
+    #[arg(long, value_name = "NAME", hide = true)]
+    pub pack: Vec<HiddenPack>,
+}
+
+/// Packs that are offered only by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum HiddenPack {
+    /// The fixtures of the official MCP conformance suite.
+    Conformance,
 }
 
 /// Shows what a workspace brings along, and trusts it.

@@ -5,6 +5,7 @@ pub(crate) mod completions;
 pub(crate) mod doctor;
 pub(crate) mod init;
 pub(crate) mod internal;
+pub(crate) mod mcp;
 pub(crate) mod packs;
 pub(crate) mod policy;
 pub(crate) mod tools;

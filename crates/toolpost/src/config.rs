@@ -16,6 +16,7 @@ mod private;
 mod rights;
 mod schema;
 mod settings;
+mod token;
 mod trust;
 
 pub(crate) use data::{DataDirectory, State as DataState};
@@ -25,6 +26,7 @@ pub(crate) use key::KEYS;
 pub(crate) use layers::{FileState, Layers, Values};
 pub use origin::{Layer, Origined, Place, Problem};
 pub(crate) use schema::schema;
+pub(crate) use token::token;
 pub(crate) use trust::State;
 
 use crate::cli::Flags;

@@ -41,6 +41,7 @@ pub fn run() -> ExitCode {
         Command::Call(call) => with_runtime(&cli.flags, environment, &printer, |runtime| {
             commands::call::run(runtime, &printer, call)
         }),
+        Command::Mcp(mcp) => commands::mcp::run(&printer, &cli.flags, environment, mcp),
         Command::Policy { command } => with_runtime(&cli.flags, environment, &printer, |runtime| {
             commands::policy::run(&runtime, &printer, command)
         }),

@@ -35,6 +35,12 @@ impl Context {
             },
         }
     }
+
+    /// Starts a context like this one, for a host that gives some of its calls something else: another person to ask,
+    /// a listener of their own, a way to be ended one by one. What was begun in this context is not taken along.
+    pub fn rebuild(&self) -> ContextBuilder {
+        ContextBuilder { cancel: self.call.cancel.child_token(), host: (*self.host).clone() }
+    }
 }
 
 /// Makes a [`Context`].

@@ -22,6 +22,12 @@ pub struct Background {
     jobs: Mutex<BTreeMap<String, Arc<Job>>>,
 }
 
+impl std::fmt::Debug for Background {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Background").field("most", &self.most).field("running", &self.running()).finish()
+    }
+}
+
 /// One of them.
 pub(super) struct Job {
     session: String,
@@ -65,8 +71,15 @@ pub struct Look {
 
 impl Background {
     /// At most so many at once.
-    pub fn new(most: usize) -> Background {
-        Background { most, jobs: Mutex::default() }
+    pub fn at_most(most: usize) -> Arc<Background> {
+        Arc::new(Background { most, jobs: Mutex::default() })
+    }
+
+    /// The ids and command lines of those that run.
+    pub fn running(&self) -> Vec<(String, String)> {
+        let jobs = self.jobs();
+        let running = jobs.iter().filter(|(_, job)| !job.has_ended());
+        running.map(|(id, job)| (id.clone(), crate::one_line(&job.command).into_owned())).collect()
     }
 
     fn jobs(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Arc<Job>>> {
@@ -128,12 +141,8 @@ impl Background {
                  without background, or serve the tools with `toolpost mcp`",
             ));
         }
-        let jobs = self.jobs();
-        let running: Vec<String> = jobs
-            .iter()
-            .filter(|(_, job)| !job.has_ended())
-            .map(|(id, job)| format!("{id} (`{}`)", crate::one_line(&job.command)))
-            .collect();
+        let running: Vec<String> =
+            self.running().into_iter().map(|(id, command)| format!("{id} (`{command}`)")).collect();
         if running.len() < self.most {
             return Ok(());
         }

@@ -1,6 +1,8 @@
 //! What a host says about its commands.
 
+use super::background::Background;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// How commands are confined.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -23,8 +25,8 @@ pub struct Settings {
     pub readable: Vec<PathBuf>,
     /// Files and folders in those that they may not read.
     pub hidden: Vec<PathBuf>,
-    /// How many may run in the background at once; none where the host does not live longer than a call.
-    pub background: usize,
+    /// Those that run in the background; none can where the host does not live longer than a call.
+    pub background: Arc<Background>,
     /// Where dry runs keep what they would change, for as long as they last.
     pub scratch: Option<PathBuf>,
 }
@@ -39,7 +41,7 @@ impl Default for Settings {
             )],
             readable: Vec::new(),
             hidden: Vec::new(),
-            background: 0,
+            background: Background::at_most(0),
             scratch: None,
         }
     }

@@ -10,7 +10,8 @@ use toolpost_tools::shell;
 #[test]
 fn a_background_command_ends_with_all_it_started() {
     let ground = ground();
-    let settings = shell::Settings { background: 8, ..shell::Settings::default() };
+    let settings =
+        shell::Settings { background: shell::Background::at_most(8), ..shell::Settings::default() };
     let executor = executor(standard_and_exec(), settings);
     let ctx = session(ground.path()).build();
     run(async {

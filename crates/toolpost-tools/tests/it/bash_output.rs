@@ -9,7 +9,8 @@ use toolpost_tools::shell;
 #[test]
 fn a_background_command_is_read_written_to_and_ends() {
     let ground = ground();
-    let settings = shell::Settings { background: 2, ..shell::Settings::default() };
+    let settings =
+        shell::Settings { background: shell::Background::at_most(2), ..shell::Settings::default() };
     let executor = executor(standard_and_exec(), settings);
     let (ctx, other) = (session(ground.path()).build(), session(ground.path()).session("other").build());
     run(async {

@@ -54,7 +54,8 @@ async fn run_until_interrupted(runtime: &Runtime, call: Call) -> Outcome {
     }
 }
 
-async fn interrupted() {
+/// Returns when somebody wants this process to end.
+pub(super) async fn interrupted() {
     use tokio::signal::unix::{SignalKind, signal};
     match (signal(SignalKind::interrupt()), signal(SignalKind::terminate())) {
         (Ok(mut interrupt), Ok(mut terminate)) => {

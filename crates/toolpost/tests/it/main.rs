@@ -18,6 +18,7 @@ mod dialects;
 mod docs;
 mod doctor;
 mod layers;
+mod mcp;
 mod packs;
 mod pdf;
 mod settings;

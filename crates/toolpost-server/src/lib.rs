@@ -1,0 +1,99 @@
+//! The ways into toolpost over a wire. Today that is the Model Context Protocol: on standard input and output, and over
+//! HTTP, to clients that shake hands and to those of 2026-07-28 whose every request stands for itself.
+//!
+//! Nothing here runs a tool by itself, or decides what may run: every call goes through the one executor.
+
+mod client;
+mod conformance;
+mod dispatch;
+mod http;
+mod line;
+mod list;
+mod listen;
+mod output;
+mod port;
+mod progress;
+mod resource;
+mod rpc;
+mod seal;
+mod session;
+mod stdio;
+mod task;
+mod tool;
+
+pub use http::{Door, Listening};
+
+use conformance::Fixtures;
+use seal::Seal;
+use session::Session;
+use std::sync::Arc;
+use std::time::Duration;
+use task::Tasks;
+use toolpost_core::{Context, Executor, ToolError};
+
+/// What a host says about its server.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The version that clients are told.
+    pub version: String,
+    /// What a model should know before its first call.
+    pub instructions: String,
+    /// How many tools make a page of the list.
+    pub page_size: usize,
+    /// Whether questions are answered with yes, except those about protected files.
+    pub says_yes: bool,
+    /// How long a call may run; otherwise each tool's own time.
+    pub timeout: Option<Duration>,
+    /// The session of every client; otherwise each has its own.
+    pub session: Option<String>,
+    /// Offer the fixtures of the official conformance suite as well.
+    pub conformance: bool,
+}
+
+/// A server of the tools of one executor.
+pub struct Server {
+    executor: Executor,
+    context: Context,
+    options: Options,
+    seal: Seal,
+    tasks: Tasks,
+    fixtures: Option<Fixtures>,
+}
+
+impl Server {
+    /// A server; it listens to nobody yet. All its calls end when the context is cancelled.
+    pub fn new(executor: Executor, context: Context, options: Options) -> Result<Arc<Server>, ToolError> {
+        let fixtures = match options.conformance {
+            true => Some(Fixtures::register(executor.registry())?),
+            false => None,
+        };
+        Ok(Arc::new(Server {
+            executor,
+            context,
+            options,
+            seal: Seal::new(),
+            tasks: Tasks::default(),
+            fixtures,
+        }))
+    }
+
+    /// Serves the client at standard input and output, until it leaves or the context is cancelled.
+    pub async fn serve_stdio(self: &Arc<Server>) {
+        stdio::serve(self).await;
+    }
+
+    /// Serves clients over HTTP, until the context is cancelled.
+    pub async fn serve_http(self: &Arc<Server>, listening: Listening, door: Door) {
+        http::serve(self, listening, door).await;
+    }
+
+    /// A new session, or the one that the host has named.
+    fn session(&self) -> Arc<Session> {
+        let id = self
+            .options
+            .session
+            .clone()
+            .unwrap_or_else(|| format!("mcp-{}", seal::hex(&seal::random::<16>())));
+        Arc::new(Session::new(&self.context, &id))
+    }
+}

@@ -1,0 +1,163 @@
+//! Lists, in an order that changes only with what is listed, by pages.
+
+use crate::Server;
+use crate::client::Revision;
+use crate::dispatch::Exchange;
+use crate::rpc::RpcError;
+use serde_json::{Map, Value, json};
+use toolpost_core::declaration::{Format, Source, declare};
+use toolpost_core::{HANDLE_PREFIX, ToolError};
+
+/// The tools that the policy offers to this session, under the names of its dialect.
+pub(crate) fn tools(
+    server: &Server,
+    exchange: &Exchange,
+    params: &Map<String, Value>,
+) -> Result<Value, RpcError> {
+    let snapshot = server.executor.registry().snapshot();
+    let context = &exchange.session.context;
+    let policy = server.executor.policy_for(context.session());
+    let internal = |error: ToolError| RpcError::internal(error.to_string());
+    let mut definitions = Vec::new();
+    for entry in snapshot.all() {
+        let spec = entry.spec();
+        if policy.offers(&spec.name, spec.required) && spec.needs.iter().all(|need| context.has(*need)) {
+            definitions.extend(snapshot.offer(entry, context.dialect()).map_err(internal)?);
+        }
+    }
+    let (page, next) = page(&definitions, params, server.options.page_size, snapshot.generation())?;
+    let mut tools = Vec::with_capacity(page.len());
+    for definition in page {
+        let title = title(&definition.name);
+        let source = Source { title: Some(&title), ..definition.source() };
+        // A tool that cannot be declared is left out, as it is by `tools export`, which says why.
+        let Ok(declaration) = declare(&source, Format::Mcp) else { continue };
+        tools.push(suited(declaration.value, exchange.client.revision));
+    }
+    Ok(listed("tools", tools.into(), next))
+}
+
+/// A declaration as an old revision knows it: what is structured and any other type than an object came later.
+fn suited(mut tool: Value, revision: Revision) -> Value {
+    let Some(fields) = tool.as_object_mut() else { return tool };
+    let is_object = fields.get("outputSchema").is_some_and(|schema| schema["type"] == "object");
+    if revision < Revision::V2025_06_18 || !(revision.is_modern() || is_object) {
+        fields.shift_remove("outputSchema");
+    }
+    tool
+}
+
+/// A name for people: `apply_patch` is "Apply patch".
+fn title(name: &str) -> String {
+    let spaced = name.replace(['_', '-'], " ");
+    let mut letters = spaced.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// The resources that can be read without having been given a link.
+pub(crate) fn resources(server: &Server, params: &Map<String, Value>) -> Result<Value, RpcError> {
+    let all = server.fixtures.as_ref().map(|fixtures| fixtures.resources()).unwrap_or_default();
+    let (page, next) = page(&all, params, server.options.page_size, 0)?;
+    Ok(listed("resources", page.to_vec().into(), next))
+}
+
+/// What kinds of resources there are.
+pub(crate) fn templates(server: &Server, params: &Map<String, Value>) -> Result<Value, RpcError> {
+    let mut all = vec![json!({
+        "uriTemplate": format!("{HANDLE_PREFIX}{{callId}}"),
+        "name": "whole-output",
+        "title": "Whole output",
+        "description": "The whole output of a call of this session that was too long to show.",
+        "mimeType": "text/plain",
+    })];
+    all.extend(server.fixtures.iter().flat_map(|fixtures| fixtures.templates()));
+    let (page, next) = page(&all, params, server.options.page_size, 0)?;
+    Ok(listed("resourceTemplates", page.to_vec().into(), next))
+}
+
+/// The prompts; only fixtures are there.
+pub(crate) fn prompts(
+    server: &Server,
+    all: &[Value],
+    params: &Map<String, Value>,
+) -> Result<Value, RpcError> {
+    let (page, next) = page(all, params, server.options.page_size, 0)?;
+    Ok(listed("prompts", page.to_vec().into(), next))
+}
+
+fn listed(name: &str, items: Value, next: Option<String>) -> Value {
+    let mut list = json!({ name: items });
+    if let Some(next) = next {
+        list["nextCursor"] = next.into();
+    }
+    list
+}
+
+/// The part of a list that a cursor leads to, and the cursor of the next one.
+fn page<'a, T>(
+    all: &'a [T],
+    params: &Map<String, Value>,
+    size: usize,
+    generation: u64,
+) -> Result<(&'a [T], Option<String>), RpcError> {
+    let size = size.max(1);
+    let start = match params.get("cursor") {
+        None | Some(Value::Null) => 0,
+        Some(cursor) => {
+            let cursor = cursor.as_str().unwrap_or_default();
+            start(cursor, generation).filter(|start| *start < all.len()).ok_or_else(|| {
+                let shown: String = cursor.chars().take(40).collect();
+                RpcError::params(format!(
+                    "cursor `{shown}` leads nowhere, or the list has changed since; begin again without one"
+                ))
+            })?
+        }
+    };
+    let end = (start + size).min(all.len());
+    let next = (end < all.len()).then(|| format!("{end}-{generation}"));
+    Ok((&all[start..end], next))
+}
+
+fn start(cursor: &str, generation: u64) -> Option<usize> {
+    let (start, made_at) = cursor.split_once('-')?;
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_current = is_number(made_at) && made_at.parse() == Ok(generation);
+    (is_current && is_number(start)).then(|| start.parse().ok()).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_cover_the_list_once() {
+        let all: Vec<usize> = (0..25).collect();
+        let (mut seen, mut cursor) = (Vec::new(), None);
+        loop {
+            let params = cursor.iter().map(|one: &String| ("cursor".to_owned(), json!(one))).collect();
+            let (part, next) = page(&all, &params, 10, 3).unwrap();
+            seen.extend_from_slice(part);
+            cursor = next;
+            if cursor.is_none() {
+                break;
+            }
+        }
+        assert_eq!(seen, all);
+    }
+
+    #[test]
+    fn a_cursor_that_leads_nowhere_is_refused() {
+        let all: Vec<usize> = (0..25).collect();
+        for cursor in
+            [json!("x"), json!("10-4"), json!("25-3"), json!("-1-3"), json!("+1-3"), json!(7), json!("")]
+        {
+            let params = Map::from_iter([("cursor".to_owned(), cursor)]);
+            assert_eq!(page(&all, &params, 10, 3).unwrap_err().code, -32602, "{params:?}");
+        }
+    }
+
+    #[test]
+    fn titles_read_like_words() {
+        assert_eq!((title("apply_patch"), title("")), ("Apply patch".to_owned(), String::new()));
+    }
+}

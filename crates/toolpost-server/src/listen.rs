@@ -1,0 +1,65 @@
+//! How clients hear that a list has changed: those with a handshake simply do, modern ones listen for it.
+
+use crate::Server;
+use crate::dispatch::Exchange;
+use crate::rpc;
+use crate::session::{Outlet, Session};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+use tokio::sync::watch;
+
+/// The key of a subscription's name in every message of it.
+const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
+
+/// `subscriptions/listen`: tells what was asked for until the client or the server ends it.
+pub(crate) async fn run(server: &Server, exchange: &Exchange, params: &Map<String, Value>) -> Value {
+    let asked = params.get("notifications");
+    let wants = |what: &str| asked.and_then(|asked| asked.get(what)).and_then(Value::as_bool) == Some(true);
+    let meta = json!({SUBSCRIPTION: exchange.id});
+    let mut honoured = Map::new();
+    let mut tools = wants("toolsListChanged").then(|| {
+        honoured.insert("toolsListChanged".to_owned(), true.into());
+        server.executor.registry().changes()
+    });
+    let mut prompts = server.fixtures.as_ref().filter(|_| wants("promptsListChanged")).map(|fixtures| {
+        honoured.insert("promptsListChanged".to_owned(), true.into());
+        fixtures.prompt_changes()
+    });
+    let tell = |method: &str, mut params: Value| {
+        params["_meta"] = meta.clone();
+        exchange.outlet.send(rpc::notification(method, &params));
+    };
+    tell("notifications/subscriptions/acknowledged", json!({"notifications": honoured}));
+    loop {
+        tokio::select! {
+            () = exchange.cancel.cancelled() => return json!({"_meta": meta}),
+            () = exchange.session.closing.cancelled() => return json!({"_meta": meta}),
+            () = changed(&mut tools) => tell("notifications/tools/list_changed", json!({})),
+            () = changed(&mut prompts) => tell("notifications/prompts/list_changed", json!({})),
+        }
+    }
+}
+
+/// Tells a client that has shaken hands of every change, until its session ends.
+pub(crate) async fn tell_all(server: Arc<Server>, session: Arc<Session>, outlet: Arc<dyn Outlet>) {
+    let mut tools = Some(server.executor.registry().changes());
+    let mut prompts = server.fixtures.as_ref().map(|fixtures| fixtures.prompt_changes());
+    loop {
+        let method = tokio::select! {
+            () = session.closing.cancelled() => return,
+            () = changed(&mut tools) => "notifications/tools/list_changed",
+            () = changed(&mut prompts) => "notifications/prompts/list_changed",
+        };
+        outlet.send(json!({"jsonrpc": "2.0", "method": method}).to_string());
+    }
+}
+
+/// Returns at the next change; never where nothing is watched.
+async fn changed(watched: &mut Option<watch::Receiver<u64>>) {
+    if let Some(receiver) = watched
+        && receiver.changed().await.is_ok()
+    {
+        return;
+    }
+    std::future::pending().await
+}

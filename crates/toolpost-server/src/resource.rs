@@ -1,0 +1,57 @@
+//! `resources/read`: whole outputs of this session that were too long to show.
+
+use crate::Server;
+use crate::dispatch::Exchange;
+use crate::rpc::RpcError;
+use serde_json::{Map, Value, json};
+use std::io::Read;
+use toolpost_core::{HANDLE_PREFIX, WorkspacePath};
+
+/// So much of an output goes into one answer.
+const MOST: u64 = 8 << 20;
+
+pub(crate) async fn read(
+    server: &Server,
+    exchange: &Exchange,
+    params: &Map<String, Value>,
+) -> Result<Value, RpcError> {
+    let Some(uri) = params.get("uri").and_then(Value::as_str) else {
+        return Err(RpcError::params("a resource is read by its `uri`"));
+    };
+    if let Some(contents) = server.fixtures.as_ref().and_then(|fixtures| fixtures.read(uri)) {
+        return Ok(json!({"contents": [contents]}));
+    }
+    let not_found = |why: &str| {
+        let error = RpcError::params(why).with_data(json!({"uri": uri}));
+        // The revisions with a handshake have a code of its own for it.
+        match exchange.client.is_modern() {
+            true => error,
+            false => RpcError { code: -32002, ..error },
+        }
+    };
+    if !uri.starts_with(HANDLE_PREFIX) {
+        let shown: String = uri.chars().take(200).collect();
+        return Err(not_found(&format!(
+            "there is no resource `{shown}`; `{HANDLE_PREFIX}` handles can be read"
+        )));
+    }
+    let file = exchange.session.context.open(&WorkspacePath::new(uri)).await;
+    let file = file.map_err(|error| not_found(error.message()))?;
+    let total = file.stat.size;
+    let reading = tokio::task::spawn_blocking(move || {
+        let mut bytes = Vec::new();
+        file.reader.take(MOST).read_to_end(&mut bytes).map(|_| bytes)
+    });
+    let bytes = match reading.await {
+        Ok(Ok(bytes)) => bytes,
+        Ok(Err(error)) => return Err(RpcError::internal(format!("`{uri}` cannot be read: {error}"))),
+        Err(error) => return Err(RpcError::internal(format!("reading `{uri}` stopped: {error}"))),
+    };
+    let shown = bytes.len();
+    let mut text = String::from_utf8_lossy(&bytes).into_owned();
+    if total > MOST {
+        let more = total - shown as u64;
+        text.push_str(&format!("\n[… {more} more bytes; call read with filePath `{uri}` and an offset]"));
+    }
+    Ok(json!({"contents": [{"uri": uri, "mimeType": "text/plain", "text": text}]}))
+}

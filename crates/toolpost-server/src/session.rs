@@ -1,0 +1,165 @@
+//! One client's stay: what it is, what runs for it, and what it was asked and has not answered yet.
+
+use crate::client::Client;
+use crate::rpc;
+use serde_json::Value;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+use toolpost_core::Context;
+
+/// So many calls of one client run at a time; more are told to wait.
+const MOST_RUNNING: usize = 1_000;
+
+/// Where messages to the client go. Implemented by each transport; called from any thread, and never waits.
+pub(crate) trait Outlet: Send + Sync {
+    /// Sends one message.
+    fn send(&self, message: String);
+}
+
+/// A connection on standard input, a legacy session over HTTP, or all modern requests with one credential.
+pub(crate) struct Session {
+    /// What its calls run in.
+    pub(crate) context: Context,
+    /// Ends all that runs for it.
+    pub(crate) cancel: CancellationToken,
+    /// Fires when the client has nothing more to say: what only waits for it ends.
+    pub(crate) closing: CancellationToken,
+    /// Who it is, once it has shaken hands.
+    pub(crate) client: OnceLock<Client>,
+    /// Whether the client has said that it is ready for notifications.
+    pub(crate) is_ready: OnceLock<()>,
+    running: Mutex<HashMap<Value, CancellationToken>>,
+    waiting: Mutex<HashMap<u64, oneshot::Sender<Result<Value, Value>>>>,
+    next: AtomicU64,
+}
+
+/// What became of a request that wants to run.
+pub(crate) enum Start {
+    /// It runs, until this is dropped.
+    Running(Running),
+    /// A request of this id runs already.
+    Taken,
+    /// There are too many.
+    Full,
+}
+
+/// A request that runs. Dropped, it does not any more.
+pub(crate) struct Running {
+    session: Arc<Session>,
+    id: Value,
+    /// Fires when the client has withdrawn it, or the session ends.
+    pub(crate) cancel: CancellationToken,
+}
+
+impl Running {
+    /// Whether nobody wants the answer any more; at the end of a session answers are still given.
+    pub(crate) fn is_withdrawn(&self) -> bool {
+        self.cancel.is_cancelled() && !self.session.cancel.is_cancelled()
+    }
+}
+
+impl Session {
+    pub(crate) fn new(context: &Context, id: &str) -> Session {
+        let cancel = context.cancel().child_token();
+        let context = context.rebuild().session(id).cancel(cancel.clone()).build();
+        Session {
+            context,
+            closing: cancel.child_token(),
+            cancel,
+            client: OnceLock::new(),
+            is_ready: OnceLock::new(),
+            running: Mutex::default(),
+            waiting: Mutex::default(),
+            next: AtomicU64::new(1),
+        }
+    }
+
+    /// Notes that a request runs.
+    pub(crate) fn start(self: &Arc<Session>, id: &Value) -> Start {
+        let mut running = lock(&self.running);
+        if running.len() >= MOST_RUNNING {
+            return Start::Full;
+        }
+        if running.contains_key(id) {
+            return Start::Taken;
+        }
+        let cancel = self.cancel.child_token();
+        running.insert(id.clone(), cancel.clone());
+        Start::Running(Running { session: Arc::clone(self), id: id.clone(), cancel })
+    }
+
+    /// The client does not want the answer to this request any more.
+    pub(crate) fn withdraw(&self, id: &Value) {
+        if let Some(cancel) = lock(&self.running).get(id) {
+            cancel.cancel();
+        }
+    }
+
+    /// The client has nothing more to say: nothing that it was asked will be answered.
+    pub(crate) fn close(&self) {
+        self.closing.cancel();
+        lock(&self.waiting).clear();
+    }
+
+    pub(crate) fn is_idle(&self) -> bool {
+        lock(&self.running).is_empty()
+    }
+
+    /// Asks the client something, and waits for its answer. Given up, the answer goes nowhere.
+    pub(crate) async fn ask(
+        &self,
+        outlet: &dyn Outlet,
+        method: &str,
+        params: &Value,
+    ) -> Option<Result<Value, Value>> {
+        let (id, receiver) = self.wait()?;
+        let _forgotten = Forget { session: self, id };
+        outlet.send(rpc::request(id, method, params));
+        receiver.await.ok()
+    }
+
+    /// A number for a question, and where its answer will come; none if no answer can.
+    fn wait(&self) -> Option<(u64, oneshot::Receiver<Result<Value, Value>>)> {
+        let id = self.next.fetch_add(1, Ordering::Relaxed);
+        let (sender, receiver) = oneshot::channel();
+        let mut waiting = lock(&self.waiting);
+        if self.closing.is_cancelled() {
+            return None;
+        }
+        waiting.insert(id, sender);
+        Some((id, receiver))
+    }
+
+    /// The client has answered.
+    pub(crate) fn answered(&self, id: Option<u64>, result: Result<Value, Value>) {
+        let waiting = id.and_then(|id| lock(&self.waiting).remove(&id));
+        // An answer that nobody waits for is late, or to a question that was never asked: it says nothing.
+        if let Some(sender) = waiting {
+            let _ = sender.send(result);
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        lock(&self.session.running).remove(&self.id);
+    }
+}
+
+struct Forget<'a> {
+    session: &'a Session,
+    id: u64,
+}
+
+impl Drop for Forget<'_> {
+    fn drop(&mut self) {
+        lock(&self.session.waiting).remove(&self.id);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

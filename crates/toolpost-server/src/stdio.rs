@@ -1,0 +1,175 @@
+//! Serving on standard input and output: a message a line.
+//!
+//! When standard input ends, what has been answered is written, what runs gets two more seconds and is then cancelled.
+
+mod pipe;
+
+use crate::client::Client;
+use crate::dispatch::Exchange;
+use crate::line::{Line, Lines};
+use crate::rpc::{self, LONGEST, Message, Request, RpcError};
+use crate::session::{Outlet, Session, Start};
+use crate::{Server, listen};
+use pipe::{Input, LineOut};
+use serde_json::{Map, Value};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What runs when the client leaves gets so long to end.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// And so long to clean up, once it is told to.
+const CLEANUP: Duration = Duration::from_secs(5);
+
+pub(super) async fn serve(server: &Arc<Server>) {
+    let session = server.session();
+    let (out, writer) = LineOut::start(session.cancel.clone());
+    let connection =
+        Connection { server: Arc::clone(server), session: Arc::clone(&session), out: Arc::clone(&out) };
+    let mut input = Input::open();
+    let mut lines = Lines::default();
+    let mut chunk = vec![0; 64 << 10];
+    loop {
+        let read = async {
+            // A client that does not read its answers is not asked for more work.
+            out.has_room().await;
+            input.read(&mut chunk).await
+        };
+        let count = tokio::select! {
+            biased;
+            () = session.cancel.cancelled() => 0,
+            count = read => count,
+        };
+        if count == 0 {
+            break;
+        }
+        lines.push(&chunk[..count], |line| connection.take(line));
+    }
+    lines.finish(|line| connection.take(line));
+    session.close();
+    tokio::select! {
+        () = idle(&session) => {}
+        () = session.cancel.cancelled() => {}
+        () = tokio::time::sleep(GRACE) => {}
+    }
+    session.cancel.cancel();
+    let _ = tokio::time::timeout(CLEANUP, idle(&session)).await;
+    out.close();
+    let _ = tokio::time::timeout(GRACE, writer).await;
+}
+
+async fn idle(session: &Session) {
+    while !session.is_idle() {
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+}
+
+struct Connection {
+    server: Arc<Server>,
+    session: Arc<Session>,
+    out: Arc<LineOut>,
+}
+
+impl Connection {
+    fn take(&self, line: Line<'_>) {
+        let line = match line {
+            Line::Whole(line) => line.trim_ascii(),
+            Line::TooLong => {
+                let message =
+                    format!("a line was longer than {LONGEST} bytes and was not read; send less at a time");
+                return self.refuse(&Value::Null, RpcError::invalid_request(message));
+            }
+        };
+        if line.is_empty() {
+            return;
+        }
+        match rpc::parse(line) {
+            Message::Request(request) => self.request(request),
+            Message::Notification { method, params } => self.notification(&method, &params),
+            Message::Answer { id, result } => self.session.answered(id, result),
+            Message::Invalid { id, error } => self.refuse(&id, error),
+        }
+    }
+
+    fn refuse(&self, id: &Value, error: RpcError) {
+        self.out.send(rpc::answer(id, &Err(error)));
+    }
+
+    fn notification(&self, method: &str, params: &Map<String, Value>) {
+        match method {
+            "notifications/cancelled" => {
+                if let Some(id) = params.get("requestId") {
+                    self.session.withdraw(id);
+                }
+            }
+            "notifications/initialized"
+                if self.session.client.get().is_some() && self.session.is_ready.set(()).is_ok() =>
+            {
+                let (server, session) = (Arc::clone(&self.server), Arc::clone(&self.session));
+                tokio::spawn(listen::tell_all(server, session, self.out.clone()));
+            }
+            // What we do not know needs no answer.
+            _ => {}
+        }
+    }
+
+    fn request(&self, request: Request) {
+        let Request { id, method, params } = request;
+        let client = match Client::of_request(&params) {
+            Err(error) => return self.refuse(&id, error),
+            Ok(Some(client)) => client,
+            Ok(None) if method == "initialize" => return self.shake_hands(&id, &params),
+            Ok(None) => match (self.session.client.get(), method.as_str()) {
+                (Some(client), _) => client.clone(),
+                (None, "ping") => return self.out.send(rpc::answer(&id, &Ok(Value::Object(Map::new())))),
+                (None, _) => return self.refuse(&id, stranger()),
+            },
+        };
+        let running = match self.session.start(&id) {
+            Start::Running(running) => running,
+            Start::Taken => {
+                let error =
+                    RpcError::invalid_request("a request of this id is still running; give each its own");
+                return self.refuse(&id, error);
+            }
+            Start::Full => {
+                return self
+                    .refuse(&id, RpcError::internal("too many requests are running; wait for an answer"));
+            }
+        };
+        let exchange = Exchange {
+            session: Arc::clone(&self.session),
+            client,
+            outlet: self.out.clone(),
+            id,
+            cancel: running.cancel.clone(),
+        };
+        let (server, out) = (Arc::clone(&self.server), Arc::clone(&self.out));
+        tokio::spawn(async move {
+            let result = server.answer(&exchange, &method, params).await;
+            if !running.is_withdrawn() {
+                out.send(rpc::answer(&exchange.id, &result));
+            }
+            // Not before its answer is on its way: at the end we wait for those that run.
+            drop(running);
+        });
+    }
+
+    fn shake_hands(&self, id: &Value, params: &Map<String, Value>) {
+        let client = Client::shaking_hands(params);
+        let welcome = self.server.welcome(&client);
+        match self.session.client.set(client) {
+            Ok(()) => self.out.send(rpc::answer(id, &Ok(welcome))),
+            Err(_) => self.refuse(id, RpcError::invalid_request("this connection is initialized already")),
+        }
+    }
+}
+
+/// For a request of nobody that we know.
+pub(crate) fn stranger() -> RpcError {
+    RpcError::params(
+        "say who you are first: with `initialize`, or since 2026-07-28 with \
+         `io.modelcontextprotocol/protocolVersion` in the `_meta` of each request",
+    )
+    .with_status(400)
+}

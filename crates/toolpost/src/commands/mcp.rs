@@ -1,0 +1,126 @@
+//! `toolpost mcp`: the tools for an agent, on standard input and output or over HTTP.
+//!
+//! Standard output belongs to the protocol; whatever there is to say goes to standard error.
+
+use super::call::interrupted;
+use crate::cli::{Flags, HiddenPack, Mcp};
+use crate::config::env::Environment;
+use crate::config::{self, Config};
+use crate::output::{Printer, Tone};
+use crate::runtime::{Runtime, threads};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use toolpost_core::{Code, NoEvents, NobodyThere, ToolError};
+use toolpost_server::{Door, Listening, Options, Server};
+use toolpost_tools::shell::Background;
+
+/// So many commands may go on in the background of a server.
+const MOST_BACKGROUND: usize = 8;
+
+/// At the end, each tool gets so long to clean up.
+const CLEANUP: Duration = Duration::from_secs(5);
+
+pub(crate) fn run(printer: &Printer, flags: &Flags, environment: Environment, mcp: &Mcp) -> u8 {
+    match serve(printer, flags, environment, mcp) {
+        Ok(()) => 0,
+        Err(error) => {
+            printer.error(&error);
+            2
+        }
+    }
+}
+
+fn serve(printer: &Printer, flags: &Flags, environment: Environment, mcp: &Mcp) -> Result<(), ToolError> {
+    let mut config = Config::resolve(flags, environment)?;
+    config.notes.iter().for_each(|note| printer.say(Tone::Note, &format!("note: {note}")));
+    let background = Background::at_most(MOST_BACKGROUND);
+    config.shell.background = Arc::clone(&background);
+    let door = mcp.http.map(|address| door(printer, &config, mcp, address)).transpose()?;
+    let runtime = Runtime::open(&config, Arc::new(NoEvents), Arc::new(NobodyThere))?;
+    let options = Options {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        instructions: instructions(&config),
+        page_size: usize::from(mcp.page_size),
+        says_yes: flags.yes,
+        timeout: runtime.timeout,
+        session: config.is_session_named.then(|| config.session.clone()),
+        conformance: mcp.pack.contains(&HiddenPack::Conformance),
+    };
+    let server = Server::new(runtime.executor.clone(), runtime.context.clone(), options)?;
+    let threads = threads()?;
+    let served = threads.block_on(async {
+        let cancel = runtime.cancel.clone();
+        tokio::spawn(async move {
+            interrupted().await;
+            cancel.cancel();
+        });
+        match door {
+            None => server.serve_stdio().await,
+            Some((address, door)) => {
+                let listening = listen(printer, address).await?;
+                server.serve_http(listening, door).await;
+            }
+        }
+        for (id, command) in background.running() {
+            printer.say(Tone::Note, &format!("note: {id} is ended with the server: {command}"));
+        }
+        runtime.executor.registry().shutdown_all(CLEANUP).await;
+        Ok(())
+    });
+    // A tool that blocks its thread must not keep us here.
+    threads.shutdown_timeout(Duration::from_millis(50));
+    served
+}
+
+async fn listen(printer: &Printer, address: SocketAddr) -> Result<Listening, ToolError> {
+    let broken = |error: std::io::Error| {
+        let message = format!("nothing can listen at {address}: {error}; choose another with --http");
+        ToolError::new(Code::ExecutionError, message)
+    };
+    let listening = Listening::open(address).await.map_err(broken)?;
+    let at = listening.address().map_err(broken)?;
+    printer.say(Tone::Plain, &format!("serving MCP at http://{at}/mcp"));
+    Ok(listening)
+}
+
+/// Who may come in by this address.
+fn door(
+    printer: &Printer,
+    config: &Config,
+    mcp: &Mcp,
+    address: SocketAddr,
+) -> Result<(SocketAddr, Door), ToolError> {
+    let is_loopback = address.ip().is_loopback();
+    if mcp.no_token && !is_loopback {
+        return Err(ToolError::new(
+            Code::ValidationError,
+            format!(
+                "--no-token at {address} would let in everybody who can reach it; it is for 127.0.0.1 and [::1]"
+            ),
+        ));
+    }
+    let token = match mcp.no_token {
+        true => None,
+        false => {
+            let (token, path) = config::token(config.data_directory.as_deref())?;
+            printer.say(Tone::Plain, &format!("clients show the token in {}", path.display()));
+            Some(token)
+        }
+    };
+    Ok((address, Door::new(address, token, &mcp.allow_host)))
+}
+
+/// What a model should know before its first call.
+fn instructions(config: &Config) -> String {
+    let shown =
+        |root: &PathBuf| format!("`{}`", root.canonicalize().unwrap_or_else(|_| root.clone()).display());
+    let roots: Vec<String> = config.roots.iter().map(shown).collect();
+    format!(
+        "Tools that act in the workspace {}. Paths are absolute or from its root. A call that is refused says by \
+         which rule and what would allow it; one with wrong arguments says what is right. An output that is too long \
+         is cut in the middle, and the whole is kept under the handle that is named there.",
+        roots.join(", ")
+    )
+}

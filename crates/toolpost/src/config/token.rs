@@ -1,0 +1,55 @@
+//! The token that clients over HTTP show: made when it is first needed, kept for its owner alone.
+
+use super::private;
+use std::path::{Path, PathBuf};
+use toolpost_core::{Code, ToolError};
+
+/// More than any token of ours has.
+const LONGEST: usize = 4_096;
+
+/// The shortest that is worth the name.
+const SHORTEST: usize = 16;
+
+/// The token, and the file that it lies in.
+pub(crate) fn token(data_directory: Option<&Path>) -> Result<(String, PathBuf), ToolError> {
+    let Some(data) = data_directory else {
+        return Err(ToolError::new(
+            Code::ReadError,
+            "there is no home directory to keep the server's token in; set HOME or XDG_DATA_HOME",
+        ));
+    };
+    let path = data.join("mcp-token");
+    let broken = |what: String| {
+        ToolError::new(Code::ReadError, format!("the server's token `{}` {what}", path.display()))
+    };
+    // Whoever loses the race reads what the other wrote.
+    let written = private::write_new(&path, &format!("{}\n", made()));
+    written.map_err(|error| {
+        broken(format!("cannot be written: {error}; check the owner and mode of its folder"))
+    })?;
+    let found = private::read(&path, LONGEST).map_err(broken)?;
+    let found = found.ok_or_else(|| broken("went away; try again".to_owned()))?;
+    if found.is_open_to_others {
+        return Err(broken(
+            "can be changed by others; remove it, and the next start makes a new one".to_owned(),
+        ));
+    }
+    let text = String::from_utf8_lossy(&found.bytes).trim().to_owned();
+    if text.len() < SHORTEST || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err(broken(format!(
+            "is no token of at least {SHORTEST} plain letters; remove it for a new one"
+        )));
+    }
+    Ok((text, path))
+}
+
+fn made() -> String {
+    let mut bytes = [0; 32];
+    let mut filled = 0;
+    while filled < bytes.len() {
+        // Fails only when interrupted: then again.
+        filled +=
+            rustix::rand::getrandom(&mut bytes[filled..], rustix::rand::GetRandomFlags::empty()).unwrap_or(0);
+    }
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

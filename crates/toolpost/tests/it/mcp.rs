@@ -1,0 +1,165 @@
+//! `toolpost mcp` as clients meet it: the real executable at the other end of a pipe or a socket.
+
+mod asking;
+mod conformance;
+mod faults;
+mod http;
+mod installed;
+mod python;
+mod tasks;
+mod wire;
+
+use crate::Home;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdin, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+/// Nothing that is waited for takes this long.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A server on standard input and output, and its client.
+struct Connection {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    lines: Receiver<Value>,
+    stderr: Receiver<String>,
+}
+
+impl Connection {
+    fn open(home: &Home, flags: &[&str]) -> Connection {
+        let mut command = home.command([&["mcp"], flags].concat());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let (sender, lines) = channel();
+        let stdout = BufReader::new(child.stdout.take().unwrap());
+        std::thread::spawn(move || {
+            for line in stdout.lines() {
+                let value: Value = serde_json::from_str(&line.unwrap()).unwrap();
+                assert_eq!(value["jsonrpc"], "2.0", "{value}");
+                if sender.send(value).is_err() {
+                    return;
+                }
+            }
+        });
+        let (sender, stderr) = channel();
+        let mut talk = child.stderr.take().unwrap();
+        std::thread::spawn(move || {
+            let mut text = String::new();
+            let _ = talk.read_to_string(&mut text);
+            let _ = sender.send(text);
+        });
+        Connection { stdin: child.stdin.take(), child, lines, stderr }
+    }
+
+    /// After the handshake of this revision.
+    fn legacy(home: &Home, flags: &[&str], revision: &str, capabilities: Value) -> Connection {
+        let mut connection = Connection::open(home, flags);
+        let params = json!({"protocolVersion": revision, "capabilities": capabilities, "clientInfo": {"name": "test", "version": "1"}});
+        connection.send(json!({"jsonrpc": "2.0", "id": "hello", "method": "initialize", "params": params}));
+        let answer = connection.next();
+        assert_eq!(answer["result"]["serverInfo"]["name"], "toolpost", "{answer}");
+        connection.send(json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        connection
+    }
+
+    fn raw(&mut self, bytes: &[u8]) {
+        self.stdin.as_mut().unwrap().write_all(bytes).unwrap();
+    }
+
+    fn send(&mut self, message: Value) {
+        self.raw(format!("{message}\n").as_bytes());
+    }
+
+    fn request(&mut self, id: impl Into<Value>, method: &str, params: Value) {
+        let id: Value = id.into();
+        self.send(json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+    }
+
+    fn next(&self) -> Value {
+        self.lines.recv_timeout(PATIENCE).expect("a message")
+    }
+
+    /// The answer to this request; everything else must not come before it.
+    fn ask(&mut self, id: impl Into<Value>, method: &str, params: Value) -> Value {
+        let id: Value = id.into();
+        self.request(id.clone(), method, params);
+        let answer = self.next();
+        assert_eq!(answer["id"], id, "{answer}");
+        answer
+    }
+
+    fn call(&mut self, id: impl Into<Value>, tool: &str, arguments: Value) -> Value {
+        self.ask(id, "tools/call", json!({"name": tool, "arguments": arguments}))
+    }
+
+    /// Nothing comes for so long.
+    fn silence(&self, duration: Duration) {
+        let came = self.lines.recv_timeout(duration);
+        assert_eq!(came, Err(RecvTimeoutError::Timeout), "nothing should come");
+    }
+
+    fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+    }
+
+    /// Closes standard input. Returns how long the server took to end, how it ended and what it said.
+    fn close(mut self) -> (Duration, i32, String) {
+        drop(self.stdin.take());
+        self.wait()
+    }
+
+    fn wait(&mut self) -> (Duration, i32, String) {
+        let began = Instant::now();
+        let status = loop {
+            match self.child.try_wait().unwrap() {
+                Some(status) => break status,
+                None if began.elapsed() > PATIENCE => panic!("the server does not end"),
+                None => std::thread::sleep(Duration::from_millis(1)),
+            }
+        };
+        let took = began.elapsed();
+        let talk = self.stderr.recv_timeout(PATIENCE).unwrap();
+        assert!(!talk.contains("panicked at"), "{talk}");
+        (took, status.code().unwrap_or(-1), talk)
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The `_meta` of a request that stands for itself.
+fn meta(capabilities: Value) -> Value {
+    json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": capabilities,
+        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+    })
+}
+
+/// The first text of a result.
+fn text(answer: &Value) -> &str {
+    answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("no text: {answer}"))
+}
+
+/// Whether a process with this in its command line is there.
+fn is_running(marker: &str) -> bool {
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    let lines = processes.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
+    lines.into_iter().any(|line| String::from_utf8_lossy(&line).contains(marker) && !line.is_empty())
+}
+
+/// Waits until this holds.
+fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !holds() {
+        assert!(began.elapsed() < PATIENCE, "{what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
