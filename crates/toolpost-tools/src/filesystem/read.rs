@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use std::io::{Cursor, Read as _};
 use toolpost_core::{
     Capability, Code, Context, File, HANDLE_PREFIX, Kind, Output, OutputBudget, Seen, Spec, Tool, ToolError,
-    WorkspacePath,
+    WorkspacePath, blocking,
 };
 
 /// What the model may ask for.
@@ -105,15 +105,17 @@ impl Tool for Read {
     }
 
     async fn call(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
-        let is_handle = args.file_path.as_str().starts_with(HANDLE_PREFIX);
-        if !is_handle && ctx.workspace().stat(&args.file_path).await?.kind == Kind::Folder {
-            return folder::names(ctx, &args).await;
-        }
-        let file = ctx.open(&args.file_path).await?;
-        let blocking = ctx.clone();
-        tokio::task::spawn_blocking(move || read(&blocking, file, &args))
-            .await
-            .map_err(|error| ToolError::new(Code::ReadError, format!("reading stopped: {error}")))?
+        let ctx = ctx.clone();
+        blocking(move |here| {
+            let is_handle = args.file_path.as_str().starts_with(HANDLE_PREFIX);
+            if !is_handle && here.wait(ctx.workspace().stat(&args.file_path))?.kind == Kind::Folder {
+                return here.wait(folder::names(&ctx, &args));
+            }
+            let file = here.wait(ctx.open(&args.file_path))?;
+            read(&ctx, file, &args)
+        })
+        .await
+        .map_err(|error| ToolError::new(Code::ReadError, format!("reading stopped: {error}")))?
     }
 }
 
