@@ -7,6 +7,7 @@
 
 mod access;
 mod alias;
+mod blocking;
 mod capability;
 mod clock;
 mod confirm;
@@ -34,6 +35,7 @@ mod workspace;
 
 pub use access::{Access, Resource};
 pub use alias::{Alias, ArgumentAlias, ArgumentPath};
+pub use blocking::{Here, blocking};
 pub use capability::{Capabilities, Capability, Facts, Need};
 pub use clock::{Clock, SystemClock};
 pub use confirm::{Always, Answer, Answers, Confirm, NobodyThere, Question, Remember, Scope};

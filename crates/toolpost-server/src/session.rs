@@ -6,12 +6,19 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use tokio::sync::oneshot;
+use std::time::Duration;
+use tokio::sync::{Notify, oneshot};
 use tokio_util::sync::CancellationToken;
 use toolpost_core::Context;
 
 /// So many calls of one client run at a time; more are told to wait.
 const MOST_RUNNING: usize = 1_000;
+
+/// With so many, no more are taken in for a moment. Not for longer: they may wait for an answer of the client.
+const MANY_RUNNING: usize = 500;
+
+/// That moment.
+const MOMENT: Duration = Duration::from_secs(1);
 
 /// Where messages to the client go. Implemented by each transport; called from any thread, and never waits.
 pub(crate) trait Outlet: Send + Sync {
@@ -32,6 +39,7 @@ pub(crate) struct Session {
     /// Whether the client has said that it is ready for notifications.
     pub(crate) is_ready: OnceLock<()>,
     running: Mutex<HashMap<Value, CancellationToken>>,
+    has_ended: Notify,
     waiting: Mutex<HashMap<u64, oneshot::Sender<Result<Value, Value>>>>,
     next: AtomicU64,
 }
@@ -72,6 +80,7 @@ impl Session {
             client: OnceLock::new(),
             is_ready: OnceLock::new(),
             running: Mutex::default(),
+            has_ended: Notify::new(),
             waiting: Mutex::default(),
             next: AtomicU64::new(1),
         }
@@ -102,6 +111,22 @@ impl Session {
     pub(crate) fn close(&self) {
         self.closing.cancel();
         lock(&self.waiting).clear();
+    }
+
+    /// Waits a moment while many requests run.
+    pub(crate) async fn has_room(&self) {
+        let room = async {
+            loop {
+                let ended = self.has_ended.notified();
+                tokio::pin!(ended);
+                ended.as_mut().enable();
+                if lock(&self.running).len() < MANY_RUNNING {
+                    return;
+                }
+                ended.await;
+            }
+        };
+        let _ = tokio::time::timeout(MOMENT, room).await;
     }
 
     pub(crate) fn is_idle(&self) -> bool {
@@ -146,6 +171,7 @@ impl Session {
 impl Drop for Running {
     fn drop(&mut self) {
         lock(&self.session.running).remove(&self.id);
+        self.session.has_ended.notify_waiters();
     }
 }
 

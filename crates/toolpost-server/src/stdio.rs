@@ -15,6 +15,9 @@ use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::Duration;
 
+/// So much is read at a time: no more requests than may begin at once fit into it.
+pub(crate) const CHUNK: usize = 16 << 10;
+
 /// What runs when the client leaves gets so long to end.
 const GRACE: Duration = Duration::from_secs(2);
 
@@ -28,11 +31,12 @@ pub(super) async fn serve(server: &Arc<Server>) {
         Connection { server: Arc::clone(server), session: Arc::clone(&session), out: Arc::clone(&out) };
     let mut input = Input::open();
     let mut lines = Lines::default();
-    let mut chunk = vec![0; 64 << 10];
+    let mut chunk = vec![0; CHUNK];
     loop {
         let read = async {
             // A client that does not read its answers is not asked for more work.
             out.has_room().await;
+            session.has_room().await;
             input.read(&mut chunk).await
         };
         let count = tokio::select! {

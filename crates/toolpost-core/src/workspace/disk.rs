@@ -273,6 +273,9 @@ fn key(roots: &Roots, place: &Place) -> Result<String, Failure> {
 async fn blocking<T: Send + 'static>(
     operation: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
 ) -> Result<T, ToolError> {
+    if crate::blocking::may_block() {
+        return operation();
+    }
     match tokio::task::spawn_blocking(operation).await {
         Ok(result) => result,
         Err(error) => Err(ToolError::execution(format!("the file operation was given up: {error}"))),

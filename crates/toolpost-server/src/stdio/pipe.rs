@@ -66,7 +66,7 @@ impl Input {
         }
         let (sender, receiver) = mpsc::channel(16);
         std::thread::spawn(move || {
-            let mut chunk = vec![0; 64 << 10];
+            let mut chunk = vec![0; super::CHUNK];
             loop {
                 match rustix::io::read(end, &mut chunk) {
                     Err(Errno::INTR) => {}

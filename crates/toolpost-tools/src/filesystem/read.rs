@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use std::io::{Cursor, Read as _};
 use toolpost_core::{
     Capability, Code, Context, File, HANDLE_PREFIX, Kind, Output, OutputBudget, Seen, Spec, Tool, ToolError,
-    WorkspacePath,
+    WorkspacePath, blocking,
 };
 
 /// What the model may ask for.
@@ -115,14 +115,16 @@ impl Tool for Read {
     }
 
     async fn call(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
-        let is_handle = args.file_path.as_str().starts_with(HANDLE_PREFIX);
-        if !is_handle && ctx.workspace().stat(&args.file_path).await?.kind == Kind::Folder {
-            return folder::names(ctx, &args).await;
-        }
-        let file = ctx.open(&args.file_path).await?;
-        let blocking = ctx.clone();
-        let (args, found) = tokio::task::spawn_blocking(move || {
-            let found = read(&blocking, file, &args);
+        let inner = ctx.clone();
+        let (args, found) = blocking(move |here| {
+            let is_handle = args.file_path.as_str().starts_with(HANDLE_PREFIX);
+            let look = || {
+                if !is_handle && here.wait(inner.workspace().stat(&args.file_path))?.kind == Kind::Folder {
+                    return here.wait(folder::names(&inner, &args)).map(Found::Other);
+                }
+                read(&inner, here.wait(inner.open(&args.file_path))?, &args)
+            };
+            let found = look();
             (args, found)
         })
         .await

@@ -225,13 +225,13 @@ fn files_do_as_input_and_output() {
         let params = json!({"name": "read", "arguments": {"filePath": "README.md"}, "_meta": meta});
         format!("{}\n", json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}))
     };
-    home.write("in", (0..20).map(call).collect::<String>());
+    home.write("in", (0..5_000).map(call).collect::<String>());
     let mut command = home.command(["mcp"]);
     command.stdin(std::fs::File::open(home.path("in")).unwrap());
     command.stdout(std::fs::File::create(home.path("out")).unwrap());
     assert!(command.status().unwrap().success());
     let answers = std::fs::read_to_string(home.path("out")).unwrap();
-    assert_eq!(answers.lines().filter(|line| line.contains("\"isError\":false")).count(), 20, "{answers}");
+    assert_eq!(answers.lines().filter(|line| line.contains("\"isError\":false")).count(), 5_000);
 }
 
 #[test]
