@@ -14,6 +14,7 @@ mod merge;
 mod nearest;
 mod places;
 mod prefixes;
+mod rivals;
 mod suspicion;
 #[cfg(test)]
 mod tests;
@@ -205,24 +206,19 @@ fn attempt(lines: &Lines<'_>, old: &str, new: &str, wanted: Wanted, step: Step) 
 
 /// The one place at a level, with its replacement.
 fn one(lines: &Lines<'_>, old: &str, new: &str, level: Level, step: Step) -> Result<Vec<Found>, Stop> {
-    if level == Level::Exact {
-        // To the letter it may also be within lines.
-        let all: Vec<usize> = lines.text.match_indices(old).map(|(at, _)| lines.at(at) + 1).collect();
-        if all.len() > 1 {
-            return Err(Stop::Ambiguous(all));
-        }
-    }
-    let old = Lines::of(old);
-    let mut places = places::places(lines, &old, level);
-    if matches!(level, Level::Trailing | Level::Indentation) && places.len() == 1 {
-        // Where blanks are in doubt already, a place that differs in others is as good.
-        let alike = places::places(lines, &old, Level::Blanks);
-        places = if alike.len() > 1 { alike } else { places };
-    }
+    let whole = Lines::of(old);
+    let places = places::places(lines, &whole, level);
     match places.as_slice() {
         [] => Ok(Vec::new()),
         [place] => {
-            let replacement = merge::replacement(lines, place, &old, &Lines::of(new), level)
+            let rivals = rivals::rivals(lines, old);
+            if rivals.len() > 1 {
+                return Err(Stop::Ambiguous(rivals));
+            }
+            if let Some(line) = rivals::closer(lines, &whole, place) {
+                return Err(Stop::Ambiguous(vec![place.first + 1, line]));
+            }
+            let replacement = merge::replacement(lines, place, &whole, &Lines::of(new), level)
                 .map_err(|why| Stop::Doubt { line: place.first + 1, why })?;
             Ok(vec![Found { range: place.start..place.end, replacement, step }])
         }

@@ -41,6 +41,10 @@ impl<'a> Mapping<'a> {
         if let Some((_, file)) = self.known.iter().find(|(old, _)| *old == indent) {
             return Ok((*file).to_owned());
         }
+        // Further out than anything that was shown, it may be written as the file is.
+        if self.known.first().is_some_and(|(old, _)| indent.len() < old.len()) {
+            return Err(UNKNOWN);
+        }
         let mut ways =
             [self.shifted(indent), self.scaled(indent), self.converted(indent)].into_iter().flatten();
         match ways.next() {

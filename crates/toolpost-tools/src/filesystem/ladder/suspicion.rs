@@ -51,13 +51,39 @@ fn is_whole_step(file: &Lines<'_>, indent: &str) -> bool {
     if indents().any(|width| width == indent.len()) {
         return true;
     }
-    let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
-    for (before, after) in indents().zip(indents().skip(1)).filter(|(before, after)| before < after) {
-        *counts.entry(after - before).or_default() += 1;
-    }
-    let usual =
-        counts.iter().max_by_key(|(step, count)| (**count, usize::MAX - **step)).map(|(step, _)| *step);
-    usual
+    usual_step(file)
         .or_else(|| indents().filter(|width| *width > 0).min())
         .is_none_or(|step| indent.len().is_multiple_of(step))
+}
+
+/// By how much most lines of the file are deeper than the line above, where they are.
+fn usual_step(file: &Lines<'_>) -> Option<usize> {
+    let filled = || file.all.iter().map(|line| split_indent(line.text)).filter(|(_, rest)| !rest.is_empty());
+    let widths = || filled().map(|(indent, _)| indent.len());
+    let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+    for (before, after) in widths().zip(widths().skip(1)).filter(|(before, after)| before < after) {
+        *counts.entry(after - before).or_default() += 1;
+    }
+    counts.iter().max_by_key(|(step, count)| (**count, usize::MAX - **step)).map(|(step, _)| *step)
+}
+
+/// Fails where a line that was indented by a rule comes out deeper than any block is: it may have been indented as the
+/// file is, and the rule not meant for it.
+pub(super) fn check_depth<'a>(
+    file: &Lines<'_>,
+    first: &str,
+    written: impl Iterator<Item = &'a str>,
+) -> Result<(), &'static str> {
+    let Some(step) = usual_step(file) else { return Ok(()) };
+    let mut before = first.len();
+    for (indent, rest) in written.map(split_indent) {
+        if rest.is_empty() {
+            continue;
+        }
+        if indent.len() > before + step && !file.text.contains(rest) {
+            return Err(STRANGE_INDENTATION);
+        }
+        before = indent.len();
+    }
+    Ok(())
 }

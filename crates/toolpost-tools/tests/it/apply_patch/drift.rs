@@ -239,6 +239,12 @@ fn to_the_letter(base: &[String], lines: &[Line], hunk: &Hunk, at: usize, blanks
     if !there.iter().zip(old).all(is_same) {
         return Vec::new();
     }
+    // Nobody looks past blanks elsewhere while more of the lines that the patch was made for are where they were.
+    let is_meant = |line: &&Line| line.id.is_some_and(|id| (hunk.first..hunk.end).contains(&id));
+    let count = |lines: &[Line]| lines.iter().filter(is_meant).count();
+    if matches!(blanks, Blanks::AreOverlooked) && count(there) * 2 < count(lines) {
+        return Vec::new();
+    }
     let from = at + hunk.change.start - hunk.first;
     let mut results = Vec::new();
     for (line, old) in there.iter().zip(old) {
