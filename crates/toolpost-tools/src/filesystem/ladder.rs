@@ -1,8 +1,15 @@
 //! Where in a text an edit is meant: exact first, then a fixed ladder of ever more forgiving comparisons.
 //!
-//! Pure: no files, no errors for models. A step counts only if it finds exactly one place, and a place is only used
-//! where it is plain what the new text has to become there; everything else is a [`Failure`] with what is needed to ask
-//! again. An edit at another place than the one meant is the one thing that must never happen.
+//! Pure: no files, no errors for models. An edit at another place than the one meant is the one thing that must never
+//! happen, so beyond the exact steps a place counts only if
+//!
+//! - it is whole lines: a part of a line is there to the letter or not at all;
+//! - it is the only one at its own step, and the only one under the loosest reading of all, at every offset of the file
+//!   ([`rivals`]);
+//! - nowhere else is more of the old text to the letter: that may be what is meant, and have changed;
+//! - it is plain what the new text has to become there ([`merge`]).
+//!
+//! Everything else is a [`Failure`] with what is needed to ask again.
 
 mod anchors;
 mod endings;

@@ -115,7 +115,7 @@ fn only_one_place_under_any_reading() {
     check("x =  f(a);\nif y { x  = f( a); }\n", "x = f(a);", "z", "ambiguous (blanks within lines) [1, 2]");
     check(
         "    enum Presence {\nlet enum  Presence {\n",
-        "  enum Presence {",
+        "      enum Presence {",
         "z",
         "ambiguous (indentation) [1, 2]",
     );
@@ -165,6 +165,13 @@ fn indentation_that_can_be_read_in_two_ways() {
         "    }\ntable\n}\n",
         "    }\n}\nwrap {\n    table\n}\n",
         "doubt (indentation)",
+    );
+    // Further out than it was, where something else is not as the file has it.
+    check(
+        "    if few {\n      fail(\"a few\");\n    }\n  }\n",
+        "      fail(“a few“);\n    }\n",
+        "  }\n",
+        "doubt (look-alike characters)",
     );
     // A slip of its own in each of the texts.
     check(

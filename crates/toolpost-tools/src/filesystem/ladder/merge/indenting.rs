@@ -40,7 +40,7 @@ impl<'a> Merge<'a> {
             }
         }
         // A line of the old text that stands further out in the new one: a text moved to the margin by itself.
-        for line in telling() {
+        for line in new_filled() {
             let is_same = |old: &&usize| self.is_same(self.olds[**old], line);
             let depth = split_indent(line).0.len();
             let mut same = filled.iter().filter(is_same).peekable();
@@ -100,7 +100,9 @@ impl<'a> Merge<'a> {
             }
             // Of several lines that are alike nobody knows which is which.
             let key = self.news[new].trim_matches(is_blank);
-            let is_only = self.news.iter().filter(|line| line.trim_matches(is_blank) == key).count() == 1;
+            let count =
+                |lines: &[&str]| lines.iter().filter(|line| line.trim_matches(is_blank) == key).count();
+            let is_only = count(self.olds) == 1 && count(self.news) == 1;
             is_unclear |= !is_only;
             as_old |= is_only && in_new == in_old && in_old != in_file;
             as_file |= is_only && in_new == in_file && in_old != in_file;
