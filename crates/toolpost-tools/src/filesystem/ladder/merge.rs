@@ -50,6 +50,9 @@ pub(super) fn replacement(
     for (line, _) in written.iter().filter(|(line, _)| !parts.contains(&&**line)) {
         suspicion::check(lines, line)?;
         all.check_repeated(line)?;
+        if all.is_indent_overlooked() {
+            suspicion::check_known(lines, line)?;
+        }
     }
     if let Indenting::AsOld(_) = &indenting {
         let texts = written.iter().map(|(line, _)| &**line);
@@ -101,6 +104,12 @@ impl<'a> Merge<'a> {
             wanted != trailing(self.olds[old]) && wanted != trailing(self.parts[old])
         };
         if self.kept().any(is_lost) { Err(TRAILING) } else { Ok(()) }
+    }
+
+    /// Whether a line of the old text is indented otherwise than that of the file.
+    fn is_indent_overlooked(&self) -> bool {
+        let differ = |(old, part): (&&str, &&str)| split_indent(old).0 != split_indent(part).0;
+        self.olds.iter().zip(self.parts).filter(|(old, _)| !old.trim_matches(is_blank).is_empty()).any(differ)
     }
 
     /// A line of the old text that the new one repeats with other blanks or quotes than either text has them: whether

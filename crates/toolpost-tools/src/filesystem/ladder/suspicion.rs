@@ -39,6 +39,19 @@ pub(super) fn check(file: &Lines<'_>, line: &str) -> Result<(), &'static str> {
     }
 }
 
+/// Fails where a line stands elsewhere in the file, and nowhere with the indentation that it would get.
+pub(super) fn check_known(file: &Lines<'_>, line: &str) -> Result<(), &'static str> {
+    let (indent, rest) = split_indent(line);
+    let mut known = file.all.iter().map(|line| split_indent(line.text)).filter(|(_, other)| *other == rest);
+    // A bracket stands at every depth.
+    let is_telling = rest.chars().filter(|character| character.is_alphanumeric()).count() > 2;
+    let Some((first, _)) = known.next().filter(|_| is_telling) else { return Ok(()) };
+    match first == indent || known.any(|(other, _)| other == indent) {
+        true => Ok(()),
+        false => Err(STRANGE_INDENTATION),
+    }
+}
+
 /// Whether blanks are as many as the file's steps of indentation make, or as some line of it has.
 fn is_whole_step(file: &Lines<'_>, indent: &str) -> bool {
     if indent.is_empty() || indent.contains(|character| character != ' ') {

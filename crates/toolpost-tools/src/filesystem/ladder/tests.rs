@@ -159,6 +159,12 @@ fn indentation_that_can_be_read_in_two_ways() {
         "    let table = 1;\n",
         "doubt (indentation)",
     );
+    check(
+        "if line == sku:\n    amount += 1\n    return\n",
+        "        amount += 1\n",
+        "    if line == sku:\n",
+        "doubt (indentation)",
+    );
     // The one line that says something is the one that differs: these are other lines.
     check(
         "        }\n    }\n    table\n}\n",
