@@ -50,12 +50,16 @@ pub(super) fn intention(random: &mut Random, lines: &[&str]) -> (usize, usize, S
     let first = random.below(lines.len() - length + 1);
     let mut block: Vec<String> = lines[first..first + length].iter().map(|line| (*line).to_owned()).collect();
     let at = random.below(length);
-    let depth = block[at][..indent(&block[at])].to_owned();
+    // A blank line is as deep as what follows it, and there is nothing in it to wrap.
+    let is_blank = block[at].trim().is_empty();
+    let filled = lines[first + at..].iter().find(|line| !line.trim().is_empty());
+    let depth = filled.map_or("", |line| &line[..indent(line)]);
     match random.below(5) {
         0 => block[at] = format!("{depth}replaced({at}, \"it's\");\n"),
         1 => block.insert(at, format!("{depth}inserted({at});\n")),
         2 if length > 1 => drop(block.remove(at)),
         3 => block[at] = block[at].replacen(|c: char| c.is_alphanumeric(), "Zz", 1),
+        _ if is_blank => block.insert(at, format!("{depth}inserted({at});\n")),
         _ => {
             // Wrapped: deeper by one step, where the file shows what a step is.
             let narrowest =

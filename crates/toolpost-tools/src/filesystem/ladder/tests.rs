@@ -138,11 +138,18 @@ fn indentation_that_can_be_read_in_two_ways() {
         "            call();\n    }\n    end();\n",
         "indentation:     for a {\n        if b {\n            call();\n    }\n    end();\n",
     );
+    // Of brackets the indentation is all that tells one from the next, at the start too.
+    check(
+        "    }\n}\n\nenum Presence {\n    Optional,\n",
+        "}\n}\n\nenum Presence {  \n    Optional,\n",
+        "\nenum Presence {\n    Optional,\n",
+        "doubt (indentation)",
+    );
     // Further out than anything that the old text shows.
     check(
-        "fn f() {\n            work(1);\n}\n",
-        "                work(1);\n",
-        "            before(0);\n                work(1);\n",
+        "fn f() {\n        if x {\n            work(1);\n        }\n}\n",
+        "                    work(1);\n",
+        "                before(0);\n                    work(1);\n",
         "doubt (indentation)",
     );
     // As deep as the file is, among lines that lost their indentation.

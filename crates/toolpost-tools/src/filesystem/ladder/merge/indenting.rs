@@ -59,6 +59,7 @@ impl<'a> Merge<'a> {
         let (old_first, file_first) = filled.first().map_or(("", ""), |index| indents(*index));
         let rest_is_same = filled.len() > 1
             && filled.first() == Some(&0)
+            && is_telling(self.olds[0])
             && filled[1..].iter().all(|index| indents(*index).0 == indents(*index).1)
             && filled[1..].iter().any(|index| !indents(*index).0.is_empty());
         if old_first.is_empty() && rest_is_same {
