@@ -12,9 +12,26 @@ pub(super) struct Mapping<'a> {
 }
 
 impl<'a> Mapping<'a> {
+    /// From the lines that say something and from those that are only brackets, old and file.
+    ///
     /// Fails where the lines of the two are not nested alike: every line is deeper or shallower by the same blanks, or
-    /// every step is made of others. Anything else may be another block of the same words.
-    pub(super) fn new(mut pairs: Vec<(&'a str, &'a str)>) -> Result<Mapping<'a>, &'static str> {
+    /// every step is made of others. Anything else may be another block of the same words. Brackets have to follow from
+    /// the other lines: by themselves they are at any depth.
+    pub(super) fn new(
+        mut telling: Vec<(&'a str, &'a str)>,
+        brackets: Vec<(&'a str, &'a str)>,
+    ) -> Result<Mapping<'a>, &'static str> {
+        if !telling.is_empty() {
+            let mapping = Mapping::even(telling.clone())?;
+            if !brackets.iter().all(|(old, file)| mapping.ways(old).any(|way| way == *file)) {
+                return Err(UNEVEN);
+            }
+        }
+        telling.extend(brackets);
+        Mapping::even(telling)
+    }
+
+    fn even(mut pairs: Vec<(&'a str, &'a str)>) -> Result<Mapping<'a>, &'static str> {
         pairs.sort_by_key(|(old, _)| old.len());
         pairs.dedup();
         let mapping = Mapping { known: pairs };
@@ -26,6 +43,11 @@ impl<'a> Mapping<'a> {
             true => Ok(mapping),
             false => Err(UNEVEN),
         }
+    }
+
+    /// What an indentation may be in the file, by each of the rules that fit.
+    fn ways(&self, indent: &str) -> impl Iterator<Item = String> {
+        [self.shifted(indent), self.scaled(indent), self.converted(indent)].into_iter().flatten()
     }
 
     pub(super) fn knows_old(&self, indent: &str) -> bool {
@@ -45,8 +67,7 @@ impl<'a> Mapping<'a> {
         if self.known.first().is_some_and(|(old, _)| indent.len() < old.len()) {
             return Err(UNKNOWN);
         }
-        let mut ways =
-            [self.shifted(indent), self.scaled(indent), self.converted(indent)].into_iter().flatten();
+        let mut ways = self.ways(indent);
         match ways.next() {
             Some(one) if ways.all(|other| other == one) => Ok(one),
             _ => Err(UNKNOWN),

@@ -145,6 +145,13 @@ fn indentation_that_can_be_read_in_two_ways() {
         "\nenum Presence {\n    Optional,\n",
         "doubt (indentation)",
     );
+    // Nor is one the measure of a tab.
+    check(
+        "        Self {\n                .chain(one)\n                .collect(),\n        }\n",
+        "\t\t\t\t.chain(one)\n\t\t\t\t.collect(),\n}\n",
+        "\t\t\t\t.chain(one)\n\t\t\t\t.collect(),\n\t\tmore(3);\n}\n",
+        "doubt (indentation)",
+    );
     // Further out than anything that the old text shows.
     check(
         "fn f() {\n        if x {\n            work(1);\n        }\n}\n",

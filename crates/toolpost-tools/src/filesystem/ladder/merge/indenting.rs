@@ -70,10 +70,12 @@ impl<'a> Merge<'a> {
         }
         // Where the new text is indented as the file is, it needs no rule for the old one. But of brackets the indentation
         // is all that tells one from the next.
-        let mapping = Mapping::new(filled.iter().map(|index| indents(*index)).collect());
+        let (says, brackets): (Vec<usize>, Vec<usize>) =
+            filled.iter().partition(|index| is_telling(self.olds[**index]));
+        let pairs = |lines: &[usize]| lines.iter().map(|index| indents(*index)).collect();
+        let mapping = Mapping::new(pairs(&says), pairs(&brackets));
         let is_there = |index: &usize| indents(*index).0 == indents(*index).1;
-        let (told, other): (Vec<usize>, Vec<usize>) =
-            filled.iter().filter(|index| is_telling(self.olds[**index])).partition(|index| is_there(index));
+        let (told, other): (Vec<usize>, Vec<usize>) = says.iter().partition(|index| is_there(index));
         // Nor is a line that slipped told by itself: the rest of what says something has to be there to the letter.
         let is_told = filled.iter().all(|index| is_there(index) || is_telling(self.olds[*index]));
         if let Err(why) = &mapping
