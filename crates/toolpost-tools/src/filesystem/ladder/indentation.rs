@@ -112,7 +112,8 @@ impl<'a> Mapping<'a> {
         let (step, step_file) = (deeper_old.strip_prefix(old)?, deeper_file.strip_prefix(file)?);
         let (from, to) = (step.chars().next()?, step_file.chars().next()?);
         let (wide, narrow) = (step.len(), step_file.len());
-        let is_usual = from != to && matches!(wide.max(narrow) / wide.min(narrow), 2 | 3 | 4 | 8);
+        // Of several tabs nobody knows whether each line has lost as many.
+        let is_usual = from != to && wide.min(narrow) == 1 && matches!(wide.max(narrow), 2 | 3 | 4 | 8);
         let way = |indent: &str| {
             let more = indent.strip_prefix(old)?;
             let is_whole = (more.len() * narrow).is_multiple_of(wide) && more.chars().all(|one| one == from);

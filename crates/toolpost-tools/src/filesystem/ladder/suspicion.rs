@@ -80,23 +80,26 @@ fn usual_step(file: &Lines<'_>) -> Option<usize> {
     counts.iter().max_by_key(|(step, count)| (**count, usize::MAX - **step)).map(|(step, _)| *step)
 }
 
-/// Fails where a line that was indented by a rule comes out deeper than any block is: it may have been indented as the
-/// file is, and the rule not meant for it.
+/// Fails where a line that was indented by a rule comes out deeper than any block is, or not deeper than what opens its
+/// block: it may have been indented as the file is, and the rule not meant for it.
 pub(super) fn check_depth<'a>(
     file: &Lines<'_>,
     first: &str,
     written: impl Iterator<Item = &'a str>,
 ) -> Result<(), &'static str> {
-    let Some(step) = usual_step(file) else { return Ok(()) };
-    let mut before = first.len();
+    let step = usual_step(file).unwrap_or(usize::MAX);
+    let (mut before, mut is_open) = (first.len(), false);
     for (indent, rest) in written.map(split_indent) {
         if rest.is_empty() {
             continue;
         }
-        if indent.len() > before + step && !file.text.contains(rest) {
+        let is_flat = is_open && indent.len() <= before && !rest.starts_with(['}', ')', ']']);
+        let is_deep = indent.len() > before.saturating_add(step);
+        if (is_deep || is_flat) && !file.text.contains(rest) {
             return Err(STRANGE_INDENTATION);
         }
         before = indent.len();
+        is_open = rest.ends_with(['{', '(', '[', ':']);
     }
     Ok(())
 }

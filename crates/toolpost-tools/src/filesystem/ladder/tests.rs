@@ -152,6 +152,19 @@ fn indentation_that_can_be_read_in_two_ways() {
         "\t\t\t\t.chain(one)\n\t\t\t\t.collect(),\n\t\tmore(3);\n}\n",
         "doubt (indentation)",
     );
+    check(
+        "class A:\n    def total(self):\n        return price\n\n",
+        "def total(self):\n\t\treturn price\n\n",
+        "def total(self):\n\t\treturn price\nmore(2)\n",
+        "doubt (indentation)",
+    );
+    // What opens a block, and a line below it that would not be in it.
+    check(
+        "func f() {\n\tif ttl > 0 {\n\t\texpire(ttl)\n\t}\n}\n",
+        "\t\tif ttl > 0 {\n",
+        "\t\tif ttl > 0 {\n\t\tbefore(ttl)\n",
+        "doubt (indentation)",
+    );
     // Further out than anything that the old text shows.
     check(
         "fn f() {\n        if x {\n            work(1);\n        }\n}\n",
