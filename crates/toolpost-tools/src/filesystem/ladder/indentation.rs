@@ -16,14 +16,21 @@ impl<'a> Mapping<'a> {
     ///
     /// Fails where the lines of the two are not nested alike: every line is deeper or shallower by the same blanks, or
     /// every step is made of others. Anything else may be another block of the same words. Brackets have to follow from
-    /// the other lines: by themselves they are at any depth.
+    /// the other lines: by themselves they are at any depth. `step` is the file's usual one.
     pub(super) fn new(
         mut telling: Vec<(&'a str, &'a str)>,
         brackets: Vec<(&'a str, &'a str)>,
+        step: Option<usize>,
     ) -> Result<Mapping<'a>, &'static str> {
-        if !telling.is_empty() {
+        if let Some((old, file)) = telling.first() {
             let mapping = Mapping::even(telling.clone())?;
-            if !brackets.iter().all(|(old, file)| mapping.ways(old).any(|way| way == *file)) {
+            // Where two rules say different things, blocks are moved by whole steps.
+            let is_whole = step.is_some_and(|step| old.len().abs_diff(file.len()).is_multiple_of(step));
+            let follows = |(old, file): &(&str, &str)| {
+                mapping.ways(old).any(|way| way == *file)
+                    && (is_whole || mapping.ways(old).all(|way| way == *file))
+            };
+            if !brackets.iter().all(follows) {
                 return Err(UNEVEN);
             }
         }

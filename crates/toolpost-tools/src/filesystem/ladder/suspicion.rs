@@ -70,7 +70,7 @@ fn is_whole_step(file: &Lines<'_>, indent: &str) -> bool {
 }
 
 /// By how much most lines of the file are deeper than the line above, where they are.
-fn usual_step(file: &Lines<'_>) -> Option<usize> {
+pub(super) fn usual_step(file: &Lines<'_>) -> Option<usize> {
     let filled = || file.all.iter().map(|line| split_indent(line.text)).filter(|(_, rest)| !rest.is_empty());
     let widths = || filled().map(|(indent, _)| indent.len());
     let mut counts: BTreeMap<usize, usize> = BTreeMap::new();

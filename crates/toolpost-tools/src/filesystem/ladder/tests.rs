@@ -158,6 +158,13 @@ fn indentation_that_can_be_read_in_two_ways() {
         "def total(self):\n\t\treturn price\nmore(2)\n",
         "doubt (indentation)",
     );
+    // Half as wide, or six blanks less: the bracket is another one in each case.
+    check(
+        "    for a {\n        if b {\n            call();\n        }\n    }\n    end();\n",
+        "      call();\n  }\n",
+        "            call();\n        }\n    }\n",
+        "doubt (indentation)",
+    );
     // What opens a block, and a line below it that would not be in it.
     check(
         "func f() {\n\tif ttl > 0 {\n\t\texpire(ttl)\n\t}\n}\n",

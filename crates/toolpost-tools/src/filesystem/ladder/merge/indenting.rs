@@ -2,7 +2,8 @@
 
 use super::super::fold::{Level, look_alike};
 use super::super::indentation::Mapping;
-use super::super::lines::{is_blank, split_indent};
+use super::super::lines::{Lines, is_blank, split_indent};
+use super::super::suspicion;
 use super::Merge;
 
 pub(super) const MIXED: &str = "newString is not indented like oldString throughout, nor like the file";
@@ -73,7 +74,8 @@ impl<'a> Merge<'a> {
         let (says, brackets): (Vec<usize>, Vec<usize>) =
             filled.iter().partition(|index| is_telling(self.olds[**index]));
         let pairs = |lines: &[usize]| lines.iter().map(|index| indents(*index)).collect();
-        let mapping = Mapping::new(pairs(&says), pairs(&brackets));
+        let step = suspicion::usual_step(&Lines::of(self.file));
+        let mapping = Mapping::new(pairs(&says), pairs(&brackets), step);
         let is_there = |index: &usize| indents(*index).0 == indents(*index).1;
         let (told, other): (Vec<usize>, Vec<usize>) = says.iter().partition(|index| is_there(index));
         // Nor is a line that slipped told by itself: the rest of what says something has to be there to the letter.
