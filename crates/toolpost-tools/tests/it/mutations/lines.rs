@@ -85,6 +85,23 @@ fn same(right: &str, after: &str, spaced: &[String]) -> bool {
         && right.lines().zip(after.lines()).all(is_same)
 }
 
+/// The new text with each line that is new as deep in the file as those lines of the block beside which it was written.
+fn beside(block: &str, old: &str, new: &str, written: &str) -> String {
+    let depth = |line: &'_ str| line[..indent(line)].to_owned();
+    let line = |meant: &str| -> Option<String> {
+        let new = written.lines().find(|line| line.trim() == meant.trim() && !meant.trim().is_empty())?;
+        let olds = old.lines().filter(|old| !old.trim().is_empty() && depth(old) == depth(new));
+        let mut there: Vec<String> =
+            olds.filter_map(|old| block.lines().find(|line| line.trim() == old.trim())).map(depth).collect();
+        there.dedup();
+        match there.as_slice() {
+            [one] if !block.contains(meant) => Some(format!("{one}{}", meant.trim_start())),
+            _ => None,
+        }
+    };
+    new.split_inclusive('\n').map(|meant| line(meant).unwrap_or_else(|| meant.to_owned())).collect()
+}
+
 /// Whether a block of lines is told from everything else in the file, whatever blanks, quotes and dashes are overlooked.
 fn is_told(file: &str, block: &str) -> bool {
     let loose = |text: &str| -> String {
@@ -204,6 +221,11 @@ fn guarantee_06_mutated_edits_are_right_or_refused() {
             let rest = if is_cut { "\n" } else { "" };
             let (before, after) = (lines[..first].concat(), lines[first + length..].concat());
             let seen_through = endings(format!("{before}{meant_new}{rest}{after}"));
+            // Where the one line was written as deep as a new one, in both texts, nobody can tell that it is not.
+            if place == In::Both && slips.contains(&Slip::IndentedOne) {
+                let beside = beside(&block, &old, &new, &written);
+                accepted.push(endings(format!("{before}{beside}{after}")));
+            }
             match overwrites_stale {
                 true => accepted.retain(|text| *text != seen_through),
                 false => accepted.push(seen_through),
