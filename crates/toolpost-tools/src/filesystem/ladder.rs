@@ -1,8 +1,15 @@
 //! Where in a text an edit is meant: exact first, then a fixed ladder of ever more forgiving comparisons.
 //!
-//! Pure: no files, no errors for models. A step counts only if it finds exactly one place, and a place is only used
-//! where it is plain what the new text has to become there; everything else is a [`Failure`] with what is needed to ask
-//! again. An edit at another place than the one meant is the one thing that must never happen.
+//! Pure: no files, no errors for models. An edit at another place than the one meant is the one thing that must never
+//! happen, so beyond the exact steps a place counts only if
+//!
+//! - it is whole lines: a part of a line is there to the letter or not at all;
+//! - it is the only one at its own step, and the only one under the loosest reading of all, at every offset of the file
+//!   ([`rivals`]);
+//! - nowhere else is more of the old text to the letter: that may be what is meant, and have changed;
+//! - it is plain what the new text has to become there ([`merge`]).
+//!
+//! Everything else is a [`Failure`] with what is needed to ask again.
 
 mod anchors;
 mod endings;
@@ -14,6 +21,7 @@ mod merge;
 mod nearest;
 mod places;
 mod prefixes;
+mod rivals;
 mod suspicion;
 #[cfg(test)]
 mod tests;
@@ -205,24 +213,19 @@ fn attempt(lines: &Lines<'_>, old: &str, new: &str, wanted: Wanted, step: Step) 
 
 /// The one place at a level, with its replacement.
 fn one(lines: &Lines<'_>, old: &str, new: &str, level: Level, step: Step) -> Result<Vec<Found>, Stop> {
-    if level == Level::Exact {
-        // To the letter it may also be within lines.
-        let all: Vec<usize> = lines.text.match_indices(old).map(|(at, _)| lines.at(at) + 1).collect();
-        if all.len() > 1 {
-            return Err(Stop::Ambiguous(all));
-        }
-    }
-    let old = Lines::of(old);
-    let mut places = places::places(lines, &old, level);
-    if matches!(level, Level::Trailing | Level::Indentation) && places.len() == 1 {
-        // Where blanks are in doubt already, a place that differs in others is as good.
-        let alike = places::places(lines, &old, Level::Blanks);
-        places = if alike.len() > 1 { alike } else { places };
-    }
+    let whole = Lines::of(old);
+    let places = places::places(lines, &whole, level);
     match places.as_slice() {
         [] => Ok(Vec::new()),
         [place] => {
-            let replacement = merge::replacement(lines, place, &old, &Lines::of(new), level)
+            let rivals = rivals::rivals(lines, old);
+            if rivals.len() > 1 {
+                return Err(Stop::Ambiguous(rivals));
+            }
+            if let Some(line) = rivals::closer(lines, &whole, place) {
+                return Err(Stop::Ambiguous(vec![place.first + 1, line]));
+            }
+            let replacement = merge::replacement(lines, place, &whole, &Lines::of(new), level)
                 .map_err(|why| Stop::Doubt { line: place.first + 1, why })?;
             Ok(vec![Found { range: place.start..place.end, replacement, step }])
         }

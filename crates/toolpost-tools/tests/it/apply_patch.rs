@@ -246,6 +246,12 @@ fn hunks_find_their_place() {
             _ => check(code, &diff, &changed(class)),
         }
     }
+    // Where there is one place, the number does not matter.
+    check("a\nb\nc\nd\n", "--- a/f\n+++ b/f\n@@ -40 +40 @@\n-b\n+B\n", "a\nB\nc\nd\n");
+    // A header that stands several times does not choose.
+    let twice = "if x:\n    go(1)\n    keep()\nelse:\n    go(2)\nwhile y:\n    keep()\nif x:\n    stop()\n";
+    let patch = update("@@ if x:\n-    keep()\n+    gone()");
+    refused(&[("f", twice)], &patch, &["AMBIGUOUS_MATCH", "lines 3, 7"]);
     // Several hunks follow one another.
     check(
         code,

@@ -34,7 +34,7 @@ mod write;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use tempfile::TempDir;
 use toolpost_core::{
     Attachment, AttachmentContent, Call, Capability, Context, Disk, Executor, Memory, Outcome, Output,
@@ -162,6 +162,24 @@ fn code(outcome: &Outcome) -> &'static str {
 /// The small number of tries, or the full one in a soak.
 fn count(normal: usize, soak: usize) -> usize {
     if std::env::var_os("TOOLPOST_SOAK").is_some_and(|value| value == "1") { soak } else { normal }
+}
+
+/// Where the numbers of a generated test begin: the same on every run, another on every soak. `TOOLPOST_SEED` chooses
+/// one; it is printed, so that what was found can be found again.
+fn seed(test: &str) -> u64 {
+    let named = std::env::var("TOOLPOST_SEED").ok().map(|seed| seed.parse().unwrap());
+    let now = || SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs();
+    let seed: u64 = named.unwrap_or_else(|| match count(0, 1) {
+        0 => 0,
+        _ => now(),
+    });
+    println!("{test}: TOOLPOST_SEED={seed}");
+    // Seeds next to each other are to have nothing in common.
+    let mut mixed = test.bytes().fold(seed, |mixed, byte| mixed.rotate_left(9) ^ u64::from(byte));
+    for factor in [0xbf58_476d_1ce4_e5b9, 0x94d0_49bb_1331_11eb] {
+        mixed = (mixed ^ (mixed >> 30) ^ 0x9e37_79b9_7f4a_7c15).wrapping_mul(factor);
+    }
+    (mixed ^ (mixed >> 31)).max(1)
 }
 
 /// The most memory this process ever had, in MiB.

@@ -1,11 +1,11 @@
 //! What a patch did, file by file, and as one diff.
 
 use super::plan::{Plan, Planned};
+use crate::filesystem::diff::Diff;
 use crate::filesystem::ladder::Step;
 use crate::one_line;
 use schemars::JsonSchema;
 use serde::Serialize;
-use similar::{ChangeTag, TextDiff};
 use std::time::{Duration, Instant};
 use toolpost_core::Output;
 
@@ -108,16 +108,16 @@ fn one(plan: &Plan, file: &Planned, deadline: Instant) -> (FileData, String) {
         (_, None) => ("delete", Some(file.name.as_str()), None),
         _ => ("modify", Some(file.name.as_str()), Some(file.name.as_str())),
     };
-    let (added, removed, diff) = difference(before.as_deref(), file.after.as_deref(), old, new, deadline);
+    let diff = difference(before.as_deref(), file.after.as_deref(), [old, new], deadline);
     let data = FileData {
         path: old.or(new).unwrap_or_default().to_owned(),
         kind: kind.to_owned(),
         moved_to: from.map(|_| file.name.clone()),
-        added,
-        removed,
+        added: diff.added,
+        removed: diff.removed,
         step: file.step.filter(|step| *step > Step::LineEndings).map(|step| step.word().to_owned()),
     };
-    (data, diff)
+    (data, diff.text)
 }
 
 fn line(data: &FileData) -> String {
@@ -135,31 +135,18 @@ fn line(data: &FileData) -> String {
 fn difference(
     before: Option<&[u8]>,
     after: Option<&[u8]>,
-    old: Option<&str>,
-    new: Option<&str>,
+    names: [Option<&str>; 2],
     deadline: Instant,
-) -> (usize, usize, String) {
-    let header = |prefix: &str, name: Option<&str>| {
-        name.map_or_else(|| "/dev/null".to_owned(), |name| format!("{prefix}/{}", one_line(name)))
-    };
-    let (old, new) = (header("a", old), header("b", new));
+) -> Diff {
+    let [old, new] = Diff::sides(names);
     let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
     if memchr::memchr(0, before).is_some() || memchr::memchr(0, after).is_some() {
-        return (0, 0, format!("Binary files {old} and {new} differ\n"));
+        return Diff { text: format!("Binary files {old} and {new} differ\n"), ..Diff::default() };
     }
     let (before, after) = (String::from_utf8_lossy(before), String::from_utf8_lossy(after));
-    let diff = TextDiff::configure().deadline(deadline).diff_lines(&*before, &*after);
-    let (mut added, mut removed) = (0, 0);
-    for change in diff.iter_all_changes() {
-        match change.tag() {
-            ChangeTag::Insert => added += 1,
-            ChangeTag::Delete => removed += 1,
-            ChangeTag::Equal => {}
-        }
+    let diff = Diff::whole(names, &before, &after, deadline);
+    match diff.text.is_empty() {
+        true => Diff { text: format!("--- {old}\n+++ {new}\n"), ..diff },
+        false => diff,
     }
-    let text = match added + removed {
-        0 => format!("--- {old}\n+++ {new}\n"),
-        _ => diff.unified_diff().context_radius(3).header(&old, &new).to_string(),
-    };
-    (added, removed, text)
 }

@@ -6,6 +6,7 @@
 use super::fold::Level;
 use super::lines::{Lines, is_blank};
 use super::places::Place;
+use super::rivals::loosest;
 use super::{Found, Step, Stop, merge};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
@@ -36,8 +37,10 @@ pub(super) fn block(lines: &Lines<'_>, old: &str, new: &str) -> Result<Vec<Found
             found.push((first, drifted));
         }
     }
+    let alike = rivals(lines, &old);
     match found.as_slice() {
         [] => Ok(Vec::new()),
+        [_] if alike.len() > 1 => Err(Stop::Ambiguous(alike)),
         [(first, drifted)] => {
             let new = Lines::of(new);
             let doubt = |why| Stop::Doubt { line: first + 1, why };
@@ -61,6 +64,18 @@ pub(super) fn block(lines: &Lines<'_>, old: &str, new: &str) -> Result<Vec<Found
         }
         many => Err(Stop::Ambiguous(many.iter().map(|(first, _)| first + 1).collect())),
     }
+}
+
+/// The lines on which a block begins that is like the old text, whatever blanks, quotes and dashes it has.
+fn rivals(lines: &Lines<'_>, old: &Lines<'_>) -> Vec<usize> {
+    let wanted: Vec<String> = old.all.iter().map(|line| loosest(line.text)).collect();
+    let there: Vec<String> = lines.all.iter().map(|line| loosest(line.text)).collect();
+    let is_like = |there: &[String]| {
+        let there: Vec<&str> = there.iter().map(String::as_str).collect();
+        there[0] == wanted[0] && (there == wanted || drifted(&wanted, &there).is_some())
+    };
+    let all = there.windows(wanted.len()).enumerate();
+    all.filter(|(_, there)| is_like(there)).map(|(first, _)| first + 1).collect()
 }
 
 /// The lines that differ, if they are few and differ little.

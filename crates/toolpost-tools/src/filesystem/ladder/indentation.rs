@@ -12,9 +12,33 @@ pub(super) struct Mapping<'a> {
 }
 
 impl<'a> Mapping<'a> {
+    /// From the lines that say something and from those that are only brackets, old and file.
+    ///
     /// Fails where the lines of the two are not nested alike: every line is deeper or shallower by the same blanks, or
-    /// every step is made of others. Anything else may be another block of the same words.
-    pub(super) fn new(mut pairs: Vec<(&'a str, &'a str)>) -> Result<Mapping<'a>, &'static str> {
+    /// every step is made of others. Anything else may be another block of the same words. Brackets have to follow from
+    /// the other lines: by themselves they are at any depth. `step` is the file's usual one.
+    pub(super) fn new(
+        mut telling: Vec<(&'a str, &'a str)>,
+        brackets: Vec<(&'a str, &'a str)>,
+        step: Option<usize>,
+    ) -> Result<Mapping<'a>, &'static str> {
+        if let Some((old, file)) = telling.first() {
+            let mapping = Mapping::even(telling.clone())?;
+            // Where two rules say different things, blocks are moved by whole steps.
+            let is_whole = step.is_some_and(|step| old.len().abs_diff(file.len()).is_multiple_of(step));
+            let follows = |(old, file): &(&str, &str)| {
+                mapping.ways(old).any(|way| way == *file)
+                    && (is_whole || mapping.ways(old).all(|way| way == *file))
+            };
+            if !brackets.iter().all(follows) {
+                return Err(UNEVEN);
+            }
+        }
+        telling.extend(brackets);
+        Mapping::even(telling)
+    }
+
+    fn even(mut pairs: Vec<(&'a str, &'a str)>) -> Result<Mapping<'a>, &'static str> {
         pairs.sort_by_key(|(old, _)| old.len());
         pairs.dedup();
         let mapping = Mapping { known: pairs };
@@ -26,6 +50,11 @@ impl<'a> Mapping<'a> {
             true => Ok(mapping),
             false => Err(UNEVEN),
         }
+    }
+
+    /// What an indentation may be in the file, by each of the rules that fit.
+    fn ways(&self, indent: &str) -> impl Iterator<Item = String> {
+        [self.shifted(indent), self.scaled(indent), self.converted(indent)].into_iter().flatten()
     }
 
     pub(super) fn knows_old(&self, indent: &str) -> bool {
@@ -41,8 +70,11 @@ impl<'a> Mapping<'a> {
         if let Some((_, file)) = self.known.iter().find(|(old, _)| *old == indent) {
             return Ok((*file).to_owned());
         }
-        let mut ways =
-            [self.shifted(indent), self.scaled(indent), self.converted(indent)].into_iter().flatten();
+        // Further out than anything that was shown, it may be written as the file is.
+        if self.known.first().is_some_and(|(old, _)| indent.len() < old.len()) {
+            return Err(UNKNOWN);
+        }
+        let mut ways = self.ways(indent);
         match ways.next() {
             Some(one) if ways.all(|other| other == one) => Ok(one),
             _ => Err(UNKNOWN),
@@ -87,7 +119,8 @@ impl<'a> Mapping<'a> {
         let (step, step_file) = (deeper_old.strip_prefix(old)?, deeper_file.strip_prefix(file)?);
         let (from, to) = (step.chars().next()?, step_file.chars().next()?);
         let (wide, narrow) = (step.len(), step_file.len());
-        let is_usual = from != to && matches!(wide.max(narrow) / wide.min(narrow), 2 | 3 | 4 | 8);
+        // Of several tabs nobody knows whether each line has lost as many.
+        let is_usual = from != to && wide.min(narrow) == 1 && matches!(wide.max(narrow), 2 | 3 | 4 | 8);
         let way = |indent: &str| {
             let more = indent.strip_prefix(old)?;
             let is_whole = (more.len() * narrow).is_multiple_of(wide) && more.chars().all(|one| one == from);

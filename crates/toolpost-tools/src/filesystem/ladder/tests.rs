@@ -93,16 +93,133 @@ fn indentation_of_the_file() {
 #[test]
 fn parts_of_lines() {
     let file = "    total = compute( a,  b ) + 1\n";
-    check(file, "compute(a, b)", "compute(a, c)", "blanks within lines:     total = compute(a, c) + 1\n");
+    check(file, "compute( a,  b )", "compute(a, c)", "exact:     total = compute(a, c) + 1\n");
     check(
         file,
-        "total = compute(a, b)",
-        "sum = compute(a, c)",
+        "total = compute(a, b) + 1",
+        "sum = compute(a, c) + 1",
         "blanks within lines:     sum = compute(a, c) + 1\n",
     );
-    check(file, "total = compute(a, b)", "if x:\n    total = 1", "doubt (blanks within lines)");
-    // A part of a word is another word.
+    check(file, "total = compute(a, b) + 1", "if x:\n    total = 1", "doubt (blanks within lines)");
+    // A part of a line is there to the letter or not at all: what was overlooked could be what tells it from others.
+    check(file, "compute(a, b)", "compute(a, c)", "none");
+    check("cap =  buf->cap;\n", "cap = buf-", "cap = x", "none");
+    check("x  = 1.5\n", "x = 1", "x = 2", "none");
     check("subtotal  = 1\n", "total = 1", "total = 2", "none");
+    check("state: State,\nother(State, T)\n", "State,  ", "Zz", "none");
+}
+
+#[test]
+fn only_one_place_under_any_reading() {
+    // Within a line, behind other blanks, is a place as well.
+    check("x =  f(a);\nif y { x  = f( a); }\n", "x = f(a);", "z", "ambiguous (blanks within lines) [1, 2]");
+    check(
+        "    enum Presence {\nlet enum  Presence {\n",
+        "      enum Presence {",
+        "z",
+        "ambiguous (indentation) [1, 2]",
+    );
+    check("say(\"a\")\nsay(‘a’)\nsay('a')\n", "say(´a´)", "z", "ambiguous (look-alike characters) [2, 3]");
+    // More of it to the letter elsewhere: that may be what is meant, and have changed.
+    check(
+        "{\n    push(job);\n    next(one);\n}\n{\n        push(job);!\n        next(one);\n}\n",
+        "        push(job);\n        next(one);\n",
+        "        push(job);\n        more(1);\n        next(one);\n",
+        "ambiguous (indentation) [2, 6]",
+    );
+}
+
+#[test]
+fn indentation_that_can_be_read_in_two_ways() {
+    // Of several brackets, the indentation tells which one goes.
+    check(
+        "    for a {\n        if b {\n            call();\n        }\n    }\n    end();\n",
+        "      call();\n    }\n  }\n  end();\n",
+        "            call();\n    }\n    end();\n",
+        "indentation:     for a {\n        if b {\n            call();\n    }\n    end();\n",
+    );
+    // Of brackets the indentation is all that tells one from the next, at the start too.
+    check(
+        "    }\n}\n\nenum Presence {\n    Optional,\n",
+        "}\n}\n\nenum Presence {  \n    Optional,\n",
+        "\nenum Presence {\n    Optional,\n",
+        "doubt (indentation)",
+    );
+    // Nor is one the measure of a tab.
+    check(
+        "        Self {\n                .chain(one)\n                .collect(),\n        }\n",
+        "\t\t\t\t.chain(one)\n\t\t\t\t.collect(),\n}\n",
+        "\t\t\t\t.chain(one)\n\t\t\t\t.collect(),\n\t\tmore(3);\n}\n",
+        "doubt (indentation)",
+    );
+    check(
+        "class A:\n    def total(self):\n        return price\n\n",
+        "def total(self):\n\t\treturn price\n\n",
+        "def total(self):\n\t\treturn price\nmore(2)\n",
+        "doubt (indentation)",
+    );
+    // Half as wide, or six blanks less: the bracket is another one in each case.
+    check(
+        "    for a {\n        if b {\n            call();\n        }\n    }\n    end();\n",
+        "      call();\n  }\n",
+        "            call();\n        }\n    }\n",
+        "doubt (indentation)",
+    );
+    // What opens a block, and a line below it that would not be in it.
+    check(
+        "func f() {\n\tif ttl > 0 {\n\t\texpire(ttl)\n\t}\n}\n",
+        "\t\tif ttl > 0 {\n",
+        "\t\tif ttl > 0 {\n\t\tbefore(ttl)\n",
+        "doubt (indentation)",
+    );
+    // Further out than anything that the old text shows.
+    check(
+        "fn f() {\n        if x {\n            work(1);\n        }\n}\n",
+        "                    work(1);\n",
+        "                before(0);\n                    work(1);\n",
+        "doubt (indentation)",
+    );
+    // As deep as the file is, among lines that lost their indentation.
+    check(
+        "mod a {\n    fn b() {\n        one(1);\n        two(2);\n    }\n}\n",
+        "one(1);\ntwo(2);\n",
+        "one(1);\n        more(1);\ntwo(2);\n",
+        "doubt (indentation)",
+    );
+    // As it stands elsewhere in the file.
+    check(
+        "fn s() {\n    let table = 1;\n}\n",
+        "    fn s() {\n",
+        "    let table = 1;\n",
+        "doubt (indentation)",
+    );
+    check(
+        "if line == sku:\n    amount += 1\n    return\n",
+        "        amount += 1\n",
+        "    if line == sku:\n",
+        "doubt (indentation)",
+    );
+    // The one line that says something is the one that differs: these are other lines.
+    check(
+        "        }\n    }\n    table\n}\n",
+        "    }\ntable\n}\n",
+        "    }\n}\nwrap {\n    table\n}\n",
+        "doubt (indentation)",
+    );
+    // Further out than it was, where something else is not as the file has it.
+    check(
+        "    if few {\n      fail(\"a few\");\n    }\n  }\n",
+        "      fail(“a few“);\n    }\n",
+        "  }\n",
+        "doubt (look-alike characters)",
+    );
+    // A slip of its own in each of the texts.
+    check(
+        "mod a {\n    #[test]\n    fn b() {}\n}\n",
+        "    #[test  ]\n",
+        "    wrap {\n        #[test ]\n    }\n",
+        "doubt (blanks within lines)",
+    );
 }
 
 #[test]

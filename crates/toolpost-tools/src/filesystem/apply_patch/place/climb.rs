@@ -7,7 +7,7 @@ use super::{Before, Miss, Piece, Placed};
 use crate::filesystem::ladder::{self, Failure, Step, Wanted};
 use std::ops::Range;
 
-/// Up the ladder, in each part of the file where the hunk may be.
+/// Up the ladder, in the part of the file where the hunk may be.
 pub(super) fn climb(
     file: &Lines<'_>,
     hunk: &Hunk,
@@ -15,33 +15,15 @@ pub(super) fn climb(
     scopes: &[Scope],
 ) -> Result<Placed, Miss> {
     let cursor = before.end();
-    let region = |scope: &Scope, end: usize| scope.header.max(cursor)..end;
-    let mut regions: Vec<Range<usize>> = Vec::new();
-    match scopes {
-        [] => regions.push(cursor..file.len()),
-        // What belongs to a header may end later than it looks.
-        [scope] => regions.push(region(scope, file.len())),
-        scopes => regions.extend(scopes.iter().map(|scope| region(scope, scope.end))),
+    // What belongs to a header may end later than it looks; one that stands several times says only where to begin.
+    let start = scopes.iter().map(|scope| scope.header).min().unwrap_or(0).max(cursor);
+    if start >= file.len() {
+        return Err(nowhere(cursor));
     }
-    regions.retain(|region| region.start < region.end);
-    let mut found: Vec<Placed> = Vec::new();
-    let mut miss = None;
-    for region in regions {
-        match climb_in(file, hunk, region) {
-            Ok(placed) if !before.is_free(&placed.lines) => {}
-            Ok(placed) if found.iter().all(|other| other.lines != placed.lines) => found.push(placed),
-            Ok(_) => {}
-            Err(Miss::Ambiguous(step, lines)) => return Err(Miss::Ambiguous(step, lines)),
-            Err(other) => miss = miss.or(Some(other)),
-        }
-    }
-    match found.len() {
-        0 => Err(miss.unwrap_or_else(|| nowhere(cursor))),
-        1 => found.pop().ok_or_else(|| nowhere(cursor)),
-        _ => {
-            let step = found.iter().map(|placed| placed.step).max().unwrap_or(Step::Exact);
-            Err(Miss::Ambiguous(step, found.iter().map(|placed| placed.lines.start + 1).collect()))
-        }
+    let placed = climb_in(file, hunk, start..file.len())?;
+    match before.is_free(&placed.lines) {
+        true => Ok(placed),
+        false => Err(nowhere(cursor)),
     }
 }
 

@@ -12,6 +12,12 @@ pub(super) struct Scope {
     pub(super) end: usize,
 }
 
+impl Scope {
+    fn holds(&self, line: usize) -> bool {
+        self.header <= line && line < self.end
+    }
+}
+
 /// Where the last of a hunk's headers stands; none where the hunk has none.
 pub(super) fn scopes(file: &Lines<'_>, hunk: &Hunk) -> Result<Vec<Scope>, Miss> {
     let mut scopes: Vec<Scope> = Vec::new();
@@ -56,14 +62,14 @@ fn end_of_scope(file: &Lines<'_>, header: usize) -> usize {
     (header + 1..file.len()).find(is_outside).unwrap_or(file.len())
 }
 
-/// Of the places those in the scope of a header; where none is, those below one.
+/// Of the places those in the scope of the header; where none is, those below it. A header that stands several times
+/// says nothing about which of several places is meant, only that it is below one of them.
 pub(super) fn below(places: Vec<usize>, scopes: &[Scope]) -> Vec<usize> {
-    if scopes.is_empty() {
-        return places;
-    }
-    let within = |place: &usize| scopes.iter().any(|scope| scope.header <= *place && *place < scope.end);
     let below = |place: &usize| scopes.iter().any(|scope| scope.header <= *place);
-    let inside: Vec<usize> = places.iter().copied().filter(within).collect();
+    let [scope] = scopes else {
+        return places.into_iter().filter(|place| scopes.is_empty() || below(place)).collect();
+    };
+    let inside: Vec<usize> = places.iter().copied().filter(|place| scope.holds(*place)).collect();
     match inside.is_empty() {
         true => places.into_iter().filter(below).collect(),
         false => inside,
