@@ -108,6 +108,8 @@ mod tests {
         let question = Question {
             tool: "write".to_owned(),
             text: "may it?".to_owned(),
+            facts: Vec::new(),
+            has_dry_run: false,
             accesses: Vec::new(),
             preview: None,
             protected: false,

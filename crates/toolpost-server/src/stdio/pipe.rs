@@ -57,7 +57,7 @@ impl Input {
                 FileType::Socket => socket(end).map(|socket| Box::new(socket) as _),
                 _ => end
                     .try_clone_to_owned()
-                    .and_then(|end| pipe::Receiver::from_owned_fd(end))
+                    .and_then(pipe::Receiver::from_owned_fd)
                     .map(|pipe| Box::new(pipe) as _),
             };
             if let Ok(polled) = polled {
