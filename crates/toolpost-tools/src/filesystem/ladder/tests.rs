@@ -186,6 +186,12 @@ fn indentation_that_can_be_read_in_two_ways() {
         "one(1);\n        more(1);\ntwo(2);\n",
         "doubt (indentation)",
     );
+    check(
+        "int f() {\n    need = print(small);\n    va_end(args);\n}\n",
+        "need = print(small);\nva_end(args);\n",
+        "need = print(small);\n    va_stop(args);\n",
+        "doubt (indentation)",
+    );
     // As it stands elsewhere in the file.
     check(
         "fn s() {\n    let table = 1;\n}\n",

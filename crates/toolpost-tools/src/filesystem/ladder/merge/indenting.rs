@@ -5,6 +5,7 @@ use super::super::indentation::Mapping;
 use super::super::lines::{Lines, is_blank, split_indent};
 use super::super::suspicion;
 use super::Merge;
+use similar::DiffOp;
 
 pub(super) const MIXED: &str = "newString is not indented like oldString throughout, nor like the file";
 const PART_OF_LINE: &str =
@@ -121,6 +122,16 @@ impl<'a> Merge<'a> {
                 let (in_old, in_file) = indents(*old);
                 as_old |= in_old == indent && in_file != indent;
                 as_file |= in_file == indent && in_old != indent;
+            }
+        }
+        // So does a line that takes the place of one.
+        for op in self.ops {
+            let &DiffOp::Replace { old_index, old_len, new_index, new_len } = op else { continue };
+            for at in 0..if old_len == new_len { old_len } else { 0 } {
+                let ((in_old, in_file), line) = (indents(old_index + at), self.news[new_index + at]);
+                let is_compared = in_old != in_file && filled.contains(&(old_index + at)) && is_filled(line);
+                as_old |= is_compared && split_indent(line).0 == in_old;
+                as_file |= is_compared && split_indent(line).0 == in_file;
             }
         }
         // A line that is new here and stands in the file elsewhere is indented as it is there.
