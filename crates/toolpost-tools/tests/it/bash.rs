@@ -102,10 +102,15 @@ fn guarantee_09_a_cancelled_call_ends_its_command() {
     let ctx = session(ground.path()).cancel(cancel.clone()).build();
     let executor = executor(standard_and_exec(), shell::Settings::default());
     let outcome = run(async {
-        let call = executor
-            .run(&ctx, Call::new("bash", json!({"command": "echo began; sleep 1; touch late; sleep 60"})));
+        let call = executor.run(
+            &ctx,
+            Call::new("bash", json!({"command": "echo began; touch began; sleep 3; touch late; sleep 60"})),
+        );
         let stop = async {
-            tokio::time::sleep(Duration::from_millis(400)).await;
+            while !ground.path().join("began").exists() {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
             cancel.cancel();
         };
         tokio::join!(call, stop).0
@@ -113,7 +118,7 @@ fn guarantee_09_a_cancelled_call_ends_its_command() {
     let error = outcome.result.as_ref().unwrap_err();
     assert_eq!(error.code(), Code::Cancelled);
     assert!(error.message().contains("began"), "{error}");
-    std::thread::sleep(Duration::from_millis(1_200));
+    std::thread::sleep(Duration::from_millis(3_200));
     assert!(!ground.path().join("late").exists(), "the command went on");
 }
 
