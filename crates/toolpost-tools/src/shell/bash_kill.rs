@@ -13,6 +13,12 @@ use toolpost_core::{Access, Capability, Context, Output, OutputBudget, Spec, Too
 pub struct Args {
     /// The id that bash returned.
     id: String,
+    /// Text to write to its input first, such as quit.
+    input: Option<String>,
+    /// Milliseconds in which it may end by itself.
+    #[serde(default)]
+    #[schemars(range(max = 20_000))]
+    wait: u64,
 }
 
 /// The tool.
@@ -44,6 +50,13 @@ impl Tool for BashKill {
 
     async fn call(&self, ctx: &Context, args: Args) -> Result<Output<Look>, ToolError> {
         let job = self.0.find(ctx, &args.id)?;
+        if let Some(input) = &args.input {
+            // One that has ended does not read; that is what is wanted.
+            let _ = job.write(input).await;
+        }
+        if args.wait > 0 {
+            job.wait(Duration::from_millis(args.wait), |job| job.has_ended()).await;
+        }
         job.ask_to_end();
         job.wait(Duration::from_secs(5), |job| job.has_ended()).await;
         Ok(job.look(&args.id))

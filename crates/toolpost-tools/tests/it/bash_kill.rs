@@ -29,5 +29,11 @@ fn a_background_command_ends_with_all_it_started() {
         assert_eq!(beats(), before, "something went on");
         let again = call("bash_kill", json!({"id": "bg_1"})).await;
         assert!(again.is_success(), "{}", shown(&again));
+        // One that can end by itself is asked to, and may.
+        let line = "echo up; read x; echo bye $x; exit 3";
+        call("bash", json!({"command": line, "background": true})).await;
+        call("bash_output", json!({"id": "bg_2", "wait": 5000})).await;
+        let asked = call("bash_kill", json!({"id": "bg_2", "input": "now\n", "wait": 10_000})).await;
+        assert_eq!(shown(&asked), "bye now\n[it has ended with exit code 3]");
     });
 }
