@@ -8,7 +8,7 @@ mod services;
 
 pub use builder::ContextBuilder;
 pub(crate) use deadline::Deadline;
-pub use ground::Ground;
+pub use ground::{Ground, Reach};
 pub use held_back::HeldBack;
 pub use services::{Extra, Services};
 

@@ -39,7 +39,7 @@ pub use blocking::{Here, blocking};
 pub use capability::{Capabilities, Capability, Facts, Need};
 pub use clock::{Clock, SystemClock};
 pub use confirm::{Always, Answer, Answers, Confirm, NobodyThere, Question, Remember, Scope};
-pub use context::{Context, ContextBuilder, Extra, Ground, HeldBack, Ids, Services, Spawn};
+pub use context::{Context, ContextBuilder, Extra, Ground, HeldBack, Ids, Reach, Services, Spawn};
 pub use dialect::Dialect;
 pub use error::{Code, ToolError};
 pub use event::{Event, EventKind, EventSink, MemoryLog, NoEvents, Sinks};

@@ -21,6 +21,9 @@ const LAST_WORDS: Duration = Duration::from_millis(200);
 /// How much of an output is read at a time.
 const PIECE: usize = 64 * 1024;
 
+/// What is read at first: most commands write less.
+const FIRST_PIECE: usize = 8 * 1024;
+
 /// A command that was started. Dropping this ends it and all that it started.
 #[derive(Debug)]
 pub struct Running {
@@ -98,7 +101,8 @@ impl Running {
         let mut feeding = std::pin::pin!(feed(stdin, bytes));
         let mut is_fed = false;
         let (mut stdout, mut stderr) = (self.stdout.take(), self.stderr.take());
-        let (mut first, mut second) = (vec![0; PIECE], vec![0; if stderr.is_some() { PIECE } else { 0 }]);
+        let (mut first, mut second) =
+            (vec![0; FIRST_PIECE], vec![0; if stderr.is_some() { FIRST_PIECE } else { 0 }]);
         let mut ended = None;
         let mut patience = std::pin::pin!(tokio::time::sleep(Duration::from_secs(3600)));
         loop {
@@ -112,6 +116,7 @@ impl Running {
                     count => {
                         capture.push(&first[..count]);
                         seen(&first[..count]);
+                        grow(&mut first, count);
                     }
                 },
                 count = next(&mut stderr, &mut second), if stderr.is_some() => match count {
@@ -119,6 +124,7 @@ impl Running {
                     count => {
                         capture.push(&second[..count]);
                         seen(&second[..count]);
+                        grow(&mut second, count);
                     }
                 },
                 end = self.control.wait(), if ended.is_none() => {
@@ -141,6 +147,13 @@ impl Ender {
     /// Asks for the end of the command and of all it started.
     pub fn end(&self) {
         self.0.end();
+    }
+}
+
+/// A buffer that was filled is made large.
+fn grow(buffer: &mut Vec<u8>, filled: usize) {
+    if filled == buffer.len() && filled < PIECE {
+        buffer.resize(PIECE, 0);
     }
 }
 

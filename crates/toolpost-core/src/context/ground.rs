@@ -22,11 +22,20 @@ pub struct Ground {
     pub reserved: Vec<String>,
 }
 
+/// What holds a command to its ground.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// A sandbox: what is marked and reserved is looked for.
+    Confined,
+    /// Nothing: only the roots are told.
+    Free,
+}
+
 impl Context {
     /// What the policy leaves of the disk for a command of this call.
     ///
     /// A fault where the workspace is not on disk: there is nothing that a command could see.
-    pub async fn ground(&self) -> Result<Ground, ToolError> {
+    pub async fn ground(&self, reach: Reach) -> Result<Ground, ToolError> {
         let not_on_disk = || {
             ToolError::new(
                 Code::ExecutionError,
@@ -37,13 +46,17 @@ impl Context {
         // What leaves the machine cannot be thrown away.
         let has_network = self.granted(Capability::Network) && !self.is_dry_run();
         let surveyor = Arc::new(Judge { guard: Arc::clone(&guard), hides_sockets: !has_network });
-        let marked = self.host_workspace().survey(surveyor).ok_or_else(not_on_disk)?.await?;
+        let survey = self.host_workspace().survey(surveyor).ok_or_else(not_on_disk)?;
+        let (marked, reserved) = match reach {
+            Reach::Confined => (survey.await?, reserved(guard.as_ref())),
+            Reach::Free => (Vec::new(), Vec::new()),
+        };
         Ok(Ground {
             roots: self.host_workspace().roots(),
             is_writable: self.granted(Capability::Write) && guard.is_open_to_commands(Capability::Write, "."),
             has_network,
             marked,
-            reserved: reserved(guard.as_ref()),
+            reserved,
         })
     }
 }
@@ -85,9 +98,13 @@ fn reserved(guard: &dyn Guard) -> Vec<String> {
         .iter()
         .filter(|row| row.action == Capability::Write && !is_whole_repository(row))
         .map(|row| row.pattern);
+    // Almost always nothing has been opened, and to ask for each name would cost more than a short command.
+    let may_be_open = guard.may_open_protected();
     listed
         .chain(OF_GIT.iter().copied())
-        .filter(|pattern| !guard.is_open_to_commands(Capability::Write, &pattern.replace('*', "x")))
+        .filter(|pattern| {
+            !may_be_open || !guard.is_open_to_commands(Capability::Write, &pattern.replace('*', "x"))
+        })
         .map(str::to_owned)
         .collect()
 }

@@ -4,7 +4,7 @@ use super::decide::denied;
 use crate::access::Access;
 use crate::capability::{Capabilities, Capability};
 use crate::error::{Code, ToolError};
-use crate::policy::{Effect, Policy, Request};
+use crate::policy::{Effect, Layer, Policy, Request};
 use crate::workspace::Guard;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -54,6 +54,12 @@ impl Guard for CallGuard {
 
     fn is_open_to_commands(&self, action: Capability, name: &str) -> bool {
         self.decides(action, name)
+    }
+
+    fn may_open_protected(&self) -> bool {
+        let mut rules = Layer::ALL.into_iter().flat_map(|layer| self.policy.rules(layer));
+        let is_path = |access: &Access| matches!(access.resource, crate::access::Resource::Path(_));
+        rules.any(|rule| rule.effect() == Effect::Allow) || self.consented.iter().any(is_path)
     }
 }
 

@@ -28,6 +28,9 @@ pub trait Guard: Send + Sync {
 
     /// Whether a command that the call starts may do this to the file: only what the policy allows without a question.
     fn is_open_to_commands(&self, action: Capability, name: &str) -> bool;
+
+    /// Whether a rule or a person may have opened a protected file: only then is each asked for.
+    fn may_open_protected(&self) -> bool;
 }
 
 /// What a call has touched so far.

@@ -4,7 +4,7 @@ use super::keeper::{self, Job};
 use super::namespaces::Shared;
 use super::sys::{self, Fork};
 use super::{post, probe, sweep};
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags};
 use std::collections::BTreeSet;
 use std::io;
@@ -12,6 +12,9 @@ use std::time::Duration;
 
 /// How long keepers may take to end their commands when the process they run for is gone.
 const LAST: Duration = Duration::from_secs(2);
+
+/// How long after the start of a command the next keeper is made ready.
+const AFTER_START: Timespec = Timespec { tv_sec: 0, tv_nsec: 2_000_000 };
 
 /// Runs until the process that started this one lets go of the socket.
 pub(crate) fn run() -> ! {
@@ -41,6 +44,10 @@ fn serve() -> io::Result<()> {
     let mut needs_spare = true;
     loop {
         if needs_spare {
+            if !keepers.is_empty() {
+                // Not in the very moment in which a command starts and needs the processor; unless the next one waits.
+                let _ = poll(&mut [PollFd::new(&socket, PollFlags::IN)], Some(&AFTER_START));
+            }
             match sys::fork()? {
                 Fork::Child => {
                     drop((signals, inbox));

@@ -10,7 +10,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use toolpost_core::{Access, Amendment, Context, Output, Setting, Spec, Tool, ToolError, WorkspacePath};
+use toolpost_core::{
+    Access, Amendment, Context, Output, Reach, Setting, Spec, Tool, ToolError, WorkspacePath,
+};
 use toolpost_process::Sandbox;
 
 const BOUNDS: Bounds = Bounds { time: Duration::from_secs(10), memory: 2 << 30, output: 16 << 20 };
@@ -140,7 +142,7 @@ async fn format(ctx: &Context, formatter: &Formatter, file: &str) -> Result<Opti
 
 /// Where a formatter runs and what it sees: the workspace, for its own settings, and nothing it could change.
 async fn place(ctx: &Context) -> (String, Sandbox) {
-    match ctx.ground().await {
+    match ctx.ground(Reach::Confined).await {
         Ok(ground) => {
             let mut sandbox = crate::shell::view_of(&ground);
             sandbox.readable.append(&mut sandbox.writable);

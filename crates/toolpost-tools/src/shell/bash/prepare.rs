@@ -4,7 +4,7 @@ use super::{Args, plain};
 use crate::shell::{Confinement, Settings};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use toolpost_core::{Code, Context, Ground, Kind, Mark, ToolError, WorkspacePath};
+use toolpost_core::{Code, Context, Ground, Kind, Mark, Reach, ToolError, WorkspacePath};
 use toolpost_process::{Command, Error, Limits, Sandbox};
 
 /// Between the polite and the hard end of a command.
@@ -44,7 +44,9 @@ impl Prepared {
         args: &Args,
         scratch: Option<&Path>,
     ) -> Result<Prepared, ToolError> {
-        let ground = ctx.ground().await?;
+        let confined = settings.confinement == Confinement::Strict;
+        let reach = if confined { Reach::Confined } else { Reach::Free };
+        let ground = ctx.ground(reach).await?;
         let folder = folder(ctx, args.workdir.as_ref(), &ground).await?;
         let limits = Limits {
             wall: Some(Duration::from_millis(args.timeout)),
