@@ -6,7 +6,7 @@ use anyhow::{Result, anyhow, bail};
 use serde_json::json;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use toolpost_core::policy::{Policy, Profile};
 use toolpost_core::{Call, Capability, Context, Disk, Event, EventKind, EventSink, Executor, Registry};
 use toolpost_tools::Settings;
@@ -38,17 +38,16 @@ pub(crate) fn measure(hand_on: &mut impl FnMut(Table)) -> Result<()> {
         [SH, BASH, PLAIN, LINE, CONFINED, CONFINED_LINE].map(|name| (name, Samples::default())).into();
     for round in 0..WARM_UP + ROUNDS {
         for (name, samples) in &mut samples {
-            let started = Instant::now();
-            match *name {
+            let took = match *name {
                 SH => alone("/bin/sh")?,
                 BASH => alone("/bin/bash")?,
                 PLAIN => ours(&runtime, &free, &ctx, "true")?,
                 LINE => ours(&runtime, &free, &ctx, "true; true")?,
                 CONFINED => ours(&runtime, &confined, &ctx, "true")?,
                 _ => ours(&runtime, &confined, &ctx, "true; true")?,
-            }
+            };
             if round >= WARM_UP {
-                samples.add(started.elapsed());
+                samples.add(took);
             }
         }
     }
@@ -68,7 +67,8 @@ pub(crate) fn measure(hand_on: &mut impl FnMut(Table)) -> Result<()> {
         ours(&runtime, &confined, &ctx, "echo first; sleep 0.1; echo second")?;
         first.add(heard.first().ok_or_else(|| anyhow!("nothing was told"))?.duration_since(started));
     }
-    let mut table = Table::new(format!("shell: the first line of a slow command, {LINES} times"), Unit::Millis);
+    let mut table =
+        Table::new(format!("shell: the first line of a slow command, {LINES} times"), Unit::Millis);
     table.add("told after", first, None);
     table.goal("told after", "within 50 ms", |row| row.median <= 50.0);
     hand_on(table);
@@ -104,18 +104,30 @@ fn executor(confinement: Confinement) -> Result<Executor> {
     Ok(Executor::new(registry, Policy::profile(Profile::Standard).allow(Capability::Exec)))
 }
 
-fn ours(runtime: &tokio::runtime::Runtime, executor: &Executor, ctx: &Context, command: &str) -> Result<()> {
+fn ours(
+    runtime: &tokio::runtime::Runtime,
+    executor: &Executor,
+    ctx: &Context,
+    command: &str,
+) -> Result<Duration> {
     let (executor, ctx) = (executor.clone(), ctx.clone());
     let call = Call::new("bash", json!({ "command": command }));
-    // From a task, as every host calls: a thread outside of the runtime would be woken twice more.
-    let outcome = runtime.block_on(runtime.spawn(async move { executor.run(&ctx, call).await }))?;
-    outcome.result.map(drop).map_err(|error| anyhow!("{error}"))
+    // Timed in a task, from which every host calls: this thread is woken once more, which is not the command's.
+    let timed = runtime.spawn(async move {
+        let started = Instant::now();
+        let outcome = executor.run(&ctx, call).await;
+        (started.elapsed(), outcome)
+    });
+    let (took, outcome) = runtime.block_on(timed)?;
+    outcome.result.map_err(|error| anyhow!("{error}"))?;
+    Ok(took)
 }
 
-fn alone(shell: &str) -> Result<()> {
+fn alone(shell: &str) -> Result<Duration> {
+    let started = Instant::now();
     let output = std::process::Command::new(shell).args(["-c", "true"]).stdin(Stdio::null()).output()?;
     if !output.status.success() {
         bail!("{shell} -c true failed");
     }
-    Ok(())
+    Ok(started.elapsed())
 }
