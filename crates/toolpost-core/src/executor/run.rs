@@ -202,14 +202,14 @@ pub(super) async fn attempt_once(
         // First, so that it does not depend on chance what becomes of a tool that ends because it was told to.
         () = ctx.cancel().cancelled() => cancelled(&name),
         // A result that is there counts, also when the time ran out at the same moment.
-        result = &mut task.0 => return joined(result, &name),
-        () = ctx.running().deadline.reached() => {
-            ToolError::new(
-                Code::Timeout,
-                format!("`{name}` took longer than {}; ask for less, or for more time", shown(limit)),
-            )
-            .with("timeoutMs", u64::try_from(limit.as_millis()).unwrap_or(u64::MAX))
-        }
+        result = &mut task.0 => return match joined(result, &name) {
+            // A tool that noticed first knows less of the limit than is known here, unless it says more.
+            Err(own) if own.code() == Code::Timeout && own.details().is_empty() && is_over(&ctx) => {
+                Err(timed_out(&name, limit))
+            }
+            result => result,
+        },
+        () = ctx.running().deadline.reached() => timed_out(&name, limit),
     };
     // Told to end, a tool may still hand over what it has.
     ctx.cancel().cancel();
@@ -224,6 +224,16 @@ pub(super) async fn attempt_once(
         Ok(Ok(Err(own))) if own.code() == ended.code() && !own.details().is_empty() => Err(own),
         _ => Err(ended),
     }
+}
+
+fn is_over(ctx: &Context) -> bool {
+    ctx.time_left().is_some_and(|left| left.is_zero())
+}
+
+fn timed_out(tool: &str, limit: Duration) -> ToolError {
+    let message = format!("`{tool}` took longer than {}; ask for less, or for more time", shown(limit));
+    let milliseconds = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
+    ToolError::new(Code::Timeout, message).with("timeoutMs", milliseconds)
 }
 
 fn joined(

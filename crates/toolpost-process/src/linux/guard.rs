@@ -225,7 +225,7 @@ mod tests {
             ("/w/.vscode/settings.json", Making::File, false),
             ("/w/src/main.rs", Making::File, false),
             ("/elsewhere/.mcp.json", Making::File, false),
-            ("/work/.mcp.json", Making::File, false),
+            ("/w-other/.mcp.json", Making::File, false),
         ] {
             assert_eq!(guard.names(path.as_bytes(), making), expected, "{path} {making:?}");
         }
