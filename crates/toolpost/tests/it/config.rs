@@ -77,12 +77,14 @@ fn plain_values_come_from_files_and_variables() {
     assert_eq!(configuration["timeout"]["value"], "7s");
     assert_eq!(configuration["session"]["value"], "mine");
     // The time-out holds for calls, and a flag is stronger.
-    for index in 0..3_000 {
-        home.write(&format!("repo/many/{index}"), "");
-    }
-    home.write(USER, "timeout = '1ms'\n");
-    assert!(home.run(&["call", "list", "path=many"]).stdout.contains("out of time"));
-    assert!(!home.run(&["call", "list", "path=many", "--timeout", "20s"]).stdout.contains("out of time"));
+    home.write(USER, "timeout = '200ms'\n");
+    let sleep = |more: &[&str]| {
+        let call = ["call", "bash", "command=sleep 1", "--policy", "privileged", "--sandbox", "none"];
+        home.run(&[&call, more].concat())
+    };
+    let (short, long) = (sleep(&[]), sleep(&["--timeout", "60s"]));
+    assert_eq!((short.status, long.status), (4, 0), "{}{}", short.stderr, long.stderr);
+    assert!(short.stderr.contains("200 ms"), "{}", short.stderr);
 }
 
 #[test]
