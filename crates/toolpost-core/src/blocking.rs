@@ -1,34 +1,82 @@
-//! Work that blocks, on a thread that is meant for it: what it asks the workspace for is done there and then, so that a
-//! call changes its thread once and not with every file operation.
+//! Work that blocks: what it asks the workspace for is done there and then, so that a call changes its thread at most
+//! once and not with every file operation.
+//!
+//! On a runtime that is watched (see [`Watch`]) short work does not change its thread at all. Waking another thread
+//! and being woken by it costs more than reading a small file.
 
+mod watch;
+
+pub use watch::Watch;
+
+use std::any::Any;
 use std::cell::Cell;
-use tokio::runtime::Handle;
-use tokio::task::JoinError;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::Thread;
 
 thread_local! {
     static MAY_BLOCK: Cell<bool> = const { Cell::new(false) };
 }
 
 /// The thread that blocking work runs on.
-pub struct Here(Handle);
+pub struct Here(());
 
 impl Here {
     /// Waits for something asynchronous, such as a method of the workspace.
     pub fn wait<F: Future>(&self, future: F) -> F::Output {
-        self.0.block_on(future)
+        let mut future = pin!(future);
+        // Most are there at once, because this thread may block.
+        let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
+        let mut context = Context::from_waker(&waker);
+        loop {
+            match future.as_mut().poll(&mut context) {
+                Poll::Ready(output) => return output,
+                Poll::Pending => std::thread::park(),
+            }
+        }
     }
 }
 
-/// Runs work that blocks. For tools that open and read in one go; the error is a crash of the work.
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+/// The work crashed; this is what it said.
+#[derive(Debug)]
+pub struct Crashed(String);
+
+impl std::fmt::Display for Crashed {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl Crashed {
+    fn saying(payload: &(dyn Any + Send)) -> Crashed {
+        Crashed(crate::executor::payload_message(payload))
+    }
+}
+
+/// Runs work that blocks. For tools that open and read in one go.
 pub async fn blocking<T: Send + 'static>(
     work: impl FnOnce(&Here) -> T + Send + 'static,
-) -> Result<T, JoinError> {
-    let here = Here(Handle::current());
-    tokio::task::spawn_blocking(move || {
+) -> Result<T, Crashed> {
+    let work = move || {
         let _allowed = Allowed::begin();
-        work(&here)
-    })
-    .await
+        work(&Here(()))
+    };
+    match watch::Turn::take() {
+        Some(_turn) => catch_unwind(AssertUnwindSafe(work)).map_err(|payload| Crashed::saying(&*payload)),
+        None => tokio::task::spawn_blocking(work)
+            .await
+            .map_err(|error| Crashed(crate::executor::panic_message(error))),
+    }
 }
 
 /// Whether this thread may block, so that another one is not needed for it.
@@ -60,9 +108,17 @@ mod tests {
     async fn only_the_work_may_block() {
         assert!(!may_block());
         assert!(blocking(|here| here.wait(async { may_block() })).await.unwrap());
-        assert!(blocking(|_| panic!("on purpose")).await.is_err());
+        assert_eq!(blocking(|_| panic!("on purpose")).await.unwrap_err().to_string(), "on purpose");
         for _ in 0..50 {
             assert!(!tokio::task::spawn_blocking(may_block).await.unwrap());
         }
+    }
+
+    #[test]
+    fn what_is_not_there_at_once_is_waited_for() {
+        let (sender, receiver) = tokio::sync::oneshot::channel();
+        let waiting = std::thread::spawn(|| Here(()).wait(receiver));
+        sender.send(7).unwrap();
+        assert_eq!(waiting.join().unwrap(), Ok(7));
     }
 }

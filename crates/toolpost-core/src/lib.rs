@@ -18,6 +18,7 @@ mod error;
 mod event;
 mod executor;
 mod future;
+mod hex;
 mod id;
 mod json;
 mod nearest;
@@ -35,7 +36,7 @@ mod workspace;
 
 pub use access::{Access, Resource};
 pub use alias::{Alias, ArgumentAlias, ArgumentPath};
-pub use blocking::{Here, blocking};
+pub use blocking::{Crashed, Here, Watch, blocking};
 pub use capability::{Capabilities, Capability, Facts, Need};
 pub use clock::{Clock, SystemClock};
 pub use confirm::{Always, Answer, Answers, Confirm, NobodyThere, Question, Remember, Scope};
@@ -45,6 +46,7 @@ pub use error::{Code, ToolError};
 pub use event::{Event, EventKind, EventSink, MemoryLog, NoEvents, Sinks};
 pub use executor::{Call, Checked, Executor, ExecutorBuilder, Hook, Retry, Stats, ToolStats, Verdict};
 pub use future::BoxFuture;
+pub use hex::hex;
 pub use id::new_id;
 pub use nearest::nearest;
 pub use outcome::{

@@ -158,7 +158,7 @@ impl Spill {
     /// A session's id may be any text, so its folder is named by a hash.
     fn folder(&self, session: &str) -> PathBuf {
         let hash = Sha256::digest(session.as_bytes());
-        let name: String = hash.iter().take(12).map(|byte| format!("{byte:02x}")).collect();
+        let name = crate::hex(&hash[..12]);
         self.directory.join(name)
     }
 }

@@ -6,7 +6,7 @@ use crate::client::TASKS;
 use crate::dispatch::Exchange;
 use crate::port::Port;
 use crate::rpc::RpcError;
-use crate::seal::{hex, random};
+use crate::seal::random;
 use crate::session::{Running, Session, Start};
 use crate::tool::is_answer;
 use serde_json::{Map, Value, json};
@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
+use toolpost_core::hex;
 
 /// How long a task is remembered, from its beginning; one that runs longer is, until it ends.
 const LIFE: Duration = Duration::from_secs(3600);

@@ -8,12 +8,12 @@ use crate::output;
 use crate::port::Port;
 use crate::progress::Progress;
 use crate::rpc::RpcError;
-use crate::seal::hex;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::task::AbortOnDropHandle;
+use toolpost_core::hex;
 use toolpost_core::{Call, Context, Executor};
 
 pub(crate) async fn call(

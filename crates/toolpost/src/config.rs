@@ -209,5 +209,5 @@ fn hash_of_roots(roots: &[PathBuf]) -> String {
         hash.update(root.as_os_str().as_encoded_bytes());
         hash.update([0]);
     }
-    hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    toolpost_core::hex(&hash.finalize()[..8])
 }

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use toolpost_core::policy::Layer;
 use toolpost_core::{
     Code, Confirm, Context, Disk, EventSink, Executor, Locks, Registry, Services, Spill, SpillLimits, Texts,
-    ToolError, Workspace,
+    ToolError, Watch, Workspace,
 };
 
 /// Everything that a way in needs to run tools.
@@ -100,7 +100,7 @@ fn workspace(config: &Config) -> Result<Arc<dyn Workspace>, ToolError> {
 
 /// The threads that calls run on.
 pub(crate) fn threads() -> Result<tokio::runtime::Runtime, ToolError> {
-    tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(|error| {
+    Watch::runtime().map_err(|error| {
         ToolError::new(Code::ExecutionError, format!("no threads could be started: {error}"))
     })
 }

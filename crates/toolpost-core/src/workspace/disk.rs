@@ -119,8 +119,12 @@ impl Disk {
     ) -> Result<T, ToolError> {
         let place = Place::parse(path, &self.roots.names)?;
         let roots = Arc::clone(&self.roots);
-        blocking(move || operation(&roots, &place).map_err(|failure| explain(&roots, &place, failure, doing)))
-            .await
+        let work =
+            move || operation(&roots, &place).map_err(|failure| explain(&roots, &place, failure, doing));
+        match doing {
+            Doing::Reading => looking(work).await,
+            _ => blocking(work).await,
+        }
     }
 }
 
@@ -267,7 +271,20 @@ fn key(roots: &Roots, place: &Place) -> Result<String, Failure> {
         hash.update("/");
         hash.update(part);
     }
-    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(crate::hex(&hash.finalize()))
+}
+
+/// What is over soon, as a rule.
+async fn looking<T: Send + 'static>(
+    operation: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
+) -> Result<T, ToolError> {
+    if crate::blocking::may_block() {
+        return operation();
+    }
+    match crate::blocking::blocking(move |_| operation()).await {
+        Ok(result) => result,
+        Err(crash) => Err(ToolError::execution(format!("the file operation was given up: {crash}"))),
+    }
 }
 
 async fn blocking<T: Send + 'static>(

@@ -2,13 +2,14 @@
 
 use super::stream::{Bell, Lifetime};
 use super::{SESSION, text};
-use crate::seal::{hex, random};
+use crate::seal::random;
 use crate::session::Session;
 use hyper::header::HeaderMap;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
+use toolpost_core::hex;
 
 /// So many are kept; of more, the one that was silent longest is forgotten.
 const MOST: usize = 1_000;

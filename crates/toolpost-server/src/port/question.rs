@@ -1,9 +1,9 @@
 //! A question to the person as a form that every client can show, and the answer read back.
 
 use crate::client::{Client, Revision};
-use crate::seal::hex;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
+use toolpost_core::hex;
 use toolpost_core::{Answer, Question, Scope};
 
 /// So much of what would change is shown in a form.

@@ -118,11 +118,14 @@ impl Tool for Read {
         let inner = ctx.clone();
         let (args, found) = blocking(move |here| {
             let is_handle = args.file_path.as_str().starts_with(HANDLE_PREFIX);
-            let look = || {
-                if !is_handle && here.wait(inner.workspace().stat(&args.file_path))?.kind == Kind::Folder {
-                    return here.wait(folder::names(&inner, &args)).map(Found::Other);
+            let look = || match here.wait(inner.open(&args.file_path)) {
+                Err(error) if error.code() == Code::NotAFile && !is_handle => {
+                    match here.wait(inner.workspace().stat(&args.file_path))?.kind {
+                        Kind::Folder => here.wait(folder::names(&inner, &args)).map(Found::Other),
+                        _ => Err(error),
+                    }
                 }
-                read(&inner, here.wait(inner.open(&args.file_path))?, &args)
+                file => read(&inner, file?, &args),
             };
             let found = look();
             (args, found)
@@ -146,8 +149,9 @@ enum Found {
 }
 
 fn read(ctx: &Context, mut file: File, args: &Args) -> Result<Found, ToolError> {
-    let mut head = vec![0; 64 * 1024];
+    let mut head = vec![0; lines::room(file.stat.size, 64 << 10)];
     let filled = fill(&mut file, &mut head)?;
+    let is_whole = filled < head.len();
     head.truncate(filled);
     if let Some(media_type) = attached::media_type(&head) {
         return attached::attachment(ctx, file, media_type);
@@ -155,7 +159,9 @@ fn read(ctx: &Context, mut file: File, args: &Args) -> Result<Found, ToolError> 
     let encoding = Encoding::guess(&head).ok_or_else(|| is_binary(&file, &head))?;
     let wanted = Wanted::new(ctx, args);
     let File { stat, reader } = file;
-    let page = lines::page(ctx, Cursor::new(head).chain(reader), stat.size, encoding, &wanted)
+    // At the end already, there is nothing more to ask for.
+    let rest = reader.take(if is_whole { 0 } else { u64::MAX });
+    let page = lines::page(ctx, Cursor::new(head).chain(rest), stat.size, encoding, &wanted)
         .map_err(|error| error.named(&stat.name))?;
     if page.lines == 0 && wanted.first > 1 {
         return Err(past_the_end(&stat.name, "lines", page.total.unwrap_or(0), wanted.first));

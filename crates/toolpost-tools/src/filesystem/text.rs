@@ -120,7 +120,7 @@ fn is_binary(name: &str, head: &[u8]) -> ToolError {
 
 /// The SHA-256 of some bytes, as `read` gives it.
 pub(crate) fn hash(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    toolpost_core::hex(&Sha256::digest(bytes))
 }
 
 /// Fails where the file is not the one that was last seen.

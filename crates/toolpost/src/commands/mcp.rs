@@ -57,7 +57,11 @@ fn serve(printer: &Printer, flags: &Flags, environment: Environment, mcp: &Mcp) 
             cancel.cancel();
         });
         match door {
-            None => server.serve_stdio().await,
+            // On one of the threads that calls run on, so that none need be woken for them.
+            None => {
+                let server = Arc::clone(&server);
+                tokio::spawn(async move { server.serve_stdio().await }).await.map_err(stopped)?;
+            }
             Some((address, door)) => {
                 let listening = listen(printer, address).await?;
                 server.serve_http(listening, door).await;
@@ -72,6 +76,10 @@ fn serve(printer: &Printer, flags: &Flags, environment: Environment, mcp: &Mcp) 
     // A tool that blocks its thread must not keep us here.
     threads.shutdown_timeout(Duration::from_millis(50));
     served
+}
+
+fn stopped(error: tokio::task::JoinError) -> ToolError {
+    ToolError::new(Code::Panic, format!("serving stopped: {error}"))
 }
 
 async fn listen(printer: &Printer, address: SocketAddr) -> Result<Listening, ToolError> {

@@ -26,8 +26,7 @@ impl AnswerFiles {
     pub fn new(data_directory: &Path, roots: &[PathBuf], session: Option<&str>) -> AnswerFiles {
         let folder = data_directory.join("answers");
         let session = session.map(|session| {
-            let hash: String =
-                Sha256::digest(session).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+            let hash = toolpost_core::hex(&Sha256::digest(session)[..8]);
             folder.join(format!("session-{hash}.toml"))
         });
         AnswerFiles {

@@ -5,11 +5,12 @@
 
 mod brings;
 
-use super::look::{Look, hex};
+use super::look::Look;
 use super::trust::{State, Trust};
 use brings::{agent, hooks, plugin, servers_in_json, servers_in_toml};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
+use toolpost_core::hex;
 
 /// How deep `**` goes.
 const DEEPEST: usize = 4;

@@ -24,14 +24,9 @@ pub(crate) struct Hashed {
 
 impl Hashed {
     pub(crate) fn new(bytes: Vec<u8>) -> Hashed {
-        let hash = hex(&Sha256::digest(&bytes));
+        let hash = toolpost_core::hex(&Sha256::digest(&bytes));
         Hashed { bytes, hash }
     }
-}
-
-/// The bytes in hexadecimal.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// A workspace that is looked at before any tool runs.

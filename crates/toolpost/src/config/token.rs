@@ -51,5 +51,5 @@ fn made() -> String {
         filled +=
             rustix::rand::getrandom(&mut bytes[filled..], rustix::rand::GetRandomFlags::empty()).unwrap_or(0);
     }
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    toolpost_core::hex(&bytes)
 }

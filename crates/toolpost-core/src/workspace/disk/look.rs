@@ -18,13 +18,14 @@ pub(super) fn stat(roots: &Roots, place: &Place) -> Result<Stat, Failure> {
 }
 
 pub(super) fn open(roots: &Roots, place: &Place) -> Result<File, Failure> {
-    let handle = steady(|| {
+    let (handle, known) = steady(|| {
+        // Not opened before it is known to be a file: to open a device can do something.
         regular(&roots.open(place, OFlags::PATH)?)?;
         let handle = roots.open(place, READ)?;
-        regular(&handle)?;
-        Ok(handle)
+        let known = regular(&handle)?;
+        Ok((handle, known))
     })?;
-    let stat = stat_of(roots, place, &handle)?;
+    let stat = stat_from(&known, roots.name_of(&handle, place)?);
     Ok(File { stat, reader: Box::new(std::fs::File::from(handle)) })
 }
 
@@ -38,9 +39,10 @@ pub(super) fn entries(roots: &Roots, place: &Place) -> Result<Entries, Failure> 
 }
 
 /// Fails unless the handle is a regular file, with the word for what it is.
-pub(super) fn regular(handle: &OwnedFd) -> Result<(), Failure> {
-    match FileType::from_raw_mode(fstat(handle)?.st_mode) {
-        FileType::RegularFile => Ok(()),
+pub(super) fn regular(handle: &OwnedFd) -> Result<rustix::fs::Stat, Failure> {
+    let known = fstat(handle)?;
+    match FileType::from_raw_mode(known.st_mode) {
+        FileType::RegularFile => Ok(known),
         other => Err(Failure::NotAFile(word(other))),
     }
 }

@@ -57,6 +57,11 @@ impl Failure {
     }
 }
 
+/// The room for a file of this size and its end, as far as there may be so much. It may grow while it is read.
+pub(super) fn room(size: u64, most: usize) -> usize {
+    usize::try_from(size).unwrap_or(most).saturating_add(1).clamp(1 << 10, most)
+}
+
 pub(super) fn page(
     ctx: &Context,
     reader: impl Read,
@@ -73,8 +78,7 @@ pub(super) fn page(
     };
     let mut page = pager.finish(is_at_end);
     if is_at_end {
-        page.hash =
-            hashing.hash.map(|hash| hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect());
+        page.hash = hashing.hash.map(|hash| toolpost_core::hex(&hash.finalize()));
     }
     Ok(page)
 }
@@ -111,7 +115,7 @@ impl<'a> Pager<'a> {
 
     /// Reads until the page is full and, for a small file, on to the end. Whether the end was reached.
     fn run(&mut self, mut reader: impl Read, size: u64) -> Result<bool, Failure> {
-        let mut chunk = vec![0; if size > READ_WHOLE { 1 << 20 } else { 64 << 10 }];
+        let mut chunk = vec![0; room(size, if size > READ_WHOLE { 1 << 20 } else { 64 << 10 })];
         let started = Instant::now();
         // Counted, because the file may grow while it is read.
         let mut taken = 0;

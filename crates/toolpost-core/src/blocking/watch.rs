@@ -1,0 +1,219 @@
+//! Blocking work on the threads of a runtime, and one thread that sees to it that nobody else waits for it.
+//!
+//! A runtime's thread that blocks hears of nothing: no message, no time-out. While such work goes on, the watch looks
+//! every millisecond whether some has lasted longer, and then wakes another of the runtime's threads, which listens
+//! from then on. While nothing goes on, it sleeps, and after a while it ends.
+
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread::Thread;
+use std::time::Duration;
+use tokio::runtime::{Builder, Handle, Runtime};
+
+/// How long work may hold a thread before another one is woken.
+const PATIENCE: Duration = Duration::from_millis(1);
+
+/// After so many looks at nothing, the watch sleeps,
+const QUIET: u32 = 50;
+
+/// and after so long it ends, until it is needed again.
+const LINGER: Duration = Duration::from_secs(10);
+
+thread_local! {
+    static WATCHED: RefCell<Option<Arc<Watch>>> = const { RefCell::new(None) };
+}
+
+/// Watches over the blocking work on the threads of one runtime.
+pub struct Watch {
+    /// In each place that work can take: the look at which it began.
+    places: Vec<AtomicU64>,
+    looks: AtomicU64,
+    /// How often a place was taken.
+    taken: AtomicU64,
+    is_asleep: AtomicBool,
+    thread: Mutex<Option<Thread>>,
+    runtime: OnceLock<Handle>,
+}
+
+/// In a place that nobody has taken.
+const FREE: u64 = 0;
+
+/// In the place of work that another thread was already woken for.
+const TOLD: u64 = u64::MAX;
+
+impl Watch {
+    /// A runtime whose threads do short blocking work themselves. It has more of them than may do so at once, so that
+    /// there are always some to listen.
+    pub fn runtime() -> std::io::Result<Runtime> {
+        let cores = std::thread::available_parallelism().map_or(2, usize::from);
+        let watch = Arc::new(Watch {
+            places: (0..cores).map(|_| AtomicU64::new(FREE)).collect(),
+            looks: AtomicU64::new(1),
+            taken: AtomicU64::new(0),
+            is_asleep: AtomicBool::new(true),
+            thread: Mutex::default(),
+            runtime: OnceLock::new(),
+        });
+        let theirs = Arc::clone(&watch);
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(cores + 2)
+            .on_thread_start(move || WATCHED.set(Some(Arc::clone(&theirs))))
+            .enable_all()
+            .build()?;
+        let _ = watch.runtime.set(runtime.handle().clone());
+        Ok(runtime)
+    }
+
+    /// Whether the watch looks, or could be made to.
+    fn rouse(self: &Arc<Watch>) -> bool {
+        if !self.is_asleep.load(Ordering::Acquire) || !self.is_asleep.swap(false, Ordering::AcqRel) {
+            return true;
+        }
+        let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(thread) = &*thread {
+            thread.unpark();
+            return true;
+        }
+        let watch = Arc::clone(self);
+        let started = std::thread::Builder::new().name("watch".to_owned()).spawn(move || watch.run());
+        *thread = started.as_ref().ok().map(|started| started.thread().clone());
+        self.is_asleep.store(started.is_err(), Ordering::Release);
+        started.is_ok()
+    }
+
+    fn run(&self) {
+        let (mut quiet, mut last) = (0, 0);
+        loop {
+            std::thread::sleep(PATIENCE);
+            self.look();
+            let taken = self.taken.load(Ordering::Acquire);
+            let is_quiet = taken == last && self.places.iter().all(|place| !is_held(place));
+            quiet = if is_quiet { quiet + 1 } else { 0 };
+            last = taken;
+            if quiet == QUIET && !self.sleep() {
+                return;
+            }
+        }
+    }
+
+    /// Wakes a thread for each work that has lasted since before the last look.
+    fn look(&self) {
+        let now = self.looks.fetch_add(1, Ordering::AcqRel) + 1;
+        for place in &self.places {
+            let begun = place.load(Ordering::Acquire);
+            let is_long = begun != FREE && begun != TOLD && begun + 1 < now;
+            let told = || place.compare_exchange(begun, TOLD, Ordering::AcqRel, Ordering::Relaxed);
+            if is_long
+                && told().is_ok()
+                && let Some(runtime) = self.runtime.get()
+            {
+                // Whoever runs this listens for what comes next.
+                runtime.spawn(std::future::ready(()));
+            }
+        }
+    }
+
+    /// Until there is work. Whether there was any in time.
+    fn sleep(&self) -> bool {
+        self.is_asleep.store(true, Ordering::Release);
+        std::thread::park_timeout(LINGER);
+        let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_needed = !self.is_asleep.load(Ordering::Acquire);
+        if !is_needed {
+            *thread = None;
+        }
+        is_needed
+    }
+}
+
+fn is_held(place: &AtomicU64) -> bool {
+    place.load(Ordering::Acquire) != FREE
+}
+
+/// A place, held while the work goes on.
+pub(super) struct Turn {
+    watch: Arc<Watch>,
+    place: usize,
+}
+
+impl Turn {
+    /// None where nobody watches, or too much such work goes on already.
+    pub(super) fn take() -> Option<Turn> {
+        WATCHED.with_borrow(|watched| {
+            let watch = watched.as_ref()?;
+            let look = watch.looks.load(Ordering::Acquire);
+            let takes = |place: &AtomicU64| {
+                place.compare_exchange(FREE, look, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+            };
+            let place = watch.places.iter().position(takes)?;
+            watch.taken.fetch_add(1, Ordering::AcqRel);
+            let turn = Turn { watch: Arc::clone(watch), place };
+            watch.rouse().then_some(turn)
+        })
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        self.watch.places[self.place].store(FREE, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::blocking::blocking;
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    #[test]
+    fn short_work_stays_on_its_thread_and_long_work_keeps_nobody() {
+        let runtime = super::Watch::runtime().unwrap();
+        let cores = std::thread::available_parallelism().map_or(2, usize::from);
+        let stays = runtime.spawn(async {
+            let mine = std::thread::current().id();
+            blocking(move |_| std::thread::current().id() == mine).await.unwrap()
+        });
+        assert!(runtime.block_on(stays).unwrap());
+        // More work than there are places, none of which ends before a timer and a message have been heard.
+        let (release, held): (Vec<_>, Vec<_>) = (0..cores + 3).map(|_| mpsc::channel::<()>()).unzip();
+        let works: Vec<_> =
+            held.into_iter().map(|held| runtime.spawn(blocking(move |_| held.recv().is_ok()))).collect();
+        let (sender, receiver) = tokio::sync::oneshot::channel();
+        let heard = runtime.spawn(async move {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+            receiver.await.unwrap()
+        });
+        runtime.spawn(async move { sender.send(7) });
+        assert_eq!(runtime.block_on(heard).unwrap(), 7);
+        for release in release {
+            release.send(()).unwrap();
+        }
+        for work in works {
+            assert!(runtime.block_on(work).unwrap().unwrap());
+        }
+    }
+
+    #[test]
+    fn a_watch_that_slept_is_woken() {
+        let runtime = super::Watch::runtime().unwrap();
+        for pause in [0, 120, 0] {
+            std::thread::sleep(Duration::from_millis(pause));
+            let (release, held) = mpsc::channel::<()>();
+            let work = runtime.spawn(blocking(move |_| held.recv().is_ok()));
+            let heard = runtime.spawn(async { tokio::time::sleep(Duration::from_millis(3)).await });
+            runtime.block_on(heard).unwrap();
+            release.send(()).unwrap();
+            assert!(runtime.block_on(work).unwrap().unwrap());
+        }
+    }
+
+    #[test]
+    fn a_crash_gives_the_place_back() {
+        let runtime = super::Watch::runtime().unwrap();
+        for _ in 0..64 {
+            let crashed = runtime.spawn(blocking(|_| panic!("on purpose")));
+            assert_eq!(runtime.block_on(crashed).unwrap().unwrap_err().to_string(), "on purpose");
+        }
+    }
+}
