@@ -142,16 +142,13 @@ fn guarantee_06_mutated_edits_are_right_or_refused() {
             let mut overwrites_stale = false;
             // Lines of the new text that have other blanks than they should.
             let mut spaced: Vec<String> = Vec::new();
-            // The same without what is put around the lines.
-            let mut bare = block.clone();
+            // Both without what is put around the lines.
+            let (mut bare, mut bare_written) = (block.clone(), new.clone());
             let mut ordered = slips.clone();
             ordered.sort_by_key(|slip| slip.order());
             for slip in &ordered {
                 let (at, seed) = (random.below(length), random.below(1_000));
                 old = slip.apply(&old, at, seed);
-                if slip.order() < Slip::Numbered.order() {
-                    bare = old.clone();
-                }
                 if slip.changes_lines() {
                     let line = asked.split_inclusive('\n').nth(at).unwrap_or_default();
                     let is_changed = !line.is_empty() && slip.apply(line, 0, seed) != line;
@@ -185,6 +182,9 @@ fn guarantee_06_mutated_edits_are_right_or_refused() {
                     }
                 } else if place == In::Both {
                     written = slip.apply(&written, at, seed);
+                }
+                if slip.order() < Slip::Numbered.order() {
+                    (bare, bare_written) = (old.clone(), written.clone());
                 }
             }
             let is_cut = slips.contains(&Slip::NoFinalNewline);
@@ -223,7 +223,7 @@ fn guarantee_06_mutated_edits_are_right_or_refused() {
             let seen_through = endings(format!("{before}{meant_new}{rest}{after}"));
             // Where the one line was written as deep as a new one, in both texts, nobody can tell that it is not.
             if place == In::Both && slips.contains(&Slip::IndentedOne) {
-                let beside = beside(&block, &old, &new, &written);
+                let beside = beside(&block, &bare, &new, &bare_written);
                 accepted.push(endings(format!("{before}{beside}{after}")));
             }
             match overwrites_stale {
