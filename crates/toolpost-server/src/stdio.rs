@@ -26,7 +26,7 @@ const CLEANUP: Duration = Duration::from_secs(5);
 
 pub(super) async fn serve(server: &Arc<Server>) {
     let session = server.session();
-    let (out, writer) = LineOut::start(session.cancel.clone());
+    let (out, writer) = LineOut::start(Arc::clone(&session));
     let connection =
         Connection { server: Arc::clone(server), session: Arc::clone(&session), out: Arc::clone(&out) };
     let mut input = Input::open();

@@ -1,6 +1,6 @@
 //! The two ends of the pipe: reading without a thread where the system allows it, writing many answers at once.
 
-use crate::session::Outlet;
+use crate::session::{Outlet, Session};
 use rustix::fd::BorrowedFd;
 use rustix::fs::{FileType, OFlags};
 use rustix::io::Errno;
@@ -12,7 +12,6 @@ use tokio::net::UnixStream;
 use tokio::net::unix::pipe;
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinHandle;
-use tokio_util::sync::CancellationToken;
 
 /// Past so many bytes that the client has not read, no more requests are taken.
 const MOST_UNREAD: usize = 32 << 20;
@@ -99,6 +98,7 @@ impl Input {
 
 /// Standard output: lines wait here until one task writes them, as many at once as there are.
 pub(super) struct LineOut {
+    session: Arc<Session>,
     unread: Mutex<Vec<u8>>,
     has_news: Notify,
     is_drained: Notify,
@@ -107,9 +107,10 @@ pub(super) struct LineOut {
 }
 
 impl LineOut {
-    /// Starts writing. When the client does not take its answers any more, `left` is cancelled.
-    pub(super) fn start(left: CancellationToken) -> (Arc<LineOut>, JoinHandle<()>) {
+    /// Starts writing. When the client does not take its answers any more, the session is cancelled.
+    pub(super) fn start(session: Arc<Session>) -> (Arc<LineOut>, JoinHandle<()>) {
         let out = Arc::new(LineOut {
+            session,
             unread: Mutex::default(),
             has_news: Notify::new(),
             is_drained: Notify::new(),
@@ -120,7 +121,7 @@ impl LineOut {
         let task = tokio::spawn(async move {
             if !writing.write_all().await {
                 writing.is_broken.store(true, Ordering::Release);
-                left.cancel();
+                writing.session.cancel.cancel();
             }
             writing.is_drained.notify_waiters();
         });
@@ -162,6 +163,10 @@ impl LineOut {
                     return true;
                 }
                 self.has_news.notified().await;
+                // Others that are about to answer go with it.
+                if !self.session.is_idle() {
+                    tokio::task::yield_now().await;
+                }
                 continue;
             }
             let is_written = match &mut polled {
