@@ -6,7 +6,7 @@ use toolpost_core::{Code, Context, HeldBack, Scanned, ToolError};
 
 /// Kept while a search runs.
 pub(super) struct Watch {
-    ctx: Context,
+    pub(super) ctx: Context,
     reserve: Option<Duration>,
     held_back: HeldBack,
     unreadable: AtomicU64,

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::os::unix::fs::symlink;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use toolpost_core::{Call, Context, Disk, Overlay};
+use toolpost_core::{Call, Context, Disk, Memory, Overlay, Redactor, Workspace, WorkspacePath};
 
 const FIXTURE: &str = "\
 //- .gitignore
@@ -337,4 +337,32 @@ fn guarantee_24_patterns_are_bounded() {
         slowest = slowest.max(took);
     }
     println!("measure: guarantee 24: 19 regex and glob bombs, the slowest {} ms", slowest.as_millis());
+}
+
+#[test]
+fn a_cut_shows_no_part_of_a_secret() {
+    let secret = "sk-0123456789abcdef";
+    let redactor = Redactor::new([("KEY", secret)]);
+    for gap in [0, 40, 101, 102, 110, 119, 120, 121, 370, 371, 380, 489, 490, 500] {
+        for filling in ["x", "😀", "é"] {
+            let memory = Memory::new();
+            let (near, far) = (filling.repeat(gap), filling.repeat(3_000));
+            let text = format!("{far}{secret}{near}MATCH{near}{secret}{far}\n");
+            run(memory.write(&WorkspacePath::new("a.txt"), text.as_bytes())).unwrap();
+            let ctx = Context::builder(Arc::new(memory)).redactor(redactor.clone()).build();
+            let shown = call(&ctx, "grep", json!({"pattern": "MATCH"})).to_text();
+            assert!(shown.contains("MATCH") || gap > 400, "{gap} of {filling}: {shown}");
+            let bare = shown.replace("[redacted KEY]", "");
+            assert!(!bare.contains("sk-") && !bare.contains("cdef"), "{gap} of {filling}: {shown}");
+        }
+    }
+}
+
+#[test]
+fn context_stands_only_beside_what_is_shown() {
+    let memory = Memory::new();
+    run(memory.write(&WorkspacePath::new("a.txt"), b"1\nhit\n3\n4\n5\nhit\n7\n")).unwrap();
+    let ctx = Context::builder(Arc::new(memory)).build();
+    let shown = call(&ctx, "grep", json!({"pattern": "hit", "context": 1, "limit": 1})).to_text();
+    assert!(shown.contains("3") && !shown.contains("5"), "{shown}");
 }

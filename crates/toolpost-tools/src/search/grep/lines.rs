@@ -2,7 +2,8 @@
 
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
-use grep_searcher::{Searcher, Sink, SinkContext, SinkFinish, SinkMatch};
+use grep_searcher::{Searcher, Sink, SinkContext, SinkContextKind, SinkFinish, SinkMatch};
+use toolpost_core::Context;
 
 /// Characters shown of a line; longer ones are cut around the match.
 pub(super) const MAX_LINE: usize = 500;
@@ -20,6 +21,7 @@ pub(super) struct Line {
 
 /// Takes what the searcher finds in one file.
 pub(super) struct Lines<'a> {
+    pub(super) ctx: &'a Context,
     pub(super) matcher: &'a RegexMatcher,
     /// Lines to keep; the rest is counted if it is wanted.
     pub(super) keep: usize,
@@ -43,7 +45,7 @@ impl Lines<'_> {
         let bytes = trimmed(bytes);
         let first = self.matcher.find(bytes).ok().flatten().map_or(0, |found| found.start());
         let column = characters(&bytes[..first]) + 1;
-        let (text, is_cut) = cut(bytes, first);
+        let (text, is_cut) = cut(self.ctx, bytes, first);
         self.kept.push(Line { number, column: Some(column), text, is_cut });
         self.kept_matches += 1;
     }
@@ -72,8 +74,10 @@ impl Sink for Lines<'_> {
     }
 
     fn context(&mut self, _: &Searcher, context: &SinkContext<'_>) -> Result<bool, std::io::Error> {
-        if self.seen <= self.keep as u64 {
-            let (text, is_cut) = cut(trimmed(context.bytes()), 0);
+        // What stands before a line that is not kept is not kept either.
+        let least = self.seen + u64::from(*context.kind() == SinkContextKind::Before);
+        if least <= self.keep as u64 {
+            let (text, is_cut) = cut(self.ctx, trimmed(context.bytes()), 0);
             let number = context.line_number().unwrap_or(0);
             self.kept.push(Line { number, column: None, text, is_cut });
         }
@@ -100,8 +104,9 @@ fn characters(bytes: &[u8]) -> u64 {
     bytes.iter().filter(|byte| **byte & 0xc0 != 0x80).count() as u64
 }
 
-/// The line, or the part of a long one around the match; and whether it was cut.
-fn cut(line: &[u8], first: usize) -> (String, bool) {
+/// The line, or the part of a long one around the match; and whether it was cut. No secret is cut in two: a part of one
+/// would not be known for what it is.
+fn cut(ctx: &Context, line: &[u8], first: usize) -> (String, bool) {
     // Four bytes a character at most, so that a line of a gigabyte is never looked at as a whole.
     if line.len() <= MAX_LINE * 4 {
         let whole = String::from_utf8_lossy(line);
@@ -109,14 +114,19 @@ fn cut(line: &[u8], first: usize) -> (String, bool) {
             return (whole.into_owned(), false);
         }
     }
-    let mut start = first.saturating_sub(BEFORE);
-    while start > 0 && start < line.len() && line[start] & 0xc0 == 0x80 {
-        start -= 1;
-    }
-    let end = line.len().min(start + MAX_LINE * 4);
-    let shown: String = String::from_utf8_lossy(&line[start..end]).chars().take(MAX_LINE).collect();
-    let before = if start > 0 { "…" } else { "" };
-    (format!("{before}{shown}…"), true)
+    let around = ctx.longest_secret().max(4);
+    let begins = |at: usize| (0..=at).rev().find(|at| line.get(*at).is_none_or(|byte| byte & 0xc0 != 0x80));
+    let start = begins(first.saturating_sub(BEFORE)).unwrap_or(0);
+    let from = begins(start.saturating_sub(around)).unwrap_or(0);
+    let ahead = String::from_utf8_lossy(&line[from..start]);
+    let to = line.len().min(start + MAX_LINE * 4 + around);
+    let window = format!("{ahead}{}", String::from_utf8_lossy(&line[start..to]));
+    let end =
+        window[ahead.len()..].char_indices().nth(MAX_LINE).map_or(window.len(), |(at, _)| ahead.len() + at);
+    let (start, end) = (ctx.cut_at(&window, ahead.len()), ctx.cut_at(&window, end));
+    let before = if from + start > 0 { "…" } else { "" };
+    let behind = if end < window.len() || to < line.len() { "…" } else { "" };
+    (format!("{before}{}{behind}", &window[start..end]), true)
 }
 
 #[cfg(test)]
@@ -125,9 +135,10 @@ mod tests {
 
     #[test]
     fn long_lines_are_cut_around_the_match() {
-        assert_eq!(cut(b"short", 2), ("short".to_owned(), false));
+        let ctx = Context::in_memory();
+        assert_eq!(cut(&ctx, b"short", 2), ("short".to_owned(), false));
         let line = format!("{}MATCH{}", "ä".repeat(3_000), "z".repeat(3_000));
-        let (text, is_cut) = cut(line.as_bytes(), 6_000);
+        let (text, is_cut) = cut(&ctx, line.as_bytes(), 6_000);
         assert!(
             is_cut && text.starts_with("…ä") && text.ends_with("z…") && text.contains("äMATCHz"),
             "{text}"

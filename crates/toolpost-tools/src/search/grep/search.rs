@@ -182,6 +182,7 @@ impl Worker for SearchWorker<'_> {
             Mode::Count => (0, Beyond::Count),
         };
         let mut lines = Lines {
+            ctx: &search.watch.ctx,
             matcher: &self.matcher,
             keep,
             beyond,
