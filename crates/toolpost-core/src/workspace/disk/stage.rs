@@ -9,9 +9,10 @@ use crate::error::ToolError;
 use crate::future::BoxFuture;
 use crate::workspace::place::Place;
 use crate::workspace::{Staged, Written};
-use rustix::fd::OwnedFd;
+use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::fs::{
-    AtFlags, FileType, Mode, OFlags, RenameFlags, Stat, openat, renameat, renameat_with, unlinkat,
+    AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, Stat, linkat, openat, renameat, renameat_with,
+    unlinkat,
 };
 use rustix::io::Errno;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -53,7 +54,7 @@ impl Stage {
                 other => return Err(Failure::NotAFile(word(other))),
             }
         }
-        let (temporary, mut file) = create(&folder, replaced.is_some())?;
+        let Made { temporary, mut file, is_nameless } = create(&folder, replaced.is_some())?;
         let written = Written {
             name: place.display(&roots.names),
             created: replaced.is_none(),
@@ -73,6 +74,10 @@ impl Stage {
             keep::attributes(&stage.folder, name, stat, &file)?;
         }
         file.sync_all().map_err(system)?;
+        if is_nameless {
+            let own = format!("/proc/self/fd/{}", file.as_raw_fd());
+            linkat(CWD, own.as_str(), &stage.folder, stage.temporary.as_str(), AtFlags::SYMLINK_FOLLOW)?;
+        }
         Ok(stage)
     }
 
@@ -166,15 +171,27 @@ fn changed(stat: &Stat) -> (i64, i64) {
     (stat.st_mtime as i64, stat.st_mtime_nsec as i64)
 }
 
-fn create(folder: &OwnedFd, private: bool) -> Result<(String, std::fs::File), Failure> {
+/// A file that was made, and the name it has or is to get.
+struct Made {
+    temporary: String,
+    file: std::fs::File,
+    is_nameless: bool,
+}
+
+fn create(folder: &OwnedFd, private: bool) -> Result<Made, Failure> {
     // What replaces a file is nobody else's until it has that file's mode; a new file has the usual one.
     let mode = Mode::from_raw_mode(if private { 0o600 } else { 0o666 });
+    let random = || RandomState::new().build_hasher().finish();
+    let name = || format!(".toolpost-{:016x}{:016x}", random(), random());
+    // Where the filesystem can, it has no name while it is written: killed meanwhile, nothing of it stays.
+    if let Ok(handle) = openat(folder, ".", OFlags::WRONLY | OFlags::TMPFILE | OFlags::CLOEXEC, mode) {
+        return Ok(Made { temporary: name(), file: handle.into(), is_nameless: true });
+    }
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     loop {
-        let random = || RandomState::new().build_hasher().finish();
-        let name = format!(".toolpost-{:016x}{:016x}", random(), random());
-        match openat(folder, name.as_str(), flags, mode) {
-            Ok(handle) => return Ok((name, std::fs::File::from(handle))),
+        let temporary = name();
+        match openat(folder, temporary.as_str(), flags, mode) {
+            Ok(handle) => return Ok(Made { temporary, file: handle.into(), is_nameless: false }),
             Err(Errno::EXIST | Errno::INTR) => {}
             Err(errno) => return Err(errno.into()),
         }

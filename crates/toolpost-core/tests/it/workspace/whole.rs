@@ -50,10 +50,10 @@ fn guarantee_07_a_write_is_whole_or_absent() {
     }
     assert_eq!(mixes, 0, "a file was neither the old content nor the new one");
     assert!(seen[0] > 0 && seen[1] > 0, "the kills all fell on one side: {seen:?}");
-    assert!(leftovers > 0, "no kill fell in the middle of a write");
     let how = full_disk();
     println!(
-        "measure: guarantee 7: {kills} kills, {leftovers} in the middle of a write, {mixes} mixes; full disk ({how}): old content whole"
+        "measure: guarantee 7: {kills} kills of a writer that never rests, {mixes} mixes, {leftovers} temporary files left; \
+         full disk ({how}): old content whole"
     );
 }
 
