@@ -64,8 +64,15 @@ fn reindented(text: &str, was: &str, is: &str) -> String {
 }
 
 /// The change where the lines of the patch stand from line `at` on, but for the blanks around each: the new lines as
-/// they are, or as much deeper as one of those that they stand among.
-fn to_the_letter(base: &[String], lines: &[Line], hunk: &Hunk, at: usize, blanks: Blanks) -> Vec<Vec<Line>> {
+/// they are, or as much deeper as one of those that they stand among. What is above line `from` is not looked at.
+fn to_the_letter(
+    base: &[String],
+    lines: &[Line],
+    hunk: &Hunk,
+    at: usize,
+    from: usize,
+    blanks: Blanks,
+) -> Vec<Vec<Line>> {
     let old = &base[hunk.first..hunk.end];
     let Some(there) = lines.get(at..at + old.len()) else { return Vec::new() };
     let is_same = |(line, old): (&Line, &String)| match blanks {
@@ -81,18 +88,18 @@ fn to_the_letter(base: &[String], lines: &[Line], hunk: &Hunk, at: usize, blanks
         let pairs = old.iter().zip(lines.iter().skip(at)).filter(|(old, _)| filled(old));
         pairs.filter(|(old, line)| line.text == **old).count()
     };
-    let most = (0..lines.len()).map(exact).max().unwrap_or(0);
+    let most = (from..lines.len()).map(exact).max().unwrap_or(0);
     let is_elsewhere = most > exact(at) && most * 2 >= old.iter().filter(filled).count();
     if matches!(blanks, Blanks::AreOverlooked) && is_elsewhere {
         return Vec::new();
     }
-    let from = at + hunk.change.start - hunk.first;
+    let goes = at + hunk.change.start - hunk.first;
     let mut results = Vec::new();
     for (line, old) in there.iter().zip(old) {
         let new = hunk.change.added.iter().map(|text| reindented(text, old, &line.text));
         let mut result = lines.to_vec();
         let new = new.map(|text| Line { id: None, text });
-        result.splice(from..from + hunk.change.removed, new);
+        result.splice(goes..goes + hunk.change.removed, new);
         if !results.contains(&result) {
             results.push(result);
         }
@@ -127,15 +134,22 @@ pub(super) fn accepted(base: &[String], lines: &[Line], hunks: &[Hunk], format: 
                 let moved = place.map_or(0, |(id, at)| at.cast_signed() - id.cast_signed());
                 add(result, moved + grown, place.map_or(0, |(_, at)| at));
             }
-            for blanks in [Blanks::Count, Blanks::AreOverlooked] {
-                let results = |at: &usize| to_the_letter(base, file, hunk, *at, blanks);
-                let letters: Vec<usize> = (0..file.len()).filter(|at| !results(at).is_empty()).collect();
-                // Hunks come in the order of the file, and below the line that they name.
+            // Hunks come in the order of the file, and below the line that they name.
+            let header = hunk.header.map(|id| base[id].trim());
+            let headers: Vec<usize> =
+                (0..file.len()).filter(|at| Some(file[*at].text.trim()) == header).collect();
+            let named = headers.iter().copied().find(|header| header >= cursor);
+            for (blanks, from) in [
+                (Blanks::Count, 0),
+                (Blanks::AreOverlooked, 0),
+                (Blanks::AreOverlooked, *cursor),
+                (Blanks::AreOverlooked, named.unwrap_or(*cursor)),
+            ] {
+                let results = |at: &usize| to_the_letter(base, file, hunk, *at, from, blanks);
+                let letters: Vec<usize> = (from..file.len()).filter(|at| !results(at).is_empty()).collect();
                 let behind: Vec<&usize> = letters.iter().filter(|at| *at >= cursor).collect();
-                let header = hunk.header.map(|id| base[id].trim());
-                let headers = (0..file.len()).filter(|at| Some(file[*at].text.trim()) == header);
                 let mut below: Vec<&usize> =
-                    headers.filter_map(|header| letters.iter().find(|at| **at > header)).collect();
+                    headers.iter().filter_map(|header| letters.iter().find(|at| *at > header)).collect();
                 below.dedup();
                 for at in &letters {
                     let is_only = letters.len() == 1 || behind == [at] || below == [at];
