@@ -1,0 +1,377 @@
+//! One server as its file describes it, before any variable is put in. What cannot be understood costs that server
+//! alone.
+
+use super::expand::wanted;
+use super::format::{Format, Unit, Words};
+use crate::cli::parse_duration;
+use crate::config::node::{Member, Node, Value};
+use crate::config::origin::{Problem, shortened};
+use std::time::Duration;
+use toolpost_core::nearest;
+use toolpost_core::policy::Source;
+
+/// More servers in one file are a mistake.
+const MOST: usize = 200;
+/// The longest name; it begins the name of every tool of the server.
+const LONGEST_NAME: usize = 64;
+
+/// One server as a file describes it.
+#[derive(Debug, Clone)]
+pub(crate) struct Entry {
+    pub(crate) name: String,
+    pub(crate) line: usize,
+    pub(crate) is_off: bool,
+    /// How it is reached, or why that cannot be understood.
+    pub(crate) reach: Result<Written, String>,
+    pub(super) start: Option<Duration>,
+    pub(super) call: Option<Duration>,
+    pub(super) only: Option<Vec<String>>,
+    pub(super) without: Vec<String>,
+    pub(super) format: Format,
+}
+
+/// How a server is reached, as it is written.
+#[derive(Debug, Clone)]
+pub(crate) enum Written {
+    Stdio {
+        /// The program and its arguments.
+        words: Vec<String>,
+        environment: Vec<(String, String)>,
+        /// Variables of ours that it gets too.
+        handed_on: Vec<String>,
+        /// A file of further variables.
+        file: Option<String>,
+        cwd: Option<String>,
+    },
+    Http {
+        url: String,
+        headers: Vec<(String, String)>,
+        /// Headers whose value is a variable: name, what stands before, variable.
+        from_variables: Vec<(String, &'static str, String)>,
+    },
+}
+
+/// The servers in a table of a file, and what means nothing there.
+pub(crate) fn entries(format: Format, table: &Node, source: &Source<'_>) -> (Vec<Entry>, Vec<Problem>) {
+    let mut warnings = Vec::new();
+    let Value::Table(members) = &table.value else {
+        let message = format!("`{}` is {}; write a table of servers", format.words().table, table.kind());
+        return (Vec::new(), vec![source.located(table.span.start, message).into()]);
+    };
+    let mut entries: Vec<Entry> = Vec::new();
+    for member in members.iter().take(MOST) {
+        let entry = Reader { format, words: format.words(), source, warnings: &mut warnings }.entry(member);
+        if let Some(index) = entries.iter().position(|other| other.name == entry.name) {
+            let message = format!(
+                "`{}` stands twice, the first in line {}; the last one holds",
+                entry.name, entries[index].line
+            );
+            warnings.push(source.located(member.key_span.start, message).into());
+            entries.remove(index);
+        }
+        entries.push(entry);
+    }
+    if members.len() > MOST {
+        let message = format!("there are {} servers; only the first {MOST} are looked at", members.len());
+        warnings.push(source.located(table.span.start, message).into());
+    }
+    (entries, warnings)
+}
+
+impl Entry {
+    /// Whether it would start toolpost itself, which would start itself again without end.
+    pub(crate) fn is_self(&self) -> bool {
+        let Ok(Written::Stdio { words, .. }) = &self.reach else { return false };
+        let program = words.first().map(|word| word.rsplit('/').next().unwrap_or(word));
+        program == Some("toolpost") && words.iter().skip(1).any(|word| word == "mcp")
+    }
+
+    /// What it would start or reach, and what it would be handed, as it is written.
+    pub(crate) fn brings(&self) -> Vec<String> {
+        const LINE: usize = 400;
+        const MOST_LINES: usize = 5;
+        let name = visible(&self.name);
+        let (what, secrets) = match &self.reach {
+            Err(why) => (format!("the server `{name}`, which cannot be used: {}", visible(why)), Vec::new()),
+            Ok(Written::Stdio { words, environment, handed_on, file, .. }) => {
+                let words: Vec<String> = words.iter().map(|word| quoted(&visible(word))).collect();
+                let texts = environment.iter().map(|(_, value)| value).chain(words.iter());
+                let mut wanted: Vec<String> =
+                    texts.flat_map(|text| wanted(self.format.words().way, text)).collect();
+                wanted.extend(handed_on.iter().cloned());
+                wanted.extend(file.iter().map(|file| format!("file:{file}")));
+                (format!("the server `{name}`, started with `{}`", words.join(" ")), wanted)
+            }
+            Ok(Written::Http { url, headers, from_variables }) => {
+                let texts = headers.iter().map(|(_, value)| value).chain([url]);
+                let mut wanted: Vec<String> =
+                    texts.flat_map(|text| wanted(self.format.words().way, text)).collect();
+                wanted.extend(from_variables.iter().map(|(_, _, variable)| variable.clone()));
+                (format!("the server `{name}` at {}", visible(url)), wanted)
+            }
+        };
+        // Whoever decides must see the end of a long line too.
+        let characters: Vec<char> = what.chars().collect();
+        let mut lines: Vec<String> =
+            characters.chunks(LINE).take(MOST_LINES).map(String::from_iter).collect();
+        if characters.len() > LINE * MOST_LINES {
+            let more = characters.len() - LINE * MOST_LINES;
+            lines.push(format!("and {more} characters more; read the file before you trust it"));
+        }
+        if !secrets.is_empty() {
+            let names: Vec<String> =
+                secrets.iter().take(20).map(|name| format!("`{}`", visible(name))).collect();
+            lines.push(format!("  it is handed {}", names.join(", ")));
+        }
+        lines
+    }
+}
+
+/// The text with control and hidden characters as their codes.
+fn visible(text: &str) -> String {
+    let is_hidden = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+    };
+    text.chars()
+        .map(|c| if is_hidden(c) { format!("\\u{{{:x}}}", c as u32) } else { c.to_string() })
+        .collect()
+}
+
+/// A word as a shell would take it, so that one word with a blank is not seen as two.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./:=@%+,${}~^\\".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+struct Reader<'a, 's> {
+    format: Format,
+    words: &'static Words,
+    source: &'s Source<'a>,
+    warnings: &'s mut Vec<Problem>,
+}
+
+impl Reader<'_, '_> {
+    fn entry(&mut self, member: &Member) -> Entry {
+        let node = &member.node;
+        let mut entry = Entry {
+            name: member.key.clone(),
+            line: self.source.line(member.key_span.start),
+            is_off: false,
+            reach: Err(String::new()),
+            start: None,
+            call: None,
+            only: None,
+            without: Vec::new(),
+            format: self.format,
+        };
+        entry.reach = match &node.value {
+            Value::Table(_) => self.fill(node, &mut entry),
+            _ => Err(format!("it is {}; write a table with `command` or `url`", node.kind())),
+        };
+        let name = &member.key;
+        if name.is_empty() || name.chars().count() > LONGEST_NAME || name.contains(char::is_control) {
+            entry.reach = Err(format!(
+                "its name is empty, longer than {LONGEST_NAME} or has control characters; choose another"
+            ));
+            entry.name = shortened(name, LONGEST_NAME);
+        }
+        entry
+    }
+
+    fn fill(&mut self, node: &Node, entry: &mut Entry) -> Result<Written, String> {
+        self.unknown_keys(node);
+        entry.is_off = flag(node, "enabled")? == Some(false) || flag(node, "disabled")? == Some(true);
+        if !self.words.only.is_empty() {
+            entry.only = texts(node, self.words.only)?;
+            entry.without = texts(node, self.words.without)?.unwrap_or_default();
+        }
+        entry.start = self.time(node, self.words.start)?;
+        entry.call = self.time(node, self.words.call)?;
+        if let Some(table) =
+            node.get("timeout").filter(|one| self.format == Format::Opencode && !one.members().is_empty())
+        {
+            entry.start = self.time(table, &[("startup", Unit::Milliseconds)])?;
+            entry.call = self.time(table, &[("request", Unit::Milliseconds)])?;
+        }
+        self.reach(node)
+    }
+
+    fn reach(&self, node: &Node) -> Result<Written, String> {
+        let kind = text(node, "type")?;
+        let address = self.words.address.iter().find(|key| node.get(key).is_some());
+        let has_command = node.get("command").is_some();
+        match kind.as_deref() {
+            Some("sse") => Err("it speaks the old HTTP with SSE, which ends in 2027; give the address of its streamable HTTP".to_owned()),
+            Some("stdio" | "local") => self.stdio(node),
+            Some("http" | "streamable-http" | "streamableHttp" | "streamable_http" | "remote") => self.http(node),
+            Some(other) => Err(format!("its type `{}` is not known; there are stdio and http", shortened(other, 40))),
+            None if has_command && address.is_some() => Err("it has a command and an address; keep one of them".to_owned()),
+            None if has_command => self.stdio(node),
+            None if address.is_some() => self.http(node),
+            None => Err(format!("it has neither `command` nor `{}`", self.words.address[0])),
+        }
+    }
+
+    fn stdio(&self, node: &Node) -> Result<Written, String> {
+        let is_list = node.get("command").is_some_and(|command| matches!(command.value, Value::List(_)));
+        let mut words = match is_list && self.format == Format::Opencode {
+            true => texts(node, "command")?.unwrap_or_default(),
+            false => text(node, "command")?.into_iter().collect(),
+        };
+        if words.first().is_none_or(String::is_empty) {
+            return Err("its `command` is empty; name the program to start".to_owned());
+        }
+        if self.format != Format::Opencode {
+            words.extend(texts(node, "args")?.unwrap_or_default());
+        }
+        Ok(Written::Stdio {
+            words,
+            environment: pairs(node, self.words.environment)?,
+            handed_on: if self.format == Format::Codex { names(node, "env_vars")? } else { Vec::new() },
+            file: if self.has_file() { text(node, "envFile")? } else { None },
+            cwd: text(node, "cwd")?,
+        })
+    }
+
+    fn http(&self, node: &Node) -> Result<Written, String> {
+        let mut address = None;
+        for key in self.words.address {
+            address = address.or(text(node, key)?);
+        }
+        let mut from_variables = Vec::new();
+        if self.format == Format::Codex {
+            let token = text(node, "bearer_token_env_var")?;
+            from_variables.extend(token.map(|variable| ("Authorization".to_owned(), "Bearer ", variable)));
+            let headers = pairs(node, "env_http_headers")?;
+            from_variables.extend(headers.into_iter().map(|(header, variable)| (header, "", variable)));
+        }
+        Ok(Written::Http {
+            url: address.ok_or_else(|| format!("it has no `{}`", self.words.address[0]))?,
+            headers: pairs(node, self.words.headers)?,
+            from_variables,
+        })
+    }
+
+    fn has_file(&self) -> bool {
+        matches!(self.format, Format::Vscode | Format::Cursor)
+    }
+
+    fn time(&mut self, node: &Node, keys: &[(&str, Unit)]) -> Result<Option<Duration>, String> {
+        for (key, unit) in keys {
+            let Some(found) = present(node, key) else { continue };
+            let given = match (&found.value, unit) {
+                (Value::Table(_), _) if self.format == Format::Opencode => return Ok(None),
+                (Value::Text(text), Unit::Written) => parse_duration(text),
+                (Value::Number(number), Unit::Milliseconds) => parse_duration(&format!("{number}ms")),
+                (Value::Number(number), Unit::Seconds) => parse_duration(number),
+                (_, Unit::Written) => {
+                    Err(format!("it is {}; write it with its unit, as \"30s\"", found.kind()))
+                }
+                _ => Err(format!("it is {}; write a number", found.kind())),
+            };
+            match given {
+                Ok(time) => return Ok(Some(time)),
+                Err(why) if self.format == Format::Own => return Err(format!("`{key}`: {why}")),
+                // A time that makes no sense must not cost a server of another program.
+                Err(why) => {
+                    let message = format!("`{key}` is passed over: {why}");
+                    self.warnings.push(self.source.located(found.span.start, message).into());
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn unknown_keys(&mut self, node: &Node) {
+        let known = self.known();
+        for member in node.members().iter().filter(|member| !known.contains(&member.key.as_str())) {
+            let shown = shortened(&member.key, 60);
+            let advice = match nearest(&shown, known.iter().copied(), 1).first() {
+                Some(near) => format!("did you mean `{near}`"),
+                None => format!("known are {}", known.join(", ")),
+            };
+            let message = format!("`{shown}` means nothing of a server; {advice}");
+            self.warnings.push(self.source.located(member.key_span.start, message).into());
+        }
+    }
+
+    fn known(&self) -> Vec<&'static str> {
+        let words = self.words;
+        let mut known =
+            vec!["type", "command", "cwd", "enabled", "disabled", words.environment, words.headers];
+        known.extend(words.address);
+        known.extend([words.only, words.without].iter().filter(|word| !word.is_empty()));
+        known.extend(words.start.iter().chain(words.call).map(|(key, _)| key));
+        match self.format {
+            Format::Opencode => {}
+            Format::Codex => known.extend(["args", "env_vars", "bearer_token_env_var", "env_http_headers"]),
+            Format::Vscode | Format::Cursor => known.extend(["args", "envFile"]),
+            Format::Own | Format::Claude | Format::Gemini => known.push("args"),
+        }
+        known.extend(words.passed_over);
+        known
+    }
+}
+
+/// The value of a key; `null` is none.
+fn present<'n>(node: &'n Node, key: &str) -> Option<&'n Node> {
+    node.get(key).filter(|found| found.value != Value::Null)
+}
+
+fn flag(node: &Node, key: &str) -> Result<Option<bool>, String> {
+    match present(node, key).map(|found| (&found.value, found)) {
+        None => Ok(None),
+        Some((Value::Bool(is_true), _)) => Ok(Some(*is_true)),
+        Some((_, found)) => Err(format!("`{key}` is {}; write true or false", found.kind())),
+    }
+}
+
+fn text(node: &Node, key: &str) -> Result<Option<String>, String> {
+    let Some(found) = present(node, key) else { return Ok(None) };
+    match found.as_text() {
+        Some(text) => Ok(Some(text.to_owned())),
+        None => Err(format!("`{key}` is {}; write a text", found.kind())),
+    }
+}
+
+/// A text, or what people write where a text is meant: a number, true or false.
+fn word(node: &Node) -> Option<String> {
+    match &node.value {
+        Value::Text(text) | Value::Number(text) => Some(text.clone()),
+        Value::Bool(is_true) => Some(is_true.to_string()),
+        _ => None,
+    }
+}
+
+fn texts(node: &Node, key: &str) -> Result<Option<Vec<String>>, String> {
+    let Some(found) = present(node, key) else { return Ok(None) };
+    let wrong = |what: &Node| format!("`{key}` holds {}; write a list of texts", what.kind());
+    let Value::List(items) = &found.value else { return Err(wrong(found)) };
+    items.iter().map(|item| word(item).ok_or_else(|| wrong(item))).collect::<Result<_, _>>().map(Some)
+}
+
+fn pairs(node: &Node, key: &str) -> Result<Vec<(String, String)>, String> {
+    let Some(found) = present(node, key) else { return Ok(Vec::new()) };
+    let wrong = |what: &Node| format!("`{key}` holds {}; write a table of texts", what.kind());
+    let Value::Table(members) = &found.value else { return Err(wrong(found)) };
+    let given = members.iter().filter(|member| member.node.value != Value::Null);
+    given.map(|one| Ok((one.key.clone(), word(&one.node).ok_or_else(|| wrong(&one.node))?))).collect()
+}
+
+/// Names of variables: texts, or tables with a `name`.
+fn names(node: &Node, key: &str) -> Result<Vec<String>, String> {
+    let Some(found) = present(node, key) else { return Ok(Vec::new()) };
+    let Value::List(items) = &found.value else {
+        return Err(format!("`{key}` is {}; write a list", found.kind()));
+    };
+    let name = |item: &Node| item.as_text().or_else(|| item.get("name")?.as_text()).map(str::to_owned);
+    items
+        .iter()
+        .map(|item| name(item).ok_or_else(|| format!("`{key}` holds {}; write names", item.kind())))
+        .collect()
+}
