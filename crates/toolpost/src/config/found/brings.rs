@@ -14,9 +14,10 @@ const UNCLEAR: &str = "it cannot be understood from here; read it before you tru
 pub(super) fn servers(format: Format, bytes: &[u8]) -> Vec<String> {
     let Some(mut lines) = servers::brings(format, bytes) else { return vec![UNCLEAR.to_owned()] };
     if let Some(value) = json(bytes).filter(|value| !format.is_toml() && value.get("hooks").is_some()) {
-        lines.extend(hook_lines(&value));
+        lines.extend(cut(hook_lines(&value)));
     }
-    cut(lines)
+    // Every server is shown, for every server may be started.
+    lines
 }
 
 /// The value of a file of JSON, comments and all.

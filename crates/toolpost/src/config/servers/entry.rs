@@ -6,6 +6,7 @@ use super::format::{Format, Unit, Words};
 use crate::cli::parse_duration;
 use crate::config::node::{Member, Node, Value};
 use crate::config::origin::{Problem, shortened};
+use std::collections::BTreeSet;
 use std::time::Duration;
 use toolpost_core::nearest;
 use toolpost_core::policy::Source;
@@ -86,45 +87,60 @@ impl Entry {
         program == Some("toolpost") && words.iter().skip(1).any(|word| word == "mcp")
     }
 
-    /// What it would start or reach, and what it would be handed, as it is written.
+    /// What it would start or reach, and what it would be handed, as it is written; values of variables and headers are
+    /// not shown.
     pub(crate) fn brings(&self) -> Vec<String> {
-        const LINE: usize = 400;
-        const MOST_LINES: usize = 5;
         let name = visible(&self.name);
-        let (what, secrets) = match &self.reach {
-            Err(why) => (format!("the server `{name}`, which cannot be used: {}", visible(why)), Vec::new()),
-            Ok(Written::Stdio { words, environment, handed_on, file, .. }) => {
-                let words: Vec<String> = words.iter().map(|word| quoted(&visible(word))).collect();
-                let texts = environment.iter().map(|(_, value)| value).chain(words.iter());
-                let mut wanted: Vec<String> =
-                    texts.flat_map(|text| wanted(self.format.words().way, text)).collect();
-                wanted.extend(handed_on.iter().cloned());
-                wanted.extend(file.iter().map(|file| format!("file:{file}")));
-                (format!("the server `{name}`, started with `{}`", words.join(" ")), wanted)
+        let way = self.format.words().way;
+        let mut lines = Vec::new();
+        match &self.reach {
+            Err(why) => lines.push(format!("the server `{name}`, which cannot be used: {}", visible(why))),
+            Ok(Written::Stdio { words, environment, handed_on, file, cwd }) => {
+                let line: Vec<String> = words.iter().map(|word| quoted(&visible(word))).collect();
+                lines.extend(folded(&format!("the server `{name}`, started with `{}`", line.join(" "))));
+                lines.extend(
+                    cwd.iter().flat_map(|cwd| folded(&format!("  in the folder `{}`", visible(cwd)))),
+                );
+                lines
+                    .extend(listed("  with the variables", environment.iter().map(|(name, _)| name.clone())));
+                let texts = words.iter().chain(environment.iter().map(|(_, value)| value));
+                let wanted = texts.flat_map(|text| wanted(way, text)).chain(handed_on.iter().cloned());
+                let file = file.iter().map(|file| format!("file:{file}"));
+                lines.extend(listed("  it is handed your", wanted.chain(file)));
             }
             Ok(Written::Http { url, headers, from_variables }) => {
+                lines.extend(folded(&format!("the server `{name}` at {}", visible(url))));
+                lines.extend(listed("  with the headers", headers.iter().map(|(name, _)| name.clone())));
                 let texts = headers.iter().map(|(_, value)| value).chain([url]);
-                let mut wanted: Vec<String> =
-                    texts.flat_map(|text| wanted(self.format.words().way, text)).collect();
-                wanted.extend(from_variables.iter().map(|(_, _, variable)| variable.clone()));
-                (format!("the server `{name}` at {}", visible(url)), wanted)
+                let wanted = texts.flat_map(|text| wanted(way, text));
+                let variables = from_variables.iter().map(|(_, _, variable)| variable.clone());
+                lines.extend(listed("  it is handed your", wanted.chain(variables)));
             }
-        };
-        // Whoever decides must see the end of a long line too.
-        let characters: Vec<char> = what.chars().collect();
-        let mut lines: Vec<String> =
-            characters.chunks(LINE).take(MOST_LINES).map(String::from_iter).collect();
-        if characters.len() > LINE * MOST_LINES {
-            let more = characters.len() - LINE * MOST_LINES;
-            lines.push(format!("and {more} characters more; read the file before you trust it"));
-        }
-        if !secrets.is_empty() {
-            let names: Vec<String> =
-                secrets.iter().take(20).map(|name| format!("`{}`", visible(name))).collect();
-            lines.push(format!("  it is handed {}", names.join(", ")));
         }
         lines
     }
+}
+
+/// A text over several lines: whoever decides must see the end of a long one too.
+fn folded(text: &str) -> Vec<String> {
+    const LINE: usize = 400;
+    const MOST_LINES: usize = 5;
+    let characters: Vec<char> = text.chars().collect();
+    let mut lines: Vec<String> = characters.chunks(LINE).take(MOST_LINES).map(String::from_iter).collect();
+    let more = characters.len().saturating_sub(LINE * MOST_LINES);
+    if more > 0 {
+        lines.push(format!("and {more} characters more; read the file before you trust it"));
+    }
+    lines
+}
+
+/// Names in a line; none where there are none.
+fn listed(before: &str, names: impl Iterator<Item = String>) -> Vec<String> {
+    let names: BTreeSet<String> = names.map(|name| format!("`{}`", visible(&name))).collect();
+    if names.is_empty() {
+        return Vec::new();
+    }
+    folded(&format!("{before} {}", names.into_iter().collect::<Vec<_>>().join(", ")))
 }
 
 /// The text with control and hidden characters as their codes.
