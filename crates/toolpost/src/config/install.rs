@@ -179,13 +179,13 @@ fn edit(host: Host, text: &str, entry: &Map<String, Value>) -> Result<Edited, Wr
         let gone: Vec<&str> = GONE.into_iter().filter(|key| !entry.contains_key(*key)).collect();
         return toml::set(text, host.table(), NAME, entry, &gone);
     }
-    let path = [host.table(), NAME];
-    // What the user has added to the entry (variables, time-outs, whether it is on) stays.
-    let old = edit::get(text, &path)?.and_then(|old| old.as_object().cloned()).unwrap_or_default();
-    let kept = old.into_iter().filter(|(key, _)| !GONE.contains(&key.as_str()));
-    let mut wanted = entry.clone();
-    wanted.extend(kept);
-    edit::set(text, &path, &Value::Object(wanted))
+    edit::set(text, &[host.table(), NAME], |old| {
+        // What the user has added to the entry (variables, time-outs, whether it is on) stays.
+        let old = old.and_then(|old| old.as_object().cloned()).unwrap_or_default();
+        let mut wanted = entry.clone();
+        wanted.extend(old.into_iter().filter(|(key, _)| !GONE.contains(&key.as_str())));
+        Value::Object(wanted)
+    })
 }
 
 type Found = (PathBuf, Place, Option<Vec<u8>>);

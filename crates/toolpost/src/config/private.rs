@@ -18,6 +18,8 @@ pub(super) struct Bytes {
     pub(super) bytes: Vec<u8>,
     /// Whether others than its owner may change it, or another user owns it.
     pub(super) is_open_to_others: bool,
+    /// Whether everybody may change it, not only a group, or another user owns it.
+    pub(super) is_open_to_all: bool,
 }
 
 /// The bytes of a regular file of at most `most` bytes; none if it does not exist. The error is a sentence that says
@@ -51,7 +53,11 @@ pub(super) fn read(path: &Path, most: usize) -> Result<Option<Bytes>, String> {
     }
     let own = rustix::process::geteuid().as_raw();
     let is_foreign = found.uid() != own && found.uid() != 0;
-    Ok(Some(Bytes { bytes, is_open_to_others: is_foreign || found.mode() & 0o022 != 0 }))
+    Ok(Some(Bytes {
+        bytes,
+        is_open_to_others: is_foreign || found.mode() & 0o022 != 0,
+        is_open_to_all: is_foreign || found.mode() & 0o002 != 0,
+    }))
 }
 
 fn word(kind: fs::FileType) -> &'static str {

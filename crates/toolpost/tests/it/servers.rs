@@ -336,6 +336,12 @@ fn whoever_trusts_sees_what_would_be_started() {
     }
     assert!(!page.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{page:?}");
     assert!(!page.contains("header-value") && !page.contains("visible-value"), "{page}");
+    // Nothing hides behind many others.
+    let many: Vec<String> =
+        (0..90).map(|index| format!("\"s{index}\": {{\"command\": \"run-{index}\"}}")).collect();
+    home.write("repo/.mcp.json", format!("{{\"mcpServers\": {{{}}}}}", many.join(",")));
+    let page = home.run(&["trust"]).stdout;
+    assert!((0..90).all(|index| page.contains(&format!("started with `run-{index}`"))), "{page}");
     home.write("repo/.mcp.json", "{\"mcpServers\": {\"a\": {\"command\": \"sh\", \"args\": [\"-c\", \"ls; \\u001b[1A rm ${HOME}\", \"it's\", \"\"]}}}");
     let page = home.run(&["trust"]).stdout;
     assert!(page.contains(r"started with `sh -c 'ls; \u{1b}[1A rm ${HOME}' 'it'\''s' ''`"), "{page}");
@@ -446,7 +452,7 @@ fn an_entry_that_is_wrong_costs_itself_only() {
 - on at .mcp.json:14 cannot be used: `enabled` is a text; write true or false
 - empty at .mcp.json:15 cannot be used: its `command` is empty; name the program to start
 -  at .mcp.json:16 cannot be used: its name is empty, longer than 64 or has control characters; choose another
-? .mcp.json:17:31: `extra` means nothing of a server; known are type, command, cwd, enabled, disabled, env, headers, url, timeout, args, oauth, headersHelper, alwaysLoad, description
+? .mcp.json:17:31: `extra` means nothing of a server; known are type, command, cwd, enabled, env, headers, url, timeout, disabled, args, oauth, headersHelper, alwaysLoad, description
 ? .mcp.json:17:54: `timeout` is passed over: a time-out is more than nothing and at most a day
 ? .mcp.json:17:3: `good` stands twice, the first in line 2; the last one holds
 "#,
@@ -557,15 +563,15 @@ fn what_is_no_plain_file_is_not_read() {
     );
     // A user's own link is followed; a file that others may change is not believed.
     check(".cursor/mcp.json", &|path| symlink(home.path("elsewhere.json"), path).unwrap(), "+ a = a []");
-    let open = |path: &std::path::Path| {
-        std::fs::write(path, good).unwrap();
-        std::fs::set_permissions(path, PermissionsExt::from_mode(0o666)).unwrap();
-    };
-    check(
-        ".cursor/mcp.json",
-        &open,
-        "! ~/.cursor/mcp.json: can be changed by others, so none of its servers is started",
-    );
+    for (mode, expected) in [
+        (0o666, "! ~/.cursor/mcp.json: can be changed by everybody, so none of its servers is started"),
+        (0o664, "+ a = a []\n? ~/.cursor/mcp.json: its group can change it"),
+    ] {
+        home.write(".cursor/mcp.json", good);
+        std::fs::set_permissions(home.path(".cursor/mcp.json"), PermissionsExt::from_mode(mode)).unwrap();
+        let shown = shown(&home, &servers(&home, &[]));
+        assert!(shown.starts_with(expected), "{mode:o}: {shown}");
+    }
 }
 
 #[test]

@@ -24,12 +24,17 @@ pub(crate) fn get(text: &str, path: &[&str]) -> Result<Option<Value>, Wrong> {
     Ok(found.map(to_json))
 }
 
-/// The text with `value` under a path of keys; tables on the way that are missing are made.
-pub(crate) fn set(text: &str, path: &[&str], value: &Value) -> Result<Edited, Wrong> {
+/// The text with a value under a path of keys, made from what stands there; tables on the way that are missing are
+/// made.
+pub(crate) fn set(
+    text: &str,
+    path: &[&str],
+    make: impl FnOnce(Option<Value>) -> Value,
+) -> Result<Edited, Wrong> {
     let style = Style::of(text);
     let Some(root) = parse(text)? else {
         let gap = if text.is_empty() || text.ends_with('\n') { "" } else { style.newline };
-        let new = style.pretty(&nested(path, value), "");
+        let new = style.pretty(&nested(path, &make(None)), "");
         return Ok(Edited::Added(format!("{text}{gap}{new}{}", style.newline)));
     };
     let style = Style { unit: unit(text, &root), ..style };
@@ -43,13 +48,17 @@ pub(crate) fn set(text: &str, path: &[&str], value: &Value) -> Result<Edited, Wr
         let is_last = index + 1 == path.len();
         match table.members().iter().rev().find(|member| member.key == *key) {
             None => {
-                let new = nested(&path[index + 1..], value);
+                let new = nested(&path[index + 1..], &make(None));
                 return Ok(Edited::Added(apply(text, style.insert(text, &root, table, key, &new))));
             }
             Some(member) if !is_last => table = &member.node,
-            Some(member) if to_json(&member.node) == *value => return Ok(Edited::Same),
             Some(member) => {
-                let new = style.replacement(text, table, member, value);
+                let old = to_json(&member.node);
+                let value = make(Some(old.clone()));
+                if old == value {
+                    return Ok(Edited::Same);
+                }
+                let new = style.replacement(text, table, member, &value);
                 return Ok(Edited::Replaced(apply(text, vec![(member.node.span.clone(), new)])));
             }
         }

@@ -1,9 +1,14 @@
 //! The reader against the standard one, and the editor on texts of every kind.
 
-use super::edit::{Edited, get, set, to_json};
-use super::parse;
+use super::edit::{self, Edited, get, to_json};
+use super::{Wrong, parse};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
+
+/// Sets a value whatever stands there.
+fn set(text: &str, path: &[&str], value: &Value) -> Result<Edited, Wrong> {
+    edit::set(text, path, |_| value.clone())
+}
 
 /// The text after setting `mcpServers.toolpost` to `{"command": "t"}`.
 fn check(text: &str, expected: &str) {

@@ -201,7 +201,10 @@ impl Reader<'_, '_> {
 
     fn fill(&mut self, node: &Node, entry: &mut Entry) -> Result<Written, String> {
         self.unknown_keys(node);
-        entry.is_off = flag(node, "enabled")? == Some(false) || flag(node, "disabled")? == Some(true);
+        entry.is_off = flag(node, "enabled")? == Some(false);
+        if self.format != Format::Own {
+            entry.is_off |= flag(node, "disabled")? == Some(true);
+        }
         if !self.words.only.is_empty() {
             entry.only = texts(node, self.words.only)?;
             entry.without = texts(node, self.words.without)?.unwrap_or_default();
@@ -318,11 +321,13 @@ impl Reader<'_, '_> {
 
     fn known(&self) -> Vec<&'static str> {
         let words = self.words;
-        let mut known =
-            vec!["type", "command", "cwd", "enabled", "disabled", words.environment, words.headers];
+        let mut known = vec!["type", "command", "cwd", "enabled", words.environment, words.headers];
         known.extend(words.address);
         known.extend([words.only, words.without].iter().filter(|word| !word.is_empty()));
         known.extend(words.start.iter().chain(words.call).map(|(key, _)| key));
+        if self.format != Format::Own {
+            known.push("disabled");
+        }
         match self.format {
             Format::Opencode => {}
             Format::Codex => known.extend(["args", "env_vars", "bearer_token_env_var", "env_http_headers"]),

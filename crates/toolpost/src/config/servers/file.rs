@@ -35,11 +35,17 @@ impl Group {
         let name = path.to_string_lossy().into_owned();
         let file = private::read(path, LARGEST_OF_USER).map_err(|why| vec![Problem::of(&name, why)])?;
         let Some(file) = file else { return Ok(None) };
-        if file.is_open_to_others {
-            let why = "can be changed by others, so none of its servers is started; take the right to write from them";
+        // Whoever may write here may start programs as the user. Many systems let a user's own group write; that is said.
+        if file.is_open_to_all {
+            let why =
+                "can be changed by everybody, so none of its servers is started; run `chmod go-w` on it";
             return Err(vec![Problem::of(&name, why)]);
         }
-        let (entries, warnings) = read(format, &name, &file.bytes, LARGEST_OF_USER, root)?;
+        let (entries, mut warnings) = read(format, &name, &file.bytes, LARGEST_OF_USER, root)?;
+        if file.is_open_to_others && !entries.is_empty() {
+            let why = "its group can change it, and so what is started; run `chmod go-w` on it";
+            warnings.push(Problem::of(&name, why));
+        }
         let folder = path.parent().unwrap_or(root).to_path_buf();
         Ok(Some(Group { layer: Layer::User, file: name, folder, state: State::Trusted, entries, warnings }))
     }
