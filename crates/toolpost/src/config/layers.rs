@@ -321,21 +321,7 @@ impl Layers {
         for name in &settings.environment {
             lines.push(format!("gives commands the variable `{}` (line {})", name.value, name.place.line));
         }
-        for server in settings.servers.iter().filter(|server| !server.is_off && !server.is_self()) {
-            let mut brings = server.brings();
-            if let Some(first) = brings.first_mut() {
-                first.push_str(&format!(" (line {})", server.line));
-            }
-            lines.extend(brings);
-        }
-        for host in &settings.mcp_from {
-            let (name, line) = (host.value.title(), host.place.line);
-            lines.push(format!("takes over the MCP servers that you have in {name} (line {line})"));
-        }
-        if let Some(count) = &settings.tool_search_above {
-            let (count, line) = (count.value, count.place.line);
-            lines.push(format!("has tools searched for above {count} of them (line {line})"));
-        }
+        lines.extend(servers::brings(settings));
         if let Some(dialect) = settings.dialect.as_ref() {
             lines.push(format!(
                 "names tools in the dialect `{}` (line {})",

@@ -395,3 +395,28 @@ fn programs_get_one_object() {
         "{report}"
     );
 }
+
+#[test]
+fn the_guide_shows_what_is_written() {
+    let page = std::fs::read_to_string(crate::project().join("docs/guide/mcp.md")).unwrap();
+    let mut sections: Vec<&str> = page.split("\n### ").skip(1).collect();
+    sections.sort_unstable();
+    let clients = ["claude", "codex", "cursor", "gemini", "opencode", "vscode", "zed"];
+    assert_eq!(sections.len(), clients.len());
+    for (section, client) in sections.iter().zip(clients) {
+        let title = section.lines().next().unwrap();
+        assert_eq!(title.to_lowercase().replace(' ', "")[..3], client[..3], "{title}");
+        let block = section.split("```").nth(1).unwrap();
+        let shown = block.split_once('\n').unwrap().1;
+        let (_, report) = install(&Home::new(), &[client, "--print", "--json"]).json();
+        let written = report["entry"].as_str().unwrap();
+        match serde_json::from_str::<Value>(shown) {
+            Ok(shown) => assert_eq!(serde_json::from_str::<Value>(written).unwrap(), shown, "{title}"),
+            Err(_) => assert_eq!(written, shown, "{title}"),
+        }
+        // The first file of the section is the usual one, from the home directory or the project's root.
+        let file = section.split('`').nth(1).unwrap().trim_start_matches("~/");
+        let is_there = report["file"].as_str().unwrap().ends_with(file) || file == "opencode.jsonc";
+        assert!(is_there, "{title}: {file}, {}", report["file"]);
+    }
+}

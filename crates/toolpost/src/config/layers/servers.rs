@@ -68,3 +68,24 @@ pub(super) fn once<'a>(all: impl Iterator<Item = &'a Origined<Host>>) -> Vec<Ori
     }
     hosts
 }
+
+/// What a project's file would start, take over or have searched for.
+pub(super) fn brings(settings: &Settings) -> Vec<String> {
+    let mut lines = Vec::new();
+    for server in settings.servers.iter().filter(|server| !server.is_off && !server.is_self()) {
+        let mut brings = server.brings();
+        if let Some(first) = brings.first_mut() {
+            first.push_str(&format!(" (line {})", server.line));
+        }
+        lines.extend(brings);
+    }
+    for host in &settings.mcp_from {
+        let (name, line) = (host.value.title(), host.place.line);
+        lines.push(format!("takes over the MCP servers that you have in {name} (line {line})"));
+    }
+    if let Some(count) = &settings.tool_search_above {
+        let (count, line) = (count.value, count.place.line);
+        lines.push(format!("has tools searched for above {count} of them (line {line})"));
+    }
+    lines
+}

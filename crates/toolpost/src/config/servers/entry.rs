@@ -1,12 +1,11 @@
 //! One server as its file describes it, before any variable is put in. What cannot be understood costs that server
 //! alone.
 
-use super::expand::wanted;
+use super::fields::{flag, names, pairs, present, text, texts};
 use super::format::{Format, Unit, Words};
 use crate::cli::parse_duration;
 use crate::config::node::{Member, Node, Value};
 use crate::config::origin::{Problem, shortened};
-use std::collections::BTreeSet;
 use std::time::Duration;
 use toolpost_core::nearest;
 use toolpost_core::policy::Source;
@@ -85,82 +84,6 @@ impl Entry {
         let Ok(Written::Stdio { words, .. }) = &self.reach else { return false };
         let program = words.first().map(|word| word.rsplit('/').next().unwrap_or(word));
         program == Some("toolpost") && words.iter().skip(1).any(|word| word == "mcp")
-    }
-
-    /// What it would start or reach, and what it would be handed, as it is written; values of variables and headers are
-    /// not shown.
-    pub(crate) fn brings(&self) -> Vec<String> {
-        let name = visible(&self.name);
-        let way = self.format.words().way;
-        let mut lines = Vec::new();
-        match &self.reach {
-            Err(why) => lines.push(format!("the server `{name}`, which cannot be used: {}", visible(why))),
-            Ok(Written::Stdio { words, environment, handed_on, file, cwd }) => {
-                let line: Vec<String> = words.iter().map(|word| quoted(&visible(word))).collect();
-                lines.extend(folded(&format!("the server `{name}`, started with `{}`", line.join(" "))));
-                lines.extend(
-                    cwd.iter().flat_map(|cwd| folded(&format!("  in the folder `{}`", visible(cwd)))),
-                );
-                lines
-                    .extend(listed("  with the variables", environment.iter().map(|(name, _)| name.clone())));
-                let texts = words.iter().chain(environment.iter().map(|(_, value)| value));
-                let wanted = texts.flat_map(|text| wanted(way, text)).chain(handed_on.iter().cloned());
-                let file = file.iter().map(|file| format!("file:{file}"));
-                lines.extend(listed("  it is handed your", wanted.chain(file)));
-            }
-            Ok(Written::Http { url, headers, from_variables }) => {
-                lines.extend(folded(&format!("the server `{name}` at {}", visible(url))));
-                lines.extend(listed("  with the headers", headers.iter().map(|(name, _)| name.clone())));
-                let texts = headers.iter().map(|(_, value)| value).chain([url]);
-                let wanted = texts.flat_map(|text| wanted(way, text));
-                let variables = from_variables.iter().map(|(_, _, variable)| variable.clone());
-                lines.extend(listed("  it is handed your", wanted.chain(variables)));
-            }
-        }
-        lines
-    }
-}
-
-/// A text over several lines: whoever decides must see the end of a long one too.
-fn folded(text: &str) -> Vec<String> {
-    const LINE: usize = 400;
-    const MOST_LINES: usize = 5;
-    let characters: Vec<char> = text.chars().collect();
-    let mut lines: Vec<String> = characters.chunks(LINE).take(MOST_LINES).map(String::from_iter).collect();
-    let more = characters.len().saturating_sub(LINE * MOST_LINES);
-    if more > 0 {
-        lines.push(format!("and {more} characters more; read the file before you trust it"));
-    }
-    lines
-}
-
-/// Names in a line; none where there are none.
-fn listed(before: &str, names: impl Iterator<Item = String>) -> Vec<String> {
-    let names: BTreeSet<String> = names.map(|name| format!("`{}`", visible(&name))).collect();
-    if names.is_empty() {
-        return Vec::new();
-    }
-    folded(&format!("{before} {}", names.into_iter().collect::<Vec<_>>().join(", ")))
-}
-
-/// The text with control and hidden characters as their codes.
-fn visible(text: &str) -> String {
-    let is_hidden = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
-    };
-    text.chars()
-        .map(|c| if is_hidden(c) { format!("\\u{{{:x}}}", c as u32) } else { c.to_string() })
-        .collect()
-}
-
-/// A word as a shell would take it, so that one word with a blank is not seen as two.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "-_./:=@%+,${}~^\\".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
     }
 }
 
@@ -337,62 +260,4 @@ impl Reader<'_, '_> {
         known.extend(words.passed_over);
         known
     }
-}
-
-/// The value of a key; `null` is none.
-fn present<'n>(node: &'n Node, key: &str) -> Option<&'n Node> {
-    node.get(key).filter(|found| found.value != Value::Null)
-}
-
-fn flag(node: &Node, key: &str) -> Result<Option<bool>, String> {
-    match present(node, key).map(|found| (&found.value, found)) {
-        None => Ok(None),
-        Some((Value::Bool(is_true), _)) => Ok(Some(*is_true)),
-        Some((_, found)) => Err(format!("`{key}` is {}; write true or false", found.kind())),
-    }
-}
-
-fn text(node: &Node, key: &str) -> Result<Option<String>, String> {
-    let Some(found) = present(node, key) else { return Ok(None) };
-    match found.as_text() {
-        Some(text) => Ok(Some(text.to_owned())),
-        None => Err(format!("`{key}` is {}; write a text", found.kind())),
-    }
-}
-
-/// A text, or what people write where a text is meant: a number, true or false.
-fn word(node: &Node) -> Option<String> {
-    match &node.value {
-        Value::Text(text) | Value::Number(text) => Some(text.clone()),
-        Value::Bool(is_true) => Some(is_true.to_string()),
-        _ => None,
-    }
-}
-
-fn texts(node: &Node, key: &str) -> Result<Option<Vec<String>>, String> {
-    let Some(found) = present(node, key) else { return Ok(None) };
-    let wrong = |what: &Node| format!("`{key}` holds {}; write a list of texts", what.kind());
-    let Value::List(items) = &found.value else { return Err(wrong(found)) };
-    items.iter().map(|item| word(item).ok_or_else(|| wrong(item))).collect::<Result<_, _>>().map(Some)
-}
-
-fn pairs(node: &Node, key: &str) -> Result<Vec<(String, String)>, String> {
-    let Some(found) = present(node, key) else { return Ok(Vec::new()) };
-    let wrong = |what: &Node| format!("`{key}` holds {}; write a table of texts", what.kind());
-    let Value::Table(members) = &found.value else { return Err(wrong(found)) };
-    let given = members.iter().filter(|member| member.node.value != Value::Null);
-    given.map(|one| Ok((one.key.clone(), word(&one.node).ok_or_else(|| wrong(&one.node))?))).collect()
-}
-
-/// Names of variables: texts, or tables with a `name`.
-fn names(node: &Node, key: &str) -> Result<Vec<String>, String> {
-    let Some(found) = present(node, key) else { return Ok(Vec::new()) };
-    let Value::List(items) = &found.value else {
-        return Err(format!("`{key}` is {}; write a list", found.kind()));
-    };
-    let name = |item: &Node| item.as_text().or_else(|| item.get("name")?.as_text()).map(str::to_owned);
-    items
-        .iter()
-        .map(|item| name(item).ok_or_else(|| format!("`{key}` holds {}; write names", item.kind())))
-        .collect()
 }
