@@ -203,7 +203,7 @@ K=weak
 + u = u ["repo"]
 + cl = weak []
 + cl-user = cu []
-- g-sse at .gemini/settings.json:6 cannot be used: it speaks the old HTTP with SSE, which ends in 2027; give the address of its streamable HTTP
+- g-sse at .gemini/settings.json:6 cannot be used: it speaks the old HTTP with SSE, which is not spoken here; give the address of its streamable HTTP
 - shut at .gemini/settings.json:7 off
 - c-unset at .codex/config.toml:17 cannot be used: the variable `UNSET` is not set; set it
 - o-lost at opencode.jsonc:5 cannot be used: there is no file `~/nowhere` to put in

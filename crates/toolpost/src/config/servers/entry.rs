@@ -148,7 +148,7 @@ impl Reader<'_, '_> {
         let address = self.words.address.iter().find(|key| node.get(key).is_some());
         let has_command = node.get("command").is_some();
         match kind.as_deref() {
-            Some("sse") => Err("it speaks the old HTTP with SSE, which ends in 2027; give the address of its streamable HTTP".to_owned()),
+            Some("sse") => Err("it speaks the old HTTP with SSE, which is not spoken here; give the address of its streamable HTTP".to_owned()),
             Some("stdio" | "local") => self.stdio(node),
             Some("http" | "streamable-http" | "streamableHttp" | "streamable_http" | "remote") => self.http(node),
             Some(other) => Err(format!("its type `{}` is not known; there are stdio and http", shortened(other, 40))),
