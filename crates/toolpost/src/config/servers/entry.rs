@@ -14,6 +14,8 @@ use toolpost_core::policy::Source;
 const MOST: usize = 200;
 /// The longest name; it begins the name of every tool of the server.
 const LONGEST_NAME: usize = 64;
+const OLD_HTTP: &str =
+    "it speaks the old HTTP with SSE, which is not spoken here; give the address of its streamable HTTP";
 
 /// One server as a file describes it.
 #[derive(Debug, Clone)]
@@ -148,11 +150,17 @@ impl Reader<'_, '_> {
         let address = self.words.address.iter().find(|key| node.get(key).is_some());
         let has_command = node.get("command").is_some();
         match kind.as_deref() {
-            Some("sse") => Err("it speaks the old HTTP with SSE, which is not spoken here; give the address of its streamable HTTP".to_owned()),
+            Some("sse") => Err(OLD_HTTP.to_owned()),
             Some("stdio" | "local") => self.stdio(node),
-            Some("http" | "streamable-http" | "streamableHttp" | "streamable_http" | "remote") => self.http(node),
-            Some(other) => Err(format!("its type `{}` is not known; there are stdio and http", shortened(other, 40))),
-            None if has_command && address.is_some() => Err("it has a command and an address; keep one of them".to_owned()),
+            Some("http" | "streamable-http" | "streamableHttp" | "streamable_http" | "remote") => {
+                self.http(node)
+            }
+            Some(other) => {
+                Err(format!("its type `{}` is not known; there are stdio and http", shortened(other, 40)))
+            }
+            None if has_command && address.is_some() => {
+                Err("it has a command and an address; keep one of them".to_owned())
+            }
             None if has_command => self.stdio(node),
             None if address.is_some() => self.http(node),
             None => Err(format!("it has neither `command` nor `{}`", self.words.address[0])),

@@ -4,6 +4,7 @@ use super::{USER, check, servers, shown};
 use crate::Home;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::process::CommandExt;
 use std::time::{Duration, Instant};
 
 #[test]
@@ -166,6 +167,31 @@ fn what_is_no_plain_file_is_not_read() {
         let shown = shown(&home, &servers(&home, &[]));
         assert!(shown.starts_with(expected), "{mode:o}: {shown}");
     }
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_said_to_be_so() {
+    // Nobody but root opens a file of mode 0, so the command runs as somebody else.
+    let home = Home::new();
+    home.write(USER, "mcpFrom = ['cursor']\n[mcpServers.mine]\ncommand = 'mine'\n");
+    let set = |name: &str, mode| {
+        std::fs::set_permissions(home.path(name), PermissionsExt::from_mode(mode)).unwrap();
+    };
+    set("", 0o755);
+    for file in [".cursor/mcp.json", "repo/.cursor/mcp.json", "repo/.mcp.json"] {
+        home.write(file, "{\"mcpServers\": {\"a\": {\"command\": \"a\"}}}");
+        set(file, 0o000);
+    }
+    let mut command = home.command(["doctor"]);
+    if rustix::process::geteuid().is_root() {
+        command.uid(65_534).gid(65_534);
+    }
+    let page = crate::Ran::of(command.output().unwrap()).stdout;
+    for words in ["ok     mine (stdio, ", "\n  broken .mcp.json: ", "\n  broken .cursor/mcp.json: "] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+    let user = home.path(".cursor/mcp.json").display().to_string();
+    assert!(page.contains(&format!("broken {user}: cannot be read")), "{page}");
 }
 
 #[test]
