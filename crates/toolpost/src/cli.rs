@@ -1,5 +1,6 @@
 //! The command line as it is typed: flags and commands, nothing of what they mean.
 
+use crate::config::Host;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use std::net::SocketAddr;
@@ -125,6 +126,16 @@ pub enum Sandbox {
     None,
 }
 
+impl Sandbox {
+    /// The word for it.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Sandbox::Strict => "strict",
+            Sandbox::None => "none",
+        }
+    }
+}
+
 impl From<Sandbox> for toolpost_tools::shell::Confinement {
     fn from(sandbox: Sandbox) -> Self {
         match sandbox {
@@ -158,7 +169,11 @@ pub struct Call {
 
 /// Serves the tools to an agent.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct Mcp {
+    /// What to do instead of serving.
+    #[command(subcommand)]
+    pub command: Option<McpCommand>,
     /// Serve over HTTP at this address, such as 127.0.0.1:7300, instead of standard input and output.
     #[arg(long, value_name = "ADDRESS")]
     pub http: Option<SocketAddr>,
@@ -174,6 +189,33 @@ pub struct Mcp {
     /// Offer a pack that is not offered otherwise.
     #[arg(long, value_name = "NAME", hide = true)]
     pub pack: Vec<HiddenPack>,
+}
+
+/// What to do instead of serving.
+#[derive(Debug, Subcommand)]
+pub enum McpCommand {
+    /// Write the entry for `toolpost mcp` into the configuration of an agent or editor.
+    ///
+    /// Only that entry changes; every other byte of the file stays. The flags of every command that are given here
+    /// (--policy, --allow, --workspace, …) become those of the entry.
+    Install(Install),
+}
+
+/// Writes the entry for `toolpost mcp` into another program's configuration.
+#[derive(Debug, Args)]
+pub struct Install {
+    /// The program: claude, codex, gemini, opencode, vscode, cursor or zed.
+    #[arg(value_name = "CLIENT", hide_possible_values = true)]
+    pub client: Host,
+    /// Write its file in this project; usual for claude, gemini, opencode, vscode and cursor.
+    #[arg(long, conflicts_with = "user")]
+    pub project: bool,
+    /// Write your own file, for all projects; usual for codex and zed.
+    #[arg(long)]
+    pub user: bool,
+    /// Show what would be written and where, and write nothing.
+    #[arg(long)]
+    pub print: bool,
 }
 
 /// Packs that are offered only by name.

@@ -8,13 +8,18 @@ pub mod env;
 mod example;
 pub(crate) mod foreign;
 mod found;
+mod hosts;
+pub(crate) mod install;
+mod jsonc;
 mod key;
 mod layers;
 mod look;
+mod node;
 mod origin;
 mod private;
 mod rights;
 mod schema;
+mod servers;
 mod settings;
 mod token;
 mod trust;
@@ -22,10 +27,12 @@ mod trust;
 pub(crate) use data::{DataDirectory, State as DataState};
 pub(crate) use example::{write_project, write_user};
 pub(crate) use found::{Found, Inventory};
+pub use hosts::Host;
 pub(crate) use key::KEYS;
 pub(crate) use layers::{FileState, Layers, Values};
 pub use origin::{Layer, Origined, Place, Problem};
 pub(crate) use schema::schema;
+pub use servers::{ServerReport, ServerState, Servers};
 pub(crate) use token::token;
 pub(crate) use trust::State;
 
@@ -70,6 +77,10 @@ pub struct Config {
     pub filesystem: toolpost_tools::filesystem::Settings,
     /// What commands get, and how they are confined.
     pub shell: toolpost_tools::shell::Settings,
+    /// With more tools than this, those of MCP servers are searched for.
+    pub tool_search_above: usize,
+    /// Where MCP servers are described.
+    lookup: servers::Lookup,
 }
 
 impl Config {
@@ -86,6 +97,8 @@ impl Config {
         let policy = Layers::policy(&values).with_rules(policy::Layer::BuiltIn, own_files);
         let shell = commands::settings(&values, &environment, &roots);
         Ok(Config {
+            tool_search_above: values.tool_search_above.value,
+            lookup: layers.servers(&values, &environment, &roots),
             filesystem: toolpost_tools::filesystem::Settings {
                 formatters: commands::formatters(&values, &shell),
                 ..Default::default()
@@ -104,6 +117,11 @@ impl Config {
             data_directory: environment.data_directory,
             redactor: Redactor::new(environment.secrets),
         })
+    }
+
+    /// The MCP servers that may be started, and what is to be said of the others. Files of other programs are read now.
+    pub fn servers(&self) -> Servers {
+        self.lookup.read()
     }
 }
 

@@ -19,15 +19,20 @@ pub struct Source<'a> {
 impl<'a> Source<'a> {
     /// The text of these bytes; refuses what is too large or no UTF-8. A byte order mark is skipped.
     pub fn new(file: &'a str, bytes: &'a [u8]) -> Result<Source<'a>, Errors> {
+        Source::within(file, bytes, LARGEST)
+    }
+
+    /// The same for files that may have another number of bytes, such as those that another program keeps.
+    pub fn within(file: &'a str, bytes: &'a [u8], most: usize) -> Result<Source<'a>, Errors> {
         let at = |line, column, message: String| {
             Err(Errors(vec![Located { file: file.to_owned(), line, column, message }]))
         };
-        if bytes.len() > LARGEST {
+        if bytes.len() > most {
             let length = bytes.len();
             return at(
                 1,
                 1,
-                format!("the file has {length} bytes; at most {LARGEST} are read, split or shorten it"),
+                format!("the file has {length} bytes; at most {most} are read, split or shorten it"),
             );
         }
         if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {

@@ -11,7 +11,8 @@ use crate::commands::tools::price;
 use crate::config::answers::AnswerFiles;
 use crate::config::env::Environment;
 use crate::config::{
-    DataDirectory, DataState, FileState, Inventory, Layers, Place, Values, cwd, roots, roots_origin,
+    DataDirectory, DataState, FileState, Inventory, Layers, Place, ServerState, Servers, Values, cwd, roots,
+    roots_origin,
 };
 use crate::output::{Mark, Printer};
 use serde_json::{Value, json};
@@ -31,6 +32,7 @@ struct Report {
     saved: Vec<Rule>,
     warnings: Vec<Warning>,
     inventory: Option<Inventory>,
+    servers: Servers,
     tools: Vec<Tool>,
     packs: Vec<Pack>,
     data: DataDirectory,
@@ -90,6 +92,7 @@ fn look(flags: &Flags, environment: &Environment) -> Result<Report, ToolError> {
         roots_origin: roots_origin(flags, environment, &cwd),
         warnings: Vec::new(),
         inventory: None,
+        servers: layers.servers(&values, environment, &folders).read(),
         tools: Vec::new(),
         packs: packs(&policy),
         data: DataDirectory::inspect(environment.data_directory.as_deref(), &folders),
@@ -139,6 +142,7 @@ impl Report {
         }
         self.judge_data();
         self.judge_sandbox();
+        self.judge_servers();
         for line in self.values.warnings.iter().map(ToString::to_string).collect::<Vec<_>>() {
             if self.layers.trust_problem.as_ref().is_none_or(|problem| problem.to_string() != line) {
                 self.note(line, "");
@@ -190,6 +194,25 @@ impl Report {
                 format!("the data directory `{path}` lies in the workspace `{root}`"),
                 "tools are kept from it by a rule; better is a smaller workspace, or another XDG_DATA_HOME",
             );
+        }
+    }
+
+    /// What became of MCP servers that somebody wants.
+    fn judge_servers(&mut self) {
+        for line in self.servers.problems.iter().map(ToString::to_string).collect::<Vec<_>>() {
+            self.broken(line, "its MCP servers are left out until it is mended");
+        }
+        for line in self.servers.warnings.iter().map(ToString::to_string).collect::<Vec<_>>() {
+            self.note(line, "");
+        }
+        for report in self.servers.reports.clone() {
+            let why = report.why.unwrap_or_default();
+            let about = format!("{}: the MCP server `{}`", report.from, report.name);
+            match report.state {
+                ServerState::Unusable => self.note(format!("{about} cannot be used: {why}"), ""),
+                ServerState::Overruled => self.note(format!("{about} is not used: {why}"), ""),
+                ServerState::Trusted | ServerState::Untrusted | ServerState::Off => {}
+            }
         }
     }
 
@@ -277,6 +300,8 @@ impl Report {
                 "descriptions": values.descriptions,
                 "session": values.session,
                 "sandbox": {"value": word(confinement), "from": confinement_place},
+                "mcpFrom": values.mcp_from,
+                "toolSearchAbove": values.tool_search_above,
                 "rules": values.rules.iter().chain(&self.saved).collect::<Vec<_>>(),
                 "inert": values.inert,
                 "problems": self.layers.problems,
@@ -284,6 +309,7 @@ impl Report {
                 "ruleWarnings": self.warnings,
             },
             "trust": self.inventory,
+            "servers": self.servers.reports,
             "tools": {"list": tools, "totalTokens": self.total_tokens()},
             "packs": packs,
             "protected": protected(),

@@ -2,8 +2,10 @@
 //!
 //! Standard output belongs to the protocol; whatever there is to say goes to standard error.
 
+mod install;
+
 use super::call::interrupted;
-use crate::cli::{Flags, HiddenPack, Mcp};
+use crate::cli::{Flags, HiddenPack, Mcp, McpCommand};
 use crate::config::env::Environment;
 use crate::config::{self, Config};
 use crate::output::{Printer, Tone};
@@ -23,6 +25,9 @@ const MOST_BACKGROUND: usize = 8;
 const CLEANUP: Duration = Duration::from_secs(5);
 
 pub(crate) fn run(printer: &Printer, flags: &Flags, environment: Environment, mcp: &Mcp) -> u8 {
+    if let Some(McpCommand::Install(install)) = &mcp.command {
+        return install::run(printer, flags, &environment, install);
+    }
     match serve(printer, flags, environment, mcp) {
         Ok(()) => 0,
         Err(error) => {

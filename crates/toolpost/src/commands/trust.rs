@@ -190,12 +190,20 @@ fn page(printer: &Printer, files: &[&Found]) -> String {
 
 /// How a file stands, as the end of a sentence.
 pub(crate) fn standing(found: &Found) -> &'static str {
+    let is_of_hosts = found.kind == "MCP servers";
     match (found.state, found.is_used) {
         (State::Trusted, true) => "is trusted",
+        (State::Trusted, false) if is_of_hosts => {
+            "is trusted; it is not read unless `mcpFrom` names its program"
+        }
         (State::Trusted, false) => "is trusted; this version does nothing with it yet",
         (State::Waiting, true) => "waits",
+        (State::Waiting, false) if is_of_hosts => "waits; it is not read unless `mcpFrom` names its program",
         (State::Waiting, false) => "waits; this version does nothing with it yet",
         (State::Changed, true) => "has changed since you trusted it, and waits again",
+        (State::Changed, false) if is_of_hosts => {
+            "has changed since you trusted it; it is not read unless `mcpFrom` names its program"
+        }
         (State::Changed, false) => "has changed since you trusted it; this version does nothing with it yet",
     }
 }

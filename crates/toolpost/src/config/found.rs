@@ -1,13 +1,15 @@
 //! What a workspace brings along that could start or widen something, and whether it is trusted.
 //!
-//! This only looks. Of all these files toolpost so far takes effect from its own configuration and descriptions; the
-//! others are shown so that nothing in a fresh clone is a surprise later.
+//! This only looks. Of all these files toolpost so far takes effect from its own configuration and descriptions and
+//! from those that describe MCP servers; the others are shown so that nothing in a fresh clone is a surprise later.
 
 mod brings;
 
+use super::hosts::Host;
 use super::look::Look;
+use super::servers::Format;
 use super::trust::{State, Trust};
-use brings::{agent, hooks, plugin, servers_in_json, servers_in_toml};
+use brings::{agent, hooks, plugin, servers};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use toolpost_core::hex;
@@ -73,13 +75,6 @@ type Brings = fn(path: &str, bytes: &[u8]) -> Vec<String>;
 
 /// Single files: path, kind, what they bring.
 const FILES: &[(&str, &str, Brings)] = &[
-    (".mcp.json", "MCP servers", |_, bytes| servers_in_json(bytes, "mcpServers")),
-    (".cursor/mcp.json", "MCP servers", |_, bytes| servers_in_json(bytes, "mcpServers")),
-    (".vscode/mcp.json", "MCP servers", |_, bytes| servers_in_json(bytes, "servers")),
-    (".gemini/settings.json", "MCP servers", |_, bytes| servers_in_json(bytes, "mcpServers")),
-    (".codex/config.toml", "MCP servers", |_, bytes| servers_in_toml(bytes, "mcp_servers")),
-    ("opencode.json", "MCP servers", |_, bytes| servers_in_json(bytes, "mcp")),
-    ("opencode.jsonc", "MCP servers", |_, bytes| servers_in_json(bytes, "mcp")),
     (".claude/settings.json", "hooks", |_, bytes| hooks(bytes)),
     (".claude/settings.local.json", "hooks", |_, bytes| hooks(bytes)),
 ];
@@ -105,19 +100,33 @@ pub(crate) struct Own {
 }
 
 /// Looks at every place where a workspace can bring something along.
-pub(crate) fn inventory(look: &Look<'_>, root: &str, trust: &Trust, own: Vec<Own>) -> Inventory {
+/// `used` are the hosts whose servers are taken over.
+pub(crate) fn inventory(
+    look: &Look<'_>,
+    root: &str,
+    trust: &Trust,
+    own: Vec<Own>,
+    used: &[Host],
+) -> Inventory {
     let mut inventory = Inventory { workspace: root.to_owned(), files: Vec::new(), refused: Vec::new() };
     for Own { path, kind, hash, brings } in own.into_iter().filter(|own| !own.brings.is_empty()) {
         let state = trust.state(root, &path, &hash);
         inventory.files.push(Found { path, kind, hash, state, brings, is_used: true });
     }
+    for host in Host::READ {
+        for path in host.project_files() {
+            let is_used = host == Host::Claude || used.contains(&host);
+            let brings = |_: &str, bytes: &[u8]| servers(Format::of(host), bytes);
+            inventory.add(look, trust, path, "MCP servers", brings, is_used);
+        }
+    }
     for (path, kind, brings) in FILES {
-        inventory.add(look, trust, path, kind, *brings);
+        inventory.add(look, trust, path, kind, *brings, false);
     }
     for (folder, depth, kind, brings) in FOLDERS {
         let files = look.files(folder, *depth);
         for path in &files.paths {
-            inventory.add(look, trust, path, kind, *brings);
+            inventory.add(look, trust, path, kind, *brings, false);
         }
         inventory.refused.extend(files.refused.into_iter().map(|(path, why)| Refused { path, why }));
     }
@@ -125,7 +134,15 @@ pub(crate) fn inventory(look: &Look<'_>, root: &str, trust: &Trust, own: Vec<Own
 }
 
 impl Inventory {
-    fn add(&mut self, look: &Look<'_>, trust: &Trust, path: &str, kind: &'static str, brings: Brings) {
+    fn add(
+        &mut self,
+        look: &Look<'_>,
+        trust: &Trust,
+        path: &str,
+        kind: &'static str,
+        brings: impl Fn(&str, &[u8]) -> Vec<String>,
+        is_used: bool,
+    ) {
         match look.read(path) {
             Ok(None) => {}
             Ok(Some(file)) => {
@@ -133,7 +150,7 @@ impl Inventory {
                 if !brings.is_empty() {
                     let state = trust.state(&self.workspace, path, &file.hash);
                     let (path, hash) = (path.to_owned(), file.hash);
-                    self.files.push(Found { path, kind, hash, state, brings, is_used: false });
+                    self.files.push(Found { path, kind, hash, state, brings, is_used });
                 }
             }
             Err(error) => {

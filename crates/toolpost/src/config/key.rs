@@ -6,7 +6,7 @@ pub(crate) struct Key {
     pub(crate) name: &'static str,
     /// What may stand there.
     pub(crate) kind: Kind,
-    /// The variable that sets it too.
+    /// The variable that sets it too; none where no text could.
     pub(crate) variable: &'static str,
     /// The flag that sets it too; none where no command takes it.
     pub(crate) flag: &'static str,
@@ -33,17 +33,23 @@ pub(crate) enum Kind {
     Names,
     /// Extensions with a program each.
     Formatters,
+    /// MCP servers.
+    Servers,
+    /// Programs whose servers are taken over.
+    Hosts,
+    /// How many of something.
+    Count,
 }
 
 impl Kind {
     /// Whether several may stand there.
     pub(crate) fn is_list(self) -> bool {
-        matches!(self, Kind::Capabilities | Kind::Paths | Kind::Names | Kind::Formatters)
+        matches!(self, Kind::Capabilities | Kind::Paths | Kind::Names | Kind::Formatters | Kind::Hosts)
     }
 }
 
 /// Every key, in the order of the documentation; `[[rule]]` stands beside them.
-pub(crate) const KEYS: [Key; 10] = [
+pub(crate) const KEYS: [Key; 13] = [
     Key {
         name: "policy",
         kind: Kind::Profile,
@@ -137,6 +143,37 @@ pub(crate) const KEYS: [Key; 10] = [
         example: "[\"rs: rustfmt --edition 2024\", \"js,ts: prettier --stdin-filepath {}\"]",
         about: "Programs that format a file after `write`, `edit` and `apply_patch`, by its extension: they get the text on \
                 standard input and print it formatted; `{}` is the file's name. Confined; one that fails changes nothing.",
+    },
+    Key {
+        name: "mcpServers",
+        kind: Kind::Servers,
+        variable: "",
+        flag: "",
+        usual: "none",
+        example: "{ docs = { command = \"docs-mcp\", args = [\"--stdio\"], env = { TOKEN = \"${DOCS_TOKEN}\" } } }",
+        about: "MCP servers whose tools are offered beside our own, by name, as in `.mcp.json`: `command`, `args`, `env` and \
+                `cwd`, or `url` and `headers`; also `timeout`, `startTimeout`, `includeTools`, `excludeTools`, `enabled`. \
+                `${NAME}` and `${NAME:-default}` are put in. The project's `.mcp.json` is read too, once it is trusted.",
+    },
+    Key {
+        name: "mcpFrom",
+        kind: Kind::Hosts,
+        variable: "TOOLPOST_MCP_FROM",
+        flag: "",
+        usual: "[]",
+        example: "[\"claude\", \"vscode\"]",
+        about: "Other programs whose MCP servers are taken over, from your files and from the workspace's: claude, codex, \
+                gemini, opencode, vscode, cursor. Their files are read and never written.",
+    },
+    Key {
+        name: "toolSearchAbove",
+        kind: Kind::Count,
+        variable: "TOOLPOST_TOOL_SEARCH_ABOVE",
+        flag: "",
+        usual: "40",
+        example: "40",
+        about: "With more tools than this, those of MCP servers are found by `tool_search` instead of being shown to the \
+                model one by one.",
     },
 ];
 

@@ -3,8 +3,11 @@
 //! A problem in one layer does not hide the others: `doctor` shows them all. Whoever wants to run something asks for
 //! [`Layers::problem`] first.
 
+mod servers;
+
 use super::env::Environment;
 use super::found::{Inventory, Own, inventory};
+use super::hosts::Host;
 use super::look::{Hashed, look};
 use super::origin::{Layer, Origined, Place, Problem};
 use super::rights::{Right, Rights};
@@ -24,6 +27,10 @@ use toolpost_tools::shell::Confinement;
 /// The workspace's own file.
 pub(crate) const PROJECT_FILE: &str = ".toolpost/config.toml";
 const PROJECT_FOLDER: &str = ".toolpost";
+/// The servers that a workspace brings, by the custom of agent hosts.
+const MCP_FILE: &str = ".mcp.json";
+/// With more tools, those of servers are searched for.
+const TOOL_SEARCH_ABOVE: usize = 40;
 
 /// A file of the configuration, for people.
 #[derive(Debug, Clone, Serialize)]
@@ -57,6 +64,8 @@ pub(crate) struct Layers {
     user: Settings,
     named: Settings,
     project: Option<Project>,
+    /// The workspace's `.mcp.json`: its content, or why it is not looked at.
+    mcp_json: Option<Result<Hashed, String>>,
     environment: Settings,
     flags: Settings,
 }
@@ -79,6 +88,9 @@ pub(crate) struct Values {
     pub(crate) dialect: Origined<Arc<Dialect>>,
     pub(crate) descriptions: Option<Origined<PathBuf>>,
     pub(crate) session: Option<Origined<String>>,
+    /// Whose servers are taken over, each once.
+    pub(crate) mcp_from: Vec<Origined<Host>>,
+    pub(crate) tool_search_above: Origined<usize>,
     pub(crate) rules: Vec<Rule>,
     /// What the project's file wants and does not get, because it is not trusted.
     pub(crate) inert: Vec<String>,
@@ -98,6 +110,7 @@ impl Layers {
             user: Settings::default(),
             named: Settings::default(),
             project: None,
+            mcp_json: None,
             environment: Settings::default(),
             flags: Settings::of_flags(flags),
         };
@@ -149,7 +162,10 @@ impl Layers {
     }
 
     fn read_project(&mut self, disk: &Disk) {
-        let state = match look(disk, |look| look.read(PROJECT_FILE)) {
+        let read = look(disk, |look| Ok((look.read(PROJECT_FILE), look.read(MCP_FILE))));
+        let (own, servers) = read.unwrap_or_else(|error| (Err(error), Ok(None)));
+        self.mcp_json = servers.map_err(|error| error.message().to_owned()).transpose();
+        let state = match own {
             Ok(None) => FileState::Missing,
             Ok(Some(file)) => match Settings::read(PROJECT_FILE, &file.bytes, Layer::Project) {
                 Ok(settings) => {
@@ -240,6 +256,11 @@ impl Layers {
                 .unwrap_or_else(|| Origined::new(Dialect::canonical(), Place::built_in())),
             descriptions: self.descriptions_folder(believed),
             session: strongest.iter().find_map(|settings| settings.session.clone()),
+            mcp_from: servers::once(strongest.iter().flat_map(|settings| &settings.mcp_from)),
+            tool_search_above: strongest
+                .iter()
+                .find_map(|settings| settings.tool_search_above.clone())
+                .unwrap_or_else(|| Origined::new(TOOL_SEARCH_ABOVE, Place::built_in())),
             rules: rules.concat(),
             inert: if is_trusted { Vec::new() } else { self.widens() },
             warnings: [&self.user, &self.named, project]
@@ -300,6 +321,7 @@ impl Layers {
         for name in &settings.environment {
             lines.push(format!("gives commands the variable `{}` (line {})", name.value, name.place.line));
         }
+        lines.extend(servers::brings(settings));
         if let Some(dialect) = settings.dialect.as_ref() {
             lines.push(format!(
                 "names tools in the dialect `{}` (line {})",
@@ -395,7 +417,8 @@ impl Layers {
             }
         }
         let root = self.project.as_ref().map_or_else(|| disk.root().to_owned(), |one| one.root.clone());
-        let mut found = look(disk, |look| Ok(inventory(look, &root, &self.trust, own)))?;
+        let used: Vec<Host> = self.values().mcp_from.iter().map(|host| host.value).collect();
+        let mut found = look(disk, |look| Ok(inventory(look, &root, &self.trust, own, &used)))?;
         if let Some(error) = refused {
             let (path, why) = (PROJECT_FILE.to_owned(), error.message().to_owned());
             found.refused.push(super::found::Refused { path, why });

@@ -109,6 +109,21 @@ impl Look<'_> {
         }
     }
 
+    /// Puts `content` in place of a file that still holds `before`, or makes it.
+    pub(crate) fn exchange(
+        &self,
+        path: &str,
+        before: Option<&[u8]>,
+        content: &[u8],
+    ) -> Result<(), ToolError> {
+        let now = self.read(path)?.map(|file| file.bytes);
+        if now.as_deref() != before {
+            let message = "was changed by another program meanwhile; try again";
+            return Err(ToolError::new(Code::StaleFile, message));
+        }
+        self.runtime.block_on(self.disk.write(&WorkspacePath::new(path), content)).map(|_| ())
+    }
+
     /// The files below a folder, `depth` folders down, up to a limit that is said.
     pub(crate) fn files(&self, folder: &str, depth: usize) -> Files {
         let mut files = Files { paths: Vec::new(), refused: Vec::new(), folders: 0 };

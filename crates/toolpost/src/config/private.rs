@@ -6,7 +6,7 @@
 use rustix::fs::OFlags;
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -18,6 +18,8 @@ pub(super) struct Bytes {
     pub(super) bytes: Vec<u8>,
     /// Whether others than its owner may change it, or another user owns it.
     pub(super) is_open_to_others: bool,
+    /// Whether everybody may change it, not only a group, or another user owns it.
+    pub(super) is_open_to_all: bool,
 }
 
 /// The bytes of a regular file of at most `most` bytes; none if it does not exist. The error is a sentence that says
@@ -51,7 +53,11 @@ pub(super) fn read(path: &Path, most: usize) -> Result<Option<Bytes>, String> {
     }
     let own = rustix::process::geteuid().as_raw();
     let is_foreign = found.uid() != own && found.uid() != 0;
-    Ok(Some(Bytes { bytes, is_open_to_others: is_foreign || found.mode() & 0o022 != 0 }))
+    Ok(Some(Bytes {
+        bytes,
+        is_open_to_others: is_foreign || found.mode() & 0o022 != 0,
+        is_open_to_all: is_foreign || found.mode() & 0o002 != 0,
+    }))
 }
 
 fn word(kind: fs::FileType) -> &'static str {
@@ -95,6 +101,42 @@ pub(super) fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     written?;
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::File::open(folder)?.sync_all()
+}
+
+/// Puts `content` in place of a file that another program keeps, or makes it: whole or absent, with the mode it had. The
+/// file must still hold `before`. The error is a sentence.
+pub(super) fn exchange(path: &Path, before: Option<&[u8]>, content: &[u8]) -> Result<(), String> {
+    let failed =
+        |error: io::Error| format!("cannot be written: {error}; check the owner and mode of its folder");
+    make_folder_of(path).map_err(failed)?;
+    let found = fs::symlink_metadata(path).ok();
+    if let Some(found) = &found {
+        let own = rustix::process::geteuid().as_raw();
+        if !found.is_file() || found.uid() != own {
+            return Err("is no file of yours; change its owner, or put the entry in by hand".to_owned());
+        }
+    }
+    let now = read(path, usize::MAX - 1)?.map(|file| file.bytes);
+    if now.as_deref() != before {
+        return Err("was changed by another program meanwhile; try again".to_owned());
+    }
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let temporary = path.with_file_name(format!(".{name}.{}.new", std::process::id()));
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true).mode(OWNER_ONLY);
+    let mut file = options.open(&temporary).map_err(failed)?;
+    let mode = found.map(|found| fs::Permissions::from_mode(found.mode() & 0o777));
+    let written = mode.map_or(Ok(()), |mode| file.set_permissions(mode)).and_then(|()| {
+        file.write_all(content)?;
+        file.sync_all()?;
+        fs::rename(&temporary, path)
+    });
+    if written.is_err() {
+        let _ = fs::remove_file(&temporary);
+    }
+    written.map_err(failed)?;
+    let folder = path.parent().unwrap_or(Path::new("."));
+    fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed)
 }
 
 /// Runs `change` while no other process of the user changes the file.

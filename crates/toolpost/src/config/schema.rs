@@ -1,5 +1,6 @@
 //! The JSON Schema of the file, for editors. Made from the same list that the reader follows.
 
+use super::hosts::Host;
 use super::key::{KEYS, Kind};
 use serde_json::{Map, Value, json};
 use toolpost_core::policy::Profile;
@@ -34,6 +35,14 @@ pub(crate) fn schema() -> Value {
             Kind::Names => {
                 json!({"type": "array", "maxItems": 200, "items": {"type": "string", "pattern": "^[^=]+$"}})
             }
+            Kind::Servers => {
+                json!({"type": "object", "maxProperties": 200, "additionalProperties": server()})
+            }
+            Kind::Hosts => {
+                let names = Host::READ.map(Host::as_str);
+                json!({"type": "array", "maxItems": 200, "items": {"type": "string", "enum": names}})
+            }
+            Kind::Count => json!({"type": "integer", "minimum": 0, "maximum": 100_000}),
             Kind::Time => json!({"type": "string", "pattern": r"^[0-9]+(\.[0-9]+)?(ms|s|m|h)?$"}),
         };
         property["description"] = key.about.into();
@@ -47,6 +56,35 @@ pub(crate) fn schema() -> Value {
         "type": "object",
         "additionalProperties": false,
         "properties": properties,
+    })
+}
+
+fn server() -> Value {
+    let text = |about: &str| json!({"type": "string", "description": about});
+    let texts = |about: &str| json!({"type": "array", "items": {"type": "string"}, "description": about});
+    let pairs = |about: &str| json!({"type": "object", "additionalProperties": {"type": "string"}, "description": about});
+    let time = |about: &str| json!({"type": "string", "pattern": r"^[0-9]+(\.[0-9]+)?(ms|s|m|h)?$", "description": about});
+    json!({
+        "type": "object",
+        "additionalProperties": false,
+        "properties": {
+            "type": {
+                "type": "string",
+                "enum": ["stdio", "http"],
+                "description": "How it is reached; otherwise told from `command` or `url`.",
+            },
+            "command": text("The program to start."),
+            "args": texts("Its arguments."),
+            "env": pairs("Variables that it gets beside the few that every child gets."),
+            "cwd": text("Its folder, from the root of the workspace; otherwise the root itself."),
+            "url": text("The address of a server that is reached by streamable HTTP."),
+            "headers": pairs("Headers of every request."),
+            "timeout": time("How long one call may take."),
+            "startTimeout": time("How long it may take from its start to its first list of tools."),
+            "includeTools": texts("The tools that are wanted; otherwise all."),
+            "excludeTools": texts("Tools that are not wanted; they win over those that are."),
+            "enabled": {"type": "boolean", "description": "Whether it is used."},
+        },
     })
 }
 

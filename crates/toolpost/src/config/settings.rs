@@ -2,8 +2,11 @@
 //!
 //! Nothing here decides which layer wins, or whether a file is believed.
 
+use super::hosts::Host;
 use super::key::{KEYS, Key, Kind};
+use super::node::Node;
 use super::origin::{Layer, Origined, Place, Problem, problems, shortened};
+use super::servers::{self, Entry};
 use crate::cli::{Flags, parse_duration};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -19,6 +22,8 @@ use toolpost_tools::shell::Confinement;
 /// More in one list is a mistake; there are five capabilities.
 const MOST_ITEMS: usize = 20;
 const MOST_PROBLEMS: usize = 20;
+/// Nobody has more tools.
+const MOST_COUNTED: usize = 100_000;
 
 /// A formatter as it is written: `rs: rustfmt --edition 2024`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,6 +62,9 @@ pub(crate) struct Settings {
     pub(crate) readable: Vec<Origined<PathBuf>>,
     pub(crate) environment: Vec<Origined<String>>,
     pub(crate) formatters: Vec<Origined<Format>>,
+    pub(crate) servers: Vec<Entry>,
+    pub(crate) mcp_from: Vec<Origined<Host>>,
+    pub(crate) tool_search_above: Option<Origined<usize>>,
     pub(crate) rules: Vec<Rule>,
     /// Keys that mean nothing.
     pub(crate) warnings: Vec<Problem>,
@@ -169,6 +177,14 @@ impl Settings {
                 return Err(format!("`{}` names no folder; write its path", key.name));
             }
             Kind::Folder => self.descriptions = Some(Origined::new(PathBuf::from(text), place)),
+            Kind::Hosts => self.mcp_from.push(Origined::new(Host::read_from(text)?, place)),
+            Kind::Count => match text.parse::<usize>() {
+                Ok(count) if count <= MOST_COUNTED => {
+                    self.tool_search_above = Some(Origined::new(count, place))
+                }
+                _ => return Err(format!("`{text}` is no number from 0 to {MOST_COUNTED}")),
+            },
+            Kind::Servers => return Err("servers are described in a file only".to_owned()),
         }
         Ok(())
     }
@@ -196,7 +212,7 @@ impl Reader<'_, '_> {
         }
         let is_known = |name: &str| name == "rule" || KEYS.iter().any(|key| key.name == name);
         let unknown = table.keys().filter(|name| !is_known(name.get_ref()));
-        settings.warnings = unknown.take(MOST_PROBLEMS).map(|name| self.unknown(name)).collect();
+        settings.warnings.extend(unknown.take(MOST_PROBLEMS).map(|name| self.unknown(name)));
         for capability in &settings.ask {
             if let Some(both) = settings.allow.iter().find(|other| other.value == capability.value) {
                 let message = format!(
@@ -236,6 +252,14 @@ impl Reader<'_, '_> {
                     }
                 }
             }
+            (Kind::Servers, DeValue::Table(_)) => {
+                let table = Node::of_toml(value);
+                let (servers, warnings) = servers::entries(servers::Format::Own, &table, self.source);
+                settings.servers = servers;
+                settings.warnings.extend(warnings);
+            }
+            (Kind::Count, DeValue::Integer(number)) => self.text(settings, key, value, number.as_str()),
+            (Kind::Servers | Kind::Count, _) => self.wrong(value, self.expected(key, value)),
             (kind, DeValue::String(text)) if !kind.is_list() => {
                 self.text(settings, key, value, text);
             }
@@ -251,7 +275,12 @@ impl Reader<'_, '_> {
     }
 
     fn expected(&self, key: &Key, found: &Spanned<DeValue<'_>>) -> String {
-        let wanted = if key.kind.is_list() { "a list of texts" } else { "a text" };
+        let wanted = match key.kind {
+            kind if kind.is_list() => "a list of texts",
+            Kind::Servers => "a table of servers",
+            Kind::Count => "a whole number",
+            _ => "a text",
+        };
         format!(
             "`{}` is {}; write {wanted}, such as `{} = {}`",
             key.name,

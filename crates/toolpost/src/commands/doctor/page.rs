@@ -2,7 +2,7 @@
 
 use super::Report;
 use crate::commands::trust::standing;
-use crate::config::{DataState, FileState, State};
+use crate::config::{DataState, FileState, Layer, ServerState, State};
 use crate::output::{Mark, Printer, one_line};
 use std::collections::BTreeMap;
 use toolpost_core::Capability;
@@ -19,6 +19,7 @@ pub(super) fn page(printer: &Printer, report: &Report) -> String {
     workspace(&mut page, report);
     configuration(&mut page, report);
     trust(&mut page, report);
+    servers(&mut page, report);
     tools(&mut page, report);
     packs(&mut page, report);
     sandbox(&mut page, report);
@@ -104,6 +105,13 @@ fn configuration(page: &mut Page<'_>, report: &Report) {
     }
     let (confinement, place) = super::confinement(values);
     page.row("sandbox", super::word(confinement), &place.to_string());
+    for host in &values.mcp_from {
+        page.row("mcpFrom", host.value.as_str(), &host.place.to_string());
+    }
+    let above = &values.tool_search_above;
+    if above.place.layer != Layer::BuiltIn {
+        page.row("toolSearchAbove", &above.value.to_string(), &above.place.to_string());
+    }
     if let Some(session) = &values.session {
         page.row("session", &session.value, &session.place.to_string());
     }
@@ -135,6 +143,25 @@ fn trust(page: &mut Page<'_>, report: &Report) {
     }
     for refused in &inventory.refused {
         page.marked(Mark::Note, &format!("{}: {}; never trusted", refused.path, refused.why));
+    }
+}
+
+fn servers(page: &mut Page<'_>, report: &Report) {
+    page.heading("MCP servers, the strongest place first");
+    if report.servers.reports.is_empty() {
+        page.line("none are described");
+    }
+    for server in &report.servers.reports {
+        let mark = match server.state {
+            ServerState::Trusted => Mark::Good,
+            ServerState::Off | ServerState::Overruled | ServerState::Untrusted | ServerState::Unusable => {
+                Mark::Note
+            }
+        };
+        let transport = server.transport.unwrap_or("–");
+        let why = server.why.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
+        let state = server.state.as_str();
+        page.marked(mark, &format!("{} ({transport}, {}) {state}{why}", server.name, server.from));
     }
 }
 

@@ -41,14 +41,15 @@ fn configuration() -> String {
          | key | example | usually | variable | flag | meaning |\n| --- | --- | --- | --- | --- | --- |\n"
     );
     for key in &crate::config::KEYS {
-        let flag = if key.flag.is_empty() { "–".to_owned() } else { format!("`{}`", key.flag) };
+        let shown = |word: &str| if word.is_empty() { "–".to_owned() } else { format!("`{word}`") };
         page.push_str(&format!(
-            "| `{}` | `{} = {}` | {} | `{}` | {flag} | {} |\n",
+            "| `{}` | `{} = {}` | {} | {} | {} | {} |\n",
             key.name,
             key.name,
             key.example,
             key.usual,
-            key.variable,
+            shown(key.variable),
+            shown(key.flag),
             one_cell(key.about)
         ));
     }

@@ -2,77 +2,36 @@
 //!
 //! Nothing here is taken over; a file that cannot be understood is said to be so.
 
+use crate::config::jsonc::edit::get;
+use crate::config::servers::{self, Format};
 use serde_json::Value;
-use toml::de::DeValue;
-use toolpost_core::policy::{Source, parse_toml};
 
 /// More lines of one file are counted, not shown.
 const MOST_LINES: usize = 20;
 const UNCLEAR: &str = "it cannot be understood from here; read it before you trust it";
 
-/// The servers under a key of a JSON file.
-pub(super) fn servers_in_json(bytes: &[u8], key: &str) -> Vec<String> {
-    let Ok(value) = serde_json::from_slice::<Value>(bytes) else { return vec![UNCLEAR.to_owned()] };
-    let servers = value.get(key).and_then(Value::as_object);
-    let mut lines: Vec<String> = servers
-        .into_iter()
-        .flatten()
-        .map(|(name, server)| {
-            let mut words = Vec::new();
-            for key in ["command", "args"] {
-                match server.get(key) {
-                    Some(Value::String(word)) => words.push(word.as_str()),
-                    Some(Value::Array(list)) => words.extend(list.iter().filter_map(Value::as_str)),
-                    _ => {}
-                }
-            }
-            let text = |key: &str| server.get(key).and_then(Value::as_str);
-            server_line(name, &words, text("httpUrl").or(text("url")))
-        })
-        .collect();
-    if value.get("hooks").is_some() {
-        lines.extend(hook_lines(&value));
+/// The servers of a file, and its hooks where it has some.
+pub(super) fn servers(format: Format, bytes: &[u8]) -> Vec<String> {
+    let Some(mut lines) = servers::brings(format, bytes) else { return vec![UNCLEAR.to_owned()] };
+    if let Some(value) = json(bytes).filter(|value| !format.is_toml() && value.get("hooks").is_some()) {
+        lines.extend(cut(hook_lines(&value)));
     }
-    cut(lines)
+    // Every server is shown, for every server may be started.
+    lines
 }
 
-/// The servers under a key of a TOML file.
-pub(super) fn servers_in_toml(bytes: &[u8], key: &str) -> Vec<String> {
-    let unclear = || vec![UNCLEAR.to_owned()];
-    let Ok(source) = Source::new("", bytes) else { return unclear() };
-    let Ok(table) = parse_toml(&source) else { return unclear() };
-    let servers = table.get_ref().get(key).and_then(|value| value.get_ref().as_table());
-    let lines = servers.into_iter().flat_map(|servers| servers.iter()).map(|(name, server)| {
-        let get = |key: &str| server.get_ref().as_table().and_then(|table| table.get(key));
-        let mut words = Vec::new();
-        for key in ["command", "args"] {
-            match get(key).map(|value| value.get_ref()) {
-                Some(DeValue::String(word)) => words.push(word.as_ref()),
-                Some(DeValue::Array(list)) => {
-                    words.extend(list.iter().filter_map(|item| item.get_ref().as_str()));
-                }
-                _ => {}
-            }
-        }
-        server_line(name.get_ref(), &words, get("url").and_then(|url| url.get_ref().as_str()))
-    });
-    cut(lines.collect())
-}
-
-fn server_line(name: &str, words: &[&str], url: Option<&str>) -> String {
-    match (words, url) {
-        ([], Some(url)) => format!("the server `{name}` at {url}"),
-        ([], None) => format!("the server `{name}`"),
-        (words, _) => format!("the server `{name}`, started with `{}`", words.join(" ")),
-    }
+/// The value of a file of JSON, comments and all.
+fn json(bytes: &[u8]) -> Option<Value> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    get(text.trim_start_matches('\u{feff}'), &[]).ok()?
 }
 
 /// The commands under `hooks`.
 pub(super) fn hooks(bytes: &[u8]) -> Vec<String> {
-    match serde_json::from_slice::<Value>(bytes) {
-        Ok(value) if value.get("hooks").is_some() => cut(hook_lines(&value)),
-        Ok(_) => Vec::new(),
-        Err(_) => vec![UNCLEAR.to_owned()],
+    match json(bytes) {
+        Some(value) if value.get("hooks").is_some() => cut(hook_lines(&value)),
+        Some(_) => Vec::new(),
+        None => vec![UNCLEAR.to_owned()],
     }
 }
 

@@ -1,0 +1,107 @@
+//! What the entry for `toolpost mcp` says in the words of each program.
+
+use super::NAME;
+use crate::cli::Flags;
+use crate::config::env::Environment;
+use crate::config::hosts::Host;
+use serde_json::{Map, Value, json};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use toolpost_core::{Code, Dialect, ToolError};
+
+impl Host {
+    /// The table of servers.
+    pub(super) fn table(self) -> &'static str {
+        match self {
+            Host::Claude | Host::Gemini | Host::Cursor => "mcpServers",
+            Host::Vscode => "servers",
+            Host::Opencode => "mcp",
+            Host::Zed => "context_servers",
+            Host::Codex => "mcp_servers",
+        }
+    }
+
+    /// The entry.
+    pub(super) fn entry(self, command: &str, args: &[String]) -> Map<String, Value> {
+        let entry = match self {
+            Host::Claude | Host::Vscode | Host::Cursor => {
+                json!({"type": "stdio", "command": command, "args": args})
+            }
+            Host::Gemini | Host::Zed | Host::Codex => json!({"command": command, "args": args}),
+            Host::Opencode => {
+                let words: Vec<&str> =
+                    std::iter::once(command).chain(args.iter().map(String::as_str)).collect();
+                json!({"type": "local", "command": words})
+            }
+        };
+        entry.as_object().cloned().unwrap_or_default()
+    }
+}
+
+/// How this program is started: by its name, if that finds it, else by its path.
+pub(super) fn program(environment: &Environment) -> Result<String, ToolError> {
+    let lost = |why: &str| ToolError::new(Code::FileNotFound, format!("this program's own file {why}"));
+    let own = std::env::current_exe().and_then(|path| path.canonicalize());
+    let own =
+        own.map_err(|error| lost(&format!("cannot be found: {error}; start it from where it is installed")))?;
+    let path = environment.variables.get("PATH").map(String::as_str).unwrap_or_default();
+    let is_program = |file: &Path| {
+        file.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+    };
+    let first =
+        path.split(':').filter(|folder| folder.starts_with('/')).map(|folder| Path::new(folder).join(NAME));
+    let first = first.into_iter().find(|file| is_program(file)).and_then(|file| file.canonicalize().ok());
+    match first {
+        Some(first) if first == own => Ok(NAME.to_owned()),
+        _ => own.to_str().map(str::to_owned).ok_or_else(|| lost("has a name that is not UTF-8; move it")),
+    }
+}
+
+/// The arguments of the entry: those that were given here, and what fits the program.
+pub(super) fn arguments(host: Host, flags: &Flags, cwd: &Path) -> Result<Vec<String>, ToolError> {
+    let mut args = vec!["mcp".to_owned()];
+    let mut add = |flag: &str, value: String| args.extend([flag.to_owned(), value]);
+    let absolute = |path: &PathBuf| {
+        let path = cwd.join(path);
+        let path = path.canonicalize().unwrap_or(path);
+        path.to_str().map(str::to_owned).ok_or_else(|| {
+            let message = format!("`{}` is not UTF-8, so no entry can name it; rename it", path.display());
+            ToolError::new(Code::ValidationError, message)
+        })
+    };
+    for folder in &flags.workspace {
+        add("--workspace", absolute(folder)?);
+    }
+    // Editors start servers in a folder of their own choice; agents in the project.
+    if flags.workspace.is_empty() && matches!(host, Host::Vscode | Host::Cursor) {
+        add("--workspace", "${workspaceFolder}".to_owned());
+    }
+    if let Some(policy) = flags.policy {
+        add("--policy", policy.as_str().to_owned());
+    }
+    for capability in &flags.allow {
+        add("--allow", capability.as_str().to_owned());
+    }
+    for rule in &flags.allow_rule {
+        add("--allow-rule", rule.to_string());
+    }
+    if let Some(sandbox) = flags.sandbox {
+        add("--sandbox", sandbox.as_str().to_owned());
+    }
+    let fitting = Dialect::named(host.as_str()).ok();
+    if let Some(dialect) = flags.dialect.clone().or(fitting) {
+        add("--dialect", dialect.name().to_owned());
+    }
+    if let Some(session) = &flags.session {
+        add("--session", session.clone());
+    }
+    for (flag, path) in [("--descriptions", &flags.descriptions), ("--config", &flags.config)] {
+        if let Some(path) = path {
+            add(flag, absolute(path)?);
+        }
+    }
+    if flags.yes {
+        args.push("--yes".to_owned());
+    }
+    Ok(args)
+}

@@ -1,0 +1,91 @@
+//! What the layers say of MCP servers.
+
+use super::{Layers, MCP_FILE, PROJECT_FILE, Values};
+use crate::config::env::Environment;
+use crate::config::hosts::{Homes, Host};
+use crate::config::origin::{Layer, Origined, Problem};
+use crate::config::servers::{Format, Group, Lookup};
+use crate::config::settings::Settings;
+use crate::config::trust::State;
+use std::path::PathBuf;
+
+impl Layers {
+    /// Where MCP servers are described, with what is read of that already.
+    pub(crate) fn servers(&self, values: &Values, environment: &Environment, roots: &[PathBuf]) -> Lookup {
+        let root = roots.first().map(|root| root.canonicalize().unwrap_or_else(|_| root.clone()));
+        let root = root.unwrap_or_default();
+        let own = |layer, file: &str, state, settings: &Settings| Group {
+            layer,
+            file: file.to_owned(),
+            folder: root.clone(),
+            state,
+            entries: settings.servers.clone(),
+            // They are among the warnings of the configuration.
+            warnings: Vec::new(),
+        };
+        let mut problems = Vec::new();
+        let mut project: Vec<Group> = Vec::new();
+        project.extend(
+            self.project.as_ref().map(|one| own(Layer::Project, PROJECT_FILE, one.state, &one.settings)),
+        );
+        match &self.mcp_json {
+            Some(Ok(file)) => {
+                let state = self.trust.state(&root.to_string_lossy(), MCP_FILE, &file.hash);
+                match Group::of_project(Format::Claude, MCP_FILE, &file.bytes, &root, state) {
+                    Ok(group) => project.push(group),
+                    Err(wrong) => problems.extend(wrong),
+                }
+            }
+            Some(Err(why)) => problems.push(Problem::of(MCP_FILE, why.as_str())),
+            None => {}
+        }
+        let files = self.files.iter().filter(|file| file.layer == Layer::User).map(|file| file.path.as_str());
+        let settings = self.directory.iter().map(|_| &self.user).chain([&self.named]);
+        let groups = files.zip(settings).map(|(file, one)| own(Layer::User, file, State::Trusted, one));
+        let mut user: Vec<Group> = groups.collect();
+        // The file that is named for this run comes before the user's usual one.
+        user.reverse();
+        Lookup {
+            project,
+            user,
+            problems,
+            from: values.mcp_from.iter().map(|host| host.value).collect(),
+            trust: self.trust.clone(),
+            roots: roots.to_vec(),
+            homes: Homes::of(environment),
+            variables: environment.variables.clone(),
+        }
+    }
+}
+
+/// Each host once, where it is named first.
+pub(super) fn once<'a>(all: impl Iterator<Item = &'a Origined<Host>>) -> Vec<Origined<Host>> {
+    let mut hosts: Vec<Origined<Host>> = Vec::new();
+    for host in all {
+        if !hosts.iter().any(|known| known.value == host.value) {
+            hosts.push(host.clone());
+        }
+    }
+    hosts
+}
+
+/// What a project's file would start, take over or have searched for.
+pub(super) fn brings(settings: &Settings) -> Vec<String> {
+    let mut lines = Vec::new();
+    for server in settings.servers.iter().filter(|server| !server.is_off && !server.is_self()) {
+        let mut brings = server.brings();
+        if let Some(first) = brings.first_mut() {
+            first.push_str(&format!(" (line {})", server.line));
+        }
+        lines.extend(brings);
+    }
+    for host in &settings.mcp_from {
+        let (name, line) = (host.value.title(), host.place.line);
+        lines.push(format!("takes over the MCP servers that you have in {name} (line {line})"));
+    }
+    if let Some(count) = &settings.tool_search_above {
+        let (count, line) = (count.value, count.place.line);
+        lines.push(format!("has tools searched for above {count} of them (line {line})"));
+    }
+    lines
+}
