@@ -115,6 +115,9 @@ fn repository() -> TempDir {
         fs::write(path, text).unwrap();
     }
     git(root, &["init", "-q", "-b", "main"]);
+    // Or git tidies up behind a command's back, once this way and once that.
+    git(root, &["config", "maintenance.auto", "false"]);
+    git(root, &["config", "gc.auto", "0"]);
     git(root, &["add", "."]);
     git(root, &["commit", "-qm", "one"]);
     git(root, &["checkout", "-qb", "other"]);

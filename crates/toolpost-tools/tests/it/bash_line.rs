@@ -5,6 +5,7 @@ mod harmless;
 mod nesting;
 mod oracle;
 
+use std::time::Duration;
 use toolpost_core::policy::{Effect, Layer, Origin, Policy, Profile, Request, Rule};
 use toolpost_core::{Access, Capability};
 use toolpost_tools::shell::line;
@@ -97,6 +98,12 @@ fn proposals_are_narrow() {
     }
 }
 
+/// What this thread has had of a processor, whatever else goes on.
+fn processor_time() -> Duration {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    Duration::from_nanos(text.split(' ').next().unwrap().parse().unwrap())
+}
+
 #[test]
 fn guarantee_23_a_hostile_line_is_judged_quickly() {
     let big = 1_000_000;
@@ -128,9 +135,9 @@ fn guarantee_23_a_hostile_line_is_judged_quickly() {
         format!("git log{}", "; git log".repeat(10_000)),
     ];
     for line in &lines {
-        let started = std::time::Instant::now();
+        let started = processor_time();
         let accesses = line::accesses(line);
-        let took = started.elapsed();
+        let took = processor_time() - started;
         println!("{took:?} {:?}", &line[..20]);
         assert!(took.as_millis() < 3_000, "{took:?} for {:?}", &line[..20]);
         assert!(!accesses.is_empty());

@@ -102,9 +102,9 @@ fn a_batch_takes_one_to_twenty_five_calls_and_no_batch() {
 fn calls_run_side_by_side() {
     let start = Instant::now();
     let outcome =
-        call(&memory(""), "batch", json!({"calls": vec![json!({"tool": "sleep", "args": {"ms": 300}}); 25]}));
+        call(&memory(""), "batch", json!({"calls": vec![json!({"tool": "sleep", "args": {"ms": 400}}); 25]}));
     assert_eq!(data(&outcome)["succeeded"], 25);
-    assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(8), "{:?}", start.elapsed());
 }
 
 #[test]

@@ -75,16 +75,15 @@ async fn a_tool_that_blocks_its_thread_does_not_keep_its_caller_and_can_do_no_mo
     let stage = Stage::new().tool(any(spec.requires(Capability::Write), move |ctx, _| {
         let kept = kept.clone();
         async move {
-            std::thread::sleep(Duration::from_millis(400));
+            std::thread::sleep(Duration::from_secs(2));
             ctx.progress("still here", json!(null));
             let write = futures_util::FutureExt::now_or_never(ctx.workspace().write(&"a".into(), b"late"));
             *kept.lock().unwrap() = Some(write.unwrap().map_err(|error| error.code()));
             said("late")
         }
     }));
-    let start = Instant::now();
     assert_eq!(code(&stage.call("stuck").await), "TIMEOUT");
-    assert!(start.elapsed() < Duration::from_millis(300), "{:?}", start.elapsed());
+    assert!(late.lock().unwrap().is_none(), "the caller waited for it");
     while late.lock().unwrap().is_none() {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
