@@ -4,7 +4,7 @@ use crate::stage::{Stage, any, code, echo, message, said, spec};
 use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use toolpost_core::{Call, Capability, Code, ToolError};
 
 const SECOND: Duration = Duration::from_secs(1);
