@@ -89,27 +89,34 @@ impl Stage {
         let about = format!("{} {words:?} {:?}", script.display(), self.way);
         assert!(ran.stdout.trim().ends_with("ok"), "{about}: {}\n{}", ran.stdout, ran.stderr);
         if self.way == Way::Pipe {
-            self.nothing_followed(cancel);
+            self.each_was_answered(cancel);
         }
     }
 
-    /// Of a call that was cancelled, nothing was said any more.
-    fn nothing_followed(&self, cancel: Cancel) {
+    /// Each call was answered once; of one that was cancelled, nothing was said any more.
+    fn each_was_answered(&self, cancel: Cancel) {
         let [sent, answered] = ["sent", "answered"].map(|name| self.messages(name));
-        let is_cancel = |message: &&Value| message["method"] == "notifications/cancelled";
-        // The end of a subscription is told the same way.
-        let is_call =
-            |id: &Value| sent.iter().any(|message| message["id"] == *id && message["method"] == "tools/call");
-        let cancelled: Vec<&Value> = sent
+        let is_cancelled = |id: &Value| {
+            let mut told = sent.iter().filter(|message| message["method"] == "notifications/cancelled");
+            told.any(|message| message["params"]["requestId"] == *id)
+        };
+        let calls: Vec<&Value> = sent
             .iter()
-            .filter(is_cancel)
-            .map(|message| &message["params"]["requestId"])
-            .filter(|id| is_call(id))
+            .filter(|message| message["method"] == "tools/call")
+            .map(|message| &message["id"])
             .collect();
-        assert_eq!(cancelled.len(), usize::from(cancel == Cancel::Told), "{cancelled:?}");
-        for id in cancelled {
-            let answers: Vec<&Value> = answered.iter().filter(|message| message["id"] == *id).collect();
-            assert!(answers.is_empty(), "a cancelled call was answered: {answers:?}");
+        assert!(calls.len() > 100, "{} calls", calls.len());
+        let cancelled = calls.iter().filter(|id| is_cancelled(id)).count();
+        assert_eq!(cancelled, usize::from(cancel == Cancel::Told), "calls that were cancelled");
+        let count = |messages: &[Value], id: &Value, is_request: bool| {
+            let of_it =
+                |message: &&Value| message["id"] == *id && message["method"].is_string() == is_request;
+            messages.iter().filter(of_it).count()
+        };
+        for id in calls {
+            // A client that connects again begins to count again.
+            let expected = if is_cancelled(id) { 0 } else { count(&sent, id, true) };
+            assert_eq!(count(&answered, id, false), expected, "answers to the request {id}");
         }
     }
 
