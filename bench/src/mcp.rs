@@ -1,29 +1,35 @@
-//! `mcp`: `toolpost mcp` as a server on standard input and output, beside the reference server for files, by one client.
+//! `mcp`: `toolpost mcp` beside the reference servers, by one client: on standard input and output, and over HTTP.
 
 mod client;
+mod http;
+mod peers;
+mod server;
 
 use self::client::Client;
-use crate::places;
+use self::http::HttpClient;
+use self::peers::{EVERYTHING, FILESYSTEM, OURS, OURS_FIXED};
 use crate::report::{Table, Unit};
 use crate::samples::Samples;
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Instant;
 
 const STARTS: usize = 15;
 const READS: usize = 3_000;
 const FLOODS: usize = 5;
 const FLOOD: usize = 10_000;
+const HTTP_FLOOD: usize = 5_000;
 const IN_FLIGHT: usize = 32;
 
-const PEER: &str = "server-filesystem (npm)";
-const OURS: &str = "toolpost mcp";
+/// How far we want to be ahead of the server that does the same work.
+const AHEAD: f64 = 3.0;
 
-const PACKAGE: &str = "@modelcontextprotocol/server-filesystem";
-const VERSION: &str = "2026.8.31";
+const INITIALIZE: &str = "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\
+                          \"2025-06-18\",\"capabilities\":{},\"clientInfo\":{\"name\":\"bench\",\"version\":\"1\"}}}";
+const INITIALIZED: &str = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}";
 
-/// One server: how it is started, and how its tool reads the small file.
+/// One server: how it is started, and what it is asked for.
 struct Subject {
     name: &'static str,
     program: PathBuf,
@@ -31,7 +37,7 @@ struct Subject {
     call: String,
 }
 
-/// Measures both in turn; each table is handed on as soon as it is there.
+/// Measures all in turn; each table is handed on as soon as it is there.
 pub(crate) fn measure(toolpost: &Path, hand_on: &mut dyn FnMut(Table)) -> Result<()> {
     let toolpost =
         toolpost.canonicalize().with_context(|| format!("no executable `{}`", toolpost.display()))?;
@@ -40,80 +46,14 @@ pub(crate) fn measure(toolpost: &Path, hand_on: &mut dyn FnMut(Table)) -> Result
     let file = root.join("small.txt");
     std::fs::write(&file, "a line of a small file\n".repeat(40))?;
     let (root, file) = (root.display().to_string(), file.display().to_string());
-    let call = |tool: &str, argument: &str| {
-        serde_json::json!({"name": tool, "arguments": {argument: file}}).to_string()
-    };
-    let subjects = [
-        Subject {
-            name: PEER,
-            program: "node".into(),
-            arguments: vec![peer()?.display().to_string(), root.clone()],
-            call: call("read_text_file", "path"),
-        },
-        Subject {
-            name: OURS,
-            program: toolpost,
-            arguments: ["mcp", "--workspace", &root].map(str::to_owned).to_vec(),
-            call: call("read", "filePath"),
-        },
-    ];
+    let subjects = peers::on_pipes(&toolpost, &root, &file)?;
     hand_on(starts(&subjects)?);
-    let (mut idle, mut loaded) = (Vec::new(), Vec::new());
-    let mut servers = Vec::new();
-    for subject in &subjects {
-        let client = Client::start(subject)?;
-        idle.push(client.resident_kib());
-        servers.push(client);
-    }
-    let mut reads = Table::new(format!("mcp: one read of a small file, {READS} in turn"), Unit::Micros);
-    for (subject, client) in subjects.iter().zip(&mut servers) {
-        let mut samples = Samples::default();
-        for round in 0..READS + 200 {
-            let began = Instant::now();
-            client.call(&subject.call)?;
-            if round >= 200 {
-                samples.add(began.elapsed());
-            }
-        }
-        reads.note(format!("{}: p99 {:.0} µs", subject.name, samples.p99().as_secs_f64() * 1e6));
-        reads.add(subject.name, samples, None);
-    }
-    reads.goal(OURS, "a third of the peer's", |row| row.ratio <= 1.0 / 3.0);
-    reads.goal(OURS, "at most 60 µs", |row| row.median <= 60.0);
-    hand_on(reads);
-    let title = format!("mcp: a read with {IN_FLIGHT} in flight, {FLOOD} calls, {FLOODS} rounds in turn");
-    let mut floods = Table::new(title, Unit::Micros);
-    let mut processor = Table::new("mcp: processor time of a read, the same calls", Unit::Micros);
-    let mut measured: Vec<(Samples, Samples)> = subjects.iter().map(|_| Default::default()).collect();
-    for _ in 0..FLOODS {
-        for ((subject, client), (times, cpu)) in subjects.iter().zip(&mut servers).zip(&mut measured) {
-            let before = client.processor_time();
-            let began = Instant::now();
-            client.flood(&subject.call, FLOOD, IN_FLIGHT)?;
-            times.add(began.elapsed() / FLOOD as u32);
-            cpu.add((client.processor_time() - before) / FLOOD as u32);
-        }
-    }
-    for ((subject, client), (mut times, cpu)) in subjects.iter().zip(&servers).zip(measured) {
-        floods.note(format!("{}: {:.0} calls a second", subject.name, 1.0 / times.median().as_secs_f64()));
-        floods.add(subject.name, times, None);
-        processor.add(subject.name, cpu, None);
-        loaded.push(client.peak_kib());
-    }
-    floods.goal(OURS, "a third of the peer's", |row| row.ratio <= 1.0 / 3.0);
-    floods.goal(OURS, "at most 10 µs", |row| row.median <= 10.0);
-    processor.goal(OURS, "a third of the peer's", |row| row.ratio <= 1.0 / 3.0);
-    processor.goal(OURS, "at most 10 µs", |row| row.median <= 10.0);
-    for ((subject, idle), loaded) in subjects.iter().zip(idle).zip(loaded) {
-        let (idle, loaded) = (idle as f64 / 1024.0, loaded as f64 / 1024.0);
-        processor.note(format!("{}: {idle:.1} MiB idle, {loaded:.1} MiB at most", subject.name));
-    }
-    hand_on(floods);
-    hand_on(processor);
-    Ok(())
+    on_pipes(&subjects, hand_on)?;
+    let port = free_port()?;
+    over_http(&peers::over_http(&toolpost, &root, &file, port)?, port, hand_on)
 }
 
-/// From before the fork to the answer of the handshake, and of the list behind it.
+/// From before the fork to the answer of the handshake.
 fn starts(subjects: &[Subject]) -> Result<Table> {
     let mut measured: Vec<Samples> = subjects.iter().map(|_| Samples::default()).collect();
     for round in 0..STARTS + 1 {
@@ -131,27 +71,103 @@ fn starts(subjects: &[Subject]) -> Result<Table> {
     for (subject, samples) in subjects.iter().zip(measured) {
         table.add(subject.name, samples, None);
     }
-    table.goal(OURS, "a third of the peer's", |row| row.ratio <= 1.0 / 3.0);
+    state_goals(&mut table);
     table.goal(OURS, "at most 5 ms", |row| row.median <= 5.0);
     Ok(table)
 }
 
-/// The script of the reference server, installed once.
-fn peer() -> Result<PathBuf> {
-    let folder = places::scratch()?.join("mcp-peers");
-    let package = folder.join("node_modules").join(PACKAGE);
-    let script = package.join("dist/index.js");
-    if !script.is_file() {
-        eprintln!("installing {PACKAGE}@{VERSION} into {} (once) …", folder.display());
-        let status = Command::new("npm")
-            .args(["install", "--no-audit", "--no-fund", "--loglevel=error", "--prefix"])
-            .arg(&folder)
-            .arg(format!("{PACKAGE}@{VERSION}"))
-            .status()
-            .context("npm is needed to install what we are compared with")?;
-        if !status.success() {
-            bail!("npm install {PACKAGE}@{VERSION} ended with {status}");
+fn on_pipes(subjects: &[Subject], hand_on: &mut dyn FnMut(Table)) -> Result<()> {
+    let mut servers = subjects.iter().map(Client::start).collect::<Result<Vec<_>>>()?;
+    let mut idle = Table::new("mcp: memory after the handshake", Unit::Mebibytes);
+    for (subject, client) in subjects.iter().zip(&servers) {
+        idle.add_figure(subject.name, client.server.resident_mib());
+    }
+    let mut reads =
+        Table::new(format!("mcp: one call, a read of a small file, {READS} in turn"), Unit::Micros);
+    for (subject, client) in subjects.iter().zip(&mut servers) {
+        let mut samples = Samples::default();
+        for round in 0..READS + 200 {
+            let began = Instant::now();
+            client.call(&subject.call)?;
+            if round >= 200 {
+                samples.add(began.elapsed());
+            }
+        }
+        reads.add(subject.name, samples, None);
+    }
+    let title = format!("mcp: reads with {IN_FLIGHT} in flight, {FLOOD} calls, {FLOODS} rounds in turn");
+    let mut floods = Table::new(title, Unit::PerSecond);
+    let mut processor = Table::new("mcp: processor time of a read, the same calls", Unit::Micros);
+    let mut measured: Vec<(Samples, Samples)> = subjects.iter().map(|_| Default::default()).collect();
+    for _ in 0..FLOODS {
+        for ((subject, client), (times, cpu)) in subjects.iter().zip(&mut servers).zip(&mut measured) {
+            let before = client.server.processor_time();
+            let began = Instant::now();
+            client.flood(&subject.call, FLOOD, IN_FLIGHT)?;
+            times.add(began.elapsed() / FLOOD as u32);
+            cpu.add((client.server.processor_time() - before) / FLOOD as u32);
         }
     }
-    Ok(script)
+    let mut loaded = Table::new("mcp: the most memory, after all these calls", Unit::Mebibytes);
+    for ((subject, client), (times, cpu)) in subjects.iter().zip(&servers).zip(measured) {
+        floods.add(subject.name, times, None);
+        processor.add(subject.name, cpu, None);
+        loaded.add_figure(subject.name, client.server.peak_mib());
+    }
+    for table in [&mut idle, &mut reads, &mut floods, &mut processor, &mut loaded] {
+        state_goals(table);
+    }
+    reads.goal(OURS, "at most 60 µs", |row| row.median <= 60.0);
+    floods.goal(OURS, "at least 100,000", |row| row.median >= 100_000.0);
+    processor.goal(OURS, "at most 10 µs", |row| row.median <= 10.0);
+    [idle, reads, floods, processor, loaded].into_iter().for_each(hand_on);
+    Ok(())
+}
+
+fn over_http(subjects: &[Subject], port: u16, hand_on: &mut dyn FnMut(Table)) -> Result<()> {
+    let title = format!(
+        "mcp: calls over HTTP with {IN_FLIGHT} in flight on open connections, {HTTP_FLOOD} calls, {FLOODS} rounds each"
+    );
+    let mut floods = Table::new(title, Unit::PerSecond);
+    let mut processor = Table::new("mcp: processor time of a call over HTTP, the same calls", Unit::Micros);
+    let mut loaded = Table::new("mcp: the most memory, after all these calls over HTTP", Unit::Mebibytes);
+    // One after the other: they want the same port.
+    for subject in subjects {
+        let client = HttpClient::start(subject, port)?;
+        let (mut times, mut cpu) = (Samples::default(), Samples::default());
+        for round in 0..FLOODS + 1 {
+            let before = client.server.processor_time();
+            let began = Instant::now();
+            client.flood(&subject.call, HTTP_FLOOD, IN_FLIGHT)?;
+            if round > 0 {
+                times.add(began.elapsed() / HTTP_FLOOD as u32);
+                cpu.add((client.server.processor_time() - before) / HTTP_FLOOD as u32);
+            }
+        }
+        floods.add(subject.name, times, None);
+        processor.add(subject.name, cpu, None);
+        loaded.add_figure(subject.name, client.server.peak_mib());
+    }
+    for mut table in [floods, processor, loaded] {
+        table.lead(OURS, EVERYTHING, 1.0);
+        hand_on(table);
+    }
+    Ok(())
+}
+
+fn state_goals(table: &mut Table) {
+    table.lead(OURS, FILESYSTEM, AHEAD);
+    table.lead(OURS, EVERYTHING, 1.0);
+    table.lead(OURS_FIXED, EVERYTHING, 1.0);
+}
+
+/// Whether what came is not the answer of a call that worked.
+fn is_failure(answer: &[u8]) -> bool {
+    let has = |text: &[u8]| answer.windows(text.len()).any(|part| part == text);
+    !has(b"\"result\"") || has(b"\"isError\":true")
+}
+
+/// A port that nobody has at the moment.
+fn free_port() -> Result<u16> {
+    Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
 }

@@ -17,13 +17,25 @@ pub(crate) struct Table {
     notes: Vec<String>,
 }
 
-/// What times are given in.
+/// What the figures of a table are.
 #[derive(Clone, Copy, Serialize)]
 pub(crate) enum Unit {
     #[serde(rename = "µs")]
     Micros,
     #[serde(rename = "ms")]
     Millis,
+    /// Made of the times that one took: those of the slowest are the smallest.
+    #[serde(rename = "per second")]
+    PerSecond,
+    #[serde(rename = "MiB")]
+    Mebibytes,
+}
+
+/// Which of two figures is the better one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Better {
+    Less,
+    More,
 }
 
 /// One thing that was measured.
@@ -33,6 +45,7 @@ pub(crate) struct Row {
     name: String,
     pub(crate) median: f64,
     p95: f64,
+    p99: f64,
     pub(crate) over_first: f64,
     pub(crate) ratio: f64,
     /// Median of the CPU time, where it is a process.
@@ -55,13 +68,24 @@ impl Unit {
         match self {
             Unit::Micros => time.as_secs_f64() * 1e6,
             Unit::Millis => time.as_secs_f64() * 1e3,
+            Unit::PerSecond => 1.0 / time.as_secs_f64(),
+            Unit::Mebibytes => f64::NAN,
+        }
+    }
+
+    fn better(self) -> Better {
+        match self {
+            Unit::PerSecond => Better::More,
+            Unit::Micros | Unit::Millis | Unit::Mebibytes => Better::Less,
         }
     }
 
     fn word(self) -> &'static str {
         match self {
-            Unit::Micros => "µs",
-            Unit::Millis => "ms",
+            Unit::Micros => "times in µs",
+            Unit::Millis => "times in ms",
+            Unit::PerSecond => "in a second",
+            Unit::Mebibytes => "MiB",
         }
     }
 }
@@ -72,12 +96,23 @@ impl Table {
     }
 
     pub(crate) fn add(&mut self, name: &str, mut samples: Samples, peak_kib: Option<u64>) {
-        let (median, p95) = (self.unit.of(samples.median()), self.unit.of(samples.p95()));
+        let [median, p95, p99] =
+            [samples.median(), samples.p95(), samples.p99()].map(|time| self.unit.of(time));
+        self.row(name, [median, p95, p99], peak_kib);
+    }
+
+    /// Adds what is no time and was looked at once.
+    pub(crate) fn add_figure(&mut self, name: &str, figure: f64) {
+        self.row(name, [figure; 3], None);
+    }
+
+    fn row(&mut self, name: &str, [median, p95, p99]: [f64; 3], peak_kib: Option<u64>) {
         let first = self.rows.first().map_or(median, |row| row.median);
         self.rows.push(Row {
             name: name.to_owned(),
             median,
             p95,
+            p99,
             over_first: median - first,
             ratio: median / first,
             cpu: None,
@@ -102,6 +137,25 @@ impl Table {
         }
     }
 
+    /// States that one row is to be so many times better than another, in the median; and better at all in the 99th part.
+    pub(crate) fn lead(&mut self, name: &str, other: &str, times: f64) {
+        let Some((median, p99)) =
+            self.rows.iter().find(|row| row.name == other).map(|row| (row.median, row.p99))
+        else {
+            return;
+        };
+        let better = self.unit.better();
+        let is_ahead = |ours: f64, theirs: f64, times: f64| match better {
+            Better::Less => ours * times <= theirs,
+            Better::More => ours >= theirs * times,
+        };
+        let text = match times > 1.0 {
+            true => format!("{times} × ahead of {other}"),
+            false => format!("ahead of {other}"),
+        };
+        self.goal(name, text, |row| is_ahead(row.median, median, times) && is_ahead(row.p99, p99, 1.0));
+    }
+
     pub(crate) fn median(&self, name: &str) -> f64 {
         self.rows.iter().find(|row| row.name == name).map_or(f64::NAN, |row| row.median)
     }
@@ -114,11 +168,11 @@ impl Table {
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let unit = self.unit.word();
-        writeln!(f, "{} (times in {unit})", self.title)?;
+        writeln!(f, "{} ({unit})", self.title)?;
         writeln!(
             f,
-            "  {:<38} {:>9} {:>9} {:>9} {:>7} {:>9} {:>9}  goal",
-            "", "median", "p95", "− first", "ratio", "cpu", "peak MiB"
+            "  {:<38} {:>9} {:>9} {:>9} {:>9} {:>7} {:>9} {:>9}  goal",
+            "", "median", "p95", "p99", "− first", "ratio", "cpu", "peak MiB"
         )?;
         for row in &self.rows {
             let cpu = row.cpu.map_or("–".to_owned(), |cpu| format!("{cpu:.3}"));
@@ -130,10 +184,11 @@ impl fmt::Display for Table {
                 .collect();
             writeln!(
                 f,
-                "  {:<38} {:>9.3} {:>9.3} {:>9.3} {:>7.2} {:>9} {:>9}  {}",
+                "  {:<38} {:>9.3} {:>9.3} {:>9.3} {:>9.3} {:>7.2} {:>9} {:>9}  {}",
                 row.name,
                 row.median,
                 row.p95,
+                row.p99,
                 row.over_first,
                 row.ratio,
                 cpu,

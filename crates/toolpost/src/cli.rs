@@ -167,6 +167,14 @@ pub struct Call {
     pub attempts: u32,
 }
 
+impl Call {
+    /// A call of this tool with what standard input holds.
+    pub(crate) fn from_stdin(tool: &str) -> Call {
+        let arguments = vec!["-".to_owned()];
+        Call { tool: tool.to_owned(), arguments, check: false, dry_run: false, timeout: None, attempts: 1 }
+    }
+}
+
 /// Serves the tools to an agent.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -260,6 +268,15 @@ pub enum Tools {
     },
     /// What is odd about each tool, what is changed for each provider, and what each costs in tokens.
     Lint,
+    /// The function declarations of all offered tools, one JSON array: for Gemini CLI's `tools.discoveryCommand`.
+    Discover,
+    /// Run one tool with the JSON object on standard input as its arguments: for Gemini CLI's `tools.callCommand`.
+    ///
+    /// Its output goes to standard output; standard error stays empty unless the call fails.
+    Call {
+        /// The tool's name or alias.
+        name: String,
+    },
 }
 
 /// What to say of the policy.

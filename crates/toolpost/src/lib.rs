@@ -32,6 +32,9 @@ pub fn run() -> ExitCode {
     };
     let environment = config::env::Environment::read();
     let printer = Printer::new(cli.flags.json, &environment);
+    if let Command::Tools { command: Some(cli::Tools::Call { .. }) } = &cli.command {
+        printer.hold_notes();
+    }
     let status = match &cli.command {
         Command::Completions { shell } => commands::completions::run(&printer, *shell),
         Command::Internal { command } => commands::internal::run(&printer, command),

@@ -6,7 +6,7 @@ mod live;
 
 use crate::config::env::Environment;
 use std::borrow::Cow;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::sync::Arc;
 use toolpost_core::{Code, EventSink, NoEvents, ToolError};
@@ -18,6 +18,8 @@ pub(crate) struct Printer {
     stderr_is_terminal: bool,
     has_color: bool,
     has_lost_data: Cell<bool>,
+    /// Notes that are said only if something fails; none where they are said at once.
+    held: RefCell<Option<Vec<String>>>,
 }
 
 /// What a text on standard error is.
@@ -52,6 +54,7 @@ impl Printer {
             stderr_is_terminal: std::io::stderr().is_terminal(),
             has_color: !environment.no_color,
             has_lost_data: Cell::new(false),
+            held: RefCell::default(),
         }
     }
 
@@ -63,6 +66,7 @@ impl Printer {
             stderr_is_terminal: true,
             has_color,
             has_lost_data: Default::default(),
+            held: RefCell::default(),
         }
     }
 
@@ -118,8 +122,20 @@ impl Printer {
         self.write_data(&format!("{text}\n"));
     }
 
+    /// Keeps notes back until something fails: for programs that take any talk for a failure.
+    pub(crate) fn hold_notes(&self) {
+        self.held.replace(Some(Vec::new()));
+    }
+
     /// Talk.
     pub(crate) fn say(&self, tone: Tone, text: &str) {
+        if let (Tone::Note, Some(held)) = (tone, self.held.borrow_mut().as_mut()) {
+            held.push(text.to_owned());
+            return;
+        }
+        if let (Tone::Error, Some(held)) = (tone, self.held.take()) {
+            held.iter().for_each(|note| self.say(Tone::Note, note));
+        }
         let text = harmless(text);
         let line = match (tone, self.has_color && self.stderr_is_terminal) {
             (Tone::Note, true) => format!("\x1b[2m{text}\x1b[0m\n"),

@@ -45,7 +45,14 @@ pub struct Data {
     failed: usize,
     /// The outcome of each call, in order, as `toolpost call --json` prints it; the bytes of attachments are only among
     /// those of the batch.
+    #[schemars(schema_with = "objects")]
     results: Vec<Value>,
+}
+
+// A list of anything would do, but hosts that turn schemas into types stumble over it.
+fn objects(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    let item = any_object(generator);
+    schemars::json_schema!({"type": "array", "items": item})
 }
 
 /// The tool.

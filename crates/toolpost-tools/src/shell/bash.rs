@@ -60,6 +60,7 @@ fn usual_timeout() -> u64 {
 #[serde(rename_all = "camelCase")]
 pub struct Data {
     /// The exit code; none if a signal ended it or it still runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) exit_code: Option<i32>,
     /// The signal that ended it, by its number.
     #[serde(skip_serializing_if = "Option::is_none")]

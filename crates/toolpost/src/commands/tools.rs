@@ -4,7 +4,7 @@ mod export;
 
 pub(crate) use export::price;
 
-use crate::cli::Tools;
+use crate::cli::{Call as CallFlags, Tools};
 use crate::output::{Printer, Tone, harmless};
 use crate::runtime::Runtime;
 use serde_json::{Value, json};
@@ -15,6 +15,8 @@ pub(crate) fn run(runtime: Runtime, printer: &Printer, command: Option<&Tools>) 
         Tools::List => list(&runtime, printer),
         Tools::Show { name } => show(&runtime, printer, name),
         Tools::Export { format } => export::run_export(&runtime, printer, *format),
+        Tools::Discover => export::run_discover(&runtime, printer),
+        Tools::Call { name } => return super::call::run(runtime, printer, &CallFlags::from_stdin(name)),
         Tools::Lint => match export::run_lint(&runtime, printer) {
             Ok(status) => return status,
             Err(error) => Err(error),

@@ -50,11 +50,13 @@ fn every_configuration_of_the_docs_is_taken() {
 }
 
 #[test]
-fn the_code_of_the_guide_is_that_of_the_example() {
-    let guide = project().join("docs/guide/first-tool.md");
-    if guide.is_file() {
-        let example = std::fs::read_to_string(project().join("examples/hello-tool/src/main.rs")).unwrap();
-        let blocks = blocks(&guide, "rust");
+fn the_code_of_the_guides_is_that_of_the_examples() {
+    for (guide, language, example) in [
+        ("first-tool.md", "rust", "hello-tool/src/main.rs"),
+        ("langchain.md", "python", "langchain/example.py"),
+    ] {
+        let example = std::fs::read_to_string(project().join("examples").join(example)).unwrap();
+        let blocks = blocks(&project().join("docs/guide").join(guide), language);
         assert!(!blocks.is_empty(), "the guide shows no code");
         for block in blocks {
             let text = block.text.trim_matches('\n');

@@ -1,10 +1,10 @@
 //! `toolpost mcp` as clients meet it: the real executable at the other end of a pipe or a socket.
 
 mod asking;
+mod clients;
 mod conformance;
 mod faults;
 mod http;
-mod installed;
 mod python;
 mod tasks;
 mod wire;

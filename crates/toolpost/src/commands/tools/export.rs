@@ -1,4 +1,5 @@
-//! `toolpost tools export` and `lint`: declarations for each provider, what was changed for it, and what they cost.
+//! `toolpost tools export`, `discover` and `lint`: declarations for each provider, what was changed for it, and what they
+//! cost.
 
 use super::is_offered;
 use crate::output::{Printer, Tone};
@@ -18,6 +19,20 @@ pub(super) fn run_export(runtime: &Runtime, printer: &Printer, format: Format) -
     for (tool, refusal) in refused {
         printer.say(Tone::Note, &format!("left out: {tool}: {refusal}"));
     }
+    Ok(())
+}
+
+/// Prints the declarations as Gemini CLI looks for them: of each function it reads name, description and
+/// `parametersJsonSchema`, and nothing else.
+pub(super) fn run_discover(runtime: &Runtime, printer: &Printer) -> Result<(), ToolError> {
+    let mut declarations = Vec::new();
+    for definition in definitions(runtime)? {
+        match declare(&definition.source(), Format::GeminiJsonSchema) {
+            Ok(declaration) => declarations.push(declaration.value),
+            Err(refusal) => printer.say(Tone::Note, &format!("left out: {}: {refusal}", definition.name)),
+        }
+    }
+    printer.json(&declarations);
     Ok(())
 }
 

