@@ -32,7 +32,7 @@ use crate::outcome::{Metadata, Outcome};
 use crate::policy::{Effect, Explanation, Policy, Request};
 use crate::registry::{Entry, Prepared, Registry, Resolved, Snapshot};
 use crate::schema::Repair;
-use crate::tool::OutputBudget;
+use crate::tool::{Definition, OutputBudget};
 use decide::Remembered;
 use futures_util::FutureExt;
 use record::Records;
@@ -200,7 +200,11 @@ impl Executor {
     ) -> crate::BoxFuture<'a, Outcome> {
         // Boxed, because a tool may call tools: the future would otherwise contain itself.
         Box::pin(async move {
-            let found = snapshot.find(&call.tool, parent.dialect());
+            let (snapshot, missing) = self.awaited(snapshot, parent, &call.tool).await;
+            let found = match missing {
+                Some(why) => Err(why),
+                None => snapshot.find(&call.tool, parent.dialect()),
+            };
             let alias = found.as_ref().ok().and_then(|found| found.alias.clone());
             let ctx = self.derive(parent, &snapshot, &call, alias);
             ctx.record(|| EventKind::CallRequested {
@@ -234,6 +238,42 @@ impl Executor {
             self.tell(&ctx, &outcome);
             outcome
         })
+    }
+
+    /// The snapshot of a call: the one given, unless its tool is of a server that has yet to start. Then that is waited
+    /// for, and where it fails the reason is the call's.
+    async fn awaited(
+        &self,
+        snapshot: Arc<Snapshot>,
+        ctx: &Context,
+        tool: &str,
+    ) -> (Arc<Snapshot>, Option<ToolError>) {
+        let Some(upstream) = self.inner.registry.upstream() else { return (snapshot, None) };
+        if snapshot.find(tool, ctx.dialect()).is_ok() || !upstream.may_have(tool) {
+            return (snapshot, None);
+        }
+        let ready = tokio::select! {
+            biased;
+            () = ctx.cancel().cancelled() => Err(run::cancelled(tool)),
+            ready = upstream.ready(tool) => ready,
+        };
+        match ready {
+            Ok(()) => (self.inner.registry.snapshot(), None),
+            Err(why) => (snapshot, Some(why)),
+        }
+    }
+
+    /// See [`Context::unlisted`].
+    pub(crate) async fn unlisted(&self, ctx: &Context) -> (Vec<Definition>, Vec<(String, ToolError)>) {
+        let failed = match self.inner.registry.upstream() {
+            Some(upstream) => upstream.all_ready().await,
+            None => Vec::new(),
+        };
+        let snapshot = self.inner.registry.snapshot();
+        let policy = self.policy_for(ctx.session());
+        let offered = |entry: &&Arc<Entry>| policy.offers(entry.name(), entry.spec().required);
+        let offer = |entry: &Arc<Entry>| snapshot.offer(entry, ctx.dialect()).ok().flatten();
+        (snapshot.unlisted().filter(offered).filter_map(offer).collect(), failed)
     }
 
     /// The context of a call, before anything is known of its tool.

@@ -31,6 +31,7 @@ mod seen;
 mod spill;
 mod tokens;
 mod tool;
+mod upstream;
 mod workspace;
 
 pub use access::{Access, Resource};
@@ -62,6 +63,7 @@ pub use tool::{
     Amendment, AnyTool, Definition, DynamicTool, FunctionTool, OutputBudget, Setting, Spec, Texts, Tool,
     dynamic, function,
 };
+pub use upstream::Upstream;
 pub use workspace::{
     Before, Candidate, Change, Disk, Entries, Entry as FolderEntry, File, Found, Guard, Journal, Kind,
     LeftOut, Lock, Locks, Mark, Marked, Memory, OuterRules, Overlay, Pending, PendingKind, ReadSeek,

@@ -91,9 +91,10 @@ fn tool_matches(pattern: &str, tool: &str) -> bool {
     let Some((server, name)) = tool.strip_prefix("mcp__").and_then(|rest| rest.split_once("__")) else {
         return false;
     };
-    [format!("mcp_{server}_{name}"), format!("{server}_{name}"), format!("{server}/{name}")]
-        .iter()
-        .any(|spelling| name_matches(pattern, spelling))
+    // Tools of other servers have no dots in their names here; the rules that people bring may.
+    let pattern = pattern.replace('.', "_");
+    let spellings = [format!("mcp_{server}_{name}"), format!("{server}_{name}"), format!("{server}/{name}")];
+    spellings.iter().any(|spelling| name_matches(&pattern, spelling)) || name_matches(&pattern, tool)
 }
 
 #[cfg(test)]
@@ -118,6 +119,8 @@ mod tests {
             ("gh_*", "mcp__gh__list", exec, true),
             ("gh/list", "mcp__gh__list", exec, true),
             ("gh_list", "mcp__other__list", exec, false),
+            ("mcp__my.server__list", "mcp__my_server__list", exec, true),
+            ("my.server/list.*", "mcp__my_server__list_all", exec, true),
         ] {
             let action = Action::parse(text).unwrap();
             assert_eq!(action.matches(tool, capability), expected, "{text} {tool}");

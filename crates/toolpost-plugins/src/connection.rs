@@ -1,0 +1,99 @@
+//! A server that has been greeted: how it is reached, and in which era it is spoken to.
+
+use crate::era::Era;
+use crate::pipe::Pipe;
+use crate::rpc::Fault;
+use crate::running::Running;
+use serde_json::{Map, Value};
+use std::sync::Arc;
+use std::time::Instant;
+use tokio::sync::Notify;
+
+/// The way to a server.
+#[derive(Clone)]
+pub(crate) enum Link {
+    Pipe(Arc<Pipe>),
+}
+
+impl Link {
+    pub(crate) async fn request(
+        &self,
+        method: &str,
+        params: Map<String, Value>,
+        running: Option<Arc<Running>>,
+    ) -> Result<Value, Fault> {
+        match self {
+            Link::Pipe(pipe) => pipe.request(method, params, running).await,
+        }
+    }
+
+    pub(crate) fn notify(&self, method: &str, params: &Value) {
+        match self {
+            Link::Pipe(pipe) => pipe.notify(method, params),
+        }
+    }
+
+    /// From now on it is spoken to in this era.
+    pub(crate) fn greeted(&self, era: Era) {
+        match self {
+            // On a pipe, every message says all there is to say.
+            Link::Pipe(_) => {
+                let _ = era;
+            }
+        }
+    }
+
+    pub(crate) fn why_gone(&self) -> Option<String> {
+        match self {
+            Link::Pipe(pipe) => pipe.why_gone(),
+        }
+    }
+
+    pub(crate) fn close(&self, why: &str) {
+        match self {
+            Link::Pipe(pipe) => pipe.close(why),
+        }
+    }
+
+    /// A reason, with what the server said that may explain it.
+    pub(crate) fn explained(&self, why: &str) -> String {
+        match self {
+            Link::Pipe(pipe) => pipe.complaint().added_to(why),
+        }
+    }
+}
+
+/// A server that has been greeted. Dropped, it is left.
+pub(crate) struct Connection {
+    pub(crate) link: Link,
+    pub(crate) era: Era,
+    /// What it calls its version.
+    pub(crate) version: String,
+    /// Whether it tells of changes of its tools.
+    pub(crate) tells_changes: bool,
+    pub(crate) since: Instant,
+    /// Wakes whoever looks after its list.
+    pub(crate) changed: Arc<Notify>,
+}
+
+impl Connection {
+    pub(crate) async fn request(
+        &self,
+        method: &str,
+        params: Map<String, Value>,
+        running: Option<Arc<Running>>,
+    ) -> Result<Value, Fault> {
+        self.link.request(method, self.era.dressed(params), running).await
+    }
+
+    pub(crate) fn is_alive(&self) -> bool {
+        self.link.why_gone().is_none()
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.link.close("it was not needed any more");
+        self.changed.notify_one();
+    }
+}

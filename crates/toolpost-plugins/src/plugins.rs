@@ -1,0 +1,308 @@
+//! All servers: which names are theirs, their packs in the registry, and what is held back from lists.
+
+mod names;
+
+use crate::listed::{Listed, Listing};
+use crate::names as spelled;
+use crate::server::Server;
+use crate::tool;
+use crate::upstream::Upstream;
+use names::Named;
+use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+use toolpost_core::{BoxFuture, Manifest, Pack, Registry, ToolError, Upstream as Source, tokens};
+
+/// What a host says about its servers.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The environment of every child, beside what its own entry says.
+    pub environment: Vec<(String, String)>,
+    /// The folder that children start in, unless their entry names another.
+    pub root: PathBuf,
+    /// So many tools of servers are listed; the others are found by `tool_search`.
+    pub most_tools: usize,
+    /// The declarations of the listed tools of servers have so many tokens together, about.
+    pub most_tokens: usize,
+}
+
+impl Settings {
+    /// So many tools are listed where nothing else is said.
+    pub const MOST_TOOLS: usize = 40;
+    /// So many tokens of declarations.
+    pub const MOST_TOKENS: usize = 10_000;
+
+    /// Children start in this folder, with this environment.
+    pub fn new(root: impl Into<PathBuf>, environment: Vec<(String, String)>) -> Settings {
+        Settings {
+            environment,
+            root: root.into(),
+            most_tools: Settings::MOST_TOOLS,
+            most_tokens: Settings::MOST_TOKENS,
+        }
+    }
+}
+
+/// The servers of a runtime. None is started before it is needed; dropped, all are left.
+pub struct Plugins {
+    home: Arc<Home>,
+}
+
+/// What the servers share.
+pub(crate) struct Home {
+    upstreams: Vec<Arc<Upstream>>,
+    registry: Weak<Registry>,
+    published: Mutex<Vec<Option<Published>>>,
+    most_tools: usize,
+    most_tokens: usize,
+}
+
+/// What a server has in the registry.
+struct Published {
+    pack: Option<Arc<Pack>>,
+    tools: Vec<Named>,
+    notes: Vec<String>,
+    tokens: usize,
+}
+
+impl Plugins {
+    /// Makes the servers known to a registry. No server is started.
+    pub fn new(servers: Vec<Server>, registry: &Arc<Registry>, settings: Settings) -> Plugins {
+        let home = Arc::new_cyclic(|home: &Weak<Home>| {
+            let mut parts = BTreeSet::new();
+            let upstreams = servers.into_iter().enumerate().map(|(index, server)| {
+                let mut part = spelled::server_part(&server.name);
+                if !parts.insert(part.clone()) {
+                    part = spelled::apart(&part, &format!("{index}/{}", server.name));
+                }
+                let (environment, root) = (settings.environment.clone(), settings.root.clone());
+                Arc::new(Upstream::new(server, (part, index), environment, root, home.clone()))
+            });
+            let upstreams: Vec<Arc<Upstream>> = upstreams.collect();
+            Home {
+                published: Mutex::new(upstreams.iter().map(|_| None).collect()),
+                upstreams,
+                registry: Arc::downgrade(registry),
+                most_tools: settings.most_tools,
+                most_tokens: settings.most_tokens,
+            }
+        });
+        registry.set_upstream(Arc::clone(&home) as Arc<dyn Source>);
+        Plugins { home }
+    }
+
+    /// Starts all servers in the background. Must be called inside a tokio runtime.
+    pub fn start(&self) {
+        let home = Arc::clone(&self.home);
+        tokio::spawn(async move { home.all_ready().await });
+    }
+
+    /// The names of the servers, in order.
+    pub fn servers(&self) -> impl Iterator<Item = &str> {
+        self.home.upstreams.iter().map(|upstream| upstream.server().name.as_str())
+    }
+
+    /// The packs of the servers that have started.
+    pub fn packs(&self) -> Vec<Arc<Pack>> {
+        self.home.lock().iter().flatten().filter_map(|published| published.pack.clone()).collect()
+    }
+
+    /// What is to be said of the servers that have started: tools that were left out, and why.
+    pub fn notes(&self) -> Vec<String> {
+        let published = self.home.lock();
+        let each = self.home.upstreams.iter().zip(published.iter());
+        let notes = each.flat_map(|(upstream, published)| {
+            let notes = published.iter().flat_map(|published| &published.notes);
+            notes.map(|note| format!("the MCP server `{}` {note}", upstream.server().name))
+        });
+        notes.collect()
+    }
+
+    /// Leaves all servers, and gives them a moment to end.
+    pub async fn shutdown(&self) {
+        self.home.upstreams.iter().for_each(|upstream| upstream.leave());
+        // What is left is ended by its keeper, whether we are still there or not.
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+impl Drop for Plugins {
+    fn drop(&mut self) {
+        self.home.upstreams.iter().for_each(|upstream| upstream.leave());
+    }
+}
+
+impl Source for Home {
+    fn may_have(&self, name: &str) -> bool {
+        self.upstreams.iter().any(|upstream| upstream.may_have(name))
+    }
+
+    fn ready<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<(), ToolError>> {
+        Box::pin(async move {
+            // `a_b_c` may be of the servers `a` and `a_b`; one that works is enough to know.
+            let mut first = None;
+            for upstream in self.upstreams.iter().filter(|upstream| upstream.may_have(name)) {
+                match upstream.connected().await {
+                    Ok(_) if self.has(name) => return Ok(()),
+                    Ok(_) => {}
+                    Err(error) => first = first.or(Some(error)),
+                }
+            }
+            first.map_or(Ok(()), Err)
+        })
+    }
+
+    fn all_ready(&self) -> BoxFuture<'_, Vec<(String, ToolError)>> {
+        Box::pin(async move {
+            let starting: Vec<_> = self
+                .upstreams
+                .iter()
+                .map(|upstream| {
+                    let upstream = Arc::clone(upstream);
+                    tokio::spawn(async move {
+                        let error = upstream.connected().await.err()?;
+                        Some((upstream.server().name.clone(), error))
+                    })
+                })
+                .collect();
+            let mut failed = Vec::new();
+            for one in starting {
+                failed.extend(one.await.ok().flatten());
+            }
+            failed
+        })
+    }
+}
+
+impl Home {
+    fn has(&self, name: &str) -> bool {
+        self.registry.upgrade().is_some_and(|registry| {
+            registry.snapshot().find(name, &toolpost_core::Dialect::canonical()).is_ok()
+        })
+    }
+
+    /// Puts a server's tools in the place of those it had. Nothing is told where nothing has changed.
+    pub(crate) fn publish(
+        &self,
+        upstream: &Arc<Upstream>,
+        index: usize,
+        listing: Listing,
+        version: &str,
+    ) -> Result<(), ToolError> {
+        let Some(registry) = self.registry.upgrade() else { return Ok(()) };
+        let mut published = self.lock();
+        let before = published.get(index).and_then(Option::as_ref);
+        if before.is_some_and(|before| before.tools.iter().map(|tool| &*tool.listed).eq(listing.tools.iter()))
+        {
+            return Ok(());
+        }
+        let next = self.prepare(upstream, &published, index, listing, version)?;
+        let old = match published.get_mut(index) {
+            Some(place) => place.replace(next),
+            None => return Ok(()),
+        };
+        let changed = registry.change(|draft| {
+            names::forget(draft, published.iter().flatten().chain(old.as_ref()).flat_map(|one| &one.tools));
+            for tool in old.iter().flat_map(|old| &old.tools) {
+                draft.unregister(&tool.name);
+            }
+            let pack = published.get(index).and_then(Option::as_ref).and_then(|one| one.pack.as_ref());
+            pack.map_or(Ok(()), |pack| pack.register(draft))?;
+            names::spell(draft, published.iter().flatten().flat_map(|one| &one.tools));
+            let places = places(&published);
+            draft.sort_by_key(|name| places.get(name).copied());
+            draft.hold_back(self.held_back(&published));
+            Ok(())
+        });
+        if changed.is_err()
+            && let Some(place) = published.get_mut(index)
+        {
+            *place = old;
+        }
+        changed
+    }
+
+    fn prepare(
+        &self,
+        upstream: &Arc<Upstream>,
+        published: &[Option<Published>],
+        index: usize,
+        listing: Listing,
+        version: &str,
+    ) -> Result<Published, ToolError> {
+        let others = published.iter().enumerate().filter(|(place, _)| *place != index);
+        let mut taken: BTreeSet<String> = others
+            .flat_map(|(_, other)| other.iter().flat_map(|other| &other.tools))
+            .map(|tool| tool.name.clone())
+            .collect();
+        let mut tools = Vec::new();
+        for listed in listing.tools {
+            let named = Named::new(upstream, listed, &mut taken);
+            tools.push(named);
+        }
+        let tokens = tools.iter().map(|tool| price(&tool.name, &tool.listed)).sum();
+        let pack = pack(upstream, &tools, version)?.map(Arc::new);
+        Ok(Published { pack, tools, notes: listing.notes, tokens })
+    }
+
+    /// The tools of the servers that do not fit into the list. A server is listed whole or not at all, in the order of
+    /// the configuration, so that what is listed does not depend on who started first.
+    fn held_back(&self, published: &[Option<Published>]) -> BTreeSet<String> {
+        let (mut count, mut tokens) = (0, 0);
+        let mut held_back = BTreeSet::new();
+        for one in published.iter().flatten() {
+            let fits = count + one.tools.len() <= self.most_tools && tokens + one.tokens <= self.most_tokens;
+            if fits {
+                count += one.tools.len();
+                tokens += one.tokens;
+            } else {
+                held_back.extend(one.tools.iter().map(|tool| tool.name.clone()));
+            }
+        }
+        held_back
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Option<Published>>> {
+        self.published.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Where a tool of a server stands in the list; those that are no server's have no place, and stand before.
+fn places(published: &[Option<Published>]) -> BTreeMap<String, (usize, usize)> {
+    let mut places = BTreeMap::new();
+    for (server, one) in published.iter().enumerate() {
+        for (index, tool) in one.iter().flat_map(|one| &one.tools).enumerate() {
+            places.insert(tool.name.clone(), (server, index));
+        }
+    }
+    places
+}
+
+/// About what a tool's declaration costs.
+fn price(name: &str, listed: &Listed) -> usize {
+    tokens(name) + tokens(&listed.description) + tokens(&listed.input.to_string())
+}
+
+/// The pack of a server; none if it has no tools.
+fn pack(upstream: &Arc<Upstream>, tools: &[Named], version: &str) -> Result<Option<Pack>, ToolError> {
+    if tools.is_empty() {
+        return Ok(None);
+    }
+    let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
+    let name = upstream.part();
+    let manifest = json!({
+        "schemaVersion": Manifest::SCHEMA_VERSION,
+        "name": name,
+        "description": format!("The tools of the MCP server {name}."),
+        "tools": names,
+        "riskProfile": "privileged",
+        "tags": ["mcp"],
+    });
+    let manifest = Manifest::parse(name, manifest.to_string().as_bytes())
+        .map_err(|errors| ToolError::execution(format!("the pack of `{name}` cannot be made: {errors}")))?
+        .manifest;
+    let made = tools.iter().map(|tool| tool::make(upstream, &tool.listed, &tool.name, version));
+    Ok(Some(made.fold(Pack::new(manifest), Pack::with)))
+}

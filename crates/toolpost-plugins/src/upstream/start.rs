@@ -1,0 +1,135 @@
+//! The start of a server: the program or the address, the greeting, the first list; and the lists after it.
+
+use super::Upstream;
+use crate::connection::{Connection, Link};
+use crate::era::Era;
+use crate::handshake;
+use crate::listed::{self, Listing};
+use crate::pipe::Pipe;
+use crate::rpc::Fault;
+use crate::server::Reach;
+use serde_json::{Map, json};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+use tokio::sync::Notify;
+use toolpost_core::ToolError;
+use toolpost_process::Command;
+
+/// Between two looks at a list that keeps changing.
+const CALM: Duration = Duration::from_millis(200);
+
+impl Upstream {
+    /// Starts the server, within its time.
+    pub(super) async fn start(self: &Arc<Upstream>) -> Result<(Arc<Connection>, Listing), ToolError> {
+        let known = self.lock().era;
+        match self.attempt(known).await {
+            // A server of old may end at a word that it does not know.
+            Err((Fault::Gone(_), Stage::Greeting)) if known.is_none() && self.is_program() => {
+                self.attempt(Some(Era::Legacy(crate::era::LEGACY))).await
+            }
+            done => done,
+        }
+        .map_err(|(fault, _)| self.failed(&format!("did not start: {fault}")))
+    }
+
+    fn is_program(&self) -> bool {
+        matches!(self.server.reach, Reach::Stdio { .. })
+    }
+
+    async fn attempt(
+        self: &Arc<Upstream>,
+        known: Option<Era>,
+    ) -> Result<(Arc<Connection>, Listing), (Fault, Stage)> {
+        let changed = Arc::new(Notify::new());
+        let link = self.link(&changed).map_err(|why| (Fault::Gone(why), Stage::Program))?;
+        let limit = self.server.start_limit();
+        let greeting = async {
+            let connection = handshake::greet(link.clone(), known, limit, &changed)
+                .await
+                .map_err(|fault| (fault, Stage::Greeting))?;
+            let listing =
+                listed::fetch(&connection, &self.server).await.map_err(|fault| (fault, Stage::List))?;
+            Ok((Arc::new(connection), listing))
+        };
+        let started = tokio::time::timeout(limit, greeting).await.unwrap_or_else(|_| {
+            let seconds = limit.as_secs_f64();
+            Err((Fault::Gone(format!("it was not ready after {seconds} s")), Stage::Time))
+        });
+        match started {
+            Ok((connection, listing)) => {
+                self.watch(&connection, changed);
+                Ok((connection, listing))
+            }
+            Err((fault, stage)) => {
+                let explained = link.explained(&fault.to_string());
+                link.close("it did not start");
+                Err((Fault::Gone(explained), stage))
+            }
+        }
+    }
+
+    fn link(&self, changed: &Arc<Notify>) -> Result<Link, String> {
+        match &self.server.reach {
+            Reach::Stdio { command, args, env, cwd } => {
+                let folder = cwd.as_ref().map_or_else(|| self.root.clone(), |cwd| self.root.join(cwd));
+                let mut child = Command::new(command, folder).args(args);
+                for (name, value) in self.environment.iter().map(|(name, value)| (name, value)).chain(env) {
+                    child = child.variable(name, value);
+                }
+                Pipe::start(child, Arc::clone(changed)).map(Link::Pipe)
+            }
+            Reach::Http { url, .. } => Err(format!("`{url}` cannot be reached")),
+        }
+    }
+
+    /// Looks at the list again whenever the server says that it has changed.
+    fn watch(self: &Arc<Upstream>, connection: &Arc<Connection>, changed: Arc<Notify>) {
+        let (upstream, connection) = (Arc::downgrade(self), Arc::downgrade(connection));
+        tokio::spawn(async move {
+            loop {
+                changed.notified().await;
+                tokio::time::sleep(CALM).await;
+                let (Some(upstream), Some(connection)) =
+                    (Weak::upgrade(&upstream), Weak::upgrade(&connection))
+                else {
+                    return;
+                };
+                let limit = upstream.server.start_limit();
+                let fetched = tokio::time::timeout(limit, listed::fetch(&connection, &upstream.server)).await;
+                // A list that does not come leaves the old one: a call says what is wrong.
+                if let Ok(Ok(listing)) = fetched {
+                    let _ = upstream.publish(&connection, listing);
+                }
+            }
+        });
+    }
+
+    /// Asks a modern server to tell of changes; one of old does so unasked.
+    pub(super) fn follow(self: &Arc<Upstream>, connection: &Arc<Connection>) {
+        if !(connection.era.is_modern() && connection.tells_changes) {
+            return;
+        }
+        let link = connection.link.clone();
+        let connection = Arc::downgrade(connection);
+        tokio::spawn(async move {
+            while Weak::strong_count(&connection) > 0 && link.why_gone().is_none() {
+                let params =
+                    Map::from_iter([("notifications".to_owned(), json!({"toolsListChanged": true}))]);
+                let ended = link.request("subscriptions/listen", Era::Modern.dressed(params), None).await;
+                if ended.is_err() {
+                    return;
+                }
+                tokio::time::sleep(Duration::from_secs(5)).await;
+            }
+        });
+    }
+}
+
+/// How far a start came.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stage {
+    Program,
+    Greeting,
+    List,
+    Time,
+}
