@@ -86,7 +86,7 @@ fn read(raw: Vec<Value>, server: &Server) -> Listing {
     let mut room = LARGEST_LIST;
     for (index, tool) in raw.into_iter().enumerate() {
         if index >= MOST_TOOLS {
-            listing.notes.push(format!("has more than {MOST_TOOLS} tools; the others are left out"));
+            listing.notes.push(format!("there are more than {MOST_TOOLS} tools; the others are left out"));
             break;
         }
         let name = tool["name"].as_str().unwrap_or_default().to_owned();

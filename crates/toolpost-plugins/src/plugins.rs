@@ -115,7 +115,7 @@ impl Plugins {
         let each = self.home.upstreams.iter().zip(published.iter());
         let notes = each.flat_map(|(upstream, published)| {
             let notes = published.iter().flat_map(|published| &published.notes);
-            notes.map(|note| format!("the MCP server `{}` {note}", upstream.server().name))
+            notes.map(|note| format!("the MCP server `{}`: {note}", upstream.server().name))
         });
         notes.collect()
     }

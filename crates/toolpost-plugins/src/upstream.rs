@@ -13,6 +13,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 use toolpost_core::{Code, ToolError};
 
 /// The first pause; each next one is twice as long.
@@ -35,6 +36,7 @@ pub(crate) struct Upstream {
     root: PathBuf,
     state: Mutex<State>,
     home: Weak<Home>,
+    closing: CancellationToken,
 }
 
 struct State {
@@ -46,7 +48,7 @@ struct State {
 }
 
 enum Phase {
-    /// Nobody has needed it yet, or it was shut down.
+    /// Nobody has needed it yet, or it was left.
     Idle,
     /// It is being started; the channel closes when that is over.
     Starting(watch::Receiver<()>),
@@ -67,7 +69,8 @@ impl Upstream {
         home: Weak<Home>,
     ) -> Upstream {
         let state = Mutex::new(State { phase: Phase::Idle, era: None, failures: 0 });
-        Upstream { server, part, index, environment, root, state, home }
+        let closing = CancellationToken::new();
+        Upstream { server, part, index, environment, root, state, home, closing }
     }
 
     pub(crate) fn server(&self) -> &Server {
@@ -98,6 +101,9 @@ impl Upstream {
 
     /// What there is now; an attempt is begun where one is due.
     fn look(self: &Arc<Upstream>, has_waited: bool) -> Result<Seen, ToolError> {
+        if self.closing.is_cancelled() {
+            return Err(self.failed("was shut down"));
+        }
         let mut state = self.lock();
         match &state.phase {
             Phase::Starting(over) => match over.has_changed() {
@@ -134,8 +140,11 @@ impl Upstream {
         drop(state);
         let upstream = Arc::clone(self);
         tokio::spawn(async move {
-            let started = upstream.start().await;
-            upstream.settle(started);
+            tokio::select! {
+                biased;
+                () = upstream.closing.cancelled() => {}
+                started = upstream.start() => upstream.settle(started),
+            }
             drop(begun);
         });
         Ok(Seen::Starting(over))
@@ -147,6 +156,11 @@ impl Upstream {
             Ok(connection)
         });
         let mut state = self.lock();
+        // Whoever leaves takes the lock after this, or has been heard here.
+        if self.closing.is_cancelled() {
+            state.phase = Phase::Idle;
+            return;
+        }
         state.phase = match result {
             Ok(connection) => {
                 state.era = Some(connection.era);
@@ -172,8 +186,9 @@ impl Upstream {
         }
     }
 
-    /// Leaves the server; it is started again if somebody needs it.
+    /// Leaves the server for good.
     pub(crate) fn leave(&self) {
+        self.closing.cancel();
         let mut state = self.lock();
         if let Phase::Up(connection) = std::mem::replace(&mut state.phase, Phase::Idle) {
             connection.link.close("it was shut down");

@@ -42,6 +42,7 @@ impl Upstream {
     ) -> Result<(Arc<Connection>, Listing), (Fault, Stage)> {
         let changed = Arc::new(Notify::new());
         let link = self.link(&changed).map_err(|why| (Fault::Gone(why), Stage::Program))?;
+        let mut leaving = Leaving(Some(link.clone()));
         let limit = self.server.start_limit();
         let greeting = async {
             let connection = handshake::greet(link.clone(), known, limit, &changed)
@@ -57,12 +58,12 @@ impl Upstream {
         });
         match started {
             Ok((connection, listing)) => {
+                leaving.0 = None;
                 self.watch(&connection, changed);
                 Ok((connection, listing))
             }
             Err((fault, stage)) => {
                 let explained = link.explained(&fault.to_string());
-                link.close("it did not start");
                 Err((Fault::Gone(explained), stage))
             }
         }
@@ -132,4 +133,15 @@ pub(super) enum Stage {
     Greeting,
     List,
     Time,
+}
+
+/// Leaves a server that did not start, or that nobody waits for any more.
+struct Leaving(Option<Link>);
+
+impl Drop for Leaving {
+    fn drop(&mut self) {
+        if let Some(link) = &self.0 {
+            link.close("it did not start");
+        }
+    }
 }
