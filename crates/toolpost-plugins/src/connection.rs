@@ -1,6 +1,7 @@
 //! A server that has been greeted: how it is reached, and in which era it is spoken to.
 
 use crate::era::Era;
+use crate::http::Http;
 use crate::pipe::Pipe;
 use crate::rpc::Fault;
 use crate::running::Running;
@@ -13,6 +14,7 @@ use tokio::sync::Notify;
 #[derive(Clone)]
 pub(crate) enum Link {
     Pipe(Arc<Pipe>),
+    Http(Arc<Http>),
 }
 
 impl Link {
@@ -24,12 +26,14 @@ impl Link {
     ) -> Result<Value, Fault> {
         match self {
             Link::Pipe(pipe) => pipe.request(method, params, running).await,
+            Link::Http(http) => http.request(method, params, running).await,
         }
     }
 
     pub(crate) fn notify(&self, method: &str, params: &Value) {
         match self {
             Link::Pipe(pipe) => pipe.notify(method, params),
+            Link::Http(http) => http.notify(method, params),
         }
     }
 
@@ -37,21 +41,22 @@ impl Link {
     pub(crate) fn greeted(&self, era: Era) {
         match self {
             // On a pipe, every message says all there is to say.
-            Link::Pipe(_) => {
-                let _ = era;
-            }
+            Link::Pipe(_) => {}
+            Link::Http(http) => http.greeted(era),
         }
     }
 
     pub(crate) fn why_gone(&self) -> Option<String> {
         match self {
             Link::Pipe(pipe) => pipe.why_gone(),
+            Link::Http(http) => http.why_gone(),
         }
     }
 
     pub(crate) fn close(&self, why: &str) {
         match self {
             Link::Pipe(pipe) => pipe.close(why),
+            Link::Http(http) => http.close(why),
         }
     }
 
@@ -59,6 +64,7 @@ impl Link {
     pub(crate) fn explained(&self, why: &str) -> String {
         match self {
             Link::Pipe(pipe) => pipe.complaint().added_to(why),
+            Link::Http(_) => why.to_owned(),
         }
     }
 }

@@ -59,11 +59,12 @@ fn judged(answer: Result<Value, Fault>) -> Result<Option<Value>, Fault> {
         // Who may not come in now may not come in with a handshake either.
         Err(fault @ Fault::Status { status: 401 | 403, .. }) => Err(fault),
         Err(Fault::Status { .. }) => Ok(None),
-        Err(fault @ Fault::Gone(_)) => Err(fault),
+        Err(fault @ (Fault::Gone(_) | Fault::Expired)) => Err(fault),
     }
 }
 
 fn modern(link: Link, about: &Value, changed: &Arc<Notify>) -> Connection {
+    link.greeted(Era::Modern);
     let info = &about["_meta"]["io.modelcontextprotocol/serverInfo"];
     connection(link, Era::Modern, info, &about["capabilities"], changed)
 }

@@ -9,6 +9,7 @@ mod connection;
 mod era;
 mod form;
 mod handshake;
+mod http;
 mod line;
 mod listed;
 mod names;

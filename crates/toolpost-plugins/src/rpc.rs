@@ -49,6 +49,8 @@ pub(crate) enum Fault {
     Refused(Refusal),
     /// The server cannot be spoken to any more, for this reason.
     Gone(String),
+    /// The server has forgotten us, and has done nothing.
+    Expired,
     /// An HTTP status that is no answer, with what was said there.
     Status { status: u16, text: String },
 }
@@ -58,6 +60,7 @@ impl fmt::Display for Fault {
         match self {
             Fault::Refused(refusal) => write!(f, "it answered: {refusal}"),
             Fault::Gone(why) => f.write_str(why),
+            Fault::Expired => f.write_str("its session has ended"),
             Fault::Status { status, text } if text.is_empty() => {
                 write!(f, "it answered with status {status}")
             }

@@ -18,20 +18,27 @@ const LONGEST: usize = 1_000;
 pub(crate) struct Running {
     ctx: Context,
     server: String,
+    /// What an HTTP request for it repeats of its arguments.
+    headers: Vec<(String, String)>,
     told: Mutex<Option<Instant>>,
     is_asking: AtomicBool,
     notes: Mutex<Vec<String>>,
 }
 
 impl Running {
-    pub(crate) fn new(ctx: Context, server: &str) -> Running {
+    pub(crate) fn new(ctx: Context, server: &str, headers: Vec<(String, String)>) -> Running {
         Running {
             ctx,
             server: server.to_owned(),
+            headers,
             told: Mutex::default(),
             is_asking: AtomicBool::new(false),
             notes: Mutex::default(),
         }
+    }
+
+    pub(crate) fn headers(&self) -> &[(String, String)] {
+        &self.headers
     }
 
     /// The server says how far it is.

@@ -113,7 +113,8 @@ impl Upstream {
             },
             Phase::Up(connection) if connection.is_alive() => return Ok(Seen::Up(Arc::clone(connection))),
             Phase::Up(connection) => {
-                let lasted = connection.since.elapsed() >= LASTING;
+                // A session that a server at an address has let go of is no failure of the server.
+                let lasted = connection.since.elapsed() >= LASTING || !self.is_program();
                 let why = connection.link.why_gone().unwrap_or_default();
                 state.failures = if lasted { 0 } else { state.failures + 1 };
                 // The first time it is simply started again.

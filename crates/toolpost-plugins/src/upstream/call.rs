@@ -2,6 +2,7 @@
 
 use super::Upstream;
 use crate::connection::Connection;
+use crate::http::mirrored;
 use crate::listed::Listed;
 use crate::result;
 use crate::rpc::{Fault, take};
@@ -25,11 +26,19 @@ impl Upstream {
         tool: &Listed,
         arguments: Value,
     ) -> Result<Output<Value>, ToolError> {
-        let running = Arc::new(Running::new(ctx.clone(), &self.server.name));
+        let headers = mirrored(&tool.input, &arguments);
+        let running = Arc::new(Running::new(ctx.clone(), &self.server.name, headers));
         let calling = async {
             let connection = self.connected().await?;
-            let answer = self.rounds(&connection, &running, tool, arguments).await;
-            Ok((connection, answer))
+            match self.rounds(&connection, &running, tool, &arguments).await {
+                // It has forgotten us and done nothing: once more, after a new greeting.
+                Err(Fault::Expired) => {
+                    let connection = self.connected().await?;
+                    let answer = self.rounds(&connection, &running, tool, &arguments).await;
+                    Ok((connection, answer))
+                }
+                answer => Ok((connection, answer)),
+            }
         };
         let called: Result<_, ToolError> = tokio::select! {
             biased;
@@ -54,9 +63,9 @@ impl Upstream {
         connection: &Connection,
         running: &Arc<Running>,
         tool: &Listed,
-        arguments: Value,
+        arguments: &Value,
     ) -> Result<Value, Fault> {
-        let mut params = result::call(&tool.name, arguments);
+        let mut params = result::call(&tool.name, arguments.clone());
         for _ in 0..MOST_ROUNDS {
             let mut answer =
                 connection.request("tools/call", params.clone(), Some(Arc::clone(running))).await?;

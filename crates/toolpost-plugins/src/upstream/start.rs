@@ -4,6 +4,7 @@ use super::Upstream;
 use crate::connection::{Connection, Link};
 use crate::era::Era;
 use crate::handshake;
+use crate::http::Http;
 use crate::listed::{self, Listing};
 use crate::pipe::Pipe;
 use crate::rpc::Fault;
@@ -17,6 +18,9 @@ use toolpost_process::Command;
 
 /// Between two looks at a list that keeps changing.
 const CALM: Duration = Duration::from_millis(200);
+
+/// Before a server is asked again to tell of changes.
+const LISTEN_AGAIN: Duration = Duration::from_secs(5);
 
 impl Upstream {
     /// Starts the server, within its time.
@@ -32,7 +36,7 @@ impl Upstream {
         .map_err(|(fault, _)| self.failed(&format!("did not start: {fault}")))
     }
 
-    fn is_program(&self) -> bool {
+    pub(super) fn is_program(&self) -> bool {
         matches!(self.server.reach, Reach::Stdio { .. })
     }
 
@@ -79,7 +83,7 @@ impl Upstream {
                 }
                 Pipe::start(child, Arc::clone(changed)).map(Link::Pipe)
             }
-            Reach::Http { url, .. } => Err(format!("`{url}` cannot be reached")),
+            Reach::Http { url, headers } => Http::new(url, headers, Arc::clone(changed)).map(Link::Http),
         }
     }
 
@@ -105,22 +109,28 @@ impl Upstream {
         });
     }
 
-    /// Asks a modern server to tell of changes; one of old does so unasked.
+    /// Asks the server to tell of changes. One of old on a pipe does so unasked.
     pub(super) fn follow(self: &Arc<Upstream>, connection: &Arc<Connection>) {
-        if !(connection.era.is_modern() && connection.tells_changes) {
+        let link = connection.link.clone();
+        let is_modern = connection.era.is_modern();
+        if !connection.tells_changes || (!is_modern && self.is_program()) {
             return;
         }
-        let link = connection.link.clone();
-        let connection = Arc::downgrade(connection);
         tokio::spawn(async move {
-            while Weak::strong_count(&connection) > 0 && link.why_gone().is_none() {
-                let params =
-                    Map::from_iter([("notifications".to_owned(), json!({"toolsListChanged": true}))]);
-                let ended = link.request("subscriptions/listen", Era::Modern.dressed(params), None).await;
-                if ended.is_err() {
+            while link.why_gone().is_none() {
+                let ended = match &link {
+                    Link::Http(http) if !is_modern => http.listen().await,
+                    link => {
+                        let params = [("notifications".to_owned(), json!({"toolsListChanged": true}))];
+                        let params = Era::Modern.dressed(Map::from_iter(params));
+                        link.request("subscriptions/listen", params, None).await.map(drop)
+                    }
+                };
+                // Who refuses to tell is not asked again; a line that was cut is tried again.
+                if matches!(ended, Err(Fault::Refused(_) | Fault::Status { .. })) {
                     return;
                 }
-                tokio::time::sleep(Duration::from_secs(5)).await;
+                tokio::time::sleep(LISTEN_AGAIN).await;
             }
         });
     }

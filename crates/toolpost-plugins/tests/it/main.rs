@@ -10,6 +10,8 @@
 
 mod bad;
 mod good;
+mod helper;
+mod http;
 mod stage;
 
 /// This test program starts servers as a program does that calls this first in `main`.
@@ -18,6 +20,7 @@ mod stage;
 static LAUNCHER: extern "C" fn() = {
     extern "C" fn hook() {
         toolpost_process::launcher::run_if_asked();
+        helper::run_if_asked();
     }
     hook
 };

@@ -1,0 +1,83 @@
+//! Events out of a stream of bytes, as the standard for server-sent events has them. Only their data matters here.
+
+use crate::line::{LONGEST, TooLong};
+
+/// The beginning of an event, until the rest comes.
+#[derive(Default)]
+pub(super) struct Events {
+    line: Vec<u8>,
+    data: Vec<u8>,
+    has_data: bool,
+    /// The last byte was a carriage return: a line feed after it ends nothing more.
+    is_after_return: bool,
+    is_begun: bool,
+}
+
+impl Events {
+    /// Hands over the data of every event that these bytes complete.
+    pub(super) fn push(&mut self, bytes: &[u8], mut each: impl FnMut(&[u8])) -> Result<(), TooLong> {
+        for byte in bytes {
+            match byte {
+                b'\n' if std::mem::take(&mut self.is_after_return) => {}
+                b'\n' | b'\r' => {
+                    self.is_after_return = *byte == b'\r';
+                    self.end_of_line(&mut each);
+                }
+                byte => {
+                    self.is_after_return = false;
+                    self.line.push(*byte);
+                    if self.line.len() + self.data.len() > LONGEST {
+                        return Err(TooLong);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn end_of_line(&mut self, each: &mut impl FnMut(&[u8])) {
+        let line = std::mem::take(&mut self.line);
+        let mut text = line.as_slice();
+        if !std::mem::replace(&mut self.is_begun, true) {
+            text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text);
+        }
+        if text.is_empty() {
+            if std::mem::take(&mut self.has_data) {
+                each(&std::mem::take(&mut self.data));
+            }
+        } else if let Some(rest) = text.strip_prefix(b"data")
+            && (rest.is_empty() || rest[0] == b':')
+        {
+            let value = rest.strip_prefix(b":").unwrap_or(rest);
+            if std::mem::replace(&mut self.has_data, true) {
+                self.data.push(b'\n');
+            }
+            self.data.extend_from_slice(value.strip_prefix(b" ").unwrap_or(value));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(stream: &str, expected: &[&str]) {
+        for size in [1, 2, 3, 1000] {
+            let mut found = Vec::new();
+            let mut events = Events::default();
+            for piece in stream.as_bytes().chunks(size) {
+                events.push(piece, |data| found.push(String::from_utf8_lossy(data).into_owned())).unwrap();
+            }
+            assert_eq!(found, expected, "{stream:?} in pieces of {size}");
+        }
+    }
+
+    #[test]
+    fn events_come_whole_however_they_are_cut() {
+        check("data: a\n\n", &["a"]);
+        check("\u{feff}data:a\r\n\r\ndata: b\r\rdata: ä\n\n", &["a", "b", "ä"]);
+        check(": ping\n\nevent: message\nid: 7\ndata: {\"a\":\ndata: 1}\nretry: 3\n\n", &["{\"a\":\n1}"]);
+        check("data\n\ndata:\n\n", &["", ""]);
+        check("database: x\n\ndata: never ended\n", &[]);
+    }
+}
