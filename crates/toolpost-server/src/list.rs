@@ -21,6 +21,9 @@ pub(crate) fn tools(
     let mut definitions = Vec::new();
     for entry in snapshot.all() {
         let spec = entry.spec();
+        if !snapshot.is_listed(entry) {
+            continue;
+        }
         if policy.offers(&spec.name, spec.required) && spec.needs.iter().all(|need| context.has(*need)) {
             definitions.extend(snapshot.offer(entry, context.dialect()).map_err(internal)?);
         }

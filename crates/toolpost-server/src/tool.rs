@@ -30,8 +30,16 @@ pub(crate) async fn call(
         Some(_) => return Err(RpcError::params("`arguments` is an object")),
     };
     let session = &exchange.session;
-    let snapshot = server.executor.registry().snapshot();
-    if let Err(unknown) = snapshot.find(&name, session.context.dialect()) {
+    let dialect = session.context.dialect();
+    let known = tokio::select! {
+        known = server.executor.registry().awaited(&name, dialect) => known,
+        // What the executor is told below it answers at once.
+        () = exchange.cancel.cancelled() => Ok(server.executor.registry().snapshot()),
+    };
+    // Of a server that does not start, the call itself says why.
+    if let Ok(snapshot) = known
+        && let Err(unknown) = snapshot.find(&name, dialect)
+    {
         return Err(RpcError::params(unknown.message()));
     }
     // Only what must be known again in another round is worth a hash.

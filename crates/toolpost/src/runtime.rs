@@ -10,6 +10,7 @@ use toolpost_core::{
     Code, Confirm, Context, Disk, EventSink, Executor, Locks, Registry, Services, Spill, SpillLimits, Texts,
     ToolError, Workspace,
 };
+use toolpost_plugins::{Plugins, Server, Settings};
 
 /// Everything that a way in needs to run tools.
 pub struct Runtime {
@@ -27,6 +28,8 @@ pub struct Runtime {
     pub home: Option<String>,
     /// Descriptions that were given for tools that do not exist.
     pub stray_descriptions: Vec<String>,
+    /// Other servers whose tools are offered, if there are any.
+    pub plugins: Option<Plugins>,
 }
 
 impl Runtime {
@@ -74,7 +77,37 @@ impl Runtime {
             cancel,
             timeout: config.timeout,
             stray_descriptions,
+            plugins: None,
         })
+    }
+
+    /// Offers the tools of these servers as well. Nothing is started: a server is when one of its tools is needed, or
+    /// the list of all tools.
+    pub fn add_servers(&mut self, config: &Config, servers: Vec<Server>) {
+        let Some(root) = config.roots.first().filter(|_| !servers.is_empty()) else { return };
+        let settings = Settings::new(root, config.shell.environment.clone());
+        self.plugins = Some(Plugins::new(servers, self.executor.registry(), settings));
+    }
+
+    /// Waits for the server that a tool of this name may be of, if there is one. Not for use inside of a tokio runtime.
+    pub(crate) fn know(&self, tool: &str) -> Result<(), ToolError> {
+        if self.plugins.is_none() {
+            return Ok(());
+        }
+        threads()?.block_on(self.executor.registry().awaited(tool, self.context.dialect())).map(drop)
+    }
+
+    /// Waits for all servers. Returns what is to be said of those that failed, or whose tools are not all taken. Not for
+    /// use inside of a tokio runtime.
+    pub(crate) fn know_all(&self) -> Vec<String> {
+        let (Some(plugins), Some(upstream)) = (&self.plugins, self.executor.registry().upstream()) else {
+            return Vec::new();
+        };
+        let failed = match threads() {
+            Ok(threads) => threads.block_on(upstream.all_ready()),
+            Err(error) => return vec![error.message().to_owned()],
+        };
+        failed.into_iter().map(|(_, error)| error.message().to_owned()).chain(plugins.notes()).collect()
     }
 }
 

@@ -56,6 +56,9 @@ fn serve(printer: &Printer, flags: &Flags, environment: Environment, mcp: &Mcp) 
             interrupted().await;
             cancel.cancel();
         });
+        if let Some(plugins) = &runtime.plugins {
+            plugins.start();
+        }
         match door {
             None => server.serve_stdio().await,
             Some((address, door)) => {
@@ -67,6 +70,9 @@ fn serve(printer: &Printer, flags: &Flags, environment: Environment, mcp: &Mcp) 
             printer.say(Tone::Note, &format!("note: {id} is ended with the server: {command}"));
         }
         runtime.executor.registry().shutdown_all(CLEANUP).await;
+        if let Some(plugins) = &runtime.plugins {
+            plugins.shutdown().await;
+        }
         Ok(())
     });
     // A tool that blocks its thread must not keep us here.

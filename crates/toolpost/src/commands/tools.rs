@@ -11,7 +11,15 @@ use serde_json::{Value, json};
 use toolpost_core::{Definition, Entry, Snapshot, ToolError};
 
 pub(crate) fn run(runtime: Runtime, printer: &Printer, command: Option<&Tools>) -> u8 {
-    let result = match command.unwrap_or(&Tools::List) {
+    let command = command.unwrap_or(&Tools::List);
+    let notes = match command {
+        Tools::Show { name } => {
+            runtime.know(name).err().map(|error| error.message().to_owned()).into_iter().collect()
+        }
+        Tools::List | Tools::Export { .. } | Tools::Lint => runtime.know_all(),
+    };
+    notes.iter().for_each(|note| printer.say(Tone::Note, &format!("note: {}", harmless(note))));
+    let result = match command {
         Tools::List => list(&runtime, printer),
         Tools::Show { name } => show(&runtime, printer, name),
         Tools::Export { format } => export::run_export(&runtime, printer, *format),
@@ -29,7 +37,8 @@ pub(crate) fn run(runtime: Runtime, printer: &Printer, command: Option<&Tools>) 
 fn list(runtime: &Runtime, printer: &Printer) -> Result<(), ToolError> {
     let snapshot = runtime.executor.registry().snapshot();
     let dialect = runtime.context.dialect();
-    let (allowed, withheld): (Vec<_>, Vec<_>) = snapshot.all().partition(|entry| is_offered(runtime, entry));
+    let listed = snapshot.all().filter(|entry| snapshot.is_listed(entry));
+    let (allowed, withheld): (Vec<_>, Vec<_>) = listed.partition(|entry| is_offered(runtime, entry));
     let mut offered = Vec::new();
     let mut unknown_there = Vec::new();
     for entry in allowed {
@@ -55,6 +64,13 @@ fn list(runtime: &Runtime, printer: &Printer) -> Result<(), ToolError> {
         let reason = dialect.reason_against(entry.name()).unwrap_or_default();
         let message = format!("not offered in the dialect {}: {} ({reason})", dialect.name(), entry.name());
         printer.say(Tone::Note, &message);
+    }
+    match snapshot.unlisted().count() {
+        0 => {}
+        count => {
+            let message = format!("{count} more are held back to save tokens; `tool_search` finds them");
+            printer.say(Tone::Note, &message);
+        }
     }
     for entry in withheld {
         let needs = entry.spec().required;

@@ -92,7 +92,7 @@ pub(crate) fn price(source: &Source<'_>) -> usize {
 fn definitions(runtime: &Runtime) -> Result<Vec<Definition>, ToolError> {
     let snapshot = runtime.executor.registry().snapshot();
     let mut definitions = Vec::new();
-    for entry in snapshot.all().filter(|entry| is_offered(runtime, entry)) {
+    for entry in snapshot.all().filter(|entry| snapshot.is_listed(entry) && is_offered(runtime, entry)) {
         definitions.extend(snapshot.offer(entry, runtime.context.dialect())?);
     }
     Ok(definitions)
