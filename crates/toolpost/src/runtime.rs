@@ -2,6 +2,7 @@
 
 use crate::config::Config;
 use crate::config::answers::AnswerFiles;
+use crate::config::env::is_secret;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -10,7 +11,7 @@ use toolpost_core::{
     Code, Confirm, Context, Disk, EventSink, Executor, Locks, Registry, Services, Spill, SpillLimits, Texts,
     ToolError, Workspace,
 };
-use toolpost_plugins::{Plugins, Server, Settings};
+use toolpost_plugins::{Plugins, Reach, Server, Settings};
 
 /// Everything that a way in needs to run tools.
 pub struct Runtime {
@@ -85,6 +86,9 @@ impl Runtime {
     /// the list of all tools.
     pub fn add_servers(&mut self, config: &Config, servers: Vec<Server>) {
         let Some(root) = config.roots.first().filter(|_| !servers.is_empty()) else { return };
+        // What a server is given to show elsewhere is not for the model.
+        let redactor = config.redactor.and(servers.iter().flat_map(secrets));
+        self.context = self.context.rebuild().redactor(redactor).build();
         let settings = Settings::new(root, config.shell.environment.clone());
         self.plugins = Some(Plugins::new(servers, self.executor.registry(), settings));
     }
@@ -108,6 +112,29 @@ impl Runtime {
             Err(error) => return vec![error.message().to_owned()],
         };
         failed.into_iter().map(|(_, error)| error.message().to_owned()).chain(plugins.notes()).collect()
+    }
+}
+
+/// What in the entry of a server looks like a secret: variables by their names, headers that say who asks.
+fn secrets(server: &Server) -> Vec<(String, String)> {
+    match &server.reach {
+        Reach::Stdio { env, .. } => {
+            let secret = env.iter().filter(|(name, _)| is_secret(name));
+            secret.map(|(name, value)| (name.clone(), value.clone())).collect()
+        }
+        Reach::Http { headers, .. } => {
+            let says_who = |name: &str| {
+                let name = name.replace('-', "_");
+                is_secret(&name)
+                    || ["authorization", "cookie", "proxy_authorization"].contains(&&*name.to_lowercase())
+            };
+            let secret = headers.iter().filter(|(name, _)| says_who(name));
+            // The scheme before a token is none.
+            let bare = |value: &str| value.rsplit(' ').next().unwrap_or(value).to_owned();
+            secret
+                .flat_map(|(name, value)| [(name.clone(), value.clone()), (name.clone(), bare(value))])
+                .collect()
+        }
     }
 }
 

@@ -26,6 +26,7 @@ mod signals;
 mod terminal;
 mod tools;
 mod trust;
+mod upstream;
 mod whole;
 mod writers;
 

@@ -9,13 +9,13 @@ use std::sync::Mutex;
 static TURN: Mutex<()> = Mutex::new(());
 
 /// The packages that the tests use, and the folder below `target/` that holds them.
-pub(super) struct Wanted {
-    pub(super) folder: &'static str,
-    pub(super) packages: &'static [&'static str],
+pub(crate) struct Wanted {
+    pub(crate) folder: &'static str,
+    pub(crate) packages: &'static [&'static str],
 }
 
 /// A folder with these packages of npm and, to run them, their own Node.
-pub(super) fn npm(wanted: &Wanted) -> PathBuf {
+pub(crate) fn npm(wanted: &Wanted) -> PathBuf {
     install(wanted, |folder| {
         let mut command = Command::new("npm");
         command.args(["install", "--no-audit", "--no-fund", "--loglevel=error", "--prefix"]).arg(folder);
