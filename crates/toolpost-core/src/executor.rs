@@ -44,6 +44,9 @@ use std::time::Duration;
 /// Calls nested deeper than this (a tool that calls a tool that …) are refused.
 const MAX_CALL_DEPTH: usize = 8;
 
+/// A server that takes longer to start is spoken of.
+const QUIET: Duration = Duration::from_millis(500);
+
 /// Runs tools. Cheap to clone; all clones share registry, policy, hooks and records.
 ///
 /// ```
@@ -252,10 +255,19 @@ impl Executor {
         if snapshot.find(tool, ctx.dialect()).is_ok() || !upstream.may_have(tool) {
             return (snapshot, None);
         }
-        let ready = tokio::select! {
-            biased;
-            () = ctx.cancel().cancelled() => Err(run::cancelled(tool)),
-            ready = upstream.ready(tool) => ready,
+        let mut ready = upstream.ready(tool);
+        let mut patience = std::pin::pin!(tokio::time::sleep(QUIET));
+        let mut is_told = false;
+        let ready = loop {
+            tokio::select! {
+                biased;
+                () = ctx.cancel().cancelled() => break Err(run::cancelled(tool)),
+                ready = &mut ready => break ready,
+                () = &mut patience, if !is_told => {
+                    is_told = true;
+                    ctx.progress(format!("waiting for the server of `{tool}` to start"), Value::Null);
+                }
+            }
         };
         match ready {
             Ok(()) => (self.inner.registry.snapshot(), None),

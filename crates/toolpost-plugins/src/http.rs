@@ -122,6 +122,9 @@ impl Http {
         let bytes =
             read.map_err(|error| Fault::Gone(format!("its answer could not be read: {error}")))?.to_bytes();
         self.door.keep(sender);
+        if rpc::is_bloated(&bytes) {
+            return Err(Fault::Gone(rpc::BLOATED.to_owned()));
+        }
         let messages = rpc::parse(&bytes).ok_or_else(|| {
             Fault::Gone(format!("its answer is no message: `{}`", shown(&String::from_utf8_lossy(&bytes))))
         })?;

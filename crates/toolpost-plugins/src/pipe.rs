@@ -116,10 +116,13 @@ impl Pipe {
         lock(&self.waiting).clear();
     }
 
-    /// Takes one line of the server's output. Whether it may go on.
-    fn take(self: &Arc<Pipe>, line: &[u8]) -> bool {
+    /// Takes one line of the server's output, or says why it is the last.
+    fn take(self: &Arc<Pipe>, line: &[u8]) -> Result<(), &'static str> {
         if line.trim_ascii().is_empty() {
-            return true;
+            return Ok(());
+        }
+        if rpc::is_bloated(line) {
+            return Err(rpc::BLOATED);
         }
         let mut is_wanted = false;
         match rpc::parse(line) {
@@ -131,8 +134,11 @@ impl Pipe {
             None => self.complaint.odd(line),
         }
         let mut unwanted = lock(&self.unwanted);
-        *unwanted = if is_wanted { 0 } else { *unwanted + line.len() };
-        *unwanted <= MOST_UNWANTED
+        *unwanted = if is_wanted { 0 } else { *unwanted + line.len() + rpc::OVERHEAD };
+        match *unwanted <= MOST_UNWANTED {
+            true => Ok(()),
+            false => Err("it floods its output with what answers nothing"),
+        }
     }
 
     /// Whether the message is an answer that somebody waits for. One that comes twice, or to a request that was never

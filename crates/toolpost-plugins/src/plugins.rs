@@ -120,17 +120,21 @@ impl Plugins {
         notes.collect()
     }
 
-    /// Leaves all servers, and gives them a moment to end.
+    /// Leaves all servers. Those that have started get a moment for their farewell.
     pub async fn shutdown(&self) {
-        self.home.upstreams.iter().for_each(|upstream| upstream.leave());
-        // What is left is ended by its keeper, whether we are still there or not.
-        tokio::time::sleep(Duration::from_millis(20)).await;
+        let left = self.home.upstreams.iter().filter(|upstream| upstream.leave()).count();
+        if left > 0 {
+            // What is still there then is ended by its keeper, whether we are still there or not.
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
     }
 }
 
 impl Drop for Plugins {
     fn drop(&mut self) {
-        self.home.upstreams.iter().for_each(|upstream| upstream.leave());
+        for upstream in &self.home.upstreams {
+            upstream.leave();
+        }
     }
 }
 

@@ -69,6 +69,20 @@ impl fmt::Display for Fault {
     }
 }
 
+/// What the shortest message costs, in bytes, where a flood is measured: looking at it is work too.
+pub(crate) const OVERHEAD: usize = 256;
+
+/// So many parts a message may have: a byte of text can become a hundred in memory.
+const MOST_PARTS: usize = 1 << 20;
+
+/// What is said of a message that [`is_bloated`].
+pub(crate) const BLOATED: &str = "it sent a message of more than a million parts";
+
+/// Whether a text would take far more memory as a message than it does as a text.
+pub(crate) fn is_bloated(bytes: &[u8]) -> bool {
+    bytes.len() > MOST_PARTS && memchr::memchr_iter(b',', bytes).count() > MOST_PARTS
+}
+
 /// The messages of a text: one, or several in a batch as 2025-03-26 allows. None if it is no message.
 pub(crate) fn parse(bytes: &[u8]) -> Option<Vec<Incoming>> {
     match serde_json::from_slice::<Value>(bytes).ok()? {

@@ -8,8 +8,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use toolpost_core::{Answer, Context};
 
-/// Between two reports of progress; more often tells nobody anything.
-const PAUSE: Duration = Duration::from_millis(50);
+/// So many reports of progress are passed on within a second; more tell nobody anything.
+const MOST_REPORTS: usize = 20;
 
 /// So much of a server's question is shown.
 const LONGEST: usize = 1_000;
@@ -20,7 +20,8 @@ pub(crate) struct Running {
     server: String,
     /// What an HTTP request for it repeats of its arguments.
     headers: Vec<(String, String)>,
-    told: Mutex<Option<Instant>>,
+    /// Since when reports are counted, and how many there were.
+    told: Mutex<(Instant, usize)>,
     is_asking: AtomicBool,
     notes: Mutex<Vec<String>>,
 }
@@ -31,7 +32,7 @@ impl Running {
             ctx,
             server: server.to_owned(),
             headers,
-            told: Mutex::default(),
+            told: Mutex::new((Instant::now(), 0)),
             is_asking: AtomicBool::new(false),
             notes: Mutex::default(),
         }
@@ -44,10 +45,13 @@ impl Running {
     /// The server says how far it is.
     pub(crate) fn progress(&self, params: &Map<String, Value>) {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        if told.is_some_and(|at| at.elapsed() < PAUSE) {
+        if told.0.elapsed() > Duration::from_secs(1) {
+            *told = (Instant::now(), 0);
+        }
+        told.1 += 1;
+        if told.1 > MOST_REPORTS {
             return;
         }
-        *told = Some(Instant::now());
         drop(told);
         let message = params.get("message").and_then(Value::as_str).map(harmless);
         let number = |key: &str| params.get(key).cloned().filter(Value::is_number);

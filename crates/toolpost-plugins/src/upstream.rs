@@ -187,12 +187,16 @@ impl Upstream {
         }
     }
 
-    /// Leaves the server for good.
-    pub(crate) fn leave(&self) {
+    /// Leaves the server for good. Whether it had started.
+    pub(crate) fn leave(&self) -> bool {
         self.closing.cancel();
         let mut state = self.lock();
-        if let Phase::Up(connection) = std::mem::replace(&mut state.phase, Phase::Idle) {
-            connection.link.close("it was shut down");
+        match std::mem::replace(&mut state.phase, Phase::Idle) {
+            Phase::Up(connection) => {
+                connection.link.close("it was shut down");
+                true
+            }
+            Phase::Idle | Phase::Starting(_) | Phase::Down { .. } => false,
         }
     }
 

@@ -15,22 +15,20 @@ pub(super) struct Events {
 
 impl Events {
     /// Hands over the data of every event that these bytes complete.
-    pub(super) fn push(&mut self, bytes: &[u8], mut each: impl FnMut(&[u8])) -> Result<(), TooLong> {
-        for byte in bytes {
-            match byte {
-                b'\n' if std::mem::take(&mut self.is_after_return) => {}
-                b'\n' | b'\r' => {
-                    self.is_after_return = *byte == b'\r';
-                    self.end_of_line(&mut each);
-                }
-                byte => {
-                    self.is_after_return = false;
-                    self.line.push(*byte);
-                    if self.line.len() + self.data.len() > LONGEST {
-                        return Err(TooLong);
-                    }
-                }
+    pub(super) fn push(&mut self, mut bytes: &[u8], mut each: impl FnMut(&[u8])) -> Result<(), TooLong> {
+        while !bytes.is_empty() {
+            if std::mem::take(&mut self.is_after_return) {
+                bytes = bytes.strip_prefix(b"\n").unwrap_or(bytes);
             }
+            let end = memchr::memchr2(b'\n', b'\r', bytes);
+            self.line.extend_from_slice(&bytes[..end.unwrap_or(bytes.len())]);
+            if self.line.len() + self.data.len() > LONGEST {
+                return Err(TooLong);
+            }
+            let Some(end) = end else { return Ok(()) };
+            self.is_after_return = bytes[end] == b'\r';
+            self.end_of_line(&mut each);
+            bytes = &bytes[end + 1..];
         }
         Ok(())
     }

@@ -32,7 +32,14 @@ pub(super) async fn answer(
         let frame = frame.map_err(|error| Fault::Gone(format!("its answer was cut off: {error}")))?;
         let Some(bytes) = frame.data_ref() else { continue };
         unwanted += bytes.len();
+        let mut count = 0;
+        let mut is_bloated = false;
         let read = events.push(bytes, |data| {
+            is_bloated |= rpc::is_bloated(data);
+            count += 1;
+            if is_bloated {
+                return;
+            }
             for message in rpc::parse(data).into_iter().flatten() {
                 match message {
                     Message::Answer { id: Some(found), result } if found == id => {
@@ -42,15 +49,19 @@ pub(super) async fn answer(
                 }
             }
         });
+        unwanted += count * rpc::OVERHEAD;
         if answer.is_some() {
             break;
+        }
+        if is_bloated {
+            return Err(Fault::Gone(rpc::BLOATED.to_owned()));
         }
         if read.is_err() {
             return Err(Fault::Gone("it sent an event of more than 16 MiB".to_owned()));
         }
         // Who only listens is not waiting for an answer.
         if unwanted > MOST_UNWANTED && id != 0 && running.is_some() {
-            return Err(Fault::Gone("it floods its answer: 64 MiB came that answer nothing".to_owned()));
+            return Err(Fault::Gone("it floods its answer with what answers nothing".to_owned()));
         }
     }
     if answer.is_some() {

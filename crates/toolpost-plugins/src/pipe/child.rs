@@ -67,13 +67,17 @@ async fn read(mut stdout: PipeReceiver, pipe: Arc<Pipe>, _is_heard: oneshot::Sen
         if count == 0 {
             return;
         }
-        let mut may_go_on = true;
-        let read = lines.push(&piece[..count], |line| may_go_on &= pipe.take(line));
+        let mut taken = Ok(());
+        let read = lines.push(&piece[..count], |line| {
+            if taken.is_ok() {
+                taken = pipe.take(line);
+            }
+        });
         if read.is_err() {
             return pipe.close("it sent a line of more than 16 MiB");
         }
-        if !may_go_on {
-            return pipe.close("it floods its output: 64 MiB came that answer nothing");
+        if let Err(why) = taken {
+            return pipe.close(why);
         }
         if pipe.closing.is_cancelled() {
             return;

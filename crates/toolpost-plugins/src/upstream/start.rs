@@ -16,8 +16,11 @@ use tokio::sync::Notify;
 use toolpost_core::ToolError;
 use toolpost_process::Command;
 
+/// Several changes in so short a time are looked at once.
+const CALM: Duration = Duration::from_millis(100);
+
 /// Between two looks at a list that keeps changing.
-const CALM: Duration = Duration::from_millis(200);
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// Before a server is asked again to tell of changes.
 const LISTEN_AGAIN: Duration = Duration::from_secs(5);
@@ -105,6 +108,8 @@ impl Upstream {
                 if let Ok(Ok(listing)) = fetched {
                     let _ = upstream.publish(&connection, listing);
                 }
+                drop((upstream, connection));
+                tokio::time::sleep(PAUSE).await;
             }
         });
     }

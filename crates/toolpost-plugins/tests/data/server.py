@@ -87,6 +87,10 @@ def call(request):
     if MODE == "floods":
         while True:
             sys.stdout.write("flood " * 10000 + "\n")
+    if MODE == "bloats":
+        sys.stdout.write('{"jsonrpc":"2.0","id":%d,"result":{"content":[%s0]}}\n' % (request["id"], "[]," * 5000000))
+        sys.stdout.flush()
+        return
     if MODE == "floods-line":
         while True:
             sys.stdout.write("x" * 65536)

@@ -133,6 +133,9 @@ fn guarantee_26_one_that_floods() {
     check("floods-line", "echo", Duration::from_secs(4), |result| {
         says(result, Code::ExecutionError, &["a line of more than 16 MiB"]);
     });
+    check("bloats", "echo", Duration::from_secs(4), |result| {
+        says(result, Code::ExecutionError, &["more than a million parts"]);
+    });
     check("floods-stderr", "echo", Duration::from_secs(4), |result| assert_eq!(result.unwrap(), "nothing"));
 }
 

@@ -192,7 +192,9 @@ fn progress_is_passed_on_and_a_call_that_is_given_up_is_withdrawn() {
                 .events()
                 .into_iter()
                 .filter_map(|event| match &event.kind {
-                    EventKind::Progress { title, metadata } => Some(format!("{title} {metadata}")),
+                    EventKind::Progress { title, metadata } if title.starts_with("step") => {
+                        Some(format!("{title} {metadata}"))
+                    }
                     _ => None,
                 })
                 .collect();

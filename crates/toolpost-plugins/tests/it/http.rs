@@ -108,7 +108,7 @@ fn progress_and_questions_come_with_the_stream() {
                 .log
                 .events()
                 .iter()
-                .filter(|event| matches!(event.kind, EventKind::Progress { .. }))
+                .filter(|event| matches!(&event.kind, EventKind::Progress { title, .. } if title == "step"))
                 .count();
             assert_eq!(told, 3, "{mode}");
             world.end().await;

@@ -14,8 +14,13 @@ pub(crate) fn run(runtime: Runtime, printer: &Printer, flags: &CallFlags) -> u8 
         Ok(threads) => threads,
         Err(error) => return print(printer, flags, &refused(&flags.tool, error)),
     };
-    let status = threads.block_on(call(&runtime, printer, flags));
-    drop(runtime);
+    let status = threads.block_on(async {
+        let status = call(&runtime, printer, flags).await;
+        if let Some(plugins) = &runtime.plugins {
+            plugins.shutdown().await;
+        }
+        status
+    });
     // A tool that blocks its thread must not keep us here.
     threads.shutdown_timeout(Duration::from_millis(50));
     status
