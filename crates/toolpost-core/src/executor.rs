@@ -14,6 +14,7 @@ mod record;
 mod run;
 mod stats;
 mod turns;
+mod upstream;
 
 pub use builder::ExecutorBuilder;
 pub use call::{Call, Checked, Retry};
@@ -32,7 +33,7 @@ use crate::outcome::{Metadata, Outcome};
 use crate::policy::{Effect, Explanation, Policy, Request};
 use crate::registry::{Entry, Prepared, Registry, Resolved, Snapshot};
 use crate::schema::Repair;
-use crate::tool::{Definition, OutputBudget};
+use crate::tool::OutputBudget;
 use decide::Remembered;
 use futures_util::FutureExt;
 use record::Records;
@@ -43,9 +44,6 @@ use std::time::Duration;
 
 /// Calls nested deeper than this (a tool that calls a tool that …) are refused.
 const MAX_CALL_DEPTH: usize = 8;
-
-/// A server that takes longer to start is spoken of.
-const QUIET: Duration = Duration::from_millis(500);
 
 /// Runs tools. Cheap to clone; all clones share registry, policy, hooks and records.
 ///
@@ -241,51 +239,6 @@ impl Executor {
             self.tell(&ctx, &outcome);
             outcome
         })
-    }
-
-    /// The snapshot of a call: the one given, unless its tool is of a server that has yet to start. Then that is waited
-    /// for, and where it fails the reason is the call's.
-    async fn awaited(
-        &self,
-        snapshot: Arc<Snapshot>,
-        ctx: &Context,
-        tool: &str,
-    ) -> (Arc<Snapshot>, Option<ToolError>) {
-        let Some(upstream) = self.inner.registry.upstream() else { return (snapshot, None) };
-        if snapshot.find(tool, ctx.dialect()).is_ok() || !upstream.may_have(tool) {
-            return (snapshot, None);
-        }
-        let mut ready = upstream.ready(tool);
-        let mut patience = std::pin::pin!(tokio::time::sleep(QUIET));
-        let mut is_told = false;
-        let ready = loop {
-            tokio::select! {
-                biased;
-                () = ctx.cancel().cancelled() => break Err(run::cancelled(tool)),
-                ready = &mut ready => break ready,
-                () = &mut patience, if !is_told => {
-                    is_told = true;
-                    ctx.progress(format!("waiting for the server of `{tool}` to start"), Value::Null);
-                }
-            }
-        };
-        match ready {
-            Ok(()) => (self.inner.registry.snapshot(), None),
-            Err(why) => (snapshot, Some(why)),
-        }
-    }
-
-    /// See [`Context::unlisted`].
-    pub(crate) async fn unlisted(&self, ctx: &Context) -> (Vec<Definition>, Vec<(String, ToolError)>) {
-        let failed = match self.inner.registry.upstream() {
-            Some(upstream) => upstream.all_ready().await,
-            None => Vec::new(),
-        };
-        let snapshot = self.inner.registry.snapshot();
-        let policy = self.policy_for(ctx.session());
-        let offered = |entry: &&Arc<Entry>| policy.offers(entry.name(), entry.spec().required);
-        let offer = |entry: &Arc<Entry>| snapshot.offer(entry, ctx.dialect()).ok().flatten();
-        (snapshot.unlisted().filter(offered).filter_map(offer).collect(), failed)
     }
 
     /// The context of a call, before anything is known of its tool.

@@ -25,8 +25,8 @@ impl Link {
         running: Option<Arc<Running>>,
     ) -> Result<Value, Fault> {
         match self {
-            Link::Pipe(pipe) => pipe.request(method, params, running).await,
-            Link::Http(http) => http.request(method, params, running).await,
+            Link::Pipe(pipe) => Box::pin(pipe.request(method, params, running)).await,
+            Link::Http(http) => Box::pin(http.request(method, params, running)).await,
         }
     }
 
