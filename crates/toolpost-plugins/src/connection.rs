@@ -92,6 +92,11 @@ impl Connection {
         self.link.request(method, self.era.dressed(params), running).await
     }
 
+    /// Whether requests repeat some of their arguments as headers.
+    pub(crate) fn mirrors_headers(&self) -> bool {
+        self.era.is_modern() && matches!(self.link, Link::Http(_))
+    }
+
     pub(crate) fn is_alive(&self) -> bool {
         self.link.why_gone().is_none()
     }

@@ -19,9 +19,15 @@ pub(crate) fn content_of_yes(params: &Map<String, Value>) -> Result<Map<String, 
     let schema = params.get("requestedSchema");
     let field = |name: &str| schema.and_then(|schema| schema.get(name));
     let mut content = Map::new();
+    // What has a default need not be asked for, wanted or not.
+    for (name, property) in field("properties").and_then(Value::as_object).into_iter().flatten() {
+        if let Some(default) = property.get("default").filter(|value| !value.is_null()) {
+            content.insert(name.clone(), default.clone());
+        }
+    }
     for name in field("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str) {
         let property = field("properties").and_then(|all| all.get(name)).unwrap_or(&Value::Null);
-        let Some(value) = agreed(property) else {
+        let Some(value) = agreed(property).or_else(|| content.get(name).cloned()) else {
             return Err(format!("it wants `{name}`, and only yes or no can be asked for here"));
         };
         content.insert(name.to_owned(), value);
@@ -41,10 +47,7 @@ fn agreed(property: &Value) -> Option<Value> {
     };
     let word =
         AGREEMENT.iter().find_map(|agreement| words.iter().find(|word| word.eq_ignore_ascii_case(agreement)));
-    match word {
-        Some(word) => Some((*word).into()),
-        None => property.get("default").filter(|value| !value.is_null()).cloned(),
-    }
+    word.map(|word| (*word).into())
 }
 
 #[cfg(test)]
@@ -72,6 +75,8 @@ mod tests {
             Ok(json!({"a": "once"})),
         );
         check(form(json!({"type": "integer", "default": 3})), Ok(json!({"a": 3})));
+        let optional = json!({"requestedSchema": {"properties": {"a": {"default": "x"}, "b": {}}}});
+        check(optional, Ok(json!({"a": "x"})));
         check(form(json!({"type": "string"})), Err("wants `a`"));
         check(form(json!({"enum": ["red", "blue"]})), Err("wants `a`"));
         check(json!({"mode": "url", "url": "https://x.test/y"}), Err("https://x.test/y"));

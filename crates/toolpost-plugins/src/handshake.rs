@@ -25,10 +25,9 @@ pub(crate) async fn greet(
         return shake_hands(link, changed).await;
     }
     let asking = link.clone();
-    let mut discovery =
-        std::pin::pin!(asking.request("server/discover", Era::Modern.dressed(Map::new()), None));
+    let mut discovery = std::pin::pin!(discover(&asking));
     match tokio::time::timeout(PATIENCE.min(limit / 2), &mut discovery).await {
-        Ok(answer) => match judged(answer)? {
+        Ok(found) => match found? {
             Some(about) => Ok(modern(link, &about, changed)),
             None => shake_hands(link, changed).await,
         },
@@ -36,7 +35,7 @@ pub(crate) async fn greet(
             let mut shaking = std::pin::pin!(shake_hands(link.clone(), changed));
             tokio::select! {
                 biased;
-                answer = &mut discovery => match judged(answer)? {
+                found = &mut discovery => match found? {
                     Some(about) => Ok(modern(link, &about, changed)),
                     None => shaking.await,
                 },
@@ -46,13 +45,25 @@ pub(crate) async fn greet(
     }
 }
 
+/// Asks as one asks a modern server; once more if it says that it speaks what it was just asked in.
+async fn discover(link: &Link) -> Result<Option<Value>, Fault> {
+    let ask = || link.request("server/discover", Era::Modern.dressed(Map::new()), None);
+    match ask().await {
+        Err(Fault::Refused(Refusal { code: -32022, data, .. })) if speaks_modern(&data["supported"]) => {
+            judged(ask().await)
+        }
+        answer => judged(answer),
+    }
+}
+
+fn speaks_modern(versions: &Value) -> bool {
+    versions.as_array().is_some_and(|versions| versions.iter().any(|version| version == MODERN))
+}
+
 /// What a modern server says of itself; none where the answer is not one of a modern server that we can speak to.
 fn judged(answer: Result<Value, Fault>) -> Result<Option<Value>, Fault> {
     match answer {
-        Ok(about) => {
-            let speaks = |versions: &Vec<Value>| versions.iter().any(|version| version == MODERN);
-            Ok(about["supportedVersions"].as_array().is_some_and(speaks).then_some(about))
-        }
+        Ok(about) => Ok(speaks_modern(&about["supportedVersions"]).then_some(about)),
         // Headers or capabilities can only be wrong for a modern server.
         Err(Fault::Refused(Refusal { code: -32021 | -32020, .. })) => Ok(Some(Value::Null)),
         Err(Fault::Refused(_)) => Ok(None),

@@ -5,7 +5,7 @@ mod mirror;
 mod sse;
 mod stream;
 
-pub(crate) use mirror::mirrored;
+pub(crate) use mirror::{mirrored, problem as header_problem};
 
 use crate::era::{Era, MODERN};
 use crate::line::LONGEST;
@@ -18,7 +18,7 @@ use hyper::body::Incoming;
 use hyper::header::{ACCEPT, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -40,6 +40,8 @@ pub(crate) struct Http {
     headers: HeaderMap,
     next: AtomicU64,
     state: Mutex<State>,
+    /// The calls that run, by the numbers of their requests.
+    running: Mutex<HashMap<u64, Arc<Running>>>,
     changed: Arc<Notify>,
 }
 
@@ -66,7 +68,8 @@ impl Http {
             value.set_sensitive(true);
             all.insert(name, value);
         }
-        Ok(Arc::new(Http { door, headers: all, next: AtomicU64::new(1), state: Mutex::default(), changed }))
+        let (next, state, running) = (AtomicU64::new(1), Mutex::default(), Mutex::default());
+        Ok(Arc::new(Http { door, headers: all, next, state, running, changed }))
     }
 
     /// Sends a request and waits for its answer. Given up, the server is told so.
@@ -84,6 +87,9 @@ impl Http {
             return Err(Fault::Gone(why));
         }
         let request = self.post(method, &params, running.as_deref(), rpc::request(id, method, &params))?;
+        if let Some(running) = &running {
+            self.running.lock().unwrap_or_else(PoisonError::into_inner).insert(id, Arc::clone(running));
+        }
         let mut given_up = GivenUp { http: self, id, is_answered: method == "initialize" };
         let answer = self.exchange(method, id, request, running.as_ref()).await;
         given_up.is_answered = true;
@@ -111,7 +117,7 @@ impl Http {
             self.lock().session = response.headers().get(SESSION).cloned();
         }
         match is_stream(&response) {
-            true => stream::answer(self, response.into_body(), id, running, sender).await,
+            true => stream::Reading::new(self, id, running).to_the_answer(response.into_body(), sender).await,
             false => self.whole(response.into_body(), id, sender).await,
         }
     }
@@ -181,13 +187,28 @@ impl Http {
 
     /// Hears what concerns no request, as servers of old tell it, until they stop.
     pub(crate) async fn listen(self: &Arc<Http>) -> Result<(), Fault> {
+        let (body, sender) = self.open_stream(None).await?;
+        stream::Reading::new(self, 0, None).run(body, sender).await.map(drop)
+    }
+
+    /// The stream of a server of old; where an event is named, what has come since.
+    async fn open_stream(&self, since: Option<&str>) -> Result<(Incoming, Sender), Fault> {
         let mut request = self.dressed(Method::GET, Bytes::new())?;
-        request.headers_mut().insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+        let headers = request.headers_mut();
+        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+        if let Some(since) = since.and_then(|since| HeaderValue::from_str(since).ok()) {
+            headers.insert("last-event-id", since);
+        }
         let (response, sender) = self.door.send(request).await.map_err(Fault::Gone)?;
         match response.status().is_success() && is_stream(&response) {
-            true => stream::answer(self, response.into_body(), 0, None, sender).await.map(drop),
+            true => Ok((response.into_body(), sender)),
             false => Err(Fault::Status { status: response.status().as_u16(), text: String::new() }),
         }
+    }
+
+    /// The calls that run.
+    fn all_running(&self) -> Vec<Arc<Running>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
     }
 
     pub(crate) fn greeted(&self, era: Era) {
@@ -281,6 +302,7 @@ struct GivenUp<'a> {
 
 impl Drop for GivenUp<'_> {
     fn drop(&mut self) {
+        self.http.running.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
         let is_legacy = matches!(self.http.lock().era, Some(Era::Legacy(_)));
         if !self.is_answered && is_legacy {
             self.http.notify("notifications/cancelled", &json!({"requestId": self.id, "reason": "given up"}));

@@ -2,6 +2,7 @@
 
 use crate::complaint::harmless;
 use crate::connection::Connection;
+use crate::http::header_problem;
 use crate::rpc::{Fault, Refusal, take};
 use crate::server::Server;
 use serde_json::{Map, Value, json};
@@ -75,12 +76,13 @@ pub(crate) async fn fetch(connection: &Connection, server: &Server) -> Result<Li
         }
     }
     let server = server.clone();
+    let mirrors_headers = connection.mirrors_headers();
     // A thousand schemas are some work, which must not hold up other calls.
-    let read = tokio::task::spawn_blocking(move || read(raw, &server)).await;
+    let read = tokio::task::spawn_blocking(move || read(raw, &server, mirrors_headers)).await;
     read.map_err(|error| Fault::Gone(format!("its list of tools could not be read: {error}")))
 }
 
-fn read(raw: Vec<Value>, server: &Server) -> Listing {
+fn read(raw: Vec<Value>, server: &Server, mirrors_headers: bool) -> Listing {
     let mut listing = Listing::default();
     let mut names = HashSet::new();
     let mut room = LARGEST_LIST;
@@ -93,7 +95,11 @@ fn read(raw: Vec<Value>, server: &Server) -> Listing {
         if !server.wants(&name) {
             continue;
         }
-        match one(tool, &name, &mut room) {
+        let read = one(tool, &name, &mut room).and_then(|listed| match header_problem(&listed.input) {
+            Some(problem) if mirrors_headers => Err(problem),
+            _ => Ok(listed),
+        });
+        match read {
             Ok(_) if !names.insert(name.clone()) => {}
             Ok(listed) => listing.tools.push(listed),
             Err(why) => {

@@ -7,7 +7,7 @@ mod child;
 
 use crate::complaint::Complaint;
 use crate::rpc::{self, Fault, Incoming, Refusal};
-use crate::running::Running;
+use crate::running::{self, Running};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -170,24 +170,17 @@ impl Pipe {
             "ping" => Ok(json!({})),
             "elicitation/create" => {
                 // Nothing in the request says which call it is for.
-                let mut all: Vec<Arc<Running>> =
+                let all =
                     lock(&self.waiting).values().filter_map(|waiting| waiting.running.clone()).collect();
-                match (all.pop(), all.is_empty()) {
-                    (Some(running), true) => {
-                        let pipe = Arc::clone(self);
-                        tokio::spawn(async move {
-                            let result = running.asked(&params).await;
-                            let _ = pipe.out.try_send(rpc::answer(&id, &Ok(result)));
-                        });
-                        return;
-                    }
-                    (Some(running), false) => {
-                        let note = "it asked something while several calls ran, and did not say for which; it was declined";
-                        all.into_iter().chain([running]).for_each(|running| running.note(note.to_owned()));
-                        Ok(json!({"action": "decline"}))
-                    }
-                    (None, _) => Ok(json!({"action": "decline"})),
+                if let Some(running) = running::only(all) {
+                    let pipe = Arc::clone(self);
+                    tokio::spawn(async move {
+                        let result = running.asked(&params).await;
+                        let _ = pipe.out.try_send(rpc::answer(&id, &Ok(result)));
+                    });
+                    return;
                 }
+                Ok(json!({"action": "decline"}))
             }
             _ => Err(rpc::unsupported(method)),
         };

@@ -4,7 +4,7 @@ use crate::complaint::harmless;
 use crate::form;
 use serde_json::{Map, Value, json};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use toolpost_core::{Answer, Context};
 
@@ -114,6 +114,18 @@ impl Running {
     pub(crate) fn take_notes(&self) -> Vec<String> {
         std::mem::take(&mut self.notes.lock().unwrap_or_else(PoisonError::into_inner))
     }
+}
+
+/// The call that a question is for which does not say so: the only one that runs. Where there are several, each is told
+/// why the answer was no.
+pub(crate) fn only(mut all: Vec<Arc<Running>>) -> Option<Arc<Running>> {
+    let last = all.pop()?;
+    if all.is_empty() {
+        return Some(last);
+    }
+    let note = "it asked something while several calls ran, and did not say for which; it was declined";
+    all.into_iter().chain([last]).for_each(|running| running.note(note.to_owned()));
+    None
 }
 
 fn message(params: &Map<String, Value>) -> String {

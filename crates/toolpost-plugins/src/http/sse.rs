@@ -1,6 +1,10 @@
-//! Events out of a stream of bytes, as the standard for server-sent events has them. Only their data matters here.
+//! Events out of a stream of bytes, as the standard for server-sent events has them: their data, the name of the last one,
+//! and how long to wait before asking for more.
 
 use crate::line::{LONGEST, TooLong};
+
+/// The longest name of an event that is remembered.
+const LONGEST_NAME: usize = 1_000;
 
 /// The beginning of an event, until the rest comes.
 #[derive(Default)]
@@ -11,6 +15,10 @@ pub(super) struct Events {
     /// The last byte was a carriage return: a line feed after it ends nothing more.
     is_after_return: bool,
     is_begun: bool,
+    /// The name of the last event, by which a stream that was cut is taken up again.
+    pub(super) last: Option<String>,
+    /// How long to wait before that, in milliseconds.
+    pub(super) retry: Option<u64>,
 }
 
 impl Events {
@@ -43,14 +51,23 @@ impl Events {
             if std::mem::take(&mut self.has_data) {
                 each(&std::mem::take(&mut self.data));
             }
-        } else if let Some(rest) = text.strip_prefix(b"data")
-            && (rest.is_empty() || rest[0] == b':')
-        {
-            let value = rest.strip_prefix(b":").unwrap_or(rest);
-            if std::mem::replace(&mut self.has_data, true) {
-                self.data.push(b'\n');
+            return;
+        }
+        let colon = memchr::memchr(b':', text).unwrap_or(text.len());
+        let (field, value) = (&text[..colon], text.get(colon + 1..).unwrap_or_default());
+        let value = value.strip_prefix(b" ").unwrap_or(value);
+        match field {
+            b"data" => {
+                if std::mem::replace(&mut self.has_data, true) {
+                    self.data.push(b'\n');
+                }
+                self.data.extend_from_slice(value);
             }
-            self.data.extend_from_slice(value.strip_prefix(b" ").unwrap_or(value));
+            b"id" if !value.contains(&0) && value.len() <= LONGEST_NAME => {
+                self.last = String::from_utf8(value.to_vec()).ok().filter(|name| !name.is_empty());
+            }
+            b"retry" => self.retry = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok()),
+            _ => {}
         }
     }
 }
@@ -76,6 +93,9 @@ mod tests {
         check("\u{feff}data:a\r\n\r\ndata: b\r\rdata: ä\n\n", &["a", "b", "ä"]);
         check(": ping\n\nevent: message\nid: 7\ndata: {\"a\":\ndata: 1}\nretry: 3\n\n", &["{\"a\":\n1}"]);
         check("data\n\ndata:\n\n", &["", ""]);
+        let mut events = Events::default();
+        events.push(b"id: a7\nretry: 500\ndata:\n\nretry: soon\n", |_| ()).unwrap();
+        assert_eq!((events.last.as_deref(), events.retry), (Some("a7"), None));
         check("database: x\n\ndata: never ended\n", &[]);
     }
 }

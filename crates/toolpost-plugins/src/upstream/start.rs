@@ -114,11 +114,12 @@ impl Upstream {
         });
     }
 
-    /// Asks the server to tell of changes. One of old on a pipe does so unasked.
+    /// Asks the server to tell of changes. One of old on a pipe does so unasked; one at an address has a stream for that,
+    /// and for questions.
     pub(super) fn follow(self: &Arc<Upstream>, connection: &Arc<Connection>) {
         let link = connection.link.clone();
         let is_modern = connection.era.is_modern();
-        if !connection.tells_changes || (!is_modern && self.is_program()) {
+        if is_modern && !connection.tells_changes || !is_modern && self.is_program() {
             return;
         }
         tokio::spawn(async move {

@@ -52,7 +52,12 @@ fn check_with(
         };
         let ((outcome, took), slowest) = tokio::join!(called, meanwhile);
         let grown = memory("VmHWM:").saturating_sub(before);
-        println!("{mode}: {took:?}, +{} MiB, others at most {slowest:?}", grown >> 20);
+        println!(
+            "measure: guarantee 26: {mode} {} ms, +{} MiB, others at most {} ms",
+            took.as_millis(),
+            grown >> 20,
+            slowest.as_millis()
+        );
         assert!(took < limit, "{mode} took {took:?}");
         assert!(grown < MEMORY, "{mode} took {grown} bytes");
         assert!(slowest < Duration::from_secs(2), "{mode} held up others for {slowest:?}");

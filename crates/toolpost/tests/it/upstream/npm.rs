@@ -95,6 +95,9 @@ fn the_server_of_everything_is_listed_and_called() {
         let long = json!({"duration": 0.5, "steps": 2});
         let long = text(&runtime, "everything/trigger-long-running-operation", long).await;
         assert!(long.contains("completed"), "{long}");
+        // Its form wants a name, which cannot be asked for here.
+        let asked = text(&runtime, "everything/trigger-elicitation-request", json!({})).await;
+        assert!(asked.contains("declined") && asked.contains("it wants `name`"), "{asked}");
         end(runtime, &home).await;
     });
 }

@@ -3,7 +3,8 @@
 use super::{address, call, end, python, run, runtime, text, until};
 use crate::Home;
 use serde_json::json;
-use std::net::SocketAddr;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use tokio::task::JoinHandle;
 use toolpost::Runtime;
@@ -33,6 +34,26 @@ async fn serve(runtime: &Runtime) -> (SocketAddr, JoinHandle<()>) {
 fn client(home: &Home, at: SocketAddr) -> Runtime {
     let flags = ["--policy", "privileged"];
     runtime(home, &flags, true, vec![address("host", format!("http://{at}/mcp"), &[])])
+}
+
+/// A call by a client that knows a name which no list has told it.
+fn posted(at: SocketAddr, tool: &str) -> String {
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let params = json!({"name": tool, "arguments": {}, "_meta": meta});
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).to_string();
+    let mut stream = TcpStream::connect(at).unwrap();
+    let head = format!(
+        "POST /mcp HTTP/1.1\r\nHost: {at}\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
+         MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: {tool}\r\nConnection: close\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    );
+    stream.write_all(format!("{head}{body}").as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
 }
 
 #[test]
@@ -71,7 +92,8 @@ fn what_is_held_back_is_found_and_called() {
         assert_eq!(found.data["heldBack"], 1000);
         assert_eq!(found.data["tools"][0]["name"], "mcp__many__tool_0777", "{}", found.text);
         assert!(!client.executor.registry().has("mcp__host__mcp__many__tool_0777"), "it is in no list");
-        assert_eq!(text(&host, "many/tool_0777", json!({})).await, "called tool_0777");
+        let named = tokio::task::spawn_blocking(move || posted(at, "mcp__many__tool_0777")).await.unwrap();
+        assert!(named.contains("called tool_0777"), "whoever knows its name calls it: {named}");
         let names = client.executor.registry().names();
         let ours = names.iter().filter(|name| name.starts_with("mcp__host__")).count();
         assert_eq!(ours, 13, "{names:?}");
