@@ -9,6 +9,7 @@ mod call;
 mod decide;
 mod guard;
 mod hook;
+mod listing;
 mod preview;
 mod record;
 mod run;
@@ -19,6 +20,7 @@ mod upstream;
 pub use builder::ExecutorBuilder;
 pub use call::{Call, Checked, Retry};
 pub use hook::{Hook, Verdict};
+pub use listing::Listing;
 pub(crate) use run::{panic_message, payload_message};
 pub use stats::{Stats, ToolStats};
 

@@ -44,7 +44,9 @@ pub use context::{Context, ContextBuilder, Extra, Ground, HeldBack, Ids, Reach, 
 pub use dialect::Dialect;
 pub use error::{Code, ToolError};
 pub use event::{Event, EventKind, EventSink, MemoryLog, NoEvents, Sinks};
-pub use executor::{Call, Checked, Executor, ExecutorBuilder, Hook, Retry, Stats, ToolStats, Verdict};
+pub use executor::{
+    Call, Checked, Executor, ExecutorBuilder, Hook, Listing, Retry, Stats, ToolStats, Verdict,
+};
 pub use future::BoxFuture;
 pub use id::new_id;
 pub use nearest::nearest;
@@ -54,7 +56,7 @@ pub use outcome::{
 pub use pack::{Manifest, ManifestFile, Pack, PackTool, RiskProfile, assert_allowed, resolve_packs};
 pub use policy::{Policy, Profile};
 pub use redact::{RedactingWriter, Redactor};
-pub use registry::{Draft, Entry, Prepared, Registry, Resolved, Snapshot};
+pub use registry::{Draft, Entry, Prepared, Registry, Resolved, Shelves, Snapshot};
 pub use schema::{MAX_DEPTH, Problem, Repair, Schema, arguments_of, data_of};
 pub use seen::Seen;
 pub use spill::{HANDLE_PREFIX, Spill, SpillFile, SpillLimits};

@@ -1,9 +1,11 @@
 //! Which tools there are. Readers get a snapshot that never changes under them; writers swap in the next one.
 
 mod entry;
+mod shelves;
 
 pub(crate) use entry::AbortOnDrop;
 pub use entry::{Entry, Prepared};
+pub use shelves::Shelves;
 
 use crate::alias::Alias;
 use crate::capability::Capability;
@@ -69,14 +71,14 @@ impl Registry {
         let mut draft = Draft {
             tools: current.tools.clone(),
             aliases: current.aliases.clone(),
-            unlisted: current.unlisted.clone(),
+            shelves: current.shelves.clone(),
             texts: self.texts.clone(),
         };
         let value = change(&mut draft)?;
         let next = Snapshot {
             tools: draft.tools,
             aliases: draft.aliases,
-            unlisted: draft.unlisted,
+            shelves: draft.shelves,
             generation: current.generation + 1,
         };
         let generation = next.generation;
@@ -182,7 +184,7 @@ impl Registry {
 pub struct Snapshot {
     tools: IndexMap<String, Arc<Entry>>,
     aliases: BTreeMap<String, Arc<Alias>>,
-    unlisted: Arc<BTreeSet<String>>,
+    shelves: Arc<Shelves>,
     generation: u64,
 }
 
@@ -244,18 +246,14 @@ impl Snapshot {
         self.tools.values()
     }
 
-    /// Whether a tool belongs into lists. One that is held back to save tokens does not, and can be called all the same;
-    /// the tool that finds those does only where there are any.
-    pub fn is_listed(&self, entry: &Entry) -> bool {
-        match entry.spec().finds_unlisted {
-            true => !self.unlisted.is_empty(),
-            false => !self.unlisted.contains(entry.name()),
-        }
+    /// The tool of this canonical name.
+    pub fn get(&self, name: &str) -> Option<&Arc<Entry>> {
+        self.tools.get(name)
     }
 
-    /// The tools that are held back from lists, in the order of registration.
-    pub fn unlisted(&self) -> impl Iterator<Item = &Arc<Entry>> {
-        self.tools.values().filter(|entry| self.unlisted.contains(entry.name()))
+    /// The tools that may be held back from lists.
+    pub fn shelves(&self) -> &Shelves {
+        &self.shelves
     }
 
     /// The aliases that were added to this registry, by name.
@@ -307,7 +305,7 @@ impl Snapshot {
 pub struct Draft {
     tools: IndexMap<String, Arc<Entry>>,
     aliases: BTreeMap<String, Arc<Alias>>,
-    unlisted: Arc<BTreeSet<String>>,
+    shelves: Arc<Shelves>,
     texts: Arc<Texts>,
 }
 
@@ -351,9 +349,9 @@ impl Draft {
         self.check_free(name).is_ok() && dialect::resolving(name).next().is_none()
     }
 
-    /// Holds these tools back from lists, and no others.
-    pub fn hold_back(&mut self, names: BTreeSet<String>) {
-        self.unlisted = Arc::new(names);
+    /// Says which tools may be held back from lists, in place of what was said before.
+    pub fn shelve(&mut self, shelves: Shelves) {
+        self.shelves = Arc::new(shelves);
     }
 
     /// Puts the tools in the order of a key; those of one key stay as they are.

@@ -117,7 +117,7 @@ impl Http {
             self.lock().session = response.headers().get(SESSION).cloned();
         }
         match is_stream(&response) {
-            true => stream::Reading::new(self, id, running).to_the_answer(response.into_body(), sender).await,
+            true => stream::Reading::new(self, id, running).finish(response.into_body(), sender).await,
             false => self.whole(response.into_body(), id, sender).await,
         }
     }

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
-use toolpost_core::{BoxFuture, Manifest, Pack, Registry, ToolError, Upstream as Source, tokens};
+use toolpost_core::{BoxFuture, Manifest, Pack, Registry, Shelves, ToolError, Upstream as Source, tokens};
 
 /// What a host says about its servers.
 #[derive(Debug, Clone)]
@@ -64,7 +64,6 @@ struct Published {
     pack: Option<Arc<Pack>>,
     tools: Vec<Named>,
     notes: Vec<String>,
-    tokens: usize,
 }
 
 impl Plugins {
@@ -217,7 +216,7 @@ impl Home {
             names::spell(draft, published.iter().flatten().flat_map(|one| &one.tools));
             let places = places(&published);
             draft.sort_by_key(|name| places.get(name).copied());
-            draft.hold_back(self.held_back(&published));
+            draft.shelve(self.shelves(&published));
             Ok(())
         });
         if changed.is_err()
@@ -246,26 +245,15 @@ impl Home {
             let named = Named::new(upstream, listed, &mut taken);
             tools.push(named);
         }
-        let tokens = tools.iter().map(|tool| price(&tool.name, &tool.listed)).sum();
         let pack = pack(upstream, &tools, version)?.map(Arc::new);
-        Ok(Published { pack, tools, notes: listing.notes, tokens })
+        Ok(Published { pack, tools, notes: listing.notes })
     }
 
-    /// The tools of the servers that do not fit into the list. A server is listed whole or not at all, in the order of
-    /// the configuration, so that what is listed does not depend on who started first.
-    fn held_back(&self, published: &[Option<Published>]) -> BTreeSet<String> {
-        let (mut count, mut tokens) = (0, 0);
-        let mut held_back = BTreeSet::new();
-        for one in published.iter().flatten() {
-            let fits = count + one.tools.len() <= self.most_tools && tokens + one.tokens <= self.most_tokens;
-            if fits {
-                count += one.tools.len();
-                tokens += one.tokens;
-            } else {
-                held_back.extend(one.tools.iter().map(|tool| tool.name.clone()));
-            }
-        }
-        held_back
+    /// The tools of the servers, of which those are listed that fit: the servers in the order of the configuration.
+    fn shelves(&self, published: &[Option<Published>]) -> Shelves {
+        let price = |tool: &Named| (tool.name.clone(), price(&tool.name, &tool.listed));
+        let groups = published.iter().flatten().map(|one| one.tools.iter().map(price).collect());
+        Shelves { groups: groups.collect(), most_tools: self.most_tools, most_tokens: self.most_tokens }
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Option<Published>>> {

@@ -51,10 +51,8 @@ impl Executor {
             Some(upstream) => upstream.all_ready().await,
             None => Vec::new(),
         };
-        let snapshot = self.inner.registry.snapshot();
-        let policy = self.policy_for(ctx.session());
-        let offered = |entry: &&Arc<Entry>| policy.offers(entry.name(), entry.spec().required);
-        let offer = |entry: &Arc<Entry>| snapshot.offer(entry, ctx.dialect()).ok().flatten();
-        (snapshot.unlisted().filter(offered).filter_map(offer).collect(), failed)
+        let listing = self.listing(ctx);
+        let offer = |entry: &Arc<Entry>| listing.snapshot.offer(entry, ctx.dialect()).ok().flatten();
+        (listing.held_back.iter().filter_map(offer).collect(), failed)
     }
 }

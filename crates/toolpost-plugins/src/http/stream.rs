@@ -44,7 +44,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Reads until the answer comes, in this stream or in one that goes on where it ended.
-    pub(super) async fn to_the_answer(mut self, body: Incoming, sender: Sender) -> Result<Value, Fault> {
+    pub(super) async fn finish(mut self, body: Incoming, sender: Sender) -> Result<Value, Fault> {
         let (mut body, mut sender) = (body, sender);
         for _ in 0..MOST_STREAMS {
             let ended = self.run(body, sender).await;

@@ -2,9 +2,8 @@
 
 use crate::run;
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
 use std::sync::Arc;
-use toolpost_core::{Context, Executor, Outcome, Output, Policy, Registry, Spec, dynamic};
+use toolpost_core::{Context, Executor, Outcome, Output, Policy, Registry, Shelves, Spec, dynamic};
 use toolpost_tools::meta::ToolSearch;
 
 /// A registry in which all of these are held back.
@@ -21,10 +20,10 @@ fn executor(tools: &[(&str, &str)], policy: Policy) -> Executor {
             .register(dynamic(spec, schema, |_, _| async { Ok(Output::new("", "done", Value::Null)) }))
             .unwrap();
     }
-    let names: BTreeSet<String> = tools.iter().map(|(name, _)| (*name).to_owned()).collect();
+    let names = tools.iter().map(|(name, _)| ((*name).to_owned(), 1)).collect();
     registry
         .change(|draft| {
-            draft.hold_back(names);
+            draft.shelve(Shelves { groups: vec![names], most_tools: 0, most_tokens: 0 });
             Ok(())
         })
         .unwrap();
@@ -86,11 +85,11 @@ fn it_says_when_there_is_nothing_or_too_much() {
 
 #[test]
 fn it_is_listed_only_where_something_is_held_back() {
-    for (tools, expected) in [(&TOOLS[..], vec!["tool_search"]), (&[], vec![])] {
+    let refused = [TOOLS[3]];
+    for (tools, expected) in [(&TOOLS[..], vec!["tool_search"]), (&refused, vec![]), (&[], vec![])] {
         let executor = executor(tools, Policy::default());
-        let snapshot = executor.registry().snapshot();
-        let listed: Vec<&str> =
-            snapshot.all().filter(|entry| snapshot.is_listed(entry)).map(|entry| entry.name()).collect();
+        let listing = executor.listing(&Context::in_memory());
+        let listed: Vec<&str> = listing.listed.iter().map(|entry| entry.name()).collect();
         assert_eq!(listed, expected);
     }
 }

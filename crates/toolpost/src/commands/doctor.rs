@@ -377,7 +377,7 @@ fn tools(
     toolpost_tools::register_default(&registry, &Services::default(), &toolpost_tools::Settings::default())?;
     let snapshot = registry.snapshot();
     let mut tools = Vec::new();
-    for entry in snapshot.all().filter(|entry| snapshot.is_listed(entry)) {
+    for entry in snapshot.all().filter(|entry| !entry.spec().finds_unlisted) {
         let definition = snapshot.offer(entry, &values.dialect.value)?;
         let spec = entry.spec();
         tools.push(Tool {

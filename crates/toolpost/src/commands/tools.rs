@@ -8,7 +8,7 @@ use crate::cli::Tools;
 use crate::output::{Printer, Tone, harmless};
 use crate::runtime::Runtime;
 use serde_json::{Value, json};
-use toolpost_core::{Definition, Entry, Snapshot, ToolError};
+use toolpost_core::{Definition, Entry, Listing, Snapshot, ToolError};
 
 pub(crate) fn run(runtime: Runtime, printer: &Printer, command: Option<&Tools>) -> u8 {
     let command = command.unwrap_or(&Tools::List);
@@ -35,13 +35,11 @@ pub(crate) fn run(runtime: Runtime, printer: &Printer, command: Option<&Tools>) 
 }
 
 fn list(runtime: &Runtime, printer: &Printer) -> Result<(), ToolError> {
-    let snapshot = runtime.executor.registry().snapshot();
+    let Listing { snapshot, listed, held_back, refused } = runtime.executor.listing(&runtime.context);
     let dialect = runtime.context.dialect();
-    let listed = snapshot.all().filter(|entry| snapshot.is_listed(entry));
-    let (allowed, withheld): (Vec<_>, Vec<_>) = listed.partition(|entry| is_offered(runtime, entry));
     let mut offered = Vec::new();
     let mut unknown_there = Vec::new();
-    for entry in allowed {
+    for entry in &listed {
         match snapshot.offer(entry, dialect)? {
             Some(definition) => offered.push((entry, definition)),
             None => unknown_there.push(entry),
@@ -65,14 +63,14 @@ fn list(runtime: &Runtime, printer: &Printer) -> Result<(), ToolError> {
         let message = format!("not offered in the dialect {}: {} ({reason})", dialect.name(), entry.name());
         printer.say(Tone::Note, &message);
     }
-    match snapshot.unlisted().count() {
+    match held_back.len() {
         0 => {}
         count => {
             let message = format!("{count} more are held back to save tokens; `tool_search` finds them");
             printer.say(Tone::Note, &message);
         }
     }
-    for entry in withheld {
+    for entry in refused {
         let needs = entry.spec().required;
         printer.say(Tone::Note, &format!("not offered under this policy: {} (needs {needs})", entry.name()));
     }
@@ -167,10 +165,4 @@ fn other_names(snapshot: &Snapshot, entry: &Entry, shown: &Definition) -> Vec<St
     names.extend(snapshot.other_names(entry.name()));
     names.retain(|name| *name != shown.name);
     names
-}
-
-fn is_offered(runtime: &Runtime, entry: &Entry) -> bool {
-    let spec = entry.spec();
-    runtime.executor.policy_for(runtime.context.session()).offers(&spec.name, spec.required)
-        && spec.needs.iter().all(|need| runtime.context.has(*need))
 }
