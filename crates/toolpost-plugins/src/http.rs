@@ -1,13 +1,14 @@
 //! A server at an address: each request is a POST, each answer a JSON text or a stream of events.
 
 mod door;
+mod dress;
 mod mirror;
 mod sse;
 mod stream;
 
 pub(crate) use mirror::{mirrored, problem as header_problem};
 
-use crate::era::{Era, MODERN};
+use crate::era::Era;
 use crate::line::LONGEST;
 use crate::rpc::{self, Fault, Incoming as Message};
 use crate::running::Running;
@@ -15,7 +16,7 @@ use bytes::Bytes;
 use door::{Door, Sender};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Incoming;
-use hyper::header::{ACCEPT, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue};
+use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, HashMap};
@@ -25,7 +26,6 @@ use std::time::Duration;
 use tokio::sync::Notify;
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
-const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 
 /// So much of an answer that is none is shown.
 const LONGEST_SHOWN: usize = 300;
@@ -236,60 +236,6 @@ impl Http {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// A message to the server.
-    fn post(
-        &self,
-        method: &str,
-        params: &Map<String, Value>,
-        running: Option<&Running>,
-        message: String,
-    ) -> Result<Request<Full<Bytes>>, Fault> {
-        let mut request = self.dressed(Method::POST, message.into())?;
-        let is_modern = method == "server/discover" || self.lock().era == Some(Era::Modern);
-        let headers = request.headers_mut();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
-        if !is_modern || method.is_empty() {
-            return Ok(request);
-        }
-        headers.insert(VERSION, HeaderValue::from_static(MODERN));
-        let mut mirror = vec![("mcp-method".to_owned(), method.to_owned())];
-        if method == "tools/call"
-            && let Some(name) = params.get("name").and_then(Value::as_str)
-        {
-            mirror.push(("mcp-name".to_owned(), mirror::encoded(name)));
-        }
-        mirror.extend(running.into_iter().flat_map(|running| running.headers().iter().cloned()));
-        for (name, value) in mirror {
-            // Both were checked or encoded where they were made.
-            if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) {
-                headers.insert(name, value);
-            }
-        }
-        Ok(request)
-    }
-
-    /// A request with all that every request has.
-    fn dressed(&self, method: Method, body: Bytes) -> Result<Request<Full<Bytes>>, Fault> {
-        let mut request = Request::new(Full::new(body));
-        *request.method_mut() = method;
-        *request.uri_mut() =
-            self.door.path().parse().map_err(|_| Fault::Gone("its path cannot be sent".to_owned()))?;
-        let headers = request.headers_mut();
-        headers.extend(self.headers.clone());
-        if let Ok(host) = HeaderValue::from_str(self.door.authority()) {
-            headers.insert(HOST, host);
-        }
-        let state = self.lock();
-        if let Some(era) = state.era {
-            headers.insert(VERSION, HeaderValue::from_static(era.version()));
-        }
-        if let Some(session) = &state.session {
-            headers.insert(SESSION, session.clone());
-        }
-        Ok(request)
     }
 }
 

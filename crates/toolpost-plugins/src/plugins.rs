@@ -1,49 +1,21 @@
 //! All servers: which names are theirs, their packs in the registry, and what is held back from lists.
 
 mod names;
+mod pack;
+mod settings;
 
-use crate::listed::{Listed, Listing};
+pub use settings::Settings;
+
+use crate::listed::Listing;
 use crate::names as spelled;
 use crate::server::Server;
-use crate::tool;
 use crate::upstream::Upstream;
 use names::Named;
-use serde_json::json;
+use pack::{pack, price};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
-use toolpost_core::{BoxFuture, Manifest, Pack, Registry, Shelves, ToolError, Upstream as Source, tokens};
-
-/// What a host says about its servers.
-#[derive(Debug, Clone)]
-pub struct Settings {
-    /// The environment of every child, beside what its own entry says.
-    pub environment: Vec<(String, String)>,
-    /// The folder that children start in, unless their entry names another.
-    pub root: PathBuf,
-    /// So many tools of servers are listed; the others are found by `tool_search`.
-    pub most_tools: usize,
-    /// The declarations of the listed tools of servers have so many tokens together, about.
-    pub most_tokens: usize,
-}
-
-impl Settings {
-    /// So many tools are listed where nothing else is said.
-    pub const MOST_TOOLS: usize = 40;
-    /// So many tokens of declarations.
-    pub const MOST_TOKENS: usize = 10_000;
-
-    /// Children start in this folder, with this environment.
-    pub fn new(root: impl Into<PathBuf>, environment: Vec<(String, String)>) -> Settings {
-        Settings {
-            environment,
-            root: root.into(),
-            most_tools: Settings::MOST_TOOLS,
-            most_tokens: Settings::MOST_TOKENS,
-        }
-    }
-}
+use toolpost_core::{BoxFuture, Pack, Registry, Shelves, ToolError, Upstream as Source};
 
 /// The servers of a runtime. None is started before it is needed; dropped, all are left.
 pub struct Plugins {
@@ -67,7 +39,7 @@ struct Published {
 }
 
 impl Plugins {
-    /// Makes the servers known to a registry. No server is started.
+    /// Makes the servers known to a registry, which takes those of one `Plugins` only. No server is started.
     pub fn new(servers: Vec<Server>, registry: &Arc<Registry>, settings: Settings) -> Plugins {
         let home = Arc::new_cyclic(|home: &Weak<Home>| {
             let mut parts = BTreeSet::new();
@@ -270,31 +242,4 @@ fn places(published: &[Option<Published>]) -> BTreeMap<String, (usize, usize)> {
         }
     }
     places
-}
-
-/// About what a tool's declaration costs.
-fn price(name: &str, listed: &Listed) -> usize {
-    tokens(name) + tokens(&listed.description) + tokens(&listed.input.to_string())
-}
-
-/// The pack of a server; none if it has no tools.
-fn pack(upstream: &Arc<Upstream>, tools: &[Named], version: &str) -> Result<Option<Pack>, ToolError> {
-    if tools.is_empty() {
-        return Ok(None);
-    }
-    let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
-    let name = upstream.part();
-    let manifest = json!({
-        "schemaVersion": Manifest::SCHEMA_VERSION,
-        "name": name,
-        "description": format!("The tools of the MCP server {name}."),
-        "tools": names,
-        "riskProfile": "privileged",
-        "tags": ["mcp"],
-    });
-    let manifest = Manifest::parse(name, manifest.to_string().as_bytes())
-        .map_err(|errors| ToolError::execution(format!("the pack of `{name}` cannot be made: {errors}")))?
-        .manifest;
-    let made = tools.iter().map(|tool| tool::make(upstream, &tool.listed, &tool.name, version));
-    Ok(Some(made.fold(Pack::new(manifest), Pack::with)))
 }

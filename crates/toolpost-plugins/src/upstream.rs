@@ -108,8 +108,13 @@ impl Upstream {
         match &state.phase {
             Phase::Starting(over) => match over.has_changed() {
                 Ok(_) => return Ok(Seen::Starting(over.clone())),
-                // Whoever was starting it has crashed.
-                Err(_) => state.phase = Phase::Idle,
+                // Whoever was starting it has crashed, and would again.
+                Err(_) => {
+                    state.failures += 1;
+                    let until = Instant::now() + pause(state.failures);
+                    state.phase =
+                        Phase::Down { error: self.failed("could not be started: that crashed"), until };
+                }
             },
             Phase::Up(connection) if connection.is_alive() => return Ok(Seen::Up(Arc::clone(connection))),
             Phase::Up(connection) => {

@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::task::AbortOnDropHandle;
-use toolpost_core::{Call, Context, Executor};
+use toolpost_core::{Call, Code, Context, Executor};
 
 pub(crate) async fn call(
     server: &Server,
@@ -30,15 +30,11 @@ pub(crate) async fn call(
         Some(_) => return Err(RpcError::params("`arguments` is an object")),
     };
     let session = &exchange.session;
-    let dialect = session.context.dialect();
-    let known = tokio::select! {
-        known = server.executor.registry().awaited(&name, dialect) => known,
-        // What the executor is told below it answers at once.
-        () = exchange.cancel.cancelled() => Ok(server.executor.registry().snapshot()),
-    };
-    // Of a server that does not start, the call itself says why.
-    if let Ok(snapshot) = known
-        && let Err(unknown) = snapshot.find(&name, dialect)
+    let registry = server.executor.registry();
+    // A tool of a server that has yet to start may still come: the executor waits for it.
+    let may_come = registry.upstream().is_some_and(|upstream| upstream.may_have(&name));
+    if let Err(unknown) = registry.snapshot().find(&name, session.context.dialect())
+        && !may_come
     {
         return Err(RpcError::params(unknown.message()));
     }
@@ -146,9 +142,13 @@ impl Made {
         if let Some(progress) = self.progress {
             progress.end();
         }
-        match self.port.take_refusal() {
-            Some(refusal) => Err(refusal),
-            None => Ok(output::result(outcome, self.port.take_content(), self.port.client())),
+        match (self.port.take_refusal(), &outcome.result) {
+            (Some(refusal), _) => Err(refusal),
+            // It could have been one of a server's, and is not.
+            (None, Err(unknown)) if unknown.code() == Code::ToolNotFound => {
+                Err(RpcError::params(unknown.message()))
+            }
+            (None, _) => Ok(output::result(outcome, self.port.take_content(), self.port.client())),
         }
     }
 }
