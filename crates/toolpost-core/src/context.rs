@@ -24,7 +24,7 @@ use crate::outcome::{Outcome, PlannedChange};
 use crate::redact::{RedactingWriter, Redactor};
 use crate::registry::Snapshot;
 use crate::spill::{HANDLE_PREFIX, Spill, SpillFile};
-use crate::tool::{OutputBudget, Setting};
+use crate::tool::{Definition, OutputBudget, Setting};
 use crate::workspace::{File, Guard, Journal, Memory, Overlay, Workspace, WorkspacePath};
 use futures_util::FutureExt;
 use serde_json::Value;
@@ -338,6 +338,13 @@ impl Context {
     pub async fn call_all(&self, calls: Vec<Call>) -> Option<Vec<Outcome>> {
         let (executor, snapshot) = self.call.executor.clone()?;
         Some(executor.run_all_in(snapshot, self, calls).await)
+    }
+
+    /// The tools that are held back from lists and that this session may call, as its dialect offers them. Servers that
+    /// have not started yet are waited for; those that cannot are named, with the reason.
+    pub async fn unlisted(&self) -> (Vec<Definition>, Vec<(String, ToolError)>) {
+        let Some((executor, _)) = &self.call.executor else { return (Vec::new(), Vec::new()) };
+        executor.unlisted(self).await
     }
 
     /// A writer that takes known secrets out of what passes through it, across the borders of pieces.

@@ -9,15 +9,18 @@ mod call;
 mod decide;
 mod guard;
 mod hook;
+mod listing;
 mod preview;
 mod record;
 mod run;
 mod stats;
 mod turns;
+mod upstream;
 
 pub use builder::ExecutorBuilder;
 pub use call::{Call, Checked, Retry};
 pub use hook::{Hook, Verdict};
+pub use listing::Listing;
 pub(crate) use run::{panic_message, payload_message};
 pub use stats::{Stats, ToolStats};
 
@@ -200,7 +203,11 @@ impl Executor {
     ) -> crate::BoxFuture<'a, Outcome> {
         // Boxed, because a tool may call tools: the future would otherwise contain itself.
         Box::pin(async move {
-            let found = snapshot.find(&call.tool, parent.dialect());
+            let (snapshot, missing) = self.awaited(snapshot, parent, &call.tool).await;
+            let found = match missing {
+                Some(why) => Err(why),
+                None => snapshot.find(&call.tool, parent.dialect()),
+            };
             let alias = found.as_ref().ok().and_then(|found| found.alias.clone());
             let ctx = self.derive(parent, &snapshot, &call, alias);
             ctx.record(|| EventKind::CallRequested {

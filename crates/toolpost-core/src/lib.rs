@@ -32,6 +32,7 @@ mod seen;
 mod spill;
 mod tokens;
 mod tool;
+mod upstream;
 mod workspace;
 
 pub use access::{Access, Resource};
@@ -44,7 +45,9 @@ pub use context::{Context, ContextBuilder, Extra, Ground, HeldBack, Ids, Reach, 
 pub use dialect::Dialect;
 pub use error::{Code, ToolError};
 pub use event::{Event, EventKind, EventSink, MemoryLog, NoEvents, Sinks};
-pub use executor::{Call, Checked, Executor, ExecutorBuilder, Hook, Retry, Stats, ToolStats, Verdict};
+pub use executor::{
+    Call, Checked, Executor, ExecutorBuilder, Hook, Listing, Retry, Stats, ToolStats, Verdict,
+};
 pub use future::BoxFuture;
 pub use hex::hex;
 pub use id::new_id;
@@ -55,7 +58,7 @@ pub use outcome::{
 pub use pack::{Manifest, ManifestFile, Pack, PackTool, RiskProfile, assert_allowed, resolve_packs};
 pub use policy::{Policy, Profile};
 pub use redact::{RedactingWriter, Redactor};
-pub use registry::{Draft, Entry, Prepared, Registry, Resolved, Snapshot};
+pub use registry::{Draft, Entry, Prepared, Registry, Resolved, Shelves, Snapshot};
 pub use schema::{MAX_DEPTH, Problem, Repair, Schema, arguments_of, data_of};
 pub use seen::Seen;
 pub use spill::{HANDLE_PREFIX, Spill, SpillFile, SpillLimits};
@@ -64,6 +67,7 @@ pub use tool::{
     Amendment, AnyTool, Definition, DynamicTool, FunctionTool, OutputBudget, Setting, Spec, Texts, Tool,
     dynamic, function,
 };
+pub use upstream::Upstream;
 pub use workspace::{
     Before, Candidate, Change, Disk, Entries, Entry as FolderEntry, File, Found, Guard, Journal, Kind,
     LeftOut, Lock, Locks, Mark, Marked, Memory, OuterRules, Overlay, Pending, PendingKind, ReadSeek,

@@ -2,6 +2,7 @@
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use std::borrow::Cow;
+use std::fmt;
 use std::io::{self, Write};
 use std::ops::Deref;
 
@@ -12,8 +13,9 @@ const PIECE: usize = 64 * 1024;
 ///
 /// Made once from the secrets the host knows (API keys in its environment, tokens in its configuration). Values of
 /// fewer than eight bytes are not taken: they would match by chance.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct Redactor {
+    known: Vec<(String, String)>,
     finder: Option<AhoCorasick>,
     replacements: Vec<String>,
     longest: usize,
@@ -37,8 +39,17 @@ impl Redactor {
         Redactor {
             finder,
             longest: known.iter().map(|(_, value)| value.len()).max().unwrap_or(0),
-            replacements: known.into_iter().map(|(name, _)| format!("[redacted:{name}]")).collect(),
+            replacements: known.iter().map(|(name, _)| format!("[redacted:{name}]")).collect(),
+            known,
         }
+    }
+
+    /// A redactor for these names and values as well.
+    #[must_use]
+    pub fn and<N: AsRef<str>, V: AsRef<str>>(&self, more: impl IntoIterator<Item = (N, V)>) -> Redactor {
+        let more =
+            more.into_iter().map(|(name, value)| (name.as_ref().to_owned(), value.as_ref().to_owned()));
+        Redactor::new(self.known.iter().cloned().chain(more))
     }
 
     /// Whether there is nothing to look for.
@@ -70,6 +81,13 @@ impl Redactor {
     /// A writer that redacts what passes through it, across the borders of chunks.
     pub fn writer<W: Write>(&self, inner: W) -> RedactingWriter<&Redactor, W> {
         RedactingWriter::new(self, inner)
+    }
+}
+
+/// Shows how many secrets there are, and none of them.
+impl fmt::Debug for Redactor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Redactor({} secrets)", self.known.len())
     }
 }
 

@@ -1,9 +1,11 @@
 //! Which tools there are. Readers get a snapshot that never changes under them; writers swap in the next one.
 
 mod entry;
+mod shelves;
 
 pub(crate) use entry::AbortOnDrop;
 pub use entry::{Entry, Prepared};
+pub use shelves::Shelves;
 
 use crate::alias::Alias;
 use crate::capability::Capability;
@@ -11,10 +13,11 @@ use crate::dialect::{self, Dialect};
 use crate::error::{Code, ToolError};
 use crate::nearest::nearest;
 use crate::tool::{AnyTool, Definition, Setting, Texts};
+use crate::upstream::Upstream;
 use arc_swap::ArcSwap;
 use indexmap::IndexMap;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
 
@@ -27,6 +30,7 @@ pub struct Registry {
     writing: Mutex<()>,
     changed: watch::Sender<u64>,
     texts: Arc<Texts>,
+    upstream: OnceLock<Arc<dyn Upstream>>,
 }
 
 impl Registry {
@@ -67,11 +71,16 @@ impl Registry {
         let mut draft = Draft {
             tools: current.tools.clone(),
             aliases: current.aliases.clone(),
+            shelves: current.shelves.clone(),
             texts: self.texts.clone(),
         };
         let value = change(&mut draft)?;
-        let next =
-            Snapshot { tools: draft.tools, aliases: draft.aliases, generation: current.generation + 1 };
+        let next = Snapshot {
+            tools: draft.tools,
+            aliases: draft.aliases,
+            shelves: draft.shelves,
+            generation: current.generation + 1,
+        };
         let generation = next.generation;
         self.current.store(Arc::new(next));
         self.changed.send_replace(generation);
@@ -81,6 +90,28 @@ impl Registry {
     /// Tells of every change by the generation that it made; who is slow hears of the last one only.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.changed.subscribe()
+    }
+
+    /// Names where tools come from that are not there yet. The first one named counts.
+    pub fn set_upstream(&self, upstream: Arc<dyn Upstream>) {
+        let _ = self.upstream.set(upstream);
+    }
+
+    /// Where tools come from that are not there yet.
+    pub fn upstream(&self) -> Option<&Arc<dyn Upstream>> {
+        self.upstream.get()
+    }
+
+    /// The tools once the server that this name may belong to has started; at once where a tool has the name already,
+    /// or no server can.
+    pub async fn awaited(&self, name: &str, dialect: &Dialect) -> Result<Arc<Snapshot>, ToolError> {
+        let snapshot = self.snapshot();
+        let Some(upstream) = self.upstream.get() else { return Ok(snapshot) };
+        if snapshot.find(name, dialect).is_ok() || !upstream.may_have(name) {
+            return Ok(snapshot);
+        }
+        upstream.ready(name).await?;
+        Ok(self.snapshot())
     }
 
     /// The tools as they are now.
@@ -153,6 +184,7 @@ impl Registry {
 pub struct Snapshot {
     tools: IndexMap<String, Arc<Entry>>,
     aliases: BTreeMap<String, Arc<Alias>>,
+    shelves: Arc<Shelves>,
     generation: u64,
 }
 
@@ -214,6 +246,16 @@ impl Snapshot {
         self.tools.values()
     }
 
+    /// The tool of this canonical name.
+    pub fn get(&self, name: &str) -> Option<&Arc<Entry>> {
+        self.tools.get(name)
+    }
+
+    /// The tools that may be held back from lists.
+    pub fn shelves(&self) -> &Shelves {
+        &self.shelves
+    }
+
     /// The aliases that were added to this registry, by name.
     pub fn aliases(&self) -> impl Iterator<Item = &Arc<Alias>> {
         self.aliases.values()
@@ -263,6 +305,7 @@ impl Snapshot {
 pub struct Draft {
     tools: IndexMap<String, Arc<Entry>>,
     aliases: BTreeMap<String, Arc<Alias>>,
+    shelves: Arc<Shelves>,
     texts: Arc<Texts>,
 }
 
@@ -294,6 +337,26 @@ impl Draft {
         }
         self.aliases.insert(alias.name.clone(), Arc::new(alias));
         Ok(())
+    }
+
+    /// Takes another name of a tool away.
+    pub fn remove_alias(&mut self, name: &str) -> Option<Arc<Alias>> {
+        self.aliases.remove(name)
+    }
+
+    /// Whether a name means nothing yet: no tool, no alias, no dialect has it.
+    pub fn is_free(&self, name: &str) -> bool {
+        self.check_free(name).is_ok() && dialect::resolving(name).next().is_none()
+    }
+
+    /// Says which tools may be held back from lists, in place of what was said before.
+    pub fn shelve(&mut self, shelves: Shelves) {
+        self.shelves = Arc::new(shelves);
+    }
+
+    /// Puts the tools in the order of a key; those of one key stay as they are.
+    pub fn sort_by_key<K: Ord>(&mut self, key: impl Fn(&str) -> K) {
+        self.tools.sort_by(|one, _, other, _| key(one).cmp(&key(other)));
     }
 
     fn check_free(&self, name: &str) -> Result<(), ToolError> {

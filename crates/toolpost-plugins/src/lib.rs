@@ -1,5 +1,26 @@
 //! Tools from outside the binary: MCP servers whose tools are offered like our own, under our policy.
+//!
+//! [`Plugins`] holds the servers. None is started before somebody needs it; then it is a child on pipes or an address,
+//! spoken to in the era of the protocol that it knows, and its tools are a pack of the registry. Nothing here decides
+//! what may run: a call of such a tool goes through the one executor like any other.
 
+mod complaint;
+mod connection;
+mod era;
+mod form;
+mod handshake;
+mod http;
+mod line;
+mod listed;
+mod names;
+mod pipe;
+mod plugins;
+mod result;
+mod rpc;
+mod running;
 mod server;
+mod tool;
+mod upstream;
 
-pub use server::{Reach, Server};
+pub use plugins::{Plugins, Settings};
+pub use server::{Hints, Reach, Server};

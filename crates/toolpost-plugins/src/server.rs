@@ -19,8 +19,21 @@ pub struct Server {
     pub only: Option<Vec<String>>,
     /// Tools that are not wanted; they win over those that are.
     pub without: Vec<String>,
+    /// What the server's own word on its tools is worth.
+    pub hints: Hints,
     /// The file and line that describe it, for messages.
     pub origin: String,
+}
+
+/// What a server's annotations are worth. They are the word of a program that nobody has checked, so that only the
+/// user may say that they are believed, never the server or a workspace.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Hints {
+    /// Nothing: every tool requires `exec` and `network`, and people who are asked are shown what the server says.
+    #[default]
+    Ignored,
+    /// A tool that is said to change nothing requires `read` alone, and `network` where it is said to reach out.
+    Believed,
 }
 
 /// How a server is reached.
@@ -44,4 +57,26 @@ pub enum Reach {
         /// Headers sent with every request.
         headers: BTreeMap<String, String>,
     },
+}
+
+/// How long a server may take to start where nothing is said.
+const START: Duration = Duration::from_secs(30);
+
+/// How long a call may take where nothing is said.
+const CALL: Duration = Duration::from_secs(60);
+
+impl Server {
+    pub(crate) fn start_limit(&self) -> Duration {
+        self.start.unwrap_or(START)
+    }
+
+    pub(crate) fn call_limit(&self) -> Duration {
+        self.call.unwrap_or(CALL)
+    }
+
+    /// Whether a tool is wanted.
+    pub(crate) fn wants(&self, tool: &str) -> bool {
+        let is_named = |names: &[String]| names.iter().any(|name| name == tool || name == "*");
+        !is_named(&self.without) && self.only.as_deref().is_none_or(is_named)
+    }
 }

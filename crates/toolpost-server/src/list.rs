@@ -6,7 +6,7 @@ use crate::dispatch::Exchange;
 use crate::rpc::RpcError;
 use serde_json::{Map, Value, json};
 use toolpost_core::declaration::{Format, Source, declare};
-use toolpost_core::{HANDLE_PREFIX, ToolError};
+use toolpost_core::{HANDLE_PREFIX, Listing, ToolError};
 
 /// The tools that the policy offers to this session, under the names of its dialect.
 pub(crate) fn tools(
@@ -14,16 +14,12 @@ pub(crate) fn tools(
     exchange: &Exchange,
     params: &Map<String, Value>,
 ) -> Result<Value, RpcError> {
-    let snapshot = server.executor.registry().snapshot();
     let context = &exchange.session.context;
-    let policy = server.executor.policy_for(context.session());
+    let Listing { snapshot, listed, .. } = server.executor.listing(context);
     let internal = |error: ToolError| RpcError::internal(error.to_string());
     let mut definitions = Vec::new();
-    for entry in snapshot.all() {
-        let spec = entry.spec();
-        if policy.offers(&spec.name, spec.required) && spec.needs.iter().all(|need| context.has(*need)) {
-            definitions.extend(snapshot.offer(entry, context.dialect()).map_err(internal)?);
-        }
+    for entry in &listed {
+        definitions.extend(snapshot.offer(entry, context.dialect()).map_err(internal)?);
     }
     let (page, next) = page(&definitions, params, server.options.page_size, snapshot.generation())?;
     let mut tools = Vec::with_capacity(page.len());
@@ -34,7 +30,7 @@ pub(crate) fn tools(
         let Ok(declaration) = declare(&source, Format::Mcp) else { continue };
         tools.push(suited(declaration.value, exchange.client.revision));
     }
-    Ok(listed("tools", tools.into(), next))
+    Ok(as_page("tools", tools.into(), next))
 }
 
 /// A declaration as an old revision knows it: what is structured and any other type than an object came later.
@@ -58,7 +54,7 @@ fn title(name: &str) -> String {
 pub(crate) fn resources(server: &Server, params: &Map<String, Value>) -> Result<Value, RpcError> {
     let all = server.fixtures.as_ref().map(|fixtures| fixtures.resources()).unwrap_or_default();
     let (page, next) = page(&all, params, server.options.page_size, 0)?;
-    Ok(listed("resources", page.to_vec().into(), next))
+    Ok(as_page("resources", page.to_vec().into(), next))
 }
 
 /// What kinds of resources there are.
@@ -72,7 +68,7 @@ pub(crate) fn templates(server: &Server, params: &Map<String, Value>) -> Result<
     })];
     all.extend(server.fixtures.iter().flat_map(|fixtures| fixtures.templates()));
     let (page, next) = page(&all, params, server.options.page_size, 0)?;
-    Ok(listed("resourceTemplates", page.to_vec().into(), next))
+    Ok(as_page("resourceTemplates", page.to_vec().into(), next))
 }
 
 /// The prompts; only fixtures are there.
@@ -82,10 +78,10 @@ pub(crate) fn prompts(
     params: &Map<String, Value>,
 ) -> Result<Value, RpcError> {
     let (page, next) = page(all, params, server.options.page_size, 0)?;
-    Ok(listed("prompts", page.to_vec().into(), next))
+    Ok(as_page("prompts", page.to_vec().into(), next))
 }
 
-fn listed(name: &str, items: Value, next: Option<String>) -> Value {
+fn as_page(name: &str, items: Value, next: Option<String>) -> Value {
     let mut list = json!({ name: items });
     if let Some(next) = next {
         list["nextCursor"] = next.into();

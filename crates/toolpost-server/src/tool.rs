@@ -13,8 +13,7 @@ use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::task::AbortOnDropHandle;
-use toolpost_core::hex;
-use toolpost_core::{Call, Context, Executor};
+use toolpost_core::{Call, Code, Context, Executor, hex};
 
 pub(crate) async fn call(
     server: &Server,
@@ -30,8 +29,12 @@ pub(crate) async fn call(
         Some(_) => return Err(RpcError::params("`arguments` is an object")),
     };
     let session = &exchange.session;
-    let snapshot = server.executor.registry().snapshot();
-    if let Err(unknown) = snapshot.find(&name, session.context.dialect()) {
+    let registry = server.executor.registry();
+    // A tool of a server that has yet to start may still come: the executor waits for it.
+    let may_come = registry.upstream().is_some_and(|upstream| upstream.may_have(&name));
+    if let Err(unknown) = registry.snapshot().find(&name, session.context.dialect())
+        && !may_come
+    {
         return Err(RpcError::params(unknown.message()));
     }
     // Only what must be known again in another round is worth a hash.
@@ -138,9 +141,13 @@ impl Made {
         if let Some(progress) = self.progress {
             progress.end();
         }
-        match self.port.take_refusal() {
-            Some(refusal) => Err(refusal),
-            None => Ok(output::result(outcome, self.port.take_content(), self.port.client())),
+        match (self.port.take_refusal(), &outcome.result) {
+            (Some(refusal), _) => Err(refusal),
+            // It could have been one of a server's, and is not.
+            (None, Err(unknown)) if unknown.code() == Code::ToolNotFound => {
+                Err(RpcError::params(unknown.message()))
+            }
+            (None, _) => Ok(output::result(outcome, self.port.take_content(), self.port.client())),
         }
     }
 }

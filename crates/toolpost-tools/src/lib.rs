@@ -97,6 +97,7 @@ mod tests {
             "bash_output",
             "bash_kill",
             "batch",
+            "tool_search",
         ];
         assert_eq!(registry.names(), names);
     }

@@ -32,7 +32,7 @@ pub(crate) use key::KEYS;
 pub(crate) use layers::{FileState, Layers, Values};
 pub use origin::{Layer, Origined, Place, Problem};
 pub(crate) use schema::schema;
-pub use servers::{ServerReport, ServerState, Servers};
+pub use servers::{ServerReport, ServerState, Servers, secrets};
 pub(crate) use token::token;
 pub(crate) use trust::State;
 
@@ -77,10 +77,10 @@ pub struct Config {
     pub filesystem: toolpost_tools::filesystem::Settings,
     /// What commands get, and how they are confined.
     pub shell: toolpost_tools::shell::Settings,
-    /// With more tools than this, those of MCP servers are searched for.
-    pub tool_search_above: usize,
     /// Where MCP servers are described.
     lookup: servers::Lookup,
+    /// What the programs of other servers get, and how many of their tools are listed.
+    pub plugins: toolpost_plugins::Settings,
 }
 
 impl Config {
@@ -96,14 +96,21 @@ impl Config {
         let own_files = own_files(&environment, &disk);
         let policy = Layers::policy(&values).with_rules(policy::Layer::BuiltIn, own_files);
         let shell = commands::settings(&values, &environment, &roots);
+        let root = roots.first().unwrap_or(&cwd);
+        let mut variables = shell.environment.clone();
+        variables.push((UPSTREAM.to_owned(), "1".to_owned()));
+        let mut plugins = toolpost_plugins::Settings::new(root, variables);
+        if let Some(listed) = &values.listed {
+            (plugins.most_tools, plugins.most_tokens) = (listed.value.tools, listed.value.tokens);
+        }
         Ok(Config {
-            tool_search_above: values.tool_search_above.value,
             lookup: layers.servers(&values, &environment, &roots),
             filesystem: toolpost_tools::filesystem::Settings {
                 formatters: commands::formatters(&values, &shell),
                 ..Default::default()
             },
             shell,
+            plugins,
             is_session_named: values.session.is_some(),
             home: environment.home,
             session: values.session.as_ref().map_or_else(|| default_session(&roots), |id| id.value.clone()),
@@ -120,10 +127,17 @@ impl Config {
     }
 
     /// The MCP servers that may be started, and what is to be said of the others. Files of other programs are read now.
+    /// There are none where toolpost is itself a server of toolpost, or one could start itself without end.
     pub fn servers(&self) -> Servers {
-        self.lookup.read()
+        match self.lookup.variables.contains_key(UPSTREAM) {
+            true => Servers::default(),
+            false => self.lookup.read(),
+        }
     }
 }
+
+/// Tells a server that we start that it is one.
+const UPSTREAM: &str = "TOOLPOST_UPSTREAM";
 
 /// What the user should hear: the first warnings, and that something waits.
 fn notes(values: &Values) -> Vec<String> {

@@ -85,7 +85,9 @@ fn with_runtime(
         // Only here, where this program is known to be `toolpost`, is it its own helper.
         config.filesystem.pdf = commands::internal::pdf_helper();
         config.notes.iter().for_each(|note| printer.say(output::Tone::Note, &format!("note: {note}")));
-        Runtime::open(&config, printer.progress(), confirm)
+        let mut runtime = Runtime::open(&config, printer.progress(), confirm)?;
+        runtime.add_configured_servers(&config);
+        Ok(runtime)
     });
     match runtime {
         Ok(runtime) => {

@@ -1,7 +1,7 @@
 //! One engine from its parts: registry, executor, context.
 
-use crate::config::Config;
 use crate::config::answers::AnswerFiles;
+use crate::config::{self, Config};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -10,6 +10,7 @@ use toolpost_core::{
     Code, Confirm, Context, Disk, EventSink, Executor, Locks, Registry, Services, Spill, SpillLimits, Texts,
     ToolError, Watch, Workspace,
 };
+use toolpost_plugins::{Plugins, Server};
 
 /// Everything that a way in needs to run tools.
 pub struct Runtime {
@@ -27,6 +28,10 @@ pub struct Runtime {
     pub home: Option<String>,
     /// Descriptions that were given for tools that do not exist.
     pub stray_descriptions: Vec<String>,
+    /// Other servers whose tools are offered, if there are any.
+    pub plugins: Option<Plugins>,
+    /// What is to be said of servers that were found and cannot be used.
+    pub server_notes: Vec<String>,
 }
 
 impl Runtime {
@@ -74,7 +79,50 @@ impl Runtime {
             cancel,
             timeout: config.timeout,
             stray_descriptions,
+            plugins: None,
+            server_notes: Vec::new(),
         })
+    }
+
+    /// Offers the tools of the servers that the configuration describes as well.
+    pub fn add_configured_servers(&mut self, config: &Config) {
+        let servers = config.servers();
+        self.server_notes = servers.notes();
+        self.add_servers(config, servers.usable);
+    }
+
+    /// Offers the tools of these servers as well. Nothing is started: a server is when one of its tools is needed, or
+    /// the list of all tools.
+    pub fn add_servers(&mut self, config: &Config, servers: Vec<Server>) {
+        if servers.is_empty() {
+            return;
+        }
+        // What a server is given to show elsewhere is not for the model.
+        let redactor = config.redactor.and(servers.iter().flat_map(config::secrets));
+        self.context = self.context.rebuild().redactor(redactor).build();
+        self.plugins = Some(Plugins::new(servers, self.executor.registry(), config.plugins.clone()));
+    }
+
+    /// Waits for the server that a tool of this name may be of, if there is one. Not for use inside of a tokio runtime.
+    pub(crate) fn know(&self, tool: &str) -> Result<(), ToolError> {
+        if self.plugins.is_none() {
+            return Ok(());
+        }
+        threads()?.block_on(self.executor.registry().awaited(tool, self.context.dialect())).map(drop)
+    }
+
+    /// Waits for all servers. Returns what is to be said of those that failed, or whose tools are not all taken. Not for
+    /// use inside of a tokio runtime.
+    pub(crate) fn know_all(&self) -> Vec<String> {
+        let (Some(plugins), Some(upstream)) = (&self.plugins, self.executor.registry().upstream()) else {
+            return self.server_notes.clone();
+        };
+        let failed = match threads() {
+            Ok(threads) => threads.block_on(upstream.all_ready()),
+            Err(error) => return vec![error.message().to_owned()],
+        };
+        let failed = failed.into_iter().map(|(_, error)| error.message().to_owned());
+        self.server_notes.iter().cloned().chain(failed).chain(plugins.notes()).collect()
     }
 }
 

@@ -9,7 +9,7 @@ use std::fmt;
 /// `read`, `trace`, `write`, `exec` (or `execute`) and `network` are capabilities: every tool that would do that is
 /// meant. Any other word is the name of a tool, with `*` and `?` as wildcards; `=read` and `=write` mean the tools of
 /// that name alone. The tool `mcp__server__tool` is also found under `mcp_server_tool`, `server_tool` and
-/// `server/tool`, the spellings of other hosts.
+/// `server/tool`, the spellings of other hosts; `mcp__server` means all tools of that server.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Action {
     /// `*`: whatever any tool does.
@@ -91,9 +91,12 @@ fn tool_matches(pattern: &str, tool: &str) -> bool {
     let Some((server, name)) = tool.strip_prefix("mcp__").and_then(|rest| rest.split_once("__")) else {
         return false;
     };
-    [format!("mcp_{server}_{name}"), format!("{server}_{name}"), format!("{server}/{name}")]
-        .iter()
-        .any(|spelling| name_matches(pattern, spelling))
+    // Tools of other servers have no dots in their names here; the rules that people bring may.
+    let pattern = pattern.replace('.', "_");
+    let spellings = [format!("mcp_{server}_{name}"), format!("{server}_{name}"), format!("{server}/{name}")];
+    spellings.iter().any(|spelling| name_matches(&pattern, spelling))
+        || name_matches(&pattern, tool)
+        || pattern.strip_prefix("mcp__") == Some(server)
 }
 
 #[cfg(test)]
@@ -118,6 +121,10 @@ mod tests {
             ("gh_*", "mcp__gh__list", exec, true),
             ("gh/list", "mcp__gh__list", exec, true),
             ("gh_list", "mcp__other__list", exec, false),
+            ("mcp__my.server__list", "mcp__my_server__list", exec, true),
+            ("mcp__gh", "mcp__gh__list", exec, true),
+            ("mcp__g", "mcp__gh__list", exec, false),
+            ("my.server/list.*", "mcp__my_server__list_all", exec, true),
         ] {
             let action = Action::parse(text).unwrap();
             assert_eq!(action.matches(tool, capability), expected, "{text} {tool}");

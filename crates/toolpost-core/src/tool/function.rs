@@ -89,6 +89,8 @@ where
 {
     DynamicTool {
         definition: Definition { spec, input, output: None },
+        accesses: Vec::new(),
+        facts: Vec::new(),
         function: Box::new(move |ctx, args| Box::pin(function(ctx, args))),
     }
 }
@@ -99,6 +101,8 @@ type DynamicFunction =
 /// See [`dynamic`].
 pub struct DynamicTool {
     definition: Definition,
+    accesses: Vec<Access>,
+    facts: Vec<String>,
     function: Box<DynamicFunction>,
 }
 
@@ -107,6 +111,20 @@ impl DynamicTool {
     #[must_use]
     pub fn with_output_schema(mut self, schema: Value) -> DynamicTool {
         self.definition.output = Some(schema);
+        self
+    }
+
+    /// Says what every call touches, in place of what follows from the capabilities.
+    #[must_use]
+    pub fn with_accesses(mut self, accesses: Vec<Access>) -> DynamicTool {
+        self.accesses = accesses;
+        self
+    }
+
+    /// What a person should know who is asked about a call; see [`Tool::facts`].
+    #[must_use]
+    pub fn with_facts(mut self, facts: Vec<String>) -> DynamicTool {
+        self.facts = facts;
         self
     }
 }
@@ -125,11 +143,11 @@ impl AnyTool for DynamicTool {
     }
 
     fn accesses(&self, _: &Value, usual: Vec<Access>) -> Result<Vec<Access>, ToolError> {
-        Ok(usual)
+        Ok(if self.accesses.is_empty() { usual } else { self.accesses.clone() })
     }
 
     fn facts(&self, _: &Context, _: &Value) -> Vec<String> {
-        Vec::new()
+        self.facts.clone()
     }
 
     fn rules(&self, _: &Access, usual: Vec<String>) -> Vec<String> {

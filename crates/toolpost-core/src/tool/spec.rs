@@ -41,6 +41,9 @@ pub struct Spec {
     /// Whether its dry run is its own work, and not `call` over an overlay of the workspace.
     #[serde(skip)]
     pub has_own_dry_run: bool,
+    /// Whether it finds tools that are held back from lists, and is itself listed only where there are any.
+    #[serde(skip)]
+    pub finds_unlisted: bool,
     /// Other spellings of its arguments.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub argument_aliases: Vec<(String, String)>,
@@ -63,6 +66,7 @@ impl Spec {
             grace: Duration::from_millis(250),
             budget: OutputBudget::default(),
             has_own_dry_run: false,
+            finds_unlisted: false,
             argument_aliases: Vec::new(),
         }
     }
@@ -143,6 +147,13 @@ impl Spec {
     #[must_use]
     pub fn own_dry_run(mut self) -> Spec {
         self.has_own_dry_run = true;
+        self
+    }
+
+    /// The tool finds those that are held back from lists; it is listed only where there are any.
+    #[must_use]
+    pub fn finds_unlisted(mut self) -> Spec {
+        self.finds_unlisted = true;
         self
     }
 

@@ -29,6 +29,7 @@ mod list;
 mod mutations;
 mod race;
 mod read;
+mod tool_search;
 mod write;
 
 use serde_json::{Value, json};

@@ -3,19 +3,47 @@
 pub(super) mod arguments;
 
 use crate::cli::Call as CallFlags;
-use crate::output::{Printer, Tone};
+use crate::output::{Printer, Tone, harmless};
 use crate::runtime::{Runtime, threads};
 use serde_json::json;
 use std::time::Duration;
 use toolpost_core::{Call, Code, Metadata, Outcome, Retry, ToolError};
 
 pub(crate) fn run(runtime: Runtime, printer: &Printer, flags: &CallFlags) -> u8 {
-    let arguments = match arguments::parse(&runtime, &flags.tool, &flags.arguments) {
+    let threads = match threads() {
+        Ok(threads) => threads,
+        Err(error) => return print(printer, flags, &refused(&flags.tool, error)),
+    };
+    let status = threads.block_on(async {
+        let status = call(&runtime, printer, flags).await;
+        if let Some(plugins) = &runtime.plugins {
+            plugins.shutdown().await;
+        }
+        status
+    });
+    // A tool that blocks its thread must not keep us here.
+    threads.shutdown_timeout(Duration::from_millis(50));
+    status
+}
+
+async fn call(runtime: &Runtime, printer: &Printer, flags: &CallFlags) -> u8 {
+    // What a server's tool takes is known when the server has started; of our own it is known at once.
+    if let Err(error) = known(runtime, &flags.tool).await {
+        return print(printer, flags, &refused(&flags.tool, error));
+    }
+    if runtime.executor.registry().snapshot().find(&flags.tool, runtime.context.dialect()).is_err() {
+        // It may be a tool of a server that cannot be used, or not yet.
+        runtime
+            .server_notes
+            .iter()
+            .for_each(|note| printer.say(Tone::Note, &format!("note: {}", harmless(note))));
+    }
+    let arguments = match arguments::parse(runtime, &flags.tool, &flags.arguments) {
         Ok(arguments) => arguments,
         Err(error) => return print(printer, flags, &refused(&flags.tool, error)),
     };
     if flags.check {
-        return check(&runtime, printer, flags, arguments);
+        return check(runtime, printer, flags, arguments);
     }
     let mut call =
         Call::new(&flags.tool, arguments).retry(Retry { attempts: flags.attempts, ..Retry::default() });
@@ -25,14 +53,18 @@ pub(crate) fn run(runtime: Runtime, printer: &Printer, flags: &CallFlags) -> u8 
     if flags.dry_run {
         call = call.dry_run();
     }
-    match threads() {
-        Ok(threads) => {
-            let outcome = threads.block_on(run_until_interrupted(&runtime, call));
-            // A tool that blocks its thread must not keep us here.
-            threads.shutdown_timeout(Duration::from_millis(50));
-            print(printer, flags, &outcome)
-        }
-        Err(error) => print(printer, flags, &refused(&flags.tool, error)),
+    let outcome = run_until_interrupted(runtime, call).await;
+    print(printer, flags, &outcome)
+}
+
+/// Waits for the server that a tool may be of, or for somebody who wants this process to end.
+async fn known(runtime: &Runtime, tool: &str) -> Result<(), ToolError> {
+    if runtime.plugins.is_none() {
+        return Ok(());
+    }
+    tokio::select! {
+        known = runtime.executor.registry().awaited(tool, runtime.context.dialect()) => known.map(drop),
+        () = interrupted() => Err(ToolError::new(Code::Interrupted, format!("`{tool}` was interrupted"))),
     }
 }
 

@@ -299,9 +299,9 @@ impl Report {
                 "dialect": {"value": values.dialect.value.name(), "from": values.dialect.place},
                 "descriptions": values.descriptions,
                 "session": values.session,
+                "listed": values.listed.as_ref().map(|listed| json!({"value": listed.value.to_string(), "from": listed.place})),
                 "sandbox": {"value": word(confinement), "from": confinement_place},
                 "mcpFrom": values.mcp_from,
-                "toolSearchAbove": values.tool_search_above,
                 "rules": values.rules.iter().chain(&self.saved).collect::<Vec<_>>(),
                 "inert": values.inert,
                 "problems": self.layers.problems,
@@ -402,7 +402,7 @@ fn tools(
     toolpost_tools::register_default(&registry, &Services::default(), &toolpost_tools::Settings::default())?;
     let snapshot = registry.snapshot();
     let mut tools = Vec::new();
-    for entry in snapshot.all() {
+    for entry in snapshot.all().filter(|entry| !entry.spec().finds_unlisted) {
         let definition = snapshot.offer(entry, &values.dialect.value)?;
         let spec = entry.spec();
         tools.push(Tool {

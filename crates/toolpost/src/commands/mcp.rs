@@ -8,7 +8,7 @@ use super::call::interrupted;
 use crate::cli::{Flags, HiddenPack, Mcp, McpCommand};
 use crate::config::env::Environment;
 use crate::config::{self, Config};
-use crate::output::{Printer, Tone};
+use crate::output::{Printer, Tone, harmless};
 use crate::runtime::{Runtime, threads};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -43,7 +43,12 @@ fn serve(printer: &Printer, flags: &Flags, environment: Environment, mcp: &Mcp) 
     let background = Background::at_most(MOST_BACKGROUND);
     config.shell.background = Arc::clone(&background);
     let door = mcp.http.map(|address| door(printer, &config, mcp, address)).transpose()?;
-    let runtime = Runtime::open(&config, Arc::new(NoEvents), Arc::new(NobodyThere))?;
+    let mut runtime = Runtime::open(&config, Arc::new(NoEvents), Arc::new(NobodyThere))?;
+    runtime.add_configured_servers(&config);
+    runtime
+        .server_notes
+        .iter()
+        .for_each(|note| printer.say(Tone::Note, &format!("note: {}", harmless(note))));
     let options = Options {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         instructions: instructions(&config),
@@ -61,6 +66,9 @@ fn serve(printer: &Printer, flags: &Flags, environment: Environment, mcp: &Mcp) 
             interrupted().await;
             cancel.cancel();
         });
+        if let Some(plugins) = &runtime.plugins {
+            plugins.start();
+        }
         match door {
             // On one of the threads that calls run on, so that none need be woken for them.
             None => {
@@ -76,6 +84,9 @@ fn serve(printer: &Printer, flags: &Flags, environment: Environment, mcp: &Mcp) 
             printer.say(Tone::Note, &format!("note: {id} is ended with the server: {command}"));
         }
         runtime.executor.registry().shutdown_all(CLEANUP).await;
+        if let Some(plugins) = &runtime.plugins {
+            plugins.shutdown().await;
+        }
         Ok(())
     });
     // A tool that blocks its thread must not keep us here.

@@ -1,19 +1,25 @@
 //! `toolpost packs`: which packs there are, what each of their tools can cause, and what the policy says to them.
 
-use crate::output::{Printer, harmless};
+use crate::output::{Printer, Tone, harmless};
 use crate::runtime::Runtime;
 use serde_json::{Value, json};
+use std::sync::Arc;
 use toolpost_core::{Capabilities, Pack, Policy, Spec, ToolError};
 
 pub(crate) fn run(runtime: &Runtime, printer: &Printer) -> u8 {
     let policy = runtime.executor.policy_for(runtime.context.session());
-    let packs = toolpost_tools::packs(&toolpost_tools::Settings::default());
+    for note in runtime.know_all() {
+        printer.say(Tone::Note, &format!("note: {}", harmless(&note)));
+    }
+    let own = toolpost_tools::packs(&toolpost_tools::Settings::default());
+    let servers = runtime.plugins.iter().flat_map(|plugins| plugins.packs());
+    let packs: Vec<Arc<Pack>> = own.into_iter().map(Arc::new).chain(servers).collect();
     if printer.is_json() {
         let all: Vec<Value> = packs.iter().map(|pack| describe(runtime, &policy, pack)).collect();
         printer.json(&json!({ "packs": all }));
         return 0;
     }
-    let width = packs.iter().flat_map(Pack::tools).map(|tool| tool.name().len()).max().unwrap_or(0);
+    let width = packs.iter().flat_map(|pack| pack.tools()).map(|tool| tool.name().len()).max().unwrap_or(0);
     let pages: Vec<String> = packs.iter().map(|pack| page(runtime, printer, &policy, pack, width)).collect();
     printer.page(&pages.join("\n"));
     0

@@ -25,6 +25,7 @@ fn explain(runtime: &Runtime, printer: &Printer, tool: &str, words: &[String]) -
     let explanation = match tool.split_once(':') {
         Some((tool, resource)) if words.is_empty() => explain_access(runtime, tool.trim(), resource.trim()),
         _ => {
+            runtime.know(tool)?;
             let arguments = arguments::parse(runtime, tool, words)?;
             runtime.executor.explain(&runtime.context, tool, arguments)?
         }

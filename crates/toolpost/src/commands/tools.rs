@@ -8,10 +8,20 @@ use crate::cli::{Call as CallFlags, Tools};
 use crate::output::{Printer, Tone, harmless};
 use crate::runtime::Runtime;
 use serde_json::{Value, json};
-use toolpost_core::{Definition, Entry, Snapshot, ToolError};
+use toolpost_core::{Definition, Entry, Listing, Snapshot, ToolError};
 
 pub(crate) fn run(runtime: Runtime, printer: &Printer, command: Option<&Tools>) -> u8 {
-    let result = match command.unwrap_or(&Tools::List) {
+    let command = command.unwrap_or(&Tools::List);
+    let notes = match command {
+        // It waits for its server itself, and in its own words.
+        Tools::Call { .. } => Vec::new(),
+        Tools::Show { name } => {
+            runtime.know(name).err().map(|error| error.message().to_owned()).into_iter().collect()
+        }
+        Tools::List | Tools::Export { .. } | Tools::Lint | Tools::Discover => runtime.know_all(),
+    };
+    notes.iter().for_each(|note| printer.say(Tone::Note, &format!("note: {}", harmless(note))));
+    let result = match command {
         Tools::List => list(&runtime, printer),
         Tools::Show { name } => show(&runtime, printer, name),
         Tools::Export { format } => export::run_export(&runtime, printer, *format),
@@ -29,12 +39,11 @@ pub(crate) fn run(runtime: Runtime, printer: &Printer, command: Option<&Tools>) 
 }
 
 fn list(runtime: &Runtime, printer: &Printer) -> Result<(), ToolError> {
-    let snapshot = runtime.executor.registry().snapshot();
+    let Listing { snapshot, listed, held_back, refused } = runtime.executor.listing(&runtime.context);
     let dialect = runtime.context.dialect();
-    let (allowed, withheld): (Vec<_>, Vec<_>) = snapshot.all().partition(|entry| is_offered(runtime, entry));
     let mut offered = Vec::new();
     let mut unknown_there = Vec::new();
-    for entry in allowed {
+    for entry in &listed {
         match snapshot.offer(entry, dialect)? {
             Some(definition) => offered.push((entry, definition)),
             None => unknown_there.push(entry),
@@ -58,7 +67,14 @@ fn list(runtime: &Runtime, printer: &Printer) -> Result<(), ToolError> {
         let message = format!("not offered in the dialect {}: {} ({reason})", dialect.name(), entry.name());
         printer.say(Tone::Note, &message);
     }
-    for entry in withheld {
+    match held_back.len() {
+        0 => {}
+        count => {
+            let message = format!("{count} more are held back to save tokens; `tool_search` finds them");
+            printer.say(Tone::Note, &message);
+        }
+    }
+    for entry in refused {
         let needs = entry.spec().required;
         printer.say(Tone::Note, &format!("not offered under this policy: {} (needs {needs})", entry.name()));
     }
@@ -153,10 +169,4 @@ fn other_names(snapshot: &Snapshot, entry: &Entry, shown: &Definition) -> Vec<St
     names.extend(snapshot.other_names(entry.name()));
     names.retain(|name| *name != shown.name);
     names
-}
-
-fn is_offered(runtime: &Runtime, entry: &Entry) -> bool {
-    let spec = entry.spec();
-    runtime.executor.policy_for(runtime.context.session()).offers(&spec.name, spec.required)
-        && spec.needs.iter().all(|need| runtime.context.has(*need))
 }

@@ -68,7 +68,7 @@ impl Environment {
 }
 
 /// Names that people give to secrets.
-pub(super) fn is_secret(name: &str) -> bool {
+pub(crate) fn is_secret(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"].iter().any(|word| {
         // `KEYBOARD` and `MONKEY` are no keys: the word must end the name or stand between underscores.

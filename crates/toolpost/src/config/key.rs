@@ -37,8 +37,8 @@ pub(crate) enum Kind {
     Servers,
     /// Programs whose servers are taken over.
     Hosts,
-    /// How many of something.
-    Count,
+    /// How many tools of other servers a list has.
+    Listed,
 }
 
 impl Kind {
@@ -166,14 +166,14 @@ pub(crate) const KEYS: [Key; 13] = [
                 gemini, opencode, vscode, cursor. Their files are read and never written.",
     },
     Key {
-        name: "toolSearchAbove",
-        kind: Kind::Count,
-        variable: "TOOLPOST_TOOL_SEARCH_ABOVE",
+        name: "listed",
+        kind: Kind::Listed,
+        variable: "TOOLPOST_LISTED",
         flag: "",
-        usual: "40",
-        example: "40",
-        about: "With more tools than this, those of MCP servers are found by `tool_search` instead of being shown to the \
-                model one by one.",
+        usual: "40 tools, 10000 tokens",
+        example: "\"40 tools, 10000 tokens\"",
+        about: "How many tools of other servers are listed, and how many tokens their declarations may have together; the \
+                servers that do not fit are held back for `tool_search`. Either of the two, both, `all` or `none`.",
     },
 ];
 

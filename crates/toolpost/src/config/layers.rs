@@ -11,7 +11,7 @@ use super::hosts::Host;
 use super::look::{Hashed, look};
 use super::origin::{Layer, Origined, Place, Problem};
 use super::rights::{Right, Rights};
-use super::settings::{Format, Settings};
+use super::settings::{Format, Listed, Settings};
 use super::trust::{State, Trust};
 use super::{descriptions, private};
 use crate::cli::Flags;
@@ -29,8 +29,6 @@ pub(crate) const PROJECT_FILE: &str = ".toolpost/config.toml";
 const PROJECT_FOLDER: &str = ".toolpost";
 /// The servers that a workspace brings, by the custom of agent hosts.
 const MCP_FILE: &str = ".mcp.json";
-/// With more tools, those of servers are searched for.
-const TOOL_SEARCH_ABOVE: usize = 40;
 
 /// A file of the configuration, for people.
 #[derive(Debug, Clone, Serialize)]
@@ -85,12 +83,12 @@ pub(crate) struct Values {
     pub(crate) readable: Vec<Origined<PathBuf>>,
     pub(crate) environment: Vec<Origined<String>>,
     pub(crate) formatters: Vec<Origined<Format>>,
+    pub(crate) listed: Option<Origined<Listed>>,
     pub(crate) dialect: Origined<Arc<Dialect>>,
     pub(crate) descriptions: Option<Origined<PathBuf>>,
     pub(crate) session: Option<Origined<String>>,
     /// Whose servers are taken over, each once.
     pub(crate) mcp_from: Vec<Origined<Host>>,
-    pub(crate) tool_search_above: Origined<usize>,
     pub(crate) rules: Vec<Rule>,
     /// What the project's file wants and does not get, because it is not trusted.
     pub(crate) inert: Vec<String>,
@@ -248,6 +246,7 @@ impl Layers {
             readable: strongest.iter().flat_map(|settings| settings.readable.iter().cloned()).collect(),
             environment: all(|settings| &settings.environment),
             formatters: strongest.iter().flat_map(|settings| settings.formatters.iter().cloned()).collect(),
+            listed: strongest.iter().find_map(|settings| settings.listed.clone()),
             rights: rights.under(&self.environment).under(&self.flags),
             timeout: self.environment.timeout.as_ref().or(timeout).cloned(),
             dialect: strongest
@@ -257,10 +256,6 @@ impl Layers {
             descriptions: self.descriptions_folder(believed),
             session: strongest.iter().find_map(|settings| settings.session.clone()),
             mcp_from: servers::once(strongest.iter().flat_map(|settings| &settings.mcp_from)),
-            tool_search_above: strongest
-                .iter()
-                .find_map(|settings| settings.tool_search_above.clone())
-                .unwrap_or_else(|| Origined::new(TOOL_SEARCH_ABOVE, Place::built_in())),
             rules: rules.concat(),
             inert: if is_trusted { Vec::new() } else { self.widens() },
             warnings: [&self.user, &self.named, project]
@@ -322,6 +317,9 @@ impl Layers {
             lines.push(format!("gives commands the variable `{}` (line {})", name.value, name.place.line));
         }
         lines.extend(servers::brings(settings));
+        if let Some(listed) = &settings.listed {
+            lines.push(format!("sets how many tools of servers are listed (line {})", listed.place.line));
+        }
         if let Some(dialect) = settings.dialect.as_ref() {
             lines.push(format!(
                 "names tools in the dialect `{}` (line {})",

@@ -42,7 +42,10 @@ pub(crate) fn schema() -> Value {
                 let names = Host::READ.map(Host::as_str);
                 json!({"type": "array", "maxItems": 200, "items": {"type": "string", "enum": names}})
             }
-            Kind::Count => json!({"type": "integer", "minimum": 0, "maximum": 100_000}),
+            Kind::Listed => {
+                let part = "[0-9]+ (tools?|tokens?)";
+                json!({"type": "string", "pattern": format!("^(all|none|{part}(, *{part})?)$")})
+            }
             Kind::Time => json!({"type": "string", "pattern": r"^[0-9]+(\.[0-9]+)?(ms|s|m|h)?$"}),
         };
         property["description"] = key.about.into();
@@ -84,6 +87,11 @@ fn server() -> Value {
             "includeTools": texts("The tools that are wanted; otherwise all."),
             "excludeTools": texts("Tools that are not wanted; they win over those that are."),
             "enabled": {"type": "boolean", "description": "Whether it is used."},
+            "hints": {
+                "type": "string",
+                "enum": ["believed", "ignored"],
+                "description": "Whether what it says of its tools decides what they need; usual in your own file: believed. In a workspace's file they never are.",
+            },
         },
     })
 }

@@ -19,12 +19,12 @@ pub(crate) use format::Format;
 pub(crate) use lookup::{Group, Lookup};
 
 use super::env::is_secret;
-use super::origin::{Place, Problem};
+use super::origin::{Layer, Place, Problem};
 use super::trust::State;
 use expand::Surroundings;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use toolpost_plugins::{Reach, Server};
+use toolpost_plugins::{Hints, Reach, Server};
 
 /// Every server that was found, and what became of it.
 #[derive(Debug, Clone, Default)]
@@ -37,8 +37,6 @@ pub struct Servers {
     pub problems: Vec<Problem>,
     /// Keys that mean nothing, variables that are not set.
     pub warnings: Vec<Problem>,
-    /// Names and values that must not be shown to anybody.
-    pub secrets: Vec<(String, String)>,
 }
 
 /// What became of a server. Says nothing of the values of its variables and headers.
@@ -142,7 +140,12 @@ impl Servers {
             return (ServerState::Off, None);
         }
         let mut notes = Vec::new();
-        let server = entry.resolve(from.to_string(), around, &mut notes);
+        // Of a server that the user chose, its own word on its tools is taken. A workspace cannot choose that.
+        let usual = if from.layer == Layer::Project { Hints::Ignored } else { Hints::Believed };
+        let mut server = entry.resolve(from.to_string(), usual, around, &mut notes);
+        if let (Layer::Project, Ok(server)) = (from.layer, &mut server) {
+            server.hints = Hints::Ignored;
+        }
         self.warnings.extend(notes.into_iter().map(|note| Problem {
             file: from.file.to_string(),
             line: from.line,
@@ -151,7 +154,6 @@ impl Servers {
         }));
         match server {
             Ok(server) => {
-                self.secrets.extend(secrets(&server));
                 self.usable.push(server);
                 (ServerState::Trusted, None)
             }
@@ -161,7 +163,7 @@ impl Servers {
 }
 
 /// The values of a server that its names call secret.
-fn secrets(server: &Server) -> Vec<(String, String)> {
+pub fn secrets(server: &Server) -> Vec<(String, String)> {
     let values = match &server.reach {
         Reach::Stdio { env, .. } => env,
         Reach::Http { headers, .. } => headers,

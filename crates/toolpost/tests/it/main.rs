@@ -4,6 +4,7 @@
     clippy::expect_used,
     clippy::print_stdout,
     clippy::disallowed_methods,
+    unsafe_code,
     reason = "tests set up the world around the command by hand, and say what they measured"
 )]
 
@@ -32,6 +33,7 @@ mod signals;
 mod terminal;
 mod tools;
 mod trust;
+mod upstream;
 mod whole;
 mod writers;
 
@@ -40,6 +42,16 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
+
+/// Before anything else: this process may be one that somebody else has started, to be a client.
+#[unsafe(link_section = ".init_array")]
+#[used]
+static OTHER_ROLE: extern "C" fn() = {
+    extern "C" fn hook() {
+        upstream::conformance::run_if_asked();
+    }
+    hook
+};
 
 /// A user's home with one small repository in it.
 struct Home {

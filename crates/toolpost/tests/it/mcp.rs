@@ -4,7 +4,7 @@ mod asking;
 mod clients;
 mod conformance;
 mod faults;
-mod http;
+pub(crate) mod http;
 mod python;
 mod tasks;
 mod wire;
@@ -149,7 +149,7 @@ fn text(answer: &Value) -> &str {
 }
 
 /// Whether a process with this in its command line is there.
-fn is_running(marker: &str) -> bool {
+pub(crate) fn is_running(marker: &str) -> bool {
     let processes = std::fs::read_dir("/proc").unwrap().flatten();
     let lines = processes.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
     lines.into_iter().any(|line| String::from_utf8_lossy(&line).contains(marker) && !line.is_empty())

@@ -254,22 +254,21 @@ fn other_programs_are_asked_only_where_a_key_names_them() {
             "config.toml:1:12: no servers can be taken over from `zed`; there are claude, codex",
         ),
         ("mcpFrom = 'claude'\n", "write a list of texts"),
-        ("toolSearchAbove = -1\n", "`-1` is no number from 0"),
-        ("toolSearchAbove = 'many'\n", "write a whole number"),
+        ("listed = 'many'\n", "listed"),
     ] {
         home.write(USER, text);
         let ran = home.run(&["doctor"]);
         assert!(ran.status == 1 && ran.stdout.contains(part), "{text}: {}", ran.stdout);
     }
     // Variables stand for the keys.
-    home.write(USER, "toolSearchAbove = 7\n");
+    home.write(USER, "listed = '7 tools'\n");
     let mut command = home.command(["doctor", "--json"]);
-    command.env("TOOLPOST_MCP_FROM", "claude,vscode").env("TOOLPOST_TOOL_SEARCH_ABOVE", "12");
+    command.env("TOOLPOST_MCP_FROM", "claude,vscode").env("TOOLPOST_LISTED", "12 tools");
     let report = crate::Ran::of(command.output().unwrap()).json().1;
     assert_eq!(report["configuration"]["mcpFrom"][1]["value"], "vscode");
-    assert_eq!(report["configuration"]["toolSearchAbove"]["value"], 12);
+    assert_eq!(report["configuration"]["listed"]["value"], "12 tools");
     let config = Config::resolve(&Flags::default(), environment(&home, &[])).unwrap();
-    assert_eq!(config.tool_search_above, 7);
+    assert_eq!(config.plugins.most_tools, 7);
 }
 
 #[test]
@@ -400,7 +399,8 @@ fn doctor_lists_servers_and_no_value_of_theirs() {
     assert_eq!(state("c", 0).0, "unusable");
     // What is secret by its name is known to be so.
     let found = servers(&home, &[("ENVIRONMENT_CANARY", "x")]);
-    assert_eq!(found.secrets, [("Authorization".to_owned(), "canary-2".to_owned())]);
+    let secrets: Vec<_> = found.usable.iter().flat_map(toolpost::config::secrets).collect();
+    assert_eq!(secrets, [("Authorization".to_owned(), "canary-2".to_owned())]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::Report;
 use crate::commands::trust::standing;
-use crate::config::{DataState, FileState, Layer, ServerState, State};
+use crate::config::{DataState, FileState, ServerState, State};
 use crate::output::{Mark, Printer, one_line};
 use std::collections::BTreeMap;
 use toolpost_core::Capability;
@@ -103,14 +103,13 @@ fn configuration(page: &mut Page<'_>, report: &Report) {
     if let Some(folder) = &values.descriptions {
         page.row("descriptions", &folder.value.display().to_string(), &folder.place.to_string());
     }
+    if let Some(listed) = &values.listed {
+        page.row("listed", &listed.value.to_string(), &listed.place.to_string());
+    }
     let (confinement, place) = super::confinement(values);
     page.row("sandbox", super::word(confinement), &place.to_string());
     for host in &values.mcp_from {
         page.row("mcpFrom", host.value.as_str(), &host.place.to_string());
-    }
-    let above = &values.tool_search_above;
-    if above.place.layer != Layer::BuiltIn {
-        page.row("toolSearchAbove", &above.value.to_string(), &above.place.to_string());
     }
     if let Some(session) = &values.session {
         page.row("session", &session.value, &session.place.to_string());

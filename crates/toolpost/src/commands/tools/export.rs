@@ -1,7 +1,6 @@
 //! `toolpost tools export`, `discover` and `lint`: declarations for each provider, what was changed for it, and what they
 //! cost.
 
-use super::is_offered;
 use crate::output::{Printer, Tone};
 use crate::runtime::Runtime;
 use serde_json::json;
@@ -105,10 +104,10 @@ pub(crate) fn price(source: &Source<'_>) -> usize {
 
 /// The offered tools, under the names and spellings of the session's dialect.
 fn definitions(runtime: &Runtime) -> Result<Vec<Definition>, ToolError> {
-    let snapshot = runtime.executor.registry().snapshot();
+    let listing = runtime.executor.listing(&runtime.context);
     let mut definitions = Vec::new();
-    for entry in snapshot.all().filter(|entry| is_offered(runtime, entry)) {
-        definitions.extend(snapshot.offer(entry, runtime.context.dialect())?);
+    for entry in &listing.listed {
+        definitions.extend(listing.snapshot.offer(entry, runtime.context.dialect())?);
     }
     Ok(definitions)
 }

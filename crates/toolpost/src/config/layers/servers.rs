@@ -83,9 +83,5 @@ pub(super) fn brings(settings: &Settings) -> Vec<String> {
         let (name, line) = (host.value.title(), host.place.line);
         lines.push(format!("takes over the MCP servers that you have in {name} (line {line})"));
     }
-    if let Some(count) = &settings.tool_search_above {
-        let (count, line) = (count.value, count.place.line);
-        lines.push(format!("has tools searched for above {count} of them (line {line})"));
-    }
     lines
 }

@@ -9,6 +9,7 @@ use crate::config::origin::{Problem, shortened};
 use std::time::Duration;
 use toolpost_core::nearest;
 use toolpost_core::policy::Source;
+use toolpost_plugins::Hints;
 
 /// More servers in one file are a mistake.
 const MOST: usize = 200;
@@ -29,6 +30,8 @@ pub(crate) struct Entry {
     pub(super) call: Option<Duration>,
     pub(super) only: Option<Vec<String>>,
     pub(super) without: Vec<String>,
+    /// Whether the user says that what it says of its tools is believed.
+    pub(super) hints: Option<Hints>,
     pub(super) format: Format,
 }
 
@@ -81,8 +84,11 @@ pub(crate) fn entries(format: Format, table: &Node, source: &Source<'_>) -> (Vec
 }
 
 impl Entry {
-    /// Whether it would start toolpost itself, which would start itself again without end.
+    /// Whether it is the entry by which another program finds toolpost. Our own configuration may name another one.
     pub(crate) fn is_self(&self) -> bool {
+        if self.format == Format::Own {
+            return false;
+        }
         let Ok(Written::Stdio { words, .. }) = &self.reach else { return false };
         let program = words.first().map(|word| word.rsplit('/').next().unwrap_or(word));
         program == Some("toolpost") && words.iter().skip(1).any(|word| word == "mcp")
@@ -108,6 +114,7 @@ impl Reader<'_, '_> {
             call: None,
             only: None,
             without: Vec::new(),
+            hints: None,
             format: self.format,
         };
         entry.reach = match &node.value {
@@ -141,6 +148,17 @@ impl Reader<'_, '_> {
         {
             entry.start = self.time(table, &[("startup", Unit::Milliseconds)])?;
             entry.call = self.time(table, &[("request", Unit::Milliseconds)])?;
+        }
+        if self.format == Format::Own {
+            entry.hints = match text(node, "hints")?.as_deref() {
+                None => None,
+                Some("believed") => Some(Hints::Believed),
+                Some("ignored") => Some(Hints::Ignored),
+                Some(other) => {
+                    let other = shortened(other, 60);
+                    return Err(format!("its `hints` are `{other}`; write `believed` or `ignored`"));
+                }
+            };
         }
         self.reach(node)
     }
@@ -263,7 +281,8 @@ impl Reader<'_, '_> {
             Format::Opencode => {}
             Format::Codex => known.extend(["args", "env_vars", "bearer_token_env_var", "env_http_headers"]),
             Format::Vscode | Format::Cursor => known.extend(["args", "envFile"]),
-            Format::Own | Format::Claude | Format::Gemini => known.push("args"),
+            Format::Own => known.extend(["args", "hints"]),
+            Format::Claude | Format::Gemini => known.push("args"),
         }
         known.extend(words.passed_over);
         known

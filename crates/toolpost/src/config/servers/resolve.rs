@@ -6,13 +6,14 @@ use super::expand::{Surroundings, expand, place};
 use crate::config::private;
 use std::collections::BTreeMap;
 use toolpost_core::policy::LARGEST;
-use toolpost_plugins::{Reach, Server};
+use toolpost_plugins::{Hints, Reach, Server};
 
 impl Entry {
     /// The server, or why it cannot be used. What was odd goes into `notes`.
     pub(super) fn resolve(
         &self,
         origin: String,
+        usual: Hints,
         around: &Surroundings<'_>,
         notes: &mut Vec<String>,
     ) -> Result<Server, String> {
@@ -62,6 +63,7 @@ impl Entry {
             call: self.call,
             only: self.only.clone(),
             without: self.without.clone(),
+            hints: self.hints.unwrap_or(usual),
             origin,
         })
     }

@@ -11,14 +11,14 @@ use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 /// A server at a port of its own.
-pub(super) struct Served {
+pub(crate) struct Served {
     child: Child,
-    pub(super) address: SocketAddr,
+    pub(crate) address: SocketAddr,
     talk: Vec<String>,
 }
 
 impl Served {
-    pub(super) fn start(home: &Home, flags: &[&str]) -> Served {
+    pub(crate) fn start(home: &Home, flags: &[&str]) -> Served {
         let mut command = home.command([&["mcp", "--http", "127.0.0.1:0"], flags].concat());
         let mut child = command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let mut talk = Vec::new();

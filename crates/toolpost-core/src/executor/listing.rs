@@ -1,0 +1,39 @@
+//! Which tools a session is told of: those that the policy offers, less those that are held back to save tokens.
+
+use super::Executor;
+use crate::context::Context;
+use crate::registry::{Entry, Snapshot};
+use std::sync::Arc;
+
+/// The tools of a session, sorted by what it is told of them; each list in the order of registration.
+pub struct Listing {
+    /// All tools, at the moment of the listing.
+    pub snapshot: Arc<Snapshot>,
+    /// Those that belong into lists.
+    pub listed: Vec<Arc<Entry>>,
+    /// Those that are offered and held back from lists; `tool_search` finds them.
+    pub held_back: Vec<Arc<Entry>>,
+    /// Those that are not offered: by the policy, or because a service is missing.
+    pub refused: Vec<Arc<Entry>>,
+}
+
+impl Executor {
+    /// What a session is told of the tools there are. Whatever is listed or held back can be called.
+    pub fn listing(&self, ctx: &Context) -> Listing {
+        let snapshot = self.inner.registry.snapshot();
+        let policy = self.policy_for(ctx.session());
+        let is_offered = |entry: &Entry| {
+            let spec = entry.spec();
+            policy.offers(&spec.name, spec.required) && spec.needs.iter().all(|need| ctx.has(*need))
+        };
+        let (offered, refused): (Vec<Arc<Entry>>, Vec<Arc<Entry>>) =
+            snapshot.all().cloned().partition(|entry| is_offered(entry));
+        let unlisted =
+            snapshot.shelves().held_back(|name| snapshot.get(name).is_some_and(|entry| is_offered(entry)));
+        let (held_back, mut listed): (Vec<Arc<Entry>>, Vec<Arc<Entry>>) =
+            offered.into_iter().partition(|entry| unlisted.contains(entry.name()));
+        // What finds tools is of use only where there are some to be found.
+        listed.retain(|entry| !(entry.spec().finds_unlisted && held_back.is_empty()));
+        Listing { snapshot: snapshot.clone(), listed, held_back, refused }
+    }
+}

@@ -1,0 +1,55 @@
+//! Servers whose tools join the registry once they have started. Core knows only that a name may be theirs.
+
+use crate::error::ToolError;
+use crate::future::BoxFuture;
+
+/// Where tools come from that are not there yet: servers that are started when somebody needs them.
+///
+/// Implemented by `toolpost-plugins`; called by the executor for a name that no tool has, and by whoever lists tools.
+/// An implementation registers what it finds, and never takes longer than its servers may take to start.
+///
+/// ```
+/// use serde_json::json;
+/// use std::sync::{Arc, Weak};
+/// use toolpost_core::{BoxFuture, Context, Executor, Output, Policy, Registry, Spec, ToolError, Upstream, dynamic};
+///
+/// /// One tool that is made when somebody calls it.
+/// struct Late(Weak<Registry>);
+///
+/// impl Upstream for Late {
+///     fn may_have(&self, name: &str) -> bool {
+///         name == "late"
+///     }
+///
+///     fn ready<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<(), ToolError>> {
+///         Box::pin(async move {
+///             let Some(registry) = self.0.upgrade() else { return Ok(()) };
+///             registry.register(dynamic(Spec::new("late", "1.0.0", "Comes late."), json!({"type": "object"}), |_, _| async {
+///                 Ok(Output::new("late", "here I am", json!(null)))
+///             }))
+///         })
+///     }
+///
+///     fn all_ready(&self) -> BoxFuture<'_, Vec<(String, ToolError)>> {
+///         Box::pin(async move { self.ready("late").await.err().map(|why| ("late".to_owned(), why)).into_iter().collect() })
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let registry = Arc::new(Registry::new());
+/// registry.set_upstream(Arc::new(Late(Arc::downgrade(&registry))));
+/// let executor = Executor::new(registry, Policy::default());
+/// assert_eq!(executor.call(&Context::in_memory(), "late", json!({})).await.to_text(), "here I am");
+/// # }
+/// ```
+pub trait Upstream: Send + Sync {
+    /// Whether a tool of this name may come from here. Does no I/O.
+    fn may_have(&self, name: &str) -> bool;
+
+    /// Waits until the server of this name has registered its tools, or says why it cannot.
+    fn ready<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<(), ToolError>>;
+
+    /// Waits until every server has registered its tools or failed, side by side; those that failed, by name.
+    fn all_ready(&self) -> BoxFuture<'_, Vec<(String, ToolError)>>;
+}

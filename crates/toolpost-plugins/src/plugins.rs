@@ -1,0 +1,245 @@
+//! All servers: which names are theirs, their packs in the registry, and what is held back from lists.
+
+mod names;
+mod pack;
+mod settings;
+
+pub use settings::Settings;
+
+use crate::listed::Listing;
+use crate::names as spelled;
+use crate::server::Server;
+use crate::upstream::Upstream;
+use names::Named;
+use pack::{pack, price};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+use toolpost_core::{BoxFuture, Pack, Registry, Shelves, ToolError, Upstream as Source};
+
+/// The servers of a runtime. None is started before it is needed; dropped, all are left.
+pub struct Plugins {
+    home: Arc<Home>,
+}
+
+/// What the servers share.
+pub(crate) struct Home {
+    upstreams: Vec<Arc<Upstream>>,
+    registry: Weak<Registry>,
+    published: Mutex<Vec<Option<Published>>>,
+    most_tools: usize,
+    most_tokens: usize,
+}
+
+/// What a server has in the registry.
+struct Published {
+    pack: Option<Arc<Pack>>,
+    tools: Vec<Named>,
+    notes: Vec<String>,
+}
+
+impl Plugins {
+    /// Makes the servers known to a registry, which takes those of one `Plugins` only. No server is started.
+    pub fn new(servers: Vec<Server>, registry: &Arc<Registry>, settings: Settings) -> Plugins {
+        let home = Arc::new_cyclic(|home: &Weak<Home>| {
+            let mut parts = BTreeSet::new();
+            let upstreams = servers.into_iter().enumerate().map(|(index, server)| {
+                let mut part = spelled::server_part(&server.name);
+                if !parts.insert(part.clone()) {
+                    part = spelled::apart(&part, &format!("{index}/{}", server.name));
+                }
+                let (environment, root) = (settings.environment.clone(), settings.root.clone());
+                Arc::new(Upstream::new(server, (part, index), environment, root, home.clone()))
+            });
+            let upstreams: Vec<Arc<Upstream>> = upstreams.collect();
+            Home {
+                published: Mutex::new(upstreams.iter().map(|_| None).collect()),
+                upstreams,
+                registry: Arc::downgrade(registry),
+                most_tools: settings.most_tools,
+                most_tokens: settings.most_tokens,
+            }
+        });
+        registry.set_upstream(Arc::clone(&home) as Arc<dyn Source>);
+        Plugins { home }
+    }
+
+    /// Starts all servers in the background. Must be called inside a tokio runtime.
+    pub fn start(&self) {
+        let home = Arc::clone(&self.home);
+        tokio::spawn(async move { home.all_ready().await });
+    }
+
+    /// The names of the servers, in order.
+    pub fn servers(&self) -> impl Iterator<Item = &str> {
+        self.home.upstreams.iter().map(|upstream| upstream.server().name.as_str())
+    }
+
+    /// The packs of the servers that have started.
+    pub fn packs(&self) -> Vec<Arc<Pack>> {
+        self.home.lock().iter().flatten().filter_map(|published| published.pack.clone()).collect()
+    }
+
+    /// What is to be said of the servers that have started: tools that were left out, and why.
+    pub fn notes(&self) -> Vec<String> {
+        let published = self.home.lock();
+        let each = self.home.upstreams.iter().zip(published.iter());
+        let notes = each.flat_map(|(upstream, published)| {
+            let notes = published.iter().flat_map(|published| &published.notes);
+            notes.map(|note| format!("the MCP server `{}`: {note}", upstream.server().name))
+        });
+        notes.collect()
+    }
+
+    /// Leaves all servers. Those that have started get a moment for their farewell.
+    pub async fn shutdown(&self) {
+        let left = self.home.upstreams.iter().filter(|upstream| upstream.leave()).count();
+        if left > 0 {
+            // What is still there then is ended by its keeper, whether we are still there or not.
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+}
+
+impl Drop for Plugins {
+    fn drop(&mut self) {
+        for upstream in &self.home.upstreams {
+            upstream.leave();
+        }
+    }
+}
+
+impl Source for Home {
+    fn may_have(&self, name: &str) -> bool {
+        self.upstreams.iter().any(|upstream| upstream.may_have(name))
+    }
+
+    fn ready<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<(), ToolError>> {
+        Box::pin(async move {
+            // `a_b_c` may be of the servers `a` and `a_b`; one that works is enough to know.
+            let mut first = None;
+            for upstream in self.upstreams.iter().filter(|upstream| upstream.may_have(name)) {
+                match upstream.connected().await {
+                    Ok(_) if self.has(name) => return Ok(()),
+                    Ok(_) => {}
+                    Err(error) => first = first.or(Some(error)),
+                }
+            }
+            first.map_or(Ok(()), Err)
+        })
+    }
+
+    fn all_ready(&self) -> BoxFuture<'_, Vec<(String, ToolError)>> {
+        Box::pin(async move {
+            let starting: Vec<_> = self
+                .upstreams
+                .iter()
+                .map(|upstream| {
+                    let upstream = Arc::clone(upstream);
+                    tokio::spawn(async move {
+                        let error = upstream.connected().await.err()?;
+                        Some((upstream.server().name.clone(), error))
+                    })
+                })
+                .collect();
+            let mut failed = Vec::new();
+            for one in starting {
+                failed.extend(one.await.ok().flatten());
+            }
+            failed
+        })
+    }
+}
+
+impl Home {
+    fn has(&self, name: &str) -> bool {
+        self.registry.upgrade().is_some_and(|registry| {
+            registry.snapshot().find(name, &toolpost_core::Dialect::canonical()).is_ok()
+        })
+    }
+
+    /// Puts a server's tools in the place of those it had. Nothing is told where nothing has changed.
+    pub(crate) fn publish(
+        &self,
+        upstream: &Arc<Upstream>,
+        index: usize,
+        listing: Listing,
+        version: &str,
+    ) -> Result<(), ToolError> {
+        let Some(registry) = self.registry.upgrade() else { return Ok(()) };
+        let mut published = self.lock();
+        let before = published.get(index).and_then(Option::as_ref);
+        if before.is_some_and(|before| before.tools.iter().map(|tool| &*tool.listed).eq(listing.tools.iter()))
+        {
+            return Ok(());
+        }
+        let next = self.prepare(upstream, &published, index, listing, version)?;
+        let old = match published.get_mut(index) {
+            Some(place) => place.replace(next),
+            None => return Ok(()),
+        };
+        let changed = registry.change(|draft| {
+            names::forget(draft, published.iter().flatten().chain(old.as_ref()).flat_map(|one| &one.tools));
+            for tool in old.iter().flat_map(|old| &old.tools) {
+                draft.unregister(&tool.name);
+            }
+            let pack = published.get(index).and_then(Option::as_ref).and_then(|one| one.pack.as_ref());
+            pack.map_or(Ok(()), |pack| pack.register(draft))?;
+            names::spell(draft, published.iter().flatten().flat_map(|one| &one.tools));
+            let places = places(&published);
+            draft.sort_by_key(|name| places.get(name).copied());
+            draft.shelve(self.shelves(&published));
+            Ok(())
+        });
+        if changed.is_err()
+            && let Some(place) = published.get_mut(index)
+        {
+            *place = old;
+        }
+        changed
+    }
+
+    fn prepare(
+        &self,
+        upstream: &Arc<Upstream>,
+        published: &[Option<Published>],
+        index: usize,
+        listing: Listing,
+        version: &str,
+    ) -> Result<Published, ToolError> {
+        let others = published.iter().enumerate().filter(|(place, _)| *place != index);
+        let mut taken: BTreeSet<String> = others
+            .flat_map(|(_, other)| other.iter().flat_map(|other| &other.tools))
+            .map(|tool| tool.name.clone())
+            .collect();
+        let mut tools = Vec::new();
+        for listed in listing.tools {
+            let named = Named::new(upstream, listed, &mut taken);
+            tools.push(named);
+        }
+        let pack = pack(upstream, &tools, version)?.map(Arc::new);
+        Ok(Published { pack, tools, notes: listing.notes })
+    }
+
+    /// The tools of the servers, of which those are listed that fit: the servers in the order of the configuration.
+    fn shelves(&self, published: &[Option<Published>]) -> Shelves {
+        let price = |tool: &Named| (tool.name.clone(), price(&tool.name, &tool.listed));
+        let groups = published.iter().flatten().map(|one| one.tools.iter().map(price).collect());
+        Shelves { groups: groups.collect(), most_tools: self.most_tools, most_tokens: self.most_tokens }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Option<Published>>> {
+        self.published.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Where a tool of a server stands in the list; those that are no server's have no place, and stand before.
+fn places(published: &[Option<Published>]) -> BTreeMap<String, (usize, usize)> {
+    let mut places = BTreeMap::new();
+    for (server, one) in published.iter().enumerate() {
+        for (index, tool) in one.iter().flat_map(|one| &one.tools).enumerate() {
+            places.insert(tool.name.clone(), (server, index));
+        }
+    }
+    places
+}
