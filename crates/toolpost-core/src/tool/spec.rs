@@ -44,6 +44,9 @@ pub struct Spec {
     /// Whether it finds tools that are held back from lists, and is itself listed only where there are any.
     #[serde(skip)]
     pub finds_unlisted: bool,
+    /// Whether it calls other tools, each under its own rights, so that through it anything may be caused.
+    #[serde(skip)]
+    pub calls_tools: bool,
     /// Other spellings of its arguments.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub argument_aliases: Vec<(String, String)>,
@@ -67,6 +70,7 @@ impl Spec {
             budget: OutputBudget::default(),
             has_own_dry_run: false,
             finds_unlisted: false,
+            calls_tools: false,
             argument_aliases: Vec::new(),
         }
     }
@@ -157,6 +161,13 @@ impl Spec {
         self
     }
 
+    /// The tool calls other tools. It needs no right for that itself, but nobody is told that it changes nothing.
+    #[must_use]
+    pub fn calls_tools(mut self) -> Spec {
+        self.calls_tools = true;
+        self
+    }
+
     /// Another spelling of an argument, accepted and reported as a repair.
     #[must_use]
     pub fn argument_alias(mut self, alias: &str, argument: &str) -> Spec {
@@ -184,8 +195,9 @@ impl Definition {
     /// What declarations for providers are made from.
     pub fn source(&self) -> Source<'_> {
         let causes = self.spec.required.union(self.spec.optional);
-        let changes = causes.has(Capability::Write) || causes.has(Capability::Exec);
-        let reaches_out = causes.has(Capability::Network);
+        let calls = self.spec.calls_tools;
+        let changes = calls || causes.has(Capability::Write) || causes.has(Capability::Exec);
+        let reaches_out = calls || causes.has(Capability::Network);
         Source {
             name: &self.spec.name,
             title: None,

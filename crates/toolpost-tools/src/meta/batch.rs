@@ -67,6 +67,7 @@ impl Tool for Batch {
         let limit = Duration::from_secs(900);
         Spec::new("batch", "1.0.0", include_str!("batch.txt"))
             .parallel_safe()
+            .calls_tools()
             .timeout(limit, limit)
             // Time for the calls in it to hand over what they have.
             .grace(Duration::from_secs(2))

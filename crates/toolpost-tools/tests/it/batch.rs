@@ -206,3 +206,23 @@ fn a_batch_out_of_time_hands_over_what_it_has() {
         shown(&outcome)
     );
 }
+
+#[test]
+fn nobody_is_told_that_it_changes_nothing() {
+    let registry = toolpost_core::Registry::new();
+    let services = toolpost_core::Services::default();
+    toolpost_tools::register_default(&registry, &services, &toolpost_tools::Settings::default()).unwrap();
+    let snapshot = registry.snapshot();
+    let source = |tool: &str| {
+        let definition = &snapshot
+            .find(tool, &toolpost_core::Dialect::canonical())
+            .unwrap()
+            .entry
+            .prepared()
+            .unwrap()
+            .definition;
+        let source = definition.source();
+        (source.read_only, source.destructive, source.open_world)
+    };
+    assert_eq!((source("batch"), source("read")), ((false, true, true), (true, false, false)));
+}
