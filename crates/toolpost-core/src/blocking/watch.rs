@@ -20,6 +20,9 @@ const QUIET: u32 = 50;
 /// and after so long it ends, until it is needed again.
 const LINGER: Duration = Duration::from_secs(10);
 
+/// Nearer than the usual time-out of a call.
+const NEARER: Duration = Duration::from_secs(20);
+
 thread_local! {
     static WATCHED: RefCell<Option<Arc<Watch>>> = const { RefCell::new(None) };
 }
@@ -62,6 +65,12 @@ impl Watch {
             .enable_all()
             .build()?;
         let _ = watch.runtime.set(runtime.handle().clone());
+        // While a nearer one is waited for, the time-out of a call is noted without waking anybody.
+        runtime.spawn(async {
+            loop {
+                tokio::time::sleep(NEARER).await;
+            }
+        });
         Ok(runtime)
     }
 

@@ -18,14 +18,15 @@ pub(super) fn stat(roots: &Roots, place: &Place) -> Result<Stat, Failure> {
 }
 
 pub(super) fn open(roots: &Roots, place: &Place) -> Result<File, Failure> {
-    let (handle, known) = steady(|| {
+    let (handle, known, name) = steady(|| {
         // Not opened before it is known to be a file: to open a device can do something.
         regular(&roots.open(place, OFlags::PATH)?)?;
-        let handle = roots.open(place, READ)?;
+        let (handle, name) = roots.open_named(place, READ)?;
         let known = regular(&handle)?;
-        Ok((handle, known))
+        Ok((handle, known, name))
     })?;
-    let stat = stat_from(&known, roots.name_of(&handle, place)?);
+    let name = name.map_or_else(|| roots.name_of(&handle, place), Ok)?;
+    let stat = stat_from(&known, name);
     Ok(File { stat, reader: Box::new(std::fs::File::from(handle)) })
 }
 

@@ -75,6 +75,23 @@ impl Roots {
         }
     }
 
+    /// Opens what the place leads to, with its display name where that is plain: what has no link on its way is called
+    /// as it is spelled. Of several roots another one may have a name for it too.
+    pub(super) fn open_named(
+        &self,
+        place: &Place,
+        flags: OFlags,
+    ) -> Result<(OwnedFd, Option<String>), Failure> {
+        if self.names.len() == 1 && !place.parts.iter().any(|part| part == "..") {
+            match self.beneath(place, flags, ResolveFlags::NO_SYMLINKS) {
+                Ok(handle) => return Ok((handle, Some(place.display(&self.names)))),
+                Err(Errno::LOOP) => {}
+                Err(errno) => return Err(errno.into()),
+            }
+        }
+        Ok((self.open(place, flags)?, None))
+    }
+
     /// Opens a place that has no links on its way any more; a link there now means that names changed.
     pub(super) fn open_exact(&self, place: &Place, flags: OFlags) -> Result<OwnedFd, Failure> {
         self.beneath(place, flags, ResolveFlags::NO_SYMLINKS).map_err(|errno| match errno {

@@ -1,5 +1,6 @@
 //! Which encoding a text is in, and UTF-16 as a stream of UTF-8.
 
+use std::borrow::Cow;
 use std::io::{self, Read};
 
 /// How a file's bytes become characters.
@@ -57,10 +58,10 @@ impl Encoding {
     }
 
     /// One line's bytes as text.
-    pub(super) fn decode(self, line: &[u8]) -> String {
+    pub(super) fn decode(self, line: &[u8]) -> Cow<'_, str> {
         match self {
             Encoding::Latin1 => line.iter().map(|byte| *byte as char).collect(),
-            _ => String::from_utf8_lossy(line).into_owned(),
+            _ => String::from_utf8_lossy(line),
         }
     }
 }

@@ -191,16 +191,22 @@ impl<'a> Pager<'a> {
         if self.number == 1 {
             line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
         }
-        let mut text = self.encoding.decode(line);
-        let end = text.char_indices().nth(MAX_LINE).map(|(at, _)| at);
+        let decoded = self.encoding.decode(line);
+        let mut text = &*decoded;
+        let end = match text.len() > MAX_LINE {
+            true => text.char_indices().nth(MAX_LINE).map(|(at, _)| at),
+            false => None,
+        };
         let is_cut = self.is_cut || end.is_some();
         if let Some(end) = end {
-            text.truncate(self.ctx.cut_at(&text, end));
+            text = &text[..self.ctx.cut_at(text, end)];
         }
-        let mark = if is_cut { "…" } else { "" };
         let before = self.page.text.len();
         // Writing to a string cannot fail.
-        let _ = writeln!(self.page.text, "{}: {text}{mark}", self.number);
+        let _ = write!(self.page.text, "{}", self.number);
+        for part in [": ", text, if is_cut { "…" } else { "" }, "\n"] {
+            self.page.text.push_str(part);
+        }
         if self.page.text.len() > self.wanted.bytes && self.page.lines > 0 {
             self.page.text.truncate(before);
             self.fill_up();
