@@ -254,7 +254,7 @@ fn other_programs_are_asked_only_where_a_key_names_them() {
             "config.toml:1:12: no servers can be taken over from `zed`; there are claude, codex",
         ),
         ("mcpFrom = 'claude'\n", "write a list of texts"),
-        ("listed = 'many'\n", "listed"),
+        ("listed = 'many'\n", "is no length of a list"),
     ] {
         home.write(USER, text);
         let ran = home.run(&["doctor"]);
@@ -266,7 +266,7 @@ fn other_programs_are_asked_only_where_a_key_names_them() {
     command.env("TOOLPOST_MCP_FROM", "claude,vscode").env("TOOLPOST_LISTED", "12 tools");
     let report = crate::Ran::of(command.output().unwrap()).json().1;
     assert_eq!(report["configuration"]["mcpFrom"][1]["value"], "vscode");
-    assert_eq!(report["configuration"]["listed"]["value"], "12 tools");
+    assert_eq!(report["configuration"]["listed"]["value"], "12 tools, 10000 tokens");
     let config = Config::resolve(&Flags::default(), environment(&home, &[])).unwrap();
     assert_eq!(config.plugins.most_tools, 7);
 }

@@ -1,5 +1,6 @@
 //! Other servers' tools through toolpost: a runtime with servers, as the command line makes it.
 
+mod configured;
 pub(crate) mod conformance;
 mod npm;
 mod served;

@@ -1,0 +1,121 @@
+//! Servers that the configuration describes, as people use them: by the executable alone.
+
+use super::TOOLPOST;
+use crate::{Home, project};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
+
+const USER: &str = ".config/toolpost/config.toml";
+
+fn echo() -> String {
+    project().join("crates/toolpost-plugins/tests/data/server.py").display().to_string()
+}
+
+/// A program that says so on its own, a toolpost of another folder, and one that does not start.
+fn configured(home: &Home) {
+    home.write("other/b.txt", "from the other folder\n");
+    let text = format!(
+        "[mcpServers.py]\ncommand = 'python3'\nargs = ['{}', 'good']\n\
+         [mcpServers.other]\ncommand = '{TOOLPOST}'\nargs = ['mcp', '--workspace', '{}']\n\
+         [mcpServers.bad]\ncommand = 'sh'\nargs = ['-c', 'echo no luck >&2; exit 3']\n",
+        echo(),
+        home.path("other").display()
+    );
+    home.write(USER, text);
+}
+
+#[test]
+fn tools_of_configured_servers_are_listed_called_and_refused() {
+    let home = Home::new();
+    configured(&home);
+    let ran = home.run(&["tools"]);
+    for name in ["read ", "mcp__py__echo", "mcp__other__read"] {
+        assert!(ran.stdout.contains(name), "{name}: {}", ran.stdout);
+    }
+    assert!(ran.stderr.contains("`bad`") && ran.stderr.contains("no luck"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("not offered under this policy: mcp__other__write"), "{}", ran.stderr);
+    assert!(!ran.stdout.contains("mcp__other__batch"), "what calls others may change something");
+    for name in ["py/echo", "mcp__py__echo", "mcp_py_echo", "py_echo"] {
+        let ran = home.run(&["call", name, "said=hello"]);
+        assert_eq!((ran.status, ran.stdout.trim()), (0, "hello"), "{name}: {}", ran.stderr);
+    }
+    let ran = home.run(&["call", "other/read", "filePath=b.txt"]);
+    assert_eq!(ran.stdout.trim(), "1: from the other folder", "{}", ran.stderr);
+    assert_eq!(home.run(&["call", "other/write", "filePath=c.txt", "content=x"]).status, 3);
+    let ran = home.run(&["call", "other/write", "filePath=c.txt", "content=x", "--policy", "privileged"]);
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    assert!(home.path("other/c.txt").exists());
+    let ran = home.run(&["call", "bad/x"]);
+    assert!(ran.status == 1 && ran.stderr.contains("no luck"), "{}", ran.stderr);
+    // Nobody waits for servers who does not need them, or is left with them.
+    assert_eq!(home.run(&["call", "read", "filePath=README.md"]).status, 0);
+    assert!(!crate::mcp::is_running(home.path("").to_str().unwrap()));
+}
+
+#[test]
+fn what_a_server_says_of_its_tools_counts_where_the_user_chose_it() {
+    let home = Home::new();
+    let entry = |more: &str| format!("[mcpServers.py]\ncommand = 'python3'\nargs = ['{}', 'good']\n{more}", echo());
+    home.write(USER, entry("hints = 'ignored'\n"));
+    assert_eq!(home.run(&["call", "py/echo", "said=a"]).status, 3);
+    home.write(USER, entry("hints = 'believed'\n"));
+    assert_eq!(home.run(&["call", "py/echo", "said=a"]).status, 0);
+    home.write(USER, entry("hints = 'maybe'\n"));
+    let page = home.run(&["doctor"]).stdout;
+    assert!(page.contains("its `hints` are `maybe`; write `believed` or `ignored`"), "{page}");
+    // A workspace cannot say it, also once its file is trusted.
+    home.write(USER, "");
+    home.write("repo/.toolpost/config.toml", entry("hints = 'believed'\n"));
+    let ran = home.run(&["call", "py/echo", "said=a"]);
+    assert!(ran.status == 2 && ran.stderr.contains("1 MCP server waits until you trust them"), "{}", ran.stderr);
+    assert_eq!(home.run(&["trust", "--yes"]).status, 0);
+    assert_eq!(home.run(&["call", "py/echo", "said=a"]).status, 3);
+    let ran = home.run(&["call", "py/echo", "said=a", "--allow-rule", "py/echo: *"]);
+    assert_eq!((ran.status, ran.stdout.trim()), (0, "a"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_toolpost_that_names_itself_starts_itself_once() {
+    let home = Home::new();
+    home.write(USER, format!("[mcpServers.me]\ncommand = '{TOOLPOST}'\nargs = ['mcp']\n"));
+    let ran = home.run(&["tools"]);
+    assert!(ran.stdout.contains("mcp__me__read") && !ran.stdout.contains("mcp__me__mcp"), "{}", ran.stdout);
+}
+
+#[test]
+fn clients_of_ours_are_offered_the_tools_of_servers() {
+    let home = Home::new();
+    configured(&home);
+    let mut server = home
+        .command(["mcp"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut input = server.stdin.take().unwrap();
+    let mut lines = BufReader::new(server.stdout.take().unwrap()).lines();
+    let mut send = |message: Value| writeln!(input, "{message}").unwrap();
+    let mut answer = |id: u64| -> Value {
+        loop {
+            let message: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+            if message["id"] == json!(id) {
+                return message["result"].clone();
+            }
+        }
+    };
+    send(json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18",
+                "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}}));
+    answer(1);
+    send(json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    let call = json!({"name": "mcp__py__echo", "arguments": {"said": "through two"}});
+    send(json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call}));
+    assert_eq!(answer(2)["content"][0]["text"], "through two");
+    send(json!({"jsonrpc": "2.0", "id": 3, "method": "tools/list"}));
+    let list = answer(3)["tools"].to_string();
+    assert!(list.contains("\"mcp__py__echo\"") && list.contains("\"read\""), "{list}");
+    drop(input);
+    assert!(server.wait().unwrap().success());
+    assert!(!crate::mcp::is_running(home.path("").to_str().unwrap()));
+}
