@@ -268,7 +268,7 @@ fn guarantee_26_slow_servers_start_side_by_side() {
         assert!(began.elapsed() < Duration::from_millis(300), "{:?}", began.elapsed());
         world.registry.upstream().unwrap().all_ready().await;
         let took = began.elapsed();
-        assert!(took > Duration::from_secs(3) && took < Duration::from_secs(6), "{took:?}");
+        assert!(took > Duration::from_secs(3) && took < Duration::from_secs(8), "{took:?}");
         world.end().await;
     });
 }

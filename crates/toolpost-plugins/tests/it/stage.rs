@@ -164,7 +164,7 @@ pub(crate) fn run<T>(test: impl Future<Output = T>) -> T {
 pub(crate) async fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let began = Instant::now();
     while !holds() {
-        assert!(began.elapsed() < Duration::from_secs(10), "{what}");
+        assert!(began.elapsed() < Duration::from_secs(20), "{what}");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
