@@ -283,6 +283,18 @@ fn a_changed_list_takes_the_place_of_the_old_one() {
 }
 
 #[test]
+fn a_dry_run_calls_nobody() {
+    run(async {
+        let world = World::new(&["changes"]);
+        let call = Call::new("changes/change", json!({})).dry_run();
+        let refused = world.executor.run(&world.context, call).await.result.unwrap_err();
+        assert!(refused.message().contains("has no dry run of its own"), "{refused}");
+        assert!(!world.state().exists());
+        world.end().await;
+    });
+}
+
+#[test]
 fn an_answer_for_the_session_is_remembered() {
     run(async {
         let all =

@@ -110,6 +110,29 @@ fn a_secret_of_a_servers_entry_does_not_come_back() {
 }
 
 #[test]
+fn a_batch_waits_for_servers_and_long_answers_are_kept() {
+    let home = Home::new();
+    run(async {
+        let runtime = runtime(&home, &["--policy", "privileged"], true, vec![python(&home, "good")]);
+        let long = "many words ".repeat(10_000);
+        let calls = json!({"calls": [
+            {"tool": "good/echo", "args": {"said": "hello"}},
+            {"tool": "read", "args": {"filePath": "README.md"}},
+            {"tool": "good/echo", "args": {"said": long}},
+        ]});
+        let batch = call(&runtime, "batch", calls).await.result.unwrap();
+        assert_eq!(batch.data["succeeded"], 3, "{}", batch.text);
+        assert_eq!(batch.data["results"][0]["output"], "hello");
+        let cut = call(&runtime, "good/echo", json!({"said": long})).await;
+        let truncated = cut.metadata.truncated.unwrap();
+        assert_eq!(truncated.total_bytes, long.len() as u64);
+        let handle = json!({"filePath": truncated.handle.unwrap(), "limit": 1});
+        assert!(text(&runtime, "read", handle).await.starts_with("1: many words"));
+        end(runtime, &home).await;
+    });
+}
+
+#[test]
 fn slow_servers_cost_nothing_while_nobody_needs_them() {
     let home = Home::new();
     run(async {
