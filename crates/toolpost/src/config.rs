@@ -70,8 +70,6 @@ pub struct Config {
     pub filesystem: toolpost_tools::filesystem::Settings,
     /// What commands get, and how they are confined.
     pub shell: toolpost_tools::shell::Settings,
-    /// What the programs of other servers get, and how many of their tools are listed.
-    pub plugins: toolpost_plugins::Settings,
 }
 
 impl Config {
@@ -87,18 +85,12 @@ impl Config {
         let own_files = own_files(&environment, &disk);
         let policy = Layers::policy(&values).with_rules(policy::Layer::BuiltIn, own_files);
         let shell = commands::settings(&values, &environment, &roots);
-        let root = roots.first().unwrap_or(&cwd);
-        let mut plugins = toolpost_plugins::Settings::new(root, shell.environment.clone());
-        if let Some(listed) = &values.listed {
-            (plugins.most_tools, plugins.most_tokens) = (listed.value.tools, listed.value.tokens);
-        }
         Ok(Config {
             filesystem: toolpost_tools::filesystem::Settings {
                 formatters: commands::formatters(&values, &shell),
                 ..Default::default()
             },
             shell,
-            plugins,
             is_session_named: values.session.is_some(),
             home: environment.home,
             session: values.session.as_ref().map_or_else(|| default_session(&roots), |id| id.value.clone()),

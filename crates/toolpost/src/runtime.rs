@@ -11,7 +11,7 @@ use toolpost_core::{
     Code, Confirm, Context, Disk, EventSink, Executor, Locks, Registry, Services, Spill, SpillLimits, Texts,
     ToolError, Workspace,
 };
-use toolpost_plugins::{Plugins, Reach, Server};
+use toolpost_plugins::{Plugins, Reach, Server, Settings};
 
 /// Everything that a way in needs to run tools.
 pub struct Runtime {
@@ -85,13 +85,12 @@ impl Runtime {
     /// Offers the tools of these servers as well. Nothing is started: a server is when one of its tools is needed, or
     /// the list of all tools.
     pub fn add_servers(&mut self, config: &Config, servers: Vec<Server>) {
-        if servers.is_empty() {
-            return;
-        }
+        let Some(root) = config.roots.first().filter(|_| !servers.is_empty()) else { return };
         // What a server is given to show elsewhere is not for the model.
         let redactor = config.redactor.and(servers.iter().flat_map(secrets));
         self.context = self.context.rebuild().redactor(redactor).build();
-        self.plugins = Some(Plugins::new(servers, self.executor.registry(), config.plugins.clone()));
+        let settings = Settings::new(root, config.shell.environment.clone());
+        self.plugins = Some(Plugins::new(servers, self.executor.registry(), settings));
     }
 
     /// Waits for the server that a tool of this name may be of, if there is one. Not for use inside of a tokio runtime.

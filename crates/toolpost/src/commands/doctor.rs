@@ -276,7 +276,6 @@ impl Report {
                 "dialect": {"value": values.dialect.value.name(), "from": values.dialect.place},
                 "descriptions": values.descriptions,
                 "session": values.session,
-                "listed": values.listed.as_ref().map(|listed| json!({"value": listed.value.to_string(), "from": listed.place})),
                 "sandbox": {"value": word(confinement), "from": confinement_place},
                 "rules": values.rules.iter().chain(&self.saved).collect::<Vec<_>>(),
                 "inert": values.inert,

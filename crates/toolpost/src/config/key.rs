@@ -33,8 +33,6 @@ pub(crate) enum Kind {
     Names,
     /// Extensions with a program each.
     Formatters,
-    /// How many tools of other servers a list has.
-    Listed,
 }
 
 impl Kind {
@@ -45,7 +43,7 @@ impl Kind {
 }
 
 /// Every key, in the order of the documentation; `[[rule]]` stands beside them.
-pub(crate) const KEYS: [Key; 11] = [
+pub(crate) const KEYS: [Key; 10] = [
     Key {
         name: "policy",
         kind: Kind::Profile,
@@ -139,16 +137,6 @@ pub(crate) const KEYS: [Key; 11] = [
         example: "[\"rs: rustfmt --edition 2024\", \"js,ts: prettier --stdin-filepath {}\"]",
         about: "Programs that format a file after `write`, `edit` and `apply_patch`, by its extension: they get the text on \
                 standard input and print it formatted; `{}` is the file's name. Confined; one that fails changes nothing.",
-    },
-    Key {
-        name: "listed",
-        kind: Kind::Listed,
-        variable: "TOOLPOST_LISTED",
-        flag: "",
-        usual: "40 tools, 10000 tokens",
-        example: "\"40 tools, 10000 tokens\"",
-        about: "How many tools of other servers are listed, and how many tokens their declarations may have together; the \
-                servers that do not fit are held back for `tool_search`. Either of the two, both, `all` or `none`.",
     },
 ];
 

@@ -8,7 +8,7 @@ use super::found::{Inventory, Own, inventory};
 use super::look::{Hashed, look};
 use super::origin::{Layer, Origined, Place, Problem};
 use super::rights::{Right, Rights};
-use super::settings::{Format, Listed, Settings};
+use super::settings::{Format, Settings};
 use super::trust::{State, Trust};
 use super::{descriptions, private};
 use crate::cli::Flags;
@@ -76,7 +76,6 @@ pub(crate) struct Values {
     pub(crate) readable: Vec<Origined<PathBuf>>,
     pub(crate) environment: Vec<Origined<String>>,
     pub(crate) formatters: Vec<Origined<Format>>,
-    pub(crate) listed: Option<Origined<Listed>>,
     pub(crate) dialect: Origined<Arc<Dialect>>,
     pub(crate) descriptions: Option<Origined<PathBuf>>,
     pub(crate) session: Option<Origined<String>>,
@@ -233,7 +232,6 @@ impl Layers {
             readable: strongest.iter().flat_map(|settings| settings.readable.iter().cloned()).collect(),
             environment: all(|settings| &settings.environment),
             formatters: strongest.iter().flat_map(|settings| settings.formatters.iter().cloned()).collect(),
-            listed: strongest.iter().find_map(|settings| settings.listed.clone()),
             rights: rights.under(&self.environment).under(&self.flags),
             timeout: self.environment.timeout.as_ref().or(timeout).cloned(),
             dialect: strongest
@@ -301,9 +299,6 @@ impl Layers {
         }
         for name in &settings.environment {
             lines.push(format!("gives commands the variable `{}` (line {})", name.value, name.place.line));
-        }
-        if let Some(listed) = &settings.listed {
-            lines.push(format!("sets how many tools of servers are listed (line {})", listed.place.line));
         }
         if let Some(dialect) = settings.dialect.as_ref() {
             lines.push(format!(

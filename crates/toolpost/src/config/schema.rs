@@ -34,10 +34,6 @@ pub(crate) fn schema() -> Value {
             Kind::Names => {
                 json!({"type": "array", "maxItems": 200, "items": {"type": "string", "pattern": "^[^=]+$"}})
             }
-            Kind::Listed => {
-                let part = "[0-9]+ (tools?|tokens?)";
-                json!({"type": "string", "pattern": format!("^(all|none|{part}(, *{part})?)$")})
-            }
             Kind::Time => json!({"type": "string", "pattern": r"^[0-9]+(\.[0-9]+)?(ms|s|m|h)?$"}),
         };
         property["description"] = key.about.into();

@@ -6,7 +6,6 @@ use super::key::{KEYS, Key, Kind};
 use super::origin::{Layer, Origined, Place, Problem, problems, shortened};
 use crate::cli::{Flags, parse_duration};
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -15,7 +14,6 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use toolpost_core::policy::{self, Profile, Rule, Source, kind_of_toml, parse_toml, read_rules_in};
 use toolpost_core::{Capability, Dialect, nearest};
-use toolpost_plugins as plugins;
 use toolpost_tools::shell::Confinement;
 
 /// More in one list is a mistake; there are five capabilities.
@@ -45,47 +43,6 @@ impl Format {
     }
 }
 
-/// How many tools of other servers are listed, as it is written: `40 tools, 10000 tokens`, `all`, `none`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Listed {
-    pub(crate) tools: usize,
-    pub(crate) tokens: usize,
-}
-
-impl Listed {
-    fn parse(text: &str) -> Result<Listed, String> {
-        let mut listed =
-            Listed { tools: plugins::Settings::MOST_TOOLS, tokens: plugins::Settings::MOST_TOKENS };
-        match text.trim() {
-            "all" => return Ok(Listed { tools: usize::MAX, tokens: usize::MAX }),
-            "none" => return Ok(Listed { tools: 0, tokens: 0 }),
-            _ => {}
-        }
-        for part in text.split(',') {
-            let (number, unit) = part.trim().split_once(' ').unwrap_or_default();
-            match (number.parse(), unit.trim()) {
-                (Ok(number), "tools" | "tool") => listed.tools = number,
-                (Ok(number), "tokens" | "token") => listed.tokens = number,
-                _ => {
-                    let example = "`40 tools, 10000 tokens`";
-                    return Err(format!("`{text}` is no length of a list; write {example}, `all` or `none`"));
-                }
-            }
-        }
-        Ok(listed)
-    }
-}
-
-impl fmt::Display for Listed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Listed { tools: usize::MAX, tokens: usize::MAX } => f.write_str("all"),
-            Listed { tools: 0, .. } => f.write_str("none"),
-            Listed { tools, tokens } => write!(f, "{tools} tools, {tokens} tokens"),
-        }
-    }
-}
-
 /// What one layer says.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Settings {
@@ -100,7 +57,6 @@ pub(crate) struct Settings {
     pub(crate) readable: Vec<Origined<PathBuf>>,
     pub(crate) environment: Vec<Origined<String>>,
     pub(crate) formatters: Vec<Origined<Format>>,
-    pub(crate) listed: Option<Origined<Listed>>,
     pub(crate) rules: Vec<Rule>,
     /// Keys that mean nothing.
     pub(crate) warnings: Vec<Problem>,
@@ -208,7 +164,6 @@ impl Settings {
                 return Err(format!("`{text}` is no name of a variable; write the name alone"));
             }
             Kind::Names => self.environment.push(Origined::new(text.to_string(), place)),
-            Kind::Listed => self.listed = Some(Origined::new(Listed::parse(text)?, place)),
             Kind::Formatters => self.formatters.push(Origined::new(Format::parse(text)?, place)),
             Kind::Folder if text.is_empty() => {
                 return Err(format!("`{}` names no folder; write its path", key.name));
@@ -308,25 +263,5 @@ impl Reader<'_, '_> {
 
     fn wrong(&mut self, at: &Spanned<DeValue<'_>>, message: String) {
         self.problems.push(self.source.located(at.span().start, message).into());
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Listed;
-
-    #[test]
-    fn the_length_of_a_list_is_read_back() {
-        for (text, expected) in [
-            ("20 tools", "20 tools, 10000 tokens"),
-            ("500 tokens,1 tool", "1 tools, 500 tokens"),
-            (" all ", "all"),
-            ("none", "none"),
-        ] {
-            assert_eq!(Listed::parse(text).unwrap().to_string(), expected, "{text}");
-        }
-        for wrong in ["", "20", "many tools", "-1 tools", "3 apples", "1 tools 2 tokens"] {
-            assert!(Listed::parse(wrong).unwrap_err().contains("write `40 tools"), "{wrong}");
-        }
     }
 }

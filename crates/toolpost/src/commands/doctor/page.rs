@@ -102,9 +102,6 @@ fn configuration(page: &mut Page<'_>, report: &Report) {
     if let Some(folder) = &values.descriptions {
         page.row("descriptions", &folder.value.display().to_string(), &folder.place.to_string());
     }
-    if let Some(listed) = &values.listed {
-        page.row("listed", &listed.value.to_string(), &listed.place.to_string());
-    }
     let (confinement, place) = super::confinement(values);
     page.row("sandbox", super::word(confinement), &place.to_string());
     if let Some(session) = &values.session {
