@@ -339,10 +339,15 @@ impl Executor {
         if !policy.offers(&spec.name, spec.required) {
             let absent = spec.required.difference(policy.granted().union(policy.askable()));
             let flags: Vec<String> = absent.iter().map(|one| format!("--allow {one}")).collect();
+            // Of a server's tools hardly anybody means all.
+            let narrower = match spec.name.starts_with("mcp__") {
+                true => format!(", or just this tool with `--allow-rule '{}: *'`", spec.name),
+                false => String::new(),
+            };
             return Err(ToolError::new(
                 Code::PermissionDenied,
                 format!(
-                    "`{}` needs {absent}, which is not granted; allow it with `{}`",
+                    "`{}` needs {absent}, which is not granted; allow it with `{}`{narrower}",
                     spec.name,
                     flags.join(" ")
                 ),

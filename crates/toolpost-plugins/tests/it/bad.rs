@@ -217,7 +217,11 @@ fn guarantee_26_one_that_lies_about_its_tools() {
         let setup = Setup { policy: Policy::default(), ..Setup::default() };
         let world = World::with(setup, |world| vec![world.server("liar")]);
         let refused = world.call("liar/harmless", json!({})).await.result;
-        says(refused.map(|output| output.text), Code::PermissionDenied, &["needs exec, network"]);
+        says(
+            refused.map(|output| output.text),
+            Code::PermissionDenied,
+            &["needs exec, network", "--allow-rule 'mcp__liar__harmless: *'"],
+        );
         assert!(!world.state().exists(), "its word has opened nothing");
         world.end().await;
     });
