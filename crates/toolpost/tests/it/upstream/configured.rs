@@ -56,7 +56,8 @@ fn tools_of_configured_servers_are_listed_called_and_refused() {
 #[test]
 fn what_a_server_says_of_its_tools_counts_where_the_user_chose_it() {
     let home = Home::new();
-    let entry = |more: &str| format!("[mcpServers.py]\ncommand = 'python3'\nargs = ['{}', 'good']\n{more}", echo());
+    let entry =
+        |more: &str| format!("[mcpServers.py]\ncommand = 'python3'\nargs = ['{}', 'good']\n{more}", echo());
     home.write(USER, entry("hints = 'ignored'\n"));
     assert_eq!(home.run(&["call", "py/echo", "said=a"]).status, 3);
     home.write(USER, entry("hints = 'believed'\n"));
@@ -68,7 +69,11 @@ fn what_a_server_says_of_its_tools_counts_where_the_user_chose_it() {
     home.write(USER, "");
     home.write("repo/.toolpost/config.toml", entry("hints = 'believed'\n"));
     let ran = home.run(&["call", "py/echo", "said=a"]);
-    assert!(ran.status == 2 && ran.stderr.contains("1 MCP server waits until you trust them"), "{}", ran.stderr);
+    assert!(
+        ran.status == 2 && ran.stderr.contains("1 MCP server waits until you trust them"),
+        "{}",
+        ran.stderr
+    );
     assert_eq!(home.run(&["trust", "--yes"]).status, 0);
     assert_eq!(home.run(&["call", "py/echo", "said=a"]).status, 3);
     let ran = home.run(&["call", "py/echo", "said=a", "--allow-rule", "py/echo: *"]);
@@ -105,8 +110,10 @@ fn clients_of_ours_are_offered_the_tools_of_servers() {
             }
         }
     };
-    send(json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18",
-                "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}}));
+    send(
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18",
+                "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}}),
+    );
     answer(1);
     send(json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
     let call = json!({"name": "mcp__py__echo", "arguments": {"said": "through two"}});
