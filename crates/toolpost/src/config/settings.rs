@@ -24,7 +24,6 @@ use toolpost_tools::shell::Confinement;
 /// More in one list is a mistake; there are five capabilities.
 const MOST_ITEMS: usize = 20;
 const MOST_PROBLEMS: usize = 20;
-/// Nobody has more tools.
 
 /// A formatter as it is written: `rs: rustfmt --edition 2024`.
 #[derive(Debug, Clone, PartialEq, Eq)]

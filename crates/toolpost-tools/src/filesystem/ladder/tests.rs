@@ -131,6 +131,13 @@ fn only_one_place_under_any_reading() {
 
 #[test]
 fn indentation_that_can_be_read_in_two_ways() {
+    // A bracket as deep as the file, and a line as deep as the old text: one of them is not as it was meant.
+    check(
+        "int f()\n{\n    char small[64];\n    int need;\n}\n",
+        "        char small[64];\n",
+        "    {\n        replaced(1);\n",
+        "doubt (indentation)",
+    );
     // Of several brackets, the indentation tells which one goes.
     check(
         "    for a {\n        if b {\n            call();\n        }\n    }\n    end();\n",

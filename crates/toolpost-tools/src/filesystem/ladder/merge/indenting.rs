@@ -141,8 +141,9 @@ impl<'a> Merge<'a> {
             let indent = split_indent(line).0;
             as_file |= mapping.as_ref().is_ok_and(|mapping| mapping.apply(indent).as_deref() != Ok(indent));
         }
-        if old_first != file_first {
-            let first = new_filled().next().map_or(old_first, |line| split_indent(line).0);
+        let first = new_filled().next();
+        if old_first != file_first && first.is_none_or(|line| is_telling(line)) {
+            let first = first.map_or(old_first, |line| split_indent(line).0);
             as_old |= first == old_first;
             as_file |= first == file_first;
         }
@@ -165,7 +166,7 @@ impl<'a> Merge<'a> {
                     mapping.apply(split_indent(line).0).is_ok_and(|indent| indent == split_indent(line).0)
                 };
                 // At the margin, where neither the old text nor the file is: it was left out, or is meant.
-                let first = new_filled().next().map_or(file_first, |line| split_indent(line).0);
+                let first = first.map_or(file_first, |line| split_indent(line).0);
                 let is_left_out = first.is_empty() && !old_first.is_empty() && !file_first.is_empty();
                 match new_filled().all(is_same) && !is_left_out {
                     true => Ok(Indenting::AsFile),
