@@ -150,7 +150,7 @@ const LINES: &[&str] = &[
     "chmod 000 a.txt; chmod 000 src",
     "echo a > x; rm x; mkdir y; rmdir y",
     "echo x > .mcp.json; echo x > .git/hooks/pre-commit; echo x >> .git/config; rm -f .git/config; mv .git g; echo y > .git/HEAD",
-    "stat -c '%a %Y' . > stat-of-root; id -u > id; umask > umask",
+    "found=$(stat -c '%a %Y' .); echo $found > stat-of-root; id -u > id; umask > umask",
     "printf 'a\\0b' > binary; printf '\\377' > 'odd\nname'",
     "python3 -c 'import os; os.replace(\"a.txt\", \"b.txt\"); open(\"gen.py\",\"w\").write(\"x=1\")'",
 ];
