@@ -320,6 +320,8 @@ fn a_hunk_without_its_place_says_what_is_there() {
     refused(&f, &update("@@ two\n+1"), &["NO_MATCH", "only new lines"]);
     refused(&f, "--- a/f\n+++ b/f\n@@ -1,0 +2 @@\n+1\n", &["NO_MATCH", "only new lines"]);
     refused(&f, &update("@@\n-2\n+two"), &["NO_MATCH", "there already"]);
+    // A part of a line is no line.
+    refused(&f, &update("@@\n-2\n+tw"), &["NO_MATCH", "its old lines are not in the file"]);
     refused(&f, &update("@@\n one\n two"), &["NO_CHANGE"]);
     refused(
         &f,

@@ -1,6 +1,6 @@
 //! The hunks of one file, applied to its text, or refused with what is needed to send them again. No files here.
 
-use super::lines::{Breaks, Lines};
+use super::lines::{Breaks, Line, Lines};
 use super::parse::shown;
 use super::patch::Hunk;
 use super::place::{self, Before, Miss, Piece, Placed};
@@ -164,14 +164,14 @@ fn ambiguous(what: &str, step: Step, lines: &[usize]) -> ToolError {
 }
 
 fn no_match(what: &str, file: &Lines<'_>, hunk: &Hunk, failure: &Failure, from: usize) -> ToolError {
-    let Failure::NoMatch { tried, nearest, already_applied, doubt } = failure else {
+    let Failure::NoMatch { tried, nearest, doubt, .. } = failure else {
         return ToolError::new(
             Code::NoMatch,
             format!("{what}: its lines are not in the file; read it again"),
         );
     };
     let tried: Vec<&str> = tried.iter().map(|step| step.word()).collect();
-    if *already_applied || is_applied(file, hunk) {
+    if is_applied(file, hunk) {
         let error = ToolError::new(
             Code::NoMatch,
             format!("{what}: its new lines are there already; leave the hunk out"),
@@ -234,10 +234,10 @@ fn nearest_place(near: &Near, hunk: &Hunk, from: usize) -> String {
     )
 }
 
-/// Whether the new lines stand in the file as they are.
+/// Whether the new lines stand in the file, whatever the blanks around each.
 fn is_applied(file: &Lines<'_>, hunk: &Hunk) -> bool {
-    let new: Vec<&str> = hunk.new_lines().map(|line| line.text.trim_end_matches('\r')).collect();
+    let new: Vec<&str> = hunk.new_lines().map(|line| line.text.trim()).collect();
     let has_new = hunk.lines.iter().any(|line| !line.is_old() && !line.text.trim().is_empty());
-    has_new
-        && file.all.windows(new.len()).any(|lines| lines.iter().map(|line| line.text).eq(new.iter().copied()))
+    let is_there = |lines: &[Line<'_>]| lines.iter().map(|line| line.text.trim()).eq(new.iter().copied());
+    has_new && file.all.windows(new.len()).any(is_there)
 }
