@@ -116,7 +116,7 @@ enum Blanks {
 /// Everything that the file may become.
 pub(super) fn accepted(base: &[String], lines: &[Line], hunks: &[Hunk], format: Format) -> Vec<Vec<Line>> {
     // A file on the way, how far its last hunk was from its number, and where that ended.
-    let mut files = vec![(lines.to_vec(), 0_isize, 0)];
+    let mut files = vec![(lines.to_vec(), 0_isize, 0_usize)];
     for hunk in hunks {
         let mut next: Vec<(Vec<Line>, isize, usize)> = Vec::new();
         for (file, drift, cursor) in &files {
@@ -136,8 +136,12 @@ pub(super) fn accepted(base: &[String], lines: &[Line], hunks: &[Hunk], format: 
             }
             // Hunks come in the order of the file, and below the line that they name.
             let header = hunk.header.map(|id| base[id].trim());
-            let headers: Vec<usize> =
-                (0..file.len()).filter(|at| Some(file[*at].text.trim()) == header).collect();
+            let is_header = |line: &Line| Some(line.text.trim()) == header;
+            let mut headers: Vec<usize> = (0..file.len()).filter(|at| is_header(&file[*at])).collect();
+            // One that a hunk before this takes away was where that hunk is.
+            if headers.is_empty() && lines.iter().filter(|line| is_header(line)).count() == 1 {
+                headers.push(cursor.saturating_sub(1));
+            }
             let named = headers.iter().copied().find(|header| header >= cursor);
             for (blanks, from) in [
                 (Blanks::Count, 0),
