@@ -138,6 +138,11 @@ pub(super) fn accepted(base: &[String], lines: &[Line], hunks: &[Hunk], format: 
             let header = hunk.header.map(|id| base[id].trim());
             let is_header = |line: &Line| Some(line.text.trim()) == header;
             let mut headers: Vec<usize> = (0..file.len()).filter(|at| is_header(&file[*at])).collect();
+            // A header may be the beginning of its line, if of one only.
+            if let (Some(header), true) = (header, headers.is_empty()) {
+                headers = (0..file.len()).filter(|at| file[*at].text.trim().starts_with(header)).collect();
+                headers.truncate(if headers.len() == 1 { 1 } else { 0 });
+            }
             // One that a hunk before this takes away was where that hunk is.
             if headers.is_empty() && lines.iter().filter(|line| is_header(line)).count() == 1 {
                 headers.push(cursor.saturating_sub(1));
