@@ -46,8 +46,8 @@ const FREE: u64 = 0;
 const TOLD: u64 = u64::MAX;
 
 impl Watch {
-    /// A runtime whose threads do short blocking work themselves. It has more of them than may do so at once, so that
-    /// there are always some to listen.
+    /// A runtime whose threads do short blocking work themselves. It has one more of them than may do so at once, so
+    /// that there is always one to listen. With more, work would find no place too often, and go to another thread.
     pub fn runtime() -> std::io::Result<Runtime> {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         let watch = Arc::new(Watch {
@@ -60,7 +60,7 @@ impl Watch {
         });
         let theirs = Arc::clone(&watch);
         let runtime = Builder::new_multi_thread()
-            .worker_threads(cores + 2)
+            .worker_threads(cores + 1)
             .on_thread_start(move || WATCHED.set(Some(Arc::clone(&theirs))))
             .enable_all()
             .build()?;
