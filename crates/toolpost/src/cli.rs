@@ -183,7 +183,7 @@ pub struct Mcp {
     #[command(subcommand)]
     pub command: Option<McpCommand>,
     /// Serve over HTTP at this address, such as 127.0.0.1:7300, instead of standard input and output.
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", value_parser = parse_address)]
     pub http: Option<SocketAddr>,
     /// Let everybody on this machine in, without the token; for loopback addresses only.
     #[arg(long, requires = "http")]
@@ -348,6 +348,10 @@ pub enum Internal {
 
 fn parse_allow_rule(text: &str) -> Result<Rule, String> {
     Rule::parse_short(Effect::Allow, text, Origin::new(Layer::Flags, "--allow-rule", 0))
+}
+
+fn parse_address(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|_| "write an address and a port, such as 127.0.0.1:7300".to_owned())
 }
 
 pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {

@@ -44,10 +44,10 @@ async def main():
         result = await client.call_tool("grep", {"pattern": "fn main"})
         assert "main.rs" in result.content[0].text, result
 
-        edit = {"filePath": "src/main.rs", "oldString": "fn main() {}", "newString": "fn main() { todo!() }"}
+        edit = {"filePath": "src/main.rs", "oldString": "fn main() {}", "newString": "fn main() { greet() }"}
         result = await client.call_tool("edit", edit)
         assert not result.is_error, result
-        assert "todo" in (ROOT / "src/main.rs").read_text()
+        assert "greet()" in (ROOT / "src/main.rs").read_text()
 
         result = await client.call_tool("read", {"filePath": "REDME.md"})
         assert result.is_error and "README.md" in result.content[0].text, result

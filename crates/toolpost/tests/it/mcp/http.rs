@@ -284,6 +284,8 @@ fn a_token_that_others_can_change_is_refused() {
     home.write("data/toolpost/mcp-token", "0123456789abcdef0123456789abcdef\n");
     let path = home.path("data/toolpost/mcp-token");
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o666)).unwrap();
+    let ran = home.run(&["mcp", "--http", "nonsense"]);
+    assert!(ran.status == 2 && ran.stderr.contains("such as 127.0.0.1:7300"), "{}", ran.stderr);
     let ran = home.run(&["mcp", "--http", "127.0.0.1:0"]);
     assert!(ran.status == 2 && ran.stderr.contains("can be changed by others"), "{}", ran.stderr);
 }

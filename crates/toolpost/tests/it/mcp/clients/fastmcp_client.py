@@ -55,9 +55,9 @@ async def basics(client):
     result = await client.call_tool("grep", {"pattern": "fn main"})
     assert "main.rs" in result.content[0].text, result
 
-    edit = {"filePath": "src/main.rs", "oldString": "fn main() {}", "newString": "fn main() { todo!() }"}
+    edit = {"filePath": "src/main.rs", "oldString": "fn main() {}", "newString": "fn main() { greet() }"}
     await client.call_tool("edit", edit)
-    assert "todo" in (ROOT / "src/main.rs").read_text()
+    assert "greet()" in (ROOT / "src/main.rs").read_text()
 
     try:
         await client.call_tool("read", {"filePath": "REDME.md"})

@@ -66,10 +66,10 @@ fn check(way: Way, era: &str) {
     let (status, found, said) = stage.inspect_call(era, "grep", &json!({"pattern": "fn main"}), &[]);
     assert_eq!((status, found.to_string().contains("main.rs")), (0, true), "{said}");
     let edit =
-        json!({"filePath": "src/main.rs", "oldString": "fn main() {}", "newString": "fn main() { todo!() }"});
+        json!({"filePath": "src/main.rs", "oldString": "fn main() {}", "newString": "fn main() { greet() }"});
     let (status, _, said) = stage.inspect_call(era, "edit", &edit, &[]);
     assert_eq!(status, 0, "{said}");
-    assert!(std::fs::read_to_string(stage.home.path("repo/src/main.rs")).unwrap().contains("todo"));
+    assert!(std::fs::read_to_string(stage.home.path("repo/src/main.rs")).unwrap().contains("greet()"));
 
     let (status, missing, said) = stage.inspect_call(era, "read", &json!({"filePath": "REDME.md"}), &[]);
     assert_eq!((status, &missing["isError"]), (TOOL_FAILED, &json!(true)), "{said}");

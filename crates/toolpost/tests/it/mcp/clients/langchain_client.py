@@ -60,9 +60,9 @@ async def main():
         message = await tools["grep"].ainvoke(call("grep", pattern="fn main"))
         assert "main.rs" in text(message), message
 
-        edit = {"filePath": "src/main.rs", "oldString": "fn main() {}", "newString": "fn main() { todo!() }"}
+        edit = {"filePath": "src/main.rs", "oldString": "fn main() {}", "newString": "fn main() { greet() }"}
         message = await tools["edit"].ainvoke(call("edit", **edit))
-        assert message.status == "success" and "todo" in (ROOT / "src/main.rs").read_text(), message
+        assert message.status == "success" and "greet()" in (ROOT / "src/main.rs").read_text(), message
 
         message = await tools["read"].ainvoke(call("read", filePath="REDME.md"))
         assert message.status == "error" and "README.md" in text(message), message

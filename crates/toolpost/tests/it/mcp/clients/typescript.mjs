@@ -56,8 +56,8 @@ async function basics() {
   result = await call("grep", { pattern: "fn main" });
   assert(result.content[0].text.includes("main.rs"), JSON.stringify(result));
 
-  result = await call("edit", { filePath: "src/main.rs", oldString: "fn main() {}", newString: "fn main() { todo!() }" });
-  assert(!result.isError && readFileSync(`${root}/src/main.rs`, "utf8").includes("todo"), JSON.stringify(result));
+  result = await call("edit", { filePath: "src/main.rs", oldString: "fn main() {}", newString: "fn main() { greet() }" });
+  assert(!result.isError && readFileSync(`${root}/src/main.rs`, "utf8").includes("greet()"), JSON.stringify(result));
 
   result = await call("read", { filePath: "REDME.md" });
   assert(result.isError && result.content[0].text.includes("README.md"), JSON.stringify(result));
