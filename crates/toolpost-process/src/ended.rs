@@ -1,5 +1,6 @@
 //! How a command ended, and what it left behind.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// The end of a command and of everything it started.
@@ -19,6 +20,11 @@ pub struct Ended {
     pub cpu: Duration,
     /// The largest of its processes, in bytes of memory.
     pub peak_memory: u64,
+    /// Names that it tried to create and may not, by absolute path; the first twenty.
+    pub refused: Vec<PathBuf>,
+    /// Names that it may not create and that exist now in folders in which it created something, by absolute path; the
+    /// first twenty. Somebody else may have created them meanwhile, so nothing is deleted.
+    pub appeared: Vec<PathBuf>,
 }
 
 /// How a process ended.

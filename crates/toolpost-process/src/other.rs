@@ -186,6 +186,8 @@ async fn keep(
         wall: started.elapsed(),
         cpu: Duration::ZERO,
         peak_memory: 0,
+        refused: Vec::new(),
+        appeared: Vec::new(),
     };
     // Nobody need be waiting.
     let _ = report.send(Some(ended));

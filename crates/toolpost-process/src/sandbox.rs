@@ -16,15 +16,69 @@ pub struct Sandbox {
     pub locked: Vec<PathBuf>,
     /// Inside what is visible: existing files and folders whose content is not there for it.
     pub hidden: Vec<PathBuf>,
-    /// Inside what is writable: names that may not come to be. One or more parts with `*`, at any depth, whatever the
-    /// case, with everything inside, such as `.git/hooks` or `*.code-workspace`.
+    /// Names that the command may not create, inside what is writable and in its home folder. One or more parts with
+    /// `*`, at any depth, whatever the case, with everything inside, such as `.git/hooks` or `*.code-workspace`. A part
+    /// `**` stands for any number of parts.
     pub reserved: Vec<String>,
+    /// The user's rules about writing files. A name must be open in every set. Where no rule of a set matches,
+    /// `reserved` decides.
+    pub rules: Vec<FileRules>,
     /// Whether it reaches the network. Without, it has a loopback that it shares with the other commands of this
     /// process and with nobody else.
     pub network: bool,
     /// A folder outside of everything visible, to which all changes of `writable` folders go instead: a dry run. See
     /// [`Scratch`](crate::Scratch).
     pub scratch: Option<PathBuf>,
+}
+
+/// Rules about writing the files of the writable folders, as one policy states them.
+///
+/// Each layer gives the effect of its first matching rule. If any layer denies, the name is closed. Otherwise the first
+/// layer with a match decides.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FileRules {
+    /// The strongest layer first.
+    pub layers: Vec<Vec<FileRule>>,
+}
+
+/// One rule about writing files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileRule {
+    /// What it decides.
+    pub effect: FileEffect,
+    /// The files it is about.
+    pub pattern: FilePattern,
+}
+
+/// What a rule decides about a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileEffect {
+    /// The command may create it.
+    Open,
+    /// A person would be asked. Nobody can be asked while a command runs, so the name is closed.
+    Ask,
+    /// The command may not create it, whatever another layer says.
+    Deny,
+}
+
+/// The files that a rule is about: paths from the first writable folder; absolute ones in the others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FilePattern {
+    /// Every file.
+    Everything,
+    /// A name in any folder, and everything inside.
+    Name(String),
+    /// One path, and everything inside.
+    Exact(String),
+    /// Everything inside this folder, not the folder itself.
+    Inside(String),
+    /// A glob in the syntax of `globset`, in which `*` stops at `/`; with `inside`, everything below a match counts too.
+    Glob {
+        /// The glob.
+        glob: String,
+        /// Whether everything below a match counts too.
+        inside: bool,
+    },
 }
 
 /// A layer of the sandbox, as this machine has it.

@@ -205,6 +205,7 @@ fn view(command: &Command, sandbox: &Sandbox) -> View {
         locked: paths(&sandbox.locked),
         hidden: paths(&sandbox.hidden),
         reserved: sandbox.reserved.iter().map(|pattern| pattern.as_bytes().to_vec()).collect(),
+        rules: sandbox.rules.clone(),
         home: home.map(|(_, value)| value.as_bytes().to_vec()).unwrap_or_default(),
         scratch: sandbox
             .scratch

@@ -106,6 +106,8 @@ fn serve(program: i32, link: &OwnedFd, signals: &OwnedFd) {
         wall: Duration::ZERO,
         cpu: Duration::ZERO,
         peak_memory: 0,
+        refused: Vec::new(),
+        appeared: Vec::new(),
     };
     let _ = post::send(link, &Reply::Ended(ended).encode(), &[]);
 }

@@ -11,6 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// What is left when the program has ended by itself gets this long to end politely.
@@ -101,6 +102,8 @@ struct Keeper {
     exit: Option<Exit>,
     survivors: Vec<Survivor>,
     survivor_count: u64,
+    refused: Vec<PathBuf>,
+    appeared: Vec<PathBuf>,
     reserved: Vec<Vec<u8>>,
     roots: Vec<Vec<u8>>,
 }
@@ -230,6 +233,8 @@ impl Keeper {
             exit: None,
             survivors: Vec::new(),
             survivor_count: 0,
+            refused: Vec::new(),
+            appeared: Vec::new(),
             reserved: Vec::new(),
             roots: Vec::new(),
         }
@@ -322,6 +327,8 @@ impl Keeper {
             wall: self.started.elapsed(),
             cpu: Duration::from_micros(cpu),
             peak_memory,
+            refused: std::mem::take(&mut self.refused),
+            appeared: std::mem::take(&mut self.appeared),
         }))
     }
 
@@ -351,6 +358,7 @@ impl Keeper {
         match Reply::decode(&buffer[..count])? {
             Reply::Ended(ended) => {
                 self.exit = Some(ended.exit);
+                (self.refused, self.appeared) = (ended.refused, ended.appeared);
                 if self.survivors.is_empty() {
                     (self.survivors, self.survivor_count) = (ended.survivors, ended.survivor_count);
                 }

@@ -1,7 +1,11 @@
 //! What this process and the launcher tell each other, as bytes.
 
 use crate::ended::{Ended, Exit, Survivor, Why};
+use crate::sandbox::{FileEffect, FilePattern, FileRule, FileRules};
+use std::ffi::OsString;
 use std::io;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// A command, as the launcher gets it.
@@ -26,6 +30,7 @@ pub(super) struct View {
     pub(super) locked: Vec<Vec<u8>>,
     pub(super) hidden: Vec<Vec<u8>>,
     pub(super) reserved: Vec<Vec<u8>>,
+    pub(super) rules: Vec<FileRules>,
     pub(super) home: Vec<u8>,
     pub(super) scratch: Vec<u8>,
     pub(super) network: bool,
@@ -60,6 +65,38 @@ impl Out {
         self.number(list.len() as u64);
         list.iter().for_each(|bytes| self.bytes(bytes));
     }
+
+    fn paths(&mut self, list: &[PathBuf]) {
+        self.number(list.len() as u64);
+        list.iter().for_each(|path| self.bytes(path.as_os_str().as_bytes()));
+    }
+
+    fn rules(&mut self, sets: &[FileRules]) {
+        self.number(sets.len() as u64);
+        for layers in sets.iter().map(|set| &set.layers) {
+            self.number(layers.len() as u64);
+            for layer in layers {
+                self.number(layer.len() as u64);
+                for rule in layer {
+                    self.number(match rule.effect {
+                        FileEffect::Open => 0,
+                        FileEffect::Ask => 1,
+                        FileEffect::Deny => 2,
+                    });
+                    let (kind, text) = match &rule.pattern {
+                        FilePattern::Everything => (0, ""),
+                        FilePattern::Name(name) => (1, name.as_str()),
+                        FilePattern::Exact(path) => (2, path.as_str()),
+                        FilePattern::Inside(folder) => (3, folder.as_str()),
+                        FilePattern::Glob { glob, inside: false } => (4, glob.as_str()),
+                        FilePattern::Glob { glob, inside: true } => (5, glob.as_str()),
+                    };
+                    self.number(kind);
+                    self.bytes(text.as_bytes());
+                }
+            }
+        }
+    }
 }
 
 /// Reads them back.
@@ -84,6 +121,45 @@ impl In<'_> {
         (0..count).map(|_| self.bytes()).collect()
     }
 
+    fn paths(&mut self) -> io::Result<Vec<PathBuf>> {
+        Ok(self.list()?.into_iter().map(|bytes| PathBuf::from(OsString::from_vec(bytes))).collect())
+    }
+
+    fn rules(&mut self) -> io::Result<Vec<FileRules>> {
+        let sets = self.number()?;
+        (0..sets).map(|_| Ok(FileRules { layers: self.layers()? })).collect()
+    }
+
+    fn layers(&mut self) -> io::Result<Vec<Vec<FileRule>>> {
+        let count = self.number()?;
+        let mut layers = Vec::new();
+        for _ in 0..count {
+            let rules = self.number()?;
+            layers.push((0..rules).map(|_| self.rule()).collect::<io::Result<_>>()?);
+        }
+        Ok(layers)
+    }
+
+    fn rule(&mut self) -> io::Result<FileRule> {
+        let effect = match self.number()? {
+            0 => FileEffect::Open,
+            1 => FileEffect::Ask,
+            _ => FileEffect::Deny,
+        };
+        let kind = self.number()?;
+        let text = self.text()?;
+        let pattern = match kind {
+            0 => FilePattern::Everything,
+            1 => FilePattern::Name(text),
+            2 => FilePattern::Exact(text),
+            3 => FilePattern::Inside(text),
+            4 => FilePattern::Glob { glob: text, inside: false },
+            5 => FilePattern::Glob { glob: text, inside: true },
+            _ => return Err(io::ErrorKind::InvalidData.into()),
+        };
+        Ok(FileRule { effect, pattern })
+    }
+
     fn text(&mut self) -> io::Result<String> {
         Ok(String::from_utf8_lossy(&self.bytes()?).into_owned())
     }
@@ -103,6 +179,7 @@ impl Request {
             for list in [&view.writable, &view.readable, &view.locked, &view.hidden, &view.reserved] {
                 out.list(list);
             }
+            out.rules(&view.rules);
             out.bytes(&view.home);
             out.bytes(&view.scratch);
             out.number(u64::from(view.network));
@@ -130,6 +207,7 @@ impl Request {
                 locked: from.list()?,
                 hidden: from.list()?,
                 reserved: from.list()?,
+                rules: from.rules()?,
                 home: from.bytes()?,
                 scratch: from.bytes()?,
                 network: from.number()? == 1,
@@ -180,6 +258,8 @@ impl Reply {
                     out.bytes(survivor.name.as_bytes());
                     out.number(u64::from(survivor.remains));
                 }
+                out.paths(&ended.refused);
+                out.paths(&ended.appeared);
             }
         }
         out.0
@@ -210,7 +290,19 @@ impl Reply {
                         Ok(Survivor { pid, name: from.text()?, remains: from.number()? == 1 })
                     })
                     .collect::<io::Result<_>>()?;
-                Reply::Ended(Ended { exit, why, survivors, survivor_count, wall, cpu, peak_memory })
+                let refused = from.paths()?;
+                let appeared = from.paths()?;
+                Reply::Ended(Ended {
+                    exit,
+                    why,
+                    survivors,
+                    survivor_count,
+                    wall,
+                    cpu,
+                    peak_memory,
+                    refused,
+                    appeared,
+                })
             }
         })
     }
@@ -239,7 +331,20 @@ mod tests {
             ..Request::default()
         };
         assert_eq!(Request::decode(&request.encode()).unwrap(), request);
-        request.view = Some(View { hidden: list, home: b"/h".to_vec(), network: true, ..View::default() });
+        let patterns = [
+            FilePattern::Everything,
+            FilePattern::Name("a".into()),
+            FilePattern::Exact("a/b".into()),
+            FilePattern::Inside("a".into()),
+            FilePattern::Glob { glob: "*.sql".into(), inside: false },
+            FilePattern::Glob { glob: "x/*/y".into(), inside: true },
+        ];
+        let effects = [FileEffect::Open, FileEffect::Ask, FileEffect::Deny].into_iter().cycle();
+        let layer: Vec<FileRule> =
+            patterns.into_iter().zip(effects).map(|(pattern, effect)| FileRule { effect, pattern }).collect();
+        let rules = vec![FileRules { layers: vec![layer, Vec::new()] }, FileRules::default()];
+        request.view =
+            Some(View { hidden: list, rules, home: b"/h".to_vec(), network: true, ..View::default() });
         let bytes = request.encode();
         assert_eq!(Request::decode(&bytes).unwrap(), request);
         assert!((0..bytes.len()).all(|cut| Request::decode(&bytes[..cut]).is_err()));
@@ -252,6 +357,8 @@ mod tests {
             wall: Duration::from_millis(5),
             cpu: Duration::from_micros(9),
             peak_memory: 4096,
+            refused: vec!["/a".into()],
+            appeared: vec![],
         };
         for reply in [
             Reply::Ended(ended),
