@@ -20,6 +20,8 @@ pub struct Ended {
     pub cpu: Duration,
     /// The largest of its processes, in bytes of memory.
     pub peak_memory: u64,
+    /// The limit on the memory of all its processes together, in bytes, if one of them was ended for it.
+    pub memory_exceeded: Option<u64>,
     /// Names that it tried to create and may not, by absolute path; the first twenty.
     pub refused: Vec<PathBuf>,
     /// Names that it may not create and that exist now in folders in which it created something, by absolute path; the

@@ -18,6 +18,7 @@ mod filter;
 mod guard;
 mod init;
 mod keeper;
+mod limits;
 mod namespaces;
 mod post;
 mod probe;

@@ -186,6 +186,7 @@ async fn keep(
         wall: started.elapsed(),
         cpu: Duration::ZERO,
         peak_memory: 0,
+        memory_exceeded: None,
         refused: Vec::new(),
         appeared: Vec::new(),
     };

@@ -1,5 +1,6 @@
 //! What a process gives up, for itself and all it will start, right before it becomes the command's program.
 
+use super::sys::notify;
 use super::wire::{Reply, View};
 use super::{filter, post, sys};
 use rustix::fs::{CWD, Mode, OFlags};
@@ -8,19 +9,32 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 
-/// Capabilities, new privileges, files beyond the view, and system calls that no command needs.
-pub(super) fn confine(view: &View, link: &OwnedFd) -> Result<(), Reply> {
-    let layer = |name: &'static str| move |error: io::Error| Reply::no_sandbox(name, &error);
-    sys::drop_capabilities().map_err(layer("capabilities"))?;
+/// New privileges and files beyond the view. The first process of the namespace gives these up for itself as well,
+/// since it creates files in the command's place.
+pub(super) fn restrict(view: &View) -> Result<(), Reply> {
     sys::no_new_privileges().map_err(layer("no new privileges"))?;
-    landlock(view).map_err(layer("landlock"))?;
-    let is_watched = !view.reserved.is_empty();
-    let listener = sys::install_filter(&filter::instructions(is_watched), is_watched)
+    landlock(view).map_err(layer("landlock"))
+}
+
+/// Capabilities, and system calls that no command needs. The guard gets the calls that create names over `guard`.
+pub(super) fn confine(view: &View, guard: &OwnedFd) -> Result<(), Reply> {
+    sys::drop_capabilities().map_err(layer("capabilities"))?;
+    let is_watched = is_watched(view);
+    let listener = notify::install_filter(&filter::instructions(is_watched), is_watched)
         .map_err(layer("system call filter"))?;
     if let Some(listener) = listener {
-        post::send(link, b"listener", &[listener.as_fd()]).map_err(layer("system call filter"))?;
+        post::send(guard, b"listener", &[listener.as_fd()]).map_err(layer("system call filter"))?;
     }
     Ok(())
+}
+
+/// Whether names may be created at all outside of the temporary folders.
+pub(super) fn is_watched(view: &View) -> bool {
+    !view.writable.is_empty() || !view.reserved.is_empty()
+}
+
+fn layer(name: &'static str) -> impl Fn(io::Error) -> Reply {
+    move |error| Reply::no_sandbox(name, &error)
 }
 
 // What Landlock tells apart, by the version that brought it.

@@ -1,6 +1,6 @@
 //! The filter before a confined command's system calls: what is refused, and what is asked about.
 
-use super::sys::Instruction;
+use super::sys::notify::Instruction;
 
 /// What happens to a call.
 enum Rule {
@@ -10,11 +10,13 @@ enum Rule {
     RefuseBits { arg: u8, bits: u32 },
     /// It fails if this argument is one of these.
     RefuseValues { arg: u8, values: &'static [u32] },
+    /// It does nothing and reports success if this argument is one of these.
+    PretendValues { arg: u8, values: &'static [u32] },
     /// It fails unless this argument is one of these.
     AllowValues { arg: u8, values: &'static [u32] },
-    /// The keeper is asked.
+    /// The guard performs it.
     Ask,
-    /// The keeper is asked if this argument has any of these bits.
+    /// The guard performs it if this argument has any of these bits.
     AskBits { arg: u8, bits: u32 },
 }
 
@@ -31,6 +33,12 @@ const NEW_NAMESPACES: u32 = (libc::CLONE_NEWNS
 /// raw packets, ciphers) are not bound to a network namespace or are seldom-trodden ways into the kernel.
 const FAMILIES: &[u32] =
     &[libc::AF_UNIX as u32, libc::AF_INET as u32, libc::AF_INET6 as u32, libc::AF_NETLINK as u32];
+
+/// The bits of a mode by which a program runs as somebody else.
+const AS_SOMEBODY_ELSE: u32 = 0o6000;
+
+/// A program that hides its memory could not be judged by the names that it creates.
+const HIDES_MEMORY: &[u32] = &[libc::PR_SET_DUMPABLE as u32];
 
 /// Typing into a terminal in somebody's name.
 const TERMINAL_INPUT: &[u32] = &[libc::TIOCSTI as u32, libc::TIOCLINUX as u32];
@@ -94,6 +102,13 @@ fn refused() -> Vec<(i64, Rule)> {
     rules.push((libc::SYS_unshare, Rule::RefuseBits { arg: 0, bits: NEW_NAMESPACES }));
     rules.push((libc::SYS_socket, Rule::AllowValues { arg: 0, values: FAMILIES }));
     rules.push((libc::SYS_ioctl, Rule::RefuseValues { arg: 1, values: TERMINAL_INPUT }));
+    rules.push((libc::SYS_prctl, Rule::PretendValues { arg: 0, values: HIDES_MEMORY }));
+    rules.push((libc::SYS_fchmod, Rule::RefuseBits { arg: 1, bits: AS_SOMEBODY_ELSE }));
+    for number in [libc::SYS_fchmodat, libc::SYS_fchmodat2] {
+        rules.push((number, Rule::RefuseBits { arg: 2, bits: AS_SOMEBODY_ELSE }));
+    }
+    #[cfg(target_arch = "x86_64")]
+    rules.push((libc::SYS_chmod, Rule::RefuseBits { arg: 1, bits: AS_SOMEBODY_ELSE }));
     #[cfg(target_arch = "x86_64")]
     for number in [libc::SYS_ioperm, libc::SYS_iopl, libc::SYS_modify_ldt, libc::SYS_kexec_file_load] {
         rules.push((number, Rule::Refuse(EPERM)));
@@ -101,9 +116,10 @@ fn refused() -> Vec<(i64, Rule)> {
     rules
 }
 
-/// Calls through which a name comes to be.
+/// Calls that create names, and `umask`, since what is created depends on it.
 fn asked() -> Vec<(i64, Rule)> {
-    const CREATE: u32 = libc::O_CREAT as u32;
+    // A file without a name may get one later.
+    const CREATE: u32 = (libc::O_CREAT | (libc::O_TMPFILE & !libc::O_DIRECTORY)) as u32;
     let mut rules = vec![
         (libc::SYS_openat, Rule::AskBits { arg: 2, bits: CREATE }),
         (libc::SYS_openat2, Rule::Ask),
@@ -113,6 +129,8 @@ fn asked() -> Vec<(i64, Rule)> {
         (libc::SYS_linkat, Rule::Ask),
         (libc::SYS_renameat2, Rule::Ask),
         (libc::SYS_renameat, Rule::Ask),
+        (libc::SYS_bind, Rule::Ask),
+        (libc::SYS_umask, Rule::Ask),
     ];
     #[cfg(target_arch = "x86_64")]
     rules.extend([
@@ -164,7 +182,7 @@ fn error(errno: i32) -> Instruction {
     end(ERROR | errno.unsigned_abs())
 }
 
-/// The filter; with `watch` the calls that make names are asked about.
+/// The filter; with `watch` the guard performs the calls that create names.
 pub(super) fn instructions(watch: bool) -> Vec<Instruction> {
     // Calls by another machine's numbers, and x86's second numbering, would pass unread.
     let mut filter = vec![
@@ -209,6 +227,7 @@ fn block(rule: &Rule) -> Vec<Instruction> {
         Rule::RefuseBits { arg, bits: wanted } => bits(arg, wanted, error(libc::EPERM)),
         Rule::AskBits { arg, bits: wanted } => bits(arg, wanted, end(NOTIFY)),
         Rule::RefuseValues { arg, values: list } => values(arg, list, error(libc::EPERM), end(ALLOW)),
+        Rule::PretendValues { arg, values: list } => values(arg, list, error(0), end(ALLOW)),
         Rule::AllowValues { arg, values: list } => values(arg, list, end(ALLOW), error(libc::EAFNOSUPPORT)),
     }
 }
@@ -265,6 +284,14 @@ mod tests {
         assert_eq!(judge(libc::SYS_openat, [0, 0, create, 0, 0, 0]), NOTIFY);
         assert_eq!(judge(libc::SYS_openat, [0, 0, libc::O_WRONLY as u64, 0, 0, 0]), ALLOW);
         assert_eq!(judge(libc::SYS_renameat2, [0; 6]), NOTIFY);
+        assert_eq!(judge(libc::SYS_openat, [0, 0, libc::O_TMPFILE as u64, 0, 0, 0]), NOTIFY);
+        assert_eq!(judge(libc::SYS_openat, [0, 0, libc::O_DIRECTORY as u64, 0, 0, 0]), ALLOW);
+        assert_eq!(judge(libc::SYS_bind, [0; 6]), NOTIFY);
+        assert_eq!(judge(libc::SYS_prctl, [libc::PR_SET_DUMPABLE as u64, 0, 0, 0, 0, 0]), ERROR);
+        assert_eq!(judge(libc::SYS_prctl, [libc::PR_SET_NAME as u64, 0, 0, 0, 0, 0]), ALLOW);
+        assert_eq!(judge(libc::SYS_fchmod, [0, 0o755, 0, 0, 0, 0]), ALLOW);
+        assert_eq!(judge(libc::SYS_fchmod, [0, 0o4755, 0, 0, 0, 0]), ERROR | 1);
+        assert_eq!(judge(libc::SYS_fchmodat, [0, 0, 0o2755, 0, 0, 0]), ERROR | 1);
         assert_eq!(run(&plain, ARCHITECTURE, libc::SYS_renameat2, [0; 6]), ALLOW);
         assert_eq!(run(&watch, 0x4000_0003, libc::SYS_read, [0; 6]), ERROR | libc::ENOSYS as u32);
         assert_eq!(judge(0x4000_0000, [0; 6]), ERROR | libc::ENOSYS as u32);

@@ -1,7 +1,6 @@
 //! Keeps one command: starts it, watches the clock, and ends it with everything that it started.
 
 use super::child::{self, Streams};
-use super::guard::Guard;
 use super::namespaces::Entered;
 use super::sys::{self, Fork};
 use super::wire::{Reply, Request};
@@ -93,7 +92,6 @@ struct Keeper {
     /// The program; with namespaces, their first process.
     main: i32,
     has_namespaces: bool,
-    guard: Option<Guard>,
     grace: Duration,
     wall: Option<Instant>,
     /// When the polite end is over, once it has begun.
@@ -102,10 +100,9 @@ struct Keeper {
     exit: Option<Exit>,
     survivors: Vec<Survivor>,
     survivor_count: u64,
+    memory_exceeded: Option<u64>,
     refused: Vec<PathBuf>,
     appeared: Vec<PathBuf>,
-    reserved: Vec<Vec<u8>>,
-    roots: Vec<Vec<u8>>,
 }
 
 type Failure = Box<dyn std::error::Error>;
@@ -144,7 +141,7 @@ fn start_confined(
     let main = match forked {
         Fork::Child => {
             drop((link, signals));
-            init::run(request, view, namespaces.secrets(), streams, childs_link)
+            init::run(request, view, namespaces.system(), streams, childs_link)
         }
         Fork::Parent(pid) => pid,
     };
@@ -152,8 +149,6 @@ fn start_confined(
     let limits = (request.wall_ms, request.grace_ms);
     let mut keeper = Keeper::new(control.try_clone()?, link, signals, main, limits);
     keeper.has_namespaces = true;
-    keeper.reserved.clone_from(&view.reserved);
-    keeper.roots.clone_from(&view.writable);
     keeper.watch()
 }
 
@@ -225,7 +220,6 @@ impl Keeper {
             signals,
             main,
             has_namespaces: false,
-            guard: None,
             grace: Duration::from_millis(grace_ms),
             wall: (wall_ms > 0).then(|| started + Duration::from_millis(wall_ms)),
             hard_at: None,
@@ -233,10 +227,9 @@ impl Keeper {
             exit: None,
             survivors: Vec::new(),
             survivor_count: 0,
+            memory_exceeded: None,
             refused: Vec::new(),
             appeared: Vec::new(),
-            reserved: Vec::new(),
-            roots: Vec::new(),
         }
     }
 }
@@ -266,28 +259,16 @@ impl Keeper {
             let signals = self.signals.as_fd();
             let link = if is_link_open { self.link.as_fd() } else { signals };
             let control = if self.hard_at.is_none() { self.control.as_fd() } else { signals };
-            let guard = self.guard.as_ref().map_or(signals, Guard::listener);
-            let guard_flags = if self.guard.is_some() { PollFlags::IN } else { nothing };
             let mut ready = [
                 PollFd::from_borrowed_fd(signals, PollFlags::IN),
                 PollFd::from_borrowed_fd(link, link_flags),
                 PollFd::from_borrowed_fd(control, control_flags),
-                PollFd::from_borrowed_fd(guard, guard_flags),
             ];
             match poll(&mut ready, timeout.as_ref()) {
                 Ok(_) | Err(rustix::io::Errno::INTR) => (),
                 Err(error) => return Err(io::Error::from(error).into()),
             }
-            let guard_says = ready[3].revents();
-            let [on_signals, on_link, on_control, _] = ready.map(|fd| !fd.revents().is_empty());
-            if let Some(guard) = &self.guard {
-                if guard_says.contains(PollFlags::IN) {
-                    guard.answer_next();
-                } else if !guard_says.is_empty() {
-                    // Nobody is left who could ask.
-                    self.guard = None;
-                }
-            }
+            let [on_signals, on_link, on_control] = ready.map(|fd| !fd.revents().is_empty());
             if on_link && is_link_open {
                 is_link_open = self.hear()?;
             }
@@ -327,6 +308,7 @@ impl Keeper {
             wall: self.started.elapsed(),
             cpu: Duration::from_micros(cpu),
             peak_memory,
+            memory_exceeded: self.memory_exceeded,
             refused: std::mem::take(&mut self.refused),
             appeared: std::mem::take(&mut self.appeared),
         }))
@@ -347,17 +329,14 @@ impl Keeper {
     /// Hears what the program's side says; whether it may say more.
     fn hear(&mut self) -> Result<bool, Failure> {
         let mut buffer = vec![0; 64 * 1024];
-        let (count, mut fds) = post::receive(&self.link, &mut buffer)?;
+        let (count, _) = post::receive(&self.link, &mut buffer)?;
         if count == 0 {
             return Ok(false);
-        }
-        if let Some(listener) = fds.pop() {
-            self.guard = Some(Guard::new(listener, std::mem::take(&mut self.reserved), self.roots.clone()));
-            return Ok(true);
         }
         match Reply::decode(&buffer[..count])? {
             Reply::Ended(ended) => {
                 self.exit = Some(ended.exit);
+                self.memory_exceeded = ended.memory_exceeded;
                 (self.refused, self.appeared) = (ended.refused, ended.appeared);
                 if self.survivors.is_empty() {
                     (self.survivors, self.survivor_count) = (ended.survivors, ended.survivor_count);

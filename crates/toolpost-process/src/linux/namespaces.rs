@@ -3,11 +3,13 @@
 //! What they share is cheap to enter and dear to make. Processes and mounts are each command's own.
 
 use super::sys::{self, Fork};
+use super::view;
 use super::wire::{Reply, View};
 use rustix::fs::{Mode, OFlags};
 use std::fs;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
 use std::rc::Rc;
 
 /// Made when the first confined command comes.
@@ -21,7 +23,16 @@ struct Made {
     user: Option<OwnedFd>,
     ipc: OwnedFd,
     network: OwnedFd,
-    secrets: Vec<Vec<u8>>,
+    system: System,
+}
+
+/// How the system's folders are shown to a command of the administrator, who owns most files in them.
+#[derive(Default)]
+pub(super) struct System {
+    /// A user namespace in which root owns nothing: mounted with it, files that only root may read cannot be read.
+    pub(super) ownerless: Option<OwnedFd>,
+    /// Where that cannot be had: the files and folders that not everybody may read.
+    pub(super) secrets: Vec<Vec<u8>>,
 }
 
 /// The namespaces one command enters.
@@ -57,9 +68,9 @@ impl Entered {
         Ok(())
     }
 
-    /// Files of the system's folders that only their owner may read, who this process may be.
-    pub(super) fn secrets(&self) -> &[Vec<u8>] {
-        &self.made.secrets
+    /// How the system's folders are shown.
+    pub(super) fn system(&self) -> &System {
+        &self.made.system
     }
 }
 
@@ -146,12 +157,50 @@ fn hold(pid: i32, user: bool) -> io::Result<Made> {
         )?)
     };
     let user = if user { Some(open("user")?) } else { None };
-    let secrets = if rustix::process::geteuid().is_root() { root_only("/etc", 3) } else { Vec::new() };
-    Ok(Made { user, ipc: open("ipc")?, network: open("net")?, secrets })
+    let system = if rustix::process::geteuid().is_root() { System::of_root() } else { System::default() };
+    Ok(Made { user, ipc: open("ipc")?, network: open("net")?, system })
+}
+
+impl System {
+    fn of_root() -> System {
+        if let Ok(users) = without_root()
+            && view::can_map_owners(users.as_fd())
+        {
+            return System { ownerless: Some(users), secrets: Vec::new() };
+        }
+        let folders = view::SYSTEM.iter().filter(|folder| !Path::new(folder).is_symlink());
+        System { ownerless: None, secrets: folders.flat_map(|folder| root_only(Path::new(folder))).collect() }
+    }
+}
+
+/// A user namespace in which everybody but root is who they are.
+fn without_root() -> io::Result<OwnedFd> {
+    let (mut from_child, to_parent) = io::pipe()?;
+    let (from_parent, to_child) = io::pipe()?;
+    let pid = match sys::fork()? {
+        Fork::Child => {
+            drop((from_child, to_child));
+            let has_left = sys::unshare(libc::CLONE_NEWUSER).is_ok();
+            let _ = (&to_parent).write_all(&[u8::from(has_left)]);
+            let _ = (&from_parent).read(&mut [0]);
+            sys::exit(0)
+        }
+        Fork::Parent(pid) => pid,
+    };
+    drop((to_parent, from_parent));
+    let mut has_left = [0];
+    from_child.read_exact(&mut has_left)?;
+    for file in ["uid_map", "gid_map"] {
+        fs::write(format!("/proc/{pid}/{file}"), format!("1 1 {}", u32::MAX - 1))?;
+    }
+    let users = format!("/proc/{pid}/ns/user");
+    let users = rustix::fs::open(users, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+    drop(to_child);
+    Ok(users)
 }
 
 /// Files and folders that not everybody may read. To root without capabilities its own files are open all the same.
-fn root_only(folder: &str, depth: usize) -> Vec<Vec<u8>> {
+fn root_only(folder: &Path) -> Vec<Vec<u8>> {
     use std::os::unix::fs::PermissionsExt;
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -162,8 +211,8 @@ fn root_only(folder: &str, depth: usize) -> Vec<Vec<u8>> {
         let path = entry.path();
         if metadata.permissions().mode() & 0o004 == 0 {
             found.push(path.into_os_string().into_encoded_bytes());
-        } else if metadata.is_dir() && depth > 1 {
-            found.extend(path.to_str().map(|path| root_only(path, depth - 1)).unwrap_or_default());
+        } else if metadata.is_dir() {
+            found.extend(root_only(&path));
         }
     }
     found

@@ -4,6 +4,8 @@
 
 #![expect(unsafe_code, reason = "raw system calls, each with its reason")]
 
+pub(super) mod notify;
+
 use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
@@ -259,17 +261,23 @@ pub(super) fn loopback_up() -> io::Result<()> {
 
 /// Makes the attributes of a mount, and of all below it, stricter.
 pub(super) fn mount_attributes(mount: BorrowedFd<'_>, set: u64) -> io::Result<()> {
-    set_attributes(mount, set, libc::AT_RECURSIVE)
+    set_attributes(mount, [set, 0, 0, 0], libc::AT_RECURSIVE)
 }
 
 /// Makes the attributes of one mount stricter.
 pub(super) fn mount_attributes_of_one(mount: BorrowedFd<'_>, set: u64) -> io::Result<()> {
-    set_attributes(mount, set, 0)
+    set_attributes(mount, [set, 0, 0, 0], 0)
 }
 
-fn set_attributes(mount: BorrowedFd<'_>, set: u64, flags: i32) -> io::Result<()> {
-    // attr_set, attr_clr, propagation, userns_fd.
-    let attributes = [set, 0, 0, 0];
+/// Shows the owners of a mount, and of all below it, as a user namespace maps them.
+pub(super) fn map_owners(mount: BorrowedFd<'_>, users: BorrowedFd<'_>) -> io::Result<()> {
+    const MAP_OWNERS: u64 = 0x0010_0000;
+    let users = u64::from(users.as_raw_fd().unsigned_abs());
+    set_attributes(mount, [MAP_OWNERS, 0, 0, users], libc::AT_RECURSIVE)
+}
+
+/// The attributes are: to set, to clear, propagation, user namespace.
+fn set_attributes(mount: BorrowedFd<'_>, attributes: [u64; 4], flags: i32) -> io::Result<()> {
     let flags = libc::AT_EMPTY_PATH | flags;
     // SAFETY: the path is empty and ends in NUL; the array has the size that is said.
     check(unsafe {
@@ -289,85 +297,6 @@ fn set_attributes(mount: BorrowedFd<'_>, set: u64, flags: i32) -> io::Result<()>
 pub(super) fn pivot_to_here() -> io::Result<()> {
     // SAFETY: both paths end in NUL.
     check(unsafe { libc::syscall(libc::SYS_pivot_root, c".".as_ptr(), c".".as_ptr()) }).map(drop)
-}
-
-/// One instruction of the kernel's filter machine.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Instruction {
-    pub(super) code: u16,
-    pub(super) if_true: u8,
-    pub(super) if_false: u8,
-    pub(super) value: u32,
-}
-
-/// Puts a filter before every system call of this process from here on; with `listen`, returns the descriptor on which
-/// calls are reported.
-pub(super) fn install_filter(filter: &[Instruction], listen: bool) -> io::Result<Option<OwnedFd>> {
-    const SET_MODE_FILTER: u64 = 1;
-    const NEW_LISTENER: u64 = 1 << 3;
-    #[repr(C)]
-    struct Program {
-        length: u16,
-        instructions: *const Instruction,
-    }
-    let length = u16::try_from(filter.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
-    let program = Program { length, instructions: filter.as_ptr() };
-    let flags = if listen { NEW_LISTENER } else { 0 };
-    // SAFETY: the program points to as many instructions as it says, laid out as the kernel's `sock_filter`.
-    let result =
-        check(unsafe { libc::syscall(libc::SYS_seccomp, SET_MODE_FILTER, flags, &raw const program) })?;
-    // SAFETY: with that flag the result is a new descriptor.
-    Ok(listen.then(|| unsafe { OwnedFd::from_raw_fd(i32::try_from(result).unwrap_or(-1)) }))
-}
-
-/// A system call that waits for a word from us.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Asked {
-    pub(super) id: u64,
-    pub(super) pid: u32,
-    flags: u32,
-    pub(super) number: i32,
-    arch: u32,
-    instruction_pointer: u64,
-    pub(super) args: [u64; 6],
-}
-
-#[repr(C)]
-struct Said {
-    id: u64,
-    value: i64,
-    error: i32,
-    flags: u32,
-}
-
-/// The next system call that asks.
-pub(super) fn next_asked(listener: &OwnedFd) -> io::Result<Asked> {
-    const RECEIVE: u64 = 0xc050_2100;
-    let mut asked = Asked::default();
-    // SAFETY: the structure has the kernel's layout and is zeroed, as it must be.
-    check_int(unsafe { libc::ioctl(listener.as_raw_fd(), RECEIVE as _, &raw mut asked) })?;
-    Ok(asked)
-}
-
-/// Whether the call still waits: only then is what was read from its process its own.
-pub(super) fn still_asks(listener: &OwnedFd, id: u64) -> bool {
-    const IS_VALID: u64 = 0x4008_2102;
-    // SAFETY: the id is ours to read.
-    unsafe { libc::ioctl(listener.as_raw_fd(), IS_VALID as _, &raw const id) == 0 }
-}
-
-/// Lets the call go on, or ends it with an error. A process that is gone needs no answer.
-pub(super) fn answer(listener: &OwnedFd, id: u64, refused: Option<i32>) {
-    const SEND: u64 = 0xc018_2101;
-    const CONTINUE: u32 = 1;
-    let said = match refused {
-        Some(errno) => Said { id, value: 0, error: -errno, flags: 0 },
-        None => Said { id, value: 0, error: 0, flags: CONTINUE },
-    };
-    // SAFETY: the structure has the kernel's layout.
-    unsafe { libc::ioctl(listener.as_raw_fd(), SEND as _, &raw const said) };
 }
 
 /// The newest version of Landlock that the kernel has; none without it.

@@ -3,6 +3,7 @@
 //! Every piece is taken hold of by descriptor before anything is covered, so that a workspace below `/tmp` is found
 //! although the command has a `/tmp` of its own.
 
+use super::namespaces::System;
 use super::sys;
 use super::wire::{Reply, View};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags};
@@ -10,14 +11,14 @@ use rustix::mount::{
     MountFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags, mount, mount_change,
     move_mount, open_tree, unmount,
 };
-use std::ffi::{CString, OsStr};
+use std::ffi::{CStr, CString, OsStr};
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Folders of the system, read-only; where one is a link, the link is laid.
-const SYSTEM: &[&str] = &[
+pub(super) const SYSTEM: &[&str] = &[
     "/usr",
     "/bin",
     "/sbin",
@@ -43,6 +44,12 @@ const NO_DEVICES: u64 = 4;
 /// Where the new root is put together.
 const STAGE: &str = "/tmp";
 
+/// Where the temporary file system of the command is while the new root is put together.
+const OWN: &str = "own";
+
+/// At most a quarter of the memory, and a million files.
+const OWN_SIZE: &CStr = c"mode=0700,size=25%,nr_inodes=1000000";
+
 struct Piece {
     at: PathBuf,
     tree: OwnedFd,
@@ -50,13 +57,13 @@ struct Piece {
 }
 
 /// Makes this process's namespace show the view and nothing else.
-pub(super) fn lay(view: &View, secrets: &[Vec<u8>]) -> Result<(), Reply> {
+pub(super) fn lay(view: &View, system: &System) -> Result<(), Reply> {
     let mut step = "private mounts";
-    try_lay(view, secrets, &mut step)
+    try_lay(view, system, &mut step)
         .map_err(|error| Reply::no_sandbox(&format!("mount namespace ({step})"), &error))
 }
 
-fn try_lay(view: &View, secrets: &[Vec<u8>], step: &mut &'static str) -> io::Result<()> {
+fn try_lay(view: &View, system: &System, step: &mut &'static str) -> io::Result<()> {
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
     *step = "system folders";
     let mut links = Vec::new();
@@ -65,6 +72,9 @@ fn try_lay(view: &View, secrets: &[Vec<u8>], step: &mut &'static str) -> io::Res
         if let Ok(target) = rustix::fs::readlink(path, Vec::new()) {
             links.push((path, target));
         } else if let Some(piece) = take(path, READ_ONLY | NO_SUID | NO_DEVICES)? {
+            if let Some(users) = &system.ownerless {
+                sys::map_owners(piece.tree.as_fd(), users.as_fd())?;
+            }
             pieces.push(piece);
         }
     }
@@ -97,11 +107,12 @@ fn try_lay(view: &View, secrets: &[Vec<u8>], step: &mut &'static str) -> io::Res
     {
         make_folder(Path::new(path), mode)?;
     }
-    let private = c"mode=1777,size=50%";
-    mount("toolpost", "tmp", "tmpfs", flags, private)?;
+    // One file system for all temporary folders: what they hold counts together.
+    make_folder(Path::new(OWN), 0o700)?;
+    mount("toolpost", OWN, "tmpfs", flags, OWN_SIZE)?;
+    own_folder("tmp", Path::new("tmp"), 0o1777)?;
     mount("proc", "proc", "proc", MountFlags::RDONLY | flags | MountFlags::NOEXEC, None)?;
-    make_folder(Path::new("dev/shm"), 0o1777)?;
-    mount("toolpost", "dev/shm", "tmpfs", flags, private)?;
+    own_folder("shm", Path::new("dev/shm"), 0o1777)?;
     for (name, target) in [
         ("dev/fd", "/proc/self/fd"),
         ("dev/stdin", "/proc/self/fd/0"),
@@ -114,8 +125,7 @@ fn try_lay(view: &View, secrets: &[Vec<u8>], step: &mut &'static str) -> io::Res
     let home = as_path(&view.home);
     if home.is_absolute() && home != Path::new("/") && !home.starts_with("/tmp") {
         let inside = below(home);
-        make_folder(inside, 0o755)?;
-        mount("toolpost", inside, "tmpfs", flags, c"mode=0755,size=50%")?;
+        own_folder("home", inside, 0o755)?;
     } else if home.is_absolute() && home != Path::new("/") {
         make_folder(below(home), 0o755)?;
     }
@@ -143,10 +153,17 @@ fn try_lay(view: &View, secrets: &[Vec<u8>], step: &mut &'static str) -> io::Res
         }
     }
     *step = "locked files";
-    pin_and_lock(view)?;
+    let mut locked: Vec<&Path> = view.locked.iter().map(|path| as_path(path)).collect();
+    // What lies inside of what is locked is locked with it, and is laid after it where it has a mark of its own.
+    locked.sort();
+    for path in locked {
+        lay_over_itself(path, READ_ONLY).map_err(|error| about(path, &error))?;
+    }
     *step = "hidden files";
-    let hidden = view.hidden.iter().chain(secrets);
+    let hidden = view.hidden.iter().chain(&system.secrets);
     hide(hidden.map(|path| as_path(path)))?;
+    unmount(OWN, UnmountFlags::DETACH)?;
+    rustix::fs::unlinkat(CWD, OWN, AtFlags::REMOVEDIR)?;
     *step = "change of root";
     seal_root()
 }
@@ -241,25 +258,28 @@ fn look_alike(piece: &Piece, upper: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes locked files read-only where they lie, and the folders above them immovable.
-fn pin_and_lock(view: &View) -> io::Result<()> {
-    let roots: Vec<&Path> = view.writable.iter().map(|path| as_path(path)).collect();
-    let mut pinned: Vec<PathBuf> = Vec::new();
-    let mut locked: Vec<&Path> = view.locked.iter().map(|path| as_path(path)).collect();
-    locked.sort();
-    for path in locked {
-        let Some(root) = roots.iter().find(|root| path.starts_with(root)) else { continue };
-        let between: Vec<&Path> =
-            path.ancestors().skip(1).take_while(|above| above != root && above.starts_with(root)).collect();
-        for above in between.into_iter().rev() {
-            if !pinned.iter().any(|known| known == above) {
-                lay_over_itself(above, 0)?;
-                pinned.push(above.to_owned());
-            }
-        }
-        lay_over_itself(path, READ_ONLY)?;
-    }
+/// The error with the path that it is about.
+fn about(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("`{}`: {error}", path.display()))
+}
+
+/// Shows a new folder of the temporary file system at this place.
+fn own_folder(name: &str, at: &Path, mode: u32) -> io::Result<()> {
+    let folder = Path::new(OWN).join(name);
+    make_folder(&folder, mode)?;
+    make_folder(at, mode)?;
+    let tree = open_tree(CWD, &folder, OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC)?;
+    move_mount(tree.as_fd(), "", CWD, at, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?;
     Ok(())
+}
+
+/// Whether all folders of the system can be shown with other owners.
+pub(super) fn can_map_owners(users: BorrowedFd<'_>) -> bool {
+    SYSTEM.iter().map(Path::new).filter(|path| !path.is_symlink()).all(|path| match take(path, READ_ONLY) {
+        Ok(Some(piece)) => sys::map_owners(piece.tree.as_fd(), users).is_ok(),
+        Ok(None) => true,
+        Err(_) => false,
+    })
 }
 
 /// Mounts what is at a path onto itself: it cannot be moved or removed any more. Without following links.
@@ -278,12 +298,14 @@ fn lay_over_itself(path: &Path, attributes: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// A path in the new root, without following links; none if it is not there or is a link.
+/// A path in the new root; none if it is not there any more. A link at its end is what is meant; one on the way has come
+/// since the path was looked at, and is an error.
 fn open_place(path: &Path) -> io::Result<Option<OwnedFd>> {
     let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-    match rustix::fs::openat2(CWD, below(path), OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), resolve) {
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    match rustix::fs::openat2(CWD, below(path), flags, Mode::empty(), resolve) {
         Ok(place) => Ok(Some(place)),
-        Err(rustix::io::Errno::NOENT | rustix::io::Errno::LOOP | rustix::io::Errno::NOTDIR) => Ok(None),
+        Err(rustix::io::Errno::NOENT) => Ok(None),
         Err(error) => Err(error.into()),
     }
 }
@@ -295,17 +317,22 @@ fn hide<'a>(paths: impl Iterator<Item = &'a Path>) -> io::Result<()> {
     rustix::fs::chmod("run/hidden-file", Mode::empty())?;
     rustix::fs::chmod("run/hidden-folder", Mode::empty())?;
     for path in paths {
-        let Some(place) = open_place(path)? else { continue };
-        let stat = rustix::fs::fstat(&place)?;
-        let cover = match rustix::fs::FileType::from_raw_mode(stat.st_mode).is_dir() {
-            true => "run/hidden-folder",
-            false => "run/hidden-file",
-        };
-        let tree = open_tree(CWD, cover, OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC)?;
-        sys::mount_attributes(tree.as_fd(), READ_ONLY)?;
-        let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
-        move_mount(tree.as_fd(), "", &place, "", flags)?;
+        cover(path).map_err(|error| about(path, &error))?;
     }
+    Ok(())
+}
+
+fn cover(path: &Path) -> io::Result<()> {
+    let Some(place) = open_place(path)? else { return Ok(()) };
+    let stat = rustix::fs::fstat(&place)?;
+    let cover = match rustix::fs::FileType::from_raw_mode(stat.st_mode).is_dir() {
+        true => "run/hidden-folder",
+        false => "run/hidden-file",
+    };
+    let tree = open_tree(CWD, cover, OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC)?;
+    sys::mount_attributes(tree.as_fd(), READ_ONLY)?;
+    let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
+    move_mount(tree.as_fd(), "", &place, "", flags)?;
     Ok(())
 }
 

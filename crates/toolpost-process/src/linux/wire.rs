@@ -249,6 +249,7 @@ impl Reply {
                     micros(ended.wall),
                     micros(ended.cpu),
                     ended.peak_memory,
+                    ended.memory_exceeded.unwrap_or(0),
                     ended.survivor_count,
                     ended.survivors.len() as u64,
                 ];
@@ -283,6 +284,7 @@ impl Reply {
                 let wall = Duration::from_micros(from.number()?);
                 let cpu = Duration::from_micros(from.number()?);
                 let peak_memory = from.number()?;
+                let memory_exceeded = Some(from.number()?).filter(|limit| *limit > 0);
                 let survivor_count = from.number()?;
                 let survivors = (0..from.number()?)
                     .map(|_| {
@@ -300,6 +302,7 @@ impl Reply {
                     wall,
                     cpu,
                     peak_memory,
+                    memory_exceeded,
                     refused,
                     appeared,
                 })
@@ -357,6 +360,7 @@ mod tests {
             wall: Duration::from_millis(5),
             cpu: Duration::from_micros(9),
             peak_memory: 4096,
+            memory_exceeded: Some(5),
             refused: vec!["/a".into()],
             appeared: vec![],
         };

@@ -1,7 +1,8 @@
 //! The trying itself: for each layer a process that takes it on for good, sees whether it holds, and ends.
 
 use crate::linux::guard::Guard;
-use crate::linux::sys::{self, Fork, Reaped};
+use crate::linux::namespaces::System;
+use crate::linux::sys::{self, Fork, Reaped, notify};
 use crate::linux::wire::{Reply, View};
 use crate::linux::{confine, filter, namespaces, post, sweep, view};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -142,7 +143,7 @@ fn in_namespaces(attempt: &dyn Fn() -> Found) -> Found {
 
 fn mounts() -> Found {
     in_namespaces(&|| {
-        view::lay(&View::default(), &[]).map_err(why)?;
+        view::lay(&View::default(), &System::default()).map_err(why)?;
         let seen = fs::read_dir("/proc").into_iter().flatten().flatten();
         let processes = seen.filter(|entry| entry.file_name().as_encoded_bytes()[0].is_ascii_digit()).count();
         match (std::process::id(), processes) {
@@ -160,7 +161,7 @@ fn overlay() -> Found {
             .map_err(|error| failed(error.into()))?;
         fs::create_dir(lower).and_then(|()| fs::create_dir(store)).map_err(failed)?;
         let view = View { writable: vec![lower.into()], scratch: store.into(), ..View::default() };
-        view::lay(&view, &[]).map_err(why)?;
+        view::lay(&view, &System::default()).map_err(why)?;
         fs::write(format!("{lower}/file"), "changed").map_err(failed)?;
         Ok("works".into())
     })
@@ -198,7 +199,7 @@ fn landlock() -> Found {
 fn filtered() -> Found {
     let failed = |error: io::Error| format!("{error}; the kernel needs CONFIG_SECCOMP_FILTER");
     sys::no_new_privileges().map_err(failed)?;
-    sys::install_filter(&filter::instructions(false), false).map_err(failed)?;
+    notify::install_filter(&filter::instructions(false), false).map_err(failed)?;
     match sys::read_own_memory() {
         Err(error) if error.raw_os_error() == Some(libc::EPERM) => Ok("works".into()),
         _ => Err("it is switched on and does not hold".into()),
@@ -207,7 +208,7 @@ fn filtered() -> Found {
 
 /// A name that is refused is refused by us: for the kernel it would be no such file.
 fn watched() -> Found {
-    let failed = |error: io::Error| format!("{error}; the kernel needs 5.5 or later");
+    let failed = |error: io::Error| format!("{error}; the kernel needs 5.19 or later");
     let (link, childs_link) = post::pair().map_err(failed)?;
     let make = || rustix::fs::mkdir("/proc/toolpost-reserved", Mode::RWXU);
     if make() == Err(rustix::io::Errno::ACCESS) {
@@ -215,7 +216,7 @@ fn watched() -> Found {
     }
     let Fork::Parent(child) = sys::fork().map_err(failed)? else {
         let word = sys::no_new_privileges()
-            .and_then(|()| sys::install_filter(&filter::instructions(true), true))
+            .and_then(|()| notify::install_filter(&filter::instructions(true), true))
             .and_then(|listener| listener.ok_or_else(|| io::ErrorKind::NotFound.into()))
             .and_then(|listener| post::send(&childs_link, b"listener", &[listener.as_fd()]));
         let word = match word {
@@ -230,7 +231,12 @@ fn watched() -> Found {
     let mut buffer = [0; 512];
     let (mut count, mut fds) = post::receive(&link, &mut buffer).map_err(failed)?;
     if let Some(listener) = fds.pop() {
-        Guard::new(listener, vec![b"toolpost-reserved".to_vec()], vec![Vec::new()]).answer_next();
+        let view = View {
+            writable: vec![b"/".to_vec()],
+            reserved: vec![b"toolpost-reserved".to_vec()],
+            ..View::default()
+        };
+        Guard::new(listener, &view).answer_next();
         (count, _) = post::receive(&link, &mut buffer).map_err(failed)?;
     }
     sys::kill(child, libc::SIGKILL);

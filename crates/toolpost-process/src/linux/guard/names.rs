@@ -1,0 +1,261 @@
+//! Which names a command may create: the protected list and the user's rules, judged by absolute path.
+//!
+//! Pure: nothing here looks at a disk. The caller resolves links first.
+
+mod rules;
+
+use crate::linux::wire::View;
+use rules::Set;
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// What is about to get a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Making {
+    /// An empty folder.
+    Folder,
+    /// A file.
+    File,
+    /// A symbolic link, which may lead to a folder that has content.
+    Link,
+    /// A folder with content, or anything that had another name.
+    Other,
+}
+
+/// The names that are closed to one command.
+pub(super) struct Names {
+    roots: Vec<Root>,
+    reserved: Reserved,
+    sets: Vec<Set>,
+    /// What is locked or hidden, sorted.
+    marked: Vec<Vec<u8>>,
+}
+
+/// A folder in which names are judged.
+struct Root {
+    path: Vec<u8>,
+    /// What rules write before a name in this folder: nothing in the first, the path in the others.
+    prefix: String,
+    /// Rules are about the workspace; in the home folder only the protected list holds.
+    has_rules: bool,
+}
+
+impl Names {
+    pub(super) fn new(view: &View) -> Names {
+        let mut roots: Vec<Root> = view
+            .writable
+            .iter()
+            .enumerate()
+            .map(|(at, path)| Root {
+                path: without_final_slash(path),
+                prefix: match at {
+                    0 => String::new(),
+                    _ => format!("{}/", String::from_utf8_lossy(&without_final_slash(path))),
+                },
+                has_rules: true,
+            })
+            .collect();
+        if !view.home.is_empty() {
+            let path = without_final_slash(&view.home);
+            roots.push(Root { path, prefix: String::new(), has_rules: false });
+        }
+        // The innermost folder comes first.
+        roots.sort_by_key(|root| std::cmp::Reverse(root.path.len()));
+        let mut marked: Vec<Vec<u8>> = view.locked.iter().chain(&view.hidden).cloned().collect();
+        marked.sort();
+        Names {
+            roots,
+            reserved: Reserved::new(&view.reserved),
+            sets: view.rules.iter().map(Set::new).collect(),
+            marked,
+        }
+    }
+
+    /// Whether the command may not create this path.
+    pub(super) fn is_closed(&self, path: &[u8], making: Making) -> bool {
+        let Some((root, rest)) = self.place(path) else { return false };
+        let folded: Vec<Cow<'_, [u8]>> = parts(rest).map(fold).collect();
+        let is_reserved = || self.reserved.matches(&folded, making);
+        if self.sets.is_empty() || !root.has_rules {
+            return is_reserved();
+        }
+        let name = format!("{}{}", root.prefix, joined(rest));
+        self.sets.iter().any(|set| set.is_closed(&name, making == Making::Link).unwrap_or_else(is_reserved))
+    }
+
+    /// Whether a folder that moves must be looked through, since rules may treat its content differently elsewhere.
+    ///
+    /// The protected list needs no look: it matches names at any depth, so what it closes was closed before the move,
+    /// and a folder on the way to such a name is refused as [`Making::Other`].
+    pub(super) fn must_look_inside(&self) -> bool {
+        !self.sets.is_empty()
+    }
+
+    /// Whether this path, or something inside it, is locked or hidden.
+    pub(super) fn holds_marked(&self, path: &[u8]) -> bool {
+        let from = self.marked.partition_point(|known| known.as_slice() < path);
+        // `a-b` sorts between `a` and `a/b`.
+        self.marked[from..]
+            .iter()
+            .take_while(|known| known.starts_with(path))
+            .any(|known| known.len() == path.len() || known[path.len()] == b'/')
+    }
+
+    /// Whether exactly this path is locked or hidden, or lies inside of what is.
+    pub(super) fn is_marked(&self, path: &[u8]) -> bool {
+        let ends = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
+        ends.chain([path.len()])
+            .any(|end| self.marked.binary_search_by(|known| known.as_slice().cmp(&path[..end])).is_ok())
+    }
+
+    /// Whether names below this folder are judged at all.
+    pub(super) fn concerns(&self, folder: &[u8]) -> bool {
+        self.roots.iter().any(|root| below(&root.path, folder).is_some())
+    }
+
+    fn place<'a>(&self, path: &'a [u8]) -> Option<(&Root, &'a [u8])> {
+        self.roots.iter().find_map(|root| {
+            let rest = below(&root.path, path)?;
+            (!rest.is_empty()).then_some((root, rest))
+        })
+    }
+}
+
+/// What follows the folder in the path; empty for the folder itself.
+fn below<'a>(folder: &[u8], path: &'a [u8]) -> Option<&'a [u8]> {
+    let rest = path.strip_prefix(folder)?;
+    (rest.is_empty() || rest.starts_with(b"/")).then_some(rest)
+}
+
+fn without_final_slash(path: &[u8]) -> Vec<u8> {
+    let length = path.iter().rposition(|byte| *byte != b'/').map_or(0, |last| last + 1);
+    path[..length].to_vec()
+}
+
+fn parts(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+    path.split(|byte| *byte == b'/').filter(|part| !part.is_empty())
+}
+
+fn joined(path: &[u8]) -> String {
+    let parts: Vec<Cow<'_, str>> = parts(path).map(String::from_utf8_lossy).collect();
+    parts.join("/")
+}
+
+/// A name as a file system that ignores case sees it, and as Windows and HFS+ do: `.GIT`, `.git.`, `.git:x`, and `.git`
+/// with a character of no width in it all open `.git`.
+fn fold(part: &[u8]) -> Cow<'_, [u8]> {
+    let cut = part.iter().position(|byte| *byte == b':').map_or(part, |at| &part[..at]);
+    let end = cut.iter().rposition(|byte| !matches!(byte, b'.' | b' ')).map_or(0, |last| last + 1);
+    let part = &cut[..end];
+    if part.iter().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase()) {
+        return Cow::Borrowed(part);
+    }
+    if part.is_ascii() {
+        return Cow::Owned(part.to_ascii_lowercase());
+    }
+    let folded: String = String::from_utf8_lossy(part)
+        .chars()
+        .filter(|letter| !is_without_width(*letter))
+        .map(|letter| match letter {
+            '\u{17f}' => 's',
+            '\u{212a}' => 'k',
+            other => other.to_ascii_lowercase(),
+        })
+        .collect();
+    Cow::Owned(folded.into_bytes())
+}
+
+fn is_without_width(letter: char) -> bool {
+    matches!(letter, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}')
+}
+
+/// The protected list, sorted by first part: every creating call is held against it.
+struct Reserved {
+    by_first: HashMap<Vec<u8>, Vec<Vec<Vec<u8>>>>,
+    /// Patterns whose first part has a `*`.
+    others: Vec<Vec<Vec<u8>>>,
+}
+
+impl Reserved {
+    fn new(patterns: &[Vec<u8>]) -> Reserved {
+        let mut reserved = Reserved { by_first: HashMap::new(), others: Vec::new() };
+        for pattern in patterns {
+            let pattern: Vec<Vec<u8>> = parts(&pattern.to_ascii_lowercase()).map(<[u8]>::to_vec).collect();
+            match pattern.first() {
+                None => (),
+                Some(first) if first.contains(&b'*') => reserved.others.push(pattern),
+                Some(first) => reserved.by_first.entry(first.clone()).or_default().push(pattern),
+            }
+        }
+        reserved
+    }
+
+    fn matches(&self, path: &[Cow<'_, [u8]>], making: Making) -> bool {
+        (0..path.len()).any(|at| {
+            let known = self.by_first.get(path[at].as_ref()).into_iter().flatten();
+            known.chain(&self.others).any(|pattern| match Reserved::reaches(pattern, &path[at..]) {
+                Reached::All => true,
+                // An empty folder on the way may be created. A file or link there, or a folder with content, may not.
+                Reached::OnTheWay => making != Making::Folder,
+                Reached::No => false,
+            })
+        })
+    }
+
+    fn reaches(pattern: &[Vec<u8>], path: &[Cow<'_, [u8]>]) -> Reached {
+        match (pattern.split_first(), path.split_first()) {
+            (None, _) => Reached::All,
+            (Some(_), None) => Reached::OnTheWay,
+            (Some((any, rest)), Some((_, after))) if any == b"**" => {
+                Reached::reaches_further(Reserved::reaches(rest, path), Reserved::reaches(pattern, after))
+            }
+            (Some((wanted, rest)), Some((part, after))) => match has_form(wanted, part) {
+                true => Reserved::reaches(rest, after),
+                false => Reached::No,
+            },
+        }
+    }
+}
+
+/// How far a path goes into a pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Reached {
+    No,
+    OnTheWay,
+    All,
+}
+
+impl Reached {
+    fn reaches_further(one: Reached, other: Reached) -> Reached {
+        one.max(other)
+    }
+}
+
+/// Whether a part of a pattern, in which `*` is any text, matches a name. Only the last `*` is tried again.
+fn has_form(pattern: &[u8], name: &[u8]) -> bool {
+    let (mut at, mut from) = (0, 0);
+    let mut last_star: Option<(usize, usize)> = None;
+    while from < name.len() {
+        match pattern.get(at) {
+            Some(b'*') => {
+                last_star = Some((at, from));
+                at += 1;
+            }
+            Some(byte) if *byte == name[from] => {
+                at += 1;
+                from += 1;
+            }
+            _ => match &mut last_star {
+                Some((star, matched)) => {
+                    *matched += 1;
+                    (at, from) = (*star + 1, *matched);
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern[at..].iter().all(|byte| *byte == b'*')
+}
+
+#[cfg(test)]
+mod tests;

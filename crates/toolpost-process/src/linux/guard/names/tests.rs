@@ -1,0 +1,117 @@
+use super::*;
+use crate::sandbox::{FileEffect, FilePattern, FileRule, FileRules};
+
+fn view(reserved: &[&str], rules: Vec<FileRules>) -> View {
+    View {
+        writable: vec![b"/w".to_vec(), b"/other".to_vec()],
+        home: b"/home/u".to_vec(),
+        reserved: reserved.iter().map(|pattern| pattern.as_bytes().to_vec()).collect(),
+        rules,
+        ..View::default()
+    }
+}
+
+#[test]
+fn reserved_names_are_known_at_any_depth() {
+    let patterns =
+        [".git/hooks", ".mcp.json", "*.code-workspace", ".vscode/tasks.json", ".git/modules/**/config"];
+    let names = Names::new(&view(&patterns, Vec::new()));
+    for (path, making, expected) in [
+        ("/w/.git/hooks/pre-commit", Making::File, true),
+        ("/w/sub/.git/hooks", Making::Folder, true),
+        ("/w/.git/index", Making::File, false),
+        ("/w/.git", Making::Folder, false),
+        ("/w/.git", Making::File, true),
+        ("/w/.git", Making::Other, true),
+        ("/w/.git", Making::Link, true),
+        ("/w/.MCP.json", Making::File, true),
+        ("/w/.mcp.json. ", Making::File, true),
+        ("/w/.mcp.json:x", Making::File, true),
+        ("/w/.mcp\u{200c}.json", Making::File, true),
+        ("/w/a/b.code-workspace", Making::Other, true),
+        ("/w/.vscode", Making::Folder, false),
+        ("/w/.vscode", Making::Other, true),
+        ("/w/.vscode/settings.json", Making::File, false),
+        ("/w/.git/modules/a/config", Making::File, true),
+        ("/w/.git/modules/a/modules/b/config", Making::File, true),
+        ("/w/.git/modules/config", Making::File, true),
+        ("/w/.git/modules/a", Making::Folder, false),
+        ("/w/.git/modules/a", Making::Link, true),
+        ("/w/src/main.rs", Making::File, false),
+        ("/other/.mcp.json", Making::File, true),
+        ("/home/u/.mcp.json", Making::File, true),
+        ("/elsewhere/.mcp.json", Making::File, false),
+        ("/w-other/.mcp.json", Making::File, false),
+        ("/w", Making::Folder, false),
+    ] {
+        assert_eq!(names.is_closed(path.as_bytes(), making), expected, "{path} {making:?}");
+    }
+}
+
+#[test]
+fn rules_decide_before_the_list_and_any_deny_closes() {
+    let rule = |effect, pattern| FileRule { effect, pattern };
+    let glob = |glob: &str| FilePattern::Glob { glob: glob.into(), inside: false };
+    let layers = vec![
+        vec![
+            rule(FileEffect::Open, FilePattern::Exact(".mcp.json".into())),
+            rule(FileEffect::Open, FilePattern::Name("open".into())),
+        ],
+        vec![
+            rule(FileEffect::Deny, FilePattern::Inside("migrations".into())),
+            rule(FileEffect::Ask, glob("src/**/*.sql")),
+            rule(FileEffect::Deny, glob("**/*.key")),
+            rule(FileEffect::Deny, FilePattern::Exact("/other/locked".into())),
+        ],
+    ];
+    let names = Names::new(&view(&[".mcp.json", ".envrc"], vec![FileRules { layers }]));
+    for (path, making, expected) in [
+        ("/w/.mcp.json", Making::File, false),
+        ("/w/sub/.mcp.json", Making::File, true),
+        ("/w/.envrc", Making::File, true),
+        ("/w/migrations", Making::Folder, false),
+        ("/w/migrations/002.sql", Making::File, true),
+        ("/w/migrations/open/002.sql", Making::File, true),
+        ("/w/migrations", Making::Link, true),
+        ("/w/src/a.sql", Making::File, true),
+        ("/w/src/open/a.sql", Making::File, false),
+        ("/w/src", Making::Link, true),
+        ("/w/src/deep/down", Making::Link, true),
+        ("/w/elsewhere", Making::Link, false),
+        ("/w/a/b.key", Making::File, true),
+        ("/other/locked/x", Making::File, true),
+        ("/other/x", Making::File, false),
+        ("/home/u/migrations/1", Making::File, false),
+        ("/home/u/.envrc", Making::File, true),
+    ] {
+        assert_eq!(names.is_closed(path.as_bytes(), making), expected, "{path} {making:?}");
+    }
+    let everything = vec![vec![rule(FileEffect::Deny, FilePattern::Everything)]];
+    let sets = vec![FileRules::default(), FileRules { layers: everything }];
+    assert!(Names::new(&view(&[], sets)).is_closed(b"/w/a", Making::File), "every set must agree");
+}
+
+#[test]
+fn what_is_locked_holds_the_folders_above_it() {
+    let view = View {
+        locked: vec![b"/w/a/b/c".to_vec(), b"/w/a-b".to_vec()],
+        hidden: vec![b"/w/x\xff/.env".to_vec()],
+        ..view(&[], Vec::new())
+    };
+    let names = Names::new(&view);
+    for (path, expected) in [
+        (&b"/w/a"[..], true),
+        (b"/w/a/b", true),
+        (b"/w/a/b/c", true),
+        (b"/w/a/b/c/d", false),
+        (b"/w/a/x", false),
+        (b"/w/a-b", true),
+        (b"/w/a-", false),
+        (b"/w/x\xff", true),
+        (b"/w/x", false),
+    ] {
+        assert_eq!(names.holds_marked(path), expected, "{}", String::from_utf8_lossy(path));
+    }
+    assert!(names.is_marked(b"/w/a/b/c/d/e"));
+    assert!(!names.is_marked(b"/w/a/b"));
+}
