@@ -18,7 +18,7 @@ use self::names::{Making, Names};
 use self::openers::Openers;
 use super::sys::notify::{self, Asked, Said};
 use super::wire::View;
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, RenameFlags, ResolveFlags};
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
@@ -70,10 +70,15 @@ fn done(result: Result<(), Errno>) -> Result<Ending, Errno> {
     result.map(|()| Said::Done(0).into())
 }
 
+/// What gets another name.
+enum Source {
+    Object(OwnedFd),
+    Named(Place),
+}
+
 /// A call by its arguments, whatever its spelling.
 enum Call {
     Open { folder: i32, path: u64, flags: u64, mode: u64 },
-    OpenHow { folder: i32, path: u64, how: u64, size: u64 },
     MakeFolder { folder: i32, path: u64, mode: u64 },
     MakeNode { folder: i32, path: u64, mode: u64, device: u64 },
     Symlink { target: u64, folder: i32, path: u64 },
@@ -91,7 +96,6 @@ impl Call {
         let fd = |register: u64| register as u32 as i32;
         Some(match i64::from(asked.number) {
             libc::SYS_openat => Call::Open { folder: fd(a), path: b, flags: c, mode: d },
-            libc::SYS_openat2 => Call::OpenHow { folder: fd(a), path: b, how: c, size: d },
             libc::SYS_mkdirat => Call::MakeFolder { folder: fd(a), path: b, mode: c },
             libc::SYS_mknodat => Call::MakeNode { folder: fd(a), path: b, mode: c, device: d },
             libc::SYS_symlinkat => Call::Symlink { target: a, folder: fd(b), path: c },
@@ -184,7 +188,6 @@ impl Guard {
                 let flags = OFlags::from_bits_retain(flags as u32);
                 self.open(asked, folder, &path, flags, mode)
             }
-            Call::OpenHow { folder, path, how, size } => self.open_how(asked, folder, path, how, size),
             Call::MakeFolder { folder, path, mode } => {
                 let place = caller.place(folder, &caller.text(path)?)?;
                 self.check(asked, &place, Making::Folder)?;
@@ -291,6 +294,9 @@ impl Guard {
             return Ok(Ending::Descriptor(rustix::fs::openat(&folder, ".", ours, mode)?, closes));
         }
         let mut place = caller.place(folder, path)?;
+        if place.has_slash {
+            return Err(Errno::ISDIR);
+        }
         for _ in 0..caller::MOST_LINKS {
             let stat = place.stat()?;
             let is_link = stat.as_ref().is_some_and(|stat| kind(stat) == FileType::Symlink);
@@ -354,69 +360,6 @@ impl Guard {
         Ok(Ending::Descriptor(opened, closes))
     }
 
-    fn open_how(
-        &mut self,
-        asked: &Asked,
-        folder: i32,
-        path: u64,
-        how: u64,
-        size: u64,
-    ) -> Result<Ending, Errno> {
-        const SIZE: usize = 24;
-        let caller = Caller::new(asked.pid);
-        let size = usize::try_from(size).unwrap_or(usize::MAX);
-        if size < SIZE {
-            return Err(Errno::INVAL);
-        }
-        // As the kernel does: what a newer structure adds must be zero.
-        let bytes = caller.bytes(how, size.min(4096))?;
-        if size > 4096 || bytes[SIZE..].iter().any(|byte| *byte != 0) {
-            return Err(Errno::TOOBIG);
-        }
-        let number =
-            |at: usize| bytes[at..at + 8].first_chunk().map_or(0, |bytes| u64::from_ne_bytes(*bytes));
-        let (flags, mode, resolve) = (number(0), number(8), number(16));
-        let flags = OFlags::from_bits_retain(u32::try_from(flags).map_err(|_| Errno::INVAL)?);
-        let resolve = ResolveFlags::from_bits(resolve).ok_or(Errno::INVAL)? | ResolveFlags::NO_MAGICLINKS;
-        let path = caller.text(path)?;
-        let start = match path.starts_with(b"/") && !resolve.contains(ResolveFlags::IN_ROOT) {
-            true => None,
-            false => Some(caller.start(folder)?),
-        };
-        let start = start.as_ref().map_or(CWD, AsFd::as_fd);
-        let closes = flags.contains(OFlags::CLOEXEC);
-        let plain = flags.difference(OFlags::CREATE | OFlags::EXCL);
-        let no_mode = Mode::empty();
-        let has_tmpfile = flags.contains(OFlags::TMPFILE);
-        if !flags.contains(OFlags::CREATE) || !flags.contains(OFlags::EXCL) {
-            let mut ours = plain | OFlags::CLOEXEC;
-            if !flags.contains(OFlags::PATH) {
-                ours |= OFlags::NOCTTY | OFlags::NONBLOCK;
-            }
-            let mode = if has_tmpfile { self.mode(caller, mode)? } else { no_mode };
-            match rustix::fs::openat2(start, OsStr::from_bytes(&path), ours, mode, resolve) {
-                Ok(opened) => {
-                    // Below `/proc` the names `self` and `1` mean this process to us, and another to the caller.
-                    if caller::is_proc(opened.as_fd())? {
-                        return Err(Errno::ACCESS);
-                    }
-                    let stat = rustix::fs::fstat(&opened)?;
-                    if kind(&stat) == FileType::Fifo && !flags.intersects(OFlags::NONBLOCK | OFlags::PATH) {
-                        return Err(Errno::AGAIN);
-                    }
-                    return match flags.contains(OFlags::PATH) {
-                        true => Ok(Ending::Descriptor(opened, closes)),
-                        false => self.hand_over(opened, flags, closes),
-                    };
-                }
-                Err(Errno::NOENT) if flags.contains(OFlags::CREATE) => (),
-                Err(error) => return Err(error),
-            }
-        }
-        let place = caller.place_within(start, &path, resolve)?;
-        self.open_last(asked, &place, place.stat()?.as_ref().map(kind), flags, mode)
-    }
-
     fn link(&mut self, asked: &Asked, from: (i32, u64), to: (i32, u64), flags: u64) -> Result<Ending, Errno> {
         const FOLLOW: u64 = libc::AT_SYMLINK_FOLLOW as u64;
         const EMPTY: u64 = libc::AT_EMPTY_PATH as u64;
@@ -424,24 +367,28 @@ impl Guard {
             return Err(Errno::INVAL);
         }
         let caller = Caller::new(asked.pid);
-        let source = caller.text(from.1)?;
+        // As the kernel does: what is wrong with the source is reported before what is wrong with the target.
+        let path = caller.text(from.1)?;
+        let source = match path.as_slice() {
+            [] if flags & EMPTY != 0 => Source::Object(caller.object(from.0)?),
+            path if flags & FOLLOW != 0 => Source::Object(caller.whole(from.0, path)?),
+            path => {
+                let place = caller.place(from.0, path)?;
+                place.must_be_there()?;
+                Source::Named(place)
+            }
+        };
         let place = caller.place(to.0, &caller.text(to.1)?)?;
         self.check(asked, &place, Making::Other)?;
         let written = place.written();
         let name = OsStr::from_bytes(&written);
-        let object = match source.as_slice() {
-            [] if flags & EMPTY != 0 => Some(caller.object(from.0)?),
-            source if flags & FOLLOW != 0 => Some(caller.whole(from.0, source)?),
-            _ => None,
-        };
-        let result = match object {
+        let result = match source {
             // A file without a name has no other path than this one.
-            Some(object) => {
+            Source::Object(object) => {
                 let held = format!("/proc/self/fd/{}", object.as_raw_fd());
                 rustix::fs::linkat(CWD, held, &place.parent, name, AtFlags::SYMLINK_FOLLOW)
             }
-            None => {
-                let source = caller.place(from.0, &source)?;
+            Source::Named(source) => {
                 let written = source.written();
                 let old = OsStr::from_bytes(&written);
                 rustix::fs::linkat(&source.parent, old, &place.parent, name, AtFlags::empty())
@@ -457,13 +404,20 @@ impl Guard {
         to: (i32, u64),
         flags: u64,
     ) -> Result<Ending, Errno> {
-        let flags = RenameFlags::from_bits(flags as u32).ok_or(Errno::INVAL)?;
-        if flags.contains(RenameFlags::WHITEOUT) {
+        let flags = RenameFlags::from_bits_retain(flags as u32);
+        let both = RenameFlags::NOREPLACE | RenameFlags::EXCHANGE;
+        // The two exclude each other. A whiteout, the third flag there is, would be a device.
+        if !both.contains(flags) || flags == both {
             return Err(Errno::INVAL);
         }
         let caller = Caller::new(asked.pid);
         let source = caller.place(from.0, &caller.text(from.1)?)?;
         let target = caller.place(to.0, &caller.text(to.1)?)?;
+        let is_dots = |place: &Place| matches!(place.name.as_slice(), b"." | b"..");
+        if is_dots(&source) || is_dots(&target) {
+            let exists = flags == RenameFlags::NOREPLACE && !is_dots(&source);
+            return Err(if exists { Errno::EXIST } else { Errno::BUSY });
+        }
         self.check_move(asked, &source, &target)?;
         if flags.contains(RenameFlags::EXCHANGE) {
             self.check_move(asked, &target, &source)?;
@@ -556,7 +510,7 @@ impl Guard {
         const LONGEST: usize = size_of::<libc::sockaddr_storage>();
         let caller = Caller::new(asked.pid);
         let length = usize::try_from(length as u32).unwrap_or(usize::MAX);
-        if length > LONGEST || length < FAMILY {
+        if !(FAMILY..=LONGEST).contains(&length) {
             return Err(Errno::INVAL);
         }
         let address = caller.bytes(address, length)?;

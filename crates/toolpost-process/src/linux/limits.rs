@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 /// Between two looks.
 const PERIOD: Duration = Duration::from_millis(100);
 
-/// The kernel keeps the first numbers of a namespace for itself.
-const RESERVED: u64 = 300;
+/// The kernel takes no smaller limit on the numbers of processes.
+const SMALLEST: u64 = 302;
 
 /// Watches what a command uses.
 pub(super) struct Limits {
@@ -28,7 +28,7 @@ impl Limits {
     pub(super) fn new(processes: u64) -> Limits {
         if processes > 0 {
             // Kernels before 6.14 have no such limit by namespace; there the look below ends what is too much.
-            let _ = fs::write("/proc/sys/kernel/pid_max", (processes + RESERVED).to_string());
+            let _ = fs::write("/proc/sys/kernel/pid_max", (processes + 1).max(SMALLEST).to_string());
         }
         Limits { processes, memory: share_of_memory(), next: Instant::now() + PERIOD, exceeded: None }
     }
@@ -47,7 +47,7 @@ impl Limits {
         let processes = used();
         // With many processes the look itself takes time.
         self.next = now + PERIOD.max(now.elapsed() * 10);
-        if self.processes > 0 && processes.len() as u64 > self.processes + RESERVED {
+        if self.processes > 0 && processes.len() as u64 > self.processes.max(SMALLEST) {
             sys::kill(-1, libc::SIGKILL);
             return;
         }

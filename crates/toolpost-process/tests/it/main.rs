@@ -3,6 +3,7 @@
 #![allow(missing_docs, unsafe_code, clippy::unwrap_used, clippy::expect_used, clippy::disallowed_methods)]
 
 mod command;
+mod guard;
 mod sandbox;
 mod scratch;
 mod stage;

@@ -36,7 +36,7 @@ pub(super) struct Place {
     pub(super) folder: Vec<u8>,
     pub(super) name: Vec<u8>,
     /// Whether the path ended in a slash, which only a folder may.
-    has_slash: bool,
+    pub(super) has_slash: bool,
 }
 
 impl Place {
@@ -64,6 +64,12 @@ impl Place {
             Err(Errno::NOENT) => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    /// Fails if nothing has this name, or if the path ended in a slash and no folder has it.
+    pub(super) fn must_be_there(&self) -> Result<(), Errno> {
+        let name = self.written();
+        rustix::fs::statat(&self.parent, OsStr::from_bytes(&name), AtFlags::SYMLINK_NOFOLLOW).map(drop)
     }
 
     /// The target of the link of this name.
@@ -157,7 +163,7 @@ impl Caller {
     }
 
     /// The folder that a relative path starts from.
-    pub(super) fn start(self, folder: i32) -> Result<OwnedFd, Errno> {
+    fn start(self, folder: i32) -> Result<OwnedFd, Errno> {
         let path = match folder {
             libc::AT_FDCWD => format!("/proc/{}/cwd", self.thread),
             number => format!("/proc/{}/fd/{number}", self.thread),
@@ -177,51 +183,41 @@ impl Caller {
     /// The same, from a folder that is held open.
     pub(super) fn place_from(self, start: BorrowedFd<'_>, path: &[u8]) -> Result<Place, Errno> {
         let (parent, name, has_slash) = split(path)?;
-        let parent = self.folder(start, parent)?;
-        let folder = path_of(parent.as_fd())?;
+        let (parent, folder) = self.folder(start, parent)?;
         Ok(Place { parent, folder, name: name.to_vec(), has_slash })
     }
 
-    /// The place that a path names under the caller's own limits on how it is resolved.
-    pub(super) fn place_within(
-        self,
-        start: BorrowedFd<'_>,
-        path: &[u8],
-        resolve: ResolveFlags,
-    ) -> Result<Place, Errno> {
-        let (parent, name, has_slash) = split(path)?;
-        if matches!(name, b"." | b"..") {
-            return Err(Errno::ISDIR);
-        }
-        let parent = if parent.is_empty() { b"." } else { parent };
-        let parent = rustix::fs::openat2(start, OsStr::from_bytes(parent), FOLDER, Mode::empty(), resolve)?;
-        let folder = path_of(parent.as_fd())?;
-        Ok(Place { parent, folder, name: name.to_vec(), has_slash })
-    }
-
-    /// A folder, with all links followed.
-    fn folder(self, start: BorrowedFd<'_>, path: &[u8]) -> Result<OwnedFd, Errno> {
+    /// A folder with its path, with all links followed.
+    fn folder(self, start: BorrowedFd<'_>, path: &[u8]) -> Result<(OwnedFd, Vec<u8>), Errno> {
         let path = if path.is_empty() { b"." } else { path };
         let resolve = ResolveFlags::NO_MAGICLINKS;
-        match rustix::fs::openat2(start, OsStr::from_bytes(path), FOLDER, Mode::empty(), resolve) {
-            Ok(folder) => Ok(folder),
-            // It may be there for the caller all the same, behind a link below `/proc/self`.
-            Err(_) => {
-                let found = self.walk(start, path)?;
-                match kind(&rustix::fs::fstat(&found)?).is_dir() {
-                    true => Ok(found),
-                    false => Err(Errno::NOTDIR),
-                }
+        if let Ok(folder) =
+            rustix::fs::openat2(start, OsStr::from_bytes(path), FOLDER, Mode::empty(), resolve)
+        {
+            let found = path_of(folder.as_fd())?;
+            if refuse_own(&found).is_ok() {
+                return Ok((folder, found));
             }
         }
+        // For the caller `/proc/self` is another folder, and what lies behind it may be there.
+        let folder = self.walk(start, path)?;
+        if !kind(&rustix::fs::fstat(&folder)?).is_dir() {
+            return Err(Errno::NOTDIR);
+        }
+        let found = path_of(folder.as_fd())?;
+        Ok((folder, found))
     }
 
     /// Whatever a path names, with all links followed, without the right to read or write.
     pub(super) fn whole(self, folder: i32, path: &[u8]) -> Result<OwnedFd, Errno> {
-        match path.first() {
+        let found = match path.first() {
             None => Err(Errno::NOENT),
             Some(b'/') => self.walk(CWD, path),
             Some(_) => self.walk(self.start(folder)?.as_fd(), path),
+        }?;
+        match path.ends_with(b"/") && !kind(&rustix::fs::fstat(&found)?).is_dir() {
+            true => Err(Errno::NOTDIR),
+            false => Ok(found),
         }
     }
 
@@ -299,9 +295,8 @@ pub(super) fn path_of(fd: BorrowedFd<'_>) -> Result<Vec<u8>, Errno> {
     if path.starts_with(b"/") { Ok(path) } else { Err(Errno::ACCESS) }
 }
 
-/// Whether this is a file of `/proc`.
-pub(super) fn is_proc(fd: BorrowedFd<'_>) -> Result<bool, Errno> {
-    Ok(i64::from(rustix::fs::fstatfs(fd)?.f_type) == PROC)
+fn is_proc(fd: BorrowedFd<'_>) -> Result<bool, Errno> {
+    Ok(rustix::fs::fstatfs(fd)?.f_type == PROC)
 }
 
 /// The caller may not reach our own descriptors; we could, in its place.
