@@ -1,0 +1,174 @@
+//! What exists gets another name: links and renames.
+
+use super::caller::{Caller, Place, kind};
+use super::names::Making;
+use super::{Ending, Guard};
+use crate::linux::sys::notify::Asked;
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, RenameFlags};
+use rustix::io::Errno;
+use std::ffi::OsStr;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+
+/// Maximum number of entries of a moved folder to look at.
+const MOST_MOVED: usize = 500_000;
+
+/// What gets another name.
+enum Source {
+    Object(OwnedFd),
+    Named(Place),
+}
+
+impl Guard {
+    /// Gives a file a second name.
+    pub(super) fn link(
+        &mut self,
+        asked: &Asked,
+        from: (i32, u64),
+        to: (i32, u64),
+        flags: u64,
+    ) -> Result<Ending, Errno> {
+        const FOLLOW: u64 = libc::AT_SYMLINK_FOLLOW as u64;
+        const EMPTY: u64 = libc::AT_EMPTY_PATH as u64;
+        if flags & !(FOLLOW | EMPTY) != 0 {
+            return Err(Errno::INVAL);
+        }
+        let caller = Caller::new(asked.pid);
+        // As the kernel does: what is wrong with the source is reported before what is wrong with the target.
+        let path = caller.text(from.1)?;
+        let source = match path.as_slice() {
+            [] if flags & EMPTY != 0 => Source::Object(caller.object(from.0)?),
+            path if flags & FOLLOW != 0 => Source::Object(caller.whole(from.0, path)?),
+            path => {
+                let place = caller.place(from.0, path)?;
+                place.must_be_there()?;
+                Source::Named(place)
+            }
+        };
+        let place = caller.place(to.0, &caller.text(to.1)?)?;
+        self.check(asked, &place, Making::Other)?;
+        let written = place.written();
+        let name = OsStr::from_bytes(&written);
+        let result = match source {
+            // A file without a name has no other path than this one.
+            Source::Object(object) => {
+                let held = format!("/proc/self/fd/{}", object.as_raw_fd());
+                rustix::fs::linkat(CWD, held, &place.parent, name, AtFlags::SYMLINK_FOLLOW)
+            }
+            Source::Named(source) => {
+                let written = source.written();
+                let old = OsStr::from_bytes(&written);
+                rustix::fs::linkat(&source.parent, old, &place.parent, name, AtFlags::empty())
+            }
+        };
+        self.made(&place, result)
+    }
+
+    /// Moves a file or folder, or exchanges two.
+    pub(super) fn rename(
+        &mut self,
+        asked: &Asked,
+        from: (i32, u64),
+        to: (i32, u64),
+        flags: u64,
+    ) -> Result<Ending, Errno> {
+        let flags = RenameFlags::from_bits_retain(flags as u32);
+        let both = RenameFlags::NOREPLACE | RenameFlags::EXCHANGE;
+        // The two exclude each other. A whiteout, the third flag there is, would be a device.
+        if !both.contains(flags) || flags == both {
+            return Err(Errno::INVAL);
+        }
+        let caller = Caller::new(asked.pid);
+        let source = caller.place(from.0, &caller.text(from.1)?)?;
+        let target = caller.place(to.0, &caller.text(to.1)?)?;
+        let is_dots = |place: &Place| matches!(place.name.as_slice(), b"." | b"..");
+        if is_dots(&source) || is_dots(&target) {
+            let exists = flags == RenameFlags::NOREPLACE && !is_dots(&source);
+            return Err(if exists { Errno::EXIST } else { Errno::BUSY });
+        }
+        self.check_move(asked, &source, &target)?;
+        if flags.contains(RenameFlags::EXCHANGE) {
+            self.check_move(asked, &target, &source)?;
+        }
+        let (old, new) = (source.written(), target.written());
+        let result = rustix::fs::renameat_with(
+            &source.parent,
+            OsStr::from_bytes(&old),
+            &target.parent,
+            OsStr::from_bytes(&new),
+            flags,
+        );
+        if result.is_ok() && flags.contains(RenameFlags::EXCHANGE) {
+            self.remember(&source);
+        }
+        self.made(&target, result)
+    }
+
+    /// Judges the new name of what moves, and of everything inside it; what is locked or hidden stays where it is.
+    fn check_move(&mut self, asked: &Asked, source: &Place, target: &Place) -> Result<(), Errno> {
+        let path = source.path();
+        if self.names.holds_marked(&path) || self.names.is_closed(&path, Making::Folder) {
+            return Err(self.refuse(path));
+        }
+        let Some(stat) = source.stat()? else { return Err(Errno::NOENT) };
+        let making = match kind(&stat) {
+            FileType::Symlink => Making::Link,
+            FileType::Directory => Making::Other,
+            _ => Making::File,
+        };
+        self.check(asked, target, making)?;
+        if kind(&stat) == FileType::Directory && self.names.must_look_inside() {
+            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let name = OsStr::from_bytes(&source.name);
+            let moved = rustix::fs::openat(&source.parent, name, flags, Mode::empty());
+            // What cannot be looked into cannot be judged.
+            let moved = moved.map_err(|_| self.refuse(target.path()))?;
+            let mut left = MOST_MOVED;
+            return self.check_inside(asked, moved, &target.path(), &mut left);
+        }
+        Ok(())
+    }
+
+    fn check_inside(
+        &mut self,
+        asked: &Asked,
+        folder: OwnedFd,
+        path: &[u8],
+        left: &mut usize,
+    ) -> Result<(), Errno> {
+        let mut listing = Dir::new(folder)?;
+        let mut folders = Vec::new();
+        while let Some(entry) = listing.read() {
+            let entry = entry?;
+            let name = entry.file_name().to_bytes();
+            if matches!(name, b"." | b"..") {
+                continue;
+            }
+            let whole = [path, b"/", name].concat();
+            *left = left.checked_sub(1).ok_or(Errno::ACCESS)?;
+            let kind = match entry.file_type() {
+                FileType::Unknown => {
+                    let flags = AtFlags::SYMLINK_NOFOLLOW;
+                    kind(&rustix::fs::statat(listing.fd()?, entry.file_name(), flags)?)
+                }
+                known => known,
+            };
+            let making = match kind {
+                FileType::Symlink => Making::Link,
+                FileType::Directory => Making::Folder,
+                _ => Making::File,
+            };
+            self.check_path(asked, whole.clone(), making)?;
+            if kind == FileType::Directory {
+                folders.push((entry.file_name().to_owned(), whole));
+            }
+        }
+        for (name, whole) in folders {
+            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let inner = rustix::fs::openat(listing.fd()?, &name, flags, Mode::empty());
+            let inner = inner.map_err(|_| self.refuse(whole.clone()))?;
+            self.check_inside(asked, inner, &whole, left)?;
+        }
+        Ok(())
+    }
+}
