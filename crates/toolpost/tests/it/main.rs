@@ -19,6 +19,7 @@ mod dialects;
 mod docs;
 mod doctor;
 mod gemini;
+mod hosts;
 mod install;
 mod installed;
 mod langchain;
