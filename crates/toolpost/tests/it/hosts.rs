@@ -6,8 +6,8 @@
 mod model;
 mod wire;
 
-use crate::Home;
 use crate::installed::{Wanted, node, npm, pip};
+use crate::{Home, project};
 use model::{Call, Model, Seen};
 use serde_json::{Value, json};
 use std::net::SocketAddr;
@@ -64,7 +64,7 @@ impl Stage {
             .env("HOME", self.home.path(""))
             .env("TERM", "dumb")
             .env("TMPDIR", self.home.path("tmp"))
-            .env("CI", "1")
+            .env("NODE_USE_ENV_PROXY", "1")
             .current_dir(self.home.path("repo"));
         for name in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"] {
             command.env(name, &proxy);
@@ -185,6 +185,8 @@ const HOSTS: [Host; 8] = [
             command
                 .args(["run", "--model", "played/played", TASK])
                 .env("OPENCODE_CONFIG_CONTENT", settings.to_string())
+                // It wants a package for plugins, and does without it.
+                .env("NPM_CONFIG_REGISTRY", format!("http://{}/npm", stage.model))
                 .env("OPENCODE_DISABLE_AUTOUPDATE", "1")
                 .env("OPENCODE_DISABLE_MODELS_FETCH", "1")
                 .env("OPENCODE_DISABLE_LSP_DOWNLOAD", "1")
@@ -282,21 +284,8 @@ fn run(host: &Host) -> (Vec<String>, Seen) {
             seen.others
         )
     };
-    if let Ok(folder) = std::env::var("HOSTS_DUMP") {
-        std::fs::write(
-            format!("{folder}/{}.json", host.wanted.folder),
-            serde_json::to_string_pretty(&seen.requests).unwrap(),
-        )
-        .unwrap();
-        println!(
-            "took {:?} {} others {:?} outside {:?}",
-            began.elapsed(),
-            host.name,
-            seen.others,
-            seen.outside
-        );
-    }
     assert!(status.is_some_and(|status| status.success()), "{}", about());
+    assert!(seen.outside.is_empty(), "it looked for {:?}; {}", seen.outside, about());
     // One for each call, and one with the result of the last.
     assert_eq!(seen.requests.len(), calls().len() + 1, "{}", about());
     (expected(&stage.home, &seen.calls), seen)
@@ -352,19 +341,25 @@ fn a_text_is_counted_however_it_is_wrapped() {
     assert_eq!(count(&json!([json!({"output": "plain"}).to_string()]), "plain"), 1);
 }
 
-/// The row of a host: whether its model reads each of the texts, once, from the request after the call on.
+/// Runs a host and checks its row of the table: from the request after a call on, its model is sent the text of the
+/// call, once.
 fn check(name: &str) {
     let host = Host::named(name);
     let (expected, seen) = run(host);
+    let mut row = format!("{name} {}", host.version());
+    let mut wrong = String::new();
     for (index, ((what, _), text)) in calls().iter().zip(&expected).enumerate() {
-        for (number, request) in seen.requests.iter().enumerate() {
-            let times = count(request, text);
-            let wanted = usize::from(number > index);
-            let shown = serde_json::to_string_pretty(request).unwrap();
-            assert_eq!(times, wanted, "{name}: the {what} in request {number}: `{text}` in {shown}");
+        let counts: Vec<usize> = seen.requests.iter().map(|request| count(request, text)).collect();
+        let wanted: Vec<usize> = (0..seen.requests.len()).map(|number| usize::from(number > index)).collect();
+        row.push_str(if counts == wanted { " yes" } else { " no" });
+        if counts != wanted {
+            wrong.push_str(&format!("the {what} `{text}` comes {counts:?} times, not {wanted:?}\n"));
         }
     }
-    println!("host: {name} {}: text yes, output yes, error yes", host.version());
+    println!("host: {row}");
+    let last = seen.requests.last().map(|request| serde_json::to_string_pretty(request).unwrap());
+    assert!(wrong.is_empty(), "{row}: {wrong}{}", last.unwrap_or_default());
+    println!("measure: guarantee 42: {name} {} sends text, output and error, once each", host.version());
 }
 
 #[test]
@@ -406,3 +401,24 @@ fn guarantee_42_smolagents_reads_the_text() {
 fn guarantee_42_langchain_reads_the_text() {
     check("langchain-mcp-adapters");
 }
+
+#[test]
+fn the_table_of_the_guide_has_these_hosts_and_versions() {
+    let page = std::fs::read_to_string(project().join("docs/guide/mcp.md")).unwrap();
+    let (_, rest) = page.split_once("<!-- hosts:begin -->\n").unwrap();
+    let (table, _) = rest.split_once("<!-- hosts:end -->").unwrap();
+    let mut rows = table.lines();
+    assert_eq!(rows.next(), Some("| host | version | date | reads text | reads output | reads error |"));
+    assert_eq!(rows.next(), Some("| --- | --- | --- | --- | --- | --- |"));
+    let rows: Vec<Vec<&str>> =
+        rows.map(|row| row.trim_matches('|').split('|').map(str::trim).collect()).collect();
+    assert_eq!(rows.len(), HOSTS.len(), "{table}");
+    for (row, host) in rows.iter().zip(&HOSTS) {
+        let [name, version, date, answers @ ..] = row.as_slice() else { panic!("{row:?}") };
+        assert_eq!((*name, *version), (format!("`{}`", host.name).as_str(), host.version()), "{ADVICE}");
+        assert!(date.len() == 10 && date.starts_with("20"), "{row:?}");
+        assert_eq!(answers, ["yes", "yes", "yes"], "{name}: {ADVICE}");
+    }
+}
+
+const ADVICE: &str = "the table is out of date; run `cargo xtask hosts`";

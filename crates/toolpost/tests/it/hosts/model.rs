@@ -133,8 +133,7 @@ impl State {
         }
         let Some(wire) = Wire::of(&request.target).filter(|_| request.method == "POST") else {
             seen.others.push(first);
-            let none = r#"{"data":[],"models":[],"input_tokens":1,"totalTokens":1}"#;
-            return ("200 OK", "application/json", none.to_owned());
+            return ("404 Not Found", "application/json", r#"{"error":{"message":"not here"}}"#.to_owned());
         };
         let offered = wire.tools(&request.body);
         let find = |tool: &str| offered.iter().find(|one| one.is(tool, self.naming));
