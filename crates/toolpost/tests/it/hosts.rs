@@ -112,6 +112,11 @@ const HOSTS: [Host; 8] = [
                 .env("ANTHROPIC_BASE_URL", format!("http://{}", stage.model))
                 .env("ANTHROPIC_API_KEY", "none")
                 .env("ENABLE_TOOL_SEARCH", "false")
+                // The first request waits for the server, however long it takes to start.
+                .env("MCP_CONNECTION_NONBLOCKING", "false")
+                .env("CLAUDE_CODE_MCP_STARTUP_WAIT_MS", "120000")
+                .env("MCP_CONNECT_TIMEOUT_MS", "120000")
+                .env("MCP_TIMEOUT", "120000")
                 .env("DISABLE_AUTOUPDATER", "1")
                 .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");
             command
@@ -127,7 +132,8 @@ const HOSTS: [Host; 8] = [
                  check_for_update_on_startup = false\n[analytics]\nenabled = false\n\
                  [features]\nplugins = false\nremote_plugin = false\napps = false\n\
                  [model_providers.played]\nname = 'played'\nbase_url = 'http://{}/v1'\nwire_api = 'responses'\n\
-                 [mcp_servers.toolpost]\ncommand = '{TOOLPOST}'\nargs = {}\ndefault_tools_approval_mode = 'approve'\n",
+                 [mcp_servers.toolpost]\ncommand = '{TOOLPOST}'\nargs = {}\ndefault_tools_approval_mode = 'approve'\n\
+                 required = true\nstartup_timeout_sec = 120\ntool_timeout_sec = 120\n",
                 stage.model,
                 json!(stage.arguments()),
             );
@@ -147,7 +153,7 @@ const HOSTS: [Host; 8] = [
         naming: Naming::Prefixed,
         command: |stage, wanted| {
             let settings = json!({
-                "mcpServers": {"toolpost": {"command": TOOLPOST, "args": stage.arguments(), "trust": true}},
+                "mcpServers": {"toolpost": {"command": TOOLPOST, "args": stage.arguments(), "trust": true, "timeout": 120_000}},
                 "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": false}},
                 "general": {"enableAutoUpdate": false, "enableAutoUpdateNotification": false},
                 "privacy": {"usageStatisticsEnabled": false},
@@ -178,7 +184,7 @@ const HOSTS: [Host; 8] = [
                     "options": {"baseURL": format!("http://{}/v1", stage.model), "apiKey": "none"},
                     "models": {"played": {"tool_call": true}},
                 }},
-                "mcp": {"toolpost": {"type": "local", "command": command, "enabled": true}},
+                "mcp": {"toolpost": {"type": "local", "command": command, "enabled": true, "timeout": 120_000}},
             });
             let program = npm(wanted).join("node_modules/opencode-linux-x64-baseline/bin/opencode");
             let mut command = stage.command(program);

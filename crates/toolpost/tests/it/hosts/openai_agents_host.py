@@ -13,7 +13,8 @@ MODEL, TASK, COMMAND, *ARGUMENTS = sys.argv[1:]
 async def main():
     set_tracing_disabled(True)
     model = OpenAIResponsesModel("played", AsyncOpenAI(base_url=MODEL, api_key="none"))
-    async with MCPServerStdio({"command": COMMAND, "args": ARGUMENTS}, name="toolpost") as server:
+    params = {"command": COMMAND, "args": ARGUMENTS}
+    async with MCPServerStdio(params, name="toolpost", client_session_timeout_seconds=120) as server:
         agent = Agent(name="host", model=model, mcp_servers=[server])
         print((await Runner.run(agent, TASK)).final_output)
 

@@ -14,7 +14,7 @@ MODEL, TASK, COMMAND, *ARGUMENTS = sys.argv[1:]
 
 async def main():
     model = OpenAIChatModel("played", provider=OpenAIProvider(base_url=MODEL, api_key="none"))
-    agent = Agent(model, toolsets=[MCPToolset(StdioTransport(COMMAND, ARGUMENTS))])
+    agent = Agent(model, toolsets=[MCPToolset(StdioTransport(COMMAND, ARGUMENTS), init_timeout=120, read_timeout=120)])
     async with agent:
         print((await agent.run(TASK)).output)
 

@@ -9,6 +9,7 @@ from smolagents import MCPClient, OpenAIModel, ToolCallingAgent
 MODEL, TASK, COMMAND, *ARGUMENTS = sys.argv[1:]
 
 server = StdioServerParameters(command=COMMAND, args=ARGUMENTS, env=dict(os.environ))
-with MCPClient(server) as tools:
+patience = {"connect_timeout": 120, "client_session_timeout_seconds": 120.0}
+with MCPClient(server, adapter_kwargs=patience, structured_output=True) as tools:
     model = OpenAIModel("played", api_base=MODEL, api_key="none")
     print(ToolCallingAgent(tools=tools, model=model).run(TASK))
