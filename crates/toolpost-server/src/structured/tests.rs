@@ -1,3 +1,5 @@
+//! Data and text together always fit the schema that is announced, whatever the tool's own schema is like.
+
 use super::*;
 use toolpost_core::Schema;
 
