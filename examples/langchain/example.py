@@ -12,7 +12,8 @@ SERVERS = {
     "toolpost": {
         "transport": "stdio",
         "command": "toolpost",
-        "args": ["mcp", "--workspace", WORKSPACE, "--policy", "read-only"],
+        # Without --structured a result is its text alone.
+        "args": ["mcp", "--structured", "--workspace", WORKSPACE, "--policy", "read-only"],
     }
 }
 

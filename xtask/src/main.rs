@@ -12,6 +12,7 @@ mod bench;
 mod check;
 mod coverage;
 mod docs;
+mod hosts;
 mod licences;
 mod other_systems;
 mod soak;
@@ -38,6 +39,7 @@ cargo xtask COMMAND
   docs [--check]        write docs/reference/, or say whether it is current
   bench [NAME]          the benchmarks, against a release build
   soak [ROW]            the guarantees at full count; figures go to docs/measurements.md
+  hosts                 what agent hosts show their model; the table goes to docs/guide/mcp.md
   coverage              the lines that tests reach, for each crate
 ";
 
@@ -74,6 +76,7 @@ fn run(words: &[&str]) -> Result<()> {
             let row = row.parse().with_context(|| format!("`{row}` is no row of the guarantees"))?;
             soak::run(&root, soak::Selection::Row(row))
         }
+        ["hosts"] => hosts::run(&root),
         ["coverage"] => coverage::run(&root),
         _ => bail!("unknown command or arguments `{}`\n\n{USAGE}", words.join(" ")),
     }

@@ -1,7 +1,7 @@
 //! `soak`: the tests of the guarantees at full count, in release, one at a time. Their figures replace the rows of
 //! docs/measurements.md; a guarantee whose test fails keeps its old row.
 
-mod machine;
+pub(crate) mod machine;
 mod table;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -18,6 +18,7 @@ mod rpc;
 mod seal;
 mod session;
 mod stdio;
+mod structured;
 mod task;
 mod tool;
 
@@ -44,6 +45,8 @@ pub struct Options {
     pub says_yes: bool,
     /// How long a call may run; otherwise each tool's own time.
     pub timeout: Option<Duration>,
+    /// Whether results carry data for programs beside the text, and tools output schemas.
+    pub structured: bool,
     /// The session of every client; otherwise each has its own.
     pub session: Option<String>,
     /// Offer the fixtures of the official conformance suite as well.

@@ -4,6 +4,7 @@ use crate::Server;
 use crate::client::Revision;
 use crate::dispatch::Exchange;
 use crate::rpc::RpcError;
+use crate::structured::Shape;
 use serde_json::{Map, Value, json};
 use toolpost_core::declaration::{Format, Source, declare};
 use toolpost_core::{HANDLE_PREFIX, Listing, ToolError};
@@ -23,24 +24,22 @@ pub(crate) fn tools(
     }
     let (page, next) = page(&definitions, params, server.options.page_size, snapshot.generation())?;
     let mut tools = Vec::with_capacity(page.len());
+    // An output schema says what structured content is like; without that, it would only cost tokens.
+    let is_structured = server.options.structured && exchange.client.revision >= Revision::V2025_06_18;
     for definition in page {
         let title = title(&definition.name);
-        let source = Source { title: Some(&title), ..definition.source() };
+        let output = definition.output.as_ref().filter(|_| is_structured);
+        let source = Source { title: Some(&title), output, ..definition.source() };
         // A tool that cannot be declared is left out, as it is by `tools export`, which says why.
         let Ok(declaration) = declare(&source, Format::Mcp) else { continue };
-        tools.push(suited(declaration.value, exchange.client.revision));
+        let mut tool = declaration.value;
+        if let Some(fields) = tool.as_object_mut().filter(|_| is_structured) {
+            let declared = fields.shift_remove("outputSchema");
+            fields.insert("outputSchema".to_owned(), Shape::of(output).schema(declared));
+        }
+        tools.push(tool);
     }
     Ok(as_page("tools", tools.into(), next))
-}
-
-/// A declaration as an old revision knows it: what is structured and any other type than an object came later.
-fn suited(mut tool: Value, revision: Revision) -> Value {
-    let Some(fields) = tool.as_object_mut() else { return tool };
-    let is_object = fields.get("outputSchema").is_some_and(|schema| schema["type"] == "object");
-    if revision < Revision::V2025_06_18 || !(revision.is_modern() || is_object) {
-        fields.shift_remove("outputSchema");
-    }
-    tool
 }
 
 /// A name for people: `apply_patch` is "Apply patch".

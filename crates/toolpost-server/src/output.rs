@@ -1,36 +1,61 @@
-//! An outcome as the client gets it: text for the model, data for a program, images and links as blocks.
+//! An outcome as the client gets it: the text for the model, and images and files as blocks. A program that asks for it
+//! gets the data as well.
 
 use crate::client::{Client, Revision};
+use crate::structured::Shape;
 use serde_json::{Map, Value, json};
 use toolpost_core::{Attachment, AttachmentContent, Outcome, Output, Truncation};
 
+/// For whom results are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reader {
+    /// A host that shows its model what it gets. Many show structured content, links and `_meta` instead of the text, or
+    /// beside it, so there is nothing but the text and what is attached.
+    Model,
+    /// A program: data of this shape beside the text, whole errors, and links to whole outputs.
+    Program(Shape),
+}
+
 /// The result of `tools/call`. Content that is given stands in place of the outcome's text.
-pub(crate) fn result(outcome: Outcome, content: Option<Vec<Value>>, client: &Client) -> Value {
-    let truncated = outcome.metadata.truncated;
+pub(crate) fn result(
+    outcome: Outcome,
+    content: Option<Vec<Value>>,
+    client: &Client,
+    reader: Reader,
+) -> Value {
+    let link = match reader {
+        Reader::Model => None,
+        Reader::Program(_) => outcome.metadata.truncated.and_then(|truncated| link(truncated, client)),
+    };
     let mut result = Map::new();
     match outcome.result {
         Ok(output) => {
             let Output { text, data, attachments, .. } = output;
+            // Before 2025-06-18 nothing could be structured.
+            let structured = match reader {
+                Reader::Program(shape) if client.revision >= Revision::V2025_06_18 => {
+                    Some(shape.content(data, &text))
+                }
+                _ => None,
+            };
             let mut blocks = content.unwrap_or_else(|| vec![text_block(text)]);
             blocks.extend(attachments.into_iter().map(|attachment| block(attachment, client)));
-            blocks.extend(truncated.and_then(|truncated| link(truncated, client)));
+            blocks.extend(link);
             result.insert("content".to_owned(), Value::Array(blocks));
-            // Before 2026-07-28 only an object could be structured; before 2025-06-18 nothing could.
-            let is_fit = match client.revision {
-                Revision::V2024_11_05 | Revision::V2025_03_26 => false,
-                Revision::V2025_06_18 | Revision::V2025_11_25 => data.is_object(),
-                Revision::V2026_07_28 => !data.is_null(),
-            };
-            if is_fit {
-                result.insert("structuredContent".to_owned(), data);
+            if let Some(structured) = structured {
+                result.insert("structuredContent".to_owned(), structured);
             }
             result.insert("isError".to_owned(), false.into());
         }
         Err(error) => {
             let mut blocks = vec![text_block(format!("Error: {}", error.message()))];
-            blocks.extend(truncated.and_then(|truncated| link(truncated, client)));
+            blocks.extend(link);
             result.insert("content".to_owned(), Value::Array(blocks));
             result.insert("isError".to_owned(), true.into());
+            let error = match reader {
+                Reader::Model => json!({"code": error.code()}),
+                Reader::Program(_) => json!(error),
+            };
             result.insert("_meta".to_owned(), json!({"toolpost/error": error}));
         }
     }

@@ -4,10 +4,11 @@ use crate::Server;
 use crate::client::Revision;
 use crate::conformance;
 use crate::dispatch::Exchange;
-use crate::output;
+use crate::output::{self, Reader};
 use crate::port::Port;
 use crate::progress::Progress;
 use crate::rpc::RpcError;
+use crate::structured::Shape;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
@@ -78,6 +79,7 @@ pub(crate) async fn call(
         call,
         port: Arc::clone(&port),
         progress: progress.clone(),
+        is_structured: server.options.structured,
     };
     if let (true, Escalation::When(limit)) = (is_followed, escalation) {
         let mut running = AbortOnDropHandle::new(tokio::spawn(made.run()));
@@ -133,6 +135,7 @@ struct Made {
     call: Call,
     port: Arc<Port>,
     progress: Option<Arc<Progress>>,
+    is_structured: bool,
 }
 
 impl Made {
@@ -147,9 +150,22 @@ impl Made {
             (None, Err(unknown)) if unknown.code() == Code::ToolNotFound => {
                 Err(RpcError::params(unknown.message()))
             }
-            (None, _) => Ok(output::result(outcome, self.port.take_content(), self.port.client())),
+            (None, _) => {
+                let reader = match self.is_structured {
+                    true => Reader::Program(shape(&self.executor, &outcome.tool)),
+                    false => Reader::Model,
+                };
+                Ok(output::result(outcome, self.port.take_content(), self.port.client(), reader))
+            }
         }
     }
+}
+
+/// The shape in which the list announces the data of this tool.
+fn shape(executor: &Executor, tool: &str) -> Shape {
+    let entry = executor.registry().get(tool);
+    let prepared = entry.as_ref().and_then(|entry| entry.prepared().ok());
+    Shape::of(prepared.and_then(|prepared| prepared.definition.output.as_ref()))
 }
 
 /// The result of a call that cannot go on without its client.

@@ -194,6 +194,10 @@ pub struct Mcp {
     /// Tools on one page of the list.
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u16).range(1..))]
     pub page_size: u16,
+    /// For programs: send the data of each result, with the text as `output`, and output schemas. Not for agents, many of
+    /// which show their model the data instead of the text.
+    #[arg(long)]
+    pub structured: bool,
     /// Offer a pack that is not offered otherwise.
     #[arg(long, value_name = "NAME", hide = true)]
     pub pack: Vec<HiddenPack>,

@@ -69,6 +69,8 @@ pub struct Config {
     pub descriptions: BTreeMap<String, String>,
     /// How long a call may run where nothing else is said; otherwise each tool's own time.
     pub timeout: Option<Duration>,
+    /// Whether results over MCP carry data for programs beside the text.
+    pub structured: bool,
     /// What the user should hear before anything runs: keys that mean nothing, settings that wait for trust.
     pub notes: Vec<String>,
     /// The secrets to take out of everything.
@@ -118,6 +120,7 @@ impl Config {
             descriptions: layers.descriptions(&values, &disk)?,
             dialect: values.dialect.value,
             timeout: values.timeout.map(|timeout| timeout.value),
+            structured: values.structured.is_some_and(|structured| structured.value),
             notes,
             roots,
             cwd,

@@ -21,7 +21,7 @@ pub(super) fn facts() -> String {
 }
 
 /// Today's date in UTC: `2026-01-02`.
-pub(super) fn today() -> Result<String> {
+pub(crate) fn today() -> Result<String> {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs();
     Ok(date(seconds / 86_400))
 }

@@ -300,6 +300,7 @@ impl Report {
                 "descriptions": values.descriptions,
                 "session": values.session,
                 "listed": values.listed.as_ref().map(|listed| json!({"value": listed.value.to_string(), "from": listed.place})),
+                "structured": values.structured,
                 "sandbox": {"value": word(confinement), "from": confinement_place},
                 "mcpFrom": values.mcp_from,
                 "rules": values.rules.iter().chain(&self.saved).collect::<Vec<_>>(),

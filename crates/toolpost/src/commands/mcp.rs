@@ -40,6 +40,8 @@ pub(crate) fn run(printer: &Printer, flags: &Flags, environment: Environment, mc
 fn serve(printer: &Printer, flags: &Flags, environment: Environment, mcp: &Mcp) -> Result<(), ToolError> {
     let mut config = Config::resolve(flags, environment)?;
     config.notes.iter().for_each(|note| printer.say(Tone::Note, &format!("note: {note}")));
+    // This program is `toolpost`, so it is its own helper.
+    config.filesystem.pdf = super::internal::pdf_helper();
     let background = Background::at_most(MOST_BACKGROUND);
     config.shell.background = Arc::clone(&background);
     let door = mcp.http.map(|address| door(printer, &config, mcp, address)).transpose()?;
@@ -55,6 +57,7 @@ fn serve(printer: &Printer, flags: &Flags, environment: Environment, mcp: &Mcp) 
         page_size: usize::from(mcp.page_size),
         says_yes: flags.yes,
         timeout: runtime.timeout,
+        structured: mcp.structured || config.structured,
         session: config.is_session_named.then(|| config.session.clone()),
         conformance: mcp.pack.contains(&HiddenPack::Conformance),
     };

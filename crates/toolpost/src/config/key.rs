@@ -39,6 +39,8 @@ pub(crate) enum Kind {
     Hosts,
     /// How many tools of other servers a list has.
     Listed,
+    /// `true` or `false`.
+    Switch,
 }
 
 impl Kind {
@@ -49,7 +51,7 @@ impl Kind {
 }
 
 /// Every key, in the order of the documentation; `[[rule]]` stands beside them.
-pub(crate) const KEYS: [Key; 13] = [
+pub(crate) const KEYS: [Key; 14] = [
     Key {
         name: "policy",
         kind: Kind::Profile,
@@ -174,6 +176,16 @@ pub(crate) const KEYS: [Key; 13] = [
         example: "\"40 tools, 10000 tokens\"",
         about: "How many tools of other servers are listed, and how many tokens their declarations may have together; the \
                 servers that do not fit are held back for `tool_search`. Either of the two, both, `all` or `none`.",
+    },
+    Key {
+        name: "structured",
+        kind: Kind::Switch,
+        variable: "TOOLPOST_STRUCTURED",
+        flag: "--structured",
+        usual: "false",
+        example: "true",
+        about: "Whether `toolpost mcp` sends the data of each result, with the text as `output`, and output schemas. It is for \
+                programs: many agents show their model the data instead of the text.",
     },
 ];
 

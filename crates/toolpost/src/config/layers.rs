@@ -84,6 +84,8 @@ pub(crate) struct Values {
     pub(crate) environment: Vec<Origined<String>>,
     pub(crate) formatters: Vec<Origined<Format>>,
     pub(crate) listed: Option<Origined<Listed>>,
+    /// Whether results over MCP carry data.
+    pub(crate) structured: Option<Origined<bool>>,
     pub(crate) dialect: Origined<Arc<Dialect>>,
     pub(crate) descriptions: Option<Origined<PathBuf>>,
     pub(crate) session: Option<Origined<String>>,
@@ -247,6 +249,7 @@ impl Layers {
             environment: all(|settings| &settings.environment),
             formatters: strongest.iter().flat_map(|settings| settings.formatters.iter().cloned()).collect(),
             listed: strongest.iter().find_map(|settings| settings.listed.clone()),
+            structured: strongest.iter().find_map(|settings| settings.structured.clone()),
             rights: rights.under(&self.environment).under(&self.flags),
             timeout: self.environment.timeout.as_ref().or(timeout).cloned(),
             dialect: strongest
@@ -319,6 +322,9 @@ impl Layers {
         lines.extend(servers::brings(settings));
         if let Some(listed) = &settings.listed {
             lines.push(format!("sets how many tools of servers are listed (line {})", listed.place.line));
+        }
+        if let Some(structured) = &settings.structured {
+            lines.push(format!("sets what results over MCP carry (line {})", structured.place.line));
         }
         if let Some(dialect) = settings.dialect.as_ref() {
             lines.push(format!(

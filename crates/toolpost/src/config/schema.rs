@@ -46,6 +46,7 @@ pub(crate) fn schema() -> Value {
                 let part = "[0-9]+ (tools?|tokens?)";
                 json!({"type": "string", "pattern": format!("^(all|none|{part}(, *{part})?)$")})
             }
+            Kind::Switch => json!({"type": "boolean"}),
             Kind::Time => json!({"type": "string", "pattern": r"^[0-9]+(\.[0-9]+)?(ms|s|m|h)?$"}),
         };
         property["description"] = key.about.into();

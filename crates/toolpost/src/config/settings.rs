@@ -106,6 +106,7 @@ pub(crate) struct Settings {
     pub(crate) servers: Vec<Entry>,
     pub(crate) mcp_from: Vec<Origined<Host>>,
     pub(crate) listed: Option<Origined<Listed>>,
+    pub(crate) structured: Option<Origined<bool>>,
     pub(crate) rules: Vec<Rule>,
     /// Keys that mean nothing.
     pub(crate) warnings: Vec<Problem>,
@@ -214,6 +215,12 @@ impl Settings {
             }
             Kind::Names => self.environment.push(Origined::new(text.to_string(), place)),
             Kind::Listed => self.listed = Some(Origined::new(Listed::parse(text)?, place)),
+            Kind::Switch => {
+                let is_on = text.parse().map_err(|_| {
+                    format!("`{text}` is neither true nor false; write `{} = {}`", key.name, key.example)
+                })?;
+                self.structured = Some(Origined::new(is_on, place));
+            }
             Kind::Formatters => self.formatters.push(Origined::new(Format::parse(text)?, place)),
             Kind::Folder if text.is_empty() => {
                 return Err(format!("`{}` names no folder; write its path", key.name));
@@ -295,6 +302,10 @@ impl Reader<'_, '_> {
                 settings.warnings.extend(warnings);
             }
             (Kind::Servers, _) => self.wrong(value, self.expected(key, value)),
+            (Kind::Switch, DeValue::Boolean(is_on)) => {
+                self.text(settings, key, value, &is_on.to_string());
+            }
+            (Kind::Switch, _) => self.wrong(value, self.expected(key, value)),
             (kind, DeValue::String(text)) if !kind.is_list() => {
                 self.text(settings, key, value, text);
             }
@@ -313,6 +324,7 @@ impl Reader<'_, '_> {
         let wanted = match key.kind {
             kind if kind.is_list() => "a list of texts",
             Kind::Servers => "a table of servers",
+            Kind::Switch => "true or false",
             _ => "a text",
         };
         format!(

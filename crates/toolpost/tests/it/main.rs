@@ -20,6 +20,7 @@ mod docs;
 mod doctor;
 mod gemini;
 mod git_after;
+mod hosts;
 mod install;
 mod installed;
 mod langchain;

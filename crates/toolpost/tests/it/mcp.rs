@@ -6,6 +6,7 @@ mod conformance;
 mod faults;
 pub(crate) mod http;
 mod python;
+mod structured;
 mod tasks;
 mod wire;
 
@@ -13,7 +14,7 @@ use crate::Home;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
-use std::process::{Child, ChildStdin, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
@@ -30,7 +31,10 @@ struct Connection {
 
 impl Connection {
     fn open(home: &Home, flags: &[&str]) -> Connection {
-        let mut command = home.command([&["mcp"], flags].concat());
+        Connection::of(home.command([&["mcp"], flags].concat()))
+    }
+
+    fn of(mut command: Command) -> Connection {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let (sender, lines) = channel();
@@ -162,4 +166,11 @@ fn until(what: &str, mut holds: impl FnMut() -> bool) {
         assert!(began.elapsed() < PATIENCE, "{what}");
         std::thread::sleep(Duration::from_millis(5));
     }
+}
+
+/// The result of one call of a server that is started for it.
+pub(crate) fn called(home: &Home, tool: &str, arguments: &Value) -> Value {
+    let mut connection = Connection::open(home, &[]);
+    let params = json!({"name": tool, "arguments": arguments, "_meta": meta(json!({}))});
+    connection.ask(1, "tools/call", params)["result"].take()
 }

@@ -159,3 +159,14 @@ fn without_a_sandbox_a_pdf_is_attached_and_its_text_is_not_looked_for() {
     );
     assert_eq!(envelope["attachments"].as_array().unwrap().len(), 1);
 }
+
+#[test]
+fn the_text_comes_over_mcp_as_it_does_on_the_command_line() {
+    let home = Home::new();
+    home.write("repo/a.pdf", pages(&[text(&["Hello world", "second line"])], empty(), ""));
+    let expected = read(&home, &["filePath=a.pdf"])["output"].clone();
+    assert!(expected.as_str().unwrap().contains("2: Hello world\n"), "{expected}");
+    let result = crate::mcp::called(&home, "read", &serde_json::json!({"filePath": "a.pdf"}));
+    assert_eq!(result["content"][0]["text"], expected, "{result}");
+    assert_eq!(result["content"][1]["resource"]["mimeType"], "application/pdf", "{result}");
+}

@@ -106,6 +106,9 @@ fn configuration(page: &mut Page<'_>, report: &Report) {
     if let Some(listed) = &values.listed {
         page.row("listed", &listed.value.to_string(), &listed.place.to_string());
     }
+    if let Some(structured) = &values.structured {
+        page.row("structured", &structured.value.to_string(), &structured.place.to_string());
+    }
     let (confinement, place) = super::confinement(values);
     page.row("sandbox", super::word(confinement), &place.to_string());
     for host in &values.mcp_from {

@@ -40,6 +40,7 @@ async def main():
         result = await client.call_tool("read", {"filePath": "README.md"})
         assert not result.is_error and "# fixture" in result.content[0].text, result
         assert result.structured_content["totalLines"] == 7, result.structured_content
+        assert result.structured_content["output"] == result.content[0].text, result.structured_content
 
         result = await client.call_tool("grep", {"pattern": "fn main"})
         assert "main.rs" in result.content[0].text, result

@@ -20,7 +20,7 @@ const TYPESCRIPT: Wanted = Wanted {
 const FASTMCP: Wanted = Wanted { folder: "fastmcp", packages: &["fastmcp==4.1.2"] };
 
 /// One of the fixtures changes the list.
-const FLAGS: &[&str] = &["--policy", "privileged", "--pack", "conformance"];
+const FLAGS: &[&str] = &["--policy", "privileged", "--structured", "--pack", "conformance"];
 
 /// How a client reaches the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -175,7 +175,8 @@ fn a_signal_ends_the_server_and_all_it_runs() {
 #[test]
 fn background_commands_live_as_long_as_the_server_and_are_listed_at_its_end() {
     let home = Home::new();
-    let mut connection = Connection::legacy(&home, &["--policy", "privileged"], "2025-11-25", json!({}));
+    let flags = ["--policy", "privileged", "--structured"];
+    let mut connection = Connection::legacy(&home, &flags, "2025-11-25", json!({}));
     let answer =
         connection.call(1, "bash", json!({"command": "echo hi; sleep 3600.8105", "background": true}));
     let id =

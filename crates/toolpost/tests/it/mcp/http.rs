@@ -153,7 +153,8 @@ fn dechunked(mut rest: &str) -> String {
 
 #[test]
 fn both_eras_are_served_at_one_address() {
-    let (_home, served) = Served::open();
+    let home = Home::new();
+    let served = Served::start(&home, &["--no-token", "--structured"]);
     let answer = served.modern(1, "server/discover", json!({}));
     assert_eq!((answer.status, &answer.json()["result"]["resultType"]), (200, &json!("complete")));
     let answer =

@@ -12,7 +12,7 @@ fn check(mode: &str, is_http: bool) {
     let folder = pip(&SDK);
     let home = Home::new();
     home.write("repo/lines", (1..=100).map(|line| format!("line {line}\n")).collect::<String>());
-    let flags = ["--policy", "privileged", "--pack", "conformance"];
+    let flags = ["--policy", "privileged", "--structured", "--pack", "conformance"];
     let served = is_http.then(|| Served::start(&home, &[&flags[..], &["--no-token"]].concat()));
     let place = match &served {
         Some(served) => format!("http://{}/mcp", served.address),

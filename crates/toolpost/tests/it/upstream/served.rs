@@ -19,6 +19,7 @@ async fn serve(runtime: &Runtime) -> (SocketAddr, JoinHandle<()>) {
         page_size: 100,
         says_yes: false,
         timeout: None,
+        structured: true,
         session: None,
         conformance: false,
     };

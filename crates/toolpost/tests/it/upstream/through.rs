@@ -52,7 +52,7 @@ fn check(home: &Home, inner: Server) {
 fn on_pipes_without_a_handshake() {
     let home = Home::new();
     let root = home.path("repo").to_string_lossy().into_owned();
-    check(&home, program("inner", &[TOOLPOST, "mcp", "--workspace", &root]));
+    check(&home, program("inner", &[TOOLPOST, "mcp", "--structured", "--workspace", &root]));
 }
 
 #[test]
@@ -60,14 +60,15 @@ fn on_pipes_with_a_handshake() {
     let home = Home::new();
     let root = home.path("repo").to_string_lossy().into_owned();
     let filter = project().join("crates/toolpost/tests/it/upstream/old.py");
-    let words = ["python3", &filter.to_string_lossy(), "pipe", TOOLPOST, "mcp", "--workspace", &root];
+    let words =
+        ["python3", &filter.to_string_lossy(), "pipe", TOOLPOST, "mcp", "--structured", "--workspace", &root];
     check(&home, program("inner", &words));
 }
 
 #[test]
 fn over_http_without_a_handshake() {
     let home = Home::new();
-    let served = Served::start(&home, &[]);
+    let served = Served::start(&home, &["--structured"]);
     let token = std::fs::read_to_string(home.path("data/toolpost/mcp-token")).unwrap();
     let header = format!("Bearer {}", token.trim());
     let url = format!("http://{}/mcp", served.address);
@@ -82,7 +83,7 @@ fn over_http_without_a_handshake() {
 #[test]
 fn over_http_with_a_handshake() {
     let home = Home::new();
-    let served = Served::start(&home, &["--no-token"]);
+    let served = Served::start(&home, &["--no-token", "--structured"]);
     let proxy = project().join("crates/toolpost/tests/it/upstream/old.py");
     let mut proxy = Command::new("python3")
         .arg(proxy)

@@ -52,7 +52,7 @@ impl Stage {
 }
 
 fn check(way: Way, era: &str) {
-    let stage = Stage::new(way, &["--policy", "privileged"]);
+    let stage = Stage::new(way, &["--policy", "privileged", "--structured"]);
     let (status, listed, said) = stage.inspect(era, &["--method", "tools/list", "--strict"]);
     assert_eq!(status, 0, "{said}");
     // What others must fit into is nothing that they might stumble over.
@@ -63,6 +63,7 @@ fn check(way: Way, era: &str) {
 
     let (status, read, said) = stage.inspect_call(era, "read", &json!({"filePath": "README.md"}), &[]);
     assert_eq!((status, &read["structuredContent"]["totalLines"]), (0, &json!(7)), "{said}");
+    assert_eq!(read["structuredContent"]["output"], read["content"][0]["text"], "{said}");
     let (status, found, said) = stage.inspect_call(era, "grep", &json!({"pattern": "fn main"}), &[]);
     assert_eq!((status, found.to_string().contains("main.rs")), (0, true), "{said}");
     let edit =
