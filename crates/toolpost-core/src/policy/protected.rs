@@ -21,7 +21,8 @@ use std::sync::LazyLock;
 /// A row of the protected list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Protected {
-    /// The files: names with `*`, at any depth, whatever the case, with everything inside.
+    /// The files: names with `*`, at any depth, whatever the case, with everything inside. A part `**` stands for any
+    /// number of parts.
     pub pattern: &'static str,
     /// What asks: writing, or reading.
     pub action: Capability,
@@ -111,6 +112,10 @@ mod tests {
             "src/../.git/config",
             "/home/u/work/.git/config",
             ".git::$INDEX_ALLOCATION/config",
+            ".git/commondir",
+            ".git/modules/a/config",
+            ".git/modules/a/b/modules/c/hooks/post-checkout",
+            "sub/.git/worktrees/w/commondir",
             "GIT~1/config",
             ".gitmodules",
             ".bashrc",
