@@ -82,7 +82,7 @@ impl Policy {
         let is_consented = is_consented(consented, action, name);
         self.parts.iter().all(|part| match part.decided_by_rules(&target, is_consented) {
             Some((effect, _)) => effect == Effect::Allow,
-            None => part.granted.has(action) && protected::first_match(&target).is_none_or(is_gits_own),
+            None => part.granted.has(action) && protected::first_for_commands(&target).is_none(),
         })
     }
 
@@ -119,7 +119,7 @@ impl Policy {
                 Some((Effect::Allow, _)) => return None,
                 Some((effect, Some(rule))) => (effect, Cause::Rule(rule.clone())),
                 Some((_, None)) => return None,
-                None => match protected::first_match(&target).filter(|rule| !is_gits_own(rule)) {
+                None => match protected::first_for_commands(&target) {
                     Some(rule) => (Effect::Ask, Cause::Rule(rule.clone())),
                     None if part.granted.has(Capability::Write) => return None,
                     None => (Effect::Deny, Cause::Absent),
@@ -192,11 +192,6 @@ impl Part {
 /// The built-in layer opens nothing: there, the protected list comes first.
 fn is_relevant(layer: Layer, rule: &Rule) -> bool {
     layer != Layer::BuiltIn || rule.effect() != Effect::Allow
-}
-
-/// No file tool has any business inside a repository, but git does; what chooses programs is listed apart.
-fn is_gits_own(rule: &Rule) -> bool {
-    matches!(rule.resource().as_str(), ".git" | "git~1")
 }
 
 fn is_consented(consented: &[Access], action: Capability, name: &str) -> bool {

@@ -44,13 +44,23 @@ pub(super) fn rules() -> &'static [Rule] {
 
 /// The first rule of the list that matches.
 pub(super) fn first_match(target: &Target<'_>) -> Option<&'static Rule> {
+    first_of(target, |_| true)
+}
+
+/// The first that closes a file to commands. No file tool has any business inside a repository, but git does; what
+/// chooses programs there is listed apart.
+pub(super) fn first_for_commands(target: &Target<'_>) -> Option<&'static Rule> {
+    first_of(target, |rule| !matches!(rule.resource().as_str(), ".git" | "git~1"))
+}
+
+fn first_of(target: &Target<'_>, is_wanted: impl Fn(&Rule) -> bool) -> Option<&'static Rule> {
     let path = target.path()?;
     let action = target.action()?;
     let (_, screen) = SCREENS.iter().find(|(known, _)| *known == action)?;
     if !screen.suspects(path) {
         return None;
     }
-    RULES.iter().find(|rule| rule.matches(target))
+    RULES.iter().find(|rule| is_wanted(rule) && rule.matches(target))
 }
 
 /// Why the rule's files are protected, if it is a rule of the list.
