@@ -79,10 +79,9 @@ impl Context {
         let name = display(&self.host_workspace().roots(), path);
         let closed = self.call.guard.as_ref().and_then(|guard| guard.closed_to_commands(&name));
         let closed = closed.unwrap_or_else(|| Closed {
-            why: "it is hidden or locked, or lies in what is, or a git hook, git's configuration or a protected link \
-                  names it"
+            why: "it holds a protected or hidden file, or a protected link, a git hook or git's configuration names it"
                 .to_owned(),
-            remedy: format!("a rule opens it: --allow-rule 'write: /{}'", name.trim_start_matches('/')),
+            remedy: policy::Policy::opening(&name),
         });
         (name, closed)
     }

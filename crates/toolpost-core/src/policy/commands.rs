@@ -5,7 +5,7 @@
 //! by name. What does not exist yet is judged by the sandbox, which gets the rules as plain values.
 
 use super::decision;
-use super::effect::{Effect, Layer};
+use super::effect::{Effect, Layer, Origin};
 use super::judge::{Cause, Part};
 use super::protected;
 use super::rule::{Rule, Target};
@@ -137,6 +137,16 @@ impl Policy {
             };
             Some(Closed { why, remedy: decision::remedy(SHELL, Some(&access), &cause) })
         })
+    }
+
+    /// The flag that opens one file to commands.
+    pub(crate) fn opening(name: &str) -> String {
+        let access = Access::path(Capability::Write, name);
+        let origin = Origin::new(Layer::Flags, "", 0);
+        match Rule::exact(Effect::Allow, SHELL, &access, origin) {
+            Some(rule) => format!("allow it with --allow-rule '{}'", rule.to_string().replace('\'', r"'\''")),
+            None => "allow it with a rule".to_owned(),
+        }
     }
 
     /// All that the judgement of a name depends on: equal texts judge equally.

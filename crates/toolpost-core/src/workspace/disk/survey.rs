@@ -6,6 +6,8 @@
 mod git;
 mod links;
 mod remembered;
+#[cfg(test)]
+mod tests;
 mod walk;
 
 pub(super) use remembered::Remembered;

@@ -152,7 +152,7 @@ fn is_reserved(path: &str) -> bool {
 fn guarantee_38_a_sandbox_decides_about_new_files_as_the_policy_does() {
     let mut dice = Dice(38);
     let (mut open, mut closed) = (0, 0);
-    let policies = count(1_000, 100_000);
+    let policies = count(400, 100_000);
     for _ in 0..policies {
         let mut policy = rules(&mut dice, Policy::profile(Profile::Standard));
         if dice.roll(3) == 0 {

@@ -34,10 +34,10 @@ const LOCAL: [u64; 8] =
 
 /// The memory of one workspace.
 #[derive(Debug, Default)]
-pub(in crate::workspace::disk) struct Remembered(Mutex<Memory>);
+pub(in crate::workspace::disk) struct Remembered(pub(super) Mutex<Memory>);
 
 /// What is remembered of the roots.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Memory {
     /// Whose marks are remembered.
     identity: String,
@@ -49,6 +49,24 @@ pub(super) struct Memory {
     bytes: usize,
     /// Whether the times of a device can be relied on.
     local: HashMap<u64, bool>,
+    /// How long a folder must have been at rest when it was listed.
+    pub(super) rest: Duration,
+    /// How many folders were listed so far.
+    pub(super) listed: u64,
+}
+
+impl Default for Memory {
+    fn default() -> Memory {
+        Memory {
+            identity: String::new(),
+            generation: 0,
+            roots: Vec::new(),
+            bytes: 0,
+            local: HashMap::new(),
+            rest: REST,
+            listed: 0,
+        }
+    }
 }
 
 /// What is remembered of a folder.
@@ -118,12 +136,12 @@ impl Key {
     }
 
     /// Whether the folder had been at rest at this time, so that any later change shows in its key.
-    pub(super) fn is_at_rest(&self, at: SystemTime) -> bool {
+    pub(super) fn is_at_rest(&self, at: SystemTime, rest: Duration) -> bool {
         let (seconds, nanoseconds) = self.changed;
         let (Ok(seconds), Ok(nanoseconds)) = (u64::try_from(seconds), u32::try_from(nanoseconds)) else {
             return false;
         };
-        let rest = if nanoseconds == 0 { COARSE_REST } else { REST };
+        let rest = if nanoseconds == 0 { COARSE_REST } else { rest };
         let changed = UNIX_EPOCH.checked_add(Duration::new(seconds, nanoseconds));
         changed.and_then(|changed| at.duration_since(changed).ok()).is_some_and(|since| since > rest)
     }
@@ -203,7 +221,7 @@ mod tests {
             ((101, 5), false),
             ((-1, 5), false),
         ] {
-            assert_eq!(key(changed).is_at_rest(at), expected, "{changed:?}");
+            assert_eq!(key(changed).is_at_rest(at, REST), expected, "{changed:?}");
         }
     }
 }

@@ -206,8 +206,10 @@ impl Walk<'_> {
         }
         let Ok(entries) = entries(&handle) else { return Ok(Listed::No(Visited::Closed)) };
         let key = Key::of(&stat);
-        let is_steady = fstat(&handle).is_ok_and(|after| Key::of(&after) == key) && key.is_at_rest(before);
+        let is_steady = fstat(&handle).is_ok_and(|after| Key::of(&after) == key)
+            && key.is_at_rest(before, self.memory.rest);
         folder.entries = entries;
+        self.memory.listed += 1;
         let gone = self.mark_again(folder, path, above);
         for gone in &gone {
             self.memory.forget(gone);
