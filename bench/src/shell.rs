@@ -15,12 +15,18 @@ use toolpost_tools::shell::{self, Confinement};
 const ROUNDS: usize = 300;
 const WARM_UP: usize = 20;
 const LINES: usize = 40;
+const FILES: usize = 30_000;
+const FOLDERS: usize = 3_000;
+const FIRSTS: usize = 10;
+const LATERS: usize = 20;
 
 const SH: &str = "sh -c true";
 const BASH: &str = "bash -c true";
 const PLAIN: &str = "`true`, no sandbox";
 const CONFINED: &str = "`true`, sandbox";
 const LINE: &str = "`true; true`, no sandbox";
+const FIRST: &str = "first in the sandbox";
+const LATER: &str = "later ones in the sandbox";
 const CONFINED_LINE: &str = "`true; true`, sandbox";
 
 /// Runs each in turn, many times.
@@ -71,6 +77,48 @@ pub(crate) fn measure(hand_on: &mut impl FnMut(Table)) -> Result<()> {
         Table::new(format!("shell: the first line of a slow command, {LINES} times"), Unit::Millis);
     table.add("told after", first, None);
     table.goal("told after", "within 50 ms", |row| row.median <= 50.0);
+    hand_on(table);
+    large(&runtime, &free, &confined, hand_on)
+}
+
+/// What a large tree costs: each command looks whether it is as the last one saw it.
+fn large(
+    runtime: &tokio::runtime::Runtime,
+    free: &Executor,
+    confined: &Executor,
+    hand_on: &mut impl FnMut(Table),
+) -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    for name in [".git/hooks", ".git/refs"] {
+        std::fs::create_dir_all(folder.path().join(name))?;
+    }
+    for index in 0..FOLDERS {
+        let own = folder.path().join(format!("part{}/module{}/folder{index}", index % 10, index % 100));
+        std::fs::create_dir_all(&own)?;
+        for file in 0..FILES / FOLDERS {
+            std::fs::write(own.join(format!("component_{file}.ts")), "")?;
+        }
+    }
+    std::fs::write(folder.path().join(".env"), "KEY=1\n")?;
+    // A survey is remembered of folders that were at rest.
+    std::thread::sleep(Duration::from_secs(1));
+    let (mut plain, mut first, mut later) = (Samples::default(), Samples::default(), Samples::default());
+    for _ in 0..FIRSTS {
+        // What is remembered is kept with the disk.
+        let ctx = Context::builder(Arc::new(Disk::open([folder.path()])?)).build();
+        first.add(ours(runtime, confined, &ctx, "true")?);
+        for _ in 0..LATERS {
+            plain.add(ours(runtime, free, &ctx, "true")?);
+            later.add(ours(runtime, confined, &ctx, "true")?);
+        }
+    }
+    let title = format!("shell: `true` in a tree of {FILES} files in {FOLDERS} folders, one process");
+    let mut table = Table::new(title, Unit::Millis);
+    table.add(PLAIN, plain, None);
+    table.add(FIRST, first, None);
+    table.add(LATER, later, None);
+    table.goal(LATER, "at most 20 ms over no sandbox", |row| row.over_first <= 20.0);
+    table.goal(LATER, "at most 6 ms over no sandbox", |row| row.over_first <= 6.0);
     hand_on(table);
     Ok(())
 }

@@ -71,6 +71,6 @@ pub use upstream::Upstream;
 pub use workspace::{
     Before, Candidate, Change, Disk, Entries, Entry as FolderEntry, File, Found, Guard, Journal, Kind,
     LeftOut, Lock, Locks, Mark, Marked, Memory, OuterRules, Overlay, Pending, PendingKind, ReadSeek,
-    ScanOptions, Scanned, Staged, Stat, Surveyor, Usage, Visit, Walk, WalkOptions, Worker, Workspace,
-    WorkspacePath, Written, scan, walk,
+    ScanOptions, Scanned, Staged, Stat, Surveyed, Surveyor, Usage, Visit, Walk, WalkOptions, Worker,
+    Workspace, WorkspacePath, Written, linked_repository, scan, walk,
 };

@@ -15,6 +15,7 @@
 //! ```
 
 mod action;
+mod commands;
 mod cover;
 mod decision;
 mod effect;
@@ -33,6 +34,7 @@ mod warn;
 mod wildcard;
 
 pub use action::Action;
+pub use commands::{Closed, FilePattern, FileRule, FileRules};
 pub use decision::Decision;
 pub use effect::{Effect, Layer, Origin};
 pub use explain::{Explanation, Judged, LookedAt};

@@ -21,6 +21,7 @@ mod walk;
 
 pub(crate) use bound::{Bound, Journaled};
 pub use bound::{Guard, Usage};
+pub use disk::linked_repository;
 pub use disk::{Disk, Locks};
 pub use journal::{Before, Journal, Pending, PendingKind};
 pub use memory::Memory;
@@ -29,7 +30,7 @@ pub use path::WorkspacePath;
 pub use rules::OuterRules;
 pub use scan::{Candidate, ScanOptions, Scanned, Visit, Worker, scan};
 pub use stage::Staged;
-pub use survey::{Mark, Marked, Surveyor};
+pub use survey::{Mark, Marked, Surveyed, Surveyor};
 pub use walk::{Found, LeftOut, Walk, WalkOptions, walk};
 
 use crate::error::ToolError;
@@ -141,7 +142,7 @@ pub trait Workspace: Send + Sync {
     fn survey<'a>(
         &'a self,
         _surveyor: Arc<dyn Surveyor>,
-    ) -> Option<BoxFuture<'a, Result<Vec<Marked>, ToolError>>> {
+    ) -> Option<BoxFuture<'a, Result<Surveyed, ToolError>>> {
         None
     }
 

@@ -3,8 +3,9 @@
 use super::Context;
 use crate::capability::Capability;
 use crate::error::{Code, ToolError};
-use crate::policy::{self, Protected};
-use crate::workspace::{Guard, Mark, Marked, Surveyor};
+use crate::policy::{self, Closed, Effect, FilePattern, FileRule, FileRules, Protected};
+use crate::workspace::{Guard, Kind, Mark, Marked, Surveyor};
+use std::path::Path;
 use std::sync::Arc;
 
 /// What a command may see and change, by absolute paths. A sandbox is made from it.
@@ -18,8 +19,11 @@ pub struct Ground {
     pub has_network: bool,
     /// What exists and is locked or hidden, each folder before what is in it.
     pub marked: Vec<Marked>,
-    /// Names that may not come to be in the roots, as in [`Protected::pattern`].
+    /// Names that may not be created in the roots where no rule matches, as in [`Protected::pattern`].
     pub reserved: Vec<String>,
+    /// The user's rules about writing files, for names that do not exist yet. A name must be open in every set. Where
+    /// no rule of a set matches, `reserved` decides.
+    pub rules: Vec<FileRules>,
 }
 
 /// What holds a command to its ground.
@@ -47,17 +51,39 @@ impl Context {
         let has_network = self.granted(Capability::Network) && !self.is_dry_run();
         let surveyor = Arc::new(Judge { guard: Arc::clone(&guard), hides_sockets: !has_network });
         let survey = self.host_workspace().survey(surveyor).ok_or_else(not_on_disk)?;
-        let (marked, reserved) = match reach {
-            Reach::Confined => (survey.await?, reserved(guard.as_ref())),
-            Reach::Free => (Vec::new(), Vec::new()),
-        };
-        Ok(Ground {
-            roots: self.host_workspace().roots(),
-            is_writable: self.granted(Capability::Write) && guard.is_open_to_commands(Capability::Write, "."),
+        let roots = self.host_workspace().roots();
+        let is_writable =
+            self.granted(Capability::Write) && guard.is_open_to_commands(Capability::Write, ".");
+        let mut ground = Ground {
+            roots,
+            is_writable,
             has_network,
-            marked,
-            reserved,
-        })
+            marked: Vec::new(),
+            reserved: Vec::new(),
+            rules: Vec::new(),
+        };
+        if reach == Reach::Confined {
+            let survey = survey.await?;
+            ground.marked = survey.marked;
+            ground.reserved = reserved();
+            ground.rules = guard.file_rules();
+            let missing = survey.missing.iter().map(|path| closed_path(&ground.roots, path)).collect();
+            close(&mut ground.rules, missing);
+        }
+        Ok(ground)
+    }
+
+    /// The display name of an absolute path of the workspace, and why a command may not write it: by the policy or, where
+    /// that would allow it, because git or a protected link names it.
+    pub fn closed_to_commands(&self, path: &Path) -> (String, Closed) {
+        let name = display(&self.host_workspace().roots(), path);
+        let closed = self.call.guard.as_ref().and_then(|guard| guard.closed_to_commands(&name));
+        let closed = closed.unwrap_or_else(|| Closed {
+            why: "it holds a protected or hidden file, or a protected link, a git hook or git's configuration names it"
+                .to_owned(),
+            remedy: policy::Policy::opening(&name),
+        });
+        (name, closed)
     }
 }
 
@@ -67,44 +93,110 @@ struct Judge {
 }
 
 impl Surveyor for Judge {
-    fn mark(&self, name: &str) -> Mark {
+    fn mark(&self, name: &str, kind: Kind) -> Mark {
         if !self.guard.is_open_to_commands(Capability::Read, name) {
             Mark::Hidden
-        } else if !self.guard.is_open_to_commands(Capability::Write, name) {
+        } else if !self.guard.is_open_to_commands(Capability::Write, name)
+            || (kind != Kind::Folder && is_pointer(name) && !self.is_opened(Capability::Write, name))
+        {
             Mark::Locked
         } else {
             Mark::Free
         }
     }
 
+    fn inherited(&self, name: &str, mark: Mark) -> Mark {
+        let is_opened = match mark {
+            Mark::Free => true,
+            Mark::Locked => self.is_opened(Capability::Write, name),
+            Mark::Hidden => self.is_opened(Capability::Read, name),
+        };
+        if is_opened { Mark::Free } else { mark }
+    }
+
     fn hides_sockets(&self) -> bool {
         self.hides_sockets
     }
+
+    fn identity(&self) -> String {
+        self.guard.identity()
+    }
 }
 
-/// Parts of a repository that choose what git runs, beside those of the list. The rest of it is git's own to write.
-const OF_GIT: &[&str] = &[
-    ".git/config.worktree",
-    ".git/commondir",
-    ".git/modules/*/config",
-    ".git/modules/*/hooks",
-    ".git/worktrees/*/config.worktree",
-];
+impl Judge {
+    fn is_opened(&self, action: Capability, name: &str) -> bool {
+        self.guard.is_opened_by_rule(action, name)
+    }
+}
 
-/// The protected names that no rule has opened.
-fn reserved(guard: &dyn Guard) -> Vec<String> {
+/// Whether the name is that of a repository. Where it is no folder, it says where the repository is.
+fn is_pointer(name: &str) -> bool {
+    name.rsplit('/').next().is_some_and(|last| last.eq_ignore_ascii_case(".git"))
+}
+
+/// The names that may not be created unless a rule opens them. A repository itself is git's own.
+fn reserved() -> Vec<String> {
     let is_whole_repository = |row: &&Protected| matches!(row.pattern, ".git" | "git~1");
-    let listed = policy::protected()
+    policy::protected()
         .iter()
         .filter(|row| row.action == Capability::Write && !is_whole_repository(row))
-        .map(|row| row.pattern);
-    // Almost always nothing has been opened, and to ask for each name would cost more than a short command.
-    let may_be_open = guard.may_open_protected();
-    listed
-        .chain(OF_GIT.iter().copied())
-        .filter(|pattern| {
-            !may_be_open || !guard.is_open_to_commands(Capability::Write, &pattern.replace('*', "x"))
-        })
-        .map(str::to_owned)
+        .map(|row| row.pattern.to_owned())
         .collect()
+}
+
+/// The path as rules name it: relative in the first root, absolute in the others.
+fn display(roots: &[String], path: &Path) -> String {
+    let inside = roots.first().and_then(|root| path.strip_prefix(root).ok());
+    match inside {
+        Some(inside) if inside.as_os_str().is_empty() => ".".to_owned(),
+        Some(inside) => inside.to_string_lossy().into_owned(),
+        None => path.to_string_lossy().into_owned(),
+    }
+}
+
+/// The rule that closes a path where nothing is yet. What cannot be said in UTF-8 is closed with all that is like it.
+fn closed_path(roots: &[String], path: &Path) -> FileRule {
+    let name = display(roots, path);
+    let pattern = match path.to_str() {
+        Some(_) => FilePattern::Exact(name),
+        None => {
+            let parts = name.split(char::REPLACEMENT_CHARACTER).map(globset::escape);
+            let mut glob = parts.collect::<Vec<_>>().join("*");
+            while glob.contains("**") {
+                glob = glob.replace("**", "*");
+            }
+            FilePattern::Glob { glob, inside: true }
+        }
+    };
+    FileRule { effect: Effect::Ask, pattern }
+}
+
+/// Adds rules below all others: whatever the user says of these files goes before.
+fn close(sets: &mut Vec<FileRules>, rules: Vec<FileRule>) {
+    if rules.is_empty() {
+        return;
+    }
+    if sets.is_empty() {
+        sets.push(FileRules::default());
+    }
+    for set in sets {
+        set.layers.push(rules.clone());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_closed_by_the_names_that_rules_see() {
+        use std::os::unix::ffi::OsStrExt;
+        let roots = ["/w".to_owned(), "/other".to_owned()];
+        let exact = |name: &str| FilePattern::Exact(name.to_owned());
+        assert_eq!(closed_path(&roots, Path::new("/w/a/b")).pattern, exact("a/b"));
+        assert_eq!(closed_path(&roots, Path::new("/other/a")).pattern, exact("/other/a"));
+        let odd = std::path::PathBuf::from(std::ffi::OsStr::from_bytes(b"/w/a[/\xff\xfe.sh"));
+        let glob = FilePattern::Glob { glob: "a[[]/*.sh".to_owned(), inside: true };
+        assert_eq!(closed_path(&roots, &odd).pattern, glob);
+    }
 }

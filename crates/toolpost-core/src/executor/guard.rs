@@ -4,7 +4,7 @@ use super::decide::denied;
 use crate::access::Access;
 use crate::capability::{Capabilities, Capability};
 use crate::error::{Code, ToolError};
-use crate::policy::{Effect, Layer, Policy, Request};
+use crate::policy::{Closed, Effect, FileRules, Policy, Request};
 use crate::workspace::Guard;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -53,33 +53,27 @@ impl Guard for CallGuard {
     }
 
     fn is_open_to_commands(&self, action: Capability, name: &str) -> bool {
-        self.decides(action, name)
+        self.policy.is_open_to_commands(action, name, &self.consented)
     }
 
-    fn may_open_protected(&self) -> bool {
-        let mut rules = Layer::ALL.into_iter().flat_map(|layer| self.policy.rules(layer));
-        let is_path = |access: &Access| matches!(access.resource, crate::access::Resource::Path(_));
-        rules.any(|rule| rule.effect() == Effect::Allow) || self.consented.iter().any(is_path)
+    fn is_opened_by_rule(&self, action: Capability, name: &str) -> bool {
+        self.policy.is_opened_by_rule(action, name, &self.consented)
+    }
+
+    fn file_rules(&self) -> Vec<FileRules> {
+        self.policy.file_rules(&self.consented)
+    }
+
+    fn closed_to_commands(&self, name: &str) -> Option<Closed> {
+        self.policy.closed_to_commands(name, &self.consented)
+    }
+
+    fn identity(&self) -> String {
+        self.policy.identity(&self.consented)
     }
 }
 
 impl CallGuard {
-    /// Rules that name the tool are about its commands; files are a matter of rules about files.
-    fn decides(&self, action: Capability, name: &str) -> bool {
-        if self.policy.allows_path("", action, name) {
-            return true;
-        }
-        let accesses = [Access::path(action, name)];
-        let decision = self.policy.decide(&Request { tool: "", accesses: &accesses });
-        let is_gits_own = || {
-            decision.rule().is_some_and(|rule| {
-                rule.is_protected() && matches!(rule.resource().as_str(), ".git" | "git~1")
-            })
-        };
-        // No file tool has any business inside a repository, but git does; what chooses programs is listed apart.
-        decision.effect() == Effect::Allow || self.consented.contains(&accesses[0]) || is_gits_own()
-    }
-
     fn undeclared(&self, action: Capability, name: &str) -> ToolError {
         ToolError::new(
             Code::PermissionDenied,

@@ -5,7 +5,8 @@
 
 use super::wildcard;
 
-/// Whether some run of the path's parts matches all parts of the pattern, in order; what lies inside matches too.
+/// Whether some run of the path's parts matches all parts of the pattern, in order; what lies inside matches too. A part
+/// `**` stands for any number of parts.
 pub(super) fn matches(pattern: &str, except: &[&str], path: &str) -> bool {
     if except.iter().any(|name| path.rsplit('/').next().is_some_and(|last| last.eq_ignore_ascii_case(name))) {
         return false;
@@ -37,8 +38,31 @@ fn ascii(letters: Option<&'static str>) -> &'static str {
 }
 
 fn starts_with(pattern: &str, path: &str) -> bool {
-    let mut parts = path.split('/');
-    pattern.split('/').all(|wanted| parts.next().is_some_and(|part| part_matches(wanted, part)))
+    let (wanted, more) = match pattern.split_once('/') {
+        Some((wanted, more)) => (wanted, Some(more)),
+        None => (pattern, None),
+    };
+    if wanted == "**" {
+        let Some(more) = more else { return true };
+        let mut rest = Some(path);
+        while let Some(path) = rest {
+            if starts_with(more, path) {
+                return true;
+            }
+            rest = path.split_once('/').map(|(_, after)| after);
+        }
+        return false;
+    }
+    let (part, after) = match path.split_once('/') {
+        Some((part, after)) => (part, Some(after)),
+        None => (path, None),
+    };
+    part_matches(wanted, part)
+        && match (more, after) {
+            (None, _) => true,
+            (Some(more), Some(after)) => starts_with(more, after),
+            (Some(_), None) => false,
+        }
 }
 
 /// Whether one part of a path matches one of a pattern.

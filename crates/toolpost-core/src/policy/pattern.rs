@@ -19,6 +19,7 @@
 //!
 //! Nothing here looks at a disk: a link is judged again by its resolved path when it is opened.
 
+use super::commands::FilePattern;
 use super::folded;
 use super::wildcard;
 use globset::{Glob, GlobBuilder, GlobMatcher};
@@ -114,6 +115,19 @@ impl Pattern {
             Kind::Everything => true,
             Kind::Protected(except) => folded::matches(&self.text, except, path),
             Kind::Chosen(form) => form.matches(path),
+        }
+    }
+
+    /// The files it matches, as a plain value. A protected pattern is none: it matches as `folded.rs` says.
+    pub(super) fn files(&self) -> FilePattern {
+        match &self.kind {
+            Kind::Everything | Kind::Protected(_) => FilePattern::Everything,
+            Kind::Chosen(PathForm::Name(name)) => FilePattern::Name(name.clone()),
+            Kind::Chosen(PathForm::Exact(path)) => FilePattern::Exact(path.clone()),
+            Kind::Chosen(PathForm::Inside(folder)) => FilePattern::Inside(folder.clone()),
+            Kind::Chosen(PathForm::Glob { glob, inside, .. }) => {
+                FilePattern::Glob { glob: glob.glob().to_owned(), inside: *inside == Reach::Inside }
+            }
         }
     }
 

@@ -21,7 +21,8 @@ use std::sync::LazyLock;
 /// A row of the protected list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Protected {
-    /// The files: names with `*`, at any depth, whatever the case, with everything inside.
+    /// The files: names with `*`, at any depth, whatever the case, with everything inside. A part `**` stands for any
+    /// number of parts.
     pub pattern: &'static str,
     /// What asks: writing, or reading.
     pub action: Capability,
@@ -43,13 +44,23 @@ pub(super) fn rules() -> &'static [Rule] {
 
 /// The first rule of the list that matches.
 pub(super) fn first_match(target: &Target<'_>) -> Option<&'static Rule> {
+    first_of(target, |_| true)
+}
+
+/// The first that closes a file to commands. No file tool has any business inside a repository, but git does; what
+/// chooses programs there is listed apart.
+pub(super) fn first_for_commands(target: &Target<'_>) -> Option<&'static Rule> {
+    first_of(target, |rule| !matches!(rule.resource().as_str(), ".git" | "git~1"))
+}
+
+fn first_of(target: &Target<'_>, is_wanted: impl Fn(&Rule) -> bool) -> Option<&'static Rule> {
     let path = target.path()?;
     let action = target.action()?;
     let (_, screen) = SCREENS.iter().find(|(known, _)| *known == action)?;
     if !screen.suspects(path) {
         return None;
     }
-    RULES.iter().find(|rule| rule.matches(target))
+    RULES.iter().find(|rule| is_wanted(rule) && rule.matches(target))
 }
 
 /// Why the rule's files are protected, if it is a rule of the list.
@@ -111,6 +122,10 @@ mod tests {
             "src/../.git/config",
             "/home/u/work/.git/config",
             ".git::$INDEX_ALLOCATION/config",
+            ".git/commondir",
+            ".git/modules/a/config",
+            ".git/modules/a/b/modules/c/hooks/post-checkout",
+            "sub/.git/worktrees/w/commondir",
             "GIT~1/config",
             ".gitmodules",
             ".bashrc",

@@ -7,12 +7,13 @@ pub(crate) use self::journaled::Journaled;
 
 use self::judged::Judged;
 use super::{
-    Entries, File, Kind, Lock, Marked, OuterRules, PendingKind, ReadSeek, ScanOptions, Scanned, Staged, Stat,
-    Surveyor, Visit, Workspace, WorkspacePath, Written,
+    Entries, File, Kind, Lock, OuterRules, PendingKind, ReadSeek, ScanOptions, Scanned, Staged, Stat,
+    Surveyed, Surveyor, Visit, Workspace, WorkspacePath, Written,
 };
 use crate::capability::Capability;
 use crate::error::ToolError;
 use crate::future::BoxFuture;
+use crate::policy::{Closed, FileRules};
 use std::collections::BTreeSet;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -29,8 +30,17 @@ pub trait Guard: Send + Sync {
     /// Whether a command that the call starts may do this to the file: only what the policy allows without a question.
     fn is_open_to_commands(&self, action: Capability, name: &str) -> bool;
 
-    /// Whether a rule or a person may have opened a protected file: only then is each asked for.
-    fn may_open_protected(&self) -> bool;
+    /// Whether a rule or a person has opened the file, and not merely the capability.
+    fn is_opened_by_rule(&self, action: Capability, name: &str) -> bool;
+
+    /// The rules about writing files, for what does not exist yet.
+    fn file_rules(&self) -> Vec<FileRules>;
+
+    /// Why a command may not write the file; none where it may.
+    fn closed_to_commands(&self, name: &str) -> Option<Closed>;
+
+    /// All that the judgement of a name depends on: equal texts judge equally.
+    fn identity(&self) -> String;
 }
 
 /// What a call has touched so far.
@@ -261,7 +271,7 @@ impl Workspace for Bound {
     fn survey<'a>(
         &'a self,
         surveyor: Arc<dyn Surveyor>,
-    ) -> Option<BoxFuture<'a, Result<Vec<Marked>, ToolError>>> {
+    ) -> Option<BoxFuture<'a, Result<Surveyed, ToolError>>> {
         self.inner.survey(surveyor)
     }
 

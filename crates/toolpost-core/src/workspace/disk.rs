@@ -5,6 +5,7 @@
 
 mod change;
 mod explain;
+mod git;
 mod keep;
 mod lock;
 mod look;
@@ -14,6 +15,7 @@ mod scan;
 mod stage;
 mod survey;
 
+pub use git::linked_repository;
 pub use lock::Locks;
 
 use self::explain::{Doing, explain};
@@ -22,8 +24,8 @@ use self::roots::{Failure, Roots};
 use super::place::{Place, RootName};
 use super::turns::Turns;
 use super::{
-    Entries, File, Lock, Marked, OuterRules, ScanOptions, Scanned, Staged, Stat, Surveyor, Visit, Workspace,
-    WorkspacePath, Written,
+    Entries, File, Lock, OuterRules, ScanOptions, Scanned, Staged, Stat, Surveyed, Surveyor, Visit,
+    Workspace, WorkspacePath, Written,
 };
 use crate::error::{Code, ToolError};
 use crate::future::BoxFuture;
@@ -54,6 +56,8 @@ pub struct Disk {
     roots: Arc<Roots>,
     locks: Option<Locks>,
     excludes: Excludes,
+    /// What surveys have seen, for the next one.
+    remembered: Arc<survey::Remembered>,
 }
 
 impl Disk {
@@ -93,7 +97,12 @@ impl Disk {
                 "a workspace needs a folder; give one with `--workspace DIR`",
             ));
         }
-        Ok(Disk { roots: Arc::new(opened), locks: None, excludes: Excludes::default() })
+        Ok(Disk {
+            roots: Arc::new(opened),
+            locks: None,
+            excludes: Excludes::default(),
+            remembered: Arc::default(),
+        })
     }
 
     /// Takes turns with other processes too, by lock files in the directory given.
@@ -236,11 +245,9 @@ impl Workspace for Disk {
     fn survey<'a>(
         &'a self,
         surveyor: Arc<dyn Surveyor>,
-    ) -> Option<BoxFuture<'a, Result<Vec<Marked>, ToolError>>> {
-        let root = WorkspacePath::new(".");
-        Some(Box::pin(async move {
-            self.run(&root, Doing::Reading, move |roots, _| survey::survey(roots, surveyor.as_ref())).await
-        }))
+    ) -> Option<BoxFuture<'a, Result<Surveyed, ToolError>>> {
+        let (roots, remembered) = (Arc::clone(&self.roots), Arc::clone(&self.remembered));
+        Some(Box::pin(looking(move || survey::survey(&roots, surveyor.as_ref(), &remembered))))
     }
 
     fn outer_rules<'a>(&'a self, root: &'a str) -> BoxFuture<'a, OuterRules> {

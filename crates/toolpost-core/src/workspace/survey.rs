@@ -1,5 +1,8 @@
 //! Which files of a disk a command may not see or change: asked of every name, for the kernel to enforce.
 
+use super::Kind;
+use std::path::PathBuf;
+
 /// What a command may do with a file or folder, and everything in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mark {
@@ -13,18 +16,35 @@ pub enum Mark {
 
 /// Marks names. Implemented by the context of a call; called by [`Workspace::survey`](super::Workspace::survey).
 pub trait Surveyor: Send + Sync {
-    /// The mark of a display name.
-    fn mark(&self, name: &str) -> Mark;
+    /// The mark of what has this display name.
+    fn mark(&self, name: &str, kind: Kind) -> Mark;
+
+    /// The mark of a file that inherits one: something marked leads to it, or git runs it. A rule of the user's that
+    /// opens the file goes before.
+    fn inherited(&self, name: &str, mark: Mark) -> Mark;
 
     /// Whether sockets are hidden, whatever their names.
     fn hides_sockets(&self) -> bool;
+
+    /// All that its marks depend on: surveyors of equal identity give equal marks.
+    fn identity(&self) -> String;
+}
+
+/// What a survey has found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Surveyed {
+    /// What exists and is not free, each folder before what is in it.
+    pub marked: Vec<Marked>,
+    /// Paths inside the roots at which nothing exists and which something protected names: what is created there would
+    /// be run or read in its place. Absolute, sorted.
+    pub missing: Vec<PathBuf>,
 }
 
 /// A file or folder that is not free, by its absolute path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Marked {
     /// Where it is.
-    pub path: String,
+    pub path: PathBuf,
     /// What a command may do with it.
     pub mark: Mark,
 }

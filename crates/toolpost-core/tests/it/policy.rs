@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "what the tests share is test code too")]
 
+mod commands;
 mod decisions;
 mod files;
 mod imports;

@@ -211,7 +211,7 @@ fn below(folder: &str, access: Access) -> Access {
 pub(super) enum Failure {
     Process(Error),
     /// The call was ended before the command was.
-    Cancelled(Shown, Ended),
+    Cancelled(Box<(Shown, Ended)>),
 }
 
 /// Runs a command in the foreground, its output within a budget.
@@ -275,7 +275,7 @@ async fn run(
         },
     };
     match is_cancelled {
-        true => Err(Failure::Cancelled(shown, ended)),
+        true => Err(Failure::Cancelled(Box::new((shown, ended)))),
         false => Ok((shown, ended)),
     }
 }
@@ -290,7 +290,8 @@ fn report(
     let (shown, ended) = match done {
         Ok(done) => done,
         Err(Failure::Process(error)) => return Err(explain(&error)),
-        Err(Failure::Cancelled(shown, ended)) => {
+        Err(Failure::Cancelled(ended)) => {
+            let (shown, ended) = *ended;
             let message = notes::with_output("the command was ended, with everything it had started", &shown);
             return Err(details(ToolError::new(Code::Cancelled, message), &shown, &ended));
         }

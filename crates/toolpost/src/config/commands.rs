@@ -4,8 +4,8 @@
 
 use super::env::Environment;
 use super::layers::Values;
-use std::fs;
 use std::path::{Path, PathBuf};
+use toolpost_core::linked_repository;
 use toolpost_process::is_allowed_variable;
 use toolpost_tools::filesystem::{Formatter, Helper};
 use toolpost_tools::shell;
@@ -80,22 +80,6 @@ const SECRETS: &[&str] = &[
     ".config/git/credentials",
 ];
 
-/// The repository that a working tree of git belongs to, where it lies elsewhere: commands may look things up in it.
-///
-/// The tree's own word is not enough, as anybody can write that; the repository must name the tree as well.
-fn repository_of(root: &Path) -> Option<PathBuf> {
-    let link = root.join(".git");
-    let text = fs::read_to_string(&link).ok()?;
-    let own = PathBuf::from(text.strip_prefix("gitdir:")?.trim());
-    let named = fs::read_to_string(own.join("gitdir")).ok()?;
-    if Path::new(named.trim()).canonicalize().ok()? != link.canonicalize().ok()? {
-        return None;
-    }
-    let common = own.join(fs::read_to_string(own.join("commondir")).ok()?.trim()).canonicalize().ok()?;
-    let is_repository = common.join("HEAD").is_file() && common.join("objects").is_dir();
-    is_repository.then_some(common)
-}
-
 /// The settings of the shell pack.
 pub(super) fn settings(values: &Values, environment: &Environment, roots: &[PathBuf]) -> shell::Settings {
     let named = |name: &str| values.environment.iter().any(|wanted| wanted.value == name);
@@ -115,7 +99,7 @@ pub(super) fn settings(values: &Values, environment: &Environment, roots: &[Path
     let variable = |name: &&str| environment.variables.get(*name).map(PathBuf::from);
     readable.extend(TOOLCHAINS.iter().filter_map(variable));
     readable.extend(below_home(IN_HOME));
-    readable.extend(roots.iter().filter_map(|root| repository_of(root)));
+    readable.extend(roots.iter().filter_map(|root| linked_repository(root)));
     let path = environment.variables.get("PATH").map_or("", String::as_str);
     readable.extend(path.split(':').map(PathBuf::from));
     let mut hidden = below_home(SECRETS);

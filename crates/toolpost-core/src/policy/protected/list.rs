@@ -1,6 +1,7 @@
 //! The rows of the protected list, with the reason that each group shares. How they match is told in `protected.rs`.
 
 const GIT: &str = "git runs what it names";
+const GIT_PLACES: &str = "git takes its configuration, hooks or objects from where it points";
 const SHELL: &str = "a shell runs it when it starts";
 const HOSTS: &str = "an agent host starts what it names, or takes its permissions from it";
 const OWN: &str = "toolpost takes its own rules, servers and agents from it";
@@ -17,14 +18,37 @@ pub(super) const WRITES: &[(&str, &[&str])] = &[
         &[
             ".git/hooks",
             ".git/config",
+            ".git/config.worktree",
+            ".git/info/attributes",
+            ".git/modules/**/config",
+            ".git/modules/**/config.worktree",
+            ".git/modules/**/hooks",
+            ".git/modules/**/info/attributes",
+            ".git/worktrees/**/config",
+            ".git/worktrees/**/config.worktree",
+            ".git/worktrees/**/hooks",
+            ".git/worktrees/**/info/attributes",
             ".gitmodules",
-            ".git",
-            "git~1",
-            ".gitconfig",
-            ".config/git",
-            ".githooks",
         ],
     ),
+    (
+        GIT_PLACES,
+        &[
+            ".git/commondir",
+            ".git/objects/info/alternates",
+            ".git/objects/info/http-alternates",
+            ".git/modules/**/commondir",
+            ".git/modules/**/gitdir",
+            ".git/modules/**/objects/info/alternates",
+            ".git/modules/**/objects/info/http-alternates",
+            ".git/worktrees/**/commondir",
+            ".git/worktrees/**/gitdir",
+            ".git/worktrees/**/objects/info/alternates",
+            ".git/worktrees/**/objects/info/http-alternates",
+        ],
+    ),
+    // The rest of a repository. Commands may change it, since git does; no other tool should.
+    (GIT, &[".git", "git~1", ".gitconfig", ".config/git", ".githooks"]),
     (
         SHELL,
         &[

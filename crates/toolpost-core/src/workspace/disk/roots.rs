@@ -7,6 +7,7 @@ use crate::workspace::place::{Place, RootName, fold};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, Stat, fstat, openat2, readlinkat};
 use rustix::io::Errno;
+use std::ffi::OsStr;
 use std::os::fd::AsRawFd;
 
 /// As many links as Linux itself follows.
@@ -101,7 +102,7 @@ impl Roots {
     }
 
     fn beneath(&self, place: &Place, flags: OFlags, more: ResolveFlags) -> Result<OwnedFd, Errno> {
-        beneath(&self.handles[place.root], &place.below(), flags, more)
+        beneath(&self.handles[place.root], place.below(), flags, more)
     }
 
     /// Follows every link by hand. Missing names at the end are fine, a link to nothing is not.
@@ -245,13 +246,13 @@ fn missing(
 /// `openat2` beneath a folder handle, again where a rename elsewhere disturbed it.
 pub(super) fn beneath(
     folder: impl AsFd,
-    path: &str,
+    path: impl AsRef<OsStr>,
     flags: OFlags,
     more: ResolveFlags,
 ) -> Result<OwnedFd, Errno> {
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS | more;
     for _ in 0..MOST_TRIES {
-        match openat2(folder.as_fd(), path, flags | OFlags::CLOEXEC, Mode::empty(), resolve) {
+        match openat2(folder.as_fd(), path.as_ref(), flags | OFlags::CLOEXEC, Mode::empty(), resolve) {
             Err(Errno::AGAIN | Errno::INTR) => std::thread::yield_now(),
             other => return other,
         }

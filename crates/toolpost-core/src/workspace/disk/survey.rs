@@ -1,91 +1,138 @@
 //! Goes through every folder of the roots for names that a command may not have.
+//!
+//! What a survey has found is remembered, folder by folder, and used again where the folder is as it was: see
+//! `remembered.rs`. What cannot be looked into is hidden whole. Any other failure to look refuses the call.
 
-use super::look::READ;
-use super::roots::{Failure, Roots};
-use crate::workspace::place::Place;
-use crate::workspace::{Mark, Marked, Surveyor, WorkspacePath};
-use rustix::fd::OwnedFd;
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat};
+mod git;
+mod links;
+mod remembered;
+#[cfg(test)]
+mod tests;
+mod walk;
 
-/// Folders deeper than this are hidden whole: nobody has such, and every level holds a descriptor.
-const DEEPEST: usize = 200;
+pub(super) use remembered::Remembered;
+
+use super::roots::Roots;
+use crate::error::{Code, ToolError};
+use crate::workspace::{Mark, Marked, Surveyed, Surveyor};
+use links::Links;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use walk::{Found, Stopped};
+
+/// How often a survey starts again because folders were replaced under it.
+const MOST_TRIES: usize = 16;
 
 /// What is locked or hidden below the roots, each folder before what is in it.
-pub(super) fn survey(roots: &Roots, surveyor: &dyn Surveyor) -> Result<Vec<Marked>, Failure> {
-    let mut found = Vec::new();
-    for root in &roots.names {
-        let place = Place::parse(&WorkspacePath::new(root.path.as_str()), &roots.names)
-            .map_err(|_| Failure::NotAFolder)?;
-        let handle = roots.open(&place, READ | OFlags::DIRECTORY)?;
-        let display = place.display(&roots.names);
-        let name = if display == "." { String::new() } else { display };
-        let mut survey = Survey { surveyor, found: &mut found };
-        survey.folder(handle, &root.path, &name, Mark::Free, 0)?;
+pub(super) fn survey(
+    roots: &Roots,
+    surveyor: &dyn Surveyor,
+    remembered: &Remembered,
+) -> Result<Surveyed, ToolError> {
+    let mut at = PathBuf::new();
+    for _ in 0..MOST_TRIES {
+        match remembered.walk(roots, surveyor) {
+            Ok(found) => return Ok(Survey::new(roots, surveyor).finish(found)),
+            Err(Stopped::Replaced(path)) => at = path,
+            Err(Stopped::Failed(path, errno)) => return Err(failed(&path, &errno.to_string())),
+        }
+        std::thread::yield_now();
     }
-    Ok(found)
+    Err(failed(&at, "it is replaced again and again").retryable())
 }
 
+fn failed(path: &Path, why: &str) -> ToolError {
+    let path = path.display().to_string();
+    ToolError::new(
+        Code::ReadError,
+        format!(
+            "no command is run: `{path}` cannot be looked through for protected files ({why}); try again, or check the \
+             folder"
+        ),
+    )
+    .with("path", path)
+}
+
+/// What is found beyond the names: where protected links lead, and what git runs.
 struct Survey<'a> {
+    roots: &'a Roots,
     surveyor: &'a dyn Surveyor,
-    found: &'a mut Vec<Marked>,
+    marks: BTreeMap<PathBuf, Mark>,
+    missing: BTreeSet<PathBuf>,
 }
 
-impl Survey<'_> {
-    fn folder(
-        &mut self,
-        handle: OwnedFd,
-        path: &str,
-        name: &str,
-        above: Mark,
-        depth: usize,
-    ) -> Result<(), Failure> {
-        let mut folders = Vec::new();
-        // One text for all names of the folder: there may be a million.
-        let mut own = match name {
-            "" => String::new(),
-            name => format!("{name}/"),
-        };
-        let length = own.len();
-        let mut listing = Dir::new(handle)?;
-        while let Some(entry) = listing.read() {
-            let entry = entry?;
-            let bytes = entry.file_name().to_bytes();
-            if matches!(bytes, b"." | b"..") {
-                continue;
+impl<'a> Survey<'a> {
+    fn new(roots: &'a Roots, surveyor: &'a dyn Surveyor) -> Survey<'a> {
+        Survey { roots, surveyor, marks: BTreeMap::new(), missing: BTreeSet::new() }
+    }
+
+    fn finish(mut self, found: Found) -> Surveyed {
+        for marked in found.marked {
+            self.add(marked.path, marked.mark);
+        }
+        for (link, mark) in found.links {
+            self.inherit(&link, mark);
+        }
+        git::protect(&mut self, &found.repositories);
+        let mut marked: Vec<Marked> = Vec::with_capacity(self.marks.len());
+        let mut above: Vec<(PathBuf, Mark)> = Vec::new();
+        // In the order of a map, everything inside a folder follows the folder.
+        for (path, mark) in self.marks {
+            while above.last().is_some_and(|(folder, _)| !path.starts_with(folder)) {
+                above.pop();
             }
-            let kind = match entry.file_type() {
-                FileType::Unknown => {
-                    let stat = statat(listing.fd()?, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW);
-                    stat.map_or(FileType::Unknown, |stat| FileType::from_raw_mode(stat.st_mode))
-                }
-                known => known,
-            };
-            // A name that is not UTF-8 cannot be said in a rule; judged by what can be shown of it.
-            let last = entry.file_name().to_string_lossy();
-            own.truncate(length);
-            own.push_str(&last);
-            let mark = match kind {
-                FileType::Socket if self.surveyor.hides_sockets() => Mark::Hidden,
-                _ => self.surveyor.mark(&own),
-            };
-            let is_folder = kind == FileType::Directory;
-            let mark = if is_folder && depth == DEEPEST { Mark::Hidden } else { mark };
-            let whole = || format!("{}/{last}", path.trim_end_matches('/'));
-            if mark > above {
-                self.found.push(Marked { path: whole(), mark });
-            }
-            if is_folder && mark != Mark::Hidden {
-                folders.push((entry.file_name().to_owned(), whole(), own.clone(), mark.max(above)));
+            if above.last().is_none_or(|(_, known)| mark > *known) {
+                above.push((path.clone(), mark));
+                marked.push(Marked { path, mark });
             }
         }
-        for (last, path, name, mark) in folders {
-            let flags = READ | OFlags::DIRECTORY | OFlags::NOFOLLOW;
-            match openat(listing.fd()?, &last, flags, Mode::empty()) {
-                Ok(handle) => self.folder(handle, &path, &name, mark, depth + 1)?,
-                // What cannot be opened by us cannot be opened by the command either.
-                Err(_) => continue,
-            }
+        Surveyed { marked, missing: self.missing.into_iter().collect() }
+    }
+
+    fn add(&mut self, path: PathBuf, mark: Mark) {
+        let known = self.marks.entry(path).or_insert(mark);
+        *known = (*known).max(mark);
+    }
+
+    /// Marks what a path leads to, and the links on the way.
+    fn inherit(&mut self, path: &Path, mark: Mark) {
+        let Links { links, end, is_there } = links::follow(path);
+        for link in links {
+            self.inherit_one(link, mark);
         }
-        Ok(())
+        match is_there {
+            true => self.inherit_one(end, mark),
+            false => self.close(end),
+        }
+    }
+
+    fn inherit_one(&mut self, path: PathBuf, mark: Mark) {
+        let Some(name) = self.name(&path) else { return };
+        // A root is the workspace itself: to hide it would leave nothing, and all its names are judged.
+        let is_root = self.roots.names.iter().any(|root| Path::new(&root.path) == path);
+        let mark = self.surveyor.inherited(&name, mark);
+        if !is_root && mark != Mark::Free {
+            self.add(path, mark);
+        }
+    }
+
+    /// Nothing is to be created here.
+    fn close(&mut self, path: PathBuf) {
+        if self.name(&path).is_some() {
+            self.missing.insert(path);
+        }
+    }
+
+    /// The display name of an absolute path below a root; none outside.
+    fn name(&self, path: &Path) -> Option<String> {
+        let inside =
+            |root: &str| path.strip_prefix(root).ok().map(|inside| inside.to_string_lossy().into_owned());
+        let (index, inside) = self
+            .roots
+            .names
+            .iter()
+            .enumerate()
+            .find_map(|(index, root)| Some((index, inside(&root.path)?)))?;
+        Some(if index == 0 { inside } else { path.to_string_lossy().into_owned() })
     }
 }

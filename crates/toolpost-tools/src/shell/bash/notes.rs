@@ -2,8 +2,13 @@
 
 use super::Args;
 use crate::shell::output::Shown;
+use std::path::{Path, PathBuf};
+use toolpost_core::policy::Closed;
 use toolpost_core::{Capability, Context};
 use toolpost_process::{Ended, Exit};
+
+/// Maximum number of refused names, and of names that appeared, that are shown one by one.
+const MOST_NAMES: usize = 5;
 
 /// Names for the signals that people know by name.
 const SIGNALS: &[(i32, &str)] = &[
@@ -72,6 +77,7 @@ pub(super) fn told(ctx: &Context, args: &Args, shown: &Shown, ended: &Ended, san
     if ended.survivor_count > 0 {
         notes.push(left_behind(ctx, ended));
     }
+    notes.extend(closed_names(ended, |path| ctx.closed_to_commands(path)));
     if ended.exit != Exit::Code(0) {
         notes.extend(hints(ctx, args, &shown.text, sandbox));
     }
@@ -107,6 +113,39 @@ fn left_behind(ctx: &Context, ended: &Ended) -> String {
         named.join(", "),
         ctx.spelled("background", true)
     )
+}
+
+/// Names that the command may not create: those it was refused, and those that exist now all the same.
+fn closed_names(ended: &Ended, closed: impl Fn(&Path) -> (String, Closed)) -> Vec<String> {
+    let refused = ended.refused.iter().take(MOST_NAMES).map(|path| {
+        let (name, Closed { why, remedy }) = closed(path);
+        format!("`{}` was refused: {why}; {remedy}", plain(&name))
+    });
+    let appeared = ended.appeared.iter().take(MOST_NAMES).map(|path| {
+        let (name, Closed { why, .. }) = closed(path);
+        format!(
+            "`{}` exists now; it did not when the command started. Commands may not create it ({why}). It was left \
+             where it is; look at it before anything uses it",
+            plain(&name)
+        )
+    });
+    let more = |names: &[PathBuf], what: &str| {
+        let count = names.len().saturating_sub(MOST_NAMES);
+        (count > 0).then(|| format!("{count} more names {what}"))
+    };
+    refused
+        .chain(more(&ended.refused, "were refused"))
+        .chain(appeared)
+        .chain(more(&ended.appeared, "exist now and did not when the command started"))
+        .collect()
+}
+
+/// A name on one line, whatever is in it.
+fn plain(name: &str) -> String {
+    match name.chars().any(char::is_control) {
+        true => name.escape_debug().to_string(),
+        false => name.to_owned(),
+    }
 }
 
 /// What may have been in the way of a command that failed.
@@ -158,5 +197,40 @@ pub(super) fn time(milliseconds: u64) -> String {
     match milliseconds {
         ..1000 => format!("{milliseconds} ms"),
         _ => format!("{} s", milliseconds as f64 / 1000.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+    use toolpost_process::Why;
+
+    #[test]
+    fn names_that_may_not_be_created_are_reported() {
+        let paths = |names: &[&str]| names.iter().map(PathBuf::from).collect();
+        let ended = Ended {
+            exit: Exit::Code(0),
+            why: Why::Exited,
+            survivors: Vec::new(),
+            survivor_count: 0,
+            wall: Duration::ZERO,
+            cpu: Duration::ZERO,
+            peak_memory: 0,
+            refused: paths(&["/w/a\nb", "/w/1", "/w/2", "/w/3", "/w/4", "/w/5", "/w/6"]),
+            appeared: paths(&["/w/.envrc"]),
+        };
+        let notes = closed_names(&ended, |path| {
+            let name = path.strip_prefix("/w").unwrap().to_str().unwrap().to_owned();
+            (name, Closed { why: "the rule".into(), remedy: "change it".into() })
+        });
+        assert_eq!(notes.len(), 7, "{notes:?}");
+        assert_eq!(notes[0], r"`a\nb` was refused: the rule; change it");
+        assert_eq!(notes[5], "2 more names were refused");
+        assert!(
+            notes[6].starts_with("`.envrc` exists now; it did not when the command started."),
+            "{}",
+            notes[6]
+        );
     }
 }

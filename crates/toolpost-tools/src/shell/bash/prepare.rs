@@ -4,8 +4,9 @@ use super::{Args, plain};
 use crate::shell::{Confinement, Settings};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use toolpost_core::policy::{Effect, FilePattern, FileRule, FileRules};
 use toolpost_core::{Code, Context, Ground, Kind, Mark, Reach, ToolError, WorkspacePath};
-use toolpost_process::{Command, Error, Limits, Sandbox};
+use toolpost_process::{Command, Error, FileEffect, Limits, Sandbox};
 
 /// Between the polite and the hard end of a command.
 const GRACE: Duration = Duration::from_millis(500);
@@ -108,12 +109,13 @@ pub(crate) fn view_of(ground: &Ground) -> Sandbox {
     let roots = ground.roots.iter().map(PathBuf::from);
     let marked = |mark: Mark| {
         let wanted = ground.marked.iter().filter(move |marked| marked.mark == mark);
-        wanted.map(|marked| PathBuf::from(&marked.path))
+        wanted.map(|marked| marked.path.clone())
     };
     let mut sandbox = Sandbox {
         locked: marked(Mark::Locked).collect(),
         hidden: marked(Mark::Hidden).collect(),
         reserved: ground.reserved.clone(),
+        rules: ground.rules.iter().map(rules_of).collect(),
         network: ground.has_network,
         ..Sandbox::default()
     };
@@ -122,6 +124,26 @@ pub(crate) fn view_of(ground: &Ground) -> Sandbox {
         false => sandbox.readable.extend(roots),
     }
     sandbox
+}
+
+/// The user's rules in the sandbox's own words.
+fn rules_of(set: &FileRules) -> toolpost_process::FileRules {
+    let rule = |rule: &FileRule| toolpost_process::FileRule {
+        effect: match rule.effect {
+            Effect::Allow => FileEffect::Open,
+            Effect::Ask => FileEffect::Ask,
+            Effect::Deny => FileEffect::Deny,
+        },
+        pattern: match rule.pattern.clone() {
+            FilePattern::Everything => toolpost_process::FilePattern::Everything,
+            FilePattern::Name(name) => toolpost_process::FilePattern::Name(name),
+            FilePattern::Exact(path) => toolpost_process::FilePattern::Exact(path),
+            FilePattern::Inside(folder) => toolpost_process::FilePattern::Inside(folder),
+            FilePattern::Glob { glob, inside } => toolpost_process::FilePattern::Glob { glob, inside },
+        },
+    };
+    let layers = set.layers.iter().map(|layer| layer.iter().map(rule).collect());
+    toolpost_process::FileRules { layers: layers.collect() }
 }
 
 /// The sandbox that the policy implies, with the host's toolchains.

@@ -1,0 +1,214 @@
+//! What the policy leaves to a command that a tool starts: nobody can be asked while it runs, so that what would ask is
+//! closed.
+//!
+//! Rules that name a tool are about its commands; files are a matter of rules about files. What exists is judged here
+//! by name. What does not exist yet is judged by the sandbox, which gets the rules as plain values.
+
+use super::decision;
+use super::effect::{Effect, Layer, Origin};
+use super::judge::{Cause, Part};
+use super::protected;
+use super::rule::{Rule, Target};
+use super::{Policy, wildcard};
+use crate::access::{Access, Resource};
+use crate::capability::Capability;
+
+/// The name under which rules are looked up: no tool has it.
+const NO_TOOL: &str = "";
+
+/// The tool that the remedies for a command are written for.
+const SHELL: &str = "bash";
+
+/// Rules about writing files, as one policy of a meet states them. The protected list is not part of them.
+///
+/// Each layer gives the effect of its first matching rule. If any layer denies, the file is closed. Otherwise the first
+/// layer with a match decides. Where none matches, the protected list does.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FileRules {
+    /// The strongest layer first.
+    pub layers: Vec<Vec<FileRule>>,
+}
+
+/// One rule about writing files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileRule {
+    /// What it decides; `Ask` closes the file to commands.
+    pub effect: Effect,
+    /// The files it is about.
+    pub pattern: FilePattern,
+}
+
+/// The files that a rule is about, by display name: relative in the first root, absolute in the others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FilePattern {
+    /// Every file.
+    Everything,
+    /// A name in any folder, and everything inside.
+    Name(String),
+    /// One path, and everything inside.
+    Exact(String),
+    /// Everything inside this folder, not the folder itself.
+    Inside(String),
+    /// A glob in the syntax of `globset`, in which `*` stops at `/`.
+    Glob {
+        /// The glob.
+        glob: String,
+        /// Whether everything below a match counts too.
+        inside: bool,
+    },
+}
+
+impl FilePattern {
+    /// Exactly this path and nothing inside it.
+    pub(crate) fn only(path: &str) -> FilePattern {
+        FilePattern::Glob { glob: wildcard::escape(path), inside: false }
+    }
+}
+
+/// Why a file is closed to commands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Closed {
+    /// The rule or the row of the protected list, in a clause.
+    pub why: String,
+    /// Which flag or rule would open it.
+    pub remedy: String,
+}
+
+impl Policy {
+    /// Whether a command may do this to the file of this display name. `consented` is what a person has agreed to for
+    /// the call: it opens exactly these paths, unless a rule denies them.
+    pub fn is_open_to_commands(&self, action: Capability, name: &str, consented: &[Access]) -> bool {
+        let target = Target::path_of(NO_TOOL, action, name);
+        let is_consented = is_consented(consented, action, name);
+        self.parts.iter().all(|part| match part.decided_by_rules(&target, is_consented) {
+            Some((effect, _)) => effect == Effect::Allow,
+            None => part.granted.has(action) && protected::first_for_commands(&target).is_none(),
+        })
+    }
+
+    /// Whether a rule or a person has opened the file, and not merely the capability.
+    pub(crate) fn is_opened_by_rule(&self, action: Capability, name: &str, consented: &[Access]) -> bool {
+        let target = Target::path_of(NO_TOOL, action, name);
+        let is_consented = is_consented(consented, action, name);
+        let decided = |part: &Part| part.decided_by_rules(&target, is_consented).map(|(effect, _)| effect);
+        self.parts.iter().all(|part| decided(part) == Some(Effect::Allow))
+    }
+
+    /// The rules about writing files, one set for each part of the meet; none where there are no rules.
+    pub fn file_rules(&self, consented: &[Access]) -> Vec<FileRules> {
+        let opened: Vec<FileRule> = consented
+            .iter()
+            .filter(|access| access.action == Capability::Write)
+            .filter_map(|access| match &access.resource {
+                Resource::Path(path) => Some(FilePattern::only(&super::pattern::normal_path(path))),
+                Resource::Command(_) | Resource::Host(_) | Resource::Any => None,
+            })
+            .map(|pattern| FileRule { effect: Effect::Allow, pattern })
+            .collect();
+        let sets: Vec<FileRules> = self.parts.iter().map(|part| part.file_rules(&opened)).collect();
+        if sets.iter().all(|set| set.layers.is_empty()) { Vec::new() } else { sets }
+    }
+
+    /// Why a command may not write the file of this display name; none where it may.
+    pub(crate) fn closed_to_commands(&self, name: &str, consented: &[Access]) -> Option<Closed> {
+        let access = Access::path(Capability::Write, name);
+        let target = Target::new(NO_TOOL, Some(&access));
+        let is_consented = is_consented(consented, Capability::Write, name);
+        self.parts.iter().find_map(|part| {
+            let (effect, cause) = match part.decided_by_rules(&target, is_consented) {
+                Some((Effect::Allow, _)) => return None,
+                Some((effect, Some(rule))) => (effect, Cause::Rule(rule.clone())),
+                Some((_, None)) => return None,
+                None => match protected::first_for_commands(&target) {
+                    Some(rule) => (Effect::Ask, Cause::Rule(rule.clone())),
+                    None if part.granted.has(Capability::Write) => return None,
+                    None => (Effect::Deny, Cause::Absent),
+                },
+            };
+            let why = match &cause {
+                Cause::Rule(rule) => match protected::why(rule) {
+                    Some(why) => format!("it is protected (`{}`): {why}", rule.resource()),
+                    None => {
+                        let verb = if effect == Effect::Deny { "denies it" } else { "asks first" };
+                        format!("the {} rule `{rule}` ({}) {verb}", rule.origin().layer, rule.origin())
+                    }
+                },
+                _ => "write is not granted".to_owned(),
+            };
+            Some(Closed { why, remedy: decision::remedy(SHELL, Some(&access), &cause) })
+        })
+    }
+
+    /// The flag that opens one file to commands.
+    pub(crate) fn opening(name: &str) -> String {
+        let access = Access::path(Capability::Write, name);
+        let origin = Origin::new(Layer::Flags, "", 0);
+        match Rule::exact(Effect::Allow, SHELL, &access, origin) {
+            Some(rule) => format!("allow it with --allow-rule '{}'", rule.to_string().replace('\'', r"'\''")),
+            None => "allow it with a rule".to_owned(),
+        }
+    }
+
+    /// All that the judgement of a name depends on: equal texts judge equally.
+    pub(crate) fn identity(&self, consented: &[Access]) -> String {
+        use std::fmt::Write;
+        let mut text = String::new();
+        for part in self.parts.iter() {
+            let _ = writeln!(text, "{}/{}", part.granted, part.askable);
+            for (layer, rules) in part.layers.iter().enumerate() {
+                for rule in rules.iter() {
+                    let _ = writeln!(text, "{layer} {} {rule}", rule.effect());
+                }
+            }
+        }
+        for access in consented {
+            let _ = writeln!(text, "{access:?}");
+        }
+        text
+    }
+}
+
+impl Part {
+    /// What the rules of users and projects say; none where no rule matches. A consent has no rule.
+    fn decided_by_rules(&self, target: &Target<'_>, is_consented: bool) -> Option<(Effect, Option<&Rule>)> {
+        let mut strongest = is_consented.then_some((Effect::Allow, None));
+        for (layer, rules) in Layer::ALL.into_iter().zip(&self.layers) {
+            let is_relevant = |rule: &&Rule| is_relevant(layer, rule);
+            let Some(rule) = rules.iter().filter(is_relevant).find(|rule| rule.matches(target)) else {
+                continue;
+            };
+            if rule.effect() == Effect::Deny {
+                return Some((Effect::Deny, Some(rule)));
+            }
+            strongest = strongest.or(Some((rule.effect(), Some(rule))));
+        }
+        strongest
+    }
+
+    fn file_rules(&self, opened: &[FileRule]) -> FileRules {
+        let own = Layer::ALL.into_iter().zip(&self.layers).map(|(layer, rules)| {
+            rules
+                .iter()
+                .filter(|rule| is_relevant(layer, rule))
+                .filter(|rule| rule.action().matches(NO_TOOL, Some(Capability::Write)))
+                .map(|rule| FileRule { effect: rule.effect(), pattern: rule.resource().files() })
+                .collect()
+        });
+        let layers = std::iter::once(opened.to_vec()).chain(own).filter(|rules| !rules.is_empty());
+        FileRules { layers: layers.collect() }
+    }
+}
+
+/// The built-in layer opens nothing: there, the protected list comes first.
+fn is_relevant(layer: Layer, rule: &Rule) -> bool {
+    layer != Layer::BuiltIn || rule.effect() != Effect::Allow
+}
+
+fn is_consented(consented: &[Access], action: Capability, name: &str) -> bool {
+    consented.iter().any(|access| match &access.resource {
+        Resource::Path(path) => {
+            access.action == action && super::pattern::normal_path(path) == super::pattern::normal_path(name)
+        }
+        Resource::Command(_) | Resource::Host(_) | Resource::Any => false,
+    })
+}

@@ -1,0 +1,194 @@
+//! Guarantee 39: after a command in the sandbox, git outside runs nothing that the command planted.
+
+use super::{CANARY, User};
+use std::path::Path;
+
+/// What a planted program leaves behind.
+const PLANTED: &str = "PLANTED";
+
+/// What people run all day.
+const COMMANDS: &[&[&str]] = &[
+    &["status"],
+    &["log", "-p", "--oneline"],
+    &["diff"],
+    &["commit", "--allow-empty", "-m", "x"],
+    &["checkout", "-q", "."],
+];
+
+fn git(user: &User, folder: &str, args: &[&str]) {
+    let done = user.git(folder, args);
+    assert!(done.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&done.stderr));
+}
+
+/// A repository, a worktree of it, and one with a submodule in a submodule.
+fn repositories(user: &User) {
+    std::fs::remove_dir_all(user.home.path("repo/.git")).unwrap();
+    for name in ["inner", "middle", "outer"] {
+        user.home.write(&format!("{name}/file.txt"), "one\n");
+    }
+    user.settle();
+    for (name, below) in [("inner", None), ("middle", Some("inner")), ("outer", Some("middle"))] {
+        git(user, name, &["init", "-q", "-b", "main"]);
+        git(user, name, &["add", "."]);
+        git(user, name, &["commit", "-q", "-m", "one"]);
+        if let Some(below) = below {
+            git(user, name, &["submodule", "--quiet", "add", &format!("../{below}"), below]);
+            git(user, name, &["commit", "-q", "-m", "two"]);
+        }
+    }
+    std::fs::remove_dir_all(user.home.path("repo")).unwrap();
+    let from = user.home.path("outer");
+    git(user, "", &["clone", "-q", "--recurse-submodules", from.to_str().unwrap(), "repo"]);
+    git(user, "repo", &["worktree", "add", "-q", "tree", "-b", "side"]);
+}
+
+#[test]
+fn git_itself_works_in_the_sandbox() {
+    for user in User::all() {
+        repositories(&user);
+        let git = "git -c user.name=U -c user.email=u@example.com";
+        for line in [
+            "git status --short".to_owned(),
+            format!("echo two >> file.txt && git add file.txt && {git} commit -q -m three"),
+            "git branch topic && git checkout -q topic && git checkout -q main".to_owned(),
+            format!(
+                "echo three >> file.txt && {git} stash -q && {git} stash pop -q && git checkout -q file.txt"
+            ),
+            format!("git checkout -q topic && {git} commit -q --allow-empty -m four && {git} rebase -q main"),
+            "git log --oneline && git diff HEAD~1".to_owned(),
+            "cd middle && git status --short && git log --oneline && git branch topic".to_owned(),
+            format!("cd middle/inner && echo x >> file.txt && git add . && {git} commit -q -m five"),
+            format!("cd tree && echo x >> file.txt && git add . && {git} commit -q -m six"),
+            "git fetch -q ./middle".to_owned(),
+        ] {
+            let done = user.bash(&line);
+            assert_eq!(done.code, Some(0), "{}: {line}: {}", user.name(), done.text);
+        }
+    }
+}
+
+#[test]
+fn guarantee_39_nothing_is_planted_in_gits_own_files() {
+    for user in User::all() {
+        repositories(&user);
+        let mark = user.home.path(PLANTED);
+        let mark = mark.to_str().unwrap();
+        let config = format!("[core]\\n\\tfsmonitor = touch {mark};false\\n\\tpager = touch {mark}\\n");
+        let script = format!("#!/bin/sh\\ntouch {mark}\\n");
+        for folder in
+            [".git", ".git/modules/middle", ".git/modules/middle/modules/inner", ".git/worktrees/tree"]
+        {
+            for line in [
+                format!("printf '{config}' >> {folder}/config"),
+                format!("printf '{config}' > {folder}/config.worktree"),
+                format!("printf '{config}' > new; mv -f new {folder}/config"),
+                format!(
+                    "mkdir -p {folder}/hooks; printf '{script}' > {folder}/hooks/post-checkout; chmod +x {folder}/hooks/*"
+                ),
+                format!("printf '{script}' > x; chmod +x x; mv x {folder}/hooks/post-commit"),
+                format!(
+                    "mkdir forged; printf '{config}' > forged/config; echo $PWD/forged > {folder}/commondir"
+                ),
+                format!("rm -rf {folder}/hooks; ln -s $PWD/forged {folder}/hooks"),
+                format!("echo '* filter=x' > {folder}/info/attributes"),
+                format!(
+                    "mv {folder} {folder}-old; cp -r {folder}-old {folder}; printf '{config}' >> {folder}/config"
+                ),
+            ] {
+                user.bash(&line);
+            }
+        }
+        for pointer in ["middle/.git", "middle/inner/.git", "tree/.git"] {
+            for line in [
+                format!(
+                    "cp -r .git forged2; printf '{config}' >> forged2/config; echo gitdir: $PWD/forged2 > {pointer}"
+                ),
+                format!("echo gitdir: $PWD/forged2 > p; mv -f p {pointer}"),
+                format!("rm -f {pointer}; cp -r forged2 {pointer}"),
+                format!("rm -f {pointer}; ln -s $PWD/forged2 {pointer}"),
+            ] {
+                user.bash(&line);
+            }
+        }
+        for folder in ["repo", "repo/middle", "repo/middle/inner", "repo/tree"] {
+            for command in COMMANDS {
+                user.git(folder, command);
+                assert!(!Path::new(mark).exists(), "{}: git {command:?} in {folder}", user.name());
+            }
+        }
+    }
+}
+
+#[test]
+fn guarantee_39_what_hooks_and_configuration_name_is_protected() {
+    for user in User::all() {
+        repositories(&user);
+        for (name, text) in [
+            ("scripts/lint.sh", "true\n"),
+            ("scripts/clean.py", "pass\n"),
+            ("hooks/pre-commit", "#!/bin/sh\nsh scripts/more.sh\n"),
+            ("scripts/more.sh", "true\n"),
+            (".git/hooks/pre-commit", "#!/bin/sh\n./scripts/lint.sh\nsh scripts/later.sh\n"),
+        ] {
+            user.write(name, text);
+        }
+        user.settle();
+        git(&user, "repo", &["config", "filter.f.clean", "python3 scripts/clean.py"]);
+        git(&user, "repo", &["config", "core.hooksPath", "hooks"]);
+        git(&user, "repo", &["config", "include.path", "../extra.config"]);
+        for (name, exists) in [
+            ("scripts/lint.sh", true),
+            ("scripts/clean.py", true),
+            ("scripts/more.sh", true),
+            ("hooks/pre-commit", true),
+            ("hooks/post-commit", false),
+            ("scripts/later.sh", false),
+            ("extra.config", false),
+        ] {
+            for line in [
+                format!("echo touch x >> {name}"),
+                format!("echo touch x > new; mv -f new {name}"),
+                format!("rm -f {name}; echo touch x > {name}"),
+            ] {
+                let done = user.bash(&line);
+                let is_kept = match exists {
+                    true => user.has(name) && !user.read(name).contains("touch x"),
+                    false => !user.has(name),
+                };
+                assert!(is_kept, "{}: `{line}`: {}", user.name(), done.text);
+            }
+        }
+        let done = user.bash("echo free > scripts/free.sh && echo more >> file.txt");
+        assert_eq!(done.code, Some(0), "{}: {}", user.name(), done.text);
+    }
+}
+
+#[test]
+fn guarantee_39_a_forged_pointer_opens_no_other_repository() {
+    for user in User::all() {
+        repositories(&user);
+        user.home.write("victim/secret.txt", CANARY);
+        user.settle();
+        git(&user, "victim", &["init", "-q"]);
+        git(&user, "victim", &["add", "."]);
+        git(&user, "victim", &["commit", "-q", "-m", CANARY]);
+        std::fs::remove_dir_all(user.home.path("repo/.git")).unwrap();
+        let victim = user.home.path("victim/.git");
+        let top = user.home.path("repo");
+        let (victim, top) = (victim.to_str().unwrap(), top.to_str().unwrap());
+        user.write("forged/worktrees/w/gitdir", &format!("{top}/.git\n"));
+        user.write("forged/worktrees/w/commondir", &format!("{victim}\n"));
+        user.write("forged/worktrees/w/HEAD", "ref: refs/heads/master\n");
+        for pointer in [format!("{top}/forged/worktrees/w"), victim.to_owned()] {
+            user.write(".git", &format!("gitdir: {pointer}\n"));
+            user.settle();
+            let done = user.bash(&format!("cat {victim}/HEAD && echo SEEN; git log; cat {victim}/logs/HEAD"));
+            assert!(
+                !done.text.contains("SEEN") && !done.text.contains(CANARY),
+                "{}: {}",
+                user.name(),
+                done.text
+            );
+        }
+    }
+}
