@@ -183,7 +183,7 @@ def git(*args):
 quiet(os.makedirs, "evil/hooks")
 quiet(os.makedirs, "evil/repo/objects")
 quiet(os.makedirs, "evil/repo/refs")
-for path, text in [("evil/pwn.sh", "#!/bin/sh\necho pwned\n"), ("evil/repo/HEAD", "ref: refs/heads/main\n"),
+for path, text in [("evil/pwn.sh", '#!/bin/sh\necho p"w"ned\n'), ("evil/repo/HEAD", "ref: refs/heads/main\n"),
                    ("evil/more", CONFIG)]:
     fd = quiet(os.open, path, os.O_CREAT | os.O_WRONLY, 0o755)
     if fd is not None:
