@@ -10,7 +10,9 @@ use crate::one_line;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
-use toolpost_core::{Capability, Code, Context, Output, Seen, Spec, Tool, ToolError, WorkspacePath};
+use toolpost_core::{
+    Capability, Code, Context, OldContent, Output, Seen, Spec, Tool, ToolError, WorkspacePath,
+};
 
 /// A file of so many bytes is shown whole where it was not seen before.
 const SHOWN_BYTES: usize = 20_000;
@@ -39,7 +41,7 @@ pub struct Data {
     unchanged: bool,
     /// Bytes written.
     bytes: usize,
-    /// What changed, as a unified diff; absent where the old content is no text or too large.
+    /// What changed, as a unified diff; absent where the old content is no text, too large or not shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     diff: Option<String>,
     /// Lines added.
@@ -80,12 +82,13 @@ impl Tool for Write {
     }
 
     async fn call(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
+        check_size(&args.file_path, args.content.len())?;
         let old = Old::of(ctx, &args.file_path).await?;
         let name = match &old {
             Some(old) => old.name.clone(),
             None => ctx.workspace().name(&args.file_path)?,
         };
-        check_expected(&name, old.as_ref(), args.expected_hash.as_deref())?;
+        check_expected(ctx, &name, old.as_ref(), args.expected_hash.as_deref())?;
         let stale = match args.expected_hash {
             Some(_) => None,
             None => old.as_ref().and_then(|old| unseen(ctx, old)),
@@ -110,26 +113,37 @@ impl Tool for Write {
 /// What is there now.
 struct Old {
     name: String,
-    /// All bytes, or the first ones of a file that is too large to look at.
+    /// All bytes, the first ones of a file that is too large to look at, or none of one that is withheld.
     bytes: Vec<u8>,
     is_whole: bool,
+    /// Why the model may not have the content.
+    withheld: Option<ToolError>,
 }
 
 impl Old {
     async fn of(ctx: &Context, path: &WorkspacePath) -> Result<Option<Old>, ToolError> {
-        let file = match ctx.workspace().open(path).await {
-            Ok(file) => file,
+        let replaced = match ctx.workspace().replaced(path).await {
+            Ok(replaced) => replaced,
             Err(error) if error.code() == Code::FileNotFound => return Ok(None),
             Err(error) => return Err(error),
         };
-        let name = file.stat.name.clone();
+        let name = replaced.stat.name;
+        let file = match replaced.content {
+            OldContent::Readable(file) => file,
+            OldContent::Withheld(why) => {
+                return Ok(Some(Old { name, bytes: Vec::new(), is_whole: false, withheld: Some(why) }));
+            }
+        };
         let is_whole = file.stat.size <= text::MAX_BYTES;
         let bytes = text::head(file, if is_whole { text::MAX_BYTES } else { 64 * 1024 }).await?;
-        Ok(Some(Old { name, bytes, is_whole }))
+        Ok(Some(Old { name, bytes, is_whole, withheld: None }))
     }
 
     /// Its text, unless it is none: then it is replaced as it is.
     fn text(&self) -> Result<Option<Text>, ToolError> {
+        if self.withheld.is_some() {
+            return Ok(None);
+        }
         if !self.is_whole {
             // The sample may end within a character or a line.
             let mut sample = self.bytes.clone();
@@ -144,9 +158,45 @@ impl Old {
     }
 }
 
-fn check_expected(name: &str, old: Option<&Old>, expected: Option<&str>) -> Result<(), ToolError> {
+fn check_size(path: &WorkspacePath, bytes: usize) -> Result<(), ToolError> {
+    match bytes as u64 > text::MAX_BYTES {
+        true => Err(ToolError::new(
+            Code::TooLarge,
+            format!(
+                "the content for `{path}` has {bytes} bytes; at most {} can be written at once: write less, or make \
+                 the file with a command",
+                text::MAX_BYTES
+            ),
+        )
+        .with("size", bytes)),
+        false => Ok(()),
+    }
+}
+
+fn check_expected(
+    ctx: &Context,
+    name: &str,
+    old: Option<&Old>,
+    expected: Option<&str>,
+) -> Result<(), ToolError> {
     match (old, expected) {
         (_, None) => Ok(()),
+        // Whether a hash is right would tell whether a guess is.
+        (Some(Old { withheld: Some(why), .. }), Some(_)) => {
+            let mut error = ToolError::new(
+                why.code(),
+                format!(
+                    "`{}` of `{name}` cannot be compared, because its content may not be known here; leave it out. \
+                     {}",
+                    ctx.spelled("expectedHash", "").split('=').next().unwrap_or_default(),
+                    why.message()
+                ),
+            );
+            for (key, value) in why.details() {
+                error = error.with(key, value.clone());
+            }
+            Err(error)
+        }
         (Some(old), Some(_)) if !old.is_whole => Err(text::too_large(name, old.bytes.len() as u64)),
         (Some(old), expected) => text::check_hash(name, &old.bytes, expected),
         (None, Some(_)) => Err(ToolError::new(
@@ -164,6 +214,14 @@ fn check_expected(name: &str, old: Option<&Old>, expected: Option<&str>) -> Resu
 fn unseen(ctx: &Context, old: &Old) -> Option<(ToolError, Option<String>)> {
     let seen = ctx.extra().get::<Seen>()?;
     let name = &old.name;
+    if let Some(why) = &old.withheld {
+        let message = format!(
+            "`{name}` exists, and what it holds may not be seen here, so it is not overwritten; leave it as it is, or \
+             have its reading allowed: {}",
+            why.message()
+        );
+        return Some((ToolError::new(Code::StaleFile, message).with("path", name.as_str()), None));
+    }
     if !old.is_whole {
         let message =
             format!("`{name}` is too large to have been seen as it is now; delete it first, or edit it");
@@ -193,6 +251,8 @@ struct New {
     path: WorkspacePath,
     bytes: Vec<u8>,
     diff: Diff,
+    /// Why the old content is not shown.
+    withheld: Option<ToolError>,
     data: Data,
 }
 
@@ -230,7 +290,8 @@ impl New {
             line_endings: line_endings.map(str::to_owned),
             path: name,
         };
-        Ok(New { path, bytes, diff, data })
+        let withheld = old.and_then(|old| old.withheld);
+        Ok(New { path, bytes, diff, withheld, data })
     }
 
     fn text(&self, is_dry_run: bool) -> String {
@@ -244,6 +305,9 @@ impl New {
         };
         if let (false, Some(endings)) = (data.unchanged, &data.line_endings) {
             text.push_str(&format!(" (line endings made {} as they were)", endings.to_uppercase()));
+        }
+        if let Some(why) = &self.withheld {
+            text.push_str(&format!("\n(the old content is not shown: {})", why.message()));
         }
         // What a new file holds is what was just given, so only somebody who is asked to agree wants to see it.
         if (!data.created || is_dry_run) && !data.unchanged && data.diff.is_some() {

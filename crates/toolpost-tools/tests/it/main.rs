@@ -30,6 +30,7 @@ mod mutations;
 mod race;
 mod read;
 mod tool_search;
+mod withheld;
 mod write;
 
 use serde_json::{Value, json};
