@@ -3,15 +3,18 @@
 use std::collections::HashSet;
 use toolpost_core::{Code, ToolError};
 
-/// Fails where a new line is nothing but a placeholder that was not there before.
-pub(crate) fn check(name: &str, old: &str, new: &str) -> Result<(), ToolError> {
-    let mut before: Option<HashSet<&str>> = None;
+/// Fails where a new line is nothing but a placeholder that was in none of the old texts.
+pub(crate) fn check(name: &str, old: &[&str], new: &str) -> Result<(), ToolError> {
+    let placeholders: HashSet<&str> =
+        new.lines().filter(|line| is_placeholder(line)).map(str::trim).collect();
+    if placeholders.is_empty() {
+        return Ok(());
+    }
+    // Only they are looked for, so that a large old text costs one pass and no memory.
+    let lines = old.iter().flat_map(|old| old.lines()).map(str::trim);
+    let known: HashSet<&str> = lines.filter(|line| placeholders.contains(line)).collect();
     for (index, line) in new.lines().enumerate() {
-        if !is_placeholder(line) {
-            continue;
-        }
-        let before = before.get_or_insert_with(|| old.lines().map(str::trim).collect());
-        if !before.contains(line.trim()) {
+        if placeholders.contains(line.trim()) && is_placeholder(line) && !known.contains(line.trim()) {
             return Err(ToolError::new(
                 Code::Omission,
                 format!(
@@ -182,8 +185,8 @@ mod tests {
 
     #[test]
     fn what_was_there_may_stay() {
-        assert!(check("a", "x\n// ... existing code ...\n", "// ... existing code ...\ny\n").is_ok());
-        let error = check("a", "x\n", "y\n  // ... existing code ...\n").unwrap_err();
+        assert!(check("a", &["x\n// ... existing code ...\n"], "// ... existing code ...\ny\n").is_ok());
+        let error = check("a", &["x\n"], "y\n  // ... existing code ...\n").unwrap_err();
         assert_eq!(error.code(), Code::Omission);
         assert_eq!(error.details()["line"], 2);
     }

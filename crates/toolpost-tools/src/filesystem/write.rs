@@ -9,13 +9,18 @@ use super::text::{self, Text};
 use crate::one_line;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use similar::{Algorithm, DiffOp, capture_diff_slices};
+use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
+use std::time::{Duration, Instant};
 use toolpost_core::{
     Capability, Code, Context, OldContent, Output, Seen, Spec, Tool, ToolError, WorkspacePath,
 };
 
 /// A file of so many bytes is shown whole where it was not seen before.
 const SHOWN_BYTES: usize = 20_000;
+
+/// Maximum number of lines whose endings are compared one by one, and how long the shortest difference is looked for.
+const MOST_COMPARED_LINES: usize = 200_000;
+const PATIENCE: Duration = Duration::from_millis(500);
 
 /// What the model may ask for.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -263,12 +268,12 @@ impl New {
             None => None,
         };
         let old_text = before.as_ref().map_or("", |before| before.text.as_str());
-        omission::check(&name, old_text, content)?;
+        omission::check(&name, &[old_text], content)?;
         let (bytes, after, line_endings) = match &before {
             Some(before) => {
                 // A mark that the content brings along would be a second one.
                 let content = content.strip_prefix('\u{feff}').unwrap_or(content);
-                let (after, line_endings) = with_endings_of(&before.text, content);
+                let (after, line_endings) = with_endings_of(&name, &before.text, content)?;
                 (before.encode(&after, &name)?, after, line_endings)
             }
             None => (content.as_bytes().to_vec(), content.to_owned(), None),
@@ -319,31 +324,48 @@ impl New {
 }
 
 /// The content with the line endings of the old text, and their name where that changed something.
-fn with_endings_of(old: &str, content: &str) -> (String, Option<&'static str>) {
-    let crlf = old.matches("\r\n").count();
-    let lf = old.matches('\n').count() - crlf;
+fn with_endings_of(
+    name: &str,
+    old: &str,
+    content: &str,
+) -> Result<(String, Option<&'static str>), ToolError> {
+    let crlf = memchr::memmem::find_iter(old.as_bytes(), b"\r\n").count();
+    let lf = memchr::memchr_iter(b'\n', old.as_bytes()).count() - crlf;
     let changed = |text: String, name: &'static str| match text == content {
         true => (text, None),
         false => (text, Some(name)),
     };
-    match (crlf, lf) {
+    Ok(match (crlf, lf) {
         (0, 0) => (content.to_owned(), None),
         (0, _) => changed(content.replace("\r\n", "\n"), "lf"),
         (_, 0) => changed(content.replace("\r\n", "\n").replace('\n', "\r\n"), "crlf"),
         // Of both kinds: who wrote some of each knows them; else every line keeps its own.
         _ if content.contains("\r\n") => (content.to_owned(), None),
-        _ => changed(with_own_endings(old, content), "crlf"),
-    }
+        _ => changed(with_own_endings(name, old, content)?, "crlf"),
+    })
 }
 
-fn with_own_endings(old: &str, content: &str) -> String {
-    let bare = |line: &'_ str| line.trim_end_matches('\n').trim_end_matches('\r').to_owned();
+fn with_own_endings(name: &str, old: &str, content: &str) -> Result<String, ToolError> {
+    let bare = |line: &&'_ str| line.trim_end_matches('\n').trim_end_matches('\r').len();
+    let count = |text: &str| memchr::memchr_iter(b'\n', text.as_bytes()).count();
+    let lines = count(old).max(count(content));
+    if lines > MOST_COMPARED_LINES {
+        return Err(ToolError::new(
+            Code::TooLarge,
+            format!(
+                "`{name}` has line endings of both kinds, and {lines} lines are too many to tell which line has which; \
+                 write the content with the line endings that it is to have, some of them CRLF"
+            ),
+        )
+        .with("lines", lines));
+    }
     let old_lines: Vec<&str> = old.split_inclusive('\n').collect();
     let new_lines: Vec<&str> = content.split_inclusive('\n').collect();
-    let olds: Vec<String> = old_lines.iter().map(|line| bare(line)).collect();
-    let news: Vec<String> = new_lines.iter().map(|line| bare(line)).collect();
+    let olds: Vec<&str> = old_lines.iter().map(|line| &line[..bare(line)]).collect();
+    let news: Vec<&str> = new_lines.iter().map(|line| &line[..bare(line)]).collect();
     let mut endings: Vec<Option<bool>> = vec![None; news.len()];
-    for op in capture_diff_slices(Algorithm::Myers, &olds, &news) {
+    let deadline = Some(Instant::now() + PATIENCE);
+    for op in capture_diff_slices_deadline(Algorithm::Myers, &olds, &news, deadline) {
         if let DiffOp::Equal { old_index, new_index, len } = op {
             for at in 0..len {
                 endings[new_index + at] = Some(old_lines[old_index + at].ends_with("\r\n"));
@@ -362,5 +384,5 @@ fn with_own_endings(old: &str, content: &str) -> String {
             _ => text.push_str(line),
         }
     }
-    text
+    Ok(text)
 }

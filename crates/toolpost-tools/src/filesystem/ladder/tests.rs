@@ -2,6 +2,11 @@
 
 use super::*;
 
+/// Enough for everything here.
+fn find(text: &str, old: &str, new: &str, wanted: Wanted) -> Result<Vec<Found>, Failure> {
+    super::find(&Effort::limited(10_000_000), text, old, new, wanted)
+}
+
 /// The step and the text after the edit, or what went wrong.
 fn edited(text: &str, old: &str, new: &str, wanted: Wanted) -> String {
     match find(text, old, new, wanted) {
@@ -15,6 +20,7 @@ fn edited(text: &str, old: &str, new: &str, wanted: Wanted) -> String {
         Err(Failure::Ambiguous { step, lines }) => format!("ambiguous ({step}) {lines:?}"),
         Err(Failure::NoMatch { doubt: Some(doubt), .. }) => format!("doubt ({})", doubt.step),
         Err(Failure::NoMatch { .. }) => "none".to_owned(),
+        Err(Failure::Stopped(error)) => error.to_string(),
     }
 }
 
