@@ -208,10 +208,10 @@ fn apply<'a>(
         let found = ladder::find(effort, &text, old, new, wanted).map_err(|failure| {
             failure::failed(ctx, name, &text, edit, place_in(index, edits.len()), failure)
         })?;
-        omission::check(name, &[&text, old], new)?;
+        omission::check(effort, name, &[&text, old], new)?;
         steps.extend(found.first().map(|found| found.step));
         places += found.len();
-        effort.spend(text.len())?;
+        effort.spend(text.len() / 8)?;
         text = Cow::Owned(replaced(&text, &found));
     }
     Ok(Edited { text, steps, places })
@@ -245,8 +245,8 @@ async fn create(
     }
     let name = ctx.workspace().name(path)?;
     let first = edits[0].new_string.clone();
-    omission::check(&name, &[], &first)?;
     let effort = Effort::of(ctx);
+    omission::check(&effort, &name, &[], &first)?;
     let edited = apply(ctx, &effort, &name, Cow::Borrowed(&first), &edits)?;
     let diff = Diff::between(&name, None, Some(&edited.text));
     let written = ctx.workspace().write(path, edited.text.as_bytes()).await?;

@@ -3,6 +3,7 @@
 //! Mode, links and wholeness are the workspace's part.
 
 use super::diff::Diff;
+use super::effort::Effort;
 use super::format::Changed;
 use super::omission;
 use super::text::{self, Text};
@@ -98,7 +99,9 @@ impl Tool for Write {
             Some(_) => None,
             None => old.as_ref().and_then(|old| unseen(ctx, old)),
         };
-        let new = tokio::task::spawn_blocking(move || New::of(name, old, &args.content, args.file_path))
+        let inner = ctx.clone();
+        let work = move || New::of(&Effort::of(&inner), name, old, &args.content, args.file_path);
+        let new = tokio::task::spawn_blocking(work)
             .await
             .map_err(|error| ToolError::execution(format!("writing stopped: {error}")))??;
         ctx.checkpoint()?;
@@ -262,13 +265,19 @@ struct New {
 }
 
 impl New {
-    fn of(name: String, old: Option<Old>, content: &str, path: WorkspacePath) -> Result<New, ToolError> {
+    fn of(
+        effort: &Effort,
+        name: String,
+        old: Option<Old>,
+        content: &str,
+        path: WorkspacePath,
+    ) -> Result<New, ToolError> {
         let before = match &old {
             Some(old) => old.text()?,
             None => None,
         };
         let old_text = before.as_ref().map_or("", |before| before.text.as_str());
-        omission::check(&name, &[old_text], content)?;
+        omission::check(effort, &name, &[old_text], content)?;
         let (bytes, after, line_endings) = match &before {
             Some(before) => {
                 // A mark that the content brings along would be a second one.
@@ -278,12 +287,14 @@ impl New {
             }
             None => (content.as_bytes().to_vec(), content.to_owned(), None),
         };
+        effort.check()?;
         let created = old.is_none();
         let is_comparable = created || (before.is_some() && old.as_ref().is_some_and(|old| old.is_whole));
         let diff = match is_comparable {
             true => Diff::between(&name, before.as_ref().map(|before| before.text.as_str()), Some(&after)),
             false => Diff::default(),
         };
+        effort.check()?;
         let data = Data {
             created,
             unchanged: old.as_ref().is_some_and(|old| old.is_whole && old.bytes == bytes),

@@ -15,6 +15,7 @@ mod bash_kill;
 mod bash_line;
 mod bash_output;
 mod batch;
+mod bounds;
 mod changes;
 mod confined;
 mod declarations;

@@ -164,7 +164,7 @@ impl<'a> Draft<'a> {
                 self.check_free(at, *onto, file, content.as_bytes())?;
                 let target = &mut self.files[at];
                 let old = target.after.as_deref().map(String::from_utf8_lossy).unwrap_or_default();
-                omission::check(&target.name, &[&*old], content)?;
+                omission::check(self.effort, &target.name, &[&*old], content)?;
                 target.after = Some(match (&target.after, onto) {
                     (Some(old), Existing::Replaced) => in_the_form_of(old, content).into(),
                     _ => content.as_bytes().into(),
@@ -241,7 +241,7 @@ impl<'a> Draft<'a> {
         let name = &self.files[at].name;
         let content = Content::decode(name, old)?;
         let Applied { text, step } = apply::apply(self.effort, name, content.text(), hunks)?;
-        omission::check(name, &[content.text()], &text)?;
+        omission::check(self.effort, name, &[content.text()], &text)?;
         Ok((content.encode(name, text)?.into(), Some(step)))
     }
 

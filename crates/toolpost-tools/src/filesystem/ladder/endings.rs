@@ -95,12 +95,13 @@ fn occurrences(
     while from + old.len() <= text.len() {
         let to = text.len().min(from + old.len() + PIECE);
         let Some(at) = finder.find(&text.as_bytes()[from..to]) else {
-            effort.spend(to - from)?;
+            // Many bytes are searched in one step.
+            effort.spend((to - from) / 8)?;
             from = to + 1 - old.len();
             continue;
         };
         let at = from + at;
-        effort.spend(at - from + old.len())?;
+        effort.spend((at - from + old.len()) / 8 + 8)?;
         let range = at..at + old.len();
         // Past one character, not past the whole match.
         from = at + one;
