@@ -21,8 +21,9 @@ pub(super) fn exact(
 ) -> Result<Vec<Found>, Stop> {
     // Half of a line ending is no place: what is left of it would stand alone.
     let is_whole = |range: &Range<usize>| {
-        !(text[..range.start].ends_with('\r') && old.starts_with('\n'))
-            && !(old.ends_with('\r') && text[range.end..].starts_with('\n'))
+        let begins_within = old.starts_with('\n') && text[..range.start].ends_with('\r');
+        let ends_within = old.ends_with('\r') && text[range.end..].starts_with('\n');
+        !begins_within && !ends_within
     };
     let ranges = occurrences(effort, text, old, wanted, is_whole)?;
     if ranges.is_empty() {

@@ -405,9 +405,7 @@ fn near_misses(bytes: usize) -> Vec<(&'static str, String, String)> {
         ("blanks", blank.clone(), format!("{}abc\n", part(&blank))),
         ("CRLF", returns.clone(), part(&returns).replace("\r\n", "\n").replacen("line 3", "line x", 1)),
         ("numbers", unique.clone(), {
-            let numbered =
-                part(&unique).lines().zip(1..).map(|(line, at)| format!("{at}: {line}x\n")).collect();
-            numbered
+            part(&unique).lines().zip(1..).map(|(line, at)| format!("{at}: {line}x\n")).collect()
         }),
     ];
     all.push(("escapes", unique.clone(), part(&unique).replace('\n', "\\n")));
@@ -417,6 +415,7 @@ fn near_misses(bytes: usize) -> Vec<(&'static str, String, String)> {
 /// Ten times the text is about ten times the work, whatever the text is: counted in steps, so that it does not matter how
 /// busy the machine is.
 #[test]
+#[expect(clippy::disallowed_methods, reason = "tests are told by the environment how much to try")]
 fn the_work_grows_with_the_text_and_no_faster() {
     let is_soak = std::env::var_os("TOOLPOST_SOAK").is_some_and(|value| value == "1");
     let sizes: &[usize] =

@@ -174,7 +174,8 @@ impl<'a> Interruptible<'a> {
         let automaton = self.pattern.stepping().ok_or(Ended::Unsearchable)?;
         let mut cache = self.cache.borrow_mut();
         let cache = cache.get_or_insert_with(|| automaton.create_cache());
-        let text = &text[..end];
+        // What ends the line is seen, so that it is known for its end, and is no part of a match.
+        let text = &text[..text.len().min(end + 1)];
         let input = Input::new(text).range(from..end);
         let Some(end) = self.forward(automaton.forward(), cache.forward_mut(), &input)? else {
             return Ok(None);
@@ -205,7 +206,10 @@ impl<'a> Interruptible<'a> {
                 Told::Nothing => {}
             }
         }
-        let state = automaton.next_eoi_state(cache, state)?;
+        let state = match input.haystack().get(input.end()) {
+            Some(next) => automaton.next_state(cache, state, *next)?,
+            None => automaton.next_eoi_state(cache, state)?,
+        };
         Ok(if state.is_match() { Some(input.end()) } else { last })
     }
 
@@ -300,6 +304,104 @@ impl Matcher for Interruptible<'_> {
         match self.is_quick(text.len())? {
             true => Ok(self.matcher.find_candidate_line(text).unwrap_or(None)),
             false => Ok(self.find_in_pieces(text, 0)?.map(|found| LineMatchKind::Confirmed(found.start()))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use toolpost_core::Context;
+
+    /// Every match of a pattern in a text, one after another.
+    fn matches(matcher: &Interruptible<'_>, text: &[u8]) -> Vec<(usize, usize)> {
+        let mut found = Vec::new();
+        matcher
+            .find_iter(text, |one| {
+                found.push((one.start(), one.end()));
+                true
+            })
+            .unwrap();
+        found
+    }
+
+    #[test]
+    fn byte_by_byte_the_same_is_found() {
+        let ctx = Context::in_memory();
+        let watch = Watch::new(&ctx);
+        let lines = "a quick fox\nfoo(bar) = 12;\r\nÄpfel und Öl\n\n  indented  \nfoofoo\nlast foo";
+        let long = format!("{lines}\n{}foo{}\nfoo bar\n", "ab ".repeat(23_000), " ba".repeat(100));
+        let patterns = [
+            "foo",
+            "fo+",
+            "^f",
+            "foo$",
+            "o$",
+            "[a-z]+",
+            r"\w+\s*=",
+            "(?i)FOO",
+            "a|ab|b",
+            "(ab )+",
+            "ab ba",
+            "x*",
+            r"\d{2}",
+            "a.*b",
+            "^$",
+            r"\s+$",
+            "Ö",
+            r"(ab ){3,5}foo",
+            "[^a]b",
+            "f.o.?",
+            "b{0}",
+            "(foo){2}",
+        ];
+        for pattern in patterns {
+            for (ignore_case, literal, multiline) in
+                [(false, false, false), (true, false, false), (false, true, false), (false, false, true)]
+            {
+                let args: Args = serde_json::from_value(json!({
+                    "pattern": pattern, "ignoreCase": ignore_case, "literal": literal, "multiline": multiline,
+                }))
+                .unwrap();
+                let matcher = super::super::matcher::matcher(&ctx, &args).unwrap();
+                let light = Arc::new(Pattern { is_light: true, ..Pattern::new(&args, matcher.clone()) });
+                let heavy = Arc::new(Pattern { is_light: false, ..Pattern::new(&args, matcher.clone()) });
+                // What matches everywhere would be found a hundred thousand times in a long line.
+                let is_rare = !["x*", "b{0}", "[a-z]+", "a|ab|b", "[^a]b"].contains(&pattern);
+                let texts = [lines.as_bytes(), if is_rare { long.as_bytes() } else { lines.as_bytes() }];
+                for text in texts {
+                    let mut plain = Vec::new();
+                    let add = |one: Match| {
+                        plain.push((one.start(), one.end()));
+                        true
+                    };
+                    matcher.find_iter(text, add).unwrap();
+                    // What a match at a line's end is called differs, which line it is on does not.
+                    let on = |found: Vec<(usize, usize)>| -> Vec<usize> {
+                        let mut on: Vec<usize> = found
+                            .iter()
+                            .map(|(start, _)| memchr::memchr_iter(b'\n', &text[..*start]).count())
+                            .collect();
+                        on.dedup();
+                        on
+                    };
+                    let expected = on(plain);
+                    for pattern in [&light, &heavy] {
+                        let found = on(matches(&Interruptible::new(&watch, pattern), text));
+                        assert_eq!(found, expected, "{} in {} bytes", args.pattern, text.len());
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn repetitions_are_multiplied() {
+        for (pattern, expected) in
+            [("abc", 1), ("a{3}", 3), ("(a{3,7}b{2,}){10}", 140), (r"\x{41}{5}", 205), ("a{,9}", 9), ("{", 1)]
+        {
+            assert_eq!(repetitions(pattern), expected, "{pattern}");
         }
     }
 }
