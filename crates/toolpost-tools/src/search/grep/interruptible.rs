@@ -155,7 +155,11 @@ impl<'a> Interruptible<'a> {
             let most = text.len().min(from + AT_ONCE);
             let lines = memchr::memrchr(newline, &text[from..most]).map(|end| from + end + 1);
             let (found, next) = match lines.filter(|_| self.pattern.is_light) {
-                Some(end) => (self.matcher.find_at(&text[..end], from).unwrap_or(None), end),
+                Some(end) => {
+                    let found = self.matcher.find_at(&text[..end], from).unwrap_or(None);
+                    // Where the piece ends, the text goes on: an empty line that seems to be there is the next piece.
+                    (found.filter(|found| found.start() < end || end == text.len()), end)
+                }
                 None => {
                     let end = memchr::memchr(newline, &text[from..]).map_or(text.len(), |end| from + end);
                     (self.step(text, from, end)?, end + 1)
