@@ -70,7 +70,7 @@ pub use tool::{
 pub use upstream::Upstream;
 pub use workspace::{
     Before, Candidate, Change, Disk, Entries, Entry as FolderEntry, File, Found, Guard, Journal, Kind,
-    LeftOut, Lock, Locks, Mark, Marked, Memory, OuterRules, Overlay, Pending, PendingKind, ReadSeek,
-    ScanOptions, Scanned, Staged, Stat, Surveyed, Surveyor, Usage, Visit, Walk, WalkOptions, Worker,
-    Workspace, WorkspacePath, Written, linked_repository, scan, walk,
+    LeftOut, Lock, Locks, Mark, Marked, Memory, OldContent, OuterRules, Overlay, Pending, PendingKind,
+    ReadSeek, Replaced, ScanOptions, Scanned, Staged, Stat, Surveyed, Surveyor, Usage, Visit, Walk,
+    WalkOptions, Worker, Workspace, WorkspacePath, Written, linked_repository, scan, walk,
 };

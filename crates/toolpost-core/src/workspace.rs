@@ -25,6 +25,7 @@ pub use disk::linked_repository;
 pub use disk::{Disk, Locks};
 pub use journal::{Before, Journal, Pending, PendingKind};
 pub use memory::Memory;
+pub(crate) use overlay::Touched;
 pub use overlay::{Change, Overlay};
 pub use path::WorkspacePath;
 pub use rules::OuterRules;
@@ -67,6 +68,17 @@ pub trait Workspace: Send + Sync {
 
     /// Opens a regular file for reading.
     fn open<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<File, ToolError>>;
+
+    /// What is there before a change: for a tool that reports what it replaces, and need not know it.
+    ///
+    /// Inside a call the content comes only where the model may read the file: a decision to write one is no decision to
+    /// show it. Fails like [`Workspace::open`] where there is no file at all.
+    fn replaced<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<Replaced, ToolError>> {
+        Box::pin(async move {
+            let file = self.open(path).await?;
+            Ok(Replaced { stat: file.stat.clone(), content: OldContent::Readable(file) })
+        })
+    }
 
     /// Opens a folder; its entries come in no order, links as links.
     fn entries<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<Entries, ToolError>>;
@@ -187,6 +199,24 @@ pub struct File {
     pub stat: Stat,
     /// Its bytes. Blocking.
     pub reader: Box<dyn ReadSeek>,
+}
+
+/// A file that a call is about to change.
+#[derive(Debug)]
+pub struct Replaced {
+    /// What is known of it: without its size and time where the content is withheld.
+    pub stat: Stat,
+    /// What it holds.
+    pub content: OldContent,
+}
+
+/// What a file holds before it is changed.
+#[derive(Debug)]
+pub enum OldContent {
+    /// Its bytes.
+    Readable(File),
+    /// Nothing: reading the file would ask or be denied, for this reason.
+    Withheld(ToolError),
 }
 
 impl std::fmt::Debug for File {

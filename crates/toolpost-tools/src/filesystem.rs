@@ -4,12 +4,14 @@ mod apply_patch;
 mod delete;
 pub(crate) mod diff;
 mod edit;
+mod effort;
 mod format;
 mod helper;
 mod ladder;
 mod list;
 mod omission;
 mod read;
+mod sequence;
 mod text;
 mod write;
 

@@ -11,7 +11,7 @@ use crate::error::{Code, ToolError};
 use crate::event::EventKind;
 use crate::outcome::{DryRun, Metadata, Output, PlannedChange};
 use crate::registry::{AbortOnDrop, Entry};
-use crate::workspace::{Bound, Change, Guard, Journaled, Overlay, Usage, Workspace};
+use crate::workspace::{Bound, Guard, Journaled, Overlay, Touched, Usage, Workspace};
 use serde_json::Value;
 use std::any::Any;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -62,7 +62,7 @@ impl Executor {
             }
             // What a dry run calls writes into the same overlay, so that one call sees what the other would write.
             let overlay = is_dry_run.then(|| ctx.running().overlay.clone().unwrap_or_else(|| overlay(ctx)));
-            let before = overlay.as_ref().map(|overlay| overlay.changes());
+            let revision = overlay.as_ref().map_or(0, |overlay| overlay.revision());
             let frame = Frame {
                 consent: &consent,
                 limit,
@@ -73,10 +73,10 @@ impl Executor {
             let running = running(ctx, entry, frame);
             let result = attempt_once(running.clone(), entry.clone(), arguments.clone(), limit).await;
             paused += running.running().deadline.paused();
-            if let (Some(overlay), Some(before)) = (overlay, before) {
-                let mut changes = overlay.changes();
-                changes.retain(|change| !before.contains(change));
-                let mut planned = planned(changes);
+            if let Some(overlay) = overlay {
+                let guard = running.running().guard.as_deref();
+                let shows = |name: &str| guard.is_some_and(|guard| guard.shows(name));
+                let mut planned = planned(overlay.touched_since(revision), &shows);
                 planned
                     .changes
                     .append(&mut running.running().planned.lock().unwrap_or_else(PoisonError::into_inner));
@@ -279,18 +279,24 @@ fn check_dry_run(entry: &Entry) -> Result<(), ToolError> {
     )))
 }
 
-fn planned(changes: Vec<Change>) -> DryRun {
-    let size = |bytes: &Option<Vec<u8>>| bytes.as_ref().map(|bytes| bytes.len() as u64);
-    let changes = changes.into_iter().map(|change| PlannedChange {
-        kind: match (&change.before, &change.after) {
-            (None, _) => "create",
+/// What a dry run would change. Of a file that the model may not read, neither its size is reported nor whether the new
+/// content is another one: by that, a caller could guess until it is not.
+fn planned(touched: Vec<Touched>, shows: &dyn Fn(&str) -> bool) -> DryRun {
+    let changes = touched.into_iter().filter_map(|touched| {
+        let is_shown = shows(&touched.path);
+        let was_there = touched.bytes_before.is_some();
+        let is_listed = touched.is_changed || (!is_shown && was_there);
+        let kind = match (was_there, touched.bytes_after) {
+            (false, _) => "create",
             (_, None) => "delete",
             _ => "change",
-        }
-        .to_owned(),
-        bytes_before: size(&change.before),
-        bytes_after: size(&change.after),
-        path: change.path,
+        };
+        is_listed.then(|| PlannedChange {
+            kind: kind.to_owned(),
+            bytes_before: touched.bytes_before.filter(|_| is_shown),
+            bytes_after: touched.bytes_after,
+            path: touched.path,
+        })
     });
     DryRun { changes: changes.collect() }
 }

@@ -7,8 +7,8 @@ pub(crate) use self::journaled::Journaled;
 
 use self::judged::Judged;
 use super::{
-    Entries, File, Kind, Lock, OuterRules, PendingKind, ReadSeek, ScanOptions, Scanned, Staged, Stat,
-    Surveyed, Surveyor, Visit, Workspace, WorkspacePath, Written,
+    Entries, File, Kind, Lock, OldContent, OuterRules, PendingKind, ReadSeek, Replaced, ScanOptions, Scanned,
+    Staged, Stat, Surveyed, Surveyor, Visit, Workspace, WorkspacePath, Written,
 };
 use crate::capability::Capability;
 use crate::error::ToolError;
@@ -26,6 +26,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub trait Guard: Send + Sync {
     /// Whether the call may do this to the file of this display name.
     fn judge(&self, action: Capability, name: &str) -> Result<(), ToolError>;
+
+    /// Whether the model may have the content of the file, its size or its hash; also after the call has ended.
+    fn shows(&self, name: &str) -> bool;
 
     /// Whether a command that the call starts may do this to the file: only what the policy allows without a question.
     fn is_open_to_commands(&self, action: Capability, name: &str) -> bool;
@@ -96,6 +99,39 @@ impl Bound {
         Bound { inner, guard, usage, journal }
     }
 
+    /// Judges the reading of an opened file.
+    fn judge_file(&self, stat: &Stat) -> Result<(), ToolError> {
+        self.guard.judge(Capability::Read, &stat.name)
+    }
+
+    fn counted(&self, file: File) -> File {
+        self.usage.touch(&file.stat.name);
+        let reader = Counting { inner: file.reader, usage: self.usage.clone() };
+        File { stat: file.stat, reader: Box::new(reader) }
+    }
+
+    /// What the call may know of a file: everything where it may read it; where it may only write it, that it is there
+    /// and what kind it is.
+    fn known(&self, stat: Stat) -> Result<Stat, ToolError> {
+        match self.guard.judge(Capability::Read, &stat.name) {
+            Ok(()) => Ok(stat),
+            Err(refusal) => match self.guard.judge(Capability::Write, &stat.name) {
+                Ok(()) => Ok(Stat { size: 0, modified_ms: 0, ..stat }),
+                Err(_) => Err(refusal),
+            },
+        }
+    }
+
+    /// A file that may not be read under its name may not be moved to another one, where it may be.
+    async fn judge_move(&self, from: &WorkspacePath) -> Result<(), ToolError> {
+        let stat = match self.inner.stat(from).await {
+            Ok(stat) => stat,
+            // A link that leads nowhere, or nothing: there is no content.
+            Err(_) => return Ok(()),
+        };
+        self.guard.judge(Capability::Read, &stat.name)
+    }
+
     /// Judges a change, and hands what is there to the journal.
     async fn before(&self, path: &WorkspacePath, kind: PendingKind) -> Result<(), ToolError> {
         self.judge_change(path).await?;
@@ -150,18 +186,26 @@ impl Workspace for Bound {
     fn stat<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<Stat, ToolError>> {
         Box::pin(async move {
             let stat = self.inner.stat(path).await?;
-            self.guard.judge(Capability::Read, &stat.name)?;
-            Ok(stat)
+            self.known(stat)
+        })
+    }
+
+    fn replaced<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<Replaced, ToolError>> {
+        Box::pin(async move {
+            let file = self.inner.open(path).await?;
+            if let Err(why) = self.judge_file(&file.stat) {
+                return Ok(Replaced { stat: self.known(file.stat)?, content: OldContent::Withheld(why) });
+            }
+            let file = self.counted(file);
+            Ok(Replaced { stat: file.stat.clone(), content: OldContent::Readable(file) })
         })
     }
 
     fn open<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<File, ToolError>> {
         Box::pin(async move {
             let file = self.inner.open(path).await?;
-            self.guard.judge(Capability::Read, &file.stat.name)?;
-            self.usage.touch(&file.stat.name);
-            let reader = Counting { inner: file.reader, usage: self.usage.clone() };
-            Ok(File { stat: file.stat, reader: Box::new(reader) })
+            self.judge_file(&file.stat)?;
+            Ok(self.counted(file))
         })
     }
 
@@ -234,6 +278,7 @@ impl Workspace for Bound {
     ) -> BoxFuture<'a, Result<(), ToolError>> {
         Box::pin(async move {
             self.judge_change(to).await?;
+            self.judge_move(from).await?;
             self.before(from, PendingKind::Rename { to: self.inner.name(to)? }).await?;
             self.inner.rename(from, to).await?;
             self.usage.touch(&self.inner.name(from)?);

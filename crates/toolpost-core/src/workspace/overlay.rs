@@ -26,10 +26,19 @@ pub struct Overlay {
 pub struct Change {
     /// Display name.
     pub path: String,
-    /// The content before the first change; `None` where there was no file.
+    /// The content before the first change; `None` where there was no file, empty where it is too large to be kept.
     pub before: Option<Vec<u8>>,
     /// The content now; `None` where the file is gone.
     pub after: Option<Vec<u8>>,
+}
+
+/// A file that was written or removed, perhaps to become what it was.
+pub(crate) struct Touched {
+    pub(crate) path: String,
+    pub(crate) bytes_before: Option<u64>,
+    pub(crate) bytes_after: Option<u64>,
+    /// Whether the content is another one now.
+    pub(crate) is_changed: bool,
 }
 
 impl Overlay {
@@ -41,6 +50,16 @@ impl Overlay {
     /// The files that differ from what lies below, sorted by name. Folders are not listed.
     pub fn changes(&self) -> Vec<Change> {
         self.layer().changes()
+    }
+
+    /// A number that grows with every change.
+    pub(crate) fn revision(&self) -> u64 {
+        self.layer().revision()
+    }
+
+    /// The files that were written or removed after a revision.
+    pub(crate) fn touched_since(&self, revision: u64) -> Vec<Touched> {
+        self.layer().touched_since(revision)
     }
 
     fn layer(&self) -> MutexGuard<'_, Layer> {
@@ -112,9 +131,9 @@ impl Workspace for Overlay {
                 }
                 _ => {}
             }
-            let old = self.content(&name).await?;
+            let old = self.image(&name).await?;
             self.make(above(&name).next().unwrap_or(".")).await?;
-            let (old, mode) = old.map_or((None, 0o644), |(content, mode)| (Some(content), mode));
+            let (old, mode) = old.map_or((None, 0o644), |(image, mode)| (Some(image), mode));
             let created = old.is_none();
             let mut layer = self.layer();
             layer.remember(&name, old);
@@ -145,11 +164,11 @@ impl Workspace for Overlay {
                     self.must_be_empty(&name).await?;
                     None
                 }
-                Ok(Merged::Below(_) | Merged::Upper(_)) => self.content(&name).await?,
+                Ok(Merged::Below(_) | Merged::Upper(_)) => self.image(&name).await?,
             };
             let mut layer = self.layer();
-            if let Some((content, _)) = old {
-                layer.remember(&name, Some(content));
+            if let Some((image, _)) = old {
+                layer.remember(&name, Some(image));
             }
             layer.set(&name, Upper::Gone);
             Ok(())

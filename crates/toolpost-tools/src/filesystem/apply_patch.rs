@@ -17,11 +17,13 @@ mod plan;
 mod report;
 mod unified;
 
+use super::effort::Effort;
 use super::text;
 use patch::Patch;
 use plan::{Existed, World};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use std::collections::HashSet;
 use std::io::Read as _;
 use std::time::Duration;
 use toolpost_core::{
@@ -71,27 +73,24 @@ impl Tool for ApplyPatch {
 
     fn accesses(&self, args: &Args, _: Vec<Access>) -> Vec<Access> {
         let Ok(patch) = parse::parse(&args.patch) else { return vec![Access::any(Capability::Write)] };
-        let mut accesses = Vec::new();
-        for (_, path) in patch.paths() {
-            for action in [Capability::Read, Capability::Write] {
-                let access = Access::path(action, path);
-                if !accesses.contains(&access) {
-                    accesses.push(access);
-                }
-            }
-        }
-        accesses
+        let mut known = HashSet::new();
+        let paths = patch.paths().map(|(_, path)| path).filter(|path| known.insert(*path));
+        let both = |path| [Capability::Read, Capability::Write].map(|action| Access::path(action, path));
+        paths.flat_map(both).collect()
     }
 
     async fn call(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
         let patch = parse::parse(&args.patch)?;
         let world = look(ctx, &patch).await?;
+        let inner = ctx.clone();
         let (plan, output) = blocking(move || {
-            let plan = plan::plan(&patch, &world)?;
-            let output = report::report(&plan);
+            let effort = Effort::of(&inner);
+            let plan = plan::plan(&effort, &patch, &world)?;
+            let output = report::report(&effort, &plan)?;
             Ok((plan, output))
         })
         .await?;
+        ctx.checkpoint()?;
         commit::commit(ctx, &plan).await?;
         for file in &plan.files {
             match (&file.before, &file.after) {
@@ -122,6 +121,7 @@ async fn look(ctx: &Context, patch: &Patch) -> Result<World, ToolError> {
     let mut world = World::default();
     let mut room = MOST_BYTES;
     for (line, spelling) in patch.paths() {
+        ctx.checkpoint()?;
         if world.names.contains_key(spelling) {
             continue;
         }

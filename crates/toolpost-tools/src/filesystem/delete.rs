@@ -7,7 +7,9 @@ use super::text::{self, Text};
 use crate::one_line;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use toolpost_core::{Capability, Code, Context, Kind, Output, Seen, Spec, Tool, ToolError, WorkspacePath};
+use toolpost_core::{
+    Capability, Code, Context, Kind, OldContent, Output, Seen, Spec, Tool, ToolError, WorkspacePath,
+};
 
 /// A dry run shows what would be gone up to this size.
 const SHOWN_BYTES: u64 = 1_000_000;
@@ -28,7 +30,7 @@ pub struct Data {
     path: String,
     /// `file`, `folder` or `link`.
     kind: String,
-    /// Size of the file in bytes.
+    /// Size of the file in bytes; absent where its content is not shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     size: Option<u64>,
     /// What would be gone, in a dry run.
@@ -72,12 +74,18 @@ impl Tool for Delete {
                 false => return Err(error),
             },
         };
-        let diff = match size {
-            Some(size) if ctx.is_dry_run() && size <= SHOWN_BYTES => {
-                let (_, bytes) = text::bytes(ctx, &args.file_path).await?;
-                Text::decode(&bytes, &name).ok().map(|text| Diff::between(&name, Some(&text.text), None))
+        let content = match size {
+            Some(_) => Some(ctx.workspace().replaced(&args.file_path).await?.content),
+            None => None,
+        };
+        let (size, diff, withheld) = match (content, size) {
+            (Some(OldContent::Withheld(why)), _) => (None, None, Some(why)),
+            (Some(OldContent::Readable(file)), Some(size)) if ctx.is_dry_run() && size <= SHOWN_BYTES => {
+                let bytes = text::head(file, SHOWN_BYTES).await?;
+                let text = Text::decode(&bytes, &name).ok();
+                (Some(size), text.map(|text| Diff::between(&name, Some(&text.text), None)), None)
             }
-            _ => None,
+            _ => (size, None, None),
         };
         ctx.workspace().remove(&args.file_path).await?;
         if let Some(seen) = ctx.extra().get::<Seen>().filter(|_| !ctx.is_dry_run()) {
@@ -86,9 +94,13 @@ impl Tool for Delete {
         let shown = one_line(&name);
         let mut text = match (kind, size) {
             ("file", Some(size)) => format!("{shown}: removed, {size} bytes"),
+            ("file", None) => format!("{shown}: removed"),
             ("folder", _) => format!("{shown}: removed, an empty folder"),
             _ => format!("{shown}: removed, a link; what it leads to stays"),
         };
+        if let Some(why) = &withheld {
+            text.push_str(&format!("\n(its size and content are not shown: {})", why.message()));
+        }
         if let Some(diff) = &diff {
             text.push('\n');
             text.push_str(&diff.shown());

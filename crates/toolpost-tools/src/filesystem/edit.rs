@@ -5,13 +5,15 @@
 mod failure;
 
 use super::diff::Diff;
+use super::effort::Effort;
 use super::format::Changed;
-use super::ladder::{self, Step, Wanted};
+use super::ladder::{self, Found, Step, Wanted};
 use super::omission;
 use super::text::{self, Text};
 use crate::one_line;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use toolpost_core::{Capability, Code, Context, Output, Spec, Tool, ToolError, WorkspacePath};
 
 /// What the model may ask for.
@@ -104,24 +106,28 @@ impl Tool for Edit {
             return create(ctx, &args.file_path, edits).await;
         }
         let (name, bytes) = text::bytes(ctx, &args.file_path).await?;
-        text::check_hash(&name, &bytes, args.expected_hash.as_deref())?;
-        // Whether the model has seen the rest of the file does not matter: the place is found in what is there now.
-        let before = Text::decode(&bytes, &name)?;
-        let hash = text::hash(&bytes);
-        let known = hash.clone();
         let inner = ctx.clone();
-        let work = move || -> Result<(Vec<u8>, Output<Data>), ToolError> {
-            let edited = apply(&inner, &name, before.text.clone(), &edits)
-                .map_err(|error| error.with("hash", hash))?;
+        let expected = args.expected_hash;
+        let work = move || -> Result<(Vec<u8>, String, Output<Data>), ToolError> {
+            text::check_hash(&name, &bytes, expected.as_deref())?;
+            // Whether the model has seen the rest of the file does not matter: the place is found in what is there now.
+            let before = Text::decode(&bytes, &name)?;
+            let hash = text::hash(&bytes);
+            drop(bytes);
+            let effort = Effort::of(&inner);
+            let edited = apply(&inner, &effort, &name, Cow::Borrowed(&before.text), &edits)
+                .map_err(|error| error.with("hash", hash.as_str()))?;
             if edited.text == before.text {
                 return Err(failure::no_change(&inner, &WorkspacePath::new(name), None));
             }
+            effort.check()?;
             let after = before.encode(&edited.text, &name)?;
             let diff = Diff::between(&name, Some(&before.text), Some(&edited.text));
+            effort.check()?;
             let output = output(&name, &edited, &diff, &after, Existed::Yes);
-            Ok((after, output))
+            Ok((after, hash, output))
         };
-        let (after, output) = tokio::task::spawn_blocking(work)
+        let (after, known, output) = tokio::task::spawn_blocking(work)
             .await
             .map_err(|error| ToolError::execution(format!("editing stopped: {error}")))??;
         ctx.checkpoint()?;
@@ -173,16 +179,22 @@ fn place_in(index: usize, count: usize) -> Option<usize> {
 }
 
 /// A text after all its changes.
-struct Edited {
-    text: String,
+struct Edited<'a> {
+    text: Cow<'a, str>,
     steps: Vec<Step>,
     places: usize,
 }
 
-fn apply(ctx: &Context, name: &str, mut text: String, edits: &[Replacement]) -> Result<Edited, ToolError> {
+fn apply<'a>(
+    ctx: &Context,
+    effort: &Effort,
+    name: &str,
+    mut text: Cow<'a, str>,
+    edits: &[Replacement],
+) -> Result<Edited<'a>, ToolError> {
     let (mut steps, mut places) = (Vec::new(), 0);
     for (index, edit) in edits.iter().enumerate() {
-        ctx.checkpoint()?;
+        effort.check()?;
         if edit.old_string.is_empty() {
             // The edit that made the text.
             continue;
@@ -193,17 +205,31 @@ fn apply(ctx: &Context, name: &str, mut text: String, edits: &[Replacement]) -> 
             Some(old) => (old, edit.new_string.trim_start_matches('\u{feff}')),
             None => (edit.old_string.as_str(), edit.new_string.as_str()),
         };
-        let found = ladder::find(&text, old, new, wanted).map_err(|failure| {
+        let found = ladder::find(effort, &text, old, new, wanted).map_err(|failure| {
             failure::failed(ctx, name, &text, edit, place_in(index, edits.len()), failure)
         })?;
-        omission::check(name, &format!("{text}\n{old}"), new)?;
+        omission::check(effort, name, &[&text, old], new)?;
         steps.extend(found.first().map(|found| found.step));
         places += found.len();
-        for found in found.iter().rev() {
-            text.replace_range(found.range.clone(), &found.replacement);
-        }
+        effort.spend(text.len() / 8)?;
+        text = Cow::Owned(replaced(&text, &found));
     }
     Ok(Edited { text, steps, places })
+}
+
+/// The text with all places replaced, in one pass. The ladder has seen to it that the size is bounded.
+fn replaced(text: &str, found: &[Found]) -> String {
+    let size =
+        found.iter().fold(text.len(), |size, found| size - found.range.len() + found.replacement.len());
+    let mut after = String::with_capacity(size);
+    let mut from = 0;
+    for found in found {
+        after.push_str(&text[from..found.range.start]);
+        after.push_str(&found.replacement);
+        from = found.range.end;
+    }
+    after.push_str(&text[from..]);
+    after
 }
 
 /// An empty old text makes a new file.
@@ -219,8 +245,9 @@ async fn create(
     }
     let name = ctx.workspace().name(path)?;
     let first = edits[0].new_string.clone();
-    omission::check(&name, "", &first)?;
-    let edited = apply(ctx, &name, first, &edits)?;
+    let effort = Effort::of(ctx);
+    omission::check(&effort, &name, &[], &first)?;
+    let edited = apply(ctx, &effort, &name, Cow::Borrowed(&first), &edits)?;
     let diff = Diff::between(&name, None, Some(&edited.text));
     let written = ctx.workspace().write(path, edited.text.as_bytes()).await?;
     text::note_known(ctx, &written.name, &text::hash(edited.text.as_bytes()));
@@ -234,7 +261,7 @@ enum Existed {
     No,
 }
 
-fn output(name: &str, edited: &Edited, diff: &Diff, after: &[u8], existed: Existed) -> Output<Data> {
+fn output(name: &str, edited: &Edited<'_>, diff: &Diff, after: &[u8], existed: Existed) -> Output<Data> {
     let created = existed == Existed::No;
     let mut tolerant: Vec<Step> = edited.steps.iter().copied().filter(|step| *step != Step::Exact).collect();
     tolerant.dedup();

@@ -26,10 +26,13 @@ mod suspicion;
 #[cfg(test)]
 mod tests;
 
+use super::effort::Effort;
 use fold::Level;
 use lines::Lines;
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
+use toolpost_core::ToolError;
 
 /// How many places are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,7 +99,7 @@ pub(crate) struct Found {
     /// Bytes of the text that are replaced.
     pub(crate) range: Range<usize>,
     /// The new text, in the line endings, indentation and characters of the place.
-    pub(crate) replacement: String,
+    pub(crate) replacement: Arc<str>,
     /// How it was found.
     pub(crate) step: Step,
 }
@@ -119,10 +122,24 @@ pub(crate) enum Failure {
     Ambiguous {
         /// The step that found them.
         step: Step,
-        /// The lines on which they begin, counting from 1.
+        /// The lines on which they begin, counting from 1: the first [`MOST_LISTED`] at most.
         lines: Vec<usize>,
     },
+    /// The call has ended, or has taken too many steps.
+    Stopped(ToolError),
 }
+
+/// Maximum number of places that are looked for where one is wanted.
+pub(crate) const MOST_LISTED: usize = 1_000;
+/// Maximum number of places that are replaced at once.
+const MOST_REPLACED: usize = 2_000_000;
+/// Maximum number of bytes that a text may have after all of them are replaced.
+const MOST_BYTES: usize = 50_000_000;
+/// Larger texts are compared exactly only: what is overlooked costs many passes, and an edit of more lines than this is
+/// a new file.
+const TOLERANT_TEXT: usize = 16 << 20;
+const TOLERANT_EDIT: usize = 256 << 10;
+const TOLERANT_LINES: usize = 1_000;
 
 /// One place fits, but what the new text has to become there cannot be told.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -157,77 +174,116 @@ pub(crate) struct Near {
 /// Finds where `old` is meant in `text` and what to put there.
 ///
 /// An empty `old` is found nowhere. The ranges come in order and do not overlap.
-pub(crate) fn find(text: &str, old: &str, new: &str, wanted: Wanted) -> Result<Vec<Found>, Failure> {
-    let lines = Lines::of(text);
+pub(crate) fn find(
+    effort: &Effort,
+    text: &str,
+    old: &str,
+    new: &str,
+    wanted: Wanted,
+) -> Result<Vec<Found>, Failure> {
     let mut tried = Vec::new();
     let mut doubt = None;
-    if !old.is_empty() {
-        for step in Step::ALL {
-            if wanted == Wanted::All && step > Step::LineEndings {
-                break;
-            }
-            tried.push(step);
-            match attempt(&lines, old, new, wanted, step) {
-                Ok(found) if found.is_empty() => {}
-                Ok(found) => return Ok(found),
-                Err(Stop::Ambiguous(places)) => {
-                    return Err(Failure::Ambiguous { step, lines: places });
-                }
-                Err(Stop::Doubt { line, why }) => {
-                    doubt = Some(Doubt { step, line, why });
-                    break;
-                }
-            }
+    let ended = |step: Step, stop: Stop| match stop {
+        Stop::Ambiguous(lines) => Err(Failure::Ambiguous { step, lines }),
+        Stop::Effort(error) => Err(Failure::Stopped(error)),
+        Stop::Doubt { line, why } => Ok(Doubt { step, line, why }),
+    };
+    let exact = [Step::Exact, Step::LineEndings];
+    for step in exact.into_iter().filter(|_| !old.is_empty()) {
+        tried.push(step);
+        let found = match step {
+            Step::Exact => endings::exact(effort, text, old, new, wanted),
+            _ => endings::any_endings(effort, text, old, new, wanted),
+        };
+        match found {
+            Ok(found) if found.is_empty() => {}
+            Ok(found) => return Ok(found),
+            Err(stop) => doubt = Some(ended(step, stop)?),
         }
     }
-    Err(Failure::NoMatch {
-        tried,
-        nearest: nearest::nearest(&lines, old),
-        already_applied: nearest::is_applied(text, old, new),
-        doubt,
-    })
+    if !is_comparable(text, old, new) {
+        let already_applied = !new.trim().is_empty() && !old.contains(new) && text.contains(new);
+        return Err(Failure::NoMatch { tried, nearest: Vec::new(), already_applied, doubt });
+    }
+    let lines = Lines::of(text);
+    for step in Step::ALL.into_iter().filter(|step| *step > Step::LineEndings) {
+        if old.is_empty() || wanted == Wanted::All || doubt.is_some() {
+            break;
+        }
+        tried.push(step);
+        match attempt(effort, &lines, old, new, step) {
+            Ok(found) if found.is_empty() => {}
+            Ok(found) => return Ok(found),
+            Err(stop) => doubt = Some(ended(step, stop)?),
+        }
+    }
+    let nearest = nearest::nearest(effort, &lines, old).map_err(Failure::Stopped)?;
+    let already_applied = nearest::is_applied(text, old, new);
+    Err(Failure::NoMatch { tried, nearest, already_applied, doubt })
+}
+
+/// Whether a text and an edit are small enough to be compared by overlooking something.
+pub(crate) fn is_comparable(text: &str, old: &str, new: &str) -> bool {
+    let is_small = |edit: &str| {
+        edit.len() <= TOLERANT_EDIT && memchr::memchr_iter(b'\n', edit.as_bytes()).count() <= TOLERANT_LINES
+    };
+    text.len() <= TOLERANT_TEXT && is_small(old) && is_small(new)
 }
 
 /// What ends the climb.
 enum Stop {
     Ambiguous(Vec<usize>),
     Doubt { line: usize, why: &'static str },
+    Effort(ToolError),
 }
 
-fn attempt(lines: &Lines<'_>, old: &str, new: &str, wanted: Wanted, step: Step) -> Result<Vec<Found>, Stop> {
+impl From<ToolError> for Stop {
+    fn from(error: ToolError) -> Stop {
+        Stop::Effort(error)
+    }
+}
+
+fn attempt(effort: &Effort, lines: &Lines<'_>, old: &str, new: &str, step: Step) -> Result<Vec<Found>, Stop> {
     match step {
-        Step::Exact => endings::exact(lines, old, new, wanted),
-        Step::LineEndings => endings::any_endings(lines, old, new, wanted),
-        Step::TrailingWhitespace => one(lines, old, new, Level::Trailing, step),
-        Step::Indentation => match one(lines, old, new, Level::Indentation, step)? {
+        // Tried before, on the text itself.
+        Step::Exact | Step::LineEndings => Ok(Vec::new()),
+        Step::TrailingWhitespace => one(effort, lines, old, new, Level::Trailing, step),
+        Step::Indentation => match one(effort, lines, old, new, Level::Indentation, step)? {
             found if !found.is_empty() => Ok(found),
-            _ => without_outer_blank_lines(lines, old, new, step),
+            _ => without_outer_blank_lines(effort, lines, old, new, step),
         },
-        Step::Blanks => one(lines, old, new, Level::Blanks, step),
-        Step::LookAlikes => one(lines, old, new, Level::LookAlikes, step),
-        Step::LinePrefixes => prefixes::without(lines, old, new),
-        Step::Escapes => escapes::without(lines, old, new),
-        Step::AnchoredBlock => anchors::block(lines, old, new),
+        Step::Blanks => one(effort, lines, old, new, Level::Blanks, step),
+        Step::LookAlikes => one(effort, lines, old, new, Level::LookAlikes, step),
+        Step::LinePrefixes => prefixes::without(effort, lines, old, new),
+        Step::Escapes => escapes::without(effort, lines, old, new),
+        Step::AnchoredBlock => anchors::block(effort, lines, old, new),
     }
 }
 
 /// The one place at a level, with its replacement.
-fn one(lines: &Lines<'_>, old: &str, new: &str, level: Level, step: Step) -> Result<Vec<Found>, Stop> {
+fn one(
+    effort: &Effort,
+    lines: &Lines<'_>,
+    old: &str,
+    new: &str,
+    level: Level,
+    step: Step,
+) -> Result<Vec<Found>, Stop> {
     let whole = Lines::of(old);
-    let places = places::places(lines, &whole, level);
+    let places = places::places(effort, lines, &whole, level)?;
     match places.as_slice() {
         [] => Ok(Vec::new()),
         [place] => {
-            let rivals = rivals::rivals(lines, old);
+            let rivals = rivals::rivals(effort, lines, old)?;
             if rivals.len() > 1 {
                 return Err(Stop::Ambiguous(rivals));
             }
-            if let Some(line) = rivals::closer(lines, &whole, place) {
+            if let Some(line) = rivals::closer(effort, lines, &whole, place)? {
                 return Err(Stop::Ambiguous(vec![place.first + 1, line]));
             }
-            let replacement = merge::replacement(lines, place, &whole, &Lines::of(new), level)
+            let replacement = merge::replacement(effort, lines, place, &whole, &Lines::of(new), level)?
                 .map_err(|why| Stop::Doubt { line: place.first + 1, why })?;
-            Ok(vec![Found { range: place.start..place.end, replacement, step }])
+            Ok(vec![Found { range: place.start..place.end, replacement: replacement.into(), step }])
         }
         many => Err(Stop::Ambiguous(many.iter().map(|place| place.first + 1).collect())),
     }
@@ -235,6 +291,7 @@ fn one(lines: &Lines<'_>, old: &str, new: &str, level: Level, step: Step) -> Res
 
 /// Blank lines around a text that the file begins or ends with are overlooked: nothing else can be meant by them.
 fn without_outer_blank_lines(
+    effort: &Effort,
     lines: &Lines<'_>,
     old: &str,
     new: &str,
@@ -253,7 +310,7 @@ fn without_outer_blank_lines(
     if new_body.is_empty() || !fits(old_head, new_head) || !fits(old_tail, new_tail) {
         return Ok(Vec::new());
     }
-    let mut found = one(lines, old_body, new_body, Level::Indentation, step)?;
+    let mut found = one(effort, lines, old_body, new_body, Level::Indentation, step)?;
     found.retain(|found| {
         (old_head.is_empty() || found.range.start == 0)
             && (old_tail.is_empty() || found.range.end == lines.text.len())

@@ -1,17 +1,31 @@
 //! Lines that stand for code that somebody did not write out: `// ... rest of the code ...`.
 
+use super::effort::Effort;
 use std::collections::HashSet;
 use toolpost_core::{Code, ToolError};
 
-/// Fails where a new line is nothing but a placeholder that was not there before.
-pub(crate) fn check(name: &str, old: &str, new: &str) -> Result<(), ToolError> {
-    let mut before: Option<HashSet<&str>> = None;
+/// Bytes that a placeholder has at least, and at most.
+const SHORTEST: usize = "...rest".len();
+const LONGEST: usize = 200;
+
+/// Fails where a new line is nothing but a placeholder that was in none of the old texts.
+pub(crate) fn check(effort: &Effort, name: &str, old: &[&str], new: &str) -> Result<(), ToolError> {
+    let mut placeholders: HashSet<&str> = HashSet::new();
+    for line in new.lines() {
+        effort.spend(line.len().min(LONGEST) * 8 + 8)?;
+        placeholders.extend(is_placeholder(line).then(|| line.trim()));
+    }
+    if placeholders.is_empty() {
+        return Ok(());
+    }
+    // Only they are looked for, so that a large old text costs one pass and no memory.
+    let mut known: HashSet<&str> = HashSet::new();
+    for line in old.iter().flat_map(|old| old.lines()).map(str::trim) {
+        effort.spend(line.len() + 8)?;
+        known.extend(placeholders.contains(line).then_some(line));
+    }
     for (index, line) in new.lines().enumerate() {
-        if !is_placeholder(line) {
-            continue;
-        }
-        let before = before.get_or_insert_with(|| old.lines().map(str::trim).collect());
-        if !before.contains(line.trim()) {
+        if placeholders.contains(line.trim()) && is_placeholder(line) && !known.contains(line.trim()) {
             return Err(ToolError::new(
                 Code::Omission,
                 format!(
@@ -59,7 +73,7 @@ const FATES: [&str; 14] = [
 
 /// Whether a line is nothing but a placeholder.
 pub(crate) fn is_placeholder(line: &str) -> bool {
-    if line.len() > 200 {
+    if !(SHORTEST..=LONGEST).contains(&line.len()) {
         return false;
     }
     let plain = line.trim().to_lowercase().replace('…', "...");
@@ -182,8 +196,11 @@ mod tests {
 
     #[test]
     fn what_was_there_may_stay() {
-        assert!(check("a", "x\n// ... existing code ...\n", "// ... existing code ...\ny\n").is_ok());
-        let error = check("a", "x\n", "y\n  // ... existing code ...\n").unwrap_err();
+        let effort = Effort::limited(10_000);
+        assert!(
+            check(&effort, "a", &["x\n// ... existing code ...\n"], "// ... existing code ...\ny\n").is_ok()
+        );
+        let error = check(&effort, "a", &["x\n"], "y\n  // ... existing code ...\n").unwrap_err();
         assert_eq!(error.code(), Code::Omission);
         assert_eq!(error.details()["line"], 2);
     }

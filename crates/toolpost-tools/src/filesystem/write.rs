@@ -3,17 +3,25 @@
 //! Mode, links and wholeness are the workspace's part.
 
 use super::diff::Diff;
+use super::effort::Effort;
 use super::format::Changed;
 use super::omission;
 use super::text::{self, Text};
 use crate::one_line;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use similar::{Algorithm, DiffOp, capture_diff_slices};
-use toolpost_core::{Capability, Code, Context, Output, Seen, Spec, Tool, ToolError, WorkspacePath};
+use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
+use std::time::{Duration, Instant};
+use toolpost_core::{
+    Capability, Code, Context, OldContent, Output, Seen, Spec, Tool, ToolError, WorkspacePath,
+};
 
 /// A file of so many bytes is shown whole where it was not seen before.
 const SHOWN_BYTES: usize = 20_000;
+
+/// Maximum number of lines whose endings are compared one by one, and how long the shortest difference is looked for.
+const MOST_COMPARED_LINES: usize = 200_000;
+const PATIENCE: Duration = Duration::from_millis(500);
 
 /// What the model may ask for.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -39,7 +47,7 @@ pub struct Data {
     unchanged: bool,
     /// Bytes written.
     bytes: usize,
-    /// What changed, as a unified diff; absent where the old content is no text or too large.
+    /// What changed, as a unified diff; absent where the old content is no text, too large or not shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     diff: Option<String>,
     /// Lines added.
@@ -80,17 +88,20 @@ impl Tool for Write {
     }
 
     async fn call(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
+        check_size(&args.file_path, args.content.len())?;
         let old = Old::of(ctx, &args.file_path).await?;
         let name = match &old {
             Some(old) => old.name.clone(),
             None => ctx.workspace().name(&args.file_path)?,
         };
-        check_expected(&name, old.as_ref(), args.expected_hash.as_deref())?;
+        check_expected(ctx, &name, old.as_ref(), args.expected_hash.as_deref())?;
         let stale = match args.expected_hash {
             Some(_) => None,
             None => old.as_ref().and_then(|old| unseen(ctx, old)),
         };
-        let new = tokio::task::spawn_blocking(move || New::of(name, old, &args.content, args.file_path))
+        let inner = ctx.clone();
+        let work = move || New::of(&Effort::of(&inner), name, old, &args.content, args.file_path);
+        let new = tokio::task::spawn_blocking(work)
             .await
             .map_err(|error| ToolError::execution(format!("writing stopped: {error}")))??;
         ctx.checkpoint()?;
@@ -110,26 +121,37 @@ impl Tool for Write {
 /// What is there now.
 struct Old {
     name: String,
-    /// All bytes, or the first ones of a file that is too large to look at.
+    /// All bytes, the first ones of a file that is too large to look at, or none of one that is withheld.
     bytes: Vec<u8>,
     is_whole: bool,
+    /// Why the model may not have the content.
+    withheld: Option<ToolError>,
 }
 
 impl Old {
     async fn of(ctx: &Context, path: &WorkspacePath) -> Result<Option<Old>, ToolError> {
-        let file = match ctx.workspace().open(path).await {
-            Ok(file) => file,
+        let replaced = match ctx.workspace().replaced(path).await {
+            Ok(replaced) => replaced,
             Err(error) if error.code() == Code::FileNotFound => return Ok(None),
             Err(error) => return Err(error),
         };
-        let name = file.stat.name.clone();
+        let name = replaced.stat.name;
+        let file = match replaced.content {
+            OldContent::Readable(file) => file,
+            OldContent::Withheld(why) => {
+                return Ok(Some(Old { name, bytes: Vec::new(), is_whole: false, withheld: Some(why) }));
+            }
+        };
         let is_whole = file.stat.size <= text::MAX_BYTES;
         let bytes = text::head(file, if is_whole { text::MAX_BYTES } else { 64 * 1024 }).await?;
-        Ok(Some(Old { name, bytes, is_whole }))
+        Ok(Some(Old { name, bytes, is_whole, withheld: None }))
     }
 
     /// Its text, unless it is none: then it is replaced as it is.
     fn text(&self) -> Result<Option<Text>, ToolError> {
+        if self.withheld.is_some() {
+            return Ok(None);
+        }
         if !self.is_whole {
             // The sample may end within a character or a line.
             let mut sample = self.bytes.clone();
@@ -144,9 +166,45 @@ impl Old {
     }
 }
 
-fn check_expected(name: &str, old: Option<&Old>, expected: Option<&str>) -> Result<(), ToolError> {
+fn check_size(path: &WorkspacePath, bytes: usize) -> Result<(), ToolError> {
+    match bytes as u64 > text::MAX_BYTES {
+        true => Err(ToolError::new(
+            Code::TooLarge,
+            format!(
+                "the content for `{path}` has {bytes} bytes; at most {} can be written at once: write less, or make \
+                 the file with a command",
+                text::MAX_BYTES
+            ),
+        )
+        .with("size", bytes)),
+        false => Ok(()),
+    }
+}
+
+fn check_expected(
+    ctx: &Context,
+    name: &str,
+    old: Option<&Old>,
+    expected: Option<&str>,
+) -> Result<(), ToolError> {
     match (old, expected) {
         (_, None) => Ok(()),
+        // Whether a hash is right would tell whether a guess is.
+        (Some(Old { withheld: Some(why), .. }), Some(_)) => {
+            let mut error = ToolError::new(
+                why.code(),
+                format!(
+                    "`{}` of `{name}` cannot be compared, because its content may not be known here; leave it out. \
+                     {}",
+                    ctx.spelled("expectedHash", "").split('=').next().unwrap_or_default(),
+                    why.message()
+                ),
+            );
+            for (key, value) in why.details() {
+                error = error.with(key, value.clone());
+            }
+            Err(error)
+        }
         (Some(old), Some(_)) if !old.is_whole => Err(text::too_large(name, old.bytes.len() as u64)),
         (Some(old), expected) => text::check_hash(name, &old.bytes, expected),
         (None, Some(_)) => Err(ToolError::new(
@@ -164,6 +222,14 @@ fn check_expected(name: &str, old: Option<&Old>, expected: Option<&str>) -> Resu
 fn unseen(ctx: &Context, old: &Old) -> Option<(ToolError, Option<String>)> {
     let seen = ctx.extra().get::<Seen>()?;
     let name = &old.name;
+    if let Some(why) = &old.withheld {
+        let message = format!(
+            "`{name}` exists, and what it holds may not be seen here, so it is not overwritten; leave it as it is, or \
+             have its reading allowed: {}",
+            why.message()
+        );
+        return Some((ToolError::new(Code::StaleFile, message).with("path", name.as_str()), None));
+    }
     if !old.is_whole {
         let message =
             format!("`{name}` is too large to have been seen as it is now; delete it first, or edit it");
@@ -193,32 +259,42 @@ struct New {
     path: WorkspacePath,
     bytes: Vec<u8>,
     diff: Diff,
+    /// Why the old content is not shown.
+    withheld: Option<ToolError>,
     data: Data,
 }
 
 impl New {
-    fn of(name: String, old: Option<Old>, content: &str, path: WorkspacePath) -> Result<New, ToolError> {
+    fn of(
+        effort: &Effort,
+        name: String,
+        old: Option<Old>,
+        content: &str,
+        path: WorkspacePath,
+    ) -> Result<New, ToolError> {
         let before = match &old {
             Some(old) => old.text()?,
             None => None,
         };
         let old_text = before.as_ref().map_or("", |before| before.text.as_str());
-        omission::check(&name, old_text, content)?;
+        omission::check(effort, &name, &[old_text], content)?;
         let (bytes, after, line_endings) = match &before {
             Some(before) => {
                 // A mark that the content brings along would be a second one.
                 let content = content.strip_prefix('\u{feff}').unwrap_or(content);
-                let (after, line_endings) = with_endings_of(&before.text, content);
+                let (after, line_endings) = with_endings_of(&name, &before.text, content)?;
                 (before.encode(&after, &name)?, after, line_endings)
             }
             None => (content.as_bytes().to_vec(), content.to_owned(), None),
         };
+        effort.check()?;
         let created = old.is_none();
         let is_comparable = created || (before.is_some() && old.as_ref().is_some_and(|old| old.is_whole));
         let diff = match is_comparable {
             true => Diff::between(&name, before.as_ref().map(|before| before.text.as_str()), Some(&after)),
             false => Diff::default(),
         };
+        effort.check()?;
         let data = Data {
             created,
             unchanged: old.as_ref().is_some_and(|old| old.is_whole && old.bytes == bytes),
@@ -230,7 +306,8 @@ impl New {
             line_endings: line_endings.map(str::to_owned),
             path: name,
         };
-        Ok(New { path, bytes, diff, data })
+        let withheld = old.and_then(|old| old.withheld);
+        Ok(New { path, bytes, diff, withheld, data })
     }
 
     fn text(&self, is_dry_run: bool) -> String {
@@ -245,6 +322,9 @@ impl New {
         if let (false, Some(endings)) = (data.unchanged, &data.line_endings) {
             text.push_str(&format!(" (line endings made {} as they were)", endings.to_uppercase()));
         }
+        if let Some(why) = &self.withheld {
+            text.push_str(&format!("\n(the old content is not shown: {})", why.message()));
+        }
         // What a new file holds is what was just given, so only somebody who is asked to agree wants to see it.
         if (!data.created || is_dry_run) && !data.unchanged && data.diff.is_some() {
             text.push('\n');
@@ -255,31 +335,48 @@ impl New {
 }
 
 /// The content with the line endings of the old text, and their name where that changed something.
-fn with_endings_of(old: &str, content: &str) -> (String, Option<&'static str>) {
-    let crlf = old.matches("\r\n").count();
-    let lf = old.matches('\n').count() - crlf;
+fn with_endings_of(
+    name: &str,
+    old: &str,
+    content: &str,
+) -> Result<(String, Option<&'static str>), ToolError> {
+    let crlf = memchr::memmem::find_iter(old.as_bytes(), b"\r\n").count();
+    let lf = memchr::memchr_iter(b'\n', old.as_bytes()).count() - crlf;
     let changed = |text: String, name: &'static str| match text == content {
         true => (text, None),
         false => (text, Some(name)),
     };
-    match (crlf, lf) {
+    Ok(match (crlf, lf) {
         (0, 0) => (content.to_owned(), None),
         (0, _) => changed(content.replace("\r\n", "\n"), "lf"),
         (_, 0) => changed(content.replace("\r\n", "\n").replace('\n', "\r\n"), "crlf"),
         // Of both kinds: who wrote some of each knows them; else every line keeps its own.
         _ if content.contains("\r\n") => (content.to_owned(), None),
-        _ => changed(with_own_endings(old, content), "crlf"),
-    }
+        _ => changed(with_own_endings(name, old, content)?, "crlf"),
+    })
 }
 
-fn with_own_endings(old: &str, content: &str) -> String {
-    let bare = |line: &'_ str| line.trim_end_matches('\n').trim_end_matches('\r').to_owned();
+fn with_own_endings(name: &str, old: &str, content: &str) -> Result<String, ToolError> {
+    let bare = |line: &&'_ str| line.trim_end_matches('\n').trim_end_matches('\r').len();
+    let count = |text: &str| memchr::memchr_iter(b'\n', text.as_bytes()).count();
+    let lines = count(old).max(count(content));
+    if lines > MOST_COMPARED_LINES {
+        return Err(ToolError::new(
+            Code::TooLarge,
+            format!(
+                "`{name}` has line endings of both kinds, and {lines} lines are too many to tell which line has which; \
+                 write the content with the line endings that it is to have, some of them CRLF"
+            ),
+        )
+        .with("lines", lines));
+    }
     let old_lines: Vec<&str> = old.split_inclusive('\n').collect();
     let new_lines: Vec<&str> = content.split_inclusive('\n').collect();
-    let olds: Vec<String> = old_lines.iter().map(|line| bare(line)).collect();
-    let news: Vec<String> = new_lines.iter().map(|line| bare(line)).collect();
+    let olds: Vec<&str> = old_lines.iter().map(|line| &line[..bare(line)]).collect();
+    let news: Vec<&str> = new_lines.iter().map(|line| &line[..bare(line)]).collect();
     let mut endings: Vec<Option<bool>> = vec![None; news.len()];
-    for op in capture_diff_slices(Algorithm::Myers, &olds, &news) {
+    let deadline = Some(Instant::now() + PATIENCE);
+    for op in capture_diff_slices_deadline(Algorithm::Myers, &olds, &news, deadline) {
         if let DiffOp::Equal { old_index, new_index, len } = op {
             for at in 0..len {
                 endings[new_index + at] = Some(old_lines[old_index + at].ends_with("\r\n"));
@@ -298,5 +395,5 @@ fn with_own_endings(old: &str, content: &str) -> String {
             _ => text.push_str(line),
         }
     }
-    text
+    Ok(text)
 }

@@ -3,12 +3,14 @@
 //! Ripgrep's own crates do the matching, in this process. Once enough newer lines are found, older files are not
 //! opened any more: they could not be shown.
 
+mod interruptible;
 mod lines;
 mod matcher;
 mod reading;
 mod report;
 mod search;
 
+use self::interruptible::Pattern;
 use self::report::{Found, report};
 use self::search::{Opened, Search};
 use super::name_pattern::NamePattern;
@@ -143,7 +145,7 @@ impl Tool for Grep {
     }
 
     async fn call(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
-        let matcher = matcher::matcher(ctx, &args)?;
+        let matcher = Pattern::new(&args, matcher::matcher(ctx, &args)?);
         let place = place(ctx, &args).await?;
         let name = match &place {
             Place::Folder(name) => name.as_str(),

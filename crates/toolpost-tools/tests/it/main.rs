@@ -15,6 +15,7 @@ mod bash_kill;
 mod bash_line;
 mod bash_output;
 mod batch;
+mod bounds;
 mod changes;
 mod confined;
 mod declarations;
@@ -30,6 +31,7 @@ mod mutations;
 mod race;
 mod read;
 mod tool_search;
+mod withheld;
 mod write;
 
 use serde_json::{Value, json};

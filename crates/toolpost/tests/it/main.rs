@@ -38,6 +38,7 @@ mod tools;
 mod trust;
 mod upstream;
 mod whole;
+mod withheld;
 mod writers;
 
 use serde_json::Value;

@@ -139,6 +139,15 @@ impl Drop for Connection {
 }
 
 /// The `_meta` of a request that stands for itself.
+/// Everything that a server says to one call.
+pub(crate) fn one_call(home: &Home, flags: &[&str], tool: &str, arguments: Value) -> String {
+    let mut connection = Connection::legacy(home, flags, "2025-11-25", json!({}));
+    let answer = connection.call(1, tool, arguments);
+    assert!(answer["result"].is_object(), "{answer}");
+    let (_, _, talk) = connection.close();
+    format!("{answer}{talk}")
+}
+
 fn meta(capabilities: Value) -> Value {
     json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",

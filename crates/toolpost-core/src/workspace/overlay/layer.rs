@@ -1,9 +1,10 @@
 //! The upper layer of an overlay: new files and folders, and the names that are gone.
 
-use super::Change;
+use super::{Change, Touched};
 use crate::workspace::Kind;
 use crate::workspace::memory::{MemoryFile, above, prefix};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// What the upper layer says about one name.
 #[derive(Debug, Clone)]
@@ -20,7 +21,23 @@ pub(super) enum Upper {
 #[derive(Debug, Default)]
 pub(super) struct Layer {
     nodes: BTreeMap<String, Upper>,
-    before: BTreeMap<String, Option<Vec<u8>>>,
+    before: BTreeMap<String, Option<Image>>,
+    /// When each name was last changed, counted in changes of the layer.
+    changed: BTreeMap<String, u64>,
+    changes: u64,
+}
+
+/// The content of a file before its first change. Of a large one only the size is kept.
+#[derive(Debug, Clone)]
+pub(super) struct Image {
+    pub(super) size: u64,
+    pub(super) content: Option<Arc<[u8]>>,
+}
+
+impl Image {
+    fn is(&self, file: &MemoryFile) -> bool {
+        self.content.as_ref().is_some_and(|content| *content == file.content)
+    }
 }
 
 impl Layer {
@@ -48,8 +65,38 @@ impl Layer {
     }
 
     /// Keeps the content from before the first change of a name.
-    pub(super) fn remember(&mut self, name: &str, content: Option<Vec<u8>>) {
-        self.before.entry(name.to_owned()).or_insert(content);
+    pub(super) fn remember(&mut self, name: &str, image: Option<Image>) {
+        self.changes += 1;
+        self.changed.insert(name.to_owned(), self.changes);
+        self.before.entry(name.to_owned()).or_insert(image);
+    }
+
+    /// How many changes were made so far.
+    pub(super) fn revision(&self) -> u64 {
+        self.changes
+    }
+
+    /// The names that were changed after a revision.
+    pub(super) fn touched_since(&self, revision: u64) -> Vec<Touched> {
+        let is_later = |path: &str| self.changed.get(path).is_some_and(|at| *at > revision);
+        let touched = self.before.iter().filter(|(path, _)| is_later(path)).map(|(path, before)| {
+            let after = match self.nodes.get(path) {
+                Some(Upper::File(file)) => Some(file),
+                _ => None,
+            };
+            let is_changed = match (before, after) {
+                (Some(before), Some(after)) => !before.is(after),
+                (None, None) => false,
+                _ => true,
+            };
+            Touched {
+                path: path.clone(),
+                bytes_before: before.as_ref().map(|image| image.size),
+                bytes_after: after.map(|file| file.content.len() as u64),
+                is_changed,
+            }
+        });
+        touched.collect()
     }
 
     /// The names directly in a folder; without a kind where the name is gone.
@@ -74,13 +121,18 @@ impl Layer {
     }
 
     pub(super) fn changes(&self) -> Vec<Change> {
-        let changes = self.before.iter().map(|(path, before)| {
-            let after = match self.nodes.get(path) {
+        let is_changed = |touched: &Touched| touched.is_changed;
+        let changes = self.touched_since(0).into_iter().filter(is_changed).map(|touched| {
+            let path = touched.path;
+            let before = self.before.get(&path).cloned().flatten();
+            let after = match self.nodes.get(&path) {
                 Some(Upper::File(file)) => Some(file.content.to_vec()),
                 _ => None,
             };
-            Change { path: path.clone(), before: before.clone(), after }
+            let before =
+                before.map(|image| image.content.map(|content| content.to_vec()).unwrap_or_default());
+            Change { path, before, after }
         });
-        changes.filter(|change| change.before != change.after).collect()
+        changes.collect()
     }
 }

@@ -1,13 +1,16 @@
 //! Both layers of an overlay seen as one, and moves within it.
 
 use super::Overlay;
-use super::layer::Upper;
+use super::layer::{Image, Upper};
 use crate::error::{Code, ToolError};
 use crate::nearest::nearest;
 use crate::workspace::memory::{MemoryFile, above, prefix};
 use crate::workspace::{Entries, Entry, Kind, Stat, WorkspacePath, refusal};
 use std::collections::BTreeSet;
 use std::io::Read;
+
+/// A file of more bytes is not kept in memory for a dry run, and not moved by one.
+const MOST_KEPT: u64 = 64 << 20;
 
 /// What the two layers hold at a name that has no links on its way.
 pub(super) enum Merged {
@@ -117,20 +120,29 @@ impl Overlay {
         Ok(Box::new(lower.filter(kept).chain(upper)))
     }
 
-    /// The content and mode of what is at a name now; `None` for anything but a regular file.
-    pub(super) async fn content(&self, name: &str) -> Result<Option<(Vec<u8>, u32)>, ToolError> {
+    /// What is at a name now and its mode; `None` for anything but a regular file.
+    pub(super) async fn image(&self, name: &str) -> Result<Option<(Image, u32)>, ToolError> {
         match self.look(name).await? {
-            Merged::Upper(file) => Ok(Some((file.content.to_vec(), file.mode))),
+            Merged::Upper(file) => {
+                let image = Image { size: file.content.len() as u64, content: Some(file.content) };
+                Ok(Some((image, file.mode)))
+            }
+            Merged::Below(stat) if stat.kind == Kind::File && stat.size > MOST_KEPT => {
+                Ok(Some((Image { size: stat.size, content: None }, stat.mode)))
+            }
             Merged::Below(stat) if stat.kind == Kind::File => {
-                let mut file = self.below.open(&WorkspacePath::new(name)).await?;
+                let file = self.below.open(&WorkspacePath::new(name)).await?;
                 let read = tokio::task::spawn_blocking(move || {
                     let mut content = Vec::new();
-                    file.reader.read_to_end(&mut content).map(|_| content)
+                    file.reader.take(MOST_KEPT + 1).read_to_end(&mut content).map(|_| content)
                 });
                 let content = read.await.map_err(|error| ToolError::execution(error.to_string()))?;
                 let content =
                     content.map_err(|error| ToolError::new(Code::ReadError, format!("`{name}`: {error}")))?;
-                Ok(Some((content, stat.mode)))
+                let size = content.len() as u64;
+                // It may have grown since it was looked at.
+                let content = (size <= MOST_KEPT).then(|| content.into());
+                Ok(Some((Image { size: size.max(stat.size), content }, stat.mode)))
             }
             _ => Ok(None),
         }
@@ -212,13 +224,23 @@ impl Overlay {
         self.make(above(to).next().unwrap_or(".")).await?;
         for (name, kind) in &tree {
             let target = format!("{to}{}", &name[from.len()..]);
-            match (kind, self.content(name).await?) {
+            match (kind, self.image(name).await?) {
                 (Kind::Folder, _) => self.layer().set(&target, Upper::Folder),
-                (_, Some((content, mode))) => {
-                    let old = self.content(&target).await?;
+                (_, Some((image, mode))) => {
+                    let Some(content) = image.content.clone() else {
+                        return Err(ToolError::new(
+                            Code::TooLarge,
+                            format!(
+                                "`{name}` has {} bytes; a dry run moves files of at most {MOST_KEPT} bytes",
+                                image.size
+                            ),
+                        )
+                        .with("size", image.size));
+                    };
+                    let old = self.image(&target).await?;
                     let mut layer = self.layer();
-                    layer.remember(&target, old.map(|(content, _)| content));
-                    layer.remember(name, Some(content.clone()));
+                    layer.remember(&target, old.map(|(image, _)| image));
+                    layer.remember(name, Some(image));
                     layer.set(&target, Upper::File(MemoryFile::new(&content, mode)));
                 }
                 (_, None) => return Err(refusal::not_a_file(name, "a special file")),

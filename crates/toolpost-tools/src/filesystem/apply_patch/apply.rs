@@ -4,6 +4,7 @@ use super::lines::{Breaks, Line, Lines};
 use super::parse::shown;
 use super::patch::Hunk;
 use super::place::{self, Before, Miss, Piece, Placed};
+use crate::filesystem::effort::Effort;
 use crate::filesystem::ladder::{Failure, Near, Step};
 use std::ops::Range;
 use toolpost_core::{Code, ToolError};
@@ -11,6 +12,13 @@ use toolpost_core::{Code, ToolError};
 const BOM: char = '\u{feff}';
 /// So many places are named in a message.
 const SHOWN_PLACES: usize = 10;
+
+/// Maximum number of lines of a file that is patched.
+const MOST_LINES: usize = 2_000_000;
+/// Maximum number of lines that a header is compared with, to name those that are like it.
+const MOST_COMPARED: usize = 20_000;
+/// Maximum number of comparisons that are made to see whether a hunk is applied already.
+const MOST_GLANCED: usize = 50_000_000;
 
 /// A text with the hunks applied, and the most forgiving step that was needed.
 #[derive(Debug)]
@@ -20,7 +28,17 @@ pub(super) struct Applied {
 }
 
 /// Applies all hunks, or none. `name` is for messages.
-pub(super) fn apply(name: &str, text: &str, hunks: &[Hunk]) -> Result<Applied, ToolError> {
+pub(super) fn apply(effort: &Effort, name: &str, text: &str, hunks: &[Hunk]) -> Result<Applied, ToolError> {
+    effort.spend(text.len())?;
+    let lines = memchr::memchr2_iter(b'\n', b'\r', text.as_bytes()).count();
+    if lines > MOST_LINES {
+        return Err(ToolError::new(
+            Code::TooLarge,
+            format!("`{name}` has {lines} lines; a file of at most {MOST_LINES} is patched: use a command"),
+        )
+        .with("path", name)
+        .with("lines", lines));
+    }
     // A diff of a file with a byte order mark shows it in the first line, and may move it or take it away. A patch that
     // does not show it leaves it alone.
     let shows_mark = |hunk: &Hunk| hunk.old().next().is_some_and(|line| line.text.starts_with(BOM));
@@ -29,10 +47,10 @@ pub(super) fn apply(name: &str, text: &str, hunks: &[Hunk]) -> Result<Applied, T
         _ => text,
     };
     let mark = &text[..text.len() - body.len()];
-    let first = apply_to(name, &Lines::of(body, Breaks::Newlines), hunks);
+    let first = apply_to(effort, name, &Lines::of(body, Breaks::Newlines), hunks);
     let applied = match first {
         Err(_) if has_lone_return(body) => {
-            apply_to(name, &Lines::of(body, Breaks::Returns), hunks).or(first)?
+            apply_to(effort, name, &Lines::of(body, Breaks::Returns), hunks).or(first)?
         }
         first => first?,
     };
@@ -44,13 +62,13 @@ fn has_lone_return(text: &str) -> bool {
     memchr::memchr_iter(b'\r', bytes).any(|at| bytes.get(at + 1) != Some(&b'\n'))
 }
 
-fn apply_to(name: &str, file: &Lines<'_>, hunks: &[Hunk]) -> Result<Applied, ToolError> {
+fn apply_to(effort: &Effort, name: &str, file: &Lines<'_>, hunks: &[Hunk]) -> Result<Applied, ToolError> {
     let mut placed: Vec<Placed> = Vec::with_capacity(hunks.len());
     let mut taken: Vec<Range<usize>> = Vec::with_capacity(hunks.len());
     let mut changed: Vec<Range<usize>> = Vec::with_capacity(hunks.len());
     let mut drift = 0;
     for (index, hunk) in hunks.iter().enumerate() {
-        let found = place::place(file, hunk, &Before { taken: &taken, changed: &changed, drift })
+        let found = place::place(effort, file, hunk, &Before { taken: &taken, changed: &changed, drift })
             .map_err(|miss| refusal(name, file, index + 1, hunk, &miss))?;
         if let Some(start) = hunk.old_start {
             let start = start.saturating_sub(1);
@@ -118,6 +136,7 @@ fn refusal(name: &str, file: &Lines<'_>, number: usize, hunk: &Hunk, miss: &Miss
         ),
         Miss::Ambiguous(step, lines) => ambiguous(&what, *step, lines),
         Miss::Nowhere(failure, from) => no_match(&what, file, hunk, failure, *from),
+        Miss::Stopped(error) => return error.clone().with("path", name),
     };
     error.with("path", name).with("hunk", number).with("patchLine", hunk.line)
 }
@@ -125,6 +144,7 @@ fn refusal(name: &str, file: &Lines<'_>, number: usize, hunk: &Hunk, miss: &Miss
 fn no_header(what: &str, file: &Lines<'_>, hunk: &Hunk, index: usize) -> ToolError {
     let header = &hunk.headers[index];
     let texts = file.all.iter().map(|line| line.text.trim()).filter(|text| !text.is_empty());
+    let texts = texts.take(MOST_COMPARED);
     let near = toolpost_core::nearest(&header.text, texts, 3);
     let near = match near.is_empty() {
         true => String::new(),
@@ -239,5 +259,7 @@ fn is_applied(file: &Lines<'_>, hunk: &Hunk) -> bool {
     let new: Vec<&str> = hunk.new_lines().map(|line| line.text.trim()).collect();
     let has_new = hunk.lines.iter().any(|line| !line.is_old() && !line.text.trim().is_empty());
     let is_there = |lines: &[Line<'_>]| lines.iter().map(|line| line.text.trim()).eq(new.iter().copied());
-    has_new && file.all.windows(new.len()).any(is_there)
+    // A hint, which is not worth more than a glance.
+    let is_short = file.len().saturating_mul(new.len()) < MOST_GLANCED;
+    has_new && is_short && file.all.windows(new.len()).any(is_there)
 }

@@ -1,5 +1,9 @@
 //! A text as lines that remember how they end.
 
+use std::cell::OnceCell;
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hasher};
+
 /// What ends a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Breaks {
@@ -24,6 +28,24 @@ pub(super) struct Lines<'a> {
     pub(super) text: &'a str,
     pub(super) all: Vec<Line<'a>>,
     pub(super) ending: &'static str,
+    exact: OnceCell<Index>,
+    bare: OnceCell<Index>,
+}
+
+/// Which lines say what, by a number that stands for it.
+pub(super) struct Index {
+    pub(super) keys: Vec<u64>,
+    pub(super) places: HashMap<u64, Vec<u32>>,
+}
+
+/// The number that stands for a line, with or without the carriage return that belongs to its ending.
+pub(super) fn key(text: &str, has_return: bool) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(text.as_bytes());
+    if has_return {
+        hasher.write(b"\r");
+    }
+    hasher.finish()
 }
 
 impl<'a> Lines<'a> {
@@ -48,7 +70,17 @@ impl<'a> Lines<'a> {
             start = middle + ending;
         }
         let ending = usual(&all);
-        Lines { text, all, ending }
+        Lines { text, all, ending, exact: OnceCell::new(), bare: OnceCell::new() }
+    }
+
+    /// The lines with the carriage returns of their endings.
+    pub(super) fn exact(&self) -> &Index {
+        self.exact.get_or_init(|| index(&self.all, |line| key(line.text, line.ending == "\r\n")))
+    }
+
+    /// The lines without their endings.
+    pub(super) fn bare(&self) -> &Index {
+        self.bare.get_or_init(|| index(&self.all, |line| key(line.text, false)))
     }
 
     pub(super) fn len(&self) -> usize {
@@ -67,6 +99,15 @@ impl<'a> Lines<'a> {
             false => self.all.binary_search_by_key(&start, |line| line.start).ok(),
         }
     }
+}
+
+fn index(lines: &[Line<'_>], key: impl Fn(&Line<'_>) -> u64) -> Index {
+    let keys: Vec<u64> = lines.iter().map(key).collect();
+    let mut places: HashMap<u64, Vec<u32>> = HashMap::new();
+    for (at, key) in (0..).zip(&keys) {
+        places.entry(*key).or_default().push(at);
+    }
+    Index { keys, places }
 }
 
 /// The ending that most lines have; of two as frequent, the one that comes first.

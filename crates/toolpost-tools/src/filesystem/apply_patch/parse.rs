@@ -5,8 +5,21 @@ use super::patch::Patch;
 use super::unified;
 use toolpost_core::{Code, ToolError};
 
+/// Maximum number of bytes of a patch.
+const MOST_BYTES: usize = 16 << 20;
+/// Maximum number of files that a patch names.
+const MOST_FILES: usize = 2_000;
+
 /// Reads a patch of either form.
 pub(super) fn parse(text: &str) -> Result<Patch, ToolError> {
+    let too_large = |what: String, key: &str, number: usize| {
+        let message = format!("the patch {what}; send it in several parts");
+        ToolError::new(Code::TooLarge, message).with(key, number)
+    };
+    if text.len() > MOST_BYTES {
+        let what = format!("has {} bytes, and at most {MOST_BYTES} are taken", text.len());
+        return Err(too_large(what, "size", text.len()));
+    }
     let lines = split(text);
     let mut cursor = Cursor::new(&lines);
     let files = match start(&lines) {
@@ -31,6 +44,10 @@ pub(super) fn parse(text: &str) -> Result<Patch, ToolError> {
             "the patch names no file",
             "add a section such as `*** Update File: path` between `*** Begin Patch` and `*** End Patch`",
         ));
+    }
+    if files.len() > MOST_FILES {
+        let what = format!("names {} files, and at most {MOST_FILES} are taken", files.len());
+        return Err(too_large(what, "files", files.len()));
     }
     Ok(Patch { files })
 }

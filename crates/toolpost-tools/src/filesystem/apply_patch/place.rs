@@ -6,10 +6,13 @@
 mod climb;
 mod scope;
 
-use super::lines::Lines;
+use super::lines::{Lines, key};
 use super::patch::{Hunk, HunkLine, Role};
+use crate::filesystem::effort::Effort;
 use crate::filesystem::ladder::{Failure, Step};
+use crate::filesystem::sequence::occurrences;
 use std::ops::Range;
+use toolpost_core::ToolError;
 
 /// So many exact places are looked for; more are as ambiguous.
 const MOST_PLACES: usize = 1_000;
@@ -46,6 +49,14 @@ pub(super) enum Miss {
     Ambiguous(Step, Vec<usize>),
     /// None fits. The ladder looked from this line on, from 0.
     Nowhere(Failure, usize),
+    /// The call has ended, or has taken too many steps.
+    Stopped(ToolError),
+}
+
+impl From<ToolError> for Miss {
+    fn from(error: ToolError) -> Miss {
+        Miss::Stopped(error)
+    }
 }
 
 /// What is known from the hunks before.
@@ -59,16 +70,21 @@ pub(super) struct Before<'a> {
 }
 
 /// Finds the place of a hunk.
-pub(super) fn place(file: &Lines<'_>, hunk: &Hunk, before: &Before<'_>) -> Result<Placed, Miss> {
+pub(super) fn place(
+    effort: &Effort,
+    file: &Lines<'_>,
+    hunk: &Hunk,
+    before: &Before<'_>,
+) -> Result<Placed, Miss> {
     let shared = Before { taken: before.changed, ..*before };
     let shorter = hunk.without_bare_end();
-    let miss = match place_whole(file, hunk, before) {
+    let miss = match place_whole(effort, file, hunk, before) {
         Err(miss @ Miss::Nowhere(..)) => miss,
         result => return result,
     };
     let attempts = [(shorter.as_ref(), before), (Some(hunk), &shared), (shorter.as_ref(), &shared)];
     for (hunk, before) in attempts {
-        match hunk.map(|hunk| place_whole(file, hunk, before)) {
+        match hunk.map(|hunk| place_whole(effort, file, hunk, before)) {
             None | Some(Err(Miss::Nowhere(..))) => {}
             Some(result) => return result,
         }
@@ -109,14 +125,14 @@ impl Before<'_> {
     }
 }
 
-fn place_whole(file: &Lines<'_>, hunk: &Hunk, before: &Before<'_>) -> Result<Placed, Miss> {
+fn place_whole(effort: &Effort, file: &Lines<'_>, hunk: &Hunk, before: &Before<'_>) -> Result<Placed, Miss> {
     let old: Vec<&HunkLine> = hunk.old().collect();
     if old.is_empty() {
         return appended(file, hunk);
     }
-    let scopes = scope::scopes(file, hunk)?;
+    let scopes = scope::scopes(effort, file, hunk)?;
     for comparison in [Comparison::Exact, Comparison::Endings] {
-        let places = places(file, &old, hunk, before, comparison);
+        let places = places(effort, file, &old, hunk, before, comparison)?;
         let places = scope::below(places, &scopes);
         match choose(&places, hunk, before) {
             Some(first) => return Ok(at(file, hunk, first, old.len(), comparison)),
@@ -127,7 +143,7 @@ fn place_whole(file: &Lines<'_>, hunk: &Hunk, before: &Before<'_>) -> Result<Pla
             }
         }
     }
-    climb::climb(file, hunk, before, &scopes)
+    climb::climb(effort, file, hunk, before, &scopes)
 }
 
 /// New lines without context: only the end of the file is a place that needs no other line to find it.
@@ -160,6 +176,14 @@ impl Comparison {
         }
     }
 
+    /// The number that stands for a line of a hunk, among those of the file.
+    fn key(self, wanted: &str) -> u64 {
+        match self {
+            Comparison::Exact => key(wanted, false),
+            Comparison::Endings => key(wanted.strip_suffix('\r').unwrap_or(wanted), false),
+        }
+    }
+
     fn fits(self, file: &Lines<'_>, at: usize, wanted: &str) -> bool {
         let line = &file.all[at];
         let bare = wanted.strip_suffix('\r').unwrap_or(wanted);
@@ -173,22 +197,59 @@ impl Comparison {
 
 /// Every line that the old lines fit from, behind the hunks before or, if there is none, anywhere between them.
 fn places(
+    effort: &Effort,
     file: &Lines<'_>,
     old: &[&HunkLine],
     hunk: &Hunk,
     before: &Before<'_>,
     comparison: Comparison,
-) -> Vec<usize> {
-    let Some(last) = file.len().checked_sub(old.len()) else { return Vec::new() };
+) -> Result<Vec<usize>, ToolError> {
+    let Some(last) = file.len().checked_sub(old.len()) else { return Ok(Vec::new()) };
     let first = if hunk.at_end { last } else { 0 };
-    let fits = |start: &usize| {
-        (0..old.len()).all(|index| comparison.fits(file, start + index, &old[index].text))
-            && before.is_free(&(*start..start + old.len()))
-    };
-    let all: Vec<usize> = (first..=last).filter(fits).take(MOST_PLACES).collect();
+    let mut all = Vec::new();
+    for start in candidates(effort, file, old, comparison)? {
+        effort.spend(old.len() + before.taken.len() + 8)?;
+        let fits = (first..=last).contains(&start)
+            && (0..old.len()).all(|index| comparison.fits(file, start + index, &old[index].text))
+            && before.is_free(&(start..start + old.len()));
+        all.extend(fits.then_some(start));
+        if all.len() == MOST_PLACES {
+            break;
+        }
+    }
     let cursor = before.end();
     let behind: Vec<usize> = all.iter().copied().filter(|start| *start >= cursor).collect();
-    if behind.is_empty() { all } else { behind }
+    Ok(if behind.is_empty() { all } else { behind })
+}
+
+/// Where the old lines may begin, in order: where the rarest of them is, or, where even that is on many lines, what a
+/// search through all lines finds.
+fn candidates(
+    effort: &Effort,
+    file: &Lines<'_>,
+    old: &[&HunkLine],
+    comparison: Comparison,
+) -> Result<Vec<usize>, ToolError> {
+    let index = match comparison {
+        Comparison::Exact => file.exact(),
+        Comparison::Endings => file.bare(),
+    };
+    effort.spend(old.iter().map(|line| line.text.len() + 8).sum())?;
+    let keys: Vec<u64> = old.iter().map(|line| comparison.key(&line.text)).collect();
+    let mut rarest: Option<(usize, &[u32])> = None;
+    for (at, key) in keys.iter().enumerate() {
+        let Some(places) = index.places.get(key) else { return Ok(Vec::new()) };
+        if rarest.is_none_or(|(_, known)| places.len() < known.len()) {
+            rarest = Some((at, places));
+        }
+    }
+    let Some((at, places)) = rarest else { return Ok(Vec::new()) };
+    if places.len().saturating_mul(keys.len()) <= file.len() {
+        effort.spend(places.len())?;
+        return Ok(places.iter().filter_map(|place| (*place as usize).checked_sub(at)).collect());
+    }
+    effort.spend(file.len())?;
+    Ok(occurrences(&index.keys, &keys))
 }
 
 /// The only place, or the very one that the line number says. The nearest one would not do: lines that came above

@@ -3,6 +3,7 @@
 use super::apply::{self, Applied};
 use super::content::Content;
 use super::patch::{Change, Existing, FilePatch, Hunk, Patch, Source, Target};
+use crate::filesystem::effort::Effort;
 use crate::filesystem::ladder::Step;
 use crate::filesystem::omission;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -66,9 +67,10 @@ impl Plan {
 }
 
 /// Computes the plan, or says why there is none.
-pub(super) fn plan(patch: &Patch, world: &World) -> Result<Plan, ToolError> {
-    let mut draft = Draft::new(patch, world);
+pub(super) fn plan(effort: &Effort, patch: &Patch, world: &World) -> Result<Plan, ToolError> {
+    let mut draft = Draft::new(effort, patch, world);
     for file in &patch.files {
+        effort.check()?;
         draft.apply(file)?;
         if let Some(mode) = &file.mode {
             draft
@@ -88,6 +90,7 @@ pub(super) fn plan(patch: &Patch, world: &World) -> Result<Plan, ToolError> {
 }
 
 struct Draft<'a> {
+    effort: &'a Effort,
     world: &'a World,
     files: Vec<Planned>,
     index: HashMap<String, usize>,
@@ -97,8 +100,9 @@ struct Draft<'a> {
 }
 
 impl<'a> Draft<'a> {
-    fn new(patch: &Patch, world: &'a World) -> Draft<'a> {
+    fn new(effort: &'a Effort, patch: &Patch, world: &'a World) -> Draft<'a> {
         let mut draft = Draft {
+            effort,
             world,
             files: Vec::new(),
             index: HashMap::new(),
@@ -160,7 +164,7 @@ impl<'a> Draft<'a> {
                 self.check_free(at, *onto, file, content.as_bytes())?;
                 let target = &mut self.files[at];
                 let old = target.after.as_deref().map(String::from_utf8_lossy).unwrap_or_default();
-                omission::check(&target.name, &old, content)?;
+                omission::check(self.effort, &target.name, &[&*old], content)?;
                 target.after = Some(match (&target.after, onto) {
                     (Some(old), Existing::Replaced) => in_the_form_of(old, content).into(),
                     _ => content.as_bytes().into(),
@@ -236,8 +240,8 @@ impl<'a> Draft<'a> {
         }
         let name = &self.files[at].name;
         let content = Content::decode(name, old)?;
-        let Applied { text, step } = apply::apply(name, content.text(), hunks)?;
-        omission::check(name, content.text(), &text)?;
+        let Applied { text, step } = apply::apply(self.effort, name, content.text(), hunks)?;
+        omission::check(self.effort, name, &[content.text()], &text)?;
         Ok((content.encode(name, text)?.into(), Some(step)))
     }
 

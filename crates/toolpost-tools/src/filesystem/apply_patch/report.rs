@@ -2,17 +2,21 @@
 
 use super::plan::{Plan, Planned};
 use crate::filesystem::diff::Diff;
+use crate::filesystem::effort::Effort;
 use crate::filesystem::ladder::Step;
 use crate::one_line;
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
-use toolpost_core::Output;
+use toolpost_core::{Output, ToolError};
 
 /// Bytes of the diff that a program gets; the text is bounded by the output budget.
 const MOST_DIFF: usize = 256 * 1024;
+/// Bytes of diffs after which no more are shown.
+const MOST_SHOWN: usize = 4 << 20;
 /// Time for computing diffs; what is not done by then is told in larger pieces.
-const DIFF_TIME: Duration = Duration::from_secs(3);
+const DIFF_TIME: Duration = Duration::from_millis(500);
 
 /// What a program gets beside the text.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -63,20 +67,24 @@ pub(super) struct FileData {
 }
 
 /// Tells what a plan changes.
-pub(super) fn report(plan: &Plan) -> Output<Data> {
+pub(super) fn report(effort: &Effort, plan: &Plan) -> Result<Output<Data>, ToolError> {
     let deadline = Instant::now() + DIFF_TIME;
-    let moved: Vec<&str> =
+    let moved: HashSet<&str> =
         plan.files.iter().filter_map(|file| moved_from(plan, file)).map(|from| from.name.as_str()).collect();
     let (mut files, mut text, mut diff) = (Vec::new(), String::new(), String::new());
     for file in &plan.files {
-        let is_moved_away = file.after.is_none() && moved.contains(&file.name.as_str());
+        let is_moved_away = file.after.is_none() && moved.contains(file.name.as_str());
         if !file.is_changed() || is_moved_away {
             continue;
         }
+        effort.check()?;
         let (data, part) = one(plan, file, deadline);
         text.push_str(&line(&data));
         files.push(data);
-        diff.push_str(&part);
+        // What is left out of the text as well is not shown anywhere, only counted.
+        if diff.len() <= MOST_SHOWN {
+            diff.push_str(&part);
+        }
     }
     for note in &plan.notes {
         text.push_str(&format!("({note})\n"));
@@ -91,7 +99,7 @@ pub(super) fn report(plan: &Plan) -> Output<Data> {
         let end = (0..=MOST_DIFF).rev().find(|at| diff.is_char_boundary(*at)).unwrap_or(0);
         diff.truncate(end);
     }
-    Output::new(title, text, Data { files, diff, diff_cut, notes: plan.notes.clone() })
+    Ok(Output::new(title, text, Data { files, diff, diff_cut, notes: plan.notes.clone() }))
 }
 
 /// The file that was moved here and is not where it was any more.

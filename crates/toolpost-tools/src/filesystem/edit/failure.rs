@@ -1,7 +1,7 @@
 //! What a refused edit says: enough to ask again and succeed.
 
 use super::Replacement;
-use crate::filesystem::ladder::{Doubt, Failure, Near, Step};
+use crate::filesystem::ladder::{self, Doubt, Failure, MOST_LISTED as MOST_FOUND, Near, Step};
 use serde_json::json;
 use std::fmt::Write as _;
 use toolpost_core::{Code, Context, ToolError, WorkspacePath};
@@ -51,6 +51,7 @@ pub(super) fn failed(
     let old = argument(ctx, "oldString");
     let which = number.map_or_else(String::new, |number| format!(" of edit {number}"));
     let error = match failure {
+        Failure::Stopped(error) => error,
         Failure::Ambiguous { step, lines } => {
             ambiguous(ctx, name, text, &format!("`{old}`{which}"), step, &lines)
         }
@@ -73,6 +74,9 @@ pub(super) fn failed(
             }
             match nearest.split_first() {
                 Some((first, others)) => show(&mut message, &old, first, others),
+                None if !ladder::is_comparable(text, &edit.old_string, &edit.new_string) => message.push_str(
+                    ". Texts of this size are compared exactly only; give less text, exactly as it is",
+                ),
                 None => message.push_str(". Nothing in it is similar; read the file first"),
             }
             ToolError::new(Code::NoMatch, message)
@@ -140,7 +144,9 @@ fn details(near: &Near) -> serde_json::Value {
 }
 
 fn ambiguous(ctx: &Context, name: &str, text: &str, old: &str, step: Step, lines: &[usize]) -> ToolError {
-    let mut message = format!("{old} is in `{name}` {} times", lines.len());
+    // No more are looked for.
+    let more = if lines.len() >= MOST_FOUND { " or more" } else { "" };
+    let mut message = format!("{old} is in `{name}` {} times{more}", lines.len());
     if step != Step::Exact {
         let _ = write!(message, ", but for {step}");
     }

@@ -7,15 +7,15 @@ use super::fold::Level;
 use super::lines::{Lines, is_blank};
 use super::places::Place;
 use super::rivals::loosest;
-use super::{Found, Step, Stop, merge};
-use similar::{Algorithm, DiffOp, capture_diff_slices};
+use super::{Effort, Found, MOST_LISTED, Step, Stop, merge};
+use toolpost_core::ToolError;
 
 const KEPT: &str = "newString repeats a line of oldString that the file does not have";
 
 /// Characters that may be missing or too many in a line.
 const MOST_CHARACTERS: usize = 2;
 
-pub(super) fn block(lines: &Lines<'_>, old: &str, new: &str) -> Result<Vec<Found>, Stop> {
+pub(super) fn block(effort: &Effort, lines: &Lines<'_>, old: &str, new: &str) -> Result<Vec<Found>, Stop> {
     let old = Lines::of(old);
     let count = old.all.len();
     if count < 4 || lines.all.len() < count {
@@ -30,14 +30,21 @@ pub(super) fn block(lines: &Lines<'_>, old: &str, new: &str) -> Result<Vec<Found
     let there: Vec<&str> = lines.all.iter().map(|line| line.text.trim_matches(is_blank)).collect();
     let mut found: Vec<(usize, Vec<usize>)> = Vec::new();
     for first in 0..=there.len() - count {
+        effort.spend(8)?;
         if there[first] == wanted[0]
             && there[first + count - 1] == wanted[count - 1]
-            && let Some(drifted) = drifted(&wanted, &there[first..first + count])
+            && let Some(drifted) = drifted(effort, &wanted, &there[first..first + count])?
         {
             found.push((first, drifted));
+            if found.len() == MOST_LISTED {
+                break;
+            }
         }
     }
-    let alike = rivals(lines, &old);
+    if found.is_empty() {
+        return Ok(Vec::new());
+    }
+    let alike = rivals(effort, lines, &old)?;
     match found.as_slice() {
         [] => Ok(Vec::new()),
         [_] if alike.len() > 1 => Err(Stop::Ambiguous(alike)),
@@ -59,31 +66,52 @@ pub(super) fn block(lines: &Lines<'_>, old: &str, new: &str) -> Result<Vec<Found
                 has_last_ending: !old.ends_line() || !last.ending.is_empty(),
             };
             let replacement =
-                merge::replacement(lines, &place, &old, &new, Level::Indentation).map_err(doubt)?;
-            Ok(vec![Found { range: place.start..place.end, replacement, step: Step::AnchoredBlock }])
+                merge::replacement(effort, lines, &place, &old, &new, Level::Indentation)?.map_err(doubt)?;
+            let (range, step) = (place.start..place.end, Step::AnchoredBlock);
+            Ok(vec![Found { range, replacement: replacement.into(), step }])
         }
         many => Err(Stop::Ambiguous(many.iter().map(|(first, _)| first + 1).collect())),
     }
 }
 
 /// The lines on which a block begins that is like the old text, whatever blanks, quotes and dashes it has.
-fn rivals(lines: &Lines<'_>, old: &Lines<'_>) -> Vec<usize> {
+fn rivals(effort: &Effort, lines: &Lines<'_>, old: &Lines<'_>) -> Result<Vec<usize>, ToolError> {
+    effort.spend(lines.text.len() * 2)?;
     let wanted: Vec<String> = old.all.iter().map(|line| loosest(line.text)).collect();
     let there: Vec<String> = lines.all.iter().map(|line| loosest(line.text)).collect();
-    let is_like = |there: &[String]| {
+    let mut rivals = Vec::new();
+    for (first, there) in there.windows(wanted.len()).enumerate() {
+        if there[0] != wanted[0] {
+            continue;
+        }
         let there: Vec<&str> = there.iter().map(String::as_str).collect();
-        there[0] == wanted[0] && (there == wanted || drifted(&wanted, &there).is_some())
-    };
-    let all = there.windows(wanted.len()).enumerate();
-    all.filter(|(_, there)| is_like(there)).map(|(first, _)| first + 1).collect()
+        effort.spend(there.len())?;
+        if there == wanted || drifted(effort, &wanted, &there)?.is_some() {
+            rivals.push(first + 1);
+            if rivals.len() == MOST_LISTED {
+                break;
+            }
+        }
+    }
+    Ok(rivals)
 }
 
 /// The lines that differ, if they are few and differ little.
-fn drifted(wanted: &[String], there: &[&str]) -> Option<Vec<usize>> {
-    let differ: Vec<usize> = (0..wanted.len()).filter(|index| wanted[*index] != there[*index]).collect();
-    let same = wanted[1..wanted.len() - 1].len() - differ.len();
-    let is_few = !differ.is_empty() && differ.len() <= (wanted.len() / 5).max(1) && same > 0;
-    (is_few && differ.iter().all(|index| is_slip(&wanted[*index], there[*index]))).then_some(differ)
+fn drifted(effort: &Effort, wanted: &[String], there: &[&str]) -> Result<Option<Vec<usize>>, ToolError> {
+    let most = (wanted.len() / 5).max(1);
+    let mut differ = Vec::new();
+    for index in 0..wanted.len() {
+        effort.spend(8)?;
+        if wanted[index] != there[index] {
+            effort.spend(wanted[index].len())?;
+            if differ.len() == most || !is_slip(&wanted[index], there[index]) {
+                return Ok(None);
+            }
+            differ.push(index);
+        }
+    }
+    let same = wanted[1..wanted.len() - 1].len().saturating_sub(differ.len());
+    Ok((!differ.is_empty() && same > 0).then_some(differ))
 }
 
 /// Whether a few letters or a separator are missing in one of the two. Other digits or operators are another meaning.
@@ -94,12 +122,11 @@ fn is_slip(one: &str, other: &str) -> bool {
     if more == 0 || more > MOST_CHARACTERS || short.len() < 10 * more - 1 {
         return false;
     }
-    let is_harmless = |character: &char| character.is_alphabetic() || matches!(character, ',' | ';');
-    capture_diff_slices(Algorithm::Myers, short, long).iter().all(|op| match *op {
-        DiffOp::Equal { .. } => true,
-        DiffOp::Insert { new_index, new_len, .. } => {
-            long[new_index..new_index + new_len].iter().all(is_harmless)
-        }
-        DiffOp::Delete { .. } | DiffOp::Replace { .. } => false,
-    })
+    let is_harmless = |character: char| character.is_alphabetic() || matches!(character, ',' | ';');
+    // Whichever of them are taken for the additional ones, they are the same characters.
+    let mut rest = short.iter().peekable();
+    long.iter().all(|character| match rest.next_if_eq(&character) {
+        Some(_) => true,
+        None => is_harmless(*character),
+    }) && rest.peek().is_none()
 }

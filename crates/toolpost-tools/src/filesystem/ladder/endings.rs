@@ -1,97 +1,221 @@
 //! The exact steps: the text as it stands, and as it stands but for line endings.
 
 use super::lines::Lines;
-use super::{Found, Step, Stop, Wanted};
+use super::{Effort, Found, MOST_BYTES, MOST_LISTED, MOST_REPLACED, Step, Stop, Wanted};
 use std::ops::Range;
+use std::sync::Arc;
+use toolpost_core::{Code, ToolError};
+
+/// Bytes that are compared to list places where one is wanted.
+const LISTING: usize = 100_000_000;
+/// Bytes that are searched before the call is asked whether it still runs.
+const PIECE: usize = 4 << 20;
 
 /// Places that are the same to the byte.
-pub(super) fn exact(lines: &Lines<'_>, old: &str, new: &str, wanted: Wanted) -> Result<Vec<Found>, Stop> {
-    let text = lines.text;
-    let ranges: Vec<Range<usize>> = occurrences(text, old)
-        .map(|at| at..at + old.len())
-        // Half of a line ending is no place: what is left of it would stand alone.
-        .filter(|range| !(text[..range.start].ends_with('\r') && old.starts_with('\n')))
-        .filter(|range| !(old.ends_with('\r') && text[range.end..].starts_with('\n')))
-        .collect();
+pub(super) fn exact(
+    effort: &Effort,
+    text: &str,
+    old: &str,
+    new: &str,
+    wanted: Wanted,
+) -> Result<Vec<Found>, Stop> {
+    // Half of a line ending is no place: what is left of it would stand alone.
+    let is_whole = |range: &Range<usize>| {
+        let begins_within = old.starts_with('\n') && text[..range.start].ends_with('\r');
+        let ends_within = old.ends_with('\r') && text[range.end..].starts_with('\n');
+        !begins_within && !ends_within
+    };
+    let ranges = occurrences(effort, text, old, wanted, is_whole)?;
     if ranges.is_empty() {
         return Ok(Vec::new());
     }
     // `read` does not show line endings: places that differ in nothing else are the same to whoever asks.
     if old.contains('\n') && text.contains("\r\n") && (wanted == Wanted::All || !old.contains('\r')) {
-        let alike = any_endings(lines, old, new, wanted)?;
+        let alike = any_endings(effort, text, old, new, wanted)?;
         if wanted == Wanted::All {
             return Ok(alike.into_iter().map(|found| Found { step: Step::Exact, ..found }).collect());
         }
     }
-    found(lines, ranges, new, wanted, Step::Exact)
+    found(effort, text, ranges, new, wanted, Step::Exact)
 }
 
 /// Places that differ in line endings only.
 pub(super) fn any_endings(
-    lines: &Lines<'_>,
+    effort: &Effort,
+    text: &str,
     old: &str,
     new: &str,
     wanted: Wanted,
 ) -> Result<Vec<Found>, Stop> {
-    let text = lines.text;
     if !old.contains('\n') || !(text.contains("\r\n") || old.contains("\r\n")) {
         return Ok(Vec::new());
     }
+    effort.spend(text.len())?;
     let plain = text.replace("\r\n", "\n");
     let old = old.replace("\r\n", "\n");
-    // Where each dropped carriage return stood, in the plain text.
-    let dropped: Vec<usize> =
-        text.match_indices("\r\n").enumerate().map(|(count, (at, _))| at - count).collect();
-    // A position on a newline stands before its carriage return.
-    let original = |at: usize| at + dropped.partition_point(|place| *place < at);
-    let ranges = occurrences(&plain, &old).map(|at| original(at)..original(at + old.len())).collect();
-    found(lines, ranges, new, wanted, Step::LineEndings)
+    let ranges = occurrences(effort, &plain, &old, wanted, |_| true)?;
+    let starts = in_original(text, ranges.iter().map(|range| range.start));
+    let ends = in_original(text, ranges.iter().map(|range| range.end));
+    let ranges = starts.into_iter().zip(ends).map(|(start, end)| start..end).collect();
+    found(effort, text, ranges, new, wanted, Step::LineEndings)
 }
 
-/// Where `old` is, overlapping places included.
-fn occurrences<'a>(text: &'a str, old: &'a str) -> impl Iterator<Item = usize> + 'a {
-    let finder = memchr::memmem::Finder::new(old.as_bytes()).into_owned();
+/// Where positions of a text without carriage returns are in the text itself. They come in order, so that those before
+/// them are counted in one pass. A position on a newline stands before its carriage return.
+fn in_original(text: &str, positions: impl Iterator<Item = usize>) -> Vec<usize> {
+    let mut dropped = memchr::memmem::find_iter(text.as_bytes(), b"\r\n").enumerate().peekable();
+    let mut count = 0;
+    let original = |at: usize| {
+        while let Some((before, _)) = dropped.next_if(|(before, place)| place - before < at) {
+            count = before + 1;
+        }
+        at + count
+    };
+    positions.map(original).collect()
+}
+
+/// Where `old` is. Where one place is wanted, overlapping ones count, and no more are looked for than can be listed;
+/// where all are, none overlaps another.
+fn occurrences(
+    effort: &Effort,
+    text: &str,
+    old: &str,
+    wanted: Wanted,
+    is_whole: impl Fn(&Range<usize>) -> bool,
+) -> Result<Vec<Range<usize>>, Stop> {
+    let finder = memchr::memmem::Finder::new(old.as_bytes());
+    // A long text that repeats itself costs its length at each place; two are enough to know that there are several.
+    let most = match wanted {
+        Wanted::One => (LISTING / old.len().max(1)).clamp(2, MOST_LISTED),
+        Wanted::All => MOST_REPLACED,
+    };
+    let one = old.chars().next().map_or(1, char::len_utf8);
+    let mut found = Vec::new();
     let mut from = 0;
-    std::iter::from_fn(move || {
-        let at = from + finder.find(text.as_bytes().get(from..)?)?;
+    // In pieces, so that a search through a large text can be ended.
+    while from + old.len() <= text.len() {
+        let to = text.len().min(from + old.len() + PIECE);
+        let Some(at) = finder.find(&text.as_bytes()[from..to]) else {
+            // Many bytes are searched in one step.
+            effort.spend((to - from) / 8)?;
+            from = to + 1 - old.len();
+            continue;
+        };
+        let at = from + at;
+        effort.spend((at - from + old.len()) / 8 + 8)?;
+        let range = at..at + old.len();
         // Past one character, not past the whole match.
-        from = at + old.chars().next().map_or(1, char::len_utf8);
-        Some(at)
-    })
+        from = at + one;
+        if is_whole(&range) {
+            if wanted == Wanted::All {
+                from = range.end;
+            }
+            if found.len() == most && wanted == Wanted::All {
+                return Err(too_many(most).into());
+            }
+            found.push(range);
+            if found.len() == most && wanted == Wanted::One {
+                break;
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn too_many(most: usize) -> ToolError {
+    ToolError::new(
+        Code::TooLarge,
+        format!("the text is there more than {most} times, which is as many as are replaced at once: use a command"),
+    )
+    .with("places", most)
 }
 
 fn found(
-    lines: &Lines<'_>,
+    effort: &Effort,
+    text: &str,
     ranges: Vec<Range<usize>>,
     new: &str,
     wanted: Wanted,
     step: Step,
 ) -> Result<Vec<Found>, Stop> {
     if wanted == Wanted::One && ranges.len() > 1 {
-        return Err(Stop::Ambiguous(ranges.iter().map(|range| lines.at(range.start) + 1).collect()));
+        return Err(Stop::Ambiguous(line_numbers(text, &ranges)));
     }
-    let mut all: Vec<Found> = Vec::new();
+    let mut all: Vec<Found> = Vec::with_capacity(ranges.len());
+    // The size of what comes out is known before it is made.
+    let mut size = text.len();
+    let is_plain = !new.contains('\n');
+    let plain: Arc<str> = if is_plain { new.into() } else { "".into() };
     for range in ranges {
-        if all.last().is_none_or(|last| last.range.end <= range.start) {
-            let replacement = adapted(lines, &range, new);
-            all.push(Found { range, replacement, step });
+        if all.last().is_some_and(|last| last.range.end > range.start) {
+            continue;
         }
+        effort.spend(8)?;
+        let grown = (size - range.len()).checked_add(new.len()).filter(|size| *size <= MOST_BYTES);
+        size = grown.ok_or_else(|| too_large(text, new, range.len(), wanted))?;
+        let replacement = match is_plain {
+            true => Arc::clone(&plain),
+            false => {
+                effort.spend(new.len() + range.len())?;
+                let adapted = adapted(text, &range, new);
+                // Its line endings may be longer than they were given.
+                size = size - new.len() + adapted.len();
+                adapted.into()
+            }
+        };
+        all.push(Found { range, replacement, step });
     }
     Ok(all)
 }
 
-/// The new text with the line endings of the place.
-fn adapted(lines: &Lines<'_>, range: &Range<usize>, new: &str) -> String {
-    if !new.contains('\n') {
-        return new.to_owned();
+fn too_large(text: &str, new: &str, old: usize, wanted: Wanted) -> ToolError {
+    let what = match wanted {
+        Wanted::One => String::new(),
+        Wanted::All => format!(" (each of many places of {old} bytes becomes {} bytes)", new.len()),
+    };
+    ToolError::new(
+        Code::TooLarge,
+        format!(
+            "the file has {} bytes and would have more than {MOST_BYTES} after this{what}; replace fewer places, or use \
+             a command",
+            text.len()
+        ),
+    )
+    .with("size", text.len())
+    .with("most", MOST_BYTES)
+}
+
+/// The lines on which the ranges begin, counting from 1. The ranges come in order.
+fn line_numbers(text: &str, ranges: &[Range<usize>]) -> Vec<usize> {
+    let (mut line, mut counted) = (1, 0);
+    let mut number = |at: usize| {
+        line += memchr::memchr_iter(b'\n', &text.as_bytes()[counted..at]).count();
+        counted = at;
+        line
+    };
+    ranges.iter().map(|range| number(range.start)).collect()
+}
+
+/// The ending that a new line at a place gets: that of the line that is there, of the one before it, or that of most Unix
+/// files.
+fn ending_at(text: &str, at: usize) -> &'static str {
+    let bytes = text.as_bytes();
+    let own = memchr::memchr(b'\n', &bytes[at..]).map(|next| at + next);
+    match own.or_else(|| memchr::memrchr(b'\n', &bytes[..at])) {
+        Some(newline) if newline > 0 && bytes[newline - 1] == b'\r' => "\r\n",
+        _ => "\n",
     }
-    let place = Lines::of(&lines.text[range.clone()]);
+}
+
+/// The new text with the line endings of the place.
+fn adapted(text: &str, range: &Range<usize>, new: &str) -> String {
+    let place = Lines::of(&text[range.clone()]);
     let new = Lines::of(new);
     let same = |(one, other): &(&super::lines::Line<'_>, &super::lines::Line<'_>)| one.text == other.text;
     let head = place.all.iter().zip(&new.all).take_while(same).count();
     let most = place.all.len().min(new.all.len()) - head;
     let tail = place.all.iter().rev().zip(new.all.iter().rev()).take_while(same).count().min(most);
-    let usual = lines.ending_near(lines.at(range.start));
+    let usual = ending_at(text, range.start);
     let mut last = usual;
     let mut text = String::with_capacity(new.text.len());
     for (index, line) in new.all.iter().enumerate() {

@@ -2,7 +2,7 @@
 
 use super::fold::Level;
 use super::lines::Lines;
-use super::{Found, Step, Stop, one};
+use super::{Effort, Found, Step, Stop, one};
 
 const HALF_ESCAPED: &str = "newString has escaped and plain characters of the same kind";
 
@@ -11,12 +11,12 @@ const KINDS: [(char, char); 7] =
     [('"', '"'), ('\'', '\''), ('`', '`'), ('n', '\n'), ('t', '\t'), ('r', '\r'), ('\\', '\\')];
 
 /// The place of the old text without its escapes.
-pub(super) fn without(lines: &Lines<'_>, old: &str, new: &str) -> Result<Vec<Found>, Stop> {
+pub(super) fn without(effort: &Effort, lines: &Lines<'_>, old: &str, new: &str) -> Result<Vec<Found>, Stop> {
     let Some(kinds) = kinds(old) else { return Ok(Vec::new()) };
     let bare_old = unescaped(old, &kinds);
     let bare_new = unescaped(new, &kinds);
     for level in [Level::Exact, Level::Trailing, Level::Indentation] {
-        let found = one(lines, &bare_old, &bare_new, level, Step::Escapes)?;
+        let found = one(effort, lines, &bare_old, &bare_new, level, Step::Escapes)?;
         if let Some(first) = found.first() {
             let line = lines.at(first.range.start) + 1;
             return match is_escaped_alike(new, &kinds) {

@@ -7,6 +7,7 @@
 mod characters;
 mod indenting;
 
+use super::Effort;
 use super::fold::Level;
 use super::lines::{Lines, is_blank, split_indent};
 use super::places::Place;
@@ -16,6 +17,8 @@ use characters::Characters;
 use indenting::Indenting;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use toolpost_core::ToolError;
 
 const REPEATED: &str =
     "newString repeats a line of oldString with other blanks or quotes, and oldString is not there exactly";
@@ -23,13 +26,17 @@ const TRAILING: &str =
     "newString changes the blanks at the end of a line, and oldString is not there exactly";
 
 /// The replacement for a place.
+///
+/// The inner result says why there is none; the outer one, that the call has ended or has taken too many steps.
 pub(super) fn replacement(
+    effort: &Effort,
     lines: &Lines<'_>,
     place: &Place,
     old: &Lines<'_>,
     new: &Lines<'_>,
     level: Level,
-) -> Result<String, &'static str> {
+) -> Result<Result<String, &'static str>, ToolError> {
+    effort.spend(old.all.len() * new.all.len() + lines.text.len())?;
     let parts = parts(lines, place, old.all.len());
     let olds: Vec<&str> = old.all.iter().map(|line| line.text).collect();
     let news: Vec<&str> = new.all.iter().map(|line| line.text).collect();
@@ -44,21 +51,48 @@ pub(super) fn replacement(
         (olds.iter().map(trimmed).collect(), news.iter().map(trimmed).collect());
     let ops = capture_diff_slices(Algorithm::Myers, &old_keys, &new_keys);
     let all = Merge { file: lines.text, olds: &olds, parts: &parts, news: &news, ops: &ops, level };
-    all.check_trailing()?;
-    let indenting = all.indenting(place.starts_line)?;
-    let written = all.lines(&indenting)?;
-    for (line, _) in written.iter().filter(|(line, _)| !parts.contains(&&**line)) {
-        suspicion::check(lines, line)?;
-        all.check_repeated(line)?;
-        if all.is_indent_overlooked() {
-            suspicion::check_known(lines, line)?;
+    let (written, indenting) = match all.written(place) {
+        Ok(written) => written,
+        Err(why) => return Ok(Err(why)),
+    };
+    let (known, repeated) = (parts.iter().copied().collect::<HashSet<&str>>(), all.repeated());
+    let is_indent_overlooked = all.is_indent_overlooked();
+    for (line, _) in written.iter().filter(|(line, _)| !known.contains(&**line)) {
+        // Each looks through the whole file.
+        effort.spend(lines.all.len() * 8)?;
+        let checked =
+            suspicion::check(lines, line).and_then(|()| check_repeated(&repeated, line)).and_then(|()| {
+                match is_indent_overlooked {
+                    true => suspicion::check_known(lines, line),
+                    false => Ok(()),
+                }
+            });
+        if let Err(why) = checked {
+            return Ok(Err(why));
         }
     }
     if let Indenting::AsOld(_) = &indenting {
+        effort.spend(lines.text.len() / 16 * written.len())?;
         let texts = written.iter().map(|(line, _)| &**line);
-        suspicion::check_depth(lines, split_indent(parts[0]).0, texts)?;
+        if let Err(why) = suspicion::check_depth(lines, split_indent(parts[0]).0, texts) {
+            return Ok(Err(why));
+        }
     }
-    Ok(joined(lines, place, new, written))
+    Ok(Ok(joined(lines, place, new, written)))
+}
+
+/// Lines of the old text that the file has otherwise, by what they say: the line, and that of the file.
+type Repeated<'a> = HashMap<String, Vec<(&'a str, &'a str)>>;
+
+/// A line of the old text that the new one repeats with other blanks or quotes than either text has them: whether these
+/// are meant, or one more slip, nobody can tell.
+fn check_repeated(repeated: &Repeated<'_>, line: &str) -> Result<(), &'static str> {
+    let asked = line.trim_matches(is_blank);
+    let alike = repeated.get(&loosest(line)).map_or(&[][..], Vec::as_slice);
+    match alike.iter().any(|(_, part)| asked != *part) {
+        true => Err(REPEATED),
+        false => Ok(()),
+    }
 }
 
 /// The lines of the file at the place, the first and the last as far as they belong to it.
@@ -112,19 +146,23 @@ impl<'a> Merge<'a> {
         self.olds.iter().zip(self.parts).filter(|(old, _)| !old.trim_matches(is_blank).is_empty()).any(differ)
     }
 
-    /// A line of the old text that the new one repeats with other blanks or quotes than either text has them: whether
-    /// these are meant, or one more slip, nobody can tell.
-    fn check_repeated(&self, line: &str) -> Result<(), &'static str> {
-        let trimmed = |line: &'a str| line.trim_matches(is_blank);
-        let (asked, said) = (line.trim_matches(is_blank), loosest(line));
-        let is_repeated = |(old, part): (&&'a str, &&'a str)| {
-            let (old, part) = (trimmed(old), trimmed(part));
-            old != part && asked != part && !said.is_empty() && loosest(old) == said
-        };
-        match self.olds.iter().zip(self.parts).any(is_repeated) {
-            true => Err(REPEATED),
-            false => Ok(()),
+    /// The lines to write, and how they are indented.
+    fn written(&self, place: &Place) -> Result<(Vec<Written<'a>>, Indenting<'a>), &'static str> {
+        self.check_trailing()?;
+        let indenting = self.indenting(place.starts_line)?;
+        Ok((self.lines(&indenting)?, indenting))
+    }
+
+    fn repeated(&self) -> Repeated<'a> {
+        let mut repeated = Repeated::new();
+        for (old, part) in self.olds.iter().zip(self.parts) {
+            let (old, part) = (old.trim_matches(is_blank), part.trim_matches(is_blank));
+            let said = loosest(old);
+            if old != part && !said.is_empty() {
+                repeated.entry(said).or_default().push((old, part));
+            }
         }
+        repeated
     }
 
     fn lines(&self, indenting: &Indenting<'a>) -> Result<Vec<Written<'a>>, &'static str> {

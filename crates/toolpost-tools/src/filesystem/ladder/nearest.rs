@@ -1,8 +1,9 @@
 //! What is like the old text where it is not found, and whether the new text is there instead.
 
-use super::Near;
 use super::lines::{Lines, is_blank};
+use super::{Effort, Near};
 use std::collections::HashMap;
+use toolpost_core::ToolError;
 
 /// Places that are shown.
 const MOST: usize = 3;
@@ -10,6 +11,10 @@ const MOST: usize = 3;
 const CANDIDATES: usize = 40;
 /// Characters of a line that are compared.
 const COMPARED: usize = 200;
+/// Characters that are compared in all; of the rest of a large file only lines that are the same count.
+const MOST_COMPARED: usize = 8_000_000;
+/// Maximum number of places that one line of the file counts for.
+const MOST_VOTES: usize = 16;
 /// What is less alike than this is no help.
 const LEAST: f64 = 0.4;
 /// Lines shown of a place.
@@ -18,25 +23,32 @@ const SHOWN_LINES: usize = 24;
 const AROUND: usize = 2;
 
 /// The places most like `old`, best first.
-pub(super) fn nearest(lines: &Lines<'_>, old: &str) -> Vec<Near> {
+pub(super) fn nearest(effort: &Effort, lines: &Lines<'_>, old: &str) -> Result<Vec<Near>, ToolError> {
     let old = Lines::of(old);
     let wanted: Vec<&str> = old.all.iter().map(|line| line.text.trim_matches(is_blank)).collect();
     let Some(longest) = (0..wanted.len()).max_by_key(|index| wanted[*index].len().min(COMPARED)) else {
-        return Vec::new();
+        return Ok(Vec::new());
     };
     let mut by_text: HashMap<&str, Vec<usize>> = HashMap::new();
     for (index, line) in wanted.iter().enumerate().filter(|(_, line)| line.len() > 2) {
-        by_text.entry(line).or_default().push(index);
+        let at = by_text.entry(line).or_default();
+        if at.len() < MOST_VOTES {
+            at.push(index);
+        }
     }
     // Each line votes for where the text would begin.
     let mut votes: HashMap<usize, f64> = HashMap::new();
     let like = Pairs::of(wanted[longest]);
+    let mut compared = 0;
     for (index, line) in lines.all.iter().enumerate() {
+        effort.spend(line.text.len() + 8)?;
         let line = line.text.trim_matches(is_blank);
         for at in by_text.get(line).into_iter().flatten() {
             *votes.entry(index.saturating_sub(*at)).or_default() += 1.0;
         }
-        if !line.is_empty() {
+        if !line.is_empty() && compared < MOST_COMPARED {
+            compared += line.len().min(COMPARED);
+            effort.spend(line.len().min(COMPARED) * 8)?;
             let similarity = like.similarity(line);
             if similarity > LEAST {
                 *votes.entry(index.saturating_sub(longest)).or_default() += similarity;
@@ -64,7 +76,7 @@ pub(super) fn nearest(lines: &Lines<'_>, old: &str) -> Vec<Near> {
             shown.push(near(lines, &old, first, similarity));
         }
     }
-    shown
+    Ok(shown)
 }
 
 fn near(lines: &Lines<'_>, old: &Lines<'_>, first: usize, similarity: f64) -> Near {

@@ -2,7 +2,7 @@
 
 use super::fold::Level;
 use super::lines::Lines;
-use super::{Found, Step, Stop, one};
+use super::{Effort, Found, Step, Stop, one};
 
 const SOME_PREFIXES: &str = "only some lines of newString begin with a line number";
 
@@ -10,7 +10,7 @@ const SOME_PREFIXES: &str = "only some lines of newString begin with a line numb
 const SIGNS: [&str; 5] = [": ", " | ", "| ", "→", "\t"];
 
 /// The place of the old text without its line numbers.
-pub(super) fn without(lines: &Lines<'_>, old: &str, new: &str) -> Result<Vec<Found>, Stop> {
+pub(super) fn without(effort: &Effort, lines: &Lines<'_>, old: &str, new: &str) -> Result<Vec<Found>, Stop> {
     for sign in SIGNS {
         let Some(bare_old) = stripped(old, sign) else { continue };
         let (bare_new, doubt) = match stripped(new, sign) {
@@ -18,7 +18,7 @@ pub(super) fn without(lines: &Lines<'_>, old: &str, new: &str) -> Result<Vec<Fou
             None => (new.to_owned(), Lines::of(new).all.iter().any(|line| number(line.text, sign).is_some())),
         };
         for level in [Level::Exact, Level::Trailing, Level::Indentation] {
-            let found = one(lines, &bare_old, &bare_new, level, Step::LinePrefixes)?;
+            let found = one(effort, lines, &bare_old, &bare_new, level, Step::LinePrefixes)?;
             // Whoever copies a number copies the line from its start.
             let is_whole = |found: &Found| {
                 let first = &lines.all[lines.at(found.range.start)];

@@ -4,15 +4,22 @@
 //! found to the letter counts only if nothing else in the file says the same under the loosest reading: whatever the
 //! blanks, quotes and dashes, at every offset, within lines and within words.
 
+use super::Effort;
 use super::fold::look_alike;
 use super::lines::{Line, Lines, is_blank};
 use super::places::Place;
+use std::collections::HashMap;
+use toolpost_core::ToolError;
+
+/// Maximum number of places that are looked for: two are as ambiguous as a hundred.
+const MOST_RIVALS: usize = 100;
 
 /// The lines on which something begins that says the same as `old`, counting from 1.
-pub(super) fn rivals(lines: &Lines<'_>, old: &str) -> Vec<usize> {
+pub(super) fn rivals(effort: &Effort, lines: &Lines<'_>, old: &str) -> Result<Vec<usize>, ToolError> {
+    effort.spend(lines.text.len() * 2)?;
     let wanted = loosest(old);
     if wanted.trim_matches('\n').is_empty() {
-        return Vec::new();
+        return Ok(Vec::new());
     }
     // Every line has an end and a beginning, the first and the last of the file too.
     let mut text = String::from("\n");
@@ -26,29 +33,47 @@ pub(super) fn rivals(lines: &Lines<'_>, old: &str) -> Vec<usize> {
     let (mut from, mut line, mut counted) = (0, 0, 0);
     while let Some(at) = finder.find(&text.as_bytes()[from..]) {
         let at = from + at;
+        effort.spend(at - from + wanted.len())?;
         line += memchr::memchr_iter(b'\n', &text.as_bytes()[counted..at]).count();
         counted = at;
         found.push(line.max(1));
+        if found.len() == MOST_RIVALS {
+            break;
+        }
         from = at + wanted.chars().next().map_or(1, char::len_utf8);
     }
-    found
+    Ok(found)
 }
 
 /// Where more of the lines are to the letter than at a place that was found by overlooking something, and half of them
 /// at least: what is meant may be there, and have changed.
-pub(super) fn closer(lines: &Lines<'_>, old: &Lines<'_>, place: &Place) -> Option<usize> {
-    let is_filled = |line: &&Line<'_>| !line.text.trim_matches(is_blank).is_empty();
-    let filled = old.all.iter().filter(is_filled).count();
-    let exact = |first: usize| {
-        let pairs = old.all.iter().zip(lines.all.iter().skip(first)).filter(|(old, _)| is_filled(old));
-        pairs.filter(|(old, line)| old.text == line.text).count()
+pub(super) fn closer(
+    effort: &Effort,
+    lines: &Lines<'_>,
+    old: &Lines<'_>,
+    place: &Place,
+) -> Result<Option<usize>, ToolError> {
+    let is_filled = |line: &Line<'_>| !line.text.trim_matches(is_blank).is_empty();
+    let filled = old.all.iter().filter(|line| is_filled(line)).count();
+    let mut wanted: HashMap<&str, Vec<usize>> = HashMap::new();
+    for (at, line) in old.all.iter().enumerate().filter(|(_, line)| is_filled(line)) {
+        wanted.entry(line.text).or_default().push(at);
+    }
+    // Each line of the file counts for the places where it would be one of those.
+    let mut exact = vec![0_u32; lines.all.len()];
+    for (index, line) in lines.all.iter().enumerate() {
+        effort.spend(line.text.len() + 8)?;
+        let at = wanted.get(line.text).map_or(&[][..], Vec::as_slice);
+        effort.spend(at.len())?;
+        for first in at.iter().filter_map(|at| index.checked_sub(*at)) {
+            exact[first] += 1;
+        }
+    }
+    let found = exact[place.first];
+    let is_closer = |(first, count): &(usize, &u32)| {
+        *first != place.first && **count > found && **count as usize * 2 >= filled
     };
-    let found = exact(place.first);
-    let is_closer = |first: &usize| {
-        let count = exact(*first);
-        *first != place.first && count > found && count * 2 >= filled
-    };
-    (0..lines.all.len()).find(is_closer).map(|first| first + 1)
+    Ok(exact.iter().enumerate().find(is_closer).map(|(first, _)| first + 1))
 }
 
 /// A text without blanks, its quotes and dashes plain, its lines ended alike.

@@ -1,7 +1,7 @@
 //! The matching lines of one file, and those around them, as the searcher comes upon them.
 
+use super::interruptible::Interruptible;
 use grep_matcher::Matcher;
-use grep_regex::RegexMatcher;
 use grep_searcher::{Searcher, Sink, SinkContext, SinkContextKind, SinkFinish, SinkMatch};
 use toolpost_core::Context;
 
@@ -22,7 +22,7 @@ pub(super) struct Line {
 /// Takes what the searcher finds in one file.
 pub(super) struct Lines<'a> {
     pub(super) ctx: &'a Context,
-    pub(super) matcher: &'a RegexMatcher,
+    pub(super) matcher: &'a Interruptible<'a>,
     /// Lines to keep; the rest is counted if it is wanted.
     pub(super) keep: usize,
     pub(super) beyond: Beyond,

@@ -9,7 +9,7 @@ const LARGEST: usize = 8 * 1024 * 1024;
 /// Longer patterns are no patterns.
 const LONGEST: usize = 20_000;
 /// Levels of nested groups.
-const DEEPEST: u32 = 100;
+pub(super) const DEEPEST: u32 = 100;
 
 pub(super) fn matcher(ctx: &Context, args: &Args) -> Result<RegexMatcher, ToolError> {
     if args.pattern.len() > LONGEST {

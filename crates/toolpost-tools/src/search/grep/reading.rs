@@ -41,12 +41,12 @@ pub(super) fn search_in(
 }
 
 /// A reader that ends when the search does: a file may go on for longer than a call.
-pub(super) struct Interruptible<'a> {
+pub(super) struct EndingReader<'a> {
     pub(super) reader: Box<dyn ReadSeek>,
     pub(super) watch: &'a Watch,
 }
 
-impl Read for Interruptible<'_> {
+impl Read for EndingReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.watch.should_stop() {
             return Err(io::ErrorKind::TimedOut.into());

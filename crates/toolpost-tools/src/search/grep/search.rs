@@ -1,18 +1,17 @@
 //! The search itself: every candidate opened and run through the searcher, the newest results kept.
 
+use super::interruptible::{Interruptible, Pattern};
 use super::lines::{Beyond, Line, Lines};
-use super::reading::{Interruptible, search_in};
+use super::reading::{EndingReader, search_in};
 use super::report::Found;
 use super::{Args, Mode};
 use crate::search::name_pattern::NamePattern;
 use crate::search::newest::Newest;
 use crate::search::watch::Watch;
-use grep_matcher::Matcher;
-use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use toolpost_core::{Candidate, Context, File, Kind, Stat, ToolError, Visit, Worker};
 
 /// Bytes that one thread may hold of one file: its longest line, or the whole where matches span lines.
@@ -28,7 +27,7 @@ pub(super) struct InFile {
 
 pub(super) struct Search {
     pub(super) watch: Watch,
-    matcher: RegexMatcher,
+    matcher: Arc<Pattern>,
     include: Option<NamePattern>,
     mode: Mode,
     context: usize,
@@ -44,15 +43,10 @@ pub(super) struct Search {
 }
 
 impl Search {
-    pub(super) fn new(
-        ctx: &Context,
-        args: &Args,
-        matcher: RegexMatcher,
-        include: Option<NamePattern>,
-    ) -> Search {
+    pub(super) fn new(ctx: &Context, args: &Args, matcher: Pattern, include: Option<NamePattern>) -> Search {
         Search {
             watch: Watch::new(ctx),
-            matcher,
+            matcher: Arc::new(matcher),
             include,
             mode: args.mode,
             context: args.context,
@@ -153,15 +147,15 @@ impl Visit for Search {
             .binary_detection(BinaryDetection::quit(0))
             .heap_limit(Some(MOST_HELD))
             .build();
-        // A matcher of its own: threads that share one wait for each other.
-        Box::new(SearchWorker { search: self, searcher, matcher: self.matcher.clone(), buffer: Vec::new() })
+        let matcher = Interruptible::new(&self.watch, &self.matcher);
+        Box::new(SearchWorker { search: self, searcher, matcher, buffer: Vec::new() })
     }
 }
 
 struct SearchWorker<'a> {
     search: &'a Search,
     searcher: Searcher,
-    matcher: RegexMatcher,
+    matcher: Interruptible<'a>,
     buffer: Vec<u8>,
 }
 
@@ -191,9 +185,11 @@ impl Worker for SearchWorker<'_> {
             kept_matches: 0,
             is_binary: false,
         };
-        let reader = Interruptible { reader, watch: &search.watch };
+        let reader = EndingReader { reader, watch: &search.watch };
         if let Err(error) = search_in(&mut self.searcher, &mut self.buffer, stat.size, reader, &mut lines) {
             match error.kind() {
+                // The matcher ends a search without a kind of its own.
+                _ if search.watch.should_stop() => search.interrupted.store(true, Ordering::Relaxed),
                 io::ErrorKind::TimedOut => search.interrupted.store(true, Ordering::Relaxed),
                 _ => search.unsearched(candidate.name()),
             }

@@ -4,11 +4,13 @@ use super::super::lines::Lines;
 use super::super::patch::{Hunk, HunkLine, Role};
 use super::scope::Scope;
 use super::{Before, Miss, Piece, Placed};
+use crate::filesystem::effort::Effort;
 use crate::filesystem::ladder::{self, Failure, Step, Wanted};
 use std::ops::Range;
 
 /// Up the ladder, in the part of the file where the hunk may be.
 pub(super) fn climb(
+    effort: &Effort,
     file: &Lines<'_>,
     hunk: &Hunk,
     before: &Before<'_>,
@@ -20,14 +22,15 @@ pub(super) fn climb(
     if start >= file.len() {
         return Err(nowhere(cursor));
     }
-    let placed = climb_in(file, hunk, start..file.len())?;
+    let placed = climb_in(effort, file, hunk, start..file.len())?;
     match before.is_free(&placed.lines) {
         true => Ok(placed),
         false => Err(nowhere(cursor)),
     }
 }
 
-fn climb_in(file: &Lines<'_>, hunk: &Hunk, region: Range<usize>) -> Result<Placed, Miss> {
+fn climb_in(effort: &Effort, file: &Lines<'_>, hunk: &Hunk, region: Range<usize>) -> Result<Placed, Miss> {
+    effort.spend(file.text.len())?;
     let bare = |line: &HunkLine| line.text.strip_suffix('\r').unwrap_or(&line.text).to_owned() + "\n";
     let old: String = hunk.old().map(bare).collect();
     let new: String = hunk.new_lines().map(bare).collect();
@@ -40,11 +43,15 @@ fn climb_in(file: &Lines<'_>, hunk: &Hunk, region: Range<usize>) -> Result<Place
     // lines that would be an empty line above.
     let is_by_letter = |step: Step| step <= Step::LineEndings;
     let framed = ladder::find(
+        effort,
         &format!("{}{text}", file.ending),
         &format!("\n{old}"),
         &format!("\n{new}"),
         Wanted::One,
     );
+    if let Err(Failure::Stopped(error)) = framed {
+        return Err(Miss::Stopped(error));
+    }
     let frame = file.ending.len();
     if let Err(Failure::Ambiguous { step, lines }) = &framed
         && is_by_letter(*step)
@@ -68,7 +75,7 @@ fn climb_in(file: &Lines<'_>, hunk: &Hunk, region: Range<usize>) -> Result<Place
     if let Some(placed) = framed {
         return Ok(placed);
     }
-    match ladder::find(&text, &old, &new, Wanted::One) {
+    match ladder::find(effort, &text, &old, &new, Wanted::One) {
         Ok(found) => {
             let placed = found.into_iter().next().and_then(|found| {
                 let range = base + found.range.start..base + found.range.end;
@@ -80,6 +87,7 @@ fn climb_in(file: &Lines<'_>, hunk: &Hunk, region: Range<usize>) -> Result<Place
         Err(Failure::Ambiguous { step, lines }) => {
             Err(Miss::Ambiguous(step, lines.iter().map(|line| line + region.start).collect()))
         }
+        Err(Failure::Stopped(error)) => Err(Miss::Stopped(error)),
         Err(failure) => Err(Miss::Nowhere(failure, region.start)),
     }
 }

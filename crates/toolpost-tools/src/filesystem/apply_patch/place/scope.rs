@@ -3,6 +3,7 @@
 use super::super::lines::Lines;
 use super::super::patch::Hunk;
 use super::{MOST_PLACES, Miss};
+use crate::filesystem::effort::Effort;
 use crate::filesystem::ladder::Step;
 
 /// The lines below a header that belong to it: those indented deeper, and what closes them.
@@ -19,9 +20,10 @@ impl Scope {
 }
 
 /// Where the last of a hunk's headers stands; none where the hunk has none.
-pub(super) fn scopes(file: &Lines<'_>, hunk: &Hunk) -> Result<Vec<Scope>, Miss> {
+pub(super) fn scopes(effort: &Effort, file: &Lines<'_>, hunk: &Hunk) -> Result<Vec<Scope>, Miss> {
     let mut scopes: Vec<Scope> = Vec::new();
     for (index, header) in hunk.headers.iter().enumerate() {
+        effort.spend(file.text.len() + file.len())?;
         let wanted = header.text.trim();
         let mut found: Vec<usize> =
             (0..file.len()).filter(|at| file.all[*at].text.trim() == wanted).take(MOST_PLACES).collect();
@@ -43,7 +45,12 @@ pub(super) fn scopes(file: &Lines<'_>, hunk: &Hunk) -> Result<Vec<Scope>, Miss> 
         if found.is_empty() {
             return Err(Miss::Header(index));
         }
-        scopes = found.into_iter().map(|header| Scope { header, end: end_of_scope(file, header) }).collect();
+        scopes = Vec::with_capacity(found.len());
+        for header in found {
+            let end = end_of_scope(file, header);
+            effort.spend((end - header) * 8)?;
+            scopes.push(Scope { header, end });
+        }
     }
     Ok(scopes)
 }

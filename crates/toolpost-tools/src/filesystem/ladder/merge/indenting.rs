@@ -6,6 +6,7 @@ use super::super::lines::{Lines, is_blank, split_indent};
 use super::super::suspicion;
 use super::Merge;
 use similar::DiffOp;
+use std::collections::HashSet;
 
 pub(super) const MIXED: &str = "newString is not indented like oldString throughout, nor like the file";
 const PART_OF_LINE: &str =
@@ -136,7 +137,9 @@ impl<'a> Merge<'a> {
         }
         // A line that is new here and stands in the file elsewhere is indented as it is there.
         let is_kept = |line: &str| self.kept().any(|(_, new)| self.news[new] == line);
-        let is_in_file = |line: &&&str| self.file.lines().any(|there| there == **line);
+        let new: HashSet<&str> = telling().copied().collect();
+        let in_file: HashSet<&str> = self.file.lines().filter(|there| new.contains(there)).collect();
+        let is_in_file = |line: &&&str| in_file.contains(**line);
         for line in telling().filter(|line| !is_kept(line)).filter(is_in_file) {
             let indent = split_indent(line).0;
             as_file |= mapping.as_ref().is_ok_and(|mapping| mapping.apply(indent).as_deref() != Ok(indent));
