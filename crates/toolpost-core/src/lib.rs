@@ -30,6 +30,7 @@ mod registry;
 mod schema;
 mod seen;
 mod spill;
+mod start_check;
 mod tokens;
 mod tool;
 mod upstream;
@@ -62,6 +63,7 @@ pub use registry::{Draft, Entry, Prepared, Registry, Resolved, Shelves, Snapshot
 pub use schema::{MAX_DEPTH, Problem, Repair, Schema, arguments_of, data_of};
 pub use seen::Seen;
 pub use spill::{HANDLE_PREFIX, Spill, SpillFile, SpillLimits};
+pub use start_check::StartCheck;
 pub use tokens::tokens;
 pub use tool::{
     Amendment, AnyTool, Definition, DynamicTool, FunctionTool, OutputBudget, Setting, Spec, Texts, Tool,

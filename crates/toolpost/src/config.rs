@@ -2,12 +2,14 @@
 
 pub mod answers;
 mod commands;
+mod cover;
 mod data;
 mod descriptions;
 pub mod env;
 mod example;
 pub(crate) mod foreign;
 mod found;
+mod guard;
 mod hosts;
 pub(crate) mod install;
 mod jsonc;
@@ -34,7 +36,7 @@ pub use origin::{Layer, Origined, Place, Problem};
 pub(crate) use schema::schema;
 pub use servers::{ServerReport, ServerState, Servers, secrets};
 pub(crate) use token::token;
-pub(crate) use trust::State;
+pub(crate) use trust::{State, Trusted};
 
 use crate::cli::Flags;
 use env::Environment;
@@ -106,7 +108,7 @@ impl Config {
         Ok(Config {
             lookup: layers.servers(&values, &environment, &roots),
             filesystem: toolpost_tools::filesystem::Settings {
-                formatters: commands::formatters(&values, &shell),
+                formatters: commands::formatters(&layers, &values, &shell, &roots),
                 ..Default::default()
             },
             shell,

@@ -95,6 +95,7 @@ impl World {
             without: Vec::new(),
             hints: Hints::Ignored,
             origin: "test.json:1".to_owned(),
+            check: Default::default(),
         }
     }
 

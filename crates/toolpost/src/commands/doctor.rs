@@ -103,7 +103,7 @@ fn look(flags: &Flags, environment: &Environment) -> Result<Report, ToolError> {
         findings,
     };
     match &disk {
-        Ok(disk) => report.look_into(disk, &policy, &cwd),
+        Ok(disk) => report.look_into(disk, &policy, &cwd, environment),
         Err(error) => report.broken(error.message(), ""),
     }
     report.judge();
@@ -111,8 +111,8 @@ fn look(flags: &Flags, environment: &Environment) -> Result<Report, ToolError> {
 }
 
 impl Report {
-    fn look_into(&mut self, disk: &Disk, policy: &Policy, cwd: &Path) {
-        match self.layers.inventory(disk) {
+    fn look_into(&mut self, disk: &Disk, policy: &Policy, cwd: &Path, environment: &Environment) {
+        match self.layers.inventory(disk, environment) {
             Ok(inventory) => self.inventory = Some(inventory),
             Err(error) => self.broken(error.message(), ""),
         }

@@ -5,7 +5,7 @@
 
 use crate::cli::{Flags, Trust};
 use crate::config::env::Environment;
-use crate::config::{Found, Inventory, Layers, State, cwd, roots};
+use crate::config::{Found, Inventory, Layers, State, Trusted, cwd, roots};
 use crate::output::{Printer, Tone, one_line};
 use serde_json::json;
 use toolpost_core::{Code, Disk, ToolError, nearest};
@@ -24,7 +24,7 @@ fn go(printer: &Printer, flags: &Flags, environment: &Environment, trust: &Trust
     if let Some(problem) = &layers.trust_problem {
         return Err(ToolError::new(Code::ReadError, problem.to_string()));
     }
-    let inventory = layers.inventory(&disk)?;
+    let inventory = layers.inventory(&disk, environment)?;
     if let Some(file) = &trust.revoke {
         let file = file.as_deref().map(plain);
         let revoked = layers.trust.revoke(&inventory.workspace, file)?;
@@ -56,10 +56,9 @@ fn go(printer: &Printer, flags: &Flags, environment: &Environment, trust: &Trust
         }
         (false, false) => Vec::new(),
     };
-    let hashes: Vec<(String, String)> =
-        agreed.iter().map(|found| (found.path.clone(), found.hash.clone())).collect();
-    if !hashes.is_empty() {
-        layers.trust.record(&inventory.workspace, &hashes)?;
+    let recorded: Vec<Trusted> = agreed.iter().map(|found| found.trusted()).collect();
+    if !recorded.is_empty() {
+        layers.trust.record(&inventory.workspace, &recorded)?;
     }
     if printer.is_json() {
         let recorded: Vec<&str> = agreed.iter().map(|found| found.path.as_str()).collect();
@@ -180,9 +179,27 @@ fn page(printer: &Printer, files: &[&Found]) -> String {
     for found in files {
         let path = printer.bold(&one_line(&found.path));
         page.push_str(&format!("{path} ({}) {}\n", found.kind, standing(found)));
-        page.push_str(&format!("  sha256 {}\n", found.hash));
+        if !found.is_own {
+            page.push_str(&format!("  sha256 {}\n", found.hash));
+        }
         for line in &found.brings {
             page.push_str(&format!("  {}\n", one_line(line)));
+        }
+        for (started, files) in &found.covers {
+            page.push_str(&format!(
+                "  trusted together with `{}`, which is started with it:\n",
+                one_line(started)
+            ));
+            for (path, print) in files {
+                let print = print.strip_prefix("link ").map_or_else(
+                    || format!("sha256 {print}"),
+                    |target| format!("a link, sha256 of its target {target}"),
+                );
+                page.push_str(&format!("    {} ({print})\n", one_line(path)));
+            }
+        }
+        for note in &found.notes {
+            page.push_str(&format!("  {}\n", one_line(note)));
         }
     }
     page
@@ -191,6 +208,13 @@ fn page(printer: &Printer, files: &[&Found]) -> String {
 /// How a file stands, as the end of a sentence.
 pub(crate) fn standing(found: &Found) -> &'static str {
     let is_of_hosts = found.kind == "MCP servers";
+    if found.is_own {
+        return match found.state {
+            State::Trusted => "starts files of this workspace, which are trusted",
+            State::Waiting => "starts files of this workspace, which wait",
+            State::Changed => "starts files of this workspace, which have changed since you trusted them",
+        };
+    }
     match (found.state, found.is_used) {
         (State::Trusted, true) => "is trusted",
         (State::Trusted, false) if is_of_hosts => {

@@ -14,6 +14,7 @@ mod asking_commands;
 mod call;
 mod commands;
 mod config;
+mod covered;
 mod decisions;
 mod dialects;
 mod docs;

@@ -72,6 +72,7 @@ fn server(name: &str, reach: Reach) -> Server {
         without: Vec::new(),
         hints: Hints::Ignored,
         origin: "test.json:1".to_owned(),
+        check: Default::default(),
     }
 }
 
