@@ -47,7 +47,7 @@ pub use dialect::Dialect;
 pub use error::{Code, ToolError};
 pub use event::{Event, EventKind, EventSink, MemoryLog, NoEvents, Sinks};
 pub use executor::{
-    Call, Checked, Executor, ExecutorBuilder, Hook, Listing, Retry, Stats, ToolStats, Verdict,
+    Agreed, Call, Checked, Executor, ExecutorBuilder, Hook, Listing, Retry, Stats, ToolStats, Verdict,
 };
 pub use future::BoxFuture;
 pub use hex::hex;
@@ -69,7 +69,7 @@ pub use tool::{
     Amendment, AnyTool, Definition, DynamicTool, FunctionTool, OutputBudget, Setting, Spec, Texts, Tool,
     dynamic, function,
 };
-pub use upstream::Upstream;
+pub use upstream::{Expected, IsWanted, Upstream};
 pub use workspace::{
     Before, Candidate, Change, Disk, Entries, Entry as FolderEntry, File, Found, Guard, Journal, Kind,
     LeftOut, Lock, Locks, Mark, Marked, Memory, OuterRules, Overlay, Pending, PendingKind, ReadSeek,

@@ -20,6 +20,15 @@ pub(super) struct Bytes {
     pub(super) is_open_to_others: bool,
     /// Whether everybody may change it, not only a group, or another user owns it.
     pub(super) is_open_to_all: bool,
+    /// Permission bits.
+    pub(super) mode: u32,
+    /// Whether it belongs to this user.
+    pub(super) is_own: bool,
+}
+
+/// Whether a path itself is a link.
+pub(super) fn is_link(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink())
 }
 
 /// The bytes of a regular file of at most `most` bytes; none if it does not exist. The error is a sentence that says
@@ -57,6 +66,8 @@ pub(super) fn read(path: &Path, most: usize) -> Result<Option<Bytes>, String> {
         bytes,
         is_open_to_others: is_foreign || found.mode() & 0o022 != 0,
         is_open_to_all: is_foreign || found.mode() & 0o002 != 0,
+        mode: found.mode() & 0o7777,
+        is_own: found.uid() == own,
     }))
 }
 

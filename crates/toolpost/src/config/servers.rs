@@ -112,7 +112,7 @@ impl Servers {
             _ if entry.is_self() => (ServerState::Off, Some("it is toolpost itself".to_owned())),
             (State::Waiting, _) => (ServerState::Untrusted, None),
             (State::Changed, _) => {
-                (ServerState::Untrusted, Some("its file has changed since you trusted it".to_owned()))
+                (ServerState::Untrusted, Some("the file has changed since you trusted it".to_owned()))
             }
             (State::Trusted, Some(place)) => {
                 (ServerState::Overruled, Some(format!("the one of the same name at {place} is stronger")))

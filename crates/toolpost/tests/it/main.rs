@@ -31,6 +31,7 @@ mod price;
 mod servers;
 mod settings;
 mod signals;
+mod started;
 mod terminal;
 mod tools;
 mod trust;
