@@ -3,6 +3,7 @@
 pub mod answers;
 mod commands;
 mod cover;
+mod credentials;
 mod data;
 mod descriptions;
 pub mod env;
@@ -45,8 +46,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use toolpost_core::policy::{self, Effect, Origin, Policy, Rule};
-use toolpost_core::{Access, Capability, Code, Dialect, Disk, Redactor, ToolError, Workspace};
+use toolpost_core::policy::{self, Policy};
+use toolpost_core::{Code, Dialect, Disk, Redactor, ToolError};
 
 /// Everything a runtime is made from.
 #[derive(Debug)]
@@ -95,8 +96,8 @@ impl Config {
         layers.problem()?;
         let values = layers.values();
         let notes = notes(&values);
-        let own_files = own_files(&environment, &disk);
-        let policy = Layers::policy(&values).with_rules(policy::Layer::BuiltIn, own_files);
+        let protected = credentials::rules(&environment, &disk);
+        let policy = Layers::policy(&values).with_rules(policy::Layer::BuiltIn, protected);
         let shell = commands::settings(&values, &environment, &roots);
         let root = roots.first().unwrap_or(&cwd);
         let mut variables = shell.environment.clone();
@@ -182,26 +183,6 @@ pub(crate) fn roots(flags: &Flags, environment: &Environment, cwd: &Path) -> Vec
         Some(root) => vec![cwd.join(root)],
         None => vec![enclosing_repository(cwd).unwrap_or(cwd).to_path_buf()],
     }
-}
-
-/// Rules that keep tools from what grants them their rights, where that lies inside of the workspace: the user's
-/// configuration, answers and trust.
-fn own_files(environment: &Environment, disk: &Disk) -> Vec<Rule> {
-    let mut rules = Vec::new();
-    for folder in [&environment.data_directory, &environment.config_directory].into_iter().flatten() {
-        let folder = real(folder);
-        for (index, root) in disk.roots().iter().enumerate() {
-            let Ok(inside) = folder.strip_prefix(root) else { continue };
-            // Paths are judged as they are shown: from the first root, absolute in the others.
-            let shown = if index == 0 { inside } else { &folder };
-            let access = Access::path(Capability::Write, shown.to_string_lossy());
-            let origin = Origin::new(policy::Layer::BuiltIn, "toolpost's own files", 0);
-            let Some(exact) = Rule::exact(Effect::Deny, "write", &access, origin.clone()) else { continue };
-            let below = format!("{}/**", exact.resource().as_str());
-            rules.extend(Rule::new(Effect::Deny, "write", &below, origin));
-        }
-    }
-    rules
 }
 
 /// The path with the links of its existing part followed.

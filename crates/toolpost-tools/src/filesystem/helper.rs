@@ -20,6 +20,8 @@ pub struct Helper {
     pub environment: Vec<(String, String)>,
     /// Files and folders that it may read beside the system's own.
     pub readable: Vec<PathBuf>,
+    /// What of these it may not see.
+    pub hidden: Vec<PathBuf>,
     /// Runs before every start.
     pub check: StartCheck,
 }
@@ -65,6 +67,7 @@ impl Helper {
         };
         let mut sandbox = sandbox;
         sandbox.readable.extend(self.readable.iter().cloned());
+        sandbox.hidden.extend(self.hidden.iter().cloned());
         let command = self
             .environment
             .iter()

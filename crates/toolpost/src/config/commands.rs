@@ -2,6 +2,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "looks which toolchains and repositories there are")]
 
+use super::credentials;
 use super::env::Environment;
 use super::layers::{Layers, Values};
 use super::origin::{Layer, Origined};
@@ -123,6 +124,7 @@ pub(super) fn settings(values: &Values, environment: &Environment, roots: &[Path
     readable.extend(path.split(':').map(PathBuf::from));
     let mut hidden = below_home(SECRETS);
     hidden.retain(|path| path.exists());
+    hidden.extend(credentials::hidden(environment));
     shell::Settings {
         confinement: values.sandbox.as_ref().map(|sandbox| sandbox.value).unwrap_or_default(),
         environment: given,
@@ -171,6 +173,7 @@ pub(super) fn formatters(
         args: format.value.words.iter().skip(1).cloned().collect(),
         environment: shell.environment.clone(),
         readable: shell.readable.clone(),
+        hidden: shell.hidden.clone(),
         // A formatter of the user's own is the user's choice; like all of them it is confined.
         check: match format.place.layer {
             Layer::Project => layers.formatter(format, &shell.environment, roots).at_start(),

@@ -28,6 +28,7 @@ mod mcp;
 mod packs;
 mod pdf;
 mod price;
+mod secrets;
 mod servers;
 mod settings;
 mod signals;
