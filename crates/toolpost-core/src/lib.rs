@@ -34,6 +34,7 @@ mod start_check;
 mod tokens;
 mod tool;
 mod upstream;
+mod visible;
 mod workspace;
 
 pub use access::{Access, Resource};
@@ -70,6 +71,7 @@ pub use tool::{
     dynamic, function,
 };
 pub use upstream::{Expected, IsWanted, Upstream};
+pub use visible::{shown, visible};
 pub use workspace::{
     Before, Candidate, Change, Disk, Entries, Entry as FolderEntry, File, Found, Guard, Journal, Kind,
     LeftOut, Lock, Locks, Mark, Marked, Memory, OuterRules, Overlay, Pending, PendingKind, ReadSeek,

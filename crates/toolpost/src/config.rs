@@ -95,7 +95,8 @@ impl Config {
         let layers = Layers::read(flags, &environment, &cwd, Some(&disk));
         layers.problem()?;
         let values = layers.values();
-        let notes = notes(&values);
+        let mut notes = notes(&values);
+        notes.extend(foreign_repository(flags, &environment, &cwd));
         let protected = credentials::rules(&environment, &disk);
         let policy = Layers::policy(&values).with_rules(policy::Layer::BuiltIn, protected);
         let shell = commands::settings(&values, &environment, &roots);
@@ -181,8 +182,31 @@ pub(crate) fn roots(flags: &Flags, environment: &Environment, cwd: &Path) -> Vec
     }
     match &environment.workspace_root {
         Some(root) => vec![cwd.join(root)],
-        None => vec![enclosing_repository(cwd).unwrap_or(cwd).to_path_buf()],
+        None => vec![own_repository(cwd).unwrap_or(cwd).to_path_buf()],
     }
+}
+
+/// What is to be said where the folder that git manages belongs to somebody else, who could have put it there to make
+/// the workspace larger: as git does, it is not taken unless the user names it.
+pub(crate) fn foreign_repository(flags: &Flags, environment: &Environment, cwd: &Path) -> Option<String> {
+    if !flags.workspace.is_empty() || environment.workspace_root.is_some() {
+        return None;
+    }
+    let folder = enclosing_repository(cwd).filter(|folder| is_foreign_repository(folder))?;
+    let (shown, cwd) = (folder.display(), cwd.display());
+    Some(format!(
+        "`{shown}/.git` belongs to another user, so that repository is not taken for the workspace, which is `{cwd}`; \
+         if you trust its owner, name it with `--workspace {shown}`"
+    ))
+}
+
+fn is_foreign_repository(folder: &Path) -> bool {
+    private::is_foreign(folder) || private::is_foreign(&folder.join(".git"))
+}
+
+/// The enclosing repository, unless it belongs to somebody else.
+fn own_repository(cwd: &Path) -> Option<&Path> {
+    enclosing_repository(cwd).filter(|folder| !is_foreign_repository(folder))
 }
 
 /// The path with the links of its existing part followed.
@@ -199,7 +223,7 @@ pub(crate) fn roots_origin(flags: &Flags, environment: &Environment, cwd: &Path)
     if !flags.workspace.is_empty() {
         return "--workspace";
     }
-    match (&environment.workspace_root, enclosing_repository(cwd)) {
+    match (&environment.workspace_root, own_repository(cwd)) {
         (Some(_), _) => "AGENT_WORKSPACE_ROOT",
         (None, Some(_)) => "the enclosing repository",
         (None, None) => "the current folder",

@@ -11,8 +11,8 @@ use crate::commands::tools::price;
 use crate::config::answers::AnswerFiles;
 use crate::config::env::Environment;
 use crate::config::{
-    DataDirectory, DataState, FileState, Inventory, Layers, Place, ServerState, Servers, Values, cwd, roots,
-    roots_origin,
+    DataDirectory, DataState, FileState, Inventory, Layers, Place, ServerState, Servers, Values, cwd,
+    foreign_repository, roots, roots_origin,
 };
 use crate::output::{Mark, Printer};
 use serde_json::{Value, json};
@@ -105,6 +105,9 @@ fn look(flags: &Flags, environment: &Environment) -> Result<Report, ToolError> {
     match &disk {
         Ok(disk) => report.look_into(disk, &policy, &cwd, environment),
         Err(error) => report.broken(error.message(), ""),
+    }
+    if let Some(note) = foreign_repository(flags, environment, &cwd) {
+        report.note(note, "");
     }
     report.judge();
     Ok(report)

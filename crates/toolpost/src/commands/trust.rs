@@ -5,7 +5,7 @@
 
 use crate::cli::{Flags, Trust};
 use crate::config::env::Environment;
-use crate::config::{Found, Inventory, Layers, State, Trusted, cwd, roots};
+use crate::config::{Found, Inventory, Layers, State, Trusted, cwd, foreign_repository, roots};
 use crate::output::{Printer, Tone, one_line};
 use serde_json::json;
 use toolpost_core::{Code, Disk, ToolError, nearest};
@@ -19,6 +19,9 @@ pub(crate) fn run(printer: &Printer, flags: &Flags, environment: &Environment, t
 
 fn go(printer: &Printer, flags: &Flags, environment: &Environment, trust: &Trust) -> Result<u8, ToolError> {
     let cwd = cwd(environment)?;
+    if let Some(note) = foreign_repository(flags, environment, &cwd) {
+        printer.say(Tone::Note, &format!("note: {note}"));
+    }
     let disk = Disk::open(roots(flags, environment, &cwd))?;
     let mut layers = Layers::read(flags, environment, &cwd, Some(&disk));
     if let Some(problem) = &layers.trust_problem {
