@@ -287,7 +287,7 @@ impl House {
             }
             "notifications/initialized" if found.session.is_ready.set(()).is_ok() => {
                 let (server, session) = (Arc::clone(&self.server), Arc::clone(&found.session));
-                tokio::spawn(listen::tell_all(server, session, Arc::new(found.bell.clone())));
+                tokio::spawn(listen::tell_all(&server, session, Arc::new(found.bell.clone())));
             }
             _ => {}
         }

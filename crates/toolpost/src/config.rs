@@ -35,6 +35,7 @@ pub(crate) use key::KEYS;
 pub(crate) use layers::{FileState, Layers, Values};
 pub use origin::{Layer, Origined, Place, Problem};
 pub(crate) use schema::schema;
+pub(crate) use servers::Lookup;
 pub use servers::{ServerReport, ServerState, Servers, secrets};
 pub(crate) use token::token;
 pub(crate) use trust::{State, Trusted};

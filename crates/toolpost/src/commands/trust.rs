@@ -8,7 +8,8 @@ use crate::config::env::Environment;
 use crate::config::{Found, Inventory, Layers, State, Trusted, cwd, foreign_repository, roots};
 use crate::output::{Printer, Tone, one_line};
 use serde_json::json;
-use toolpost_core::{Code, Disk, ToolError, nearest};
+use std::path::PathBuf;
+use toolpost_core::{Code, Disk, ToolError, Workspace, nearest};
 
 pub(crate) fn run(printer: &Printer, flags: &Flags, environment: &Environment, trust: &Trust) -> u8 {
     match go(printer, flags, environment, trust) {
@@ -27,7 +28,9 @@ fn go(printer: &Printer, flags: &Flags, environment: &Environment, trust: &Trust
     if let Some(problem) = &layers.trust_problem {
         return Err(ToolError::new(Code::ReadError, problem.to_string()));
     }
-    let inventory = layers.inventory(&disk, environment)?;
+    let folders: Vec<PathBuf> = disk.roots().iter().map(PathBuf::from).collect();
+    let lookup = layers.servers(&layers.values(), environment, &folders);
+    let inventory = layers.inventory(&disk, &lookup)?;
     if let Some(file) = &trust.revoke {
         let file = file.as_deref().map(plain);
         let revoked = layers.trust.revoke(&inventory.workspace, file)?;

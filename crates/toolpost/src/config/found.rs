@@ -157,7 +157,7 @@ pub(crate) fn inventory(
     }
     for group in lookup.of_user() {
         let started: Started = lookup
-            .covers(&group)
+            .covers(group)
             .into_iter()
             .filter(|(_, files)| files.as_ref().is_ok_and(|files| !files.is_empty()))
             .collect();
@@ -166,7 +166,8 @@ pub(crate) fn inventory(
         }
         let is_started = |entry: &&Entry| started.iter().any(|(name, _)| *name == entry.name);
         let brings = group.entries.iter().filter(is_started).flat_map(Entry::brings).collect();
-        let one = found(group.file, "your own MCP servers", String::new(), State::Trusted, brings, true);
+        let one =
+            found(group.file.clone(), "your own MCP servers", String::new(), State::Trusted, brings, true);
         inventory.push(trust, Found { is_own: true, ..one }, started);
     }
     for (path, kind, brings) in FILES {

@@ -396,9 +396,9 @@ impl Layers {
     }
 
     /// What the project's own file starts: servers and formatters.
-    fn started(&self, lookup: &Lookup, roots: &[PathBuf]) -> Started {
+    fn started(&self, lookup: &Lookup) -> Started {
         let formatters = self.project.iter().flat_map(|project| &project.settings.formatters).map(|format| {
-            let guard = self.formatter(format, &lookup.given, roots);
+            let guard = self.formatter(format, &lookup.given, &lookup.roots);
             (guard.started.clone(), guard.files())
         });
         let own = lookup.project.iter().filter(|group| group.file == PROJECT_FILE);
@@ -406,10 +406,8 @@ impl Layers {
     }
 
     /// Everything that the workspace brings along.
-    pub(crate) fn inventory(&self, disk: &Disk, environment: &Environment) -> Result<Inventory, ToolError> {
-        let roots: Vec<PathBuf> = disk.roots().iter().map(PathBuf::from).collect();
-        let values = self.values();
-        let lookup = self.servers(&values, environment, &roots);
+    /// `lookup` knows what servers are started with.
+    pub(crate) fn inventory(&self, disk: &Disk, lookup: &Lookup) -> Result<Inventory, ToolError> {
         let mut own = Vec::new();
         let mut refused = None;
         if let Some(project) = &self.project {
@@ -418,7 +416,7 @@ impl Layers {
                 kind: "configuration",
                 hash: project.file.hash.clone(),
                 brings: self.widens(),
-                started: self.started(&lookup, &roots),
+                started: self.started(lookup),
             });
             match self.project_descriptions(disk) {
                 Ok(texts) => own.extend(texts.into_iter().map(|(path, hashed)| {
@@ -430,8 +428,8 @@ impl Layers {
             }
         }
         let root = self.project.as_ref().map_or_else(|| disk.root().to_owned(), |one| one.root.clone());
-        let used: Vec<Host> = values.mcp_from.iter().map(|host| host.value).collect();
-        let mut found = look(disk, |look| Ok(inventory(look, &root, &self.trust, own, &used, &lookup)))?;
+        let used: Vec<Host> = lookup.from.clone();
+        let mut found = look(disk, |look| Ok(inventory(look, &root, &self.trust, own, &used, lookup)))?;
         if let Some(error) = refused {
             let (path, why) = (PROJECT_FILE.to_owned(), error.message().to_owned());
             found.refused.push(super::found::Refused { path, why });

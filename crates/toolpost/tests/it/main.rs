@@ -26,6 +26,8 @@ mod install;
 mod installed;
 mod langchain;
 mod layers;
+#[path = "../../../toolpost-plugins/tests/it/load.rs"]
+mod load;
 mod mcp;
 mod packs;
 mod pdf;

@@ -11,6 +11,7 @@ use crate::config::servers::{Format, Group, Lookup, canonical};
 use crate::config::settings::{Format as Written, Settings};
 use crate::config::trust::State;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 impl Layers {
     /// Where MCP servers are described, with what is read of that already.
@@ -61,6 +62,7 @@ impl Layers {
             homes: Homes::of(environment),
             variables: environment.variables.clone(),
             given: commands::settings(values, environment, roots).environment,
+            foreign: OnceLock::new(),
         }
     }
 

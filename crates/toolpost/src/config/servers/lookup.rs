@@ -12,6 +12,7 @@ use crate::config::origin::{Layer, Place, Problem};
 use crate::config::trust::{State, Trust};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use toolpost_core::{Disk, Workspace};
 use toolpost_plugins::{Hints, Reach, Server};
 
@@ -31,6 +32,8 @@ pub(crate) struct Lookup {
     pub(crate) variables: BTreeMap<String, String>,
     /// The variables that every child gets.
     pub(crate) given: Vec<(String, String)>,
+    /// What other programs' files of the user say, once they are read: they may have megabytes.
+    pub(crate) foreign: OnceLock<(Vec<Group>, Vec<Problem>)>,
 }
 
 /// The servers of one file.
@@ -54,9 +57,10 @@ impl Lookup {
     pub(crate) fn read(&self) -> Servers {
         let mut servers = Servers { problems: self.problems.clone(), ..Servers::default() };
         let project = self.foreign_of_project(&mut servers.problems);
-        let user = self.foreign_of_user(&mut servers.problems);
+        let (user, problems) = self.foreign_of_user();
+        servers.problems.extend(problems.iter().cloned());
         let mut taken: BTreeMap<String, Place> = BTreeMap::new();
-        for group in self.project.iter().chain(&project).chain(&self.user).chain(&user) {
+        for group in self.project.iter().chain(&project).chain(&self.user).chain(user) {
             servers.warnings.extend(group.warnings.iter().cloned());
             for entry in &group.entries {
                 servers.add(self, group, entry, &mut taken);
@@ -110,8 +114,8 @@ impl Lookup {
     }
 
     /// The user's own files that describe servers.
-    pub(crate) fn of_user(&self) -> Vec<Group> {
-        self.user.iter().cloned().chain(self.foreign_of_user(&mut Vec::new())).collect()
+    pub(crate) fn of_user(&self) -> impl Iterator<Item = &Group> {
+        self.user.iter().chain(&self.foreign_of_user().0)
     }
 
     fn foreign_of_project(&self, problems: &mut Vec<Problem>) -> Vec<Group> {
@@ -151,17 +155,19 @@ impl Lookup {
         groups
     }
 
-    fn foreign_of_user(&self, problems: &mut Vec<Problem>) -> Vec<Group> {
-        let mut groups = Vec::new();
-        for host in &self.from {
-            for path in host.user_files(&self.homes) {
-                match Group::of_user(Format::of(*host), &path, &self.root()) {
-                    Ok(group) => groups.extend(group),
-                    Err(wrong) => problems.extend(wrong),
+    fn foreign_of_user(&self) -> &(Vec<Group>, Vec<Problem>) {
+        self.foreign.get_or_init(|| {
+            let (mut groups, mut problems) = (Vec::new(), Vec::new());
+            for host in &self.from {
+                for path in host.user_files(&self.homes) {
+                    match Group::of_user(Format::of(*host), &path, &self.root()) {
+                        Ok(group) => groups.extend(group),
+                        Err(wrong) => problems.extend(wrong),
+                    }
                 }
             }
-        }
-        groups
+            (groups, problems)
+        })
     }
 }
 

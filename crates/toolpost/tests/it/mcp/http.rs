@@ -2,6 +2,7 @@
 
 use super::{PATIENCE, is_running, meta, until};
 use crate::Home;
+use crate::load::stretched;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -43,7 +44,7 @@ impl Served {
 
     fn connect(&self, method: &str, headers: &[(&str, &str)], body: &[u8]) -> TcpStream {
         let mut stream = TcpStream::connect(self.address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(stretched(PATIENCE))).unwrap();
         let has = |name: &str| headers.iter().any(|(one, _)| one.eq_ignore_ascii_case(name));
         let mut head = format!("{method} HTTP/1.1\r\nContent-Length: {}\r\n", body.len());
         if !has("host") {
@@ -459,6 +460,10 @@ fn a_signal_ends_the_server_and_its_calls() {
     let began = Instant::now();
     kill_process(Pid::from_child(&served.child), Signal::TERM).unwrap();
     let status = served.child.wait().unwrap();
-    assert!(status.success() && began.elapsed() < Duration::from_secs(4), "{status} {:?}", began.elapsed());
+    assert!(
+        status.success() && began.elapsed() < stretched(Duration::from_secs(4)),
+        "{status} {:?}",
+        began.elapsed()
+    );
     until("the command ends", || !is_running("sleep\x003600.8202"));
 }
