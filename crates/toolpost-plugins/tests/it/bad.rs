@@ -1,6 +1,6 @@
 //! Guarantee 26: a bad server costs one call, bounded time and memory; the others, and our own tools, go on.
 
-use crate::load::{Stretch, stretched};
+use crate::load::{slowness, stretched};
 use crate::stage::{Setup, World, run, until};
 use serde_json::json;
 use std::time::{Duration, Instant};
@@ -294,4 +294,24 @@ fn guarantee_26_a_call_that_is_given_up_while_its_server_starts_ends_at_once() {
         assert!(began.elapsed() < stretched(Duration::from_secs(1)), "{:?}", began.elapsed());
         world.end().await;
     });
+}
+
+/// A measure that is taken when something begins, and holds if the machine is quieter at its end.
+#[derive(Clone, Copy)]
+struct Stretch(f64);
+
+impl Stretch {
+    fn now() -> Stretch {
+        Stretch(slowness())
+    }
+
+    /// The bar for what began then and ends now.
+    fn bar(self, bar: Duration) -> Duration {
+        bar.mul_f64(self.0.max(slowness()))
+    }
+
+    /// The bar as it was when it began: for a limit that is given to the product.
+    fn limit(self, limit: Duration) -> Duration {
+        limit.mul_f64(self.0)
+    }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// How many times longer everything takes, because others use the processors too; 1 on a quiet machine.
-fn slowness() -> f64 {
+pub(crate) fn slowness() -> f64 {
     let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let mut fields = text.split_whitespace();
     let lately: f64 = fields.next().and_then(|field| field.parse().ok()).unwrap_or(0.0);
@@ -16,24 +16,4 @@ fn slowness() -> f64 {
 /// The bar, stretched by how busy the machine is.
 pub(crate) fn stretched(bar: Duration) -> Duration {
     bar.mul_f64(slowness())
-}
-
-/// A measure that is taken when something begins, and holds if the machine is quieter at its end.
-#[derive(Clone, Copy)]
-pub(crate) struct Stretch(f64);
-
-impl Stretch {
-    pub(crate) fn now() -> Stretch {
-        Stretch(slowness())
-    }
-
-    /// The bar for what began then and ends now.
-    pub(crate) fn bar(self, bar: Duration) -> Duration {
-        bar.mul_f64(self.0.max(slowness()))
-    }
-
-    /// The bar as it was when it began: for a limit that is given to the product.
-    pub(crate) fn limit(self, limit: Duration) -> Duration {
-        limit.mul_f64(self.0)
-    }
 }

@@ -147,7 +147,13 @@ impl Trust {
         if let Some((path, _)) = changed {
             return different(path, DifferenceKind::Changed);
         }
-        if let Some(path) = known.keys().find(|path| !now.contains_key(*path)) {
+        // One that is still there and is not named this time is not started: the environment differs, as between an
+        // editor and a terminal.
+        let is_gone = |path: &&String| {
+            let place = Path::new(root).join(path);
+            !now.contains_key(*path) && !place.exists() && !place.is_symlink()
+        };
+        if let Some(path) = known.keys().find(is_gone) {
             return different(path, DifferenceKind::Gone);
         }
         let appeared = now.keys().find(|path| !known.contains_key(*path));

@@ -495,3 +495,22 @@ fn the_check_is_made_at_the_moment_of_the_start() {
     drop(input);
     assert!(server.wait().unwrap().success());
 }
+
+#[test]
+fn another_environment_of_the_same_user_needs_no_new_trust() {
+    let home = Home::new();
+    put(&home, "venv/bin/tool", "touch CANARY; exit 1\n");
+    put(&home, "x.sh", SCRIPT);
+    home.write(
+        "repo/.mcp.json",
+        r#"{"mcpServers": {"s": {"command": "sh", "args": ["-c", "tool; sh x.sh"]}}}"#,
+    );
+    let with = format!("{}:/usr/bin:/bin", home.path("repo/venv/bin").display());
+    let trusted = home.command(["trust", "--yes"]).env("PATH", &with).output().unwrap();
+    assert!(trusted.status.success());
+    // As an editor starts it, without the folder of the terminal.
+    assert_eq!(state(&home).0, "trusted");
+    assert!(runs(&home));
+    put(&home, "x.sh", OTHER);
+    assert_eq!(state(&home).0, "untrusted");
+}

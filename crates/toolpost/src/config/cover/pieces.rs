@@ -54,7 +54,10 @@ impl<'a> Reading<'a> {
             )
         };
         let program = line.words.first().filter(|program| program.contains('/'));
-        let texts = program.into_iter().chain(line.words.iter().skip(1)).chain(line.variables.values());
+        // Where the caller stands is not where the program starts.
+        let is_place = |name: &&String| !matches!(name.as_str(), "PWD" | "OLDPWD");
+        let values = line.variables.iter().filter(|(name, _)| is_place(name)).map(|(_, value)| value);
+        let texts = program.into_iter().chain(line.words.iter().skip(1)).chain(values);
         for text in texts {
             reading.pieces.extend(pieces(text, &variables, folder));
             if reading.pieces.len() > MOST_PIECES {
