@@ -87,7 +87,8 @@ fn says(result: Result<String, ToolError>, code: Code, words: &[&str]) {
 
 #[test]
 fn guarantee_26_one_that_never_answers() {
-    check("never-answers", "echo", Duration::from_secs(6), |result| {
+    let limit = |server: &mut Server| server.start = Some(Duration::from_secs(4));
+    check_with("never-answers", limit, "echo", Duration::from_secs(6), |result| {
         says(result, Code::InitFailed, &["`bad` (test.json:1) did not start", "not ready after 4 s"]);
     });
 }
@@ -127,7 +128,9 @@ fn guarantee_26_one_that_dies_in_a_call() {
 
 #[test]
 fn guarantee_26_one_that_hangs_in_a_call() {
-    check("hangs-in-call", "echo", Duration::from_secs(5), |result| {
+    // The limit that its message names.
+    let limit = |server: &mut Server| server.call = Some(Duration::from_secs(2));
+    check_with("hangs-in-call", limit, "echo", Duration::from_secs(5), |result| {
         says(result, Code::Timeout, &["took longer than 2 s"]);
     });
 }
