@@ -302,6 +302,8 @@ fn an_answer_for_the_session_is_remembered() {
             Policy::default().ask(toolpost_core::Capability::Exec).ask(toolpost_core::Capability::Network);
         let setup = Setup { policy: all, answer: Some(Answer::Yes(Scope::Session)), ..Setup::default() };
         let world = World::with(setup, |world| vec![world.server("good")]);
+        // Before that, nothing is known of what it says of its tools.
+        world.registry.upstream().unwrap().all_ready().await;
         assert_eq!(world.echo("good").await, "hello");
         assert_eq!(world.echo("good").await, "hello");
         let asked: Vec<_> = world
