@@ -368,7 +368,8 @@ impl Context {
         self.host.redactor.longest()
     }
 
-    pub(crate) fn redactor(&self) -> &Arc<Redactor> {
+    /// What takes secrets out of everything that leaves.
+    pub fn redactor(&self) -> &Arc<Redactor> {
         &self.host.redactor
     }
 

@@ -18,7 +18,7 @@ mod turns;
 mod upstream;
 
 pub use builder::ExecutorBuilder;
-pub use call::{Call, Checked, Retry};
+pub use call::{Agreed, Call, Checked, Retry};
 pub use hook::{Hook, Verdict};
 pub use listing::Listing;
 pub(crate) use run::{panic_message, payload_message};
@@ -35,7 +35,7 @@ use crate::outcome::{Metadata, Outcome};
 use crate::policy::{Effect, Explanation, Policy, Request};
 use crate::registry::{Entry, Prepared, Registry, Resolved, Snapshot};
 use crate::schema::Repair;
-use crate::tool::OutputBudget;
+use crate::tool::{OutputBudget, Spec};
 use decide::Remembered;
 use futures_util::FutureExt;
 use record::Records;
@@ -121,6 +121,9 @@ impl Executor {
     /// not run.
     pub fn validate(&self, ctx: &Context, tool: &str, arguments: Value) -> Result<Checked, ToolError> {
         let snapshot = self.inner.registry.snapshot();
+        if let Some(checked) = self.check_expected(&snapshot, ctx, tool, &arguments)? {
+            return Ok(checked);
+        }
         let found = snapshot.find(tool, ctx.dialect())?;
         let entry = found.entry;
         let (arguments, mut repairs) = self.offered(&found, ctx, tool, arguments)?;
@@ -140,6 +143,9 @@ impl Executor {
     /// How a call would be decided, rule by rule, without running it; also where the tool is not offered.
     pub fn explain(&self, ctx: &Context, tool: &str, arguments: Value) -> Result<Explanation, ToolError> {
         let snapshot = self.inner.registry.snapshot();
+        if let Some(explanation) = self.explain_expected(&snapshot, ctx, tool) {
+            return Ok(explanation);
+        }
         let Resolved { entry, alias, .. } = snapshot.find(tool, ctx.dialect())?;
         let prepared = entry.prepared()?;
         let arguments = match &alias {
@@ -203,18 +209,32 @@ impl Executor {
     ) -> crate::BoxFuture<'a, Outcome> {
         // Boxed, because a tool may call tools: the future would otherwise contain itself.
         Box::pin(async move {
-            let (snapshot, missing) = self.awaited(snapshot, parent, &call.tool).await;
+            let mut call = call;
+            let id = new_id(parent.clock().now_ms());
+            let mut is_requested = false;
+            let mut snapshot = snapshot;
+            let mut missing = None;
+            if self.is_to_come(&snapshot, parent, &call.tool) {
+                let ctx = self.derive(parent, &snapshot, &call, None, id.clone());
+                requested(&ctx, &call);
+                is_requested = true;
+                match self.await_server(&ctx, &call).await {
+                    Ok(agreed) => {
+                        call.agreed = agreed.or(call.agreed);
+                        snapshot = self.inner.registry.snapshot();
+                    }
+                    Err(why) => missing = Some(why),
+                }
+            }
             let found = match missing {
                 Some(why) => Err(why),
                 None => snapshot.find(&call.tool, parent.dialect()),
             };
             let alias = found.as_ref().ok().and_then(|found| found.alias.clone());
-            let ctx = self.derive(parent, &snapshot, &call, alias);
-            ctx.record(|| EventKind::CallRequested {
-                tool: call.tool.clone(),
-                arguments: call.arguments.clone(),
-                parent: ctx.parent_call().map(str::to_owned),
-            });
+            let ctx = self.derive(parent, &snapshot, &call, alias, id);
+            if !is_requested {
+                requested(&ctx, &call);
+            }
             let mut known = Known {
                 tool: call.tool.clone(),
                 is_found: false,
@@ -250,10 +270,11 @@ impl Executor {
         snapshot: &Arc<Snapshot>,
         call: &Call,
         alias: Option<Arc<Alias>>,
+        id: String,
     ) -> Context {
         let above = parent.running();
         parent.derive(Running {
-            id: new_id(parent.clock().now_ms()),
+            id,
             tool: call.tool.clone(),
             alias,
             parent: (!above.id.is_empty()).then(|| above.id.clone()),
@@ -320,7 +341,8 @@ impl Executor {
         };
         // 6 decide, 7 confirm
         let accesses = arguments::accesses(ctx, entry, prepared, &arguments)?;
-        let consent = self.decide(ctx, entry, &accesses, &arguments).await?;
+        let agreed = call.agreed.take();
+        let consent = self.decide(ctx, entry, &accesses, &arguments, agreed.as_ref()).await?;
         // 8 start, run
         self.execute(ctx, entry, &call, arguments, &accesses, consent, metadata).await
     }
@@ -335,25 +357,7 @@ impl Executor {
     ) -> Result<(Value, Vec<Repair>), ToolError> {
         let Resolved { entry, alias, is_own } = found;
         let spec = entry.spec();
-        let policy = self.policy_for(ctx.session());
-        if !policy.offers(&spec.name, spec.required) {
-            let absent = spec.required.difference(policy.granted().union(policy.askable()));
-            let flags: Vec<String> = absent.iter().map(|one| format!("--allow {one}")).collect();
-            // Of a server's tools hardly anybody means all.
-            let narrower = match spec.name.starts_with("mcp__") {
-                true => format!(", or just this tool with `--allow-rule '{}: *'`", spec.name),
-                false => String::new(),
-            };
-            return Err(ToolError::new(
-                Code::PermissionDenied,
-                format!(
-                    "`{}` needs {absent}, which is not granted; allow it with `{}`{narrower}",
-                    spec.name,
-                    flags.join(" ")
-                ),
-            )
-            .with("missing", serde_json::to_value(absent).unwrap_or_default()));
-        }
+        self.check_offered(ctx, spec)?;
         if let Some(need) = spec.needs.iter().find(|need| !ctx.has(**need)) {
             return Err(ToolError::new(
                 need.missing_code(),
@@ -369,6 +373,28 @@ impl Executor {
         let (arguments, left_out) = alias.apply(arguments);
         repairs.extend(left_out);
         Ok((arguments, repairs))
+    }
+
+    /// Whether what the tool requires is granted or can be.
+    fn check_offered(&self, ctx: &Context, spec: &Spec) -> Result<(), ToolError> {
+        let policy = self.policy_for(ctx.session());
+        if policy.offers(&spec.name, spec.required) {
+            return Ok(());
+        }
+        let absent = spec.required.difference(policy.granted().union(policy.askable()));
+        let flags: Vec<String> = absent.iter().map(|one| format!("--allow {one}")).collect();
+        // Of a server's tools hardly anybody means all.
+        let narrower = match spec.name.starts_with("mcp__") {
+            true => format!(", or just this tool with `--allow-rule '{}: *'`", spec.name),
+            false => String::new(),
+        };
+        let message = format!(
+            "`{}` needs {absent}, which is not granted; allow it with `{}`{narrower}",
+            spec.name,
+            flags.join(" ")
+        );
+        let missing = serde_json::to_value(absent).unwrap_or_default();
+        Err(ToolError::new(Code::PermissionDenied, message).with("missing", missing))
     }
 
     async fn initialize<'e>(&self, ctx: &Context, entry: &'e Entry) -> Result<&'e Arc<Prepared>, ToolError> {
@@ -404,6 +430,15 @@ impl Executor {
 }
 
 /// What is known of a call by the time it ends, however early that is.
+/// Records that a call was made.
+fn requested(ctx: &Context, call: &Call) {
+    ctx.record(|| EventKind::CallRequested {
+        tool: call.tool.clone(),
+        arguments: call.arguments.clone(),
+        parent: ctx.parent_call().map(str::to_owned),
+    });
+}
+
 struct Known {
     tool: String,
     is_found: bool,

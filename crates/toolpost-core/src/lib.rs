@@ -30,9 +30,11 @@ mod registry;
 mod schema;
 mod seen;
 mod spill;
+mod start_check;
 mod tokens;
 mod tool;
 mod upstream;
+mod visible;
 mod workspace;
 
 pub use access::{Access, Resource};
@@ -46,7 +48,7 @@ pub use dialect::Dialect;
 pub use error::{Code, ToolError};
 pub use event::{Event, EventKind, EventSink, MemoryLog, NoEvents, Sinks};
 pub use executor::{
-    Call, Checked, Executor, ExecutorBuilder, Hook, Listing, Retry, Stats, ToolStats, Verdict,
+    Agreed, Call, Checked, Executor, ExecutorBuilder, Hook, Listing, Retry, Stats, ToolStats, Verdict,
 };
 pub use future::BoxFuture;
 pub use hex::hex;
@@ -62,12 +64,14 @@ pub use registry::{Draft, Entry, Prepared, Registry, Resolved, Shelves, Snapshot
 pub use schema::{MAX_DEPTH, Problem, Repair, Schema, arguments_of, data_of};
 pub use seen::Seen;
 pub use spill::{HANDLE_PREFIX, Spill, SpillFile, SpillLimits};
+pub use start_check::StartCheck;
 pub use tokens::tokens;
 pub use tool::{
     Amendment, AnyTool, Definition, DynamicTool, FunctionTool, OutputBudget, Setting, Spec, Texts, Tool,
     dynamic, function,
 };
-pub use upstream::Upstream;
+pub use upstream::{Expected, IsWanted, Upstream};
+pub use visible::{shown, visible};
 pub use workspace::{
     Before, Candidate, Change, Disk, Entries, Entry as FolderEntry, File, Found, Guard, Journal, Kind,
     LeftOut, Lock, Locks, Mark, Marked, Memory, OldContent, OuterRules, Overlay, Pending, PendingKind,

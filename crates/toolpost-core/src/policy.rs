@@ -162,6 +162,12 @@ impl Policy {
         self.parts.iter().all(|part| part.offers(tool, required))
     }
 
+    /// Whether an allow rule could be about some tool of a server; `tools` is `mcp__server__*`.
+    pub(crate) fn may_allow_some(&self, tools: &str) -> bool {
+        let is_about = |rule: &Rule| rule.effect() == Effect::Allow && rule.action().may_name(tools);
+        self.parts.iter().all(|part| part.layers.iter().flat_map(|layer| layer.iter()).any(is_about))
+    }
+
     /// The decision on a call: the strictest of its accesses. Allocates nothing where all is simply granted.
     pub fn decide(&self, request: &Request<'_>) -> Decision {
         let mut strictest: Option<(Option<&Access>, Verdict<'_>)> = None;

@@ -1,6 +1,8 @@
 //! Known secrets never leave: results, progress and spilled output pass through here.
 
+use crate::error::{ToolError, map_strings};
 use aho_corasick::{AhoCorasick, MatchKind};
+use serde_json::Value;
 use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, Write};
@@ -76,6 +78,16 @@ impl Redactor {
     /// Bytes of the longest secret.
     pub(crate) fn longest(&self) -> usize {
         self.longest
+    }
+
+    /// The value with its texts redacted, keys too.
+    pub fn redact_json(&self, value: Value) -> Value {
+        map_strings(value, &|text| self.redact(text).into_owned())
+    }
+
+    /// The error with its message and details redacted.
+    pub fn redact_error(&self, error: ToolError) -> ToolError {
+        error.map_text(&|text| self.redact(text).into_owned())
     }
 
     /// A writer that redacts what passes through it, across the borders of chunks.

@@ -1,7 +1,23 @@
 //! Servers whose tools join the registry once they have started. Core knows only that a name may be theirs.
 
+use crate::access::Access;
 use crate::error::ToolError;
 use crate::future::BoxFuture;
+use crate::tool::Spec;
+
+/// What a tool could turn out to be, as far as that is known before its server has started.
+#[derive(Debug, Clone)]
+pub struct Expected {
+    /// Its canonical name and what it requires. Where any tool of a server is meant, the name ends in `*`.
+    pub spec: Spec,
+    /// What every call of it touches.
+    pub accesses: Vec<Access>,
+    /// What a person should know who is asked about a call.
+    pub facts: Vec<String>,
+}
+
+/// Says of a tool that could come whether its server is worth starting.
+pub type IsWanted<'a> = dyn Fn(&Expected) -> bool + Send + Sync + 'a;
 
 /// Where tools come from that are not there yet: servers that are started when somebody needs them.
 ///
@@ -47,9 +63,21 @@ pub trait Upstream: Send + Sync {
     /// Whether a tool of this name may come from here. Does no I/O.
     fn may_have(&self, name: &str) -> bool;
 
+    /// Everything that a tool of this name could turn out to be, the most powerful first; nothing where that is not
+    /// known. Does no I/O. A call that would be denied whatever its tool is denied before a server is started.
+    fn expected(&self, _name: &str) -> Vec<Expected> {
+        Vec::new()
+    }
+
     /// Waits until the server of this name has registered its tools, or says why it cannot.
     fn ready<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<(), ToolError>>;
 
     /// Waits until every server has registered its tools or failed, side by side; those that failed, by name.
     fn all_ready(&self) -> BoxFuture<'_, Vec<(String, ToolError)>>;
+
+    /// The same for the servers of which some tool could be wanted. The others are not started; each is named, with
+    /// that reason.
+    fn wanted_ready<'a>(&'a self, _is_wanted: &'a IsWanted<'a>) -> BoxFuture<'a, Vec<(String, ToolError)>> {
+        self.all_ready()
+    }
 }

@@ -53,12 +53,17 @@ pub(crate) fn spellings(server: &str, part: &str, tool: &str) -> Vec<String> {
 
 /// Whether a name may be one of a server's tools, in any spelling.
 pub(crate) fn may_be_of(name: &str, server: &str, part: &str) -> bool {
-    [server, part].into_iter().any(|server| {
-        let begins = |prefix: String| name.len() > prefix.len() && name.starts_with(&prefix);
-        begins(format!("mcp__{server}__"))
-            || begins(format!("mcp_{server}_"))
-            || begins(format!("{server}_"))
-            || begins(format!("{server}/"))
+    tool_of(name, server, part).is_some()
+}
+
+/// The tool's part of a name that may be one of a server's, in any spelling.
+pub(crate) fn tool_of<'n>(name: &'n str, server: &str, part: &str) -> Option<&'n str> {
+    [server, part].into_iter().find_map(|server| {
+        let behind = |prefix: String| name.strip_prefix(&prefix).filter(|tool| !tool.is_empty());
+        behind(format!("mcp__{server}__"))
+            .or_else(|| behind(format!("mcp_{server}_")))
+            .or_else(|| behind(format!("{server}_")))
+            .or_else(|| behind(format!("{server}/")))
     })
 }
 

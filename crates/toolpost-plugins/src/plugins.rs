@@ -15,7 +15,7 @@ use pack::{pack, price};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
-use toolpost_core::{BoxFuture, Pack, Registry, Shelves, ToolError, Upstream as Source};
+use toolpost_core::{BoxFuture, Expected, IsWanted, Pack, Registry, Shelves, ToolError, Upstream as Source};
 
 /// The servers of a runtime. None is started before it is needed; dropped, all are left.
 pub struct Plugins {
@@ -64,7 +64,8 @@ impl Plugins {
         Plugins { home }
     }
 
-    /// Starts all servers in the background. Must be called inside a tokio runtime.
+    /// Starts all servers in the background, whatever a policy says of their tools. Must be called inside a tokio
+    /// runtime.
     pub fn start(&self) {
         let home = Arc::clone(&self.home);
         tokio::spawn(async move { home.all_ready().await });
@@ -130,10 +131,15 @@ impl Source for Home {
     }
 
     fn all_ready(&self) -> BoxFuture<'_, Vec<(String, ToolError)>> {
+        self.wanted_ready(&|_| true)
+    }
+
+    fn wanted_ready<'a>(&'a self, is_wanted: &'a IsWanted<'a>) -> BoxFuture<'a, Vec<(String, ToolError)>> {
         Box::pin(async move {
-            let starting: Vec<_> = self
-                .upstreams
-                .iter()
+            let (wanted, others): (Vec<_>, Vec<_>) =
+                self.upstreams.iter().partition(|upstream| upstream.is_wanted(is_wanted));
+            let starting: Vec<_> = wanted
+                .into_iter()
                 .map(|upstream| {
                     let upstream = Arc::clone(upstream);
                     tokio::spawn(async move {
@@ -142,12 +148,18 @@ impl Source for Home {
                     })
                 })
                 .collect();
-            let mut failed = Vec::new();
+            let mut failed: Vec<(String, ToolError)> =
+                others.iter().map(|one| (one.server().name.clone(), one.unwanted())).collect();
             for one in starting {
                 failed.extend(one.await.ok().flatten());
             }
             failed
         })
+    }
+
+    fn expected(&self, name: &str) -> Vec<Expected> {
+        let all = self.upstreams.iter().filter(|upstream| upstream.may_have(name));
+        all.flat_map(|upstream| upstream.expected(name)).collect()
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
+use toolpost_core::StartCheck;
 
 /// One MCP server, as some configuration file describes it, with every variable already put in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +24,8 @@ pub struct Server {
     pub hints: Hints,
     /// The file and line that describe it, for messages.
     pub origin: String,
+    /// Runs before every start of a program.
+    pub check: StartCheck,
 }
 
 /// What a server's annotations are worth. They are the word of a program that nobody has checked, so that only the

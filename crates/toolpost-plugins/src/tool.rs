@@ -2,11 +2,12 @@
 
 use crate::complaint::harmless;
 use crate::listed::Listed;
+use crate::names;
 use crate::server::{Hints, Reach, Server};
 use crate::upstream::Upstream;
 use std::sync::Arc;
 use std::time::Duration;
-use toolpost_core::{Access, Capabilities, Capability, DynamicTool, Spec, dynamic};
+use toolpost_core::{Access, Capabilities, Capability, DynamicTool, Expected, Spec, dynamic};
 
 /// The most that a caller may ask for, unless the server's own limit is larger.
 const LONGEST_CALL: Duration = Duration::from_secs(600);
@@ -54,6 +55,37 @@ fn capabilities(hints: Hints, listed: &Listed) -> Capabilities {
     }
 }
 
+/// What a tool of a server could turn out to be, the most powerful first. `tool` is its own name, or `*` for any.
+pub(crate) fn expected(upstream: &Upstream, tool: &str) -> Vec<Expected> {
+    let server = upstream.server();
+    let name = match tool {
+        "*" => format!("mcp__{}__*", upstream.part()),
+        tool => names::canonical(upstream.part(), tool),
+    };
+    let read = Capabilities::NONE.with(Capability::Read);
+    let anything = Capabilities::NONE.with(Capability::Exec).with(Capability::Network);
+    let possible = match server.hints {
+        Hints::Ignored => vec![anything],
+        Hints::Believed => vec![anything, read.with(Capability::Network), read],
+    };
+    let facts = vec![
+        format!(
+            "tool `{}` of the MCP server `{}`, {}",
+            harmless(tool),
+            harmless(&server.name),
+            place(server)
+        ),
+        "the server has not been started yet: a yes starts it".to_owned(),
+    ];
+    let one = |required: Capabilities| {
+        let mut spec = Spec::new(&name, "0.0.0", "A tool of a server that has not been started.");
+        spec.required = required;
+        let accesses = required.iter().map(|capability| access(capability, server)).collect();
+        Expected { spec, accesses, facts: facts.clone() }
+    };
+    possible.into_iter().map(one).collect()
+}
+
 fn access(capability: Capability, server: &Server) -> Access {
     match (capability, &server.reach) {
         (Capability::Network, Reach::Http { url, .. }) => match host(url) {
@@ -76,11 +108,15 @@ pub(crate) fn host(url: &str) -> Option<&str> {
     (!host.is_empty()).then_some(host)
 }
 
-fn facts(server: &Server, listed: &Listed) -> Vec<String> {
-    let place = match &server.reach {
+fn place(server: &Server) -> String {
+    match &server.reach {
         Reach::Stdio { command, .. } => format!("a program that is not confined (`{}`)", harmless(command)),
         Reach::Http { url, .. } => format!("at {}", harmless(host(url).unwrap_or(url))),
-    };
+    }
+}
+
+fn facts(server: &Server, listed: &Listed) -> Vec<String> {
+    let place = place(server);
     let said = match (listed.hint("readOnlyHint"), listed.hint("destructiveHint")) {
         (Some(true), _) => "that it changes nothing",
         (_, Some(true)) => "that it may destroy something",

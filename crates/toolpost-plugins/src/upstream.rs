@@ -9,12 +9,13 @@ use crate::listed::Listing;
 use crate::names;
 use crate::plugins::Home;
 use crate::server::Server;
+use crate::tool;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-use toolpost_core::{Code, ToolError};
+use toolpost_core::{Code, Expected, IsWanted, ToolError};
 
 /// The first pause; each next one is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
@@ -83,6 +84,28 @@ impl Upstream {
 
     pub(crate) fn may_have(&self, name: &str) -> bool {
         names::may_be_of(name, &self.server.name, &self.part)
+    }
+
+    /// What a tool of this name could turn out to be.
+    pub(crate) fn expected(&self, name: &str) -> Vec<Expected> {
+        let tool = names::tool_of(name, &self.server.name, &self.part);
+        tool.map_or_else(Vec::new, |tool| tool::expected(self, tool))
+    }
+
+    /// Whether it is worth starting: it has been, or some tool of it could be wanted.
+    pub(crate) fn is_wanted(&self, is_wanted: &IsWanted<'_>) -> bool {
+        !matches!(self.lock().phase, Phase::Idle) || tool::expected(self, "*").iter().any(is_wanted)
+    }
+
+    /// Why it is not started where no tool of it could be wanted.
+    pub(crate) fn unwanted(&self) -> ToolError {
+        let Server { name, origin, .. } = &self.server;
+        let message = format!(
+            "the MCP server `{name}` ({origin}) is not started: the policy would allow none of its tools; \
+             `toolpost policy explain 'mcp__{}__*'` says why",
+            self.part
+        );
+        ToolError::new(Code::PermissionDenied, message).with("server", name.as_str())
     }
 
     /// The connection, made if there is none. A failure is shared by all who waited for the attempt.

@@ -4,6 +4,7 @@
 //! moment: then with a stream of events. What a modern client hangs up on is cancelled; one with a handshake says so.
 
 mod door;
+mod lobby;
 mod sessions;
 mod stream;
 
@@ -18,11 +19,12 @@ use crate::{Server, listen};
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::Incoming;
-use hyper::header::{ALLOW, CONTENT_TYPE, HeaderMap, HeaderValue, WWW_AUTHENTICATE};
+use hyper::header::{ALLOW, CONNECTION, CONTENT_TYPE, HeaderMap, HeaderValue, WWW_AUTHENTICATE};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use lobby::{Guest, Lobby, NoSeat};
 use serde_json::{Map, Value};
 use sessions::Sessions;
 use std::convert::Infallible;
@@ -31,14 +33,13 @@ use std::sync::Arc;
 use std::time::Duration;
 use stream::{Body, Events, Opened};
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
 use tokio_util::task::TaskTracker;
 
-/// So many connections are held at a time; more wait.
-const MOST_CONNECTIONS: usize = 512;
-
-/// A client gets so long to send its headers, and as long again for its body.
+/// How long a client that was let in may take to send headers, and as long again for a body.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How long a connection may take until it has sent a request that is let in.
+const SHORT_PATIENCE: Duration = Duration::from_secs(10);
 
 /// At the end, answers get so long to leave.
 const GRACE: Duration = Duration::from_secs(2);
@@ -46,17 +47,27 @@ const GRACE: Duration = Duration::from_secs(2);
 const SESSION: &str = "mcp-session-id";
 
 /// An address that is listened at.
-pub struct Listening(TcpListener);
+pub struct Listening {
+    listener: TcpListener,
+    patience: Duration,
+}
 
 impl Listening {
     /// Begins to listen.
     pub async fn open(address: SocketAddr) -> std::io::Result<Listening> {
-        TcpListener::bind(address).await.map(Listening)
+        TcpListener::bind(address).await.map(|listener| Listening { listener, patience: SHORT_PATIENCE })
+    }
+
+    /// How long a connection may take until it has sent a request that is let in; ten seconds, if nothing is said.
+    #[must_use]
+    pub fn patience(mut self, patience: Duration) -> Listening {
+        self.patience = patience;
+        self
     }
 
     /// Where, with the port that the system has chosen if none was.
     pub fn address(&self) -> std::io::Result<SocketAddr> {
-        self.0.local_addr()
+        self.listener.local_addr()
     }
 }
 
@@ -79,15 +90,12 @@ pub(crate) async fn serve(server: &Arc<Server>, listening: Listening, door: Door
         tasks: TaskTracker::new(),
     });
     let ended = server.context.cancel().clone();
-    let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    let lobby = Lobby::new();
+    let patience = listening.patience;
     loop {
-        let accepted = async {
-            let seat = Arc::clone(&room).acquire_owned().await;
-            (seat, listening.0.accept().await)
-        };
-        let (seat, accepted) = tokio::select! {
+        let accepted = tokio::select! {
             () = ended.cancelled() => break,
-            accepted = accepted => accepted,
+            accepted = listening.listener.accept() => accepted,
         };
         let Ok((connection, _)) = accepted else {
             // Out of file descriptors, most likely: others will close.
@@ -95,12 +103,11 @@ pub(crate) async fn serve(server: &Arc<Server>, listening: Listening, door: Door
             continue;
         };
         let _ = connection.set_nodelay(true);
-        let (house, ended) = (Arc::clone(&house), ended.clone());
+        let (house, ended, guest) = (Arc::clone(&house), ended.clone(), lobby.enter());
         house.tasks.clone().spawn(async move {
-            let _seat = seat;
             let service = service_fn(|request| {
-                let house = Arc::clone(&house);
-                async move { Ok::<_, Infallible>(house.answer(request).await) }
+                let (house, guest) = (Arc::clone(&house), &guest);
+                async move { Ok::<_, Infallible>(house.answer(request, guest).await) }
             });
             let serving = http1::Builder::new()
                 .timer(TokioTimer::new())
@@ -109,6 +116,7 @@ pub(crate) async fn serve(server: &Arc<Server>, listening: Listening, door: Door
             let mut serving = std::pin::pin!(serving);
             tokio::select! {
                 _ = serving.as_mut() => {}
+                () = guest.must_leave(patience) => {}
                 () = ended.cancelled() => {
                     serving.as_mut().graceful_shutdown();
                     let _ = tokio::time::timeout(GRACE, serving).await;
@@ -121,9 +129,15 @@ pub(crate) async fn serve(server: &Arc<Server>, listening: Listening, door: Door
 }
 
 impl House {
-    async fn answer(self: &Arc<House>, request: hyper::Request<Incoming>) -> Response<Body> {
-        if let Err((status, why)) = self.door.check(request.headers(), request.uri()) {
+    async fn answer(self: &Arc<House>, request: hyper::Request<Incoming>, guest: &Guest) -> Response<Body> {
+        let admitted = self.door.check(request.headers(), request.uri()).and_then(|()| {
+            let full = "too many connections are open; close some, or use one for several requests";
+            guest.is_let_in().map_err(|NoSeat| (StatusCode::SERVICE_UNAVAILABLE, full))
+        });
+        if let Err((status, why)) = admitted {
             let mut response = plain(status, why);
+            // Who was not let in does not stay.
+            response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
             if status == StatusCode::UNAUTHORIZED {
                 response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             }
@@ -273,7 +287,7 @@ impl House {
             }
             "notifications/initialized" if found.session.is_ready.set(()).is_ok() => {
                 let (server, session) = (Arc::clone(&self.server), Arc::clone(&found.session));
-                tokio::spawn(listen::tell_all(server, session, Arc::new(found.bell.clone())));
+                tokio::spawn(listen::tell_all(&server, session, Arc::new(found.bell.clone())));
             }
             _ => {}
         }

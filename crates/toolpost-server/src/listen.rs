@@ -32,6 +32,8 @@ pub(crate) async fn run(server: &Server, exchange: &Exchange, params: &Map<Strin
     tell("notifications/subscriptions/acknowledged", json!({"notifications": honoured}));
     loop {
         tokio::select! {
+            // Who has taken it back is told nothing more, also of what changed since.
+            biased;
             () = exchange.cancel.cancelled() => return json!({"_meta": meta}),
             () = exchange.session.closing.cancelled() => return json!({"_meta": meta}),
             () = changed(&mut tools) => tell("notifications/tools/list_changed", json!({})),
@@ -40,17 +42,25 @@ pub(crate) async fn run(server: &Server, exchange: &Exchange, params: &Map<Strin
     }
 }
 
-/// Tells a client that has shaken hands of every change, until its session ends.
-pub(crate) async fn tell_all(server: Arc<Server>, session: Arc<Session>, outlet: Arc<dyn Outlet>) {
+/// Tells a client that has shaken hands of every change, until its session ends. Changes count from this call on, not
+/// from when the future is first polled: by then the client may have caused one.
+pub(crate) fn tell_all(
+    server: &Server,
+    session: Arc<Session>,
+    outlet: Arc<dyn Outlet>,
+) -> impl Future<Output = ()> + Send + 'static {
     let mut tools = Some(server.executor.registry().changes());
     let mut prompts = server.fixtures.as_ref().map(|fixtures| fixtures.prompt_changes());
-    loop {
-        let method = tokio::select! {
-            () = session.closing.cancelled() => return,
-            () = changed(&mut tools) => "notifications/tools/list_changed",
-            () = changed(&mut prompts) => "notifications/prompts/list_changed",
-        };
-        outlet.send(json!({"jsonrpc": "2.0", "method": method}).to_string());
+    async move {
+        loop {
+            let method = tokio::select! {
+                biased;
+                () = session.closing.cancelled() => return,
+                () = changed(&mut tools) => "notifications/tools/list_changed",
+                () = changed(&mut prompts) => "notifications/prompts/list_changed",
+            };
+            outlet.send(json!({"jsonrpc": "2.0", "method": method}).to_string());
+        }
     }
 }
 

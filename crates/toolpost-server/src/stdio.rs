@@ -110,7 +110,7 @@ impl Connection {
                 if self.session.client.get().is_some() && self.session.is_ready.set(()).is_ok() =>
             {
                 let (server, session) = (Arc::clone(&self.server), Arc::clone(&self.session));
-                tokio::spawn(listen::tell_all(server, session, self.out.clone()));
+                tokio::spawn(listen::tell_all(&server, session, self.out.clone()));
             }
             // What we do not know needs no answer.
             _ => {}

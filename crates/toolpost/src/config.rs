@@ -2,12 +2,15 @@
 
 pub mod answers;
 mod commands;
+mod cover;
+mod credentials;
 mod data;
 mod descriptions;
 pub mod env;
 mod example;
 pub(crate) mod foreign;
 mod found;
+mod guard;
 mod hosts;
 pub(crate) mod install;
 mod jsonc;
@@ -32,9 +35,10 @@ pub(crate) use key::KEYS;
 pub(crate) use layers::{FileState, Layers, Values};
 pub use origin::{Layer, Origined, Place, Problem};
 pub(crate) use schema::schema;
+pub(crate) use servers::Lookup;
 pub use servers::{ServerReport, ServerState, Servers, secrets};
 pub(crate) use token::token;
-pub(crate) use trust::State;
+pub(crate) use trust::{State, Trusted};
 
 use crate::cli::Flags;
 use env::Environment;
@@ -43,8 +47,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use toolpost_core::policy::{self, Effect, Origin, Policy, Rule};
-use toolpost_core::{Access, Capability, Code, Dialect, Disk, Redactor, ToolError, Workspace};
+use toolpost_core::policy::{self, Policy};
+use toolpost_core::{Code, Dialect, Disk, Redactor, ToolError};
 
 /// Everything a runtime is made from.
 #[derive(Debug)]
@@ -94,9 +98,10 @@ impl Config {
         let layers = Layers::read(flags, &environment, &cwd, Some(&disk));
         layers.problem()?;
         let values = layers.values();
-        let notes = notes(&values);
-        let own_files = own_files(&environment, &disk);
-        let policy = Layers::policy(&values).with_rules(policy::Layer::BuiltIn, own_files);
+        let mut notes = notes(&values);
+        notes.extend(foreign_repository(flags, &environment, &cwd));
+        let protected = credentials::rules(&environment, &disk);
+        let policy = Layers::policy(&values).with_rules(policy::Layer::BuiltIn, protected);
         let shell = commands::settings(&values, &environment, &roots);
         let root = roots.first().unwrap_or(&cwd);
         let mut variables = shell.environment.clone();
@@ -108,7 +113,7 @@ impl Config {
         Ok(Config {
             lookup: layers.servers(&values, &environment, &roots),
             filesystem: toolpost_tools::filesystem::Settings {
-                formatters: commands::formatters(&values, &shell),
+                formatters: commands::formatters(&layers, &values, &shell, &roots),
                 ..Default::default()
             },
             shell,
@@ -181,28 +186,31 @@ pub(crate) fn roots(flags: &Flags, environment: &Environment, cwd: &Path) -> Vec
     }
     match &environment.workspace_root {
         Some(root) => vec![cwd.join(root)],
-        None => vec![enclosing_repository(cwd).unwrap_or(cwd).to_path_buf()],
+        None => vec![own_repository(cwd).unwrap_or(cwd).to_path_buf()],
     }
 }
 
-/// Rules that keep tools from what grants them their rights, where that lies inside of the workspace: the user's
-/// configuration, answers and trust.
-fn own_files(environment: &Environment, disk: &Disk) -> Vec<Rule> {
-    let mut rules = Vec::new();
-    for folder in [&environment.data_directory, &environment.config_directory].into_iter().flatten() {
-        let folder = real(folder);
-        for (index, root) in disk.roots().iter().enumerate() {
-            let Ok(inside) = folder.strip_prefix(root) else { continue };
-            // Paths are judged as they are shown: from the first root, absolute in the others.
-            let shown = if index == 0 { inside } else { &folder };
-            let access = Access::path(Capability::Write, shown.to_string_lossy());
-            let origin = Origin::new(policy::Layer::BuiltIn, "toolpost's own files", 0);
-            let Some(exact) = Rule::exact(Effect::Deny, "write", &access, origin.clone()) else { continue };
-            let below = format!("{}/**", exact.resource().as_str());
-            rules.extend(Rule::new(Effect::Deny, "write", &below, origin));
-        }
+/// What is to be said where the folder that git manages belongs to somebody else, who could have put it there to make
+/// the workspace larger: as git does, it is not taken unless the user names it.
+pub(crate) fn foreign_repository(flags: &Flags, environment: &Environment, cwd: &Path) -> Option<String> {
+    if !flags.workspace.is_empty() || environment.workspace_root.is_some() {
+        return None;
     }
-    rules
+    let folder = enclosing_repository(cwd).filter(|folder| is_foreign_repository(folder))?;
+    let (shown, cwd) = (folder.display(), cwd.display());
+    Some(format!(
+        "`{shown}/.git` belongs to another user, so that repository is not taken for the workspace, which is `{cwd}`; \
+         if you trust its owner, name it with `--workspace {shown}`"
+    ))
+}
+
+fn is_foreign_repository(folder: &Path) -> bool {
+    private::is_foreign(folder) || private::is_foreign(&folder.join(".git"))
+}
+
+/// The enclosing repository, unless it belongs to somebody else.
+fn own_repository(cwd: &Path) -> Option<&Path> {
+    enclosing_repository(cwd).filter(|folder| !is_foreign_repository(folder))
 }
 
 /// The path with the links of its existing part followed.
@@ -219,7 +227,7 @@ pub(crate) fn roots_origin(flags: &Flags, environment: &Environment, cwd: &Path)
     if !flags.workspace.is_empty() {
         return "--workspace";
     }
-    match (&environment.workspace_root, enclosing_repository(cwd)) {
+    match (&environment.workspace_root, own_repository(cwd)) {
         (Some(_), _) => "AGENT_WORKSPACE_ROOT",
         (None, Some(_)) => "the enclosing repository",
         (None, None) => "the current folder",

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::sync::Arc;
-use toolpost_core::{Code, EventSink, NoEvents, ToolError};
+use toolpost_core::{Code, EventSink, NoEvents, ToolError, shown};
 
 /// Prints for a person or, with `--json`, for a program.
 pub(crate) struct Printer {
@@ -109,7 +109,7 @@ impl Printer {
 
     /// Data: text as it is, in full.
     pub(crate) fn data(&self, text: &str) {
-        let text = if self.stdout_is_terminal { harmless(text) } else { Cow::Borrowed(text) };
+        let text = if self.stdout_is_terminal { on_terminal(text) } else { Cow::Borrowed(text) };
         let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
         self.write_data(&format!("{text}{end}"));
     }
@@ -136,7 +136,7 @@ impl Printer {
         if let (Tone::Error, Some(held)) = (tone, self.held.take()) {
             held.iter().for_each(|note| self.say(Tone::Note, note));
         }
-        let text = harmless(text);
+        let text = if self.stderr_is_terminal { on_terminal(text) } else { harmless(text) };
         let line = match (tone, self.has_color && self.stderr_is_terminal) {
             (Tone::Note, true) => format!("\x1b[2m{text}\x1b[0m\n"),
             (Tone::Error, true) => match text.split_once(": ") {
@@ -220,17 +220,23 @@ fn write(out: &mut impl Write, text: &str) -> std::io::Result<()> {
     out.write_all(text.as_bytes()).and_then(|()| out.flush())
 }
 
-/// JSON without what a terminal would obey; it stays the same JSON. Those below 0x20 are escaped in any JSON.
+/// JSON without what a terminal would obey or hide; it stays the same JSON. Those below 0x20 are escaped in any JSON.
 fn harmless_json(text: &str) -> Cow<'_, str> {
-    let is_harmful = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
-    if !text.contains(is_harmful) {
-        return Cow::Borrowed(text);
-    }
-    let shown = text.chars().map(|c| match is_harmful(c) {
-        true => format!("\\u{:04x}", c as u32),
-        false => c.to_string(),
-    });
-    Cow::Owned(shown.collect())
+    shown(text, |hidden, shown| {
+        for unit in hidden.encode_utf16(&mut [0; 2]) {
+            shown.push_str(&format!("\\u{unit:04x}"));
+        }
+    })
+}
+
+/// The text as a person at a terminal sees it: nothing in it is obeyed, nothing is hidden.
+pub(crate) fn on_terminal(text: &str) -> Cow<'_, str> {
+    shown(text, |hidden, shown| match hidden {
+        '\r' => shown.push('␍'),
+        // The symbols for control characters are easier to read than their codes.
+        hidden if (hidden as u32) < 0x20 => shown.extend(char::from_u32(0x2400 + hidden as u32)),
+        hidden => shown.extend(hidden.escape_unicode()),
+    })
 }
 
 /// The text without what a terminal would obey.
@@ -253,12 +259,11 @@ pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
 /// workspace says, inside of what we say.
 pub(crate) fn one_line(text: &str) -> String {
     const LONGEST: usize = 500;
-    let is_hidden = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
-    };
-    let mut line: String =
-        text.chars().take(LONGEST).map(|c| if is_hidden(c) { '\u{fffd}' } else { c }).collect();
+    let short: String = text.chars().take(LONGEST).collect();
+    let mut line = shown(&short.replace('\n', "␊").replace('\t', " "), |hidden, shown| {
+        shown.extend(hidden.escape_unicode());
+    })
+    .into_owned();
     if text.chars().nth(LONGEST).is_some() {
         line.push('…');
     }
@@ -267,11 +272,11 @@ pub(crate) fn one_line(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{harmless, harmless_json, one_line};
+    use super::{harmless, harmless_json, on_terminal, one_line};
 
     #[test]
     fn one_line_hides_nothing() {
-        assert_eq!(one_line("a\nb\u{202e}c\u{200b}\x1b[0m"), "a\u{fffd}b\u{fffd}c\u{fffd}\u{fffd}[0m");
+        assert_eq!(one_line("a\nb\u{202e}c\u{200b}\x1b[0m"), "a␊b\\u{202e}c\\u{200b}\\u{1b}[0m");
         assert_eq!(one_line(&"x".repeat(900)).chars().count(), 501);
     }
 
@@ -279,6 +284,11 @@ mod tests {
     fn nothing_a_terminal_obeys_is_left() {
         assert_eq!(harmless("a\x1b[31mb\u{9b}c\rd\te\n\x07"), "a␛[31mb\u{fffd}c␍d\te\n␇");
         assert_eq!(harmless("plain ä\n"), "plain ä\n");
+        assert_eq!(on_terminal("a\x1b[31mb\u{9b}c\rd\te\n\x07"), "a␛[31mb\\u{9b}c␍d\te\n␇");
+        assert_eq!(on_terminal("a\u{202e}b\u{e0041}ä\n"), "a\\u{202e}b\\u{e0041}ä\n");
+        let json = serde_json::to_string("a\u{202e}b\u{e0041}").unwrap();
+        assert_eq!(harmless_json(&json), r#""a\u202eb\udb40\udc41""#);
+        assert_eq!(serde_json::from_str::<String>(&harmless_json(&json)).unwrap(), "a\u{202e}b\u{e0041}");
         let json = serde_json::to_string("a\u{9b}31m\u{7f}ä").unwrap();
         assert_eq!(harmless_json(&json), r#""a\u009b31m\u007fä""#);
         assert_eq!(serde_json::from_str::<String>(&harmless_json(&json)).unwrap(), "a\u{9b}31m\u{7f}ä");

@@ -7,8 +7,8 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use toolpost_core::policy::Layer;
 use toolpost_core::{
-    Code, Confirm, Context, Disk, EventSink, Executor, Locks, Registry, Services, Spill, SpillLimits, Texts,
-    ToolError, Watch, Workspace,
+    Call, Code, Confirm, Context, Disk, EventSink, Executor, Locks, Registry, Services, Spill, SpillLimits,
+    Texts, ToolError, Watch, Workspace,
 };
 use toolpost_plugins::{Plugins, Server};
 
@@ -103,22 +103,22 @@ impl Runtime {
         self.plugins = Some(Plugins::new(servers, self.executor.registry(), config.plugins.clone()));
     }
 
-    /// Waits for the server that a tool of this name may be of, if there is one. Not for use inside of a tokio runtime.
+    /// Waits for the server that a tool of this name may be of, if there is one and the policy could allow the tool.
+    /// Not for use inside of a tokio runtime.
     pub(crate) fn know(&self, tool: &str) -> Result<(), ToolError> {
         if self.plugins.is_none() {
             return Ok(());
         }
-        threads()?.block_on(self.executor.registry().awaited(tool, self.context.dialect())).map(drop)
+        let call = Call::new(tool, serde_json::Value::Null);
+        threads()?.block_on(self.executor.awaited(&self.context, &call)).map(drop)
     }
 
     /// Waits for all servers. Returns what is to be said of those that failed, or whose tools are not all taken. Not for
     /// use inside of a tokio runtime.
     pub(crate) fn know_all(&self) -> Vec<String> {
-        let (Some(plugins), Some(upstream)) = (&self.plugins, self.executor.registry().upstream()) else {
-            return self.server_notes.clone();
-        };
+        let Some(plugins) = &self.plugins else { return self.server_notes.clone() };
         let failed = match threads() {
-            Ok(threads) => threads.block_on(upstream.all_ready()),
+            Ok(threads) => threads.block_on(self.executor.all_ready(&self.context)),
             Err(error) => return vec![error.message().to_owned()],
         };
         let failed = failed.into_iter().map(|(_, error)| error.message().to_owned());

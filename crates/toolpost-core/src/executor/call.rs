@@ -18,6 +18,14 @@ pub struct Call {
     pub(crate) retry: Retry,
     pub(crate) skips_validation: bool,
     pub(crate) is_dry_run: bool,
+    pub(crate) agreed: Option<Agreed>,
+}
+
+/// What a person has agreed to before the server of a tool was started. Made by [`super::Executor::awaited`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct Agreed {
+    pub(crate) tool: String,
+    pub(crate) accesses: Vec<Access>,
 }
 
 impl Call {
@@ -30,6 +38,7 @@ impl Call {
             retry: Retry::default(),
             skips_validation: false,
             is_dry_run: false,
+            agreed: None,
         }
     }
 
@@ -51,6 +60,13 @@ impl Call {
     #[must_use]
     pub fn skip_validation(mut self) -> Call {
         self.skips_validation = true;
+        self
+    }
+
+    /// Does not ask again about what was agreed to while the tool's server was waited for.
+    #[must_use]
+    pub fn agreed(mut self, agreed: Option<Agreed>) -> Call {
+        self.agreed = agreed;
         self
     }
 

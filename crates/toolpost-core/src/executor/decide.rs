@@ -1,6 +1,7 @@
 //! Steps 6 and 7: what the policy says and, where it says *ask*, what the person says.
 
 use super::Executor;
+use super::call::Agreed;
 use super::preview;
 use super::run::cancelled;
 use crate::access::{Access, Resource};
@@ -66,6 +67,7 @@ impl Executor {
         entry: &Arc<Entry>,
         accesses: &[Access],
         arguments: &Value,
+        agreed: Option<&Agreed>,
     ) -> Result<Consent, ToolError> {
         let policy = self.policy_for(ctx.session());
         let request = Request { tool: entry.name(), accesses };
@@ -83,6 +85,13 @@ impl Executor {
             Effect::Deny => return Err(denied(policy, &request, "")),
             Effect::Ask => {
                 let would = Consent { accesses: asking(policy, entry.name(), accesses), ..consent.clone() };
+                let is_agreed = |agreed: &Agreed| {
+                    agreed.tool == entry.name()
+                        && would.accesses.iter().all(|one| agreed.accesses.contains(one))
+                };
+                if agreed.is_some_and(is_agreed) {
+                    return Ok(would);
+                }
                 let (mut question, rules) = self.question(ctx, entry, &request, &would, arguments).await;
                 let answer = loop {
                     match ctx.ask(&question).await {

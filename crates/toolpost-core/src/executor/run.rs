@@ -268,7 +268,7 @@ pub(super) fn cancelled(tool: &str) -> ToolError {
     ToolError::new(Code::Cancelled, format!("the call of `{tool}` was cancelled"))
 }
 
-fn check_dry_run(entry: &Entry) -> Result<(), ToolError> {
+pub(super) fn check_dry_run(entry: &Entry) -> Result<(), ToolError> {
     let all = entry.capabilities();
     if entry.spec().has_own_dry_run || !(all.has(Capability::Exec) || all.has(Capability::Network)) {
         return Ok(());

@@ -1,11 +1,16 @@
-//! Tools of servers that have yet to start: waited for before step 1, and found where they are held back from lists.
+//! Tools of servers that have yet to start. What can be decided without the server is decided before it is started:
+//! whether the tool could be offered, what the rules say of it, and what a person says who is asked.
 
+use super::call::{Agreed, Call, Checked};
+use super::decide::denied;
 use super::{Executor, run};
 use crate::context::Context;
-use crate::error::ToolError;
+use crate::error::{Code, ToolError};
+use crate::policy::{Effect, Explanation, Policy, Request};
 use crate::registry::{Entry, Snapshot};
-use crate::tool::Definition;
-use serde_json::Value;
+use crate::tool::{Definition, dynamic};
+use crate::upstream::Expected;
+use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,46 +18,170 @@ use std::time::Duration;
 const QUIET: Duration = Duration::from_millis(500);
 
 impl Executor {
-    /// The snapshot of a call: the one given, unless its tool is of a server that has yet to start. Then that is waited
-    /// for, and where it fails the reason is the call's.
-    pub(super) async fn awaited(
-        &self,
-        snapshot: Arc<Snapshot>,
-        ctx: &Context,
-        tool: &str,
-    ) -> (Arc<Snapshot>, Option<ToolError>) {
-        let Some(upstream) = self.inner.registry.upstream() else { return (snapshot, None) };
-        if snapshot.find(tool, ctx.dialect()).is_ok() || !upstream.may_have(tool) {
-            return (snapshot, None);
+    /// Waits for the server of a tool that has yet to start, if the call could be allowed at all; asks first, where
+    /// that is what the policy says. What was agreed to belongs into the call. Returns at once for all other tools.
+    pub async fn awaited(&self, ctx: &Context, call: &Call) -> Result<Option<Agreed>, ToolError> {
+        let snapshot = self.inner.registry.snapshot();
+        if !self.is_to_come(&snapshot, ctx, &call.tool) {
+            return Ok(None);
         }
-        let mut ready = upstream.ready(tool);
+        let id = crate::id::new_id(ctx.clock().now_ms());
+        let ctx = self.derive(ctx, &snapshot, call, None, id);
+        self.await_server(&ctx, call).await
+    }
+
+    /// Waits for all servers of which some tool could be offered to this session. The others are named, with the reason.
+    pub async fn all_ready(&self, ctx: &Context) -> Vec<(String, ToolError)> {
+        let Some(upstream) = self.inner.registry.upstream() else { return Vec::new() };
+        let policy = self.policy_for(ctx.session());
+        upstream.wanted_ready(&|expected: &Expected| could_be_offered(&policy, expected)).await
+    }
+
+    /// Whether a tool may be one of a server that has yet to start.
+    pub(super) fn is_to_come(&self, snapshot: &Snapshot, ctx: &Context, tool: &str) -> bool {
+        let Some(upstream) = self.inner.registry.upstream() else { return false };
+        snapshot.find(tool, ctx.dialect()).is_err() && upstream.may_have(tool)
+    }
+
+    /// Decides what can be decided, then waits for the server. `ctx` is the call's.
+    pub(super) async fn await_server(&self, ctx: &Context, call: &Call) -> Result<Option<Agreed>, ToolError> {
+        let Some(upstream) = self.inner.registry.upstream() else { return Ok(None) };
+        if ctx.call_depth() > super::MAX_CALL_DEPTH {
+            // Refused by the first step, which needs no server.
+            return Ok(None);
+        }
+        let agreed = match call.agreed.clone() {
+            Some(agreed) => Some(agreed),
+            None => self.decide_expected(ctx, call, &upstream.expected(&call.tool)).await?,
+        };
+        let mut ready = upstream.ready(&call.tool);
         let mut patience = std::pin::pin!(tokio::time::sleep(QUIET));
         let mut is_told = false;
-        let ready = loop {
+        loop {
             tokio::select! {
                 biased;
-                () = ctx.cancel().cancelled() => break Err(run::cancelled(tool)),
-                ready = &mut ready => break ready,
+                () = ctx.cancel().cancelled() => return Err(run::cancelled(&call.tool)),
+                ready = &mut ready => return ready.map(|()| agreed),
                 () = &mut patience, if !is_told => {
                     is_told = true;
-                    ctx.progress(format!("waiting for the server of `{tool}` to start"), Value::Null);
+                    ctx.progress(format!("waiting for the server of `{}` to start", call.tool), Value::Null);
                 }
             }
-        };
-        match ready {
-            Ok(()) => (self.inner.registry.snapshot(), None),
-            Err(why) => (snapshot, Some(why)),
         }
+    }
+
+    /// Refuses what would be refused whatever the tool turns out to be, and asks about a tool that is known well enough.
+    async fn decide_expected(
+        &self,
+        ctx: &Context,
+        call: &Call,
+        expected: &[Expected],
+    ) -> Result<Option<Agreed>, ToolError> {
+        self.first_refusal(ctx, expected, call.is_dry_run || ctx.is_dry_run())?;
+        // Only where there is one possibility the question is the one that would be asked later.
+        let [only] = expected else { return Ok(None) };
+        let entry = Arc::new(self.entry(only)?);
+        let consent = self.decide(ctx, &entry, &only.accesses, &call.arguments, None).await?;
+        let tool = entry.name().to_owned();
+        Ok((!consent.accesses.is_empty()).then_some(Agreed { tool, accesses: consent.accesses }))
+    }
+
+    /// The reason that every possibility would be refused for, if there is none that is not.
+    fn first_refusal(&self, ctx: &Context, expected: &[Expected], is_dry_run: bool) -> Result<(), ToolError> {
+        let mut first = None;
+        for one in expected {
+            match self.refusal(ctx, one, is_dry_run) {
+                Ok(()) => return Ok(()),
+                Err(why) => first = first.or(Some(why)),
+            }
+        }
+        first.map_or(Ok(()), Err)
+    }
+
+    fn refusal(&self, ctx: &Context, expected: &Expected, is_dry_run: bool) -> Result<(), ToolError> {
+        self.check_offered(ctx, &expected.spec)?;
+        if is_dry_run {
+            run::check_dry_run(&self.entry(expected)?)?;
+        }
+        let policy = self.policy_for(ctx.session());
+        let request = Request { tool: &expected.spec.name, accesses: &expected.accesses };
+        match policy.decide(&request).effect() {
+            Effect::Deny => Err(denied(&policy, &request, "")),
+            Effect::Allow | Effect::Ask => Ok(()),
+        }
+    }
+
+    /// A check of a call whose server has yet to start and that a person would be asked about: its server is not started
+    /// for the check, so its arguments stay unchecked. None where the tool is there; an error where it is denied.
+    pub(super) fn check_expected(
+        &self,
+        snapshot: &Snapshot,
+        ctx: &Context,
+        tool: &str,
+        arguments: &Value,
+    ) -> Result<Option<Checked>, ToolError> {
+        let Some(upstream) = self.inner.registry.upstream() else { return Ok(None) };
+        if !self.is_to_come(snapshot, ctx, tool) {
+            return Ok(None);
+        }
+        let expected = upstream.expected(tool);
+        self.first_refusal(ctx, &expected, false)?;
+        let policy = self.policy_for(ctx.session());
+        let effects = expected.iter().map(|one| effect(&policy, one));
+        let (Some(Effect::Ask), Some(first)) = (effects.min(), expected.first()) else { return Ok(None) };
+        Ok(Some(Checked {
+            tool: first.spec.name.clone(),
+            arguments: arguments.clone(),
+            repairs: Vec::new(),
+            accesses: first.accesses.clone(),
+            effect: Effect::Ask,
+        }))
+    }
+
+    /// How a call would be decided whose server has yet to start. None where that depends on what the server says of its
+    /// tools.
+    pub(super) fn explain_expected(
+        &self,
+        snapshot: &Snapshot,
+        ctx: &Context,
+        tool: &str,
+    ) -> Option<Explanation> {
+        let upstream = self.inner.registry.upstream()?;
+        if !self.is_to_come(snapshot, ctx, tool) {
+            return None;
+        }
+        let policy = self.policy_for(ctx.session());
+        let expected = upstream.expected(tool);
+        let is_open = expected.len() > 1 && expected.iter().any(|one| effect(&policy, one) == Effect::Allow);
+        let first = expected.first().filter(|_| !is_open)?;
+        Some(policy.explain(&Request { tool: &first.spec.name, accesses: &first.accesses }))
+    }
+
+    /// The tool as the executor knows tools, for a question about it.
+    fn entry(&self, expected: &Expected) -> Result<Entry, ToolError> {
+        let Expected { spec, accesses, facts } = expected.clone();
+        let name = spec.name.clone();
+        let tool = dynamic(spec, json!({"type": "object"}), move |_, _| {
+            let message = format!("the server of `{name}` has not been started");
+            async move { Err(ToolError::new(Code::InitFailed, message)) }
+        });
+        Entry::new(Arc::new(tool.with_accesses(accesses).with_facts(facts)), Arc::default())
     }
 
     /// See [`Context::unlisted`].
     pub(crate) async fn unlisted(&self, ctx: &Context) -> (Vec<Definition>, Vec<(String, ToolError)>) {
-        let failed = match self.inner.registry.upstream() {
-            Some(upstream) => upstream.all_ready().await,
-            None => Vec::new(),
-        };
+        let failed = self.all_ready(ctx).await;
         let listing = self.listing(ctx);
         let offer = |entry: &Arc<Entry>| listing.snapshot.offer(entry, ctx.dialect()).ok().flatten();
         (listing.held_back.iter().filter_map(offer).collect(), failed)
     }
+}
+
+fn effect(policy: &Policy, expected: &Expected) -> Effect {
+    policy.decide(&Request { tool: &expected.spec.name, accesses: &expected.accesses }).effect()
+}
+
+/// Whether some tool of a server could be offered: it is not denied, or some rule allows one of them.
+fn could_be_offered(policy: &Policy, expected: &Expected) -> bool {
+    effect(policy, expected) != Effect::Deny || policy.may_allow_some(&expected.spec.name)
 }

@@ -60,6 +60,25 @@ impl Action {
         }
     }
 
+    /// Whether the rule could speak of some tool of a server by name; `tools` is `mcp__server__*`.
+    pub(super) fn may_name(&self, tools: &str) -> bool {
+        let Action::Tool(pattern) = self else { return matches!(self, Action::Everything) };
+        let Some(server) = tools.strip_prefix("mcp__").and_then(|rest| rest.strip_suffix("__*")) else {
+            return true;
+        };
+        let pattern = pattern.replace('.', "_");
+        let known = pattern.split(['*', '?']).next().unwrap_or_default();
+        let is_open = known.len() < pattern.len();
+        let prefixes = [
+            format!("mcp__{server}__"),
+            format!("mcp_{server}_"),
+            format!("{server}_"),
+            format!("{server}/"),
+        ];
+        pattern.strip_prefix("mcp__") == Some(server)
+            || prefixes.iter().any(|prefix| known.starts_with(prefix) || is_open && prefix.starts_with(known))
+    }
+
     /// Whether the rule speaks of this tool by name.
     pub fn names(&self, tool: &str) -> bool {
         match self {

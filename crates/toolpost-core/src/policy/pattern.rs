@@ -85,7 +85,7 @@ impl Pattern {
     }
 
     /// A pattern of the protected list: at any depth, whatever the case, everything inside, `except` those names.
-    pub(super) fn protected(text: &'static str, except: &'static [&'static str]) -> Pattern {
+    pub(super) fn protected(text: &str, except: &'static [&'static str]) -> Pattern {
         Pattern { text: text.to_owned(), kind: Kind::Protected(except) }
     }
 

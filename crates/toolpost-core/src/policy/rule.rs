@@ -70,6 +70,12 @@ impl Rule {
         Some(Rule::from_parts(effect, action, Pattern::parse(&resource).ok()?, origin))
     }
 
+    /// Asks about a path, and everything inside, as the protected list does: whatever the case, and also under `--yes`.
+    pub fn protected(action: Capability, path: &str, origin: Origin) -> Rule {
+        let path = wildcard::escape(path.trim_matches('/')).to_lowercase();
+        Rule::from_parts(Effect::Ask, Action::Capability(action), Pattern::protected(&path, &[]), origin)
+    }
+
     pub(super) fn from_parts(effect: Effect, action: Action, resource: Pattern, origin: Origin) -> Rule {
         let resource = Arc::new(resource);
         Rule(Arc::new(Inner { effect, action, resource, matching: vec![], not_matching: vec![], origin }))

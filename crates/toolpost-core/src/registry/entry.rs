@@ -36,7 +36,7 @@ pub struct Prepared {
 }
 
 impl Entry {
-    pub(super) fn new(tool: Arc<dyn AnyTool>, texts: Arc<Texts>) -> Result<Entry, ToolError> {
+    pub(crate) fn new(tool: Arc<dyn AnyTool>, texts: Arc<Texts>) -> Result<Entry, ToolError> {
         let spec = tool.spec();
         check_name(&spec.name)?;
         if let Err(error) = semver::Version::parse(&spec.version) {

@@ -13,7 +13,7 @@ use serde_json::{Map, json};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tokio::sync::Notify;
-use toolpost_core::ToolError;
+use toolpost_core::{ToolError, blocking};
 use toolpost_process::Command;
 
 /// Several changes in so short a time are looked at once.
@@ -47,6 +47,7 @@ impl Upstream {
         self: &Arc<Upstream>,
         known: Option<Era>,
     ) -> Result<(Arc<Connection>, Listing), (Fault, Stage)> {
+        self.checked().await.map_err(|why| (Fault::Gone(why), Stage::Program))?;
         let changed = Arc::new(Notify::new());
         let link = self.link(&changed).map_err(|why| (Fault::Gone(why), Stage::Program))?;
         let mut leaving = Leaving(Some(link.clone()));
@@ -74,6 +75,17 @@ impl Upstream {
                 Err((Fault::Gone(explained), stage))
             }
         }
+    }
+
+    /// Whether the program may be started now: its files may have changed since it was configured.
+    async fn checked(&self) -> Result<(), String> {
+        if self.server.check.is_empty() {
+            return Ok(());
+        }
+        let check = self.server.check.clone();
+        blocking(move |_| check.run())
+            .await
+            .unwrap_or_else(|_| Err("its files could not be checked".to_owned()))
     }
 
     fn link(&self, changed: &Arc<Notify>) -> Result<Link, String> {

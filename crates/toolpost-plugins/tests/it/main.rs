@@ -12,6 +12,7 @@ mod bad;
 mod good;
 mod helper;
 mod http;
+mod load;
 mod stage;
 
 /// This test program starts servers as a program does that calls this first in `main`.

@@ -1,5 +1,6 @@
 //! What the tests share: a runtime with servers, and what is left of them afterwards.
 
+use crate::load::stretched;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -95,6 +96,7 @@ impl World {
             without: Vec::new(),
             hints: Hints::Ignored,
             origin: "test.json:1".to_owned(),
+            check: Default::default(),
         }
     }
 
@@ -125,7 +127,7 @@ impl World {
     pub(crate) async fn nothing_is_left(&self) {
         let began = Instant::now();
         while !self.processes().is_empty() {
-            assert!(began.elapsed() < Duration::from_secs(3), "left: {:?}", self.processes());
+            assert!(began.elapsed() < stretched(Duration::from_secs(3)), "left: {:?}", self.processes());
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     }
@@ -164,7 +166,7 @@ pub(crate) fn run<T>(test: impl Future<Output = T>) -> T {
 pub(crate) async fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let began = Instant::now();
     while !holds() {
-        assert!(began.elapsed() < Duration::from_secs(20), "{what}");
+        assert!(began.elapsed() < stretched(Duration::from_secs(20)), "{what}");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }

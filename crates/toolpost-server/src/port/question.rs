@@ -4,7 +4,7 @@ use crate::client::{Client, Revision};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use toolpost_core::hex;
-use toolpost_core::{Answer, Question, Scope};
+use toolpost_core::{Answer, Question, Scope, visible};
 
 /// So much of what would change is shown in a form.
 const LONGEST_PREVIEW: usize = 4_000;
@@ -43,7 +43,7 @@ pub(super) fn form(question: &Question, client: &Client) -> Value {
         }
     };
     let mut params = json!({
-        "message": message,
+        "message": visible(&message),
         "requestedSchema": {
             "type": "object",
             "properties": {
@@ -81,7 +81,12 @@ pub(super) fn answer(question: &Question, result: &Value) -> Answer {
 fn choices(question: &Question) -> Vec<(&'static str, String, Option<Scope>)> {
     let mut choices = vec![("once", "Yes, once".to_owned(), Some(Scope::Once))];
     if let Some(remember) = &question.remember {
-        let rules = remember.rules.iter().map(|rule| format!("`{rule}`")).collect::<Vec<_>>().join(" and ");
+        let rules = remember
+            .rules
+            .iter()
+            .map(|rule| format!("`{}`", visible(rule)))
+            .collect::<Vec<_>>()
+            .join(" and ");
         let kept = |file: &Option<String>| {
             file.as_ref().map_or_else(|| "allows".to_owned(), |file| format!("writes to {file}: allow"))
         };

@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::io::AsyncReadExt;
+use toolpost_core::{StartCheck, blocking};
 use toolpost_process::{Capture, Command, Ended, Exit, Limits, Output, PipeReceiver, Sandbox, Stdin, Why};
 
 /// A program and how it is started.
@@ -19,6 +20,10 @@ pub struct Helper {
     pub environment: Vec<(String, String)>,
     /// Files and folders that it may read beside the system's own.
     pub readable: Vec<PathBuf>,
+    /// What of these it may not see.
+    pub hidden: Vec<PathBuf>,
+    /// Runs before every start.
+    pub check: StartCheck,
 }
 
 /// How much it may take and give.
@@ -47,6 +52,12 @@ impl Helper {
         bytes: Vec<u8>,
         bounds: Bounds,
     ) -> Result<Said, String> {
+        if !self.check.is_empty() {
+            let check = self.check.clone();
+            blocking(move |_| check.run())
+                .await
+                .unwrap_or_else(|_| Err("its files could not be checked".into()))?;
+        }
         let limits = Limits {
             wall: Some(bounds.time),
             cpu: Some(bounds.time),
@@ -56,6 +67,7 @@ impl Helper {
         };
         let mut sandbox = sandbox;
         sandbox.readable.extend(self.readable.iter().cloned());
+        sandbox.hidden.extend(self.hidden.iter().cloned());
         let command = self
             .environment
             .iter()

@@ -7,7 +7,8 @@ use crate::output::{Printer, Tone, harmless};
 use crate::runtime::{Runtime, threads};
 use serde_json::json;
 use std::time::Duration;
-use toolpost_core::{Call, Code, Metadata, Outcome, Retry, ToolError};
+use toolpost_core::policy::Effect;
+use toolpost_core::{Agreed, Call, Code, Metadata, Outcome, Retry, ToolError};
 
 pub(crate) fn run(runtime: Runtime, printer: &Printer, flags: &CallFlags) -> u8 {
     let threads = match threads() {
@@ -28,9 +29,10 @@ pub(crate) fn run(runtime: Runtime, printer: &Printer, flags: &CallFlags) -> u8 
 
 async fn call(runtime: &Runtime, printer: &Printer, flags: &CallFlags) -> u8 {
     // What a server's tool takes is known when the server has started; of our own it is known at once.
-    if let Err(error) = known(runtime, &flags.tool).await {
-        return print(printer, flags, &refused(&flags.tool, error));
-    }
+    let agreed = match known(runtime, flags).await {
+        Ok(agreed) => agreed,
+        Err(error) => return print(printer, flags, &refused(&flags.tool, error)),
+    };
     if runtime.executor.registry().snapshot().find(&flags.tool, runtime.context.dialect()).is_err() {
         // It may be a tool of a server that cannot be used, or not yet.
         runtime
@@ -45,8 +47,9 @@ async fn call(runtime: &Runtime, printer: &Printer, flags: &CallFlags) -> u8 {
     if flags.check {
         return check(runtime, printer, flags, arguments);
     }
-    let mut call =
-        Call::new(&flags.tool, arguments).retry(Retry { attempts: flags.attempts, ..Retry::default() });
+    let mut call = Call::new(&flags.tool, arguments)
+        .agreed(agreed)
+        .retry(Retry { attempts: flags.attempts, ..Retry::default() });
     if let Some(timeout) = flags.timeout.or(runtime.timeout) {
         call = call.timeout(timeout);
     }
@@ -57,14 +60,42 @@ async fn call(runtime: &Runtime, printer: &Printer, flags: &CallFlags) -> u8 {
     print(printer, flags, &outcome)
 }
 
-/// Waits for the server that a tool may be of, or for somebody who wants this process to end.
-async fn known(runtime: &Runtime, tool: &str) -> Result<(), ToolError> {
+/// Waits for the server that a tool may be of, or for somebody who wants this process to end. A call that the policy
+/// denies, or the person, starts nothing; nor does a check of one that would ask.
+async fn known(runtime: &Runtime, flags: &CallFlags) -> Result<Option<Agreed>, ToolError> {
+    let tool = &flags.tool;
     if runtime.plugins.is_none() {
-        return Ok(());
+        return Ok(None);
+    }
+    let words = serde_json::Value::from(flags.arguments.clone());
+    if flags.check && !asks_nobody(runtime, tool)? {
+        return Ok(None);
+    }
+    let mut call = Call::new(tool, words);
+    if flags.dry_run {
+        call = call.dry_run();
     }
     tokio::select! {
-        known = runtime.executor.registry().awaited(tool, runtime.context.dialect()) => known.map(drop),
+        known = runtime.executor.awaited(&runtime.context, &call) => known,
         () = interrupted() => Err(ToolError::new(Code::Interrupted, format!("`{tool}` was interrupted"))),
+    }
+}
+
+/// Whether the policy allows a tool, whose server may have yet to start, without asking.
+fn asks_nobody(runtime: &Runtime, tool: &str) -> Result<bool, ToolError> {
+    let snapshot = runtime.executor.registry().snapshot();
+    if snapshot.find(tool, runtime.context.dialect()).is_ok() {
+        return Ok(true);
+    }
+    let upstream = runtime.executor.registry().upstream().filter(|upstream| upstream.may_have(tool));
+    if upstream.is_none() {
+        return Ok(true);
+    }
+    match runtime.executor.validate(&runtime.context, tool, json!({})) {
+        Ok(checked) => Ok(checked.effect == Effect::Allow),
+        // It is allowed, and there once its server has started.
+        Err(error) if error.code() == Code::ToolNotFound => Ok(true),
+        Err(error) => Err(error),
     }
 }
 
@@ -102,25 +133,25 @@ pub(super) async fn interrupted() {
 }
 
 fn check(runtime: &Runtime, printer: &Printer, flags: &CallFlags, arguments: serde_json::Value) -> u8 {
+    let redactor = runtime.context.redactor();
     match runtime.executor.validate(&runtime.context, &flags.tool, arguments) {
         Ok(checked) => {
             match printer.is_json() {
-                true => printer.json(&json!({"success": true, "check": checked})),
+                true => printer.json(&redactor.redact_json(json!({"success": true, "check": checked}))),
                 false => {
                     for repair in &checked.repairs {
-                        printer.say(Tone::Note, &format!("repaired {repair}"));
+                        printer.say(Tone::Note, &redactor.redact(&format!("repaired {repair}")));
                     }
                     let touched: Vec<String> = checked.accesses.iter().map(ToString::to_string).collect();
                     let touched = if touched.is_empty() { "nothing".to_owned() } else { touched.join(", ") };
-                    printer.data(&format!(
-                        "`{}` fits; the policy says {}; it would {touched}",
-                        checked.tool, checked.effect
-                    ));
+                    let touched = redactor.redact(&touched);
+                    let (tool, effect) = (&checked.tool, checked.effect);
+                    printer.data(&format!("`{tool}` fits; the policy says {effect}; it would {touched}"));
                 }
             }
             0
         }
-        Err(error) => print(printer, flags, &refused(&flags.tool, error)),
+        Err(error) => print(printer, flags, &refused(&flags.tool, redactor.redact_error(error))),
     }
 }
 

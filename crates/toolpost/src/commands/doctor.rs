@@ -11,8 +11,8 @@ use crate::commands::tools::price;
 use crate::config::answers::AnswerFiles;
 use crate::config::env::Environment;
 use crate::config::{
-    DataDirectory, DataState, FileState, Inventory, Layers, Place, ServerState, Servers, Values, cwd, roots,
-    roots_origin,
+    DataDirectory, DataState, FileState, Inventory, Layers, Lookup, Place, ServerState, Servers, Values, cwd,
+    foreign_repository, roots, roots_origin,
 };
 use crate::output::{Mark, Printer};
 use serde_json::{Value, json};
@@ -86,13 +86,14 @@ fn look(flags: &Flags, environment: &Environment) -> Result<Report, ToolError> {
     let mut findings = Vec::new();
     let saved = saved(environment, &folders, &values, &mut findings);
     let policy = Layers::policy(&values).with_rules(Layer::Saved, saved.clone());
+    let lookup = layers.servers(&values, environment, &folders);
     let mut report = Report {
         kernel: kernel(),
         roots: folders.iter().map(|folder| root(folder)).collect(),
         roots_origin: roots_origin(flags, environment, &cwd),
         warnings: Vec::new(),
         inventory: None,
-        servers: layers.servers(&values, environment, &folders).read(),
+        servers: lookup.read(),
         tools: Vec::new(),
         packs: packs(&policy),
         data: DataDirectory::inspect(environment.data_directory.as_deref(), &folders),
@@ -103,16 +104,19 @@ fn look(flags: &Flags, environment: &Environment) -> Result<Report, ToolError> {
         findings,
     };
     match &disk {
-        Ok(disk) => report.look_into(disk, &policy, &cwd),
+        Ok(disk) => report.look_into(disk, &policy, &cwd, &lookup),
         Err(error) => report.broken(error.message(), ""),
+    }
+    if let Some(note) = foreign_repository(flags, environment, &cwd) {
+        report.note(note, "");
     }
     report.judge();
     Ok(report)
 }
 
 impl Report {
-    fn look_into(&mut self, disk: &Disk, policy: &Policy, cwd: &Path) {
-        match self.layers.inventory(disk) {
+    fn look_into(&mut self, disk: &Disk, policy: &Policy, cwd: &Path, lookup: &Lookup) {
+        match self.layers.inventory(disk, lookup) {
             Ok(inventory) => self.inventory = Some(inventory),
             Err(error) => self.broken(error.message(), ""),
         }

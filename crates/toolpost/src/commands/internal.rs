@@ -34,8 +34,8 @@ pub(crate) fn pdf_helper() -> Option<Helper> {
     let program = std::env::current_exe().ok()?;
     Some(Helper {
         args: ["internal", "pdf-text"].map(str::to_owned).into(),
-        environment: Vec::new(),
         readable: vec![program.clone()],
         program: program.into_os_string(),
+        ..Helper::default()
     })
 }

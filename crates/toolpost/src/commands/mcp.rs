@@ -69,8 +69,9 @@ fn serve(printer: &Printer, flags: &Flags, environment: Environment, mcp: &Mcp) 
             interrupted().await;
             cancel.cancel();
         });
-        if let Some(plugins) = &runtime.plugins {
-            plugins.start();
+        if runtime.plugins.is_some() {
+            let (executor, context) = (runtime.executor.clone(), runtime.context.clone());
+            tokio::spawn(async move { executor.all_ready(&context).await });
         }
         match door {
             // On one of the threads that calls run on, so that none need be woken for them.

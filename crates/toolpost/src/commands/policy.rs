@@ -7,7 +7,7 @@ use crate::cli::Policy;
 use crate::output::{Printer, harmless};
 use crate::runtime::Runtime;
 use toolpost_core::policy::{Explanation, Request};
-use toolpost_core::{Access, Capability, ToolError};
+use toolpost_core::{Access, Capability, Code, ToolError};
 
 pub(crate) fn run(runtime: &Runtime, printer: &Printer, command: &Policy) -> u8 {
     let result = match command {
@@ -17,7 +17,7 @@ pub(crate) fn run(runtime: &Runtime, printer: &Printer, command: &Policy) -> u8 
     };
     match result {
         Ok(()) => 0,
-        Err(error) => printer.invocation_error(&error),
+        Err(error) => printer.invocation_error(&runtime.context.redactor().redact_error(error)),
     }
 }
 
@@ -25,14 +25,27 @@ fn explain(runtime: &Runtime, printer: &Printer, tool: &str, words: &[String]) -
     let explanation = match tool.split_once(':') {
         Some((tool, resource)) if words.is_empty() => explain_access(runtime, tool.trim(), resource.trim()),
         _ => {
-            runtime.know(tool)?;
-            let arguments = arguments::parse(runtime, tool, words)?;
-            runtime.executor.explain(&runtime.context, tool, arguments)?
+            let explain = || {
+                let arguments = arguments::parse(runtime, tool, words)?;
+                runtime.executor.explain(&runtime.context, tool, arguments)
+            };
+            match explain() {
+                // What is allowed may start its server, where only that knows what its tool requires.
+                Err(error) if error.code() == Code::ToolNotFound => {
+                    runtime.know(tool)?;
+                    explain()?
+                }
+                explained => explained?,
+            }
         }
     };
+    let redactor = runtime.context.redactor();
     match printer.is_json() {
-        true => printer.json(&explanation),
-        false => printer.data(&harmless(&explanation.to_string())),
+        true => {
+            let value = serde_json::to_value(&explanation).unwrap_or_default();
+            printer.json(&redactor.redact_json(value));
+        }
+        false => printer.data(&harmless(&redactor.redact(&explanation.to_string()))),
     }
     Ok(())
 }

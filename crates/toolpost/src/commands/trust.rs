@@ -5,10 +5,11 @@
 
 use crate::cli::{Flags, Trust};
 use crate::config::env::Environment;
-use crate::config::{Found, Inventory, Layers, State, cwd, roots};
+use crate::config::{Found, Inventory, Layers, State, Trusted, cwd, foreign_repository, roots};
 use crate::output::{Printer, Tone, one_line};
 use serde_json::json;
-use toolpost_core::{Code, Disk, ToolError, nearest};
+use std::path::PathBuf;
+use toolpost_core::{Code, Disk, ToolError, Workspace, nearest};
 
 pub(crate) fn run(printer: &Printer, flags: &Flags, environment: &Environment, trust: &Trust) -> u8 {
     match go(printer, flags, environment, trust) {
@@ -19,12 +20,17 @@ pub(crate) fn run(printer: &Printer, flags: &Flags, environment: &Environment, t
 
 fn go(printer: &Printer, flags: &Flags, environment: &Environment, trust: &Trust) -> Result<u8, ToolError> {
     let cwd = cwd(environment)?;
+    if let Some(note) = foreign_repository(flags, environment, &cwd) {
+        printer.say(Tone::Note, &format!("note: {note}"));
+    }
     let disk = Disk::open(roots(flags, environment, &cwd))?;
     let mut layers = Layers::read(flags, environment, &cwd, Some(&disk));
     if let Some(problem) = &layers.trust_problem {
         return Err(ToolError::new(Code::ReadError, problem.to_string()));
     }
-    let inventory = layers.inventory(&disk)?;
+    let folders: Vec<PathBuf> = disk.roots().iter().map(PathBuf::from).collect();
+    let lookup = layers.servers(&layers.values(), environment, &folders);
+    let inventory = layers.inventory(&disk, &lookup)?;
     if let Some(file) = &trust.revoke {
         let file = file.as_deref().map(plain);
         let revoked = layers.trust.revoke(&inventory.workspace, file)?;
@@ -56,10 +62,9 @@ fn go(printer: &Printer, flags: &Flags, environment: &Environment, trust: &Trust
         }
         (false, false) => Vec::new(),
     };
-    let hashes: Vec<(String, String)> =
-        agreed.iter().map(|found| (found.path.clone(), found.hash.clone())).collect();
-    if !hashes.is_empty() {
-        layers.trust.record(&inventory.workspace, &hashes)?;
+    let recorded: Vec<Trusted> = agreed.iter().map(|found| found.trusted()).collect();
+    if !recorded.is_empty() {
+        layers.trust.record(&inventory.workspace, &recorded)?;
     }
     if printer.is_json() {
         let recorded: Vec<&str> = agreed.iter().map(|found| found.path.as_str()).collect();
@@ -180,9 +185,27 @@ fn page(printer: &Printer, files: &[&Found]) -> String {
     for found in files {
         let path = printer.bold(&one_line(&found.path));
         page.push_str(&format!("{path} ({}) {}\n", found.kind, standing(found)));
-        page.push_str(&format!("  sha256 {}\n", found.hash));
+        if !found.is_own {
+            page.push_str(&format!("  sha256 {}\n", found.hash));
+        }
         for line in &found.brings {
             page.push_str(&format!("  {}\n", one_line(line)));
+        }
+        for (started, files) in &found.covers {
+            page.push_str(&format!(
+                "  trusted together with `{}`, which is started with it:\n",
+                one_line(started)
+            ));
+            for (path, print) in files {
+                let print = print.strip_prefix("link ").map_or_else(
+                    || format!("sha256 {print}"),
+                    |target| format!("a link, sha256 of its target {target}"),
+                );
+                page.push_str(&format!("    {} ({print})\n", one_line(path)));
+            }
+        }
+        for note in &found.notes {
+            page.push_str(&format!("  {}\n", one_line(note)));
         }
     }
     page
@@ -191,6 +214,13 @@ fn page(printer: &Printer, files: &[&Found]) -> String {
 /// How a file stands, as the end of a sentence.
 pub(crate) fn standing(found: &Found) -> &'static str {
     let is_of_hosts = found.kind == "MCP servers";
+    if found.is_own {
+        return match found.state {
+            State::Trusted => "starts files of this workspace, which are trusted",
+            State::Waiting => "starts files of this workspace, which wait",
+            State::Changed => "starts files of this workspace, which have changed since you trusted them",
+        };
+    }
     match (found.state, found.is_used) {
         (State::Trusted, true) => "is trusted",
         (State::Trusted, false) if is_of_hosts => {

@@ -2,10 +2,13 @@
 
 #![expect(clippy::disallowed_methods, reason = "looks which toolchains and repositories there are")]
 
+use super::credentials;
 use super::env::Environment;
-use super::layers::Values;
+use super::layers::{Layers, Values};
+use super::origin::{Layer, Origined};
+use super::settings::Format;
 use std::path::{Path, PathBuf};
-use toolpost_core::linked_repository;
+use toolpost_core::{StartCheck, linked_repository};
 use toolpost_process::is_allowed_variable;
 use toolpost_tools::filesystem::{Formatter, Helper};
 use toolpost_tools::shell;
@@ -104,6 +107,7 @@ pub(super) fn settings(values: &Values, environment: &Environment, roots: &[Path
     readable.extend(path.split(':').map(PathBuf::from));
     let mut hidden = below_home(SECRETS);
     hidden.retain(|path| path.exists());
+    hidden.extend(credentials::hidden(environment));
     shell::Settings {
         confinement: values.sandbox.as_ref().map(|sandbox| sandbox.value).unwrap_or_default(),
         environment: given,
@@ -141,16 +145,29 @@ fn outermost(paths: Vec<PathBuf>, home: Option<&Path>) -> Vec<PathBuf> {
 }
 
 /// The formatters, with what commands get of the environment.
-pub(super) fn formatters(values: &Values, shell: &shell::Settings) -> Vec<Formatter> {
-    let helper = |words: &[String]| Helper {
-        program: words.first().map(Into::into).unwrap_or_default(),
-        args: words.iter().skip(1).cloned().collect(),
+pub(super) fn formatters(
+    layers: &Layers,
+    values: &Values,
+    shell: &shell::Settings,
+    roots: &[PathBuf],
+) -> Vec<Formatter> {
+    let helper = |format: &Origined<Format>| Helper {
+        program: format.value.words.first().map(Into::into).unwrap_or_default(),
+        args: format.value.words.iter().skip(1).cloned().collect(),
         environment: shell.environment.clone(),
         readable: shell.readable.clone(),
+        hidden: shell.hidden.clone(),
+        // A formatter of the user's own is the user's choice; like all of them it is confined.
+        check: match format.place.layer {
+            Layer::Project => layers.formatter(format, &shell.environment, roots).at_start(),
+            _ => StartCheck::default(),
+        },
     };
-    let all = values.formatters.iter().flat_map(|format| {
-        format.value.extensions.iter().map(|extension| (extension, format.value.words.as_slice()))
-    });
+    let all = values
+        .formatters
+        .iter()
+        .flat_map(|format| format.value.extensions.iter().map(move |extension| (extension, format)));
     // The strongest layer comes first, and the first one of an extension counts.
-    all.map(|(extension, words)| Formatter { extension: extension.clone(), helper: helper(words) }).collect()
+    all.map(|(extension, format)| Formatter { extension: extension.clone(), helper: helper(format) })
+        .collect()
 }

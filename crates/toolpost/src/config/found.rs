@@ -5,13 +5,15 @@
 
 mod brings;
 
+use super::cover::Files;
 use super::hosts::Host;
-use super::look::Look;
-use super::servers::Format;
-use super::trust::{State, Trust};
+use super::look::{Hashed, Look};
+use super::servers::{Entry, Format, Group, Lookup};
+use super::trust::{Covers, DifferenceKind, State, Trust, Trusted};
 use brings::{agent, hooks, plugin, servers};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
+use std::path::Path;
 use toolpost_core::hex;
 
 /// How deep `**` goes.
@@ -32,7 +34,24 @@ pub(crate) struct Found {
     pub(crate) brings: Vec<String>,
     /// Whether this version of toolpost does anything with it, once it is trusted.
     pub(crate) is_used: bool,
+    /// Whether it is the user's own: it needs no trust itself, only the files that it starts.
+    pub(crate) is_own: bool,
+    /// The workspace files that each thing is started with, which are trusted together with this one.
+    pub(crate) covers: Covers,
+    /// How they stand, where that is why it waits; and what cannot be covered, so that it is never started.
+    pub(crate) notes: Vec<String>,
 }
+
+impl Found {
+    /// What is recorded when the user agrees.
+    pub(crate) fn trusted(&self) -> Trusted {
+        let hash = (!self.is_own).then(|| self.hash.clone());
+        Trusted { path: self.path.clone(), hash, covers: self.covers.clone() }
+    }
+}
+
+/// What a file starts, each with the files that it is started with, or why they cannot be covered.
+pub(crate) type Started = Vec<(String, Result<Files, String>)>;
 
 /// Everything found in a workspace.
 #[derive(Debug, Clone, Serialize)]
@@ -65,6 +84,15 @@ impl Inventory {
             hash.update([0]);
             hash.update(&found.hash);
             hash.update([0]);
+            for (started, files) in &found.covers {
+                for text in
+                    std::iter::once(started).chain(files.iter().flat_map(|(path, print)| [path, print]))
+                {
+                    hash.update(text);
+                    hash.update([0]);
+                }
+                hash.update([0]);
+            }
         }
         hex(&hash.finalize()[..8])
     }
@@ -97,43 +125,104 @@ pub(crate) struct Own {
     pub(crate) kind: &'static str,
     pub(crate) hash: String,
     pub(crate) brings: Vec<String>,
+    pub(crate) started: Started,
 }
 
 /// Looks at every place where a workspace can bring something along.
-/// `used` are the hosts whose servers are taken over.
+/// `used` are the hosts whose servers are taken over; `lookup` knows what servers are started with.
 pub(crate) fn inventory(
     look: &Look<'_>,
     root: &str,
     trust: &Trust,
     own: Vec<Own>,
     used: &[Host],
+    lookup: &Lookup,
 ) -> Inventory {
     let mut inventory = Inventory { workspace: root.to_owned(), files: Vec::new(), refused: Vec::new() };
-    for Own { path, kind, hash, brings } in own.into_iter().filter(|own| !own.brings.is_empty()) {
+    for Own { path, kind, hash, brings, started } in own.into_iter().filter(|own| !own.brings.is_empty()) {
         let state = trust.state(root, &path, &hash);
-        inventory.files.push(Found { path, kind, hash, state, brings, is_used: true });
+        inventory.push(trust, found(path, kind, hash, state, brings, true), started);
     }
     for host in Host::READ {
         for path in host.project_files() {
             let is_used = host == Host::Claude || used.contains(&host);
             let brings = |_: &str, bytes: &[u8]| servers(Format::of(host), bytes);
-            inventory.add(look, trust, path, "MCP servers", brings, is_used);
+            let started = |file: &Hashed| {
+                let state = State::Waiting;
+                Group::of_project(Format::of(host), path, file, Path::new(root), state)
+                    .map_or_else(|_| Started::new(), |group| lookup.covers(&group))
+            };
+            inventory.add(look, trust, path, "MCP servers", brings, started, is_used);
         }
     }
+    for group in lookup.of_user() {
+        let started: Started = lookup
+            .covers(group)
+            .into_iter()
+            .filter(|(_, files)| files.as_ref().is_ok_and(|files| !files.is_empty()))
+            .collect();
+        if started.is_empty() {
+            continue;
+        }
+        let is_started = |entry: &&Entry| started.iter().any(|(name, _)| *name == entry.name);
+        let brings = group.entries.iter().filter(is_started).flat_map(Entry::brings).collect();
+        let one =
+            found(group.file.clone(), "your own MCP servers", String::new(), State::Trusted, brings, true);
+        inventory.push(trust, Found { is_own: true, ..one }, started);
+    }
     for (path, kind, brings) in FILES {
-        inventory.add(look, trust, path, kind, *brings, false);
+        inventory.add(look, trust, path, kind, *brings, |_| Started::new(), false);
     }
     for (folder, depth, kind, brings) in FOLDERS {
         let files = look.files(folder, *depth);
         for path in &files.paths {
-            inventory.add(look, trust, path, kind, *brings, false);
+            inventory.add(look, trust, path, kind, *brings, |_| Started::new(), false);
         }
         inventory.refused.extend(files.refused.into_iter().map(|(path, why)| Refused { path, why }));
     }
     inventory
 }
 
+fn found(
+    path: String,
+    kind: &'static str,
+    hash: String,
+    state: State,
+    brings: Vec<String>,
+    is_used: bool,
+) -> Found {
+    let (covers, notes) = (Covers::new(), Vec::new());
+    Found { path, kind, hash, state, brings, is_used, is_own: false, covers, notes }
+}
+
 impl Inventory {
+    /// Adds a file with what it starts. One whose covered files are not those that were trusted waits again.
+    fn push(&mut self, trust: &Trust, mut found: Found, started: Started) {
+        for (name, files) in started {
+            match files {
+                Ok(files) => {
+                    if let Some(difference) = trust.difference(&self.workspace, &found.path, &name, &files) {
+                        found.notes.push(format!("`{name}`: {}", difference.sentence()));
+                        if found.state == State::Trusted {
+                            let is_new = difference.kind == DifferenceKind::Unknown;
+                            found.state = if is_new { State::Waiting } else { State::Changed };
+                        }
+                    }
+                    if !files.is_empty() {
+                        found.covers.insert(name, files);
+                    }
+                }
+                Err(why) => found.notes.push(format!("`{name}` is never started: {why}")),
+            }
+        }
+        // That a file waits is said of the file.
+        if found.state == State::Waiting && !found.is_own {
+            found.notes.retain(|note| note.contains("never started"));
+        }
+        self.files.push(found);
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "one row of the tables above")]
     fn add(
         &mut self,
         look: &Look<'_>,
@@ -141,6 +230,7 @@ impl Inventory {
         path: &str,
         kind: &'static str,
         brings: impl Fn(&str, &[u8]) -> Vec<String>,
+        started: impl Fn(&Hashed) -> Started,
         is_used: bool,
     ) {
         match look.read(path) {
@@ -149,8 +239,12 @@ impl Inventory {
                 let brings = brings(path, &file.bytes);
                 if !brings.is_empty() {
                     let state = trust.state(&self.workspace, path, &file.hash);
-                    let (path, hash) = (path.to_owned(), file.hash);
-                    self.files.push(Found { path, kind, hash, state, brings, is_used });
+                    let started = started(&file);
+                    self.push(
+                        trust,
+                        found(path.to_owned(), kind, file.hash, state, brings, is_used),
+                        started,
+                    );
                 }
             }
             Err(error) => {

@@ -6,11 +6,12 @@
 mod servers;
 
 use super::env::Environment;
-use super::found::{Inventory, Own, inventory};
+use super::found::{Inventory, Own, Started, inventory};
 use super::hosts::Host;
 use super::look::{Hashed, look};
 use super::origin::{Layer, Origined, Place, Problem};
 use super::rights::{Right, Rights};
+use super::servers::Lookup;
 use super::settings::{Format, Listed, Settings};
 use super::trust::{State, Trust};
 use super::{descriptions, private};
@@ -400,8 +401,19 @@ impl Layers {
         })
     }
 
+    /// What the project's own file starts: servers and formatters.
+    fn started(&self, lookup: &Lookup) -> Started {
+        let formatters = self.project.iter().flat_map(|project| &project.settings.formatters).map(|format| {
+            let guard = self.formatter(format, &lookup.given, &lookup.roots);
+            (guard.started.clone(), guard.files())
+        });
+        let own = lookup.project.iter().filter(|group| group.file == PROJECT_FILE);
+        own.flat_map(|group| lookup.covers(group)).chain(formatters).collect()
+    }
+
     /// Everything that the workspace brings along.
-    pub(crate) fn inventory(&self, disk: &Disk) -> Result<Inventory, ToolError> {
+    /// `lookup` knows what servers are started with.
+    pub(crate) fn inventory(&self, disk: &Disk, lookup: &Lookup) -> Result<Inventory, ToolError> {
         let mut own = Vec::new();
         let mut refused = None;
         if let Some(project) = &self.project {
@@ -410,19 +422,20 @@ impl Layers {
                 kind: "configuration",
                 hash: project.file.hash.clone(),
                 brings: self.widens(),
+                started: self.started(lookup),
             });
             match self.project_descriptions(disk) {
                 Ok(texts) => own.extend(texts.into_iter().map(|(path, hashed)| {
                     let tool = descriptions::tool_of(&path).to_owned();
                     let brings = vec![format!("replaces what models read of the tool `{tool}`")];
-                    Own { path, kind: "description", hash: hashed.hash, brings }
+                    Own { path, kind: "description", hash: hashed.hash, brings, started: Vec::new() }
                 })),
                 Err(error) => refused = Some(error),
             }
         }
         let root = self.project.as_ref().map_or_else(|| disk.root().to_owned(), |one| one.root.clone());
-        let used: Vec<Host> = self.values().mcp_from.iter().map(|host| host.value).collect();
-        let mut found = look(disk, |look| Ok(inventory(look, &root, &self.trust, own, &used)))?;
+        let used: Vec<Host> = lookup.from.clone();
+        let mut found = look(disk, |look| Ok(inventory(look, &root, &self.trust, own, &used, lookup)))?;
         if let Some(error) = refused {
             let (path, why) = (PROJECT_FILE.to_owned(), error.message().to_owned());
             found.refused.push(super::found::Refused { path, why });

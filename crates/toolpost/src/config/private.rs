@@ -20,6 +20,23 @@ pub(super) struct Bytes {
     pub(super) is_open_to_others: bool,
     /// Whether everybody may change it, not only a group, or another user owns it.
     pub(super) is_open_to_all: bool,
+    /// Permission bits.
+    pub(super) mode: u32,
+    /// Whether it belongs to this user.
+    pub(super) is_own: bool,
+}
+
+/// Whether a path, or what it leads to, belongs to a user that is neither this one nor the administrator.
+pub(super) fn is_foreign(path: &Path) -> bool {
+    let own = rustix::process::geteuid().as_raw();
+    let is_foreign =
+        |found: io::Result<fs::Metadata>| found.is_ok_and(|found| found.uid() != own && found.uid() != 0);
+    is_foreign(fs::symlink_metadata(path)) || is_foreign(fs::metadata(path))
+}
+
+/// Whether a path itself is a link.
+pub(super) fn is_link(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink())
 }
 
 /// The bytes of a regular file of at most `most` bytes; none if it does not exist. The error is a sentence that says
@@ -57,6 +74,8 @@ pub(super) fn read(path: &Path, most: usize) -> Result<Option<Bytes>, String> {
         bytes,
         is_open_to_others: is_foreign || found.mode() & 0o022 != 0,
         is_open_to_all: is_foreign || found.mode() & 0o002 != 0,
+        mode: found.mode() & 0o7777,
+        is_own: found.uid() == own,
     }))
 }
 

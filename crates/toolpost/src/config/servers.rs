@@ -16,12 +16,12 @@ mod shown;
 pub(crate) use entry::{Entry, entries};
 pub(crate) use file::{LARGEST_OF_USER, brings};
 pub(crate) use format::Format;
-pub(crate) use lookup::{Group, Lookup};
+pub(crate) use lookup::{Group, Lookup, canonical};
 
 use super::env::is_secret;
+use super::guard::Refusal;
 use super::origin::{Layer, Place, Problem};
 use super::trust::State;
-use expand::Surroundings;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use toolpost_plugins::{Hints, Reach, Server};
@@ -92,7 +92,13 @@ impl Servers {
             let why = report.why.as_deref().unwrap_or_default();
             notes.push(format!("{}: the server `{}` cannot be used: {why}", report.from, report.name));
         }
-        let waiting = self.reports.iter().filter(|report| report.state == ServerState::Untrusted).count();
+        let is_waiting = |report: &&ServerReport| report.state == ServerState::Untrusted;
+        for report in self.reports.iter().filter(is_waiting) {
+            if let Some(why) = &report.why {
+                notes.push(format!("{}: the server `{}` is not started: {why}", report.from, report.name));
+            }
+        }
+        let waiting = self.reports.iter().filter(is_waiting).count();
         if waiting > 0 {
             let servers = if waiting == 1 { "server waits" } else { "servers wait" };
             notes.push(format!("{waiting} MCP {servers} until you trust them: run `toolpost trust`"));
@@ -100,13 +106,7 @@ impl Servers {
         notes
     }
 
-    fn add(
-        &mut self,
-        group: &Group,
-        entry: &Entry,
-        around: &Surroundings<'_>,
-        taken: &mut BTreeMap<String, Place>,
-    ) {
+    fn add(&mut self, lookup: &Lookup, group: &Group, entry: &Entry, taken: &mut BTreeMap<String, Place>) {
         let from = Place::new(group.layer, group.file.as_str(), entry.line);
         let (state, why) = match (group.state, taken.get(&entry.name)) {
             _ if entry.is_self() => (ServerState::Off, Some("it is toolpost itself".to_owned())),
@@ -118,8 +118,12 @@ impl Servers {
                 (ServerState::Overruled, Some(format!("the one of the same name at {place} is stronger")))
             }
             (State::Trusted, None) => {
-                taken.insert(entry.name.clone(), from.clone());
-                self.decide(entry, &from, around)
+                let (state, why) = self.decide(lookup, group, entry, &from);
+                // What waits for trust leaves its name to a weaker one, as the servers of an untrusted file do.
+                if state != ServerState::Untrusted {
+                    taken.insert(entry.name.clone(), from.clone());
+                }
+                (state, why)
             }
         };
         let transport = match &entry.reach {
@@ -132,13 +136,16 @@ impl Servers {
 
     fn decide(
         &mut self,
+        lookup: &Lookup,
+        group: &Group,
         entry: &Entry,
         from: &Place,
-        around: &Surroundings<'_>,
     ) -> (ServerState, Option<String>) {
         if entry.is_off {
             return (ServerState::Off, None);
         }
+        let root = lookup.root();
+        let around = &lookup.around(group, &root);
         let mut notes = Vec::new();
         // Of a server that the user chose, its own word on its tools is taken. A workspace cannot choose that.
         let usual = if from.layer == Layer::Project { Hints::Ignored } else { Hints::Believed };
@@ -153,7 +160,14 @@ impl Servers {
             message: format!("the server `{}`: {note}", entry.name),
         }));
         match server {
-            Ok(server) => {
+            Ok(mut server) => {
+                if let Some(guard) = lookup.guard(group, entry, &server) {
+                    match guard.check(&lookup.trust) {
+                        Ok(()) => server.check = guard.at_start(),
+                        Err(Refusal::Untrusted(why)) => return (ServerState::Untrusted, Some(why)),
+                        Err(Refusal::Impossible(why)) => return (ServerState::Unusable, Some(why)),
+                    }
+                }
                 self.usable.push(server);
                 (ServerState::Trusted, None)
             }

@@ -27,12 +27,21 @@ pub(crate) fn token(data_directory: Option<&Path>) -> Result<(String, PathBuf), 
     written.map_err(|error| {
         broken(format!("cannot be written: {error}; check the owner and mode of its folder"))
     })?;
+    let advice = "remove it, and the next start makes a new one";
+    if private::is_link(&path) {
+        return Err(broken(format!("is a link, which may lead to a file that others know; {advice}")));
+    }
     let found = private::read(&path, LONGEST).map_err(broken)?;
     let found = found.ok_or_else(|| broken("went away; try again".to_owned()))?;
+    if !found.is_own {
+        return Err(broken(format!("belongs to another user, who knows it; {advice}")));
+    }
     if found.is_open_to_others {
-        return Err(broken(
-            "can be changed by others; remove it, and the next start makes a new one".to_owned(),
-        ));
+        return Err(broken(format!("can be changed by others (mode {:04o}); {advice}", found.mode)));
+    }
+    // Somebody may have read it by now, so that a stricter mode alone does not help.
+    if found.mode & 0o077 != 0 {
+        return Err(broken(format!("can be read by others (mode {:04o}); {advice}", found.mode)));
     }
     let text = String::from_utf8_lossy(&found.bytes).trim().to_owned();
     if text.len() < SHORTEST || !text.bytes().all(|byte| byte.is_ascii_graphic()) {

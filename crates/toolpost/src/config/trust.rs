@@ -1,12 +1,14 @@
 //! What the user trusts: hashes of files, by workspace, in the user's data directory.
 //!
-//! Trust is in a content. What changed by one byte is not trusted, whoever changed it.
+//! Trust is in a content. What changed by one byte is not trusted, whoever changed it. Trust in a file that starts
+//! something is also in the files of the workspace that this is started with; see `cover.rs`.
 
+use super::cover::Files;
 use super::origin::Problem;
 use super::private;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use toolpost_core::{Code, ToolError};
@@ -26,6 +28,68 @@ pub(crate) struct Trust {
 struct Record {
     /// By the canonical path of the workspace's root: file from there, hash of its content.
     workspaces: BTreeMap<String, BTreeMap<String, String>>,
+    /// By workspace, by the file that starts something, by what it starts: the files that are started with it.
+    covers: BTreeMap<String, BTreeMap<String, Covers>>,
+}
+
+/// The covered files of everything that one file starts, by the name of what is started.
+pub(crate) type Covers = BTreeMap<String, Files>;
+
+/// A file that is not what was trusted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Difference {
+    /// As it is recorded.
+    pub(crate) path: String,
+    pub(crate) kind: DifferenceKind,
+}
+
+/// How a covered file differs from what was trusted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DifferenceKind {
+    /// Nothing that is started here was trusted before.
+    Unknown,
+    Changed,
+    Appeared,
+    Gone,
+}
+
+impl Difference {
+    /// The difference as a sentence that says what to do.
+    pub(crate) fn sentence(&self) -> String {
+        let path = &self.path;
+        match self.kind {
+            DifferenceKind::Unknown => {
+                format!(
+                    "it is started with `{path}`, which you have not trusted yet; look at that file and run `toolpost trust`"
+                )
+            }
+            DifferenceKind::Changed => {
+                format!(
+                    "`{path}`, which it is started with, has changed since you trusted it; look at it and run `toolpost trust`"
+                )
+            }
+            DifferenceKind::Appeared => {
+                format!(
+                    "`{path}`, which it is started with, is new since you trusted it; look at it and run `toolpost trust`"
+                )
+            }
+            DifferenceKind::Gone => {
+                format!(
+                    "`{path}`, which it was started with when you trusted it, is gone; put it back, or run `toolpost trust`"
+                )
+            }
+        }
+    }
+}
+
+/// A file that the user has agreed to.
+#[derive(Debug, Clone)]
+pub(crate) struct Trusted {
+    pub(crate) path: String,
+    /// The hash of its content; none for a file of the user's own.
+    pub(crate) hash: Option<String>,
+    /// What is started by it, with the files of that.
+    pub(crate) covers: Covers,
 }
 
 /// How the record stands to a content.
@@ -64,25 +128,75 @@ impl Trust {
         }
     }
 
-    /// The trusted files of a workspace, whether they still exist or not.
-    pub(crate) fn files(&self, root: &str) -> impl Iterator<Item = &str> {
-        self.record.workspaces.get(root).into_iter().flatten().map(|(file, _)| file.as_str())
+    /// How the covered files of something that `file` starts differ from what was trusted; the first difference.
+    pub(crate) fn difference(
+        &self,
+        root: &str,
+        file: &str,
+        started: &str,
+        now: &Files,
+    ) -> Option<Difference> {
+        let covers = self.record.covers.get(root).and_then(|files| files.get(file));
+        let known = covers.and_then(|covers| covers.get(started));
+        let different = |path: &String, kind| Some(Difference { path: path.clone(), kind });
+        let Some(known) = known else {
+            return now.keys().next().and_then(|path| different(path, DifferenceKind::Unknown));
+        };
+        let changed =
+            now.iter().find(|(path, print)| known.get(*path).is_some_and(|trusted| trusted != *print));
+        if let Some((path, _)) = changed {
+            return different(path, DifferenceKind::Changed);
+        }
+        // One that is still there and is not named this time is not started: the environment differs, as between an
+        // editor and a terminal.
+        let is_gone = |path: &&String| {
+            let place = Path::new(root).join(path);
+            !now.contains_key(*path) && !place.exists() && !place.is_symlink()
+        };
+        if let Some(path) = known.keys().find(is_gone) {
+            return different(path, DifferenceKind::Gone);
+        }
+        let appeared = now.keys().find(|path| !known.contains_key(*path));
+        appeared.and_then(|path| different(path, DifferenceKind::Appeared))
     }
 
-    /// Records hashes of files: exactly these, whatever the files hold by now.
-    pub(crate) fn record(&mut self, root: &str, files: &[(String, String)]) -> Result<(), ToolError> {
+    /// The record as it is on disk now.
+    pub(crate) fn again(&self) -> Result<Trust, String> {
+        match &self.path {
+            Some(path) => Ok(Trust { path: Some(path.clone()), record: read(path)? }),
+            None => Ok(self.clone()),
+        }
+    }
+
+    /// The trusted files of a workspace, whether they still exist or not.
+    pub(crate) fn files(&self, root: &str) -> impl Iterator<Item = &str> {
+        let own = self.record.workspaces.get(root).into_iter().flat_map(BTreeMap::keys);
+        let starting = self.record.covers.get(root).into_iter().flat_map(BTreeMap::keys);
+        own.chain(starting).map(String::as_str).collect::<BTreeSet<_>>().into_iter()
+    }
+
+    /// Records hashes of files, and what is started by them: exactly these, whatever the files hold by now. A file of
+    /// the user's own needs no hash.
+    pub(crate) fn record(&mut self, root: &str, files: &[Trusted]) -> Result<(), ToolError> {
         self.change(|record| {
-            record.workspaces.entry(root.to_owned()).or_default().extend(files.iter().cloned());
+            for Trusted { path, hash, covers } in files {
+                if let Some(hash) = hash {
+                    record.workspaces.entry(root.to_owned()).or_default().insert(path.clone(), hash.clone());
+                }
+                let known = record.covers.entry(root.to_owned()).or_default();
+                known.remove(path);
+                if !covers.is_empty() {
+                    known.insert(path.clone(), covers.clone());
+                }
+            }
+            record.covers.retain(|_, files| !files.is_empty());
         })
     }
 
     /// Forgets one file of a workspace, or all. Says which were known.
     pub(crate) fn revoke(&mut self, root: &str, file: Option<&str>) -> Result<Vec<String>, ToolError> {
-        let known: Vec<String> = self
-            .files(root)
-            .filter(|known| file.is_none_or(|file| file == *known))
-            .map(str::to_owned)
-            .collect();
+        let is_meant = |known: &&str| file.is_none_or(|file| file == *known);
+        let known: Vec<String> = self.files(root).filter(is_meant).map(str::to_owned).collect();
         if known.is_empty() {
             return Ok(known);
         }
@@ -91,6 +205,10 @@ impl Trust {
                 files.retain(|name, _| !known.contains(name));
             }
             record.workspaces.retain(|_, files| !files.is_empty());
+            if let Some(files) = record.covers.get_mut(root) {
+                files.retain(|name, _| !known.contains(name));
+            }
+            record.covers.retain(|_, files| !files.is_empty());
         })?;
         Ok(known)
     }

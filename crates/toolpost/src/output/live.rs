@@ -2,7 +2,7 @@
 //!
 //! Nothing is printed for calls that end within a second, and what was printed is taken away at the end.
 
-use super::harmless;
+use super::on_terminal;
 use std::io::Write;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -85,7 +85,7 @@ impl Shared {
             let seconds = running.since.elapsed().as_secs();
             if seconds >= 1 && !running.is_paused {
                 running.is_shown = true;
-                let what: String = harmless(&running.what).chars().take(60).collect();
+                let what: String = on_terminal(&running.what).chars().take(60).collect();
                 print(&format!("\r\x1b[2K{what} · {seconds} s · Ctrl-C stops it"));
             }
             state = match self.changed.wait_timeout(state, Duration::from_millis(250)) {

@@ -1,5 +1,6 @@
 //! `toolpost call bash`: what must hold when the process itself is killed, and what a command must not learn from it.
 
+use crate::load::stretched;
 use crate::{Home, Ran};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
@@ -28,7 +29,7 @@ fn mark() -> String {
 fn wait_until(what: &str, limit: Duration, holds: impl Fn() -> bool) {
     let start = Instant::now();
     while !holds() {
-        assert!(start.elapsed() < limit, "{what}: not within {limit:?}");
+        assert!(start.elapsed() < stretched(limit), "{what}: not within {limit:?}");
         std::thread::sleep(Duration::from_millis(5));
     }
 }
@@ -65,7 +66,11 @@ fn guarantee_09_no_command_outlives_the_process_that_started_it() {
             wait_until(&format!("{sandbox} {signal:?}"), Duration::from_secs(3), || {
                 processes(&mark).is_empty()
             });
-            assert!(start.elapsed() < Duration::from_secs(3), "{sandbox} {signal:?}: {:?}", start.elapsed());
+            assert!(
+                start.elapsed() < stretched(Duration::from_secs(3)),
+                "{sandbox} {signal:?}: {:?}",
+                start.elapsed()
+            );
             ended += 3;
         }
     }
@@ -166,7 +171,7 @@ fn guarantee_11_what_waits_for_input_ends_at_once() {
     ] {
         let start = Instant::now();
         home.run(&["call", "bash", "--allow", "exec", &format!("command={line}")]);
-        assert!(start.elapsed() < Duration::from_secs(5), "{line}: {:?}", start.elapsed());
+        assert!(start.elapsed() < stretched(Duration::from_secs(5)), "{line}: {:?}", start.elapsed());
     }
     println!("measure: guarantee 11: 6 of 6 commands that wait for input end within 5 s");
 }

@@ -11,6 +11,7 @@ mod tasks;
 mod wire;
 
 use crate::Home;
+use crate::load::stretched;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -83,7 +84,7 @@ impl Connection {
     }
 
     fn next(&self) -> Value {
-        self.lines.recv_timeout(PATIENCE).expect("a message")
+        self.lines.recv_timeout(stretched(PATIENCE)).expect("a message")
     }
 
     /// The answer to this request; everything else must not come before it.
@@ -120,12 +121,12 @@ impl Connection {
         let status = loop {
             match self.child.try_wait().unwrap() {
                 Some(status) => break status,
-                None if began.elapsed() > PATIENCE => panic!("the server does not end"),
+                None if began.elapsed() > stretched(PATIENCE) => panic!("the server does not end"),
                 None => std::thread::sleep(Duration::from_millis(1)),
             }
         };
         let took = began.elapsed();
-        let talk = self.stderr.recv_timeout(PATIENCE).unwrap();
+        let talk = self.stderr.recv_timeout(stretched(PATIENCE)).unwrap();
         assert!(!talk.contains("panicked at"), "{talk}");
         (took, status.code().unwrap_or(-1), talk)
     }
@@ -169,10 +170,10 @@ pub(crate) fn is_running(marker: &str) -> bool {
 }
 
 /// Waits until this holds.
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
+pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let began = Instant::now();
     while !holds() {
-        assert!(began.elapsed() < PATIENCE, "{what}");
+        assert!(began.elapsed() < stretched(PATIENCE), "{what}");
         std::thread::sleep(Duration::from_millis(5));
     }
 }

@@ -6,6 +6,7 @@ mod npm;
 mod served;
 mod through;
 
+use crate::load::stretched;
 use crate::{Home, project};
 use clap::Parser;
 use serde_json::Value;
@@ -72,6 +73,7 @@ fn server(name: &str, reach: Reach) -> Server {
         without: Vec::new(),
         hints: Hints::Ignored,
         origin: "test.json:1".to_owned(),
+        check: Default::default(),
     }
 }
 
@@ -103,7 +105,7 @@ async fn end(runtime: Runtime, home: &Home) {
     let mark = home.path("").to_string_lossy().trim_end_matches('/').to_owned();
     let began = Instant::now();
     while crate::mcp::is_running(&mark) {
-        assert!(began.elapsed() < Duration::from_secs(3), "a server is left");
+        assert!(began.elapsed() < stretched(Duration::from_secs(3)), "a server is left");
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }
@@ -111,7 +113,7 @@ async fn end(runtime: Runtime, home: &Home) {
 async fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let began = Instant::now();
     while !holds() {
-        assert!(began.elapsed() < Duration::from_secs(20), "{what}");
+        assert!(began.elapsed() < stretched(Duration::from_secs(20)), "{what}");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }

@@ -74,6 +74,13 @@ pub(super) fn told(ctx: &Context, args: &Args, shown: &Shown, ended: &Ended, san
         Exit::Code(code) => notes.push(format!("exit code {code}")),
         Exit::Signal(signal) => notes.push(format!("ended by {}", name(signal))),
     }
+    if let Some(limit) = ended.memory_exceeded {
+        notes.push(format!(
+            "the processes of the command used more than {} MiB of memory together, and the largest was ended; use less \
+             memory, or process the data in parts",
+            limit / 1024 / 1024
+        ));
+    }
     if ended.survivor_count > 0 {
         notes.push(left_behind(ctx, ended));
     }
@@ -217,6 +224,7 @@ mod tests {
             wall: Duration::ZERO,
             cpu: Duration::ZERO,
             peak_memory: 0,
+            memory_exceeded: None,
             refused: paths(&["/w/a\nb", "/w/1", "/w/2", "/w/3", "/w/4", "/w/5", "/w/6"]),
             appeared: paths(&["/w/.envrc"]),
         };

@@ -4,6 +4,7 @@ use super::Group;
 use super::entry::{Entry, entries};
 use super::format::Format;
 use crate::config::jsonc;
+use crate::config::look::Hashed;
 use crate::config::node::{Node, Value};
 use crate::config::origin::{Layer, Problem, problems};
 use crate::config::private;
@@ -21,13 +22,14 @@ impl Group {
     pub(crate) fn of_project(
         format: Format,
         path: &str,
-        bytes: &[u8],
+        file: &Hashed,
         root: &Path,
         state: State,
     ) -> Result<Group, Vec<Problem>> {
-        let (entries, warnings) = read(format, path, bytes, LARGEST, root)?;
+        let (entries, warnings) = read(format, path, &file.bytes, LARGEST, root)?;
         let folder = root.join(path).parent().unwrap_or(root).to_path_buf();
-        Ok(Group { layer: Layer::Project, file: path.to_owned(), folder, state, entries, warnings })
+        let hash = Some(file.hash.clone());
+        Ok(Group { layer: Layer::Project, file: path.to_owned(), folder, state, hash, entries, warnings })
     }
 
     /// The servers of a user's file; none if there is no such file.
@@ -47,7 +49,8 @@ impl Group {
             warnings.push(Problem::of(&name, why));
         }
         let folder = path.parent().unwrap_or(root).to_path_buf();
-        Ok(Some(Group { layer: Layer::User, file: name, folder, state: State::Trusted, entries, warnings }))
+        let (layer, state) = (Layer::User, State::Trusted);
+        Ok(Some(Group { layer, file: name, folder, state, hash: None, entries, warnings }))
     }
 }
 

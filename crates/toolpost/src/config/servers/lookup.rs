@@ -4,13 +4,17 @@ use super::Servers;
 use super::entry::Entry;
 use super::expand::Surroundings;
 use super::format::Format;
+use crate::config::cover::{CommandLine, Files};
+use crate::config::guard::Guard;
 use crate::config::hosts::{Homes, Host};
 use crate::config::look::look;
 use crate::config::origin::{Layer, Place, Problem};
 use crate::config::trust::{State, Trust};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use toolpost_core::{Disk, Workspace};
+use toolpost_plugins::{Hints, Reach, Server};
 
 /// Where to look, with what is already read.
 #[derive(Debug, Clone)]
@@ -26,6 +30,10 @@ pub(crate) struct Lookup {
     pub(crate) roots: Vec<PathBuf>,
     pub(crate) homes: Homes,
     pub(crate) variables: BTreeMap<String, String>,
+    /// The variables that every child gets.
+    pub(crate) given: Vec<(String, String)>,
+    /// What other programs' files of the user say, once they are read: they may have megabytes.
+    pub(crate) foreign: OnceLock<(Vec<Group>, Vec<Problem>)>,
 }
 
 /// The servers of one file.
@@ -38,6 +46,8 @@ pub(crate) struct Group {
     pub(crate) folder: PathBuf,
     /// What the record of trust says of it; the user's own files are trusted.
     pub(crate) state: State,
+    /// The hash of its content; none for the user's own.
+    pub(crate) hash: Option<String>,
     pub(crate) entries: Vec<Entry>,
     pub(crate) warnings: Vec<Problem>,
 }
@@ -47,27 +57,65 @@ impl Lookup {
     pub(crate) fn read(&self) -> Servers {
         let mut servers = Servers { problems: self.problems.clone(), ..Servers::default() };
         let project = self.foreign_of_project(&mut servers.problems);
-        let user = self.foreign_of_user(&mut servers.problems);
-        let root = self.root();
+        let (user, problems) = self.foreign_of_user();
+        servers.problems.extend(problems.iter().cloned());
         let mut taken: BTreeMap<String, Place> = BTreeMap::new();
-        for group in self.project.iter().chain(&project).chain(&self.user).chain(&user) {
+        for group in self.project.iter().chain(&project).chain(&self.user).chain(user) {
             servers.warnings.extend(group.warnings.iter().cloned());
-            let around = Surroundings {
-                variables: &self.variables,
-                root: &root,
-                home: self.homes.home.as_deref(),
-                folder: &group.folder,
-            };
             for entry in &group.entries {
-                servers.add(group, entry, &around, &mut taken);
+                servers.add(self, group, entry, &mut taken);
             }
         }
         servers
     }
 
-    fn root(&self) -> PathBuf {
-        let root = self.roots.first().map(PathBuf::as_path).unwrap_or(Path::new("."));
-        root.canonicalize().unwrap_or_else(|_| root.to_path_buf())
+    pub(super) fn root(&self) -> PathBuf {
+        canonical(&self.roots).into_iter().next().unwrap_or_else(|| PathBuf::from("."))
+    }
+
+    /// What the texts of a file's servers may refer to.
+    pub(super) fn around<'a>(&'a self, group: &'a Group, root: &'a Path) -> Surroundings<'a> {
+        let (variables, home) = (&self.variables, self.homes.home.as_deref());
+        Surroundings { variables, root, home, folder: &group.folder }
+    }
+
+    /// A server, held to the files that it is started with; none if nothing is started.
+    pub(super) fn guard(&self, group: &Group, entry: &Entry, server: &Server) -> Option<Guard> {
+        let Reach::Stdio { command, args, env, cwd } = &server.reach else { return None };
+        let root = self.root();
+        let mut variables: BTreeMap<String, String> = self.given.iter().cloned().collect();
+        variables.extend(env.clone());
+        Some(Guard {
+            trust: self.trust.clone(),
+            roots: canonical(&self.roots),
+            file: group.file.clone(),
+            hash: group.hash.clone(),
+            started: entry.name.clone(),
+            line: CommandLine {
+                words: std::iter::once(command).chain(args).cloned().collect(),
+                variables,
+                folder: cwd.as_ref().map_or_else(|| root.clone(), |cwd| root.join(cwd)),
+                files: entry.files(&self.around(group, &root)),
+            },
+        })
+    }
+
+    /// What a file of the workspace starts, each with the files that it is started with, or why they cannot be covered.
+    pub(crate) fn covers(&self, group: &Group) -> Vec<(String, Result<Files, String>)> {
+        let root = self.root();
+        let around = self.around(group, &root);
+        let used = group.entries.iter().filter(|entry| !entry.is_off && !entry.is_self());
+        let covers = used.filter_map(|entry| {
+            // One that cannot be used is not started.
+            let server = entry.resolve(String::new(), Hints::Ignored, &around, &mut Vec::new()).ok()?;
+            Some((entry.name.clone(), self.guard(group, entry, &server)?.files()))
+        });
+        covers.collect()
+    }
+
+    /// The user's own files that describe servers.
+    pub(crate) fn of_user(&self) -> impl Iterator<Item = &Group> {
+        self.user.iter().chain(&self.foreign_of_user().0)
     }
 
     fn foreign_of_project(&self, problems: &mut Vec<Problem>) -> Vec<Group> {
@@ -96,7 +144,7 @@ impl Lookup {
                 Ok(None) => {}
                 Ok(Some(file)) => {
                     let state = self.trust.state(&root, path, &file.hash);
-                    match Group::of_project(format, path, &file.bytes, Path::new(&root), state) {
+                    match Group::of_project(format, path, &file, Path::new(&root), state) {
                         Ok(group) => groups.push(group),
                         Err(wrong) => problems.extend(wrong),
                     }
@@ -107,16 +155,23 @@ impl Lookup {
         groups
     }
 
-    fn foreign_of_user(&self, problems: &mut Vec<Problem>) -> Vec<Group> {
-        let mut groups = Vec::new();
-        for host in &self.from {
-            for path in host.user_files(&self.homes) {
-                match Group::of_user(Format::of(*host), &path, &self.root()) {
-                    Ok(group) => groups.extend(group),
-                    Err(wrong) => problems.extend(wrong),
+    fn foreign_of_user(&self) -> &(Vec<Group>, Vec<Problem>) {
+        self.foreign.get_or_init(|| {
+            let (mut groups, mut problems) = (Vec::new(), Vec::new());
+            for host in &self.from {
+                for path in host.user_files(&self.homes) {
+                    match Group::of_user(Format::of(*host), &path, &self.root()) {
+                        Ok(group) => groups.extend(group),
+                        Err(wrong) => problems.extend(wrong),
+                    }
                 }
             }
-        }
-        groups
+            (groups, problems)
+        })
     }
+}
+
+/// The roots with their links followed.
+pub(crate) fn canonical(roots: &[PathBuf]) -> Vec<PathBuf> {
+    roots.iter().map(|root| root.canonicalize().unwrap_or_else(|_| root.clone())).collect()
 }

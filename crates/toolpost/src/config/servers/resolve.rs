@@ -2,9 +2,11 @@
 //! say less.
 
 use super::entry::{Entry, Written};
-use super::expand::{Surroundings, expand, place};
+use super::expand::{Surroundings, expand, place, wanted};
 use crate::config::private;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
+use toolpost_core::StartCheck;
 use toolpost_core::policy::LARGEST;
 use toolpost_plugins::{Hints, Reach, Server};
 
@@ -65,7 +67,22 @@ impl Entry {
             without: self.without.clone(),
             hints: self.hints.unwrap_or(usual),
             origin,
+            check: StartCheck::default(),
         })
+    }
+
+    /// The files that are read to make up its variables and words.
+    pub(super) fn files(&self, around: &Surroundings<'_>) -> Vec<PathBuf> {
+        let Ok(Written::Stdio { words, environment, file, cwd, .. }) = &self.reach else { return Vec::new() };
+        let way = self.format.words().way;
+        let texts = words.iter().chain(environment.iter().map(|(_, value)| value)).chain(cwd);
+        let named = texts.flat_map(|text| wanted(way, text));
+        let mut files: Vec<PathBuf> = named
+            .filter_map(|name| Some(place(name.strip_prefix("file:")?, around.home, around.folder)))
+            .collect();
+        let file = file.as_ref().and_then(|file| expand(way, file, around, &mut Vec::new()).ok());
+        files.extend(file.map(|file| place(&file, around.home, around.root)));
+        files
     }
 }
 

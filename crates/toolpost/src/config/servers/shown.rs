@@ -61,15 +61,9 @@ fn listed(before: &str, names: impl Iterator<Item = String>) -> Vec<String> {
     folded(&format!("{before} {}", names.into_iter().collect::<Vec<_>>().join(", ")))
 }
 
-/// The text with control and hidden characters as their codes.
+/// The text with control and hidden characters as their codes, on one line.
 fn visible(text: &str) -> String {
-    let is_hidden = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
-    };
-    text.chars()
-        .map(|c| if is_hidden(c) { format!("\\u{{{:x}}}", c as u32) } else { c.to_string() })
-        .collect()
+    toolpost_core::visible(text).replace('\n', "\\u{a}").replace('\t', "\\u{9}")
 }
 
 /// A word as a shell would take it, so that one word with a blank is not seen as two.

@@ -2,6 +2,7 @@
 
 use super::{Connection, is_running, text, until};
 use crate::Home;
+use crate::load::stretched;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -96,10 +97,10 @@ fn an_idle_server_ends_at_once() {
     let mut connection = Connection::legacy(&home, &[], "2025-11-25", json!({}));
     check_alive(&mut connection);
     let (took, status, talk) = connection.close();
-    assert!(took < Duration::from_millis(100), "{took:?}");
+    assert!(took < stretched(Duration::from_millis(100)), "{took:?}");
     assert_eq!((status, talk.as_str()), (0, ""));
     let (took, status, _) = Connection::open(&home, &[]).close();
-    assert!(took < Duration::from_millis(500) && status == 0, "{took:?}, with its start");
+    assert!(took < stretched(Duration::from_millis(500)) && status == 0, "{took:?}, with its start");
 }
 
 #[test]
@@ -167,7 +168,7 @@ fn a_signal_ends_the_server_and_all_it_runs() {
         until("the command begins", || is_running(&format!("sleep\0{marker}")));
         connection.signal(signal);
         let (took, status, _) = connection.wait();
-        assert!(took < Duration::from_secs(3) && status == 0, "{took:?} {status}");
+        assert!(took < stretched(Duration::from_secs(3)) && status == 0, "{took:?} {status}");
         until("the command ends", || !is_running(&format!("sleep\0{marker}")));
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{PATIENCE, is_running, meta, until};
 use crate::Home;
+use crate::load::stretched;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -43,7 +44,7 @@ impl Served {
 
     fn connect(&self, method: &str, headers: &[(&str, &str)], body: &[u8]) -> TcpStream {
         let mut stream = TcpStream::connect(self.address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(stretched(PATIENCE))).unwrap();
         let has = |name: &str| headers.iter().any(|(one, _)| one.eq_ignore_ascii_case(name));
         let mut head = format!("{method} HTTP/1.1\r\nContent-Length: {}\r\n", body.len());
         if !has("host") {
@@ -292,6 +293,102 @@ fn a_token_that_others_can_change_is_refused() {
 }
 
 #[test]
+fn a_token_that_others_can_read_is_refused() {
+    let home = Home::new();
+    let token = "0123456789abcdef0123456789abcdef\n";
+    home.write("data/toolpost/mcp-token", token);
+    let path = home.path("data/toolpost/mcp-token");
+    let check = |named: &str| {
+        let ran = home.run(&["mcp", "--http", "127.0.0.1:0"]);
+        assert!(ran.status == 2 && ran.stderr.contains(named), "{named}: {}", ran.stderr);
+        assert!(ran.stderr.contains("remove it, and the next start makes a new one"), "{}", ran.stderr);
+    };
+    for mode in [0o640, 0o604, 0o610, 0o601, 0o644, 0o660] {
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+        check(&format!("mode {mode:04o}"));
+    }
+    std::fs::remove_file(&path).unwrap();
+    home.write("elsewhere", token);
+    std::fs::set_permissions(home.path("elsewhere"), std::fs::Permissions::from_mode(0o600)).unwrap();
+    std::os::unix::fs::symlink(home.path("elsewhere"), &path).unwrap();
+    check("is a link");
+    // Only an administrator can give a file away.
+    std::fs::remove_file(&path).unwrap();
+    home.write("data/toolpost/mcp-token", token);
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+    if rustix::process::geteuid().is_root() {
+        std::os::unix::fs::chown(&path, Some(65_534), None).unwrap();
+        check("belongs to another user");
+    }
+}
+
+/// As many connections as a hostile user opens who has no token.
+const IDLE: usize = 640;
+
+#[test]
+fn guarantee_34_idle_connections_lock_nobody_out() {
+    let home = Home::new();
+    let served = Served::start(&home, &[]);
+    let token = std::fs::read_to_string(home.path("data/toolpost/mcp-token")).unwrap();
+    let bearer = format!("Bearer {}", token.trim());
+    let discover =
+        json!({"jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": {"_meta": meta(json!({}))}});
+    let call = || {
+        let headers = [
+            ("MCP-Protocol-Version", "2026-07-28"),
+            ("Mcp-Method", "server/discover"),
+            ("Authorization", bearer.as_str()),
+        ];
+        assert_eq!(served.post(&headers, &discover).status, 200);
+    };
+    // One that was let in stays, whatever comes after it.
+    let mut kept = TcpStream::connect(served.address).unwrap();
+    let body = discover.to_string();
+    let request = format!(
+        "POST /mcp HTTP/1.1\r\nHost: {}\r\nAuthorization: {bearer}\r\nContent-Type: application/json\r\n\
+         Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\n\
+         Mcp-Method: server/discover\r\nContent-Length: {}\r\n\r\n{body}",
+        served.address,
+        body.len()
+    );
+    let ask = |stream: &mut TcpStream| {
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut line = String::new();
+        let mut reader = BufReader::new(stream);
+        reader.read_line(&mut line).unwrap();
+        assert!(line.starts_with("HTTP/1.1 200"), "{line}");
+        let mut length = 0;
+        loop {
+            line.clear();
+            reader.read_line(&mut line).unwrap();
+            match line.to_lowercase().strip_prefix("content-length:") {
+                Some(number) => length = number.trim().parse().unwrap(),
+                None if line.trim().is_empty() => break,
+                None => {}
+            }
+        }
+        reader.read_exact(&mut vec![0; length]).unwrap();
+    };
+    ask(&mut kept);
+    let mut idle = Vec::new();
+    for index in 0..IDLE {
+        let mut stream = TcpStream::connect(served.address).unwrap();
+        // Some say nothing, some begin to, some have a wrong token.
+        let said: &[u8] = match index % 3 {
+            0 => b"",
+            1 => b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nX-Slow: ",
+            _ => b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer no\r\nContent-Length: 5\r\n\r\n",
+        };
+        let _ = stream.write_all(said);
+        idle.push(stream);
+    }
+    call();
+    ask(&mut kept);
+    drop(idle);
+    call();
+}
+
+#[test]
 fn no_token_is_for_loopback_only() {
     let home = Home::new();
     for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:7300"] {
@@ -364,6 +461,10 @@ fn a_signal_ends_the_server_and_its_calls() {
     let began = Instant::now();
     kill_process(Pid::from_child(&served.child), Signal::TERM).unwrap();
     let status = served.child.wait().unwrap();
-    assert!(status.success() && began.elapsed() < Duration::from_secs(4), "{status} {:?}", began.elapsed());
+    assert!(
+        status.success() && began.elapsed() < stretched(Duration::from_secs(4)),
+        "{status} {:?}",
+        began.elapsed()
+    );
     until("the command ends", || !is_running("sleep\x003600.8202"));
 }

@@ -2,6 +2,7 @@
 
 use super::{USER, check, servers, shown};
 use crate::Home;
+use crate::load::stretched;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::process::CommandExt;
@@ -97,7 +98,7 @@ fn odd_files_are_read_or_refused_with_their_place() {
         home.run(&["trust", "--yes"]);
         let start = Instant::now();
         let found = servers(&home, &[]);
-        assert!(start.elapsed() < Duration::from_secs(10), "{expected}");
+        assert!(start.elapsed() < stretched(Duration::from_secs(10)), "{expected}");
         match expected.strip_suffix(" usable") {
             Some(count) => assert_eq!(found.usable.len().to_string(), count),
             None => assert_eq!(shown(&home, &found), expected),
@@ -220,7 +221,7 @@ fn a_large_file_of_another_program_is_read_within_the_limit() {
         took.as_millis(),
         start.elapsed().as_millis()
     );
-    assert!(took < Duration::from_secs(2), "{took:?}");
+    assert!(took < stretched(Duration::from_secs(2)), "{took:?}");
     // More than that is refused.
     home.write(".claude.json", vec![b' '; 33 << 20]);
     assert!(shown(&home, &servers(&home, &[])).contains("at most 33554432 are read"));

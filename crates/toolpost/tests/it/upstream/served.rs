@@ -11,9 +11,8 @@ use toolpost::Runtime;
 use toolpost_core::Code;
 use toolpost_server::{Door, Listening, Options};
 
-/// Serves a runtime over HTTP, as `toolpost mcp --http` does. Its address.
-async fn serve(runtime: &Runtime) -> (SocketAddr, JoinHandle<()>) {
-    let options = Options {
+fn options() -> Options {
+    Options {
         version: "1.0.0".to_owned(),
         instructions: String::new(),
         page_size: 100,
@@ -22,9 +21,13 @@ async fn serve(runtime: &Runtime) -> (SocketAddr, JoinHandle<()>) {
         structured: true,
         session: None,
         conformance: false,
-    };
+    }
+}
+
+/// Serves a runtime over HTTP, as `toolpost mcp --http` does. Its address.
+async fn serve(runtime: &Runtime) -> (SocketAddr, JoinHandle<()>) {
     let server =
-        toolpost_server::Server::new(runtime.executor.clone(), runtime.context.clone(), options).unwrap();
+        toolpost_server::Server::new(runtime.executor.clone(), runtime.context.clone(), options()).unwrap();
     let listening = Listening::open("127.0.0.1:0".parse().unwrap()).await.unwrap();
     let at = listening.address().unwrap();
     let door = Door::new(at, None, &[]);
@@ -114,5 +117,31 @@ fn a_server_that_does_not_start_is_told_to_whoever_calls_it() {
         assert_eq!(failed.code(), Code::InitFailed);
         assert!(failed.message().contains("Error: the API key is missing"), "{failed}");
         end(host, &home).await;
+    });
+}
+
+/// That connections without a request lock nobody out does not come from their end: here they have an hour.
+#[test]
+fn patient_strangers_lock_nobody_out() {
+    let home = Home::new();
+    let runtime = runtime(&home, &["--policy", "privileged"], true, vec![python(&home, "good")]);
+    run(async {
+        let server =
+            toolpost_server::Server::new(runtime.executor.clone(), runtime.context.clone(), options())
+                .unwrap();
+        let listening = Listening::open("127.0.0.1:0".parse().unwrap()).await.unwrap();
+        let listening = listening.patience(std::time::Duration::from_secs(3_600));
+        let at = listening.address().unwrap();
+        let door = Door::new(at, None, &[]);
+        let serving = tokio::spawn(async move { Arc::clone(&server).serve_http(listening, door).await });
+        let answer = tokio::task::spawn_blocking(move || {
+            let idle: Vec<TcpStream> = (0..640).map(|_| TcpStream::connect(at).unwrap()).collect();
+            let answer = posted(at, "list");
+            drop(idle);
+            answer
+        });
+        let answer = answer.await.unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+        serving.abort();
     });
 }

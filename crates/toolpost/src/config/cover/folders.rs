@@ -1,0 +1,51 @@
+//! What a program runs that is given a folder: the files by which a package says where it begins.
+
+use crate::config::private;
+use serde_json::Value;
+use std::path::Path;
+use toolpost_core::policy::LARGEST;
+
+/// Files that begin a package by their name.
+const BEGINNINGS: &[&str] = &[
+    "package.json",
+    "index.js",
+    "index.mjs",
+    "index.cjs",
+    "index.ts",
+    "index.json",
+    "index.node",
+    "__main__.py",
+    "__init__.py",
+    "pyproject.toml",
+    "setup.py",
+    "deno.json",
+    "deno.jsonc",
+];
+
+/// The files that are run where this folder is: those above, and what its `package.json` names.
+pub(super) fn entry_files(folder: &Path) -> Vec<String> {
+    let mut files: Vec<String> = BEGINNINGS.iter().map(|name| (*name).to_owned()).collect();
+    let package = private::read(&folder.join("package.json"), LARGEST).ok().flatten();
+    let package = package.and_then(|file| serde_json::from_slice::<Value>(&file.bytes).ok());
+    for key in ["main", "module", "bin", "exports"] {
+        if let Some(value) = package.as_ref().and_then(|package| package.get(key)) {
+            texts(value, &mut files);
+        }
+    }
+    // `main` may leave out the extension, or name a folder.
+    let named: Vec<String> = files.split_off(BEGINNINGS.len());
+    for name in named.iter().take(50) {
+        let usual = ["", ".js", ".json", ".node", ".mjs", ".cjs", "/index.js", "/index.json", "/index.node"];
+        files.extend(usual.map(|end| format!("{name}{end}")));
+    }
+    files
+}
+
+fn texts(value: &Value, into: &mut Vec<String>) {
+    match value {
+        Value::String(text) => into.push(text.clone()),
+        Value::Object(members) => members.values().for_each(|value| texts(value, into)),
+        Value::Array(items) => items.iter().for_each(|value| texts(value, into)),
+        _ => {}
+    }
+}
