@@ -4,6 +4,7 @@ mod cancel;
 mod confirm;
 mod decisions;
 mod dry_run;
+mod ground;
 mod hooks;
 mod init;
 mod limits;

@@ -1,7 +1,5 @@
 //! What commands get of the user's environment: variables from a closed list, and the toolchains that are found.
 
-#![expect(clippy::disallowed_methods, reason = "looks which toolchains and repositories there are")]
-
 use super::credentials;
 use super::env::Environment;
 use super::layers::{Layers, Values};

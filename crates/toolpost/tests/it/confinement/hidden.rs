@@ -1,6 +1,6 @@
 //! Guarantee 36: what is hidden stays hidden, whatever was done to the folders above it.
 
-use super::{CANARY, Dice, User};
+use super::{CANARY, Dice, Done, User};
 use crate::count;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -12,10 +12,19 @@ const READ_ALL: &str = "grep -rasl CANARY- . 2>/dev/null; chmod -R u+rwX . 2>/de
                         2>/dev/null; find . -type f -exec cat {} + 2>/dev/null; tar cf - . 2>/dev/null | grep -a CANARY-; \
                         find . -type l -exec cat {} + 2>/dev/null; true";
 
-fn check(user: &User, line: &[u8]) {
+/// What the owner of a workspace reads of it, with a plain file beside the secrets.
+fn check_all(user: &User) {
+    user.write("control.txt", "CANARY-plain\n");
+    let done = check(user, READ_ALL.as_bytes());
+    assert!(done.text.contains("CANARY-plain"), "{}: nothing is read at all: {}", user.name(), done.text);
+}
+
+fn check(user: &User, line: &[u8]) -> Done {
     let done = user.bash_bytes(line);
     let shown = String::from_utf8_lossy(line);
+    assert!(done.code.is_some(), "{}: `{shown}` does not run: {}", user.name(), done.text);
     assert!(!done.text.contains(CANARY), "{}: `{shown}` shows a secret: {}", user.name(), done.text);
+    done
 }
 
 #[test]
@@ -29,7 +38,7 @@ fn guarantee_36_a_folder_that_cannot_be_looked_into_is_hidden_whole() {
         for mode in ["000", "311", "111", "444", "200"] {
             user.bash(&format!("chmod {mode} app"));
             check(&user, b"chmod 755 app; cat app/.env; cat app/*");
-            check(&user, READ_ALL.as_bytes());
+            check_all(&user);
             let done = user.bash("cat plain.txt");
             assert!(done.text.contains("plain"), "{}: {mode}: {}", user.name(), done.text);
             std::fs::set_permissions(user.home.path("repo/app"), PermissionsExt::from_mode(0o755)).unwrap();
@@ -51,7 +60,7 @@ fn guarantee_36_names_are_bytes() {
             }
         }
         user.settle();
-        check(&user, READ_ALL.as_bytes());
+        check_all(&user);
     }
 }
 
@@ -71,7 +80,7 @@ fn guarantee_36_what_is_hidden_is_not_moved_into_view() {
             b"python3 -c 'import os; os.rename(b\"app\", b\"\\xff\\xfe\")'",
         ] {
             check(&user, line);
-            check(&user, READ_ALL.as_bytes());
+            check_all(&user);
         }
         for name in ["app/.env", ".aws/credentials", "deep/er/app/.env.local"] {
             assert_eq!(user.read(name), CANARY, "{}", user.name());
@@ -91,7 +100,7 @@ fn guarantee_36_where_a_hidden_link_leads_is_hidden() {
         }
         user.settle();
         check(&user, b"cat .env conf/real chain more/other turn/other id_rsa");
-        check(&user, READ_ALL.as_bytes());
+        check_all(&user);
     }
 }
 
@@ -142,10 +151,10 @@ fn guarantee_36_generated_trees_show_no_secret() {
             for _ in 0..BATCH {
                 let mut folder = base.clone();
                 for _ in 0..=dice.roll(4) {
-                    folder.push(OsStr::from_bytes(dice.pick(&FOLDERS)));
+                    folder.push(OsStr::from_bytes(dice.pick::<&[u8]>(&FOLDERS)));
                 }
                 std::fs::create_dir_all(&folder).unwrap();
-                let secret = folder.join(OsStr::from_bytes(dice.pick(&SECRETS)));
+                let secret = folder.join(OsStr::from_bytes(dice.pick::<&[u8]>(&SECRETS)));
                 match dice.roll(6) {
                     0 => {
                         // A secret that is a link to a file of no special name.
@@ -168,7 +177,7 @@ fn guarantee_36_generated_trees_show_no_secret() {
                 let mode = *dice.pick(&[0o000, 0o100, 0o300, 0o400, 0o500, 0o311]);
                 std::fs::set_permissions(folder, PermissionsExt::from_mode(mode)).unwrap();
             }
-            check(&user, READ_ALL.as_bytes());
+            check_all(&user);
             for folder in &closed {
                 let _ = std::fs::set_permissions(folder, PermissionsExt::from_mode(0o755));
             }

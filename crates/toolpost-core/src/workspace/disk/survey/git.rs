@@ -19,6 +19,9 @@ use std::path::{Path, PathBuf};
 const MOST_FILES: usize = 1_000;
 const LARGEST: u64 = 1 << 20;
 
+/// Maximum number of words of all of them that are looked up.
+const MOST_WORDS: usize = 20_000;
+
 /// Maximum number of entries of a folder of hooks that are looked at.
 const MOST_HOOKS: usize = 256;
 
@@ -95,7 +98,7 @@ const RUN: &[&str] = &[
 
 /// Marks what the repositories run, and reserves what they would run if it were there.
 pub(super) fn protect(survey: &mut Survey<'_>, found: &[PathBuf]) {
-    let mut programs = Programs { survey, files: 0, read: BTreeSet::new() };
+    let mut programs = Programs { survey, files: 0, words: 0, read: BTreeSet::new() };
     for (top, repository) in programs.repositories(found) {
         programs.of(&top, &repository);
     }
@@ -104,6 +107,7 @@ pub(super) fn protect(survey: &mut Survey<'_>, found: &[PathBuf]) {
 struct Programs<'a, 'b> {
     survey: &'a mut Survey<'b>,
     files: usize,
+    words: usize,
     read: BTreeSet<(PathBuf, PathBuf)>,
 }
 
@@ -212,9 +216,10 @@ impl Programs<'_, '_> {
     fn word(&mut self, top: &Path, Word { text, is_run, is_continued }: &Word) {
         let is_path = text.contains('/');
         let is_plain = text.chars().any(|letter| letter != '.' && letter != '/') && !text.starts_with('~');
-        if !is_plain {
+        if !is_plain || self.words == MOST_WORDS {
             return;
         }
+        self.words += 1;
         let is_absolute = text.starts_with('/') && !is_continued;
         let path = if is_absolute { PathBuf::from(text) } else { top.join(text.trim_start_matches('/')) };
         let Links { end, is_there, links } = links::follow(&path);

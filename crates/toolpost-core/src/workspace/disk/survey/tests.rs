@@ -1,10 +1,6 @@
 //! What is remembered never changes what a survey finds, whatever was done to the tree meanwhile.
 
-#![expect(
-    clippy::disallowed_methods,
-    clippy::print_stdout,
-    reason = "lays out files by hand and says what it measured"
-)]
+#![expect(clippy::disallowed_methods, reason = "lays out files by hand and says what it measured")]
 
 use super::*;
 use crate::workspace::Kind;
