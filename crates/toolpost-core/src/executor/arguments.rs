@@ -89,8 +89,16 @@ pub(super) fn accesses(
         .unwrap_or_else(|payload| {
             Err(super::run::crashed(entry.name(), &super::payload_message(&*payload)))
         })?;
+    // What a command writes is outside only where it is in no root.
+    accesses.retain(|access| match &access.resource {
+        Resource::Path(path) if access.action == Capability::Exec && !path.starts_with(['~', '$', '"']) => {
+            ctx.host_workspace().name(&WorkspacePath::new(path.as_str())).is_err()
+        }
+        _ => true,
+    });
     for access in &mut accesses {
         if let Resource::Path(path) = &mut access.resource
+            && access.action != Capability::Exec
             && !path.starts_with(HANDLE_PREFIX)
         {
             match ctx.host_workspace().name(&WorkspacePath::new(path.as_str())) {

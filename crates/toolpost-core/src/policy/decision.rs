@@ -158,6 +158,8 @@ impl fmt::Display for Would<'_> {
         let Some(access) = access else { return write!(f, "`{tool}` touches nothing") };
         let verb = match (&access.resource, access.action) {
             (Resource::Command(_), _) => "run",
+            // The right to write is one to write in the workspace.
+            (Resource::Path(_), crate::Capability::Exec) => "let a command write outside the workspace, to",
             (Resource::Host(_), _) => "reach",
             (_, crate::Capability::Read) => "read",
             (_, crate::Capability::Write) => "write",
