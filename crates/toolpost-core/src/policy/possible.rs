@@ -120,7 +120,8 @@ fn words(command: &str) -> Vec<Word> {
                                 Some('t') => word.push('t', Some('\t')),
                                 Some('u') => {
                                     let digits: String = letters.by_ref().take(4).collect();
-                                    let value = u32::from_str_radix(&digits, 16).ok().and_then(char::from_u32);
+                                    let value =
+                                        u32::from_str_radix(&digits, 16).ok().and_then(char::from_u32);
                                     word.push('u', value);
                                     digits.chars().for_each(|digit| word.push(digit, None));
                                 }

@@ -28,7 +28,7 @@ enum Meaning {
 const NOTHING: Program =
     Program { names: &[], long: &[], short: "", begins: &[], holds: &[], meaning: Meaning::Runs };
 
-const PROGRAMS: [Program; 31] = [
+const PROGRAMS: &[Program] = &[
     Program {
         names: &["tar", "gtar", "bsdtar"],
         long: &[
@@ -39,8 +39,9 @@ const PROGRAMS: [Program; 31] = [
             "info-script",
             "new-volume-script",
             "rmt-command",
+            "files-from",
         ],
-        short: "IF",
+        short: "IFT",
         ..NOTHING
     },
     Program { names: &["rsync"], long: &["rsh", "rsync-path", "remote-option"], short: "eM", ..NOTHING },
@@ -87,6 +88,7 @@ const PROGRAMS: [Program; 31] = [
         ],
         ..NOTHING
     },
+    Program { names: &["npx", "bunx", "pnpx"], short: "c", ..NOTHING },
     Program {
         names: &["go"],
         begins: &[
@@ -178,7 +180,7 @@ pub(super) fn effects(name: &str, words: &[Word]) -> Vec<Effect> {
         {
             effects.push(match program.meaning {
                 Meaning::Runs => Effect::Unclear("an option runs another command"),
-                Meaning::Writes => Effect::Write(None),
+                Meaning::Writes => Effect::Write(program.target(words)),
             });
         }
     }
@@ -201,6 +203,26 @@ impl Program {
             None => text
                 .strip_prefix('-')
                 .is_some_and(|letters| letters.contains(|letter| self.short.contains(letter))),
+        }
+    }
+
+    /// The file of the only option that writes one; unknown if there are several, or it is written otherwise.
+    fn target(&self, words: &[Word]) -> Word {
+        let mut places = (1..words.len()).filter(|place| self.has(&words[*place]));
+        let (Some(place), None) = (places.next(), places.next()) else { return Word::unknown() };
+        let text = words[place].literal().unwrap_or_default();
+        let next =
+            || words.get(place + 1).filter(|word| word.is_one()).cloned().unwrap_or_else(Word::unknown);
+        match text.as_str() {
+            "-o" | "--output" => next(),
+            _ => match text.strip_prefix("--output=") {
+                Some(target) => Word::literal_of(target),
+                // Short options together, with the one that writes last, as in `curl -sSLo FILE`.
+                None if text.ends_with('o') && !text.starts_with("--") && text.matches('o').count() == 1 => {
+                    next()
+                }
+                None => Word::unknown(),
+            },
         }
     }
 

@@ -79,6 +79,8 @@ pub(super) struct Reader<'a> {
     depth: usize,
     substitutions: usize,
     loops: usize,
+    /// Whether `time` at this place is a word of the shell.
+    is_timed: bool,
     documents: Vec<Document>,
     script: Script,
 }
@@ -97,6 +99,7 @@ pub(super) fn read(text: &str, dialect: Dialect) -> Read<Script> {
         depth: 0,
         substitutions: 0,
         loops: 0,
+        is_timed: true,
         documents: Vec::new(),
         script: Script::default(),
     };
@@ -389,12 +392,19 @@ fn push_bare(word: &mut Word, text: &str) {
     }
 }
 
-/// The length of braces that stand for themselves: `{}`, `{` alone, and the `{0}` of `stash@{0}`.
+/// The length of braces that stand for themselves: `{}`, and the `{0}` of `stash@{0}`. Bash takes the first of `{},a}` for
+/// the beginning of a list unless it begins the word, so no other brace may follow in the word.
 fn literal_braces(rest: &str, word: &Word) -> Option<usize> {
+    let ends = |letter: char| " \t\n;&|)".contains(letter);
+    let has_more = |length: usize| {
+        let after = rest[length..].split(ends).next().unwrap_or_default();
+        after.contains(['{', '}', ',', '$', '`', '\'', '"', '\\', '(', '<', '>'])
+    };
     if rest.starts_with("{}") {
-        return Some(2);
+        return (!has_more(2)).then_some(2);
     }
     let after_at = matches!(word.parts.last(), Some(Part::Text(text, _)) if text.ends_with('@'));
     let digits = rest[1..].bytes().take_while(u8::is_ascii_alphanumeric).count();
-    (after_at && digits > 0 && rest[1 + digits..].starts_with('}')).then_some(digits + 2)
+    let is_whole = after_at && digits > 0 && rest[1 + digits..].starts_with('}');
+    (is_whole && !has_more(digits + 2)).then_some(digits + 2)
 }
