@@ -1,6 +1,7 @@
 //! Command lines are judged by every command in them: those that try to pass a rule, and those that people type.
 
 mod attacks;
+mod families;
 mod harmless;
 mod lines;
 mod nesting;

@@ -220,13 +220,16 @@ fn line_of_words(dice: &mut Dice, depth: usize) -> String {
     line
 }
 
-/// A line changed in one place, as a typing mistake would.
 fn mutated(dice: &mut Dice) -> String {
-    let line = match dice.below(2) {
-        0 => structured(dice, 3),
-        _ => real(dice),
-    };
-    let mut letters: Vec<char> = line.chars().collect();
+    match dice.below(2) {
+        0 => changed(dice, |dice| structured(dice, 3)),
+        _ => changed(dice, real),
+    }
+}
+
+/// A line changed in some places, as typing mistakes would.
+pub(super) fn changed(dice: &mut Dice, line: impl Fn(&mut Dice) -> String) -> String {
+    let mut letters: Vec<char> = line(dice).chars().collect();
     for _ in 0..=dice.below(3) {
         let at = dice.below(letters.len());
         match dice.below(3) {

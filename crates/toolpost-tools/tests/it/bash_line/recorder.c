@@ -4,10 +4,11 @@
  *   recorder run ROOT LINES COUNT
  *
  * runs each of COUNT lines (in LINES, each ended by a NUL) in namespaces of its own, with ROOT as its root folder, and
- * leaves what ran in ROOT/log/NUMBER. Under any other name the program is one that ran: it appends its path, its folder
+ * leaves what ran in ROOT/log/NUMBER, and files that came to be in its home as programs of that path. Under any other name the program is one that ran: it appends its path, its folder
  * and its arguments to /log/now, becomes /real/NAME if there is such a program, and otherwise prints its name and ends.
  */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -36,11 +37,10 @@ static void put(const char *path, const char *text) {
 }
 
 /* One record: its length in 4 bytes, then the path, the folder and the arguments, each ended by a NUL. */
-static void record(int count, char **arguments) {
+static void record(const char *path, int count, char **arguments) {
     static char text[1 << 20];
     size_t length = 4;
     char folder[4096];
-    const char *path = (const char *)getauxval(AT_EXECFN);
     if (!getcwd(folder, sizeof folder)) strcpy(folder, "?");
     for (int at = -2; at < count; at++) {
         const char *part = at == -2 ? path : at == -1 ? folder : arguments[at];
@@ -57,8 +57,8 @@ static void record(int count, char **arguments) {
 }
 
 static int be_program(int count, char **arguments) {
-    record(count, arguments);
     const char *path = (const char *)getauxval(AT_EXECFN);
+    record(path, count, arguments);
     const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
     char real[256];
     snprintf(real, sizeof real, "/real/%s", name);
@@ -74,6 +74,7 @@ static void first(const char *line) {
     if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL)) fail("private");
     mount("proc", "/proc", "proc", 0, NULL);
     if (mount("work", "/work", "tmpfs", 0, "size=4m")) fail("work");
+    if (mount("home", "/home", "tmpfs", 0, "size=4m")) fail("home");
     if (chdir("/work")) fail("chdir");
     const char *folders[] = {"sub", "evil", "src", "scripts", "a", "tests"};
     for (size_t at = 0; at < sizeof folders / sizeof *folders; at++) {
@@ -93,12 +94,18 @@ static void first(const char *line) {
     for (int at = 3; at < 64; at++) close(at);
     pid_t shell = fork();
     if (shell == 0) {
-        char *environment[] = {"PATH=/usr/bin", "HOME=/work/home", "FUNCNEST=6", "LC_ALL=C.UTF-8", NULL};
+        char *environment[] = {"PATH=/usr/bin", "HOME=/home", "FUNCNEST=6", "LC_ALL=C.UTF-8", NULL};
         char *arguments[] = {"bash", "--noprofile", "--norc", "-c", (char *)line, NULL};
         execve("/real/bash", arguments, environment);
         _exit(97);
     }
     while (wait(NULL) >= 0 || errno == EINTR) {}
+    DIR *home = opendir("/home");
+    for (struct dirent *entry; home && (entry = readdir(home));) {
+        char path[300], *arguments[] = {"written"};
+        snprintf(path, sizeof path, "/home/%s", entry->d_name);
+        if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..")) record(path, 1, arguments);
+    }
     _exit(0);
 }
 

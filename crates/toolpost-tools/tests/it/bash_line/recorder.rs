@@ -12,7 +12,7 @@ use std::process::Command;
 const REAL: [&str; 11] =
     ["bash", "sh", "dash", "env", "xargs", "find", "timeout", "nice", "nohup", "setsid", "stdbuf"];
 
-/// A program that started.
+/// A program that started, or a file that was written to the home folder.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Started {
     /// Its absolute path, without `.` and `..`.
@@ -71,7 +71,7 @@ fn names(lines: &[String]) -> BTreeSet<&str> {
 }
 
 fn prepare(root: &Path, recorder: &Path, names: &BTreeSet<&str>) {
-    for folder in ["real", "log", "work", "proc", "dev", "usr/bin"] {
+    for folder in ["real", "log", "work", "home", "proc", "dev", "usr/bin"] {
         fs::create_dir_all(root.join(folder)).unwrap();
     }
     for library in ["usr/lib", "usr/lib64", "lib", "lib64", "bin"] {
