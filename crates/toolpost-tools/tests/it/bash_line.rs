@@ -7,6 +7,7 @@ mod lines;
 mod nesting;
 mod oracle;
 mod recorder;
+mod runners;
 mod told;
 
 use std::time::Duration;

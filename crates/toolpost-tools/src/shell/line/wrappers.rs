@@ -412,7 +412,7 @@ fn shell(words: &[Word], dialect: Dialect) -> Vec<Effect> {
         let is_named = letters.ends_with('o') && !letters[..letters.len() - 1].contains('o');
         let letters_only = if is_named { &letters[..letters.len() - 1] } else { letters };
         if letters.is_empty()
-            || !letters_only.chars().all(|letter| "ceuxl".contains(letter))
+            || !letters_only.chars().all(|letter| "ceuxlnv".contains(letter))
             || text.starts_with('+')
         {
             return vec![Effect::Own, UNREAD];
