@@ -169,8 +169,11 @@ impl Tool for Bash {
             Resource::Command(command) => {
                 line::proposal(command).into_iter().map(|rule| format!("bash: {rule}")).collect()
             }
-            // A line that cannot be read is no ground for allowing every line.
+            // A line that cannot be read is no ground for allowing every line, nor a place that is computed.
             Resource::Any => Vec::new(),
+            Resource::Path(path) if access.action == Capability::Exec && !path.starts_with(['/', '~']) => {
+                Vec::new()
+            }
             Resource::Path(_) | Resource::Host(_) => usual,
         }
     }

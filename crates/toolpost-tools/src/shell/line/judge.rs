@@ -165,7 +165,8 @@ impl Judge {
     /// Asks for a program by where it lies. Says whether that is among the system's own.
     fn located(&mut self, words: &[Word], name: &str) -> Read<bool> {
         // `./run` is another program in another folder.
-        let paths = self.places.of(name).ok_or(Unclear("it is not known in which folder a program lies"))?;
+        let paths =
+            self.places.of_program(name).ok_or(Unclear("it is not known in which folder a program lies"))?;
         let mut is_of_system = false;
         for path in paths {
             let mut elsewhere = words.to_vec();

@@ -32,6 +32,21 @@ impl Places {
         }
     }
 
+    /// The paths that a program may be. A folder before `..` may be a link, so such a path is also named as it is.
+    pub(super) fn of_program(&self, name: &str) -> Option<Vec<String>> {
+        let mut paths = self.of(name)?;
+        let places: &[String] = self.0.as_deref().unwrap_or_default();
+        let places = if name.starts_with('/') { &[] } else { places };
+        let written = places.iter().map(|place| format!("{place}/{name}"));
+        let written = written.chain(name.starts_with('/').then(|| name.to_owned()));
+        let crosses = |path: &String| {
+            let mut parts = path.split('/').filter(|part| !matches!(*part, "" | "."));
+            parts.by_ref().find(|part| *part != "..").is_some() && parts.any(|part| part == "..")
+        };
+        paths.extend(written.filter(crosses).map(|path| path.trim_start_matches("./").to_owned()));
+        Some(paths)
+    }
+
     /// The paths that a target may be, without `.` and `..` where that is possible.
     pub(super) fn of(&self, target: &str) -> Option<Vec<String>> {
         if target.starts_with('/') {

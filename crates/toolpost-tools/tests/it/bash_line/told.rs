@@ -106,15 +106,27 @@ pub(super) fn has(told: &[Told], started: &Started) -> bool {
         };
         let arguments: Vec<&str> = started.arguments[1..].iter().map(String::as_str).collect();
         is_program
-            && (covers(parts, &arguments) || (name == "git" && covers(parts, without_looks(&arguments))))
+            && (covers(parts, &arguments) || (name == "git" && covers(parts, &without_looks(&arguments))))
     })
 }
 
 /// `git --no-pager log` is told as `git log`.
-fn without_looks<'a, 'b>(arguments: &'a [&'b str]) -> &'a [&'b str] {
+fn without_looks<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
     let looks = ["--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs"];
-    let count = arguments.iter().take_while(|argument| looks.contains(argument)).count();
-    &arguments[count..]
+    let mut kept = Vec::new();
+    let mut rest = arguments;
+    loop {
+        rest = match rest {
+            [first, after @ ..] if looks.contains(first) => after,
+            ["-C", folder, after @ ..] => {
+                kept.extend(["-C", folder]);
+                after
+            }
+            _ => break,
+        };
+    }
+    kept.extend(rest);
+    kept
 }
 
 fn covers(parts: &[Part], arguments: &[&str]) -> bool {
