@@ -21,6 +21,7 @@ pub(super) enum Effect {
 }
 
 /// The options before the operands of a command, by a closed list.
+#[derive(Default)]
 pub(super) struct Options {
     /// Letters of options without a value.
     pub(super) flags: &'static str,
@@ -32,12 +33,6 @@ pub(super) struct Options {
     pub(super) long_valued: &'static [&'static str],
     /// Long options with a value after `=`, or none.
     pub(super) long_optional: &'static [&'static str],
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options { flags: "", valued: "", long: &[], long_valued: &[], long_optional: &[] }
-    }
 }
 
 impl Options {

@@ -92,7 +92,7 @@ fn the_recorder_sees_every_start() {
 }
 
 #[test]
-fn real_command_lines_can_be_told() {
+fn guarantee_40_real_command_lines_can_be_told() {
     let corpus = lines::corpus();
     let unclear: Vec<(&str, Option<&str>)> = corpus
         .iter()

@@ -89,8 +89,8 @@ fn prepare(root: &Path, recorder: &Path, names: &BTreeSet<&str>) {
     symlink("/proc/self/fd/0", root.join("dev/stdin")).unwrap();
     fs::copy(recorder, root.join("stub")).unwrap();
     for name in REAL {
-        let from = ["/usr/bin", "/bin"].into_iter().map(|folder| Path::new(folder).join(name));
-        let from = from.filter(|path| path.exists()).next().unwrap_or_else(|| panic!("there is no `{name}`"));
+        let mut from = ["/usr/bin", "/bin"].into_iter().map(|folder| Path::new(folder).join(name));
+        let from = from.find(|path| path.exists()).unwrap_or_else(|| panic!("there is no `{name}`"));
         fs::copy(from, root.join("real").join(name)).unwrap();
     }
     for name in names {
