@@ -88,6 +88,9 @@ pub(super) fn sentence(tool: &str, access: Option<&Access>, effect: Effect, caus
     let would = Would(tool, access);
     match cause {
         Cause::Granted => match access {
+            Some(Access { action: crate::Capability::Trace, resource: Resource::Command(_) }) => {
+                format!("{would}, which needs no right of its own")
+            }
             Some(access) => format!("{would}, and {} is granted", access.action),
             None => format!("{would}, and no rule speaks of it"),
         },
