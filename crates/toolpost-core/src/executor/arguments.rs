@@ -89,7 +89,7 @@ pub(super) fn accesses(
         .unwrap_or_else(|payload| {
             Err(super::run::crashed(entry.name(), &super::payload_message(&*payload)))
         })?;
-    // What a command writes is outside only where it is in no root.
+    // What a command writes is outside only where it is in no root. What is computed begins with one of these signs.
     accesses.retain(|access| match &access.resource {
         Resource::Path(path) if access.action == Capability::Exec && !path.starts_with(['~', '$', '"']) => {
             ctx.host_workspace().name(&WorkspacePath::new(path.as_str())).is_err()

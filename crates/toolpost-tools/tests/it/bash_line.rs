@@ -118,6 +118,8 @@ fn redirections_are_files_and_hosts() {
         &["exec `ls`", "exec `tee ~/x out`", "write `~/x`", "exec `~/x`", "write `out`"],
     );
     check("ls > /tmp/.profile", &["exec `/tmp/.profile`", "write `/tmp/.profile`", "exec `ls`"]);
+    check("cd ~; ls > .x*", &["write anything", "exec `\".x*\"`", "exec `ls`"]);
+    check("cd /home; ls > x*", &["write anything", "exec `\"x*\"`", "exec `ls`"]);
     check("sed -i s/a/b/ src/*.rs", &["exec `sed -i s/a/b/ src/*.rs`", "write anything"]);
     check("cat < /dev/tcp/example.com/80", &["network `example.com`", "exec `cat`"]);
     check("git log --output=x", &["exec `git log --output=x`", "write `x`"]);

@@ -252,6 +252,11 @@ impl Judge {
         }
     }
 
+    /// Whether a path lies in the workspace wherever the line may be by now.
+    fn is_inside(&self, path: &str) -> bool {
+        self.places.of(path).is_some_and(|paths| !paths.iter().any(|path| is_outside(path)))
+    }
+
     /// A file is read or written. What may lie outside the workspace is written by a right of its own.
     fn file(&mut self, action: Capability, target: &Word) {
         let is_home = matches!(target.parts.first(), Some(Part::Home(_)));
@@ -259,7 +264,7 @@ impl Judge {
             Some(text) => self.places.of(&text),
             None if is_home => None,
             // Names of files in a known folder, whichever they are.
-            None if is_pattern_inside(target) => {
+            None if is_pattern_inside(target) && self.is_inside(&target.beginning()) => {
                 self.add(Access::any(action));
                 return;
             }
@@ -280,10 +285,11 @@ impl Judge {
             false => Access::any(action),
         });
         if action == Capability::Write {
-            // A relative path is shown as one that may lead anywhere.
+            // Only a path that is known begins with `/` or `..`: whether that is outside can be decided.
             self.add(Access::outside(match target.literal() {
                 Some(_) => format!("$PWD/{shown}"),
-                None => shown,
+                None if shown.starts_with(['~', '$', '"']) => shown,
+                None => format!("\"{shown}\""),
             }));
         }
     }

@@ -89,6 +89,7 @@ const PROGRAMS: &[Program] = &[
         ..NOTHING
     },
     Program { names: &["npx", "bunx", "pnpx"], short: "c", ..NOTHING },
+    Program { names: &["gh", "hub", "glab"], long: &["upload-pack", "config"], ..NOTHING },
     Program {
         names: &["go"],
         begins: &[
@@ -100,6 +101,9 @@ const PROGRAMS: &[Program] = &[
             "--vettool",
             "-overlay",
             "--overlay",
+            // `go env -w` chooses compilers for later.
+            "-w",
+            "--w",
         ],
         ..NOTHING
     },
@@ -184,7 +188,29 @@ pub(super) fn effects(name: &str, words: &[Word]) -> Vec<Effect> {
             });
         }
     }
+    if configures(name, words) {
+        effects.push(Effect::Unclear("it changes what the program runs later"));
+    }
     effects
+}
+
+/// Whether a program is told to change its own settings, which may name programs: `npm config set script-shell ./x`.
+fn configures(name: &str, words: &[Word]) -> bool {
+    const WITH_SETTINGS: [&str; 11] =
+        ["npm", "pnpm", "yarn", "bun", "pip", "pip3", "bundle", "gh", "glab", "conda", "poetry"];
+    let text = |place: usize| words.get(place).map(|word| word.literal().unwrap_or_default());
+    let is_shown = |verb: Option<String>| {
+        matches!(verb.as_deref(), None | Some("get" | "list" | "ls" | "--list" | "-h" | "--help" | "debug"))
+    };
+    // `cargo watch` runs texts.
+    let watches = name == "cargo" && text(1).as_deref() == Some("watch");
+    watches
+        || WITH_SETTINGS.contains(&name)
+            && match text(1).as_deref() {
+                Some("config" | "c" | "conf" | "alias") => !is_shown(text(2)),
+                Some("set") => true,
+                _ => false,
+            }
 }
 
 impl Program {

@@ -37,7 +37,10 @@ impl Places {
         let mut paths = self.of(name)?;
         let places: &[String] = self.0.as_deref().unwrap_or_default();
         let places = if name.starts_with('/') { &[] } else { places };
-        let written = places.iter().map(|place| format!("{place}/{name}"));
+        let written = places.iter().map(|place| match place.is_empty() {
+            true => name.to_owned(),
+            false => format!("{place}/{name}"),
+        });
         let written = written.chain(name.starts_with('/').then(|| name.to_owned()));
         let crosses = |path: &String| {
             let mut parts = path.split('/').filter(|part| !matches!(*part, "" | "."));

@@ -72,6 +72,14 @@ const OPAQUE: &[&str] = &[
     "zsh",
     "ksh",
     "fish",
+    "su-exec",
+    "mpirun",
+    "mpiexec",
+    "orterun",
+    "srun",
+    "foreman",
+    "honcho",
+    "dotenvx",
     "rbash",
     "csh",
     "tcsh",
@@ -267,7 +275,7 @@ pub(super) fn effects(name: &str, words: &[Word]) -> Option<Vec<Effect>> {
         "bash" => shell(words, Dialect::Bash),
         "sh" | "dash" | "ash" => shell(words, Dialect::Posix),
         // The loader of programs runs the one that it is given.
-        _ if name.starts_with("ld-linux") || name.starts_with("ld-musl") || name.starts_with("ld.so") => {
+        _ if ["ld-linux", "ld-musl", "ld.so", "qemu-"].iter().any(|loader| name.starts_with(loader)) => {
             vec![Effect::Own, UNREAD]
         }
         _ if OPAQUE.contains(&name) => vec![Effect::Own, UNREAD],
@@ -470,6 +478,18 @@ const RUNNERS: &[(&str, &str)] = &[
     ("doppler", "run"),
     ("xcrun", ""),
     ("rustup", "run"),
+    ("lerna", "exec"),
+    ("nx", "exec"),
+    ("pixi", "run"),
+    ("micromamba", "run"),
+    ("devbox", "run"),
+    ("opam", "exec"),
+    ("stack", "exec"),
+    ("cabal", "exec"),
+    ("mix", "cmd"),
+    ("fnm", "exec"),
+    ("volta", "run"),
+    ("npm", "explore"),
 ];
 
 /// `uv run pytest` is a command of its own, and runs `pytest`.
@@ -479,7 +499,8 @@ fn runner(name: &str, words: &[Word]) -> Option<Vec<Effect>> {
         .iter()
         .find(|(program, subcommand)| *program == name && (subcommand.is_empty() || *subcommand == second))?;
     let mut at = if subcommand.is_empty() { 1 } else { 2 };
-    if name == "rustup" {
+    // The toolchain, or the package, in which it runs.
+    if name == "rustup" || *subcommand == "explore" {
         at += 1;
     }
     if words.get(at).is_some_and(|word| word.literal().as_deref() == Some("--")) {
