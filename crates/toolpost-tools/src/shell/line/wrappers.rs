@@ -1,190 +1,13 @@
 //! Programs that run another: which of them need a right of their own, and what they run.
 
 use super::effect::{Effect, Options};
+use super::opaque::OPAQUE;
 use super::reader::Dialect;
+use super::runners;
 use super::variables::{is_name, may_be_given};
 use super::word::Word;
 
-/// Programs that run others in ways that are not read here.
-const OPAQUE: &[&str] = &[
-    "strace",
-    "ltrace",
-    "gdb",
-    "lldb",
-    "perf",
-    "valgrind",
-    "hyperfine",
-    "entr",
-    "chroot",
-    "unshare",
-    "nsenter",
-    "systemd-run",
-    "runuser",
-    "su",
-    "at",
-    "batch",
-    "crontab",
-    "expect",
-    "unbuffer",
-    "tmux",
-    "screen",
-    "busybox",
-    "toybox",
-    "proot",
-    "fakeroot",
-    "dbus-run-session",
-    "xvfb-run",
-    "pkexec",
-    "run-parts",
-    "start-stop-daemon",
-    "daemonize",
-    "rlwrap",
-    "numactl",
-    "taskset",
-    "chrt",
-    "prlimit",
-    "cpulimit",
-    "setarch",
-    "linux32",
-    "linux64",
-    "vi",
-    "vim",
-    "nvim",
-    "view",
-    "ex",
-    "vimdiff",
-    "emacs",
-    "ed",
-    "red",
-    "nano",
-    "pico",
-    "script",
-    "parallel",
-    "sg",
-    "newgrp",
-    "socat",
-    "bwrap",
-    "firejail",
-    "ssh-agent",
-    "sshpass",
-    "gosu",
-    "setpriv",
-    "zsh",
-    "ksh",
-    "fish",
-    "su-exec",
-    "mpirun",
-    "mpiexec",
-    "orterun",
-    "srun",
-    "foreman",
-    "honcho",
-    "dotenvx",
-    "rbash",
-    "csh",
-    "tcsh",
-    "mksh",
-    "yash",
-    "posh",
-    "pwsh",
-    "elvish",
-    "xonsh",
-    "osh",
-    "coreutils",
-    "choom",
-    "catchsegv",
-    "dtach",
-    "abduco",
-    "eatmydata",
-    "faketime",
-    "fakechroot",
-    "tini",
-    "dumb-init",
-    "catatonit",
-    "gdbserver",
-    "i386",
-    "x86_64",
-    "uname26",
-    "mosh",
-    "nsjail",
-    "cgexec",
-    "systemd-inhibit",
-    "systemd-cat",
-    "systemd-nspawn",
-    "machinectl",
-    "run0",
-    "sem",
-    "softlimit",
-    "chpst",
-    "setuidgid",
-    "envdir",
-    "daemon",
-    "logsave",
-    "multitime",
-    "rr",
-    "uftrace",
-    "sysdig",
-    "bpftrace",
-    "tsocks",
-    "torsocks",
-    "proxychains",
-    "proxychains4",
-    "caffeinate",
-    "xterm",
-    "zellij",
-    "direnv",
-    "chronic",
-    "ifne",
-    "pee",
-    "mispipe",
-    "zrun",
-    "nodemon",
-    "concurrently",
-    "cross-env",
-    "cross-env-shell",
-    "dotenv",
-    "nix",
-    "nix-shell",
-    "xdg-open",
-    "xdotool",
-    "gvim",
-    "rvim",
-    "rview",
-    "vimtutor",
-    "ssh-copy-id",
-    "slogin",
-    "rsh",
-    "stunnel",
-    "tcpserver",
-    "inetd",
-    "cron",
-    "anacron",
-    "watchexec",
-    "reflex",
-    "pidproxy",
-    "flatpak",
-    "distrobox",
-    "toolbox",
-    "trickle",
-    "memusage",
-    "mtrace",
-    "scalene",
-    "py-spy",
-    "austin",
-    "bear",
-    "scan-build",
-    "intercept-build",
-    "ccache",
-    "distcc",
-    "sccache",
-    "gksu",
-    "kdesu",
-    "capsh",
-    "nu",
-    "open",
-];
-
-const UNREAD: Effect = Effect::Unclear("a program runs another with options that are not read");
+pub(super) const UNREAD: Effect = Effect::Unclear("a program runs another with options that are not read");
 
 /// What a wrapper does; none if it is none.
 pub(super) fn effects(name: &str, words: &[Word]) -> Option<Vec<Effect>> {
@@ -279,7 +102,7 @@ pub(super) fn effects(name: &str, words: &[Word]) -> Option<Vec<Effect>> {
             vec![Effect::Own, UNREAD]
         }
         _ if OPAQUE.contains(&name) => vec![Effect::Own, UNREAD],
-        _ => return runner(name, words),
+        _ => return runners::effects(name, words),
     };
     Some(effects)
 }
@@ -451,66 +274,4 @@ pub(super) fn is_descriptor(path: &str) -> bool {
     let parts = || path.split('/').filter(|part| !part.is_empty());
     path.starts_with('/') && matches!(parts().next(), Some("dev" | "proc"))
         || parts().any(|part| part == "..") && parts().any(|part| matches!(part, "dev" | "proc"))
-}
-
-/// Programs that run what follows a subcommand, with a right of their own. Options before that are not read.
-const RUNNERS: &[(&str, &str)] = &[
-    ("uv", "run"),
-    ("poetry", "run"),
-    ("pipenv", "run"),
-    ("pdm", "run"),
-    ("rye", "run"),
-    ("hatch", "run"),
-    ("conda", "run"),
-    ("mamba", "run"),
-    ("bundle", "exec"),
-    ("rbenv", "exec"),
-    ("pyenv", "exec"),
-    ("nodenv", "exec"),
-    ("asdf", "exec"),
-    ("pnpm", "exec"),
-    ("yarn", "exec"),
-    ("npm", "exec"),
-    ("npm", "x"),
-    ("mise", "exec"),
-    ("mise", "x"),
-    ("op", "run"),
-    ("doppler", "run"),
-    ("xcrun", ""),
-    ("rustup", "run"),
-    ("lerna", "exec"),
-    ("nx", "exec"),
-    ("pixi", "run"),
-    ("micromamba", "run"),
-    ("devbox", "run"),
-    ("opam", "exec"),
-    ("stack", "exec"),
-    ("cabal", "exec"),
-    ("mix", "cmd"),
-    ("fnm", "exec"),
-    ("volta", "run"),
-    ("npm", "explore"),
-];
-
-/// `uv run pytest` is a command of its own, and runs `pytest`.
-fn runner(name: &str, words: &[Word]) -> Option<Vec<Effect>> {
-    let second = words.get(1).and_then(Word::literal)?;
-    let (_, subcommand) = RUNNERS
-        .iter()
-        .find(|(program, subcommand)| *program == name && (subcommand.is_empty() || *subcommand == second))?;
-    let mut at = if subcommand.is_empty() { 1 } else { 2 };
-    // The toolchain, or the package, in which it runs.
-    if name == "rustup" || *subcommand == "explore" {
-        at += 1;
-    }
-    if words.get(at).is_some_and(|word| word.literal().as_deref() == Some("--")) {
-        at += 1;
-    }
-    Some(match words.get(at..) {
-        None | Some([]) => vec![Effect::Own],
-        Some([first, ..]) if first.beginning().starts_with('-') || first.literal().is_none() => {
-            vec![Effect::Own, UNREAD]
-        }
-        Some(inner) => vec![Effect::Own, Effect::Run(inner.to_vec())],
-    })
 }
