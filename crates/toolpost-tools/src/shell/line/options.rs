@@ -199,18 +199,20 @@ fn configures(name: &str, words: &[Word]) -> bool {
     const WITH_SETTINGS: [&str; 11] =
         ["npm", "pnpm", "yarn", "bun", "pip", "pip3", "bundle", "gh", "glab", "conda", "poetry"];
     let text = |place: usize| words.get(place).map(|word| word.literal().unwrap_or_default());
-    let is_shown = |verb: Option<String>| {
-        matches!(verb.as_deref(), None | Some("get" | "list" | "ls" | "--list" | "-h" | "--help" | "debug"))
+    // After an option, which may have a value, any word may be the subcommand.
+    let has_options = text(1).is_some_and(|first| first.starts_with(['-', '+']));
+    let has = |wanted: &[&str]| {
+        let count = if has_options { words.len() } else { 2 };
+        (1..count).filter_map(text).any(|text| wanted.contains(&text.as_str()))
     };
-    // `cargo watch` runs texts.
-    let watches = name == "cargo" && text(1).as_deref() == Some("watch");
-    watches
-        || WITH_SETTINGS.contains(&name)
-            && match text(1).as_deref() {
-                Some("config" | "c" | "conf" | "alias") => !is_shown(text(2)),
-                Some("set") => true,
-                _ => false,
-            }
+    let shows =
+        matches!(text(2).as_deref(), None | Some("get" | "list" | "ls" | "--list" | "--help" | "debug"));
+    match name {
+        // It runs texts.
+        "cargo" => has(&["watch"]),
+        _ if !WITH_SETTINGS.contains(&name) => false,
+        _ => has(&["set"]) || (has(&["config", "c", "conf", "alias"]) && (has_options || !shows)),
+    }
 }
 
 impl Program {

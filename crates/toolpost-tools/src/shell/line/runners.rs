@@ -14,12 +14,24 @@ const RUNNERS: &[(&str, &str)] = &[
     ("mise", "exec"), ("mise", "x"), ("op", "run"), ("doppler", "run"), ("xcrun", ""), ("rustup", "run"),
     ("lerna", "exec"), ("nx", "exec"), ("pixi", "run"), ("micromamba", "run"), ("devbox", "run"),
     ("opam", "exec"), ("stack", "exec"), ("cabal", "exec"), ("mix", "cmd"), ("fnm", "exec"), ("volta", "run"),
-    ("npm", "explore"),
+    ("npm", "explore"), ("corepack", ""),
 ];
 
 /// `uv run pytest` is a command of its own, and runs `pytest`.
 pub(super) fn effects(name: &str, words: &[Word]) -> Option<Vec<Effect>> {
     let second = words.get(1).and_then(Word::literal)?;
+    // An option may have a value, so any later word may be the subcommand.
+    if second.starts_with(['-', '+']) {
+        let is_runner = |word: &Word| {
+            let text = word.literal();
+            let is_one = |(program, subcommand): &(&str, &str)| {
+                *program == name
+                    && text.as_deref().is_none_or(|text| subcommand.is_empty() || text == *subcommand)
+            };
+            RUNNERS.iter().any(is_one)
+        };
+        return words[2..].iter().any(is_runner).then(|| vec![Effect::Own, UNREAD]);
+    }
     let (_, subcommand) = RUNNERS
         .iter()
         .find(|(program, subcommand)| *program == name && (subcommand.is_empty() || *subcommand == second))?;
