@@ -151,7 +151,11 @@ fn words(command: &str) -> Vec<Word> {
                     (true, true) => word.push_unknown(Piece::Anything),
                 }
             }
-            '$' | '*' | '?' | '[' | '~' => word.push_unknown(Piece::Anything),
+            '$' | '*' | '?' | '[' => word.push_unknown(Piece::Anything),
+            // Elsewhere, as in `HEAD~1`, it is a letter.
+            '~' if matches!(word.shown.last(), None | Some(Piece::Letter('=' | ':'))) => {
+                word.push_unknown(Piece::Anything);
+            }
             '{' if letters.peek() == Some(&'…') => word.push_unknown(Piece::Anything),
             '<' if letters.peek() == Some(&'(') => word.push_unknown(Piece::AnyWord),
             letter => word.push(letter, Some(letter)),
@@ -372,6 +376,7 @@ mod tests {
             ("cat *.env", "cat src/main.rs"),
             ("./run *", "./run.sh x"),
             ("a b", "a 'x b'"),
+            ("git reset *--hard*", "git reset HEAD~1"),
         ] {
             assert!(!could_match(pattern, command), "{pattern:?} {command:?}");
         }

@@ -65,6 +65,8 @@ fn each_command_is_an_access_in_canonical_text() {
         "git commit -m \"$(cat <<'EOF'\nit's (done)\nEOF\n)\"",
         &["exec `cat`", "exec `git commit -m \"$(…)\"`"],
     );
+    check("ls a=~/x", &["exec `ls a=~/x`"]);
+    check("ls 'a=~/x'", &["exec `ls a=~/x`"]);
     check("", &["exec anything"]);
 }
 

@@ -195,8 +195,16 @@ impl Reader<'_> {
 
     fn newline(&mut self) -> Read<()> {
         self.at += 1;
-        for document in std::mem::take(&mut self.documents) {
-            self.document(&document)?;
+        let documents = std::mem::take(&mut self.documents);
+        for document in &documents {
+            self.document(document)?;
+        }
+        // Bash 5.2 loses what separates the commands that follow a here-document in a substitution.
+        if !documents.is_empty() && self.substitutions > 0 {
+            let rest = self.rest().trim_start_matches([' ', '\t', '\n']);
+            if !rest.starts_with(')') {
+                return Err(Unclear("commands follow a here-document in a substitution"));
+            }
         }
         Ok(())
     }
@@ -263,7 +271,8 @@ impl Reader<'_> {
                     braces -= 1;
                     push_bare(&mut word, "}");
                 }
-                b'~' if word.parts.is_empty() => {
+                // Bash also expands it in arguments that look like assignments.
+                b'~' if word.parts.is_empty() || matches!(self.text.as_bytes()[self.at - 1], b'=' | b':') => {
                     let name = |letter: char| !letter.is_ascii_alphanumeric() && !"~_-+.".contains(letter);
                     let length = self.rest().find(name).unwrap_or(self.end - self.at);
                     self.at += length;

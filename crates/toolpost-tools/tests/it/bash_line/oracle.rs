@@ -111,3 +111,27 @@ fn guarantee_40_real_command_lines_can_be_told() {
     assert!(corpus.len() >= 300, "{}", corpus.len());
     assert!(share < 100, "{} of {}:\n{}", unclear.len(), corpus.len(), shown.join("\n"));
 }
+
+/// Lines that were once understood otherwise than bash does.
+#[test]
+fn lines_that_were_misread_are_not() {
+    let lines = [
+        "ls a=~/x' b'",
+        "ls a:~/x --b=~ c=d:~/e",
+        "ls a 2>&-1 | cat",
+        "ls 2>&1- b",
+        "ls \"$(cat <<'EOF'\nx\nEOF\n(ls; cat) > out)\"",
+        "ls \"$(cat <<'EOF'\nx\nEOF\nbash -lc 'ls; cat'; echo a)\"",
+        "ls $(cat <<EOF\nx\nEOF\nls; cat)",
+        "ls | time cat x",
+        "sh -c 'time ls'",
+        "echo a | xargs",
+        "find . ''{},-exec,evil,x,\\;}",
+        "echo -exec evil x ';' | xargs -I X -n 20 find . -maxdepth 0",
+    ];
+    let lines: Vec<String> =
+        lines.into_iter().filter(|line| told(line).is_some()).map(str::to_owned).collect();
+    let wrong = disagreements(&lines, &recorder::run(&lines));
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(lines.len() >= 5, "{lines:?}");
+}

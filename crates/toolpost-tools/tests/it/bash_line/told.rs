@@ -41,6 +41,7 @@ fn parts(text: &str) -> Vec<Part> {
         let mut known = true;
         while let Some(letter) = letters.next_if(|letter| *letter != ' ') {
             let is_alone = word.is_empty() && matches!(letters.peek(), None | Some(' '));
+            let may_be_home = word.is_empty() || word.ends_with(['=', ':']);
             let mut add = |more: char| {
                 if known {
                     word.push(more);
@@ -80,6 +81,7 @@ fn parts(text: &str) -> Vec<Part> {
                     is_many |= inside.contains('@');
                     kind = Part::One;
                 }
+                '~' if !may_be_home => add(letter),
                 '$' | '*' | '?' | '~' | '<' => (known, is_many) = (false, true),
                 '[' if !is_alone => {
                     (known, is_many) = (false, true);
