@@ -24,6 +24,18 @@ impl Access {
         Access { action: Capability::Exec, resource: Resource::Command(line.into()) }
     }
 
+    /// A command would be run that needs no right of its own, such as a built-in of a shell or a program that runs
+    /// another: only rules that deny or ask speak of it.
+    pub fn mention(line: impl Into<String>) -> Access {
+        Access { action: Capability::Trace, resource: Resource::Command(line.into()) }
+    }
+
+    /// A command would write to a place outside the workspace, which the right to write does not cover, nor a rule
+    /// about commands; the right to run any command does.
+    pub fn outside(path: impl Into<String>) -> Access {
+        Access { action: Capability::Exec, resource: Resource::Path(path.into()) }
+    }
+
     /// A host would be reached.
     pub fn host(host: impl Into<String>) -> Access {
         Access { action: Capability::Network, resource: Resource::Host(host.into()) }

@@ -7,7 +7,7 @@ mod builtin;
 mod offer;
 mod read;
 
-pub(crate) use builtin::{argument_spellings, resolving, tool_names};
+pub(crate) use builtin::{argument_spellings, meaning, resolving, tool_names};
 
 use crate::alias::Alias;
 use crate::nearest::nearest;

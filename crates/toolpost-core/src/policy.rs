@@ -25,6 +25,7 @@ mod folded;
 pub mod import;
 mod judge;
 mod pattern;
+mod possible;
 mod print;
 mod profile;
 mod protected;

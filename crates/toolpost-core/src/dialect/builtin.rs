@@ -3,7 +3,7 @@
 use super::{Dialect, read};
 use crate::alias::Alias;
 use crate::policy::{Errors, Source};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, LazyLock};
 
 const OURS: (&str, &str) = ("dialects/toolpost.toml", include_str!("../../dialects/toolpost.toml"));
@@ -61,6 +61,20 @@ pub(crate) fn resolving(name: &str) -> impl Iterator<Item = &'static Arc<Alias>>
         BUILTIN.dialects[1..].iter().filter_map(move |dialect| dialect.resolve(name)).chain(further)
     });
     CANONICAL.resolve(name).into_iter().chain(others)
+}
+
+/// The tool that a name of another dialect means, in the order in which calls resolve. Rules ask for each access, so it
+/// is one lookup, and our own names do not load the other tables.
+pub(crate) fn meaning(name: &str) -> Option<&'static str> {
+    static MEANINGS: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(|| {
+        let dialects = BUILTIN.dialects.iter().flat_map(|dialect| dialect.names());
+        let names = dialects.chain(&BUILTIN.further).map(|alias| alias.name.as_str());
+        names.filter_map(|name| Some((name, resolving(name).next()?.tool.as_str()))).collect()
+    });
+    match CANONICAL.resolve(name) {
+        Some(alias) => Some(alias.tool.as_str()),
+        None => MEANINGS.get(name).copied(),
+    }
 }
 
 /// All names under which a tool can be called beside its own, in order.

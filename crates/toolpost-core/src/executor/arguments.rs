@@ -89,8 +89,26 @@ pub(super) fn accesses(
         .unwrap_or_else(|payload| {
             Err(super::run::crashed(entry.name(), &super::payload_message(&*payload)))
         })?;
+    // What a command writes is outside only where it is in no root. What is computed begins with one of these signs.
+    accesses.retain(|access| match &access.resource {
+        Resource::Path(path) if access.action == Capability::Exec && !path.starts_with(['~', '$', '"']) => {
+            ctx.host_workspace().name(&WorkspacePath::new(path.as_str())).is_err()
+        }
+        _ => true,
+    });
+    // A program of the workspace has one name too; rules that deny also see it as it was written.
+    let mut written = Vec::new();
+    for access in &mut accesses {
+        if let Resource::Command(command) = &mut access.resource
+            && let Some(named) = named_from_root(ctx, command)
+        {
+            written.push(Access::mention(std::mem::replace(command, named)));
+        }
+    }
+    accesses.append(&mut written);
     for access in &mut accesses {
         if let Resource::Path(path) = &mut access.resource
+            && access.action != Capability::Exec
             && !path.starts_with(HANDLE_PREFIX)
         {
             match ctx.host_workspace().name(&WorkspacePath::new(path.as_str())) {
@@ -102,4 +120,14 @@ pub(super) fn accesses(
         }
     }
     Ok(accesses)
+}
+
+/// The command with its program named from the workspace root, if that lies there and is given by an absolute path.
+fn named_from_root(ctx: &Context, command: &str) -> Option<String> {
+    let (program, rest) = command.split_at(command.find(' ').unwrap_or(command.len()));
+    if !program.starts_with('/') || program.contains(['\'', '"', '$', '\\']) {
+        return None;
+    }
+    let name = ctx.host_workspace().name(&WorkspacePath::new(program)).ok()?;
+    (!name.is_empty() && !name.starts_with('/')).then(|| format!("./{name}{rest}"))
 }

@@ -2,13 +2,15 @@
 
 use super::wildcard::{has_wildcard, name_matches};
 use crate::capability::Capability;
+use crate::dialect;
 use std::fmt;
 
 /// What a rule is about.
 ///
 /// `read`, `trace`, `write`, `exec` (or `execute`) and `network` are capabilities: every tool that would do that is
 /// meant. Any other word is the name of a tool, with `*` and `?` as wildcards; `=read` and `=write` mean the tools of
-/// that name alone. The tool `mcp__server__tool` is also found under `mcp_server_tool`, `server_tool` and
+/// that name alone. A name of a tool in any dialect means the tool: `Bash` and `run_shell_command` are `bash`, `Read` is
+/// the tool `read`. The tool `mcp__server__tool` is also found under `mcp_server_tool`, `server_tool` and
 /// `server/tool`, the spellings of other hosts; `mcp__server` means all tools of that server.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Action {
@@ -100,11 +102,19 @@ impl fmt::Display for Action {
     }
 }
 
+/// The tool that this name means in some dialect; none for names of no dialect, and for patterns.
+pub(super) fn meaning(name: &str) -> Option<&'static str> {
+    dialect::meaning(name)
+}
+
 fn tool_matches(pattern: &str, tool: &str) -> bool {
     if !has_wildcard(pattern) && pattern == tool {
         return true;
     }
     if has_wildcard(pattern) && name_matches(pattern, tool) {
+        return true;
+    }
+    if meaning(pattern) == Some(tool) {
         return true;
     }
     let Some((server, name)) = tool.strip_prefix("mcp__").and_then(|rest| rest.split_once("__")) else {
@@ -135,6 +145,15 @@ mod tests {
             ("=read", "grep", Some(Capability::Read), false),
             ("bash", "bash", exec, true),
             ("bash*", "bash_output", exec, true),
+            ("Bash", "bash", exec, true),
+            ("run_shell_command", "bash", exec, true),
+            ("exec_command", "bash", exec, true),
+            ("shell", "bash", exec, true),
+            ("shell", "shell", exec, true),
+            ("Bash", "bash_output", exec, false),
+            ("Read", "read", Some(Capability::Read), true),
+            ("Read", "grep", Some(Capability::Read), false),
+            ("Write", "edit", Some(Capability::Write), false),
             ("mcp__gh__*", "mcp__gh__list", exec, true),
             ("mcp_gh_*", "mcp__gh__list", exec, true),
             ("gh_*", "mcp__gh__list", exec, true),

@@ -88,6 +88,9 @@ pub(super) fn sentence(tool: &str, access: Option<&Access>, effect: Effect, caus
     let would = Would(tool, access);
     match cause {
         Cause::Granted => match access {
+            Some(Access { action: crate::Capability::Trace, resource: Resource::Command(_) }) => {
+                format!("{would}, which needs no right of its own")
+            }
             Some(access) => format!("{would}, and {} is granted", access.action),
             None => format!("{would}, and no rule speaks of it"),
         },
@@ -158,6 +161,8 @@ impl fmt::Display for Would<'_> {
         let Some(access) = access else { return write!(f, "`{tool}` touches nothing") };
         let verb = match (&access.resource, access.action) {
             (Resource::Command(_), _) => "run",
+            // The right to write is one to write in the workspace.
+            (Resource::Path(_), crate::Capability::Exec) => "let a command write outside the workspace, to",
             (Resource::Host(_), _) => "reach",
             (_, crate::Capability::Read) => "read",
             (_, crate::Capability::Write) => "write",

@@ -9,6 +9,7 @@
 //! An allow rule is itself a grant for what it matches; an ask rule is not. Where the capability is absent, an ask
 //! alone stays a denial: otherwise a workspace's own file, or the protected list, could widen by asking.
 
+use super::cover::covers;
 use super::effect::Effect;
 use super::protected;
 use super::rule::{Rule, Target};
@@ -56,7 +57,19 @@ impl Part {
     /// The first rule of a layer that matches.
     pub(super) fn first_match(&self, layer: usize, target: &Target<'_>) -> Option<&Rule> {
         let built_in = if layer + 1 == self.layers.len() { protected::first_match(target) } else { None };
-        built_in.or_else(|| self.layers[layer].iter().find(|rule| rule.matches(target)))
+        let own = &self.layers[layer];
+        built_in.or_else(|| {
+            let first = own.iter().position(|rule| rule.matches(target))?;
+            // Of what could be anything, a later rule may deny a part that no earlier rule takes.
+            let denies = |place: &usize| {
+                let rule = &own[*place];
+                rule.effect() == Effect::Deny
+                    && rule.matches(target)
+                    && !own[..*place].iter().any(|earlier| covers(earlier, rule))
+            };
+            let denying = target.is_anything().then(|| (first..own.len()).find(denies)).flatten();
+            own.get(denying.unwrap_or(first))
+        })
     }
 
     /// The verdict on one access.
@@ -94,6 +107,7 @@ impl Part {
 
     fn by_capability(&self, target: &Target<'_>) -> Verdict<'static> {
         match target.action() {
+            _ if target.is_mentioned() => Verdict { effect: Effect::Allow, cause: Cause::Granted },
             Some(action) if self.granted.has(action) => {
                 Verdict { effect: Effect::Allow, cause: Cause::Granted }
             }

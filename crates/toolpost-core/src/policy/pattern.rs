@@ -15,12 +15,14 @@
 //!
 //! **Commands** and **hosts**: `*` is anything, `/` and blanks included, and `?` is one character. A blank stands for
 //! one or more between words, not in quotes, and a pattern ending in ` *` also matches the command without arguments.
-//! A command of several lines is allowed by `*` alone. Hosts ignore case.
+//! A command of several lines is allowed by `*` alone. A program in the workspace may be written with `./` or without.
+//! Rules that deny or ask also match other spellings of a command; see `possible.rs`. Hosts ignore case.
 //!
 //! Nothing here looks at a disk: a link is judged again by its resolved path when it is opened.
 
 use super::commands::FilePattern;
 use super::folded;
+use super::possible;
 use super::wildcard;
 use globset::{Glob, GlobBuilder, GlobMatcher};
 use std::borrow::Cow;
@@ -137,6 +139,18 @@ impl Pattern {
             Kind::Everything => true,
             Kind::Protected(_) => false,
             Kind::Chosen(_) => wildcard::command_matches(&self.text, command),
+        }
+    }
+
+    /// Whether it matches some spelling of the command, or some value of what is computed in it: for rules that deny
+    /// or ask.
+    pub(super) fn could_match_command(&self, command: &str) -> bool {
+        match self.kind {
+            Kind::Everything => true,
+            Kind::Protected(_) => false,
+            Kind::Chosen(_) => {
+                wildcard::command_matches(&self.text, command) || possible::could_match(&self.text, command)
+            }
         }
     }
 

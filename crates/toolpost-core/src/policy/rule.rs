@@ -1,6 +1,6 @@
 //! One rule: an effect on the accesses that its action and resource match.
 
-use super::action::Action;
+use super::action::{Action, meaning};
 use super::effect::{Effect, Layer, Origin};
 use super::pattern::{Pattern, exact_path};
 use super::wildcard;
@@ -157,17 +157,28 @@ impl Rule {
     /// to the workspace, which judges each file by its path when it is opened; otherwise one rule about one file would
     /// stop every tool that cannot name its files beforehand.
     pub(super) fn matches(&self, target: &Target<'_>) -> bool {
-        if !self.action().matches(target.tool, target.action) {
+        // What needs no right can still be denied.
+        let action = match target.is_mentioned() && self.effect() != Effect::Allow {
+            true => Some(Capability::Exec),
+            false => target.action,
+        };
+        if !self.action().matches(target.tool, action) {
             return false;
         }
         let resource = self.resource();
         match &target.resource {
-            Aim::Path(path) => resource.matches_normal_path(path),
-            // One command has one line; whatever handed in more did not read it, so no part of it is allowed.
-            Aim::Command(command) => {
-                let is_read = self.effect() != Effect::Allow || !command.contains(['\n', '\r']);
-                resource.is_everything() || (is_read && resource.matches_command(command))
+            // A rule about commands says nothing about files that they write, wherever it could be read as a path.
+            Aim::Path(path) if target.action == Some(Capability::Exec) => {
+                let is_outside = resource.as_str().starts_with("//") || resource.as_str().starts_with('~');
+                resource.is_everything() || (is_outside && resource.matches_normal_path(path))
             }
+            Aim::Path(path) => resource.matches_normal_path(path),
+            Aim::Command(_) if resource.is_everything() => true,
+            // One command has one line; whatever handed in more did not read it, so no part of it is allowed.
+            Aim::Command(command) if self.effect() == Effect::Allow => {
+                !command.contains(['\n', '\r']) && resource.matches_command(command)
+            }
+            Aim::Command(command) => resource.could_match_command(command),
             Aim::Host(host) => resource.matches_host(host),
             Aim::Anything if resource.is_everything() => true,
             Aim::Anything if self.effect() == Effect::Allow || self.is_protected() => false,
@@ -204,7 +215,7 @@ pub(super) fn kinds(action: &Action) -> Kinds {
         Action::Capability(Capability::Exec) => COMMAND,
         Action::Capability(Capability::Network) => HOST,
         Action::Capability(_) => PATH,
-        Action::Tool(name) => match name.as_str() {
+        Action::Tool(name) => match meaning(name).unwrap_or(name) {
             "bash" | "bash_output" | "bash_kill" => COMMAND,
             "webfetch" | "websearch" => HOST,
             "read" | "write" | "edit" | "apply_patch" | "delete" | "list" | "glob" | "grep" => PATH,
@@ -248,6 +259,17 @@ impl<'a> Target<'a> {
     /// What would be done; none for a call that touches nothing.
     pub(super) fn action(&self) -> Option<Capability> {
         self.action
+    }
+
+    /// Whether it is a command that needs no right, such as a built-in of a shell: only rules that deny or ask are held
+    /// against it.
+    pub(super) fn is_mentioned(&self) -> bool {
+        self.action == Some(Capability::Trace) && matches!(self.resource, Aim::Command(_))
+    }
+
+    /// Whether it could be anything.
+    pub(super) fn is_anything(&self) -> bool {
+        matches!(self.resource, Aim::Anything)
     }
 
     /// The path, made normal, if it is about one.

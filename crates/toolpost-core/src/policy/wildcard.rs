@@ -7,8 +7,20 @@ const QUOTED_BLANK: char = '\u{E0A0}';
 
 /// Whether the pattern matches the whole command line. A blank of the pattern stands for one blank or several between
 /// words, never for one in quotes, and a pattern that ends in ` *` also matches the command without arguments.
+///
+/// A program of the workspace may be written with `./` or without: `./scripts/test` and `scripts/test` are the same.
 pub(super) fn command_matches(pattern: &str, command: &str) -> bool {
-    let command = Blanks::of_command(command.trim_matches([' ', '\t']));
+    let command = command.trim_matches([' ', '\t']);
+    let other = command.strip_prefix("./").filter(|rest| program_has_folder(rest));
+    text_matches(pattern, command) || other.is_some_and(|other| text_matches(pattern, other))
+}
+
+fn program_has_folder(command: &str) -> bool {
+    command.split(' ').next().is_some_and(|program| program.contains('/') && !program.starts_with(['/', '.']))
+}
+
+fn text_matches(pattern: &str, command: &str) -> bool {
+    let command = Blanks::of_command(command);
     matches(Blanks::of_pattern(pattern), command.clone())
         || pattern
             .strip_suffix(" *")
@@ -193,6 +205,10 @@ mod tests {
             ("git commit -m 'a b'", "git commit -m 'a b'", true),
             (r"echo 'it'\\''s a *'", r"echo 'it'\''s a *'", true),
             ("git commit *", "git commit -m 'a b'", true),
+            ("./scripts/test *", "./scripts/test x", true),
+            ("scripts/test *", "./scripts/test x", true),
+            ("run *", "./run x", false),
+            ("etc/x *", ".//etc/x", false),
             ("", "", true),
             ("", "x", false),
         ] {

@@ -133,7 +133,7 @@ impl Tool for Bash {
 
     fn accesses(&self, args: &Args, _: Vec<Access>) -> Vec<Access> {
         let folder = args.workdir.as_ref().map_or("", WorkspacePath::as_str);
-        line::accesses(&args.command).into_iter().map(|access| below(folder, access)).collect()
+        line::accesses_in(folder, &args.command)
     }
 
     async fn call(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
@@ -169,8 +169,11 @@ impl Tool for Bash {
             Resource::Command(command) => {
                 line::proposal(command).into_iter().map(|rule| format!("bash: {rule}")).collect()
             }
-            // A line that cannot be read is no ground for allowing every line.
+            // A line that cannot be read is no ground for allowing every line, nor a place that is computed.
             Resource::Any => Vec::new(),
+            Resource::Path(path) if access.action == Capability::Exec && !path.starts_with(['/', '~']) => {
+                Vec::new()
+            }
             Resource::Path(_) | Resource::Host(_) => usual,
         }
     }
@@ -195,16 +198,6 @@ impl Bash {
             false => "no network",
         };
         format!("strict: {files}; {network}")
-    }
-}
-
-/// Files of a redirection are named from the folder that the command runs in.
-fn below(folder: &str, access: Access) -> Access {
-    match access.resource {
-        Resource::Path(path) if !folder.is_empty() && !path.starts_with(['/', '~']) => {
-            Access::path(access.action, format!("{folder}/{path}"))
-        }
-        resource => Access { action: access.action, resource },
     }
 }
 

@@ -6,17 +6,22 @@
 //! and depth are bounded for whatever text.
 //!
 //! The text of an access is canonical: one blank between words, quotes only where a word needs them. So a rule cannot be
-//! met by a crafted word. Names of programs are taken as they are: a program found in the path is what its name says.
+//! met by a crafted word. Names of programs are taken as they are: a program found in the path is what its name says. One
+//! with a folder is named from the workspace root, as `./folder/program`, or by its absolute path.
+//!
+//! Built-ins and programs that only run another need no right of their own; they are mentioned, for rules that deny.
 
 mod builtins;
 mod effect;
 mod git;
 mod judge;
+mod opaque;
 mod options;
 mod places;
 mod programs;
 mod proposal;
 mod reader;
+mod runners;
 mod second;
 mod variables;
 mod word;
@@ -24,7 +29,7 @@ mod wrappers;
 
 use judge::Judge;
 use reader::{Dialect, Unclear};
-use toolpost_core::{Access, Capability};
+use toolpost_core::{Access, Capability, Resource};
 
 /// The longest line that is read, in bytes.
 pub const LONGEST: usize = 100_000;
@@ -40,14 +45,20 @@ pub struct Reading {
     pub proposal: Vec<String>,
 }
 
-/// Reads a line, as bash would.
+/// Reads a line, as bash would in the workspace root.
 pub fn read(command: &str) -> Reading {
-    let mut judge = Judge::default();
+    read_in("", command)
+}
+
+/// Reads a line, as bash would in this folder, which is named from the workspace root.
+pub fn read_in(folder: &str, command: &str) -> Reading {
+    let mut judge = Judge::in_folder(folder);
     let result = match command.len() > LONGEST {
         true => Err(Unclear("it is too long")),
         false => judge.text(command, Dialect::Bash, 0),
     };
-    let is_exec = |access: &Access| access.action == Capability::Exec;
+    let is_exec =
+        |access: &Access| access.action == Capability::Exec && !matches!(access.resource, Resource::Path(_));
     if result.is_ok() && !judge.accesses.iter().any(is_exec) {
         // A line of built-ins alone is still a line that a shell runs.
         match judge.harmless.take() {
@@ -59,6 +70,7 @@ pub fn read(command: &str) -> Reading {
         }
     }
     let mut accesses = judge.accesses;
+    accesses.extend(judge.mentions.into_iter().map(Access::mention));
     let unclear = result.err().map(|Unclear(reason)| reason);
     if unclear.is_some() {
         // The rest was not looked at, so it may write and reach anything as well.
@@ -78,6 +90,11 @@ pub fn read(command: &str) -> Reading {
 /// What a line would do: one access for each command and each file of a redirection.
 pub fn accesses(command: &str) -> Vec<Access> {
     read(command).accesses
+}
+
+/// The same for a line that runs in this folder.
+pub fn accesses_in(folder: &str, command: &str) -> Vec<Access> {
+    read_in(folder, command).accesses
 }
 
 /// The rules, without their action, that "always allow" would save for a line: program and subcommand where that is

@@ -1,9 +1,14 @@
 //! Command lines are judged by every command in them: those that try to pass a rule, and those that people type.
 
 mod attacks;
+mod families;
 mod harmless;
+mod lines;
 mod nesting;
 mod oracle;
+mod recorder;
+mod runners;
+mod told;
 
 use std::time::Duration;
 use toolpost_core::policy::{Effect, Layer, Origin, Policy, Profile, Request, Rule};
@@ -24,8 +29,15 @@ fn decide(policy: &Policy, line: &str) -> Effect {
     policy.decide(&Request { tool: "bash", accesses: &accesses }).effect()
 }
 
+/// What a line needs; what is only mentioned is left out.
 fn check(line: &str, expected: &[&str]) {
-    let shown: Vec<String> = line::accesses(line).iter().map(Access::to_string).collect();
+    check_in("", line, expected);
+}
+
+fn check_in(folder: &str, line: &str, expected: &[&str]) {
+    let accesses = line::accesses_in(folder, line);
+    let needed = accesses.iter().filter(|access| access.action != Capability::Trace);
+    let shown: Vec<String> = needed.map(Access::to_string).collect();
     assert_eq!(shown, expected, "{line:?} {:?}", line::read(line).unclear);
 }
 
@@ -53,7 +65,41 @@ fn each_command_is_an_access_in_canonical_text() {
         "git commit -m \"$(cat <<'EOF'\nit's (done)\nEOF\n)\"",
         &["exec `cat`", "exec `git commit -m \"$(…)\"`"],
     );
+    check("ls a=~/x", &["exec `ls a=~/x`"]);
+    check("ls 'a=~/x'", &["exec `ls a=~/x`"]);
     check("", &["exec anything"]);
+}
+
+#[test]
+fn what_needs_no_right_is_mentioned() {
+    for (line, expected) in [
+        ("cd src && ls", vec!["cd src"]),
+        ("sh -c 'git log; ls'", vec!["sh -c 'git log; ls'"]),
+        ("timeout 5 nice git log", vec!["nice git log", "timeout 5 nice git log"]),
+        ("ls | xargs wc", vec!["xargs wc"]),
+        ("eval 'ls'", vec!["eval ls"]),
+        ("sudo ls", vec![]),
+    ] {
+        let accesses = line::accesses(line);
+        let mentions = accesses.iter().filter(|access| access.action == Capability::Trace);
+        let shown: Vec<String> = mentions.map(|access| access.resource.to_string()).collect();
+        let expected: Vec<String> = expected.iter().map(|text| format!("`{text}`")).collect();
+        assert_eq!(shown, expected, "{line}");
+    }
+}
+
+#[test]
+fn a_program_is_named_by_where_it_lies() {
+    check_in("evil", "./run x", &["exec `./evil/run x`"]);
+    check_in("a/../evil", "./run x", &["exec `./evil/run x`"]);
+    check_in("sub", "../run x", &["exec `./run x`", "exec `./sub/../run x`"]);
+    check("sub/../run x", &["exec `./run x`", "exec `./sub/../run x`"]);
+    check("cd evil && ./run x", &["exec `./run x`", "exec `./evil/run x`"]);
+    check("scripts/./test a", &["exec `./scripts/test a`"]);
+    check("/bin/../bin/touch x", &["exec `/bin/touch x`", "exec `/bin/../bin/touch x`", "exec `touch x`"]);
+    check("cd /usr/bin && ./touch x", &["exec `./touch x`", "exec `/usr/bin/touch x`", "exec `touch x`"]);
+    check("../run", &["exec `../run`"]);
+    check("git -C sub push", &["exec `git -C sub push`", "exec `git push`"]);
 }
 
 #[test]
@@ -62,9 +108,21 @@ fn redirections_are_files_and_hosts() {
     check("ls > /dev/null 2>/dev/null", &["exec `ls`"]);
     check("cat < in.txt >> /tmp/x", &["read `in.txt`", "write `/tmp/x`", "exec `cat`"]);
     check("cd sub && ls > out", &["write `out`", "write `sub/out`", "exec `ls`"]);
-    check("cd a && cd b && ls > out", &["write anything", "exec `ls`"]);
-    check("cd \"$x\"; ls > out", &["write anything", "exec `ls`"]);
-    check("ls > \"$x\"", &["write anything", "network anything", "exec `ls`"]);
+    check("cd a && cd b && ls > out", &["write anything", "exec `$PWD/out`", "exec `ls`"]);
+    check("cd \"$x\"; ls > out", &["write anything", "exec `$PWD/out`", "exec `ls`"]);
+    check("ls > \"$x\"", &["network anything", "write anything", "exec `\"$x\"`", "exec `ls`"]);
+    check("ls > ~/.bash_profile", &["write `~/.bash_profile`", "exec `~/.bash_profile`", "exec `ls`"]);
+    check("ls > /etc/x", &["exec `/etc/x`", "write `/etc/x`", "exec `ls`"]);
+    check("ls > ../x", &["exec `../x`", "write `../x`", "exec `ls`"]);
+    check_in("sub", "ls > ../x", &["write `x`", "exec `ls`"]);
+    check(
+        "ls | tee ~/x out",
+        &["exec `ls`", "exec `tee ~/x out`", "write `~/x`", "exec `~/x`", "write `out`"],
+    );
+    check("ls > /tmp/.profile", &["exec `/tmp/.profile`", "write `/tmp/.profile`", "exec `ls`"]);
+    check("cd ~; ls > .x*", &["write anything", "exec `\".x*\"`", "exec `ls`"]);
+    check("cd /home; ls > x*", &["write anything", "exec `\"x*\"`", "exec `ls`"]);
+    check("sed -i s/a/b/ src/*.rs", &["exec `sed -i s/a/b/ src/*.rs`", "write anything"]);
     check("cat < /dev/tcp/example.com/80", &["network `example.com`", "exec `cat`"]);
     check("git log --output=x", &["exec `git log --output=x`", "write `x`"]);
     check("sed -i s/a/b/ src/a.rs", &["exec `sed -i s/a/b/ src/a.rs`", "write `src/a.rs`"]);
@@ -84,6 +142,10 @@ fn proposals_are_narrow() {
         ("sudo ls", vec!["sudo ls", "ls *"]),
         ("git push origin main", vec!["git push origin main"]),
         ("bash x.sh", vec!["bash x.sh"]),
+        ("python3 x.py", vec!["python3 x.py"]),
+        ("python3 - <<'E'\nx\nE", vec![]),
+        ("echo x | node", vec![]),
+        ("git -C sub log", vec!["git -C sub log", "git log *"]),
         ("eval \"$x\"", vec![]),
         ("node a.js 'x*'", vec![r"node a.js 'x\*'"]),
     ] {

@@ -3,6 +3,7 @@
 use super::effect::Effect;
 use super::variables::{is_name, may_be_given, may_be_set};
 use super::word::Word;
+use super::wrappers::is_descriptor;
 
 const EVALUATES: Effect = Effect::Unclear("a built-in command evaluates its arguments");
 
@@ -33,7 +34,7 @@ pub(super) fn effects(name: &str, words: &[Word]) -> Option<Vec<Effect>> {
         "set" => set(arguments),
         "eval" => literals(arguments).map_or(Some(EVALUATES), |text| Some(Effect::Script(text, None))),
         "trap" => trap(arguments),
-        "source" | "." => literals(arguments).map_or(Some(EVALUATES), |_| Some(Effect::Own)),
+        "source" | "." => source(arguments),
         "exec" | "builtin" => run(arguments),
         "command" => match arguments.first().and_then(Word::literal).as_deref() {
             Some("-v" | "-V") => None,
@@ -46,6 +47,15 @@ pub(super) fn effects(name: &str, words: &[Word]) -> Option<Vec<Effect>> {
         _ => return Option::None,
     };
     Some(effect.into_iter().collect())
+}
+
+/// A script is judged by its own name; what comes through a descriptor has none.
+fn source(arguments: &[Word]) -> Option<Effect> {
+    let is_file = |word: &Word| word.literal().is_some_and(|text| !is_descriptor(&text));
+    match arguments.first().is_some_and(is_file) && literals(arguments).is_some() {
+        true => Some(Effect::Own),
+        false => Some(EVALUATES),
+    }
 }
 
 fn run(words: &[Word]) -> Option<Effect> {

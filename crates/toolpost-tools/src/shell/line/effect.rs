@@ -12,13 +12,16 @@ pub(super) enum Effect {
     Run(Vec<Word>),
     /// A text is run by a shell; without a dialect, by the one that runs the command.
     Script(String, Option<Dialect>),
-    /// A file is written; none: some file.
-    Write(Option<String>),
+    /// A file is written.
+    Write(Word),
+    /// Files that the command finds by itself are changed or removed.
+    Change,
     /// It cannot be told what runs.
     Unclear(&'static str),
 }
 
 /// The options before the operands of a command, by a closed list.
+#[derive(Default)]
 pub(super) struct Options {
     /// Letters of options without a value.
     pub(super) flags: &'static str,
@@ -28,6 +31,8 @@ pub(super) struct Options {
     pub(super) long: &'static [&'static str],
     /// Long options with a value, after `=` or as the next word.
     pub(super) long_valued: &'static [&'static str],
+    /// Long options with a value after `=`, or none.
+    pub(super) long_optional: &'static [&'static str],
 }
 
 impl Options {
@@ -52,10 +57,15 @@ impl Options {
             };
             if let Some(long) = text.strip_prefix("--") {
                 match long.split_once('=') {
-                    Some((name, value)) if self.long_valued.contains(&name) => {
+                    Some((name, value))
+                        if self.long_valued.contains(&name) || self.long_optional.contains(&name) =>
+                    {
                         values.push((name.to_owned(), Word::literal_of(value)));
                     }
                     None if self.long_valued.contains(&long) => take(long)?,
+                    None if self.long_optional.contains(&long) => {
+                        values.push((long.to_owned(), Word::unknown()));
+                    }
                     None if self.long.contains(&long) => {}
                     _ => return None,
                 }

@@ -7,7 +7,7 @@ use super::word::Word;
 const RUNS: Effect = Effect::Unclear("git is told to run another program");
 
 /// Options of subcommands that run a program.
-const LONG: [&str; 9] = [
+const LONG: [&str; 14] = [
     "upload-pack",
     "receive-pack",
     "exec",
@@ -17,35 +17,46 @@ const LONG: [&str; 9] = [
     "config",
     "template",
     "config-env",
+    "sendmail-cmd",
+    "to-cmd",
+    "cc-cmd",
+    "tool",
+    "gpg-program",
 ];
 
 /// Subcommands with no option that runs a program, so that their arguments may be computed.
-const PLAIN: [&str; 20] = [
-    "add",
-    "commit",
-    "checkout",
-    "switch",
-    "status",
-    "branch",
-    "tag",
-    "stash",
-    "merge",
-    "rm",
-    "mv",
-    "restore",
-    "rev-parse",
-    "ls-files",
-    "cherry-pick",
-    "reset",
-    "rev-list",
-    "cat-file",
-    "merge-base",
-    "describe",
+#[rustfmt::skip]
+const PLAIN: &[&str] = &[
+    "add", "commit", "checkout", "switch", "status", "branch", "tag", "stash", "merge", "rm", "mv", "restore", "rev-parse",
+    "ls-files", "cherry-pick", "reset", "rev-list", "cat-file", "merge-base", "describe",
 ];
+
+/// Subcommands that run nothing but git's own programs, hooks and what the configuration names, whatever their
+/// arguments, apart from the options above. All others, and those that are not git's own, are not read.
+#[rustfmt::skip]
+const KNOWN: &[&str] = &[
+    "add", "am", "annotate", "apply", "archive", "backfill", "bisect", "blame", "branch", "bundle", "cat-file",
+    "check-attr", "check-ignore", "check-mailmap", "check-ref-format", "checkout", "checkout-index", "cherry",
+    "cherry-pick", "clean", "clone", "column", "commit", "commit-graph", "commit-tree", "config", "count-objects",
+    "describe", "diff", "diff-files", "diff-index", "diff-tree", "fast-export", "fetch", "fetch-pack", "fmt-merge-msg",
+    "for-each-ref", "format-patch", "fsck", "gc", "get-tar-commit-id", "grep", "hash-object", "help", "index-pack",
+    "init", "init-db", "interpret-trailers", "lfs", "log", "ls-files", "ls-remote", "ls-tree", "mailinfo", "mailsplit",
+    "merge", "merge-base", "merge-file", "merge-tree", "mktag", "mktree", "multi-pack-index", "mv", "name-rev", "notes",
+    "pack-objects", "pack-redundant", "pack-refs", "patch-id", "prune", "prune-packed", "pull", "push", "range-diff",
+    "read-tree", "rebase", "reflog", "remote", "repack", "replace", "replay", "request-pull", "rerere", "reset",
+    "restore", "rev-list", "rev-parse", "revert", "rm", "send-pack", "shortlog", "show", "show-branch", "show-index",
+    "show-ref", "sparse-checkout", "stage", "stash", "status", "stripspace", "submodule", "switch", "symbolic-ref", "tag",
+    "unpack-file", "unpack-objects", "update-index", "update-ref", "update-server-info", "var", "verify-commit",
+    "verify-pack", "verify-tag", "version", "whatchanged", "worktree", "write-tree",
+];
+
+/// Strategies of `merge -s` that are git's own; any other is a program of that name.
+const STRATEGIES: [&str; 6] = ["ort", "recursive", "resolve", "octopus", "ours", "subtree"];
 
 /// The words without options that change nothing, and what git does beside its subcommand.
 pub(super) fn effects(words: &[Word]) -> (Vec<Word>, Vec<Effect>) {
     let mut shown = vec![words[0].clone()];
+    let mut has_folder = false;
     let mut at = 1;
     let subcommand = loop {
         let Some(word) = words.get(at) else { return (shown, Vec::new()) };
@@ -56,7 +67,12 @@ pub(super) fn effects(words: &[Word]) -> (Vec<Word>, Vec<Effect>) {
         match text.as_str() {
             "--no-pager" | "-P" | "--no-optional-locks" | "--literal-pathspecs" => at += 1,
             "-C" => {
+                if !words.get(at + 1).is_some_and(Word::is_one) {
+                    shown.extend_from_slice(&words[at..]);
+                    return (shown, vec![Effect::Unclear("the subcommand is computed")]);
+                }
                 shown.extend(words[at..].iter().take(2).cloned());
+                has_folder = true;
                 at += 2;
             }
             "--version" | "-v" | "--help" | "-h" | "--exec-path" | "--html-path" => {
@@ -70,8 +86,13 @@ pub(super) fn effects(words: &[Word]) -> (Vec<Word>, Vec<Effect>) {
             _ => break text,
         }
     };
-    shown.extend_from_slice(&words[at..]);
     let mut effects = Vec::new();
+    if has_folder {
+        // In another folder it does the same as here, so rules about that are held against it too.
+        let here = std::iter::once(&words[0]).chain(&words[at..]);
+        effects.push(Effect::Run(here.cloned().collect()));
+    }
+    shown.extend_from_slice(&words[at..]);
     let arguments = &words[at + 1..];
     let mut before = String::new();
     for (place, word) in arguments.iter().enumerate() {
@@ -90,41 +111,129 @@ pub(super) fn effects(words: &[Word]) -> (Vec<Word>, Vec<Effect>) {
         effects.extend(of_argument(&subcommand, &text, arguments.get(place + 1)));
         before = text;
     }
-    let runs_its_arguments = match subcommand.as_str() {
-        "submodule" => arguments.iter().any(|word| word.literal().is_none_or(|text| text == "foreach")),
-        "bisect" => arguments.first().is_none_or(|word| word.literal().is_none_or(|text| text == "run")),
-        "filter-branch" | "difftool" | "mergetool" | "send-email" | "daemon" | "instaweb" | "web--browse"
-        | "credential" | "for-each-repo" | "remote-ext" | "upload-pack" | "receive-pack" | "shell"
-        | "gui" | "citool" | "maintenance" | "hook" | "p4" | "svn" | "cvsserver" | "fast-import" => true,
-        _ => false,
-    };
-    if runs_its_arguments {
+    if !KNOWN.contains(&subcommand.as_str()) || runs_its_arguments(&subcommand, arguments) {
         effects.push(RUNS);
+    }
+    if subcommand == "config" {
+        effects.extend(config(arguments));
     }
     (shown, effects)
 }
 
-fn of_argument(subcommand: &str, text: &str, next: Option<&Word>) -> Option<Effect> {
-    let is_message = subcommand == "commit";
-    if text.contains("::") && text.starts_with("ext") && !is_message {
+fn runs_its_arguments(subcommand: &str, arguments: &[Word]) -> bool {
+    let has = |wanted: &[&str]| {
+        arguments.iter().any(|word| word.literal().is_none_or(|text| wanted.contains(&text.as_str())))
+    };
+    match subcommand {
+        "submodule" => has(&["foreach"]),
+        "bisect" => has(&["run", "view", "visualize", "replay"]),
+        "help" => has(&["-w", "--web", "-i", "--info"]),
+        "lfs" => has(&["filter-process", "standalone-file", "custom", "merge-driver"]),
+        _ => false,
+    }
+}
+
+/// `git config` writes unless it is told to show.
+fn config(arguments: &[Word]) -> Option<Effect> {
+    const SHOWING: [&str; 13] = [
+        "--get",
+        "--get-all",
+        "--get-regexp",
+        "--get-urlmatch",
+        "--get-color",
+        "--get-colorbool",
+        "--list",
+        "-l",
+        "get",
+        "list",
+        "--show-origin",
+        "--show-scope",
+        "--name-only",
+    ];
+    const PLACES: [&str; 4] = ["--global", "--system", "--local", "--worktree"];
+    let texts: Option<Vec<String>> = arguments.iter().map(Word::literal).collect();
+    let Some(texts) = texts else { return Some(RUNS) };
+    if texts.iter().any(|text| matches!(text.as_str(), "-e" | "edit") || is_edit(text)) {
         return Some(RUNS);
     }
+    let shows = texts.iter().any(|text| SHOWING.contains(&text.as_str()));
+    let operands = texts.iter().filter(|text| !text.starts_with('-')).count();
+    let is_plain = |text: &String| !text.starts_with('-') || PLACES.contains(&text.as_str());
+    if shows || (operands == 1 && texts.iter().all(is_plain)) {
+        return None;
+    }
+    let is_here =
+        |text: &String| !text.starts_with('-') || matches!(text.as_str(), "--local" | "--add" | "--unset");
+    Some(Effect::Write(match texts.iter().all(is_here) {
+        true => Word::literal_of(".git/config"),
+        false => Word::unknown(),
+    }))
+}
+
+fn is_edit(text: &str) -> bool {
+    text.strip_prefix("--").is_some_and(|long| is_beginning_of(long, &["edit"]))
+}
+
+fn of_argument(subcommand: &str, text: &str, next: Option<&Word>) -> Option<Effect> {
+    // `helper::address` runs the program `git-remote-helper`.
+    let helper = text.split_once("::").map(|(helper, _)| helper.trim_start_matches("--repo="));
+    let is_helper =
+        |name: &str| !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric());
+    let talks = matches!(
+        subcommand,
+        "clone"
+            | "fetch"
+            | "pull"
+            | "push"
+            | "ls-remote"
+            | "remote"
+            | "submodule"
+            | "archive"
+            | "fetch-pack"
+            | "send-pack"
+            | "bundle"
+            | "lfs"
+    );
+    if talks && helper.is_some_and(is_helper) {
+        return Some(RUNS);
+    }
+    let is_strategy = |name: &str| STRATEGIES.contains(&name);
+    let merges = matches!(subcommand, "merge" | "pull" | "rebase" | "cherry-pick" | "revert");
     if let Some(long) = text.strip_prefix("--") {
         if is_beginning_of(long, &["output", "output-directory"]) {
-            let target = match long.split_once('=') {
-                Some((_, target)) => Some(target.to_owned()),
+            return Some(Effect::Write(match long.split_once('=') {
+                Some((_, target)) => Word::literal_of(target),
+                None => next.cloned().unwrap_or_else(Word::unknown),
+            }));
+        }
+        let is_chosen = merges
+            && long.split('=').next().is_some_and(|name| "strategy".starts_with(name))
+            && !"strategy-option".starts_with(long)
+            || long == "strategy";
+        if merges && (is_chosen || long.starts_with("strategy=")) {
+            let value = match long.split_once('=') {
+                Some((_, value)) => Some(value.to_owned()),
                 None => next.and_then(Word::literal),
             };
-            return Some(Effect::Write(target));
+            return (!value.is_some_and(|value| is_strategy(&value))).then_some(RUNS);
         }
         return is_beginning_of(long, &LONG).then_some(RUNS);
     }
     let letters = text.strip_prefix('-')?;
     let runs = match subcommand {
         "grep" => letters.contains('O'),
-        "rebase" => letters.contains('x'),
+        "rebase" if letters.contains('x') => true,
         "clone" => letters.contains(['u', 'c']),
-        "archive" | "format-patch" => return letters.contains('o').then_some(Effect::Write(None)),
+        "archive" | "format-patch" if letters == "o" => {
+            return Some(Effect::Write(next.cloned().unwrap_or_else(Word::unknown)));
+        }
+        "archive" | "format-patch" => {
+            return letters.contains('o').then(|| Effect::Write(Word::unknown()));
+        }
+        "merge" | "pull" | "rebase" if letters == "s" => {
+            !next.and_then(Word::literal).is_some_and(|value| is_strategy(&value))
+        }
+        "merge" | "pull" | "rebase" => letters.strip_prefix('s').is_some_and(|value| !is_strategy(value)),
         _ => false,
     };
     runs.then_some(RUNS)

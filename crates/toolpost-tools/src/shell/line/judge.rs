@@ -1,12 +1,12 @@
 //! From the commands of a line to what must be allowed.
 
 use super::effect::Effect;
-use super::places::Places;
+use super::places::{Places, is_outside};
 use super::reader::{self, Assignment, Dialect, Direction, Read, Redirection, Script, Simple, Unclear};
 use super::variables::{may_be_given, may_be_set};
-use super::word::{self, Word};
+use super::word::{self, Part, Quoting, Word};
 use super::{builtins, git, options, programs, second, wrappers};
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use toolpost_core::{Access, Capability};
 
 /// How often a text may hold a text, or a command run a command.
@@ -48,6 +48,8 @@ const SYSTEM: [&str; 5] = ["/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local
 pub(super) struct Judge {
     pub(super) accesses: Vec<Access>,
     known: HashSet<Access>,
+    /// Commands that need no right of their own.
+    pub(super) mentions: BTreeSet<String>,
     /// The commands that must be allowed, as words.
     pub(super) commands: Vec<Vec<Word>>,
     /// The first command that needs no right, one that prints if there is any; shown where nothing else is.
@@ -61,6 +63,11 @@ pub(super) struct Judge {
 }
 
 impl Judge {
+    /// For a line that runs in this folder, from the workspace root.
+    pub(super) fn in_folder(folder: &str) -> Judge {
+        Judge { places: Places::in_folder(folder), ..Judge::default() }
+    }
+
     /// Judges a text, which may be part of another.
     pub(super) fn text(&mut self, text: &str, dialect: Dialect, depth: usize) -> Read<()> {
         if depth > DEEPEST {
@@ -108,21 +115,19 @@ impl Judge {
     }
 
     fn command(&mut self, words: &[Word], depth: usize) -> Read<()> {
-        if depth > DEEPEST || self.accesses.len() > MOST {
+        if depth > DEEPEST || self.accesses.len() + self.mentions.len() > MOST {
             return Err(Unclear("it runs too many commands"));
         }
         let name =
             words.first().and_then(Word::literal).ok_or(Unclear("the name of a command is computed"))?;
-        let (folder, program) = match name.rsplit_once('/') {
-            Some((folder, program)) => (Some(folder), program),
-            None => (None, name.as_str()),
+        let (has_folder, program) = match name.rsplit_once('/') {
+            Some((_, program)) => (true, program),
+            None => (false, name.as_str()),
         };
-        if program.is_empty() || program.starts_with('-') {
+        if program.is_empty() || program.starts_with('-') || matches!(program, "." | "..") && has_folder {
             return Err(Unclear("the name of a command is odd"));
         }
-        if folder.is_none()
-            && let Some(effects) = builtins::effects(program, words)
-        {
+        if !has_folder && let Some(effects) = builtins::effects(program, words) {
             let prints = matches!(program, "echo" | "printf");
             if self.harmless.is_none() || (prints && !self.prints) {
                 self.harmless = Some(words.to_vec());
@@ -130,42 +135,56 @@ impl Judge {
             }
             return self.effects(words, effects, depth);
         }
-        // A program elsewhere may bear any name.
-        if let Some(folder) = folder {
-            // `./run` is another program in another folder.
-            let paths =
-                self.places.of(&name).ok_or(Unclear("it is not known in which folder a program lies"))?;
-            self.allow(words);
-            for path in paths.iter().filter(|path| **path != name) {
-                let mut elsewhere = words.to_vec();
-                elsewhere[0] = Word::literal_of(path);
-                self.allow(&elsewhere);
-            }
-            if !SYSTEM.contains(&folder) {
-                let inner = wrappers::effects(program, words).unwrap_or_default();
-                return self.effects(words, inner, depth);
-            }
-        }
         let mut named = words.to_vec();
         named[0] = Word { start: words[0].start, ..Word::literal_of(program) };
-        if let Some(effects) = wrappers::effects(program, &named) {
-            return self.effects(&named, effects, depth);
-        }
-        let (named, mut effects) = match program {
-            "git" => git::effects(&named),
-            _ => (named, Vec::new()),
+        let is_own = has_folder && !self.located(words, &name)?;
+        let (shown, mut effects) = match wrappers::effects(program, &named) {
+            Some(effects) => (named, effects),
+            None => {
+                let (shown, more) = match program {
+                    "git" => git::effects(&named),
+                    _ => (named.clone(), Vec::new()),
+                };
+                let mut effects = vec![Effect::Own];
+                effects.extend(more);
+                effects.extend(options::effects(program, &shown));
+                effects.extend(programs::effects(program, &shown));
+                if hides_its_meaning(program, &named[1..]) {
+                    effects.push(Effect::Unclear("an argument that decides what is done is computed"));
+                }
+                (shown, effects)
+            }
         };
-        effects.extend(options::effects(program, &named));
-        effects.extend(programs::effects(program, &named));
-        if hides_its_meaning(program, &named[1..]) {
-            effects.push(Effect::Unclear("an argument that decides what is done is computed"));
+        // A program elsewhere may bear any name, and is allowed by its path alone.
+        if is_own {
+            effects.retain(|effect| *effect != Effect::Own);
         }
-        self.allow(&named);
-        self.effects(&named, effects, depth)
+        self.effects(&shown, effects, depth)
+    }
+
+    /// Asks for a program by where it lies. Says whether that is among the system's own.
+    fn located(&mut self, words: &[Word], name: &str) -> Read<bool> {
+        // `./run` is another program in another folder.
+        let paths =
+            self.places.of_program(name).ok_or(Unclear("it is not known in which folder a program lies"))?;
+        let mut is_of_system = false;
+        for path in paths {
+            let mut elsewhere = words.to_vec();
+            let is_plain = path.starts_with('/') || path.starts_with("../");
+            let shown = if is_plain { path.clone() } else { format!("./{path}") };
+            elsewhere[0] = Word::literal_of(&shown);
+            self.allow(&elsewhere);
+            let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+            is_of_system |= SYSTEM.contains(&folder);
+        }
+        Ok(is_of_system)
     }
 
     fn effects(&mut self, words: &[Word], effects: Vec<Effect>, depth: usize) -> Read<()> {
         let mut result = Ok(());
+        if !effects.contains(&Effect::Own) {
+            self.mentions.insert(word::line(words));
+        }
         for effect in effects {
             let next = match effect {
                 Effect::Own => {
@@ -174,11 +193,11 @@ impl Judge {
                 }
                 Effect::Run(inner) => self.command(&inner, depth + 1),
                 Effect::Script(text, dialect) => self.text(&text, dialect.unwrap_or(self.dialect), depth + 1),
-                Effect::Write(Some(target)) => {
+                Effect::Write(target) => {
                     self.file(Capability::Write, &target);
                     Ok(())
                 }
-                Effect::Write(None) => {
+                Effect::Change => {
                     self.add(Access::any(Capability::Write));
                     Ok(())
                 }
@@ -209,36 +228,85 @@ impl Judge {
             Direction::Write => &[Capability::Write],
             Direction::Both => &[Capability::Read, Capability::Write],
         };
-        let Some(target) = redirection.target.literal() else {
-            for action in actions {
-                self.add(Access::any(*action));
+        match redirection.target.literal() {
+            None => {
+                // Bash connects to `/dev/tcp/HOST/PORT`, also where that is computed.
+                let beginning = redirection.target.beginning();
+                if "/dev/tcp/".starts_with(&beginning) || beginning.starts_with("/dev/") {
+                    self.add(Access::any(Capability::Network));
+                }
             }
-            // Bash connects to `/dev/tcp/HOST/PORT`, also where that is computed.
-            let beginning = redirection.target.beginning();
-            if "/dev/tcp/".starts_with(&beginning) || beginning.starts_with("/dev/") {
-                self.add(Access::any(Capability::Network));
+            Some(target) => {
+                let host = target.strip_prefix("/dev/tcp/").or_else(|| target.strip_prefix("/dev/udp/"));
+                if let Some(host) = host {
+                    self.add(Access::host(host.split('/').next().unwrap_or(host)));
+                    return;
+                }
+                if matches!(target.as_str(), "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/stdin") {
+                    return;
+                }
             }
-            return;
-        };
-        let host = target.strip_prefix("/dev/tcp/").or_else(|| target.strip_prefix("/dev/udp/"));
-        if let Some(host) = host {
-            self.add(Access::host(host.split('/').next().unwrap_or(host)));
-            return;
-        }
-        if matches!(target.as_str(), "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/stdin") {
-            return;
         }
         for action in actions {
-            self.file(*action, &target);
+            self.file(*action, &redirection.target);
         }
     }
 
-    fn file(&mut self, action: Capability, target: &str) {
-        match self.places.of(target) {
-            Some(paths) => paths.into_iter().for_each(|path| self.add(Access::path(action, path))),
-            None => self.add(Access::any(action)),
+    /// Whether a path lies in the workspace wherever the line may be by now.
+    fn is_inside(&self, path: &str) -> bool {
+        self.places.of(path).is_some_and(|paths| !paths.iter().any(|path| is_outside(path)))
+    }
+
+    /// A file is read or written. What may lie outside the workspace is written by a right of its own.
+    fn file(&mut self, action: Capability, target: &Word) {
+        let is_home = matches!(target.parts.first(), Some(Part::Home(_)));
+        let known = match target.literal() {
+            Some(text) => self.places.of(&text),
+            None if is_home => None,
+            // Names of files in a known folder, whichever they are.
+            None if is_pattern_inside(target) && self.is_inside(&target.beginning()) => {
+                self.add(Access::any(action));
+                return;
+            }
+            None => None,
+        };
+        if let Some(paths) = known {
+            for path in paths {
+                if action == Capability::Write && is_outside(&path) {
+                    self.add(Access::outside(path.clone()));
+                }
+                self.add(Access::path(action, path));
+            }
+            return;
+        }
+        let shown = target.shown();
+        self.add(match is_home {
+            true => Access::path(action, shown.clone()),
+            false => Access::any(action),
+        });
+        if action == Capability::Write {
+            // Only a path that is known begins with `/` or `..`: whether that is outside can be decided.
+            self.add(Access::outside(match target.literal() {
+                Some(_) => format!("$PWD/{shown}"),
+                None if shown.starts_with(['~', '$', '"']) => shown,
+                None => format!("\"{shown}\""),
+            }));
         }
     }
+}
+
+/// Whether a word is a pattern for names of files below the folder that the command runs in.
+fn is_pattern_inside(word: &Word) -> bool {
+    let is_relative = !word.beginning().starts_with(['/', '~']);
+    let is_plain = |part: &Part| match part {
+        Part::Text(text, _) => !text.contains("..") && !text.contains('~'),
+        Part::Pattern(letter) => *letter != '{',
+        Part::Home(_) => false,
+        Part::Value { is_number, quoting, .. } => *is_number && *quoting == Quoting::Quoted,
+    };
+    // `.*` is also `..`.
+    let has_hidden = word.shown().split('/').any(|part| part.starts_with(".*") || part.starts_with(".?"));
+    is_relative && !has_hidden && word.parts.iter().all(is_plain)
 }
 
 /// Whether an argument is computed that a rule would have to know: the subcommand, or what may be an option of a

@@ -28,7 +28,7 @@ enum Meaning {
 const NOTHING: Program =
     Program { names: &[], long: &[], short: "", begins: &[], holds: &[], meaning: Meaning::Runs };
 
-const PROGRAMS: [Program; 31] = [
+const PROGRAMS: &[Program] = &[
     Program {
         names: &["tar", "gtar", "bsdtar"],
         long: &[
@@ -39,8 +39,9 @@ const PROGRAMS: [Program; 31] = [
             "info-script",
             "new-volume-script",
             "rmt-command",
+            "files-from",
         ],
-        short: "IF",
+        short: "IFT",
         ..NOTHING
     },
     Program { names: &["rsync"], long: &["rsh", "rsync-path", "remote-option"], short: "eM", ..NOTHING },
@@ -87,6 +88,8 @@ const PROGRAMS: [Program; 31] = [
         ],
         ..NOTHING
     },
+    Program { names: &["npx", "bunx", "pnpx"], short: "c", ..NOTHING },
+    Program { names: &["gh", "hub", "glab"], long: &["upload-pack", "config"], ..NOTHING },
     Program {
         names: &["go"],
         begins: &[
@@ -98,6 +101,9 @@ const PROGRAMS: [Program; 31] = [
             "--vettool",
             "-overlay",
             "--overlay",
+            // `go env -w` chooses compilers for later.
+            "-w",
+            "--w",
         ],
         ..NOTHING
     },
@@ -178,11 +184,35 @@ pub(super) fn effects(name: &str, words: &[Word]) -> Vec<Effect> {
         {
             effects.push(match program.meaning {
                 Meaning::Runs => Effect::Unclear("an option runs another command"),
-                Meaning::Writes => Effect::Write(None),
+                Meaning::Writes => Effect::Write(program.target(words)),
             });
         }
     }
+    if configures(name, words) {
+        effects.push(Effect::Unclear("it changes what the program runs later"));
+    }
     effects
+}
+
+/// Whether a program is told to change its own settings, which may name programs: `npm config set script-shell ./x`.
+fn configures(name: &str, words: &[Word]) -> bool {
+    const WITH_SETTINGS: [&str; 11] =
+        ["npm", "pnpm", "yarn", "bun", "pip", "pip3", "bundle", "gh", "glab", "conda", "poetry"];
+    let text = |place: usize| words.get(place).map(|word| word.literal().unwrap_or_default());
+    // After an option, which may have a value, any word may be the subcommand.
+    let has_options = text(1).is_some_and(|first| first.starts_with(['-', '+']));
+    let has = |wanted: &[&str]| {
+        let count = if has_options { words.len() } else { 2 };
+        (1..count).filter_map(text).any(|text| wanted.contains(&text.as_str()))
+    };
+    let shows =
+        matches!(text(2).as_deref(), None | Some("get" | "list" | "ls" | "--list" | "--help" | "debug"));
+    match name {
+        // It runs texts.
+        "cargo" => has(&["watch"]),
+        _ if !WITH_SETTINGS.contains(&name) => false,
+        _ => has(&["set"]) || (has(&["config", "c", "conf", "alias"]) && (has_options || !shows)),
+    }
 }
 
 impl Program {
@@ -201,6 +231,26 @@ impl Program {
             None => text
                 .strip_prefix('-')
                 .is_some_and(|letters| letters.contains(|letter| self.short.contains(letter))),
+        }
+    }
+
+    /// The file of the only option that writes one; unknown if there are several, or it is written otherwise.
+    fn target(&self, words: &[Word]) -> Word {
+        let mut places = (1..words.len()).filter(|place| self.has(&words[*place]));
+        let (Some(place), None) = (places.next(), places.next()) else { return Word::unknown() };
+        let text = words[place].literal().unwrap_or_default();
+        let next =
+            || words.get(place + 1).filter(|word| word.is_one()).cloned().unwrap_or_else(Word::unknown);
+        match text.as_str() {
+            "-o" | "--output" => next(),
+            _ => match text.strip_prefix("--output=") {
+                Some(target) => Word::literal_of(target),
+                // Short options together, with the one that writes last, as in `curl -sSLo FILE`.
+                None if text.ends_with('o') && !text.starts_with("--") && text.matches('o').count() == 1 => {
+                    next()
+                }
+                None => Word::unknown(),
+            },
         }
     }
 

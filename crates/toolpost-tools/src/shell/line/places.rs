@@ -1,18 +1,22 @@
-//! Where a relative path of a redirection leads, as `cd` may have come before.
+//! Where a relative path leads, as `cd` may have come before.
 
 use super::reader::{Script, Simple};
 use super::word::Word;
 
-/// The folders in which a line may be, from where it began; none if that cannot be told.
+/// The folders in which a line may be, from the workspace root; none if that cannot be told.
 pub(super) struct Places(Option<Vec<String>>);
 
 impl Default for Places {
     fn default() -> Places {
-        Places(Some(vec![String::new()]))
+        Places::in_folder("")
     }
 }
 
 impl Places {
+    pub(super) fn in_folder(folder: &str) -> Places {
+        Places(Some(vec![normal(folder)]))
+    }
+
     /// Looks at the commands of a text that change the folder. Whether each really runs is not known, so the old place
     /// stays possible.
     pub(super) fn visit(&mut self, script: &Script) {
@@ -28,14 +32,41 @@ impl Places {
         }
     }
 
-    /// The paths that a target may be.
+    /// The paths that a program may be. A folder before `..` may be a link, so such a path is also named as it is.
+    pub(super) fn of_program(&self, name: &str) -> Option<Vec<String>> {
+        let mut paths = self.of(name)?;
+        let places: &[String] = self.0.as_deref().unwrap_or_default();
+        let places = if name.starts_with('/') { &[] } else { places };
+        let written = places.iter().map(|place| match place.is_empty() {
+            true => name.to_owned(),
+            false => format!("{place}/{name}"),
+        });
+        let written = written.chain(name.starts_with('/').then(|| name.to_owned()));
+        let crosses = |path: &String| {
+            let mut parts = path.split('/').filter(|part| !matches!(*part, "" | "."));
+            parts.by_ref().find(|part| *part != "..").is_some() && parts.any(|part| part == "..")
+        };
+        paths.extend(written.filter(crosses).map(|path| path.trim_start_matches("./").to_owned()));
+        Some(paths)
+    }
+
+    /// The paths that a target may be, without `.` and `..` where that is possible.
     pub(super) fn of(&self, target: &str) -> Option<Vec<String>> {
         if target.starts_with('/') {
-            return Some(vec![target.to_owned()]);
+            return Some(vec![normal(target)]);
         }
         let places = self.0.as_ref()?;
-        Some(places.iter().map(|place| join(place, target)).collect())
+        let mut paths: Vec<String> = places.iter().map(|place| join(place, target)).collect();
+        paths.dedup();
+        Some(paths)
     }
+}
+
+/// Whether a path from the workspace root leads out of it, as far as its text tells. The private folder for temporary
+/// files counts as inside, apart from hidden names: a home folder may lie there.
+pub(super) fn is_outside(path: &str) -> bool {
+    let is_temporary = path.starts_with("/tmp/") && !path.split('/').any(|part| part.starts_with('.'));
+    path == ".." || path.starts_with("../") || (path.starts_with('/') && !is_temporary)
 }
 
 enum Moves {
@@ -70,7 +101,25 @@ fn folder(command: &Simple) -> Moves {
 
 fn join(folder: &str, path: &str) -> String {
     match folder.is_empty() || path.starts_with('/') {
-        true => path.to_owned(),
-        false => format!("{}/{path}", folder.trim_end_matches('/')),
+        true => normal(path),
+        false => normal(&format!("{folder}/{path}")),
     }
+}
+
+/// The path without `.`, `..` and doubled slashes; the workspace root is the empty text.
+fn normal(path: &str) -> String {
+    let is_absolute = path.starts_with('/');
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." if parts.last().is_some_and(|last| *last != "..") => {
+                parts.pop();
+            }
+            ".." if is_absolute => {}
+            part => parts.push(part),
+        }
+    }
+    let joined = parts.join("/");
+    if is_absolute { format!("/{joined}") } else { joined }
 }

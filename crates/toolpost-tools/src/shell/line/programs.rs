@@ -12,13 +12,16 @@ pub(super) fn effects(name: &str, words: &[Word]) -> Vec<Effect> {
         "find" | "gfind" => find(words),
         "sed" | "gsed" => sed(words),
         "awk" | "gawk" | "mawk" | "nawk" => awk(words),
-        "uniq" | "xxd" if operands(words) > 1 => vec![Effect::Write(None)],
+        "uniq" | "xxd" => {
+            operands(words).nth(1).map(|_| Effect::Write(Word::unknown())).into_iter().collect()
+        }
+        "tee" | "sponge" => operands(words).cloned().map(Effect::Write).collect(),
         _ => Vec::new(),
     }
 }
 
-fn operands(words: &[Word]) -> usize {
-    words[1..].iter().filter(|word| !word.beginning().starts_with('-')).count()
+fn operands(words: &[Word]) -> impl Iterator<Item = &Word> {
+    words[1..].iter().filter(|word| !word.beginning().starts_with('-'))
 }
 
 fn find(words: &[Word]) -> Vec<Effect> {
@@ -35,25 +38,52 @@ fn find(words: &[Word]) -> Vec<Effect> {
         match text.as_str() {
             "-exec" | "-execdir" | "-ok" | "-okdir" => {
                 let rest = &words[at..];
-                let ends = |word: &Word| matches!(word.literal().as_deref(), Some(";" | "+"));
-                let Some(length) = rest.iter().position(ends) else {
-                    effects.push(Effect::Unclear("a command of `find` has no end"));
+                let Some(length) = end_of_command(rest) else {
+                    effects.push(Effect::Unclear("where a command of `find` ends is not certain"));
                     return effects;
                 };
                 let mut inner = rest[..length].to_vec();
+                let is_relative = inner
+                    .first()
+                    .and_then(Word::literal)
+                    .is_some_and(|name| name.contains('/') && !name.starts_with('/'));
+                if text.ends_with("dir") && is_relative {
+                    effects.push(Effect::Unclear("a program is run in the folder of each file"));
+                }
                 replace(&mut inner, "{}");
                 effects.push(Effect::Run(inner));
                 at += length + 1;
             }
-            "-delete" => effects.push(Effect::Write(None)),
+            "-delete" => effects.push(Effect::Change),
             "-fprint" | "-fprint0" | "-fls" | "-fprintf" => {
-                effects.push(Effect::Write(words.get(at).and_then(Word::literal)));
+                effects.push(Effect::Write(words.get(at).cloned().unwrap_or_else(Word::unknown)));
                 at += 1;
             }
+            "-files0-from" => effects.push(Effect::Unclear("`find` reads its folders from a file")),
             _ => {}
         }
     }
     effects
+}
+
+/// Where the command of `-exec` ends: at `;`, or at a `+` after `{}`. None if a computed word may end it.
+fn end_of_command(words: &[Word]) -> Option<usize> {
+    for (place, word) in words.iter().enumerate() {
+        match word.literal().as_deref() {
+            Some(";") => return Some(place),
+            Some("+") if place > 0 && words[place - 1].literal().as_deref() == Some("{}") => {
+                return Some(place);
+            }
+            Some(_) => {}
+            None => {
+                let beginning = word.beginning();
+                if word.may_hide_an_option() || matches!(beginning.as_str(), "" | ";" | "+" | "{" | "{}") {
+                    return None;
+                }
+            }
+        }
+    }
+    None
 }
 
 fn sed(words: &[Word]) -> Vec<Effect> {
@@ -69,7 +99,7 @@ fn sed(words: &[Word]) -> Vec<Effect> {
             if word.may_hide_an_option() || scripts.is_empty() {
                 return vec![RUNS];
             }
-            files.push(None);
+            files.push(word.clone());
             continue;
         };
         match text.as_str() {
@@ -86,7 +116,7 @@ fn sed(words: &[Word]) -> Vec<Effect> {
             }
             _ if text.starts_with('-') && text != "-" => return vec![RUNS],
             _ if scripts.is_empty() => scripts.push(Some(text)),
-            _ => files.push(Some(text)),
+            _ => files.push(word.clone()),
         }
     }
     if !scripts.iter().all(|script| script.as_deref().is_some_and(is_plain_sed)) {
@@ -117,6 +147,14 @@ fn is_plain_sed(script: &str) -> bool {
                 }
                 after
             }
+            // Text up to the end of the line; a backslash at its end would go on.
+            'a' | 'i' | 'c' => {
+                let line = rest.split('\n').next().unwrap_or(rest);
+                if line.ends_with('\\') || line.len() < 2 {
+                    return false;
+                }
+                &rest[line.len()..]
+            }
             's' | 'y' => {
                 let Some(delimiter) = rest[1..].chars().next() else { return false };
                 if !delimiter.is_ascii_punctuation() || delimiter == '\\' {
@@ -138,26 +176,47 @@ fn is_plain_sed(script: &str) -> bool {
     }
 }
 
-/// What follows the next delimiter that no backslash hides. A class may hide one too, and is refused.
+/// What follows the next delimiter that no backslash hides. Programs disagree on whether a delimiter in a class ends the
+/// expression, so that is refused.
 fn delimited(text: &str, delimiter: char) -> Option<&str> {
     let mut letters = text.char_indices();
-    let mut in_class = false;
     while let Some((at, letter)) = letters.next() {
         match letter {
             '\\' => {
                 letters.next()?;
             }
             '\n' => return None,
-            '[' if text[at + 1..].starts_with([']', '^']) => return None,
-            '[' => in_class = true,
-            ']' => in_class = false,
-            // Programs disagree on whether a delimiter in a class ends the expression.
-            letter if letter == delimiter && in_class => return None,
             letter if letter == delimiter => return Some(&text[at + letter.len_utf8()..]),
+            '[' => {
+                let class = &text[at..at + class_length(&text[at..])?];
+                if class.contains(delimiter) || class.contains('\\') {
+                    return None;
+                }
+                letters.by_ref().take(class.chars().count() - 1).for_each(drop);
+            }
             _ => {}
         }
     }
     None
+}
+
+/// The length of a class such as `[^]a[:space:]]`, with its brackets.
+fn class_length(text: &str) -> Option<usize> {
+    let mut at = 1;
+    at += usize::from(text[at..].starts_with('^'));
+    at += usize::from(text[at..].starts_with(']'));
+    loop {
+        let rest = &text[at..];
+        if let Some(named) = rest.strip_prefix("[:").or(rest.strip_prefix("[.")).or(rest.strip_prefix("[=")) {
+            at += 2 + named.find(']')? + 1;
+            continue;
+        }
+        match rest.chars().next()? {
+            ']' => return Some(at + 1),
+            '\n' => return None,
+            letter => at += letter.len_utf8(),
+        }
+    }
 }
 
 fn awk(words: &[Word]) -> Vec<Effect> {

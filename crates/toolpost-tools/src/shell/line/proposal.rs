@@ -86,6 +86,18 @@ const HARMFUL_SUBCOMMANDS: [&str; 27] = [
     "auth",
 ];
 
+/// Programs that run what they read from their input when they are given nothing else: a rule for that would be one for
+/// anything.
+#[rustfmt::skip]
+const INTERPRETERS: [&str; 16] = [
+    "python", "python2", "python3", "node", "nodejs", "deno", "bun", "perl", "ruby", "php", "lua", "Rscript", "psql", "mysql",
+    "sqlite3", "tclsh",
+];
+
+fn is_input(word: &Word) -> bool {
+    word.literal().is_some_and(|text| matches!(text.as_str(), "-" | "-u" | "-i" | "/dev/stdin"))
+}
+
 /// The rule for one command; none where only the right to any command would do.
 pub(super) fn rule(words: &[Word]) -> Option<String> {
     let texts: Option<Vec<String>> = words.iter().map(Word::literal).collect();
@@ -93,6 +105,9 @@ pub(super) fn rule(words: &[Word]) -> Option<String> {
     let program = words.first()?.literal()?;
     if HARMFUL.contains(&program.as_str()) {
         return exact;
+    }
+    if INTERPRETERS.contains(&program.as_str()) && words[1..].iter().all(is_input) {
+        return None;
     }
     if READING.contains(&program.as_str()) {
         return Some(format!("{program} *"));

@@ -79,6 +79,8 @@ pub(super) struct Reader<'a> {
     depth: usize,
     substitutions: usize,
     loops: usize,
+    /// Whether `time` at this place is a word of the shell.
+    is_timed: bool,
     documents: Vec<Document>,
     script: Script,
 }
@@ -97,6 +99,7 @@ pub(super) fn read(text: &str, dialect: Dialect) -> Read<Script> {
         depth: 0,
         substitutions: 0,
         loops: 0,
+        is_timed: true,
         documents: Vec::new(),
         script: Script::default(),
     };
@@ -192,8 +195,16 @@ impl Reader<'_> {
 
     fn newline(&mut self) -> Read<()> {
         self.at += 1;
-        for document in std::mem::take(&mut self.documents) {
-            self.document(&document)?;
+        let documents = std::mem::take(&mut self.documents);
+        for document in &documents {
+            self.document(document)?;
+        }
+        // Bash 5.2 loses what separates the commands that follow a here-document in a substitution.
+        if !documents.is_empty() && self.substitutions > 0 {
+            let rest = self.rest().trim_start_matches([' ', '\t', '\n']);
+            if !rest.starts_with(')') {
+                return Err(Unclear("commands follow a here-document in a substitution"));
+            }
         }
         Ok(())
     }
@@ -260,7 +271,8 @@ impl Reader<'_> {
                     braces -= 1;
                     push_bare(&mut word, "}");
                 }
-                b'~' if word.parts.is_empty() => {
+                // Bash also expands it in arguments that look like assignments.
+                b'~' if word.parts.is_empty() || matches!(self.text.as_bytes()[self.at - 1], b'=' | b':') => {
                     let name = |letter: char| !letter.is_ascii_alphanumeric() && !"~_-+.".contains(letter);
                     let length = self.rest().find(name).unwrap_or(self.end - self.at);
                     self.at += length;
@@ -389,12 +401,19 @@ fn push_bare(word: &mut Word, text: &str) {
     }
 }
 
-/// The length of braces that stand for themselves: `{}`, `{` alone, and the `{0}` of `stash@{0}`.
+/// The length of braces that stand for themselves: `{}`, and the `{0}` of `stash@{0}`. Bash takes the first of `{},a}` for
+/// the beginning of a list unless it begins the word, so no other brace may follow in the word.
 fn literal_braces(rest: &str, word: &Word) -> Option<usize> {
+    let ends = |letter: char| " \t\n;&|)".contains(letter);
+    let has_more = |length: usize| {
+        let after = rest[length..].split(ends).next().unwrap_or_default();
+        after.contains(['{', '}', ',', '$', '`', '\'', '"', '\\', '(', '<', '>'])
+    };
     if rest.starts_with("{}") {
-        return Some(2);
+        return (!has_more(2)).then_some(2);
     }
     let after_at = matches!(word.parts.last(), Some(Part::Text(text, _)) if text.ends_with('@'));
     let digits = rest[1..].bytes().take_while(u8::is_ascii_alphanumeric).count();
-    (after_at && digits > 0 && rest[1 + digits..].starts_with('}')).then_some(digits + 2)
+    let is_whole = after_at && digits > 0 && rest[1 + digits..].starts_with('}');
+    (is_whole && !has_more(digits + 2)).then_some(digits + 2)
 }

@@ -1,80 +1,13 @@
 //! Programs that run another: which of them need a right of their own, and what they run.
 
 use super::effect::{Effect, Options};
+use super::opaque::OPAQUE;
 use super::reader::Dialect;
+use super::runners;
 use super::variables::{is_name, may_be_given};
 use super::word::Word;
 
-/// Programs that run others in ways that are not read here.
-const OPAQUE: [&str; 65] = [
-    "strace",
-    "ltrace",
-    "gdb",
-    "lldb",
-    "perf",
-    "valgrind",
-    "hyperfine",
-    "entr",
-    "chroot",
-    "unshare",
-    "nsenter",
-    "systemd-run",
-    "runuser",
-    "su",
-    "at",
-    "batch",
-    "crontab",
-    "expect",
-    "unbuffer",
-    "tmux",
-    "screen",
-    "busybox",
-    "toybox",
-    "proot",
-    "fakeroot",
-    "dbus-run-session",
-    "xvfb-run",
-    "pkexec",
-    "run-parts",
-    "start-stop-daemon",
-    "daemonize",
-    "rlwrap",
-    "numactl",
-    "taskset",
-    "chrt",
-    "prlimit",
-    "cpulimit",
-    "setarch",
-    "linux32",
-    "linux64",
-    "vi",
-    "vim",
-    "nvim",
-    "view",
-    "ex",
-    "vimdiff",
-    "emacs",
-    "ed",
-    "red",
-    "nano",
-    "pico",
-    "script",
-    "parallel",
-    "sg",
-    "newgrp",
-    "socat",
-    "bwrap",
-    "firejail",
-    "ssh-agent",
-    "sshpass",
-    "gosu",
-    "setpriv",
-    "zsh",
-    "ksh",
-    "fish",
-];
-
-const UNREAD: Effect = Effect::Unclear("a program runs another with options that are not read");
+pub(super) const UNREAD: Effect = Effect::Unclear("a program runs another with options that are not read");
 
 /// What a wrapper does; none if it is none.
 pub(super) fn effects(name: &str, words: &[Word]) -> Option<Vec<Effect>> {
@@ -87,29 +20,62 @@ pub(super) fn effects(name: &str, words: &[Word]) -> Option<Vec<Effect>> {
                 valued: "ks",
                 long: &["foreground", "preserve-status", "verbose"],
                 long_valued: &["kill-after", "signal"],
+                ..Options::default()
             },
         ),
         "nice" => transparent(
             words,
             0,
-            &Options { flags: "0123456789", valued: "n", long: &[], long_valued: &["adjustment"] },
+            &Options {
+                flags: "0123456789",
+                valued: "n",
+                long: &[],
+                long_valued: &["adjustment"],
+                ..Options::default()
+            },
         ),
-        "nohup" => transparent(words, 0, &Options { flags: "", valued: "", long: &[], long_valued: &[] }),
-        "time" => transparent(words, 0, &Options { flags: "pv", valued: "", long: &[], long_valued: &[] }),
+        "nohup" => transparent(
+            words,
+            0,
+            &Options { flags: "", valued: "", long: &[], long_valued: &[], ..Options::default() },
+        ),
+        "time" => transparent(
+            words,
+            0,
+            &Options { flags: "pv", valued: "", long: &[], long_valued: &[], ..Options::default() },
+        ),
         "setsid" => transparent(
             words,
             0,
-            &Options { flags: "cfw", valued: "", long: &["ctty", "fork", "wait"], long_valued: &[] },
+            &Options {
+                flags: "cfw",
+                valued: "",
+                long: &["ctty", "fork", "wait"],
+                long_valued: &[],
+                ..Options::default()
+            },
         ),
         "stdbuf" => transparent(
             words,
             0,
-            &Options { flags: "", valued: "ioe", long: &[], long_valued: &["input", "output", "error"] },
+            &Options {
+                flags: "",
+                valued: "ioe",
+                long: &[],
+                long_valued: &["input", "output", "error"],
+                ..Options::default()
+            },
         ),
         "ionice" => transparent(
             words,
             0,
-            &Options { flags: "t", valued: "cn", long: &["ignore"], long_valued: &["class", "classdata"] },
+            &Options {
+                flags: "t",
+                valued: "cn",
+                long: &["ignore"],
+                long_valued: &["class", "classdata"],
+                ..Options::default()
+            },
         ),
         "env" => env(words),
         "xargs" => xargs(words),
@@ -120,15 +86,23 @@ pub(super) fn effects(name: &str, words: &[Word]) -> Option<Vec<Effect>> {
                 valued: "ugp",
                 long: &["preserve-env", "non-interactive", "set-home", "stdin", "background"],
                 long_valued: &["user", "group", "prompt"],
+                ..Options::default()
             },
         ),
-        "doas" => privileged(words, &Options { flags: "n", valued: "u", long: &[], long_valued: &[] }),
+        "doas" => privileged(
+            words,
+            &Options { flags: "n", valued: "u", long: &[], long_valued: &[], ..Options::default() },
+        ),
         "watch" => watch(words),
         "flock" => flock(words),
         "bash" => shell(words, Dialect::Bash),
         "sh" | "dash" | "ash" => shell(words, Dialect::Posix),
+        // The loader of programs runs the one that it is given.
+        _ if ["ld-linux", "ld-musl", "ld.so", "qemu-"].iter().any(|loader| name.starts_with(loader)) => {
+            vec![Effect::Own, UNREAD]
+        }
         _ if OPAQUE.contains(&name) => vec![Effect::Own, UNREAD],
-        _ => return None,
+        _ => return runners::effects(name, words),
     };
     Some(effects)
 }
@@ -147,7 +121,13 @@ fn transparent(words: &[Word], operands: usize, options: &Options) -> Vec<Effect
 }
 
 fn env(words: &[Word]) -> Vec<Effect> {
-    let options = Options { flags: "i", valued: "u", long: &["ignore-environment"], long_valued: &["unset"] };
+    let options = Options {
+        flags: "i",
+        valued: "u",
+        long: &["ignore-environment"],
+        long_valued: &["unset"],
+        ..Options::default()
+    };
     let Some((mut first, _)) = options.operands(words) else { return vec![UNREAD] };
     while let Some(word) = words.get(first) {
         let beginning = word.beginning();
@@ -171,18 +151,28 @@ fn xargs(words: &[Word]) -> Vec<Effect> {
         flags: "0rtx",
         valued: "nLPsIdEa",
         long: &["null", "no-run-if-empty", "verbose", "exit"],
-        long_valued: &["max-args", "max-procs", "max-lines", "max-chars", "replace", "delimiter", "arg-file"],
+        long_valued: &["max-args", "max-procs", "max-chars", "delimiter", "arg-file"],
+        long_optional: &["replace", "max-lines", "eof"],
     };
     let Some((first, values)) = options.operands(words) else { return vec![UNREAD] };
     let mut inner = words[first.min(words.len())..].to_vec();
     if inner.is_empty() {
-        return vec![Effect::Own];
+        return vec![Effect::Own, Effect::Run(vec![Word::literal_of("echo"), Word::unknown()])];
     }
-    let replaced = values.iter().find(|(name, _)| name == "I" || name == "replace");
-    match replaced.map(|(_, word)| word.literal()) {
-        None => inner.push(Word::unknown()),
-        Some(None) => return vec![UNREAD],
-        Some(Some(replaced)) => replace(&mut inner, &replaced),
+    let is_replaced = |(name, _): &&(String, Word)| name == "I" || name == "replace";
+    for (name, replaced) in values.iter().filter(is_replaced) {
+        match replaced.literal() {
+            Some(replaced) => replace(&mut inner, &replaced),
+            // Without a value it is `{}`.
+            None if name == "replace" => replace(&mut inner, "{}"),
+            None => return vec![UNREAD],
+        }
+    }
+    // Of `-I`, `-L` and `-n` the last one counts, so with several of them both may happen.
+    let is_counted =
+        |(name, _): &(String, Word)| matches!(name.as_str(), "n" | "L" | "max-args" | "max-lines");
+    if !values.iter().any(|value| is_replaced(&value)) || values.iter().any(is_counted) {
+        inner.push(Word::unknown());
     }
     vec![Effect::Run(inner)]
 }
@@ -206,7 +196,8 @@ fn privileged(words: &[Word], options: &Options) -> Vec<Effect> {
 }
 
 fn watch(words: &[Word]) -> Vec<Effect> {
-    let options = Options { flags: "dtbegc", valued: "n", long: &[], long_valued: &["interval"] };
+    let options =
+        Options { flags: "dtbegc", valued: "n", long: &[], long_valued: &["interval"], ..Options::default() };
     let Some((first, _)) = options.operands(words) else { return vec![Effect::Own, UNREAD] };
     let inner = &words[first.min(words.len())..];
     let texts: Option<Vec<String>> = inner.iter().map(Word::literal).collect();
@@ -217,7 +208,13 @@ fn watch(words: &[Word]) -> Vec<Effect> {
 }
 
 fn flock(words: &[Word]) -> Vec<Effect> {
-    let options = Options { flags: "nsxeuoF", valued: "wE", long: &["nonblock"], long_valued: &["timeout"] };
+    let options = Options {
+        flags: "nsxeuoF",
+        valued: "wE",
+        long: &["nonblock"],
+        long_valued: &["timeout"],
+        ..Options::default()
+    };
     let Some((first, _)) = options.operands(words) else { return vec![Effect::Own, UNREAD] };
     match words.get(first + 1..) {
         None | Some([]) => vec![Effect::Own],
@@ -226,29 +223,55 @@ fn flock(words: &[Word]) -> Vec<Effect> {
     }
 }
 
-/// `sh -c TEXT` is its text; a shell that reads a file or its input is a command of its own.
+/// `sh -c TEXT` is its text; a shell that reads a file is a command of its own, and one that reads its input runs
+/// whatever comes.
 fn shell(words: &[Word], dialect: Dialect) -> Vec<Effect> {
+    const INPUT: Effect = Effect::Unclear("a shell runs what it reads from its input");
+    const COMPUTED: Effect = Effect::Unclear("what a shell runs is computed");
     let mut at = 1;
     let mut has_text = false;
     while let Some(word) = words.get(at) {
-        let Some(text) = word.literal() else {
-            return vec![Effect::Own, Effect::Unclear("what a shell runs is computed")];
-        };
+        let Some(text) = word.literal() else { return vec![Effect::Own, COMPUTED] };
+        if matches!(text.as_str(), "--norc" | "--noprofile" | "--login")
+            && dialect == Dialect::Bash
+            && !has_text
+        {
+            at += 1;
+            continue;
+        }
         let Some(letters) = text.strip_prefix(['-', '+']) else { break };
+        let is_named = letters.ends_with('o') && !letters[..letters.len() - 1].contains('o');
+        let letters_only = if is_named { &letters[..letters.len() - 1] } else { letters };
         if letters.is_empty()
-            || !letters.chars().all(|letter| "ceuxl".contains(letter))
+            || !letters_only.chars().all(|letter| "ceuxlnv".contains(letter))
             || text.starts_with('+')
         {
             return vec![Effect::Own, UNREAD];
         }
         has_text |= letters.contains('c');
         at += 1;
+        if is_named {
+            let name = words.get(at).and_then(Word::literal);
+            if !matches!(name.as_deref(), Some("pipefail" | "errexit" | "nounset" | "noglob")) {
+                return vec![Effect::Own, UNREAD];
+            }
+            at += 1;
+        }
     }
     match words.get(at) {
-        Some(word) if has_text => match word.literal() {
-            Some(text) => vec![Effect::Script(text, Some(dialect))],
-            None => vec![Effect::Own, Effect::Unclear("what a shell runs is computed")],
+        Some(word) => match (word.literal(), has_text) {
+            (Some(text), true) => vec![Effect::Script(text, Some(dialect))],
+            (Some(file), false) if !is_descriptor(&file) => vec![Effect::Own],
+            (Some(_), false) => vec![Effect::Own, INPUT],
+            (None, _) => vec![Effect::Own, COMPUTED],
         },
-        _ => vec![Effect::Own],
+        None => vec![Effect::Own, INPUT],
     }
+}
+
+/// Whether a path names an open file of the process instead of a file.
+pub(super) fn is_descriptor(path: &str) -> bool {
+    let parts = || path.split('/').filter(|part| !part.is_empty());
+    path.starts_with('/') && matches!(parts().next(), Some("dev" | "proc"))
+        || parts().any(|part| part == "..") && parts().any(|part| matches!(part, "dev" | "proc"))
 }

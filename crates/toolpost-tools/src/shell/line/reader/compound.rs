@@ -1,6 +1,6 @@
 //! Lists, pipelines and compound commands.
 
-use super::{Assignment, Read, Reader, Simple, Unclear};
+use super::{Assignment, Dialect, Read, Reader, Simple, Unclear};
 
 const RESERVED: [&str; 12] =
     ["then", "elif", "else", "fi", "do", "done", "esac", "in", "}", "coproc", "]]", "))"];
@@ -66,7 +66,11 @@ impl Reader<'_> {
     }
 
     fn pipeline(&mut self) -> Read<()> {
+        // After `|` bash takes `time` for a program, and other shells do anywhere.
+        let mut is_first = self.dialect == Dialect::Bash;
         loop {
+            self.is_timed = is_first;
+            is_first = false;
             self.command()?;
             self.blanks()?;
             if self.starts("||") || !self.starts("|") {
@@ -82,7 +86,7 @@ impl Reader<'_> {
 
     fn command(&mut self) -> Read<()> {
         self.blanks()?;
-        while self.at_reserved("!") || self.at_reserved("time") {
+        while self.at_reserved("!") || (self.is_timed && self.at_reserved("time")) {
             if self.at_reserved("time") {
                 self.script.timed.push(self.at);
                 self.at += 4;
@@ -251,6 +255,10 @@ impl Reader<'_> {
             }
             if !self.take(")") {
                 return Err(Unclear("a `case` has an odd pattern"));
+            }
+            self.blanks()?;
+            if self.at_reserved("time") {
+                return Err(Unclear("`time` follows a pattern"));
             }
             match self.list(&[";;", ";&", "esac"])? {
                 "esac" => {}

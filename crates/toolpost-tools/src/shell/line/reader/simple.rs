@@ -141,8 +141,9 @@ impl Reader<'_> {
         if self.take(">&") || self.take("<&") {
             let is_output = self.text[..self.at].ends_with(">&");
             self.blanks()?;
-            let length =
-                self.rest().bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'-').count();
+            // A number, `-` to close it, or both to move it; after a `-` alone another word would begin.
+            let digits_after = self.rest().bytes().take_while(u8::is_ascii_digit).count();
+            let length = digits_after + usize::from(self.rest()[digits_after..].starts_with('-'));
             let after = self.rest()[length..].bytes().next();
             if length > 0
                 && matches!(

