@@ -142,7 +142,7 @@ impl Guard {
             }
             Call::MakeNode { folder, path, mode, device } => {
                 let place = caller.place(folder, &caller.text(path)?)?;
-                self.check(asked, &place, Making::Other)?;
+                self.check(asked, &place, Making::File)?;
                 let kind = match FileType::from_raw_mode(mode as u32) {
                     FileType::Unknown => FileType::RegularFile,
                     kind => kind,
@@ -240,7 +240,7 @@ impl Guard {
             return done(notify::bind(socket.as_fd(), &address).map_err(failed));
         }
         let place = caller.place(libc::AT_FDCWD, path)?;
-        self.check(asked, &place, Making::Other)?;
+        self.check(asked, &place, Making::File)?;
         self.mode(caller, 0)?;
         // The kernel takes a path only: the name alone, from the folder that was judged.
         let address = [family, &place.written(), &[0]].concat();

@@ -46,7 +46,7 @@ impl Guard {
             }
         };
         let place = caller.place(to.0, &caller.text(to.1)?)?;
-        self.check(asked, &place, Making::Other)?;
+        self.check(asked, &place, Making::File)?;
         let written = place.written();
         let name = OsStr::from_bytes(&written);
         let result = match source {
@@ -113,7 +113,7 @@ impl Guard {
         let Some(stat) = source.stat()? else { return Err(Errno::NOENT) };
         let making = match kind(&stat) {
             FileType::Symlink => Making::Link,
-            FileType::Directory => Making::Other,
+            FileType::Directory => Making::Filled,
             _ => Making::File,
         };
         self.check(asked, target, making)?;

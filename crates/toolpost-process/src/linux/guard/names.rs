@@ -18,8 +18,8 @@ pub(super) enum Making {
     File,
     /// A symbolic link, which may lead to a folder that has content.
     Link,
-    /// A folder with content, or anything that had another name.
-    Other,
+    /// A folder with content.
+    Filled,
 }
 
 /// The names that are closed to one command.
@@ -86,7 +86,7 @@ impl Names {
     /// Whether a folder that moves must be looked through, since rules may treat its content differently elsewhere.
     ///
     /// The protected list needs no look: it matches names at any depth, so what it closes was closed before the move,
-    /// and a folder on the way to such a name is refused as [`Making::Other`].
+    /// and a folder on the way to such a name is refused as [`Making::Filled`].
     pub(super) fn must_look_inside(&self) -> bool {
         !self.sets.is_empty()
     }
@@ -197,6 +197,8 @@ impl Reserved {
                 Reached::All => true,
                 // An empty folder on the way may be created. A file or link there, or a folder with content, may not.
                 Reached::OnTheWay => making != Making::Folder,
+                // Anything may be on the way to a name at any depth. Only what has or gets content counts.
+                Reached::Somewhere => matches!(making, Making::Link | Making::Filled),
                 Reached::No => false,
             })
         })
@@ -205,9 +207,10 @@ impl Reserved {
     fn reaches(pattern: &[Vec<u8>], path: &[Cow<'_, [u8]>]) -> Reached {
         match (pattern.split_first(), path.split_first()) {
             (None, _) => Reached::All,
+            (Some((any, _)), None) if any == b"**" => Reached::Somewhere,
             (Some(_), None) => Reached::OnTheWay,
             (Some((any, rest)), Some((_, after))) if any == b"**" => {
-                Reached::reaches_further(Reserved::reaches(rest, path), Reserved::reaches(pattern, after))
+                Reserved::reaches(rest, path).max(Reserved::reaches(pattern, after))
             }
             (Some((wanted, rest)), Some((part, after))) => match has_form(wanted, part) {
                 true => Reserved::reaches(rest, after),
@@ -221,14 +224,10 @@ impl Reserved {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Reached {
     No,
+    /// To where any number of parts may follow.
+    Somewhere,
     OnTheWay,
     All,
-}
-
-impl Reached {
-    fn reaches_further(one: Reached, other: Reached) -> Reached {
-        one.max(other)
-    }
 }
 
 /// Whether a part of a pattern, in which `*` is any text, matches a name. Only the last `*` is tried again.
