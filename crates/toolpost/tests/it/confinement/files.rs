@@ -34,7 +34,7 @@ const RULES: &[(&str, &str, &[&str], &[&str])] = &[
     ("write", "*.lock", &["x.lock", "src/y.lock"], &["x.loc", "src/lock"]),
     ("write", "src/gen", &["src/gen", "src/gen/a"], &["src/generated", "gen"]),
     ("write", "{a,b}/*.txt", &["a/x.txt", "b/y.txt"], &["c/x.txt", "a/x.md"]),
-    ("*", "secret*", &["secret", "src/secret2"], &["notsecret"]),
+    ("write", "secret*", &["secret", "src/secret2"], &["notsecret"]),
 ];
 
 fn prepare(user: &User) {

@@ -114,19 +114,12 @@ impl Walk<'_> {
         inside: Inside,
         depth: usize,
     ) -> Result<Visited, Stopped> {
-        let stat = match path.is_empty() {
-            true => fstat(self.handle),
-            false => statat(self.handle, OsStr::from_bytes(path), AtFlags::SYMLINK_NOFOLLOW),
-        };
-        let stat = match stat {
-            Ok(stat) => stat,
+        let mut kept = Kept::InMemory;
+        let key = match self.key(folder, path) {
+            Ok(key) => key,
             Err(errno) => return self.not_opened(path, errno),
         };
-        if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {
-            return Err(Stopped::Replaced(self.absolute(path, b"")));
-        }
-        let mut kept = Kept::InMemory;
-        if folder.key != Some(Key::of(&stat)) {
+        if key.is_none() || folder.key != key {
             match self.list(folder, path, above)? {
                 Listed::Yes(how) => kept = how,
                 Listed::No(visited) => return Ok(visited),
@@ -193,6 +186,18 @@ impl Walk<'_> {
         Ok(Visited::Done)
     }
 
+    /// What tells whether a folder is as remembered; none where nothing is remembered of it.
+    fn key(&self, folder: &Folder, path: &[u8]) -> Result<Option<Key>, Errno> {
+        if folder.key.is_none() {
+            return Ok(None);
+        }
+        let stat = match path.is_empty() {
+            true => fstat(self.handle)?,
+            false => statat(self.handle, OsStr::from_bytes(path), AtFlags::SYMLINK_NOFOLLOW)?,
+        };
+        Ok(Some(Key::of(&stat)))
+    }
+
     /// Lists a folder and marks its entries.
     fn list(&mut self, folder: &mut Folder, path: &[u8], above: Mark) -> Result<Listed, Stopped> {
         let handle = match self.open(path) {
@@ -204,17 +209,19 @@ impl Walk<'_> {
         if !may_search(&handle, &stat) {
             return Ok(Listed::No(Visited::Closed));
         }
-        let Ok(entries) = entries(&handle) else { return Ok(Listed::No(Visited::Closed)) };
+        let Ok(mut listing) = Dir::new(handle) else { return Ok(Listed::No(Visited::Closed)) };
+        let Ok(entries) = entries(&mut listing) else { return Ok(Listed::No(Visited::Closed)) };
+        let handle = listing.fd().map_err(|errno| Stopped::Failed(self.absolute(path, b""), errno))?;
         let key = Key::of(&stat);
-        let is_steady = fstat(&handle).is_ok_and(|after| Key::of(&after) == key)
-            && key.is_at_rest(before, self.memory.rest);
+        let is_steady = key.is_at_rest(before, self.memory.rest)
+            && fstat(handle).is_ok_and(|after| Key::of(&after) == key);
         folder.entries = entries;
         self.memory.listed += 1;
         let gone = self.mark_again(folder, path, above);
         for gone in &gone {
             self.memory.forget(gone);
         }
-        Ok(Listed::Yes(self.memory.keep(&handle, folder, is_steady.then_some(key))))
+        Ok(Listed::Yes(self.memory.keep(handle, folder, is_steady.then_some(key))))
     }
 
     /// Marks all entries of a folder anew. What was found of the folders in it stays; those that are gone are returned.
@@ -301,8 +308,7 @@ fn may_search(handle: &OwnedFd, stat: &Stat) -> bool {
 }
 
 /// All entries of a folder, as they are remembered.
-fn entries(handle: &OwnedFd) -> Result<Vec<u8>, Errno> {
-    let mut listing = Dir::read_from(handle)?;
+fn entries(listing: &mut Dir) -> Result<Vec<u8>, Errno> {
     let mut entries = Vec::new();
     while let Some(entry) = listing.read() {
         let entry = entry?;
@@ -311,7 +317,7 @@ fn entries(handle: &OwnedFd) -> Result<Vec<u8>, Errno> {
             continue;
         }
         let kind = match entry.file_type() {
-            FileType::Unknown => match statat(handle, name, AtFlags::SYMLINK_NOFOLLOW) {
+            FileType::Unknown => match statat(listing.fd()?, name, AtFlags::SYMLINK_NOFOLLOW) {
                 Ok(stat) => FileType::from_raw_mode(stat.st_mode),
                 Err(Errno::NOENT) => continue,
                 Err(errno) => return Err(errno),
