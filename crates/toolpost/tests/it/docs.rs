@@ -49,6 +49,40 @@ fn every_configuration_of_the_docs_is_taken() {
     assert!(taken >= 2);
 }
 
+/// A promise without a test is none: every test that the page names exists.
+#[test]
+fn the_tests_that_the_security_page_names_exist() {
+    let sources = rust_files(&project().join("crates"));
+    let page = std::fs::read_to_string(project().join("SECURITY.md")).unwrap();
+    let is_test = |word: &&str| {
+        let name = word.rsplit("::").next().unwrap_or(word);
+        let plain = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_';
+        name.chars().all(plain) && name.matches('_').count() >= 3
+    };
+    let named: Vec<&str> = page.split('`').skip(1).step_by(2).filter(is_test).collect();
+    assert!(named.len() >= 40, "only {} tests are named", named.len());
+    for name in named {
+        let definition = format!("fn {}(", name.rsplit("::").next().unwrap_or(name));
+        assert!(
+            sources.iter().any(|text| text.contains(&definition)),
+            "SECURITY.md names `{name}`, which no test is"
+        );
+    }
+}
+
+fn rust_files(folder: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            found.extend(rust_files(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(std::fs::read_to_string(path).unwrap());
+        }
+    }
+    found
+}
+
 #[test]
 fn the_code_of_the_guides_is_that_of_the_examples() {
     for (guide, language, example) in [

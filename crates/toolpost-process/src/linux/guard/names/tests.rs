@@ -1,3 +1,5 @@
+//! Which names are closed, held against tables.
+
 use super::*;
 use crate::sandbox::{FileEffect, FilePattern, FileRule, FileRules};
 
