@@ -76,7 +76,16 @@ impl Context {
     /// The display name of an absolute path of the workspace, and why a command may not write it: by the policy or, where
     /// that would allow it, because git or a protected link names it.
     pub fn closed_to_commands(&self, path: &Path) -> (String, Closed) {
-        let name = display(&self.host_workspace().roots(), path);
+        let roots = self.host_workspace().roots();
+        let name = display(&roots, path);
+        if !roots.iter().any(|root| path.starts_with(root)) {
+            let why = "shells and tools read it when they start, and commands may not change that, not even in their \
+                       temporary home folder";
+            return (
+                name,
+                Closed { why: why.to_owned(), remedy: "no rule opens it; use another file".to_owned() },
+            );
+        }
         let closed = self.call.guard.as_ref().and_then(|guard| guard.closed_to_commands(&name));
         let closed = closed.unwrap_or_else(|| Closed {
             why: "it holds a protected or hidden file, or a protected link, a git hook or git's configuration names it"

@@ -184,7 +184,9 @@ impl Guard {
         Ok(())
     }
 
+    /// Reports a refused path; inside of what is locked or hidden, that whole, since it is what would have to be opened.
     fn refuse(&mut self, path: Vec<u8>) -> Errno {
+        let path = self.names.marked_above(&path).map_or(path.clone(), <[u8]>::to_vec);
         if self.refused.len() < MOST_REPORTED && !self.refused.contains(&path) {
             self.refused.push(path);
         }
@@ -267,7 +269,10 @@ impl Guard {
                     _ => Making::File,
                 };
                 let is_itself = matches!(name, b"." | b"..");
-                if !is_itself && self.names.is_closed(&path, making) && !self.names.is_marked(&path) {
+                if !is_itself
+                    && self.names.is_closed(&path, making)
+                    && self.names.marked_above(&path).is_none()
+                {
                     found.push(PathBuf::from(OsString::from_vec(path)));
                 }
                 if found.len() == MOST_REPORTED {

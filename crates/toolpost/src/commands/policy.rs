@@ -23,7 +23,7 @@ pub(crate) fn run(runtime: &Runtime, printer: &Printer, command: &Policy) -> u8 
 
 fn explain(runtime: &Runtime, printer: &Printer, tool: &str, words: &[String]) -> Result<(), ToolError> {
     let explanation = match tool.split_once(':') {
-        Some((tool, resource)) if words.is_empty() => explain_access(runtime, tool.trim(), resource.trim()),
+        Some((tool, resource)) if words.is_empty() => explain_access(runtime, tool.trim(), resource.trim())?,
         _ => {
             let explain = || {
                 let arguments = arguments::parse(runtime, tool, words)?;
@@ -50,16 +50,31 @@ fn explain(runtime: &Runtime, printer: &Printer, tool: &str, words: &[String]) -
     Ok(())
 }
 
-/// `'bash: git push'`: the tool need not exist, and no arguments are checked.
-fn explain_access(runtime: &Runtime, tool: &str, resource: &str) -> Explanation {
+/// `'bash: git push'`: what a tool or a capability does to one command, host or file. A command line is read as a call
+/// would read it.
+fn explain_access(runtime: &Runtime, tool: &str, resource: &str) -> Result<Explanation, ToolError> {
     let access = match tool {
-        "bash" | "exec" | "execute" => Access::command(resource),
+        "bash" | "exec" | "execute" => {
+            let arguments = serde_json::json!({ "command": resource });
+            return runtime.executor.explain(&runtime.context, "bash", arguments);
+        }
         "webfetch" | "websearch" | "network" => Access::host(resource),
         "write" | "edit" | "delete" | "apply_patch" => Access::path(Capability::Write, resource),
-        _ => Access::path(Capability::Read, resource),
+        "read" => Access::path(Capability::Read, resource),
+        other => {
+            let explained = runtime.executor.explain(&runtime.context, other, serde_json::json!({}));
+            // Tools of servers need not be there yet.
+            if let Err(error) = explained
+                && error.code() == Code::ToolNotFound
+                && !other.starts_with("mcp__")
+            {
+                return Err(error);
+            }
+            Access::path(Capability::Read, resource)
+        }
     };
     let policy = runtime.executor.policy_for(runtime.context.session());
-    policy.explain(&Request { tool, accesses: &[access] })
+    Ok(policy.explain(&Request { tool, accesses: &[access] }))
 }
 
 fn show(runtime: &Runtime, printer: &Printer) -> Result<(), ToolError> {

@@ -96,3 +96,22 @@ fn a_link_is_judged_by_where_it_leads() {
     }
     assert!(shown.contains("to-free") && shown.contains("held back by the policy"), "{shown}");
 }
+
+#[test]
+fn the_short_form_is_read_as_a_call_would_be() {
+    let home = Home::new();
+    let explain = |text: &str, flags: &[&str]| home.run(&[&["policy", "explain", text], flags].concat());
+    for (text, flags, expected) in [
+        ("bash: ls && git push", ["--allow-rule", "bash: ls *"], "deny: `bash` would run `git push`"),
+        ("bash: git -c core.pager=./x log", ["--allow-rule", "bash: git *"], "deny: "),
+        ("bash: ls -l", ["--allow-rule", "bash: ls *"], "allow: "),
+        ("exec: git push", ["--allow", "exec"], "allow: "),
+        ("write: src/main.rs", ["--allow", "exec"], "allow: "),
+    ] {
+        let ran = explain(text, &flags);
+        assert!(ran.stdout.starts_with(expected), "{text}: {} {}", ran.stdout, ran.stderr);
+    }
+    let ran = explain("bsh: git push", &["--allow", "exec"]);
+    assert_eq!(ran.status, 2);
+    assert!(ran.stderr.contains("no tool `bsh`; nearest: `bash`"), "{}", ran.stderr);
+}

@@ -101,11 +101,12 @@ impl Names {
             .any(|known| known.len() == path.len() || known[path.len()] == b'/')
     }
 
-    /// Whether exactly this path is locked or hidden, or lies inside of what is.
-    pub(super) fn is_marked(&self, path: &[u8]) -> bool {
+    /// The outermost path that is locked or hidden and is this one or lies above it.
+    pub(super) fn marked_above<'a>(&self, path: &'a [u8]) -> Option<&'a [u8]> {
         let ends = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
         ends.chain([path.len()])
-            .any(|end| self.marked.binary_search_by(|known| known.as_slice().cmp(&path[..end])).is_ok())
+            .map(|end| &path[..end])
+            .find(|above| self.marked.binary_search_by(|known| known.as_slice().cmp(above)).is_ok())
     }
 
     /// Whether names below this folder are judged at all.

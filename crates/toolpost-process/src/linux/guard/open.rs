@@ -82,6 +82,10 @@ impl Guard {
             Err(Errno::AGAIN) if may_wait => {
                 return self.openers.start(self.listener.as_fd(), asked.id, place, flags);
             }
+            Err(Errno::ROFS) => {
+                self.refuse(place.path());
+                return Err(Errno::ROFS);
+            }
             opened => opened?,
         };
         if found.is_none() {

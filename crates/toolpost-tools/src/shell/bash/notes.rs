@@ -86,7 +86,7 @@ pub(super) fn told(ctx: &Context, args: &Args, shown: &Shown, ended: &Ended, san
     }
     notes.extend(closed_names(ended, |path| ctx.closed_to_commands(path)));
     if ended.exit != Exit::Code(0) {
-        notes.extend(hints(ctx, args, &shown.text, sandbox));
+        notes.extend(hints(ctx, args, shown, ended, sandbox));
     }
     if let Some(why) = &shown.not_kept {
         notes.push(format!("the whole output could not be kept: {why}"));
@@ -156,8 +156,8 @@ fn plain(name: &str) -> String {
 }
 
 /// What may have been in the way of a command that failed.
-fn hints(ctx: &Context, args: &Args, output: &str, sandbox: &str) -> Vec<String> {
-    let output = output.to_lowercase();
+fn hints(ctx: &Context, args: &Args, shown: &Shown, ended: &Ended, sandbox: &str) -> Vec<String> {
+    let output = shown.text.to_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| output.contains(word));
     let mut hints = Vec::new();
     if says(QUESTIONS) && args.stdin.is_none() {
@@ -181,12 +181,16 @@ fn hints(ctx: &Context, args: &Args, output: &str, sandbox: &str) -> Vec<String>
                 .to_owned(),
         );
     }
-    if says(NO_FILE) {
+    // Where the very name is known, a guess would only distract.
+    if says(NO_FILE) && ended.refused.is_empty() {
         let writes = match ctx.granted(Capability::Write) {
-            true => "commands change files of the workspace only, and there none that is protected",
+            true => {
+                "commands write inside the workspace only, and not to protected files; files whose reading asks, such as \
+                 `.env`, appear empty and unreadable"
+            }
             false => "commands change no files under this policy",
         };
-        hints.push(format!("the sandbox may be why: {writes}"));
+        hints.push(format!("the sandbox may be the cause: {writes}"));
     }
     hints
 }

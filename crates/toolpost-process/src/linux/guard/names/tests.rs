@@ -117,6 +117,6 @@ fn what_is_locked_holds_the_folders_above_it() {
     ] {
         assert_eq!(names.holds_marked(path), expected, "{}", String::from_utf8_lossy(path));
     }
-    assert!(names.is_marked(b"/w/a/b/c/d/e"));
-    assert!(!names.is_marked(b"/w/a/b"));
+    assert_eq!(names.marked_above(b"/w/a/b/c/d/e"), Some(&b"/w/a/b/c"[..]));
+    assert_eq!(names.marked_above(b"/w/a/b"), None);
 }
