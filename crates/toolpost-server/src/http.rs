@@ -3,8 +3,8 @@
 //! A request is answered with plain JSON, unless something must be told before its answer or it takes longer than a
 //! moment: then with a stream of events. What a modern client hangs up on is cancelled; one with a handshake says so.
 
+mod connections;
 mod door;
-mod lobby;
 mod sessions;
 mod stream;
 
@@ -17,6 +17,7 @@ use crate::session::{Session, Start};
 use crate::stdio::stranger;
 use crate::{Server, listen};
 use bytes::Bytes;
+use connections::{ConnectionLimits, Slot, TooManyConnections};
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::Incoming;
 use hyper::header::{ALLOW, CONNECTION, CONTENT_TYPE, HeaderMap, HeaderValue, WWW_AUTHENTICATE};
@@ -24,7 +25,6 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use lobby::{Guest, Lobby, NoSeat};
 use serde_json::{Map, Value};
 use sessions::Sessions;
 use std::convert::Infallible;
@@ -38,7 +38,7 @@ use tokio_util::task::TaskTracker;
 /// How long a client that was let in may take to send headers, and as long again for a body.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How long a connection may take until it has sent a request that is let in.
+/// How long a connection may take until it has sent an authenticated request.
 const SHORT_PATIENCE: Duration = Duration::from_secs(10);
 
 /// At the end, answers get so long to leave.
@@ -49,19 +49,19 @@ const SESSION: &str = "mcp-session-id";
 /// An address that is listened at.
 pub struct Listening {
     listener: TcpListener,
-    patience: Duration,
+    timeout: Duration,
 }
 
 impl Listening {
     /// Begins to listen.
     pub async fn open(address: SocketAddr) -> std::io::Result<Listening> {
-        TcpListener::bind(address).await.map(|listener| Listening { listener, patience: SHORT_PATIENCE })
+        TcpListener::bind(address).await.map(|listener| Listening { listener, timeout: SHORT_PATIENCE })
     }
 
-    /// How long a connection may take until it has sent a request that is let in; ten seconds, if nothing is said.
+    /// How long a connection may take until it has sent an authenticated request; ten seconds, if nothing is said.
     #[must_use]
-    pub fn patience(mut self, patience: Duration) -> Listening {
-        self.patience = patience;
+    pub fn timeout(mut self, timeout: Duration) -> Listening {
+        self.timeout = timeout;
         self
     }
 
@@ -90,8 +90,8 @@ pub(crate) async fn serve(server: &Arc<Server>, listening: Listening, door: Door
         tasks: TaskTracker::new(),
     });
     let ended = server.context.cancel().clone();
-    let lobby = Lobby::new();
-    let patience = listening.patience;
+    let limits = ConnectionLimits::new();
+    let timeout = listening.timeout;
     loop {
         let accepted = tokio::select! {
             () = ended.cancelled() => break,
@@ -103,11 +103,11 @@ pub(crate) async fn serve(server: &Arc<Server>, listening: Listening, door: Door
             continue;
         };
         let _ = connection.set_nodelay(true);
-        let (house, ended, guest) = (Arc::clone(&house), ended.clone(), lobby.enter());
+        let (house, ended, slot) = (Arc::clone(&house), ended.clone(), limits.enter());
         house.tasks.clone().spawn(async move {
             let service = service_fn(|request| {
-                let (house, guest) = (Arc::clone(&house), &guest);
-                async move { Ok::<_, Infallible>(house.answer(request, guest).await) }
+                let (house, slot) = (Arc::clone(&house), &slot);
+                async move { Ok::<_, Infallible>(house.answer(request, slot).await) }
             });
             let serving = http1::Builder::new()
                 .timer(TokioTimer::new())
@@ -116,7 +116,7 @@ pub(crate) async fn serve(server: &Arc<Server>, listening: Listening, door: Door
             let mut serving = std::pin::pin!(serving);
             tokio::select! {
                 _ = serving.as_mut() => {}
-                () = guest.must_leave(patience) => {}
+                () = slot.closed(timeout) => {}
                 () = ended.cancelled() => {
                     serving.as_mut().graceful_shutdown();
                     let _ = tokio::time::timeout(GRACE, serving).await;
@@ -129,14 +129,14 @@ pub(crate) async fn serve(server: &Arc<Server>, listening: Listening, door: Door
 }
 
 impl House {
-    async fn answer(self: &Arc<House>, request: hyper::Request<Incoming>, guest: &Guest) -> Response<Body> {
+    async fn answer(self: &Arc<House>, request: hyper::Request<Incoming>, slot: &Slot) -> Response<Body> {
         let admitted = self.door.check(request.headers(), request.uri()).and_then(|()| {
             let full = "too many connections are open; close some, or use one for several requests";
-            guest.is_let_in().map_err(|NoSeat| (StatusCode::SERVICE_UNAVAILABLE, full))
+            slot.admit().map_err(|TooManyConnections| (StatusCode::SERVICE_UNAVAILABLE, full))
         });
         if let Err((status, why)) = admitted {
             let mut response = plain(status, why);
-            // Who was not let in does not stay.
+            // An unauthenticated connection is closed.
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
             if status == StatusCode::UNAUTHORIZED {
                 response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));

@@ -32,7 +32,7 @@ pub(crate) async fn run(server: &Server, exchange: &Exchange, params: &Map<Strin
     tell("notifications/subscriptions/acknowledged", json!({"notifications": honoured}));
     loop {
         tokio::select! {
-            // Who has taken it back is told nothing more, also of what changed since.
+            // A cancelled subscription gets no further notifications, also of earlier changes.
             biased;
             () = exchange.cancel.cancelled() => return json!({"_meta": meta}),
             () = exchange.session.closing.cancelled() => return json!({"_meta": meta}),

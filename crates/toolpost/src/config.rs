@@ -190,8 +190,8 @@ pub(crate) fn roots(flags: &Flags, environment: &Environment, cwd: &Path) -> Vec
     }
 }
 
-/// What is to be said where the folder that git manages belongs to somebody else, who could have put it there to make
-/// the workspace larger: as git does, it is not taken unless the user names it.
+/// The warning when the enclosing repository belongs to another user, who could have put it there to make the workspace
+/// larger. As in git, it is not used unless the user names it.
 pub(crate) fn foreign_repository(flags: &Flags, environment: &Environment, cwd: &Path) -> Option<String> {
     if !flags.workspace.is_empty() || environment.workspace_root.is_some() {
         return None;

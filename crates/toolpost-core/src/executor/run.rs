@@ -279,8 +279,8 @@ pub(super) fn check_dry_run(entry: &Entry) -> Result<(), ToolError> {
     )))
 }
 
-/// What a dry run would change. Of a file that the model may not read, neither its size is reported nor whether the new
-/// content is another one: by that, a caller could guess until it is not.
+/// What a dry run would change. Of a file that the model may not read, neither the size is reported nor whether the new
+/// content differs: otherwise a caller could test guesses.
 fn planned(touched: Vec<Touched>, shows: &dyn Fn(&str) -> bool) -> DryRun {
     let changes = touched.into_iter().filter_map(|touched| {
         let is_shown = shows(&touched.path);

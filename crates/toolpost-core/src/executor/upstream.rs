@@ -86,7 +86,7 @@ impl Executor {
         Ok((!consent.accesses.is_empty()).then_some(Agreed { tool, accesses: consent.accesses }))
     }
 
-    /// The reason that every possibility would be refused for, if there is none that is not.
+    /// The refusal, if every possible declaration of the tool is refused.
     fn first_refusal(&self, ctx: &Context, expected: &[Expected], is_dry_run: bool) -> Result<(), ToolError> {
         let mut first = None;
         for one in expected {

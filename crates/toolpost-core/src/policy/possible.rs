@@ -1,6 +1,6 @@
 //! Whether a rule that denies or asks could mean a command.
 //!
-//! Such a rule must not be walked around by another spelling, so it is held against more than the text of the command:
+//! Such a rule must not be bypassed by another spelling, so it is held against more than the text of the command:
 //! against the program by its last name, wherever it lies; without the options that stand before a subcommand; and
 //! without quotes. What is computed when the line runs may be anything. A rule that allows gets none of this.
 

@@ -169,7 +169,7 @@ impl Guard {
         }
     }
 
-    /// Refuses a closed name, and a call whose caller is gone: what was read was perhaps somebody else's.
+    /// Refuses a closed name, and a call whose caller is gone: its number may belong to another process by now.
     fn check(&mut self, asked: &Asked, place: &Place, making: Making) -> Result<(), Errno> {
         self.check_path(asked, place.path(), making)
     }

@@ -173,7 +173,7 @@ impl System {
     }
 }
 
-/// A user namespace in which everybody but root is who they are.
+/// A user namespace that maps every id except 0 to itself.
 fn without_root() -> io::Result<OwnedFd> {
     let (mut from_child, to_parent) = io::pipe()?;
     let (from_parent, to_child) = io::pipe()?;

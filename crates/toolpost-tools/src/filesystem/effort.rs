@@ -24,7 +24,7 @@ impl Effort {
         Effort { ctx: Some(ctx.clone()), ..Effort::limited(MOST) }
     }
 
-    /// So many steps, for nobody in particular.
+    /// A step budget that belongs to no call.
     pub(crate) fn limited(most: u64) -> Effort {
         Effort { ctx: None, most, spent: Cell::new(0), next_check: Cell::new(BETWEEN_CHECKS) }
     }

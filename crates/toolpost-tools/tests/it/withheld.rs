@@ -1,6 +1,6 @@
 //! Guarantee 37: no tool shows anything of a file that the model may not read, whatever it may do to it.
 //!
-//! Every call is made in two worlds that differ in nothing but the content of the file. In one of them the content is
+//! Every call is made in two runs that differ only in the content of the file. In one of them the content is
 //! what the call guesses. Whatever comes out (result, error, data, events, questions) must be the same in both: then
 //! it holds neither bytes nor hashes, sizes, counts or a yes or no about a guess.
 

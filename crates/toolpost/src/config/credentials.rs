@@ -167,7 +167,7 @@ pub(super) fn hidden(environment: &Environment) -> Vec<PathBuf> {
     let own = [&environment.data_directory, &environment.config_directory].into_iter().flatten().cloned();
     let mut all: Vec<PathBuf> = secrets
         .chain(own)
-        // A link is covered under its own name, and what it leads to under its.
+        // Both the link and its target are hidden.
         .flat_map(|path| [path.canonicalize().ok(), path.exists().then_some(path)])
         .flatten()
         .collect();

@@ -38,7 +38,7 @@ pub(crate) struct Found {
     pub(crate) is_own: bool,
     /// The workspace files that each thing is started with, which are trusted together with this one.
     pub(crate) covers: Covers,
-    /// How they stand, where that is why it waits; and what cannot be covered, so that it is never started.
+    /// Why the file is waiting, if because of these files; and which files cannot be covered, so that it never starts.
     pub(crate) notes: Vec<String>,
 }
 
@@ -215,7 +215,7 @@ impl Inventory {
                 Err(why) => found.notes.push(format!("`{name}` is never started: {why}")),
             }
         }
-        // That a file waits is said of the file.
+        // The file's own line already says that it is waiting.
         if found.state == State::Waiting && !found.is_own {
             found.notes.retain(|note| note.contains("never started"));
         }

@@ -1,6 +1,6 @@
 //! What the user trusts: hashes of files, by workspace, in the user's data directory.
 //!
-//! Trust is in a content. What changed by one byte is not trusted, whoever changed it. Trust in a file that starts
+//! Trust applies to the exact content. If one byte changes, it is not trusted, whoever changed it. Trust in a file that starts
 //! something is also in the files of the workspace that this is started with; see `cover.rs`.
 
 use super::cover::Files;

@@ -1,7 +1,7 @@
 //! Goes through every folder of the roots for names that a command may not have.
 //!
 //! What a survey has found is remembered, folder by folder, and used again where the folder is as it was: see
-//! `remembered.rs`. What cannot be looked into is hidden whole. Any other failure to look refuses the call.
+//! `remembered.rs`. A folder that cannot be listed is hidden completely. Any other failure to look refuses the call.
 
 mod git;
 mod links;

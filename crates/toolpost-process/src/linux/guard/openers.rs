@@ -10,7 +10,7 @@ use std::ffi::OsStr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
 
-/// At most so many callers wait for a pipe's other end at once.
+/// Maximum number of callers that wait to open a pipe.
 const MOST: usize = 64;
 
 /// The processes that open something now.

@@ -259,7 +259,7 @@ fn is_applied(file: &Lines<'_>, hunk: &Hunk) -> bool {
     let new: Vec<&str> = hunk.new_lines().map(|line| line.text.trim()).collect();
     let has_new = hunk.lines.iter().any(|line| !line.is_old() && !line.text.trim().is_empty());
     let is_there = |lines: &[Line<'_>]| lines.iter().map(|line| line.text.trim()).eq(new.iter().copied());
-    // A hint, which is not worth more than a glance.
+    // Only a hint, so the search is limited.
     let is_short = file.len().saturating_mul(new.len()) < MOST_GLANCED;
     has_new && is_short && file.all.windows(new.len()).any(is_there)
 }

@@ -279,7 +279,7 @@ impl Matcher for Interruptible<'_> {
 
     fn find_at(&self, text: &[u8], at: usize) -> Result<Option<Match>, Ended> {
         match self.is_quick(text.len() - at)? {
-            // Its own error is none.
+            // The inner matcher cannot fail.
             true => Ok(self.matcher.find_at(text, at).unwrap_or(None)),
             false => self.find_in_pieces(text, at),
         }

@@ -1,4 +1,4 @@
-//! Fingerprints of files and links, read without following, waiting or swelling.
+//! Fingerprints of files and links, read without following links, blocking, or unbounded memory.
 
 #![expect(clippy::disallowed_methods, reason = "looks at what configuration starts, before any tool runs")]
 

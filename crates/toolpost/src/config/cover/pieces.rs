@@ -1,7 +1,7 @@
 //! The parts of a command line that may be names of files.
 //!
 //! A word is taken whole and in every part that a program or a shell may take as a name: behind `=`, in lists, in
-//! quotes, in the line of `sh -c`. That a part is no name costs nothing: no file has it.
+//! quotes, in the line of `sh -c`. A part that is not a file name matches no file.
 
 use super::{CommandLine, MOST_PIECES};
 use std::collections::{BTreeMap, BTreeSet};
@@ -54,7 +54,7 @@ impl<'a> Reading<'a> {
             )
         };
         let program = line.words.first().filter(|program| program.contains('/'));
-        // Where the caller stands is not where the program starts.
+        // `PWD` is the caller's folder, not the program's.
         let is_place = |name: &&String| !matches!(name.as_str(), "PWD" | "OLDPWD");
         let values = line.variables.iter().filter(|(name, _)| is_place(name)).map(|(_, value)| value);
         let texts = program.into_iter().chain(line.words.iter().skip(1)).chain(values);

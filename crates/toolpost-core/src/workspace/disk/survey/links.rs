@@ -48,7 +48,7 @@ pub(super) fn follow(path: &Path) -> Links {
                 }
                 todo.extend(parts(target).into_iter().rev());
             }
-            // A circle leads nowhere; its links are known by now.
+            // A loop of links; all of them are marked by now.
             Ok(_) => return Links { links, end, is_there: true },
             // Not a link.
             Err(Errno::INVAL) => {}
