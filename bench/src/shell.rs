@@ -78,7 +78,54 @@ pub(crate) fn measure(hand_on: &mut impl FnMut(Table)) -> Result<()> {
     table.add("told after", first, None);
     table.goal("told after", "within 50 ms", |row| row.median <= 50.0);
     hand_on(table);
-    large(&runtime, &free, &confined, hand_on)
+    large(&runtime, &free, &confined, hand_on)?;
+    build(&runtime, &free, &confined, hand_on)
+}
+
+/// What the guard costs a build that creates many files: each `.py` becomes a `.pyc`, by a temporary file and a rename.
+/// A plain copy of the same files, which does nothing but create, is the worst case.
+fn build(
+    runtime: &tokio::runtime::Runtime,
+    free: &Executor,
+    confined: &Executor,
+    hand_on: &mut impl FnMut(Table),
+) -> Result<()> {
+    const BUILT: usize = 10_000;
+    const BUILDS: usize = 5;
+    let folder = tempfile::tempdir()?;
+    for index in 0..BUILT {
+        let own = folder.path().join(format!("src/package{}", index / 100));
+        std::fs::create_dir_all(&own)?;
+        let lines: String = (0..40)
+            .map(|line| {
+                format!("def f{line}(a, b=[{index}]):\n    return [x + a for x in b if x > {line}]\n")
+            })
+            .collect();
+        std::fs::write(own.join(format!("module{index}.py")), lines)?;
+    }
+    let ctx = Context::builder(Arc::new(Disk::open([folder.path()])?)).build();
+    for (title, line, clean) in [
+        (
+            "a build that creates 10,000 files",
+            "python3 -m compileall -q src",
+            "find . -name __pycache__ -prune -exec rm -rf {} +",
+        ),
+        ("a copy of 10,000 files", "cp -r src copy", "rm -rf copy"),
+    ] {
+        let (mut plain, mut guarded) = (Samples::default(), Samples::default());
+        for _ in 0..BUILDS {
+            for (executor, samples) in [(free, &mut plain), (confined, &mut guarded)] {
+                ours(runtime, free, &ctx, clean)?;
+                samples.add(ours(runtime, executor, &ctx, line)?);
+            }
+        }
+        let mut table = Table::new(format!("shell: {title}, {BUILDS} times in turn"), Unit::Millis);
+        table.add("no sandbox", plain, None);
+        table.add("sandbox", guarded, None);
+        table.goal("sandbox", "at most 5 % over no sandbox", |row| row.ratio <= 1.05);
+        hand_on(table);
+    }
+    Ok(())
 }
 
 /// What a large tree costs: each command looks whether it is as the last one saw it.

@@ -230,6 +230,9 @@ pub(crate) fn standing(found: &Found) -> &'static str {
         (State::Waiting, true) => "waits",
         (State::Waiting, false) if is_of_hosts => "waits; it is not read unless `mcpFrom` names its program",
         (State::Waiting, false) => "waits; this version does nothing with it yet",
+        (State::Changed, true) if !found.notes.is_empty() => {
+            "is not trusted any more, because a file that it starts has changed"
+        }
         (State::Changed, true) => "has changed since you trusted it, and waits again",
         (State::Changed, false) if is_of_hosts => {
             "has changed since you trusted it; it is not read unless `mcpFrom` names its program"

@@ -130,7 +130,7 @@ fn patient_strangers_lock_nobody_out() {
             toolpost_server::Server::new(runtime.executor.clone(), runtime.context.clone(), options())
                 .unwrap();
         let listening = Listening::open("127.0.0.1:0".parse().unwrap()).await.unwrap();
-        let listening = listening.patience(std::time::Duration::from_secs(3_600));
+        let listening = listening.timeout(std::time::Duration::from_secs(3_600));
         let at = listening.address().unwrap();
         let door = Door::new(at, None, &[]);
         let serving = tokio::spawn(async move { Arc::clone(&server).serve_http(listening, door).await });
