@@ -66,6 +66,7 @@ impl Context {
             let survey = survey.await?;
             ground.marked = survey.marked;
             ground.reserved = reserved();
+            ground.reserved.extend(guard.protected_paths());
             ground.rules = guard.file_rules();
             let missing = survey.missing.iter().map(|path| closed_path(&ground.roots, path)).collect();
             close(&mut ground.rules, missing);

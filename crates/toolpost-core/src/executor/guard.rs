@@ -59,6 +59,10 @@ impl Guard for CallGuard {
         self.policy.file_rules(&self.consented)
     }
 
+    fn protected_paths(&self) -> Vec<String> {
+        self.policy.protected_paths()
+    }
+
     fn closed_to_commands(&self, name: &str) -> Option<Closed> {
         self.policy.closed_to_commands(name, &self.consented)
     }

@@ -109,6 +109,16 @@ impl Policy {
         if sets.iter().all(|set| set.layers.is_empty()) { Vec::new() } else { sets }
     }
 
+    /// Protected paths beside those of the closed list, such as those that variables of the user name.
+    pub(crate) fn protected_paths(&self) -> Vec<String> {
+        let layers = self.parts.iter().flat_map(|part| part.layers.iter());
+        let rules = layers.flat_map(|rules| rules.iter());
+        rules
+            .filter(|rule| rule.is_protected() && rule.action().matches(NO_TOOL, Some(Capability::Write)))
+            .map(|rule| rule.resource().as_str().replace('\\', ""))
+            .collect()
+    }
+
     /// Why a command may not write the file of this display name; none where it may.
     pub(crate) fn closed_to_commands(&self, name: &str, consented: &[Access]) -> Option<Closed> {
         let access = Access::path(Capability::Write, name);
@@ -189,7 +199,7 @@ impl Part {
         let own = Layer::ALL.into_iter().zip(&self.layers).map(|(layer, rules)| {
             rules
                 .iter()
-                .filter(|rule| is_relevant(layer, rule))
+                .filter(|rule| is_relevant(layer, rule) && !rule.is_protected())
                 .filter(|rule| rule.action().matches(NO_TOOL, Some(Capability::Write)))
                 .map(|rule| FileRule { effect: rule.effect(), pattern: rule.resource().files() })
                 .collect()

@@ -56,8 +56,14 @@ impl Part {
 
     /// The first rule of a layer that matches.
     pub(super) fn first_match(&self, layer: usize, target: &Target<'_>) -> Option<&Rule> {
-        let built_in = if layer + 1 == self.layers.len() { protected::first_match(target) } else { None };
         let own = &self.layers[layer];
+        let is_built_in = layer + 1 == self.layers.len();
+        let built_in = || {
+            // A denial of toolpost's own is stronger than the protected list, which only asks.
+            let denial = own.iter().find(|rule| rule.effect() == Effect::Deny && rule.matches(target));
+            denial.or_else(|| protected::first_match(target))
+        };
+        let built_in = if is_built_in { built_in() } else { None };
         built_in.or_else(|| {
             let first = own.iter().position(|rule| rule.matches(target))?;
             // Of what could be anything, a later rule may deny a part that no earlier rule takes.

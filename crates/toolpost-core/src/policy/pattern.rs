@@ -120,7 +120,7 @@ impl Pattern {
         }
     }
 
-    /// The files it matches, as a plain value. A protected pattern is none: it matches as `folded.rs` says.
+    /// The files it matches, as a plain value. Not for protected patterns, which match as `folded.rs` says.
     pub(super) fn files(&self) -> FilePattern {
         match &self.kind {
             Kind::Everything | Kind::Protected(_) => FilePattern::Everything,

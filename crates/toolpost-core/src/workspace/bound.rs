@@ -39,6 +39,9 @@ pub trait Guard: Send + Sync {
     /// The rules about writing files, for what does not exist yet.
     fn file_rules(&self) -> Vec<FileRules>;
 
+    /// Protected paths beside those of the closed list.
+    fn protected_paths(&self) -> Vec<String>;
+
     /// Why a command may not write the file; none where it may.
     fn closed_to_commands(&self, name: &str) -> Option<Closed>;
 

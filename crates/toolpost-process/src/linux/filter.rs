@@ -14,6 +14,8 @@ enum Rule {
     PretendValues { arg: u8, values: &'static [u32] },
     /// It fails unless this argument is one of these.
     AllowValues { arg: u8, values: &'static [u32] },
+    /// It fails with this error unless this argument is this value.
+    AllowOnly { arg: u8, value: u32, errno: i32 },
     /// The guard performs it.
     Ask,
     /// The guard performs it if this argument has any of these bits.
@@ -39,6 +41,9 @@ const AS_SOMEBODY_ELSE: u32 = 0o6000;
 
 /// A program that hides its memory could not be judged by the names that it creates.
 const HIDES_MEMORY: &[u32] = &[libc::PR_SET_DUMPABLE as u32];
+
+/// The process that keeps the command, as the command would name it.
+const FIRST_PROCESS: &[u32] = &[1];
 
 /// Typing into a terminal in somebody's name.
 const TERMINAL_INPUT: &[u32] = &[libc::TIOCSTI as u32, libc::TIOCLINUX as u32];
@@ -102,6 +107,13 @@ fn refused() -> Vec<(i64, Rule)> {
     rules.push((libc::SYS_unshare, Rule::RefuseBits { arg: 0, bits: NEW_NAMESPACES }));
     rules.push((libc::SYS_socket, Rule::AllowValues { arg: 0, values: FAMILIES }));
     rules.push((libc::SYS_ioctl, Rule::RefuseValues { arg: 1, values: TERMINAL_INPUT }));
+    // The first process keeps the command to its limits; nobody changes its own.
+    rules.push((libc::SYS_prlimit64, Rule::AllowOnly { arg: 0, value: 0, errno: EPERM }));
+    for number in [libc::SYS_sched_setscheduler, libc::SYS_sched_setparam, libc::SYS_sched_setattr] {
+        rules.push((number, Rule::RefuseValues { arg: 0, values: FIRST_PROCESS }));
+    }
+    rules.push((libc::SYS_sched_setaffinity, Rule::RefuseValues { arg: 0, values: FIRST_PROCESS }));
+    rules.push((libc::SYS_setpriority, Rule::RefuseValues { arg: 1, values: FIRST_PROCESS }));
     rules.push((libc::SYS_prctl, Rule::PretendValues { arg: 0, values: HIDES_MEMORY }));
     rules.push((libc::SYS_fchmod, Rule::RefuseBits { arg: 1, bits: AS_SOMEBODY_ELSE }));
     for number in [libc::SYS_fchmodat, libc::SYS_fchmodat2] {
@@ -118,8 +130,13 @@ fn refused() -> Vec<(i64, Rule)> {
 
 /// Calls that create names, and `umask`, since what is created depends on it.
 fn asked() -> Vec<(i64, Rule)> {
-    // A file without a name may get one later.
-    const CREATE: u32 = (libc::O_CREAT | (libc::O_TMPFILE & !libc::O_DIRECTORY)) as u32;
+    // A file without a name may get one later. Files that exist are locked by mounts, which fall off when somebody
+    // outside replaces the file, so opening one for writing is judged as well.
+    const CREATE: u32 = (libc::O_CREAT
+        | (libc::O_TMPFILE & !libc::O_DIRECTORY)
+        | libc::O_WRONLY
+        | libc::O_RDWR
+        | libc::O_TRUNC) as u32;
     let mut rules = vec![
         (libc::SYS_openat, Rule::AskBits { arg: 2, bits: CREATE }),
         // Its flags lie in memory, where they can change after a look; libraries fall back to `openat`.
@@ -131,6 +148,7 @@ fn asked() -> Vec<(i64, Rule)> {
         (libc::SYS_renameat2, Rule::Ask),
         (libc::SYS_renameat, Rule::Ask),
         (libc::SYS_bind, Rule::Ask),
+        (libc::SYS_truncate, Rule::Ask),
         (libc::SYS_umask, Rule::Ask),
     ];
     #[cfg(target_arch = "x86_64")]
@@ -228,6 +246,7 @@ fn block(rule: &Rule) -> Vec<Instruction> {
         Rule::RefuseBits { arg, bits: wanted } => bits(arg, wanted, error(libc::EPERM)),
         Rule::AskBits { arg, bits: wanted } => bits(arg, wanted, end(NOTIFY)),
         Rule::RefuseValues { arg, values: list } => values(arg, list, error(libc::EPERM), end(ALLOW)),
+        Rule::AllowOnly { arg, value, errno } => values(arg, &[value], end(ALLOW), error(errno)),
         Rule::PretendValues { arg, values: list } => values(arg, list, error(0), end(ALLOW)),
         Rule::AllowValues { arg, values: list } => values(arg, list, end(ALLOW), error(libc::EAFNOSUPPORT)),
     }
@@ -283,7 +302,12 @@ mod tests {
         assert_eq!(judge(libc::SYS_ioctl, [0, libc::FIONREAD, 0, 0, 0, 0]), ALLOW);
         let create = (libc::O_CREAT | libc::O_WRONLY) as u64;
         assert_eq!(judge(libc::SYS_openat, [0, 0, create, 0, 0, 0]), NOTIFY);
-        assert_eq!(judge(libc::SYS_openat, [0, 0, libc::O_WRONLY as u64, 0, 0, 0]), ALLOW);
+        assert_eq!(judge(libc::SYS_openat, [0, 0, libc::O_WRONLY as u64, 0, 0, 0]), NOTIFY);
+        assert_eq!(judge(libc::SYS_openat, [0, 0, libc::O_RDONLY as u64, 0, 0, 0]), ALLOW);
+        assert_eq!(judge(libc::SYS_truncate, [0; 6]), NOTIFY);
+        assert_eq!(judge(libc::SYS_prlimit64, [0, 7, 0, 0, 0, 0]), ALLOW);
+        assert_eq!(judge(libc::SYS_prlimit64, [1, 7, 0, 0, 0, 0]), ERROR | 1);
+        assert_eq!(judge(libc::SYS_sched_setscheduler, [1, 5, 0, 0, 0, 0]), ERROR | 1);
         assert_eq!(judge(libc::SYS_renameat2, [0; 6]), NOTIFY);
         assert_eq!(judge(libc::SYS_openat, [0, 0, libc::O_TMPFILE as u64, 0, 0, 0]), NOTIFY);
         assert_eq!(judge(libc::SYS_openat, [0, 0, libc::O_DIRECTORY as u64, 0, 0, 0]), ALLOW);

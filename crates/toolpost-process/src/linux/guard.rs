@@ -138,7 +138,11 @@ impl Guard {
                 self.check(asked, &place, Making::Folder)?;
                 let mode = self.mode(caller, mode)?;
                 let written = place.written();
-                self.made(&place, rustix::fs::mkdirat(&place.parent, OsStr::from_bytes(&written), mode))
+                self.made(
+                    &place,
+                    Making::Folder,
+                    rustix::fs::mkdirat(&place.parent, OsStr::from_bytes(&written), mode),
+                )
             }
             Call::MakeNode { folder, path, mode, device } => {
                 let place = caller.place(folder, &caller.text(path)?)?;
@@ -150,18 +154,23 @@ impl Guard {
                 let mode = self.mode(caller, mode)?;
                 let written = place.written();
                 let name = OsStr::from_bytes(&written);
-                self.made(&place, rustix::fs::mknodat(&place.parent, name, kind, mode, device))
+                self.made(&place, Making::File, rustix::fs::mknodat(&place.parent, name, kind, mode, device))
             }
             Call::Symlink { target, folder, path } => {
                 let target = caller.text(target)?;
                 let place = caller.place(folder, &caller.text(path)?)?;
                 self.check(asked, &place, Making::Link)?;
                 let (target, written) = (OsStr::from_bytes(&target), place.written());
-                self.made(&place, rustix::fs::symlinkat(target, &place.parent, OsStr::from_bytes(&written)))
+                self.made(
+                    &place,
+                    Making::Link,
+                    rustix::fs::symlinkat(target, &place.parent, OsStr::from_bytes(&written)),
+                )
             }
             Call::Link { from, to, flags } => self.link(asked, from, to, flags),
             Call::Rename { from, to, flags } => self.rename(asked, from, to, flags),
             Call::Bind { socket, address, length } => self.bind(asked, socket, address, length),
+            Call::Truncate { path, length } => self.truncate(asked, &caller.text(path)?, length),
             Call::Umask => {
                 self.has_own_masks = true;
                 Ok(Said::GoOn.into())
@@ -171,6 +180,9 @@ impl Guard {
 
     /// Refuses a closed name, and a call whose caller is gone: its number may belong to another process by now.
     fn check(&mut self, asked: &Asked, place: &Place, making: Making) -> Result<(), Errno> {
+        if self.completes_repository(place) && place.stat()?.is_none() {
+            return Err(self.refuse(place.path()));
+        }
         self.check_path(asked, place.path(), making)
     }
 
@@ -184,6 +196,42 @@ impl Guard {
         Ok(())
     }
 
+    /// Whether this name makes a repository of a folder that is none: git outside takes its configuration from any
+    /// folder with these names, and runs what that says.
+    fn completes_repository(&self, place: &Place) -> bool {
+        let others: &[&[&str]] = match place.name.as_slice() {
+            b"HEAD" => &[&["objects", "refs"], &["commondir"]],
+            b"objects" => &[&["HEAD", "refs"]],
+            b"refs" => &[&["HEAD", "objects"]],
+            b"commondir" => &[&["HEAD"]],
+            _ => return false,
+        };
+        let is_known = place.folder.split(|byte| *byte == b'/').any(|part| part == b".git");
+        let exists = |name: &&str| {
+            rustix::fs::statat(&place.parent, *name, rustix::fs::AtFlags::SYMLINK_NOFOLLOW).is_ok()
+        };
+        !is_known && self.names.concerns(&place.folder) && others.iter().any(|names| names.iter().all(exists))
+    }
+
+    /// Looks once more where a new name is: another command, with a guard of its own, may have moved the folder
+    /// meanwhile. What then has a closed name is removed.
+    fn confirm(&mut self, place: &Place, making: Making) -> Result<(), Errno> {
+        let folder = caller::path_of(place.parent.as_fd())?;
+        if folder == place.folder {
+            return Ok(());
+        }
+        let path = [folder.as_slice(), b"/", &place.name].concat();
+        if !self.names.is_closed(&path, making) {
+            return Ok(());
+        }
+        let flags = match making {
+            Making::Folder => rustix::fs::AtFlags::REMOVEDIR,
+            _ => rustix::fs::AtFlags::empty(),
+        };
+        let _ = rustix::fs::unlinkat(&place.parent, OsStr::from_bytes(&place.name), flags);
+        Err(self.refuse(path))
+    }
+
     /// Reports a refused path; inside of what is locked or hidden, that whole, since it is what would have to be opened.
     fn refuse(&mut self, path: Vec<u8>) -> Errno {
         let path = self.names.marked_above(&path).map_or(path.clone(), <[u8]>::to_vec);
@@ -194,8 +242,9 @@ impl Guard {
     }
 
     /// Remembers the folder of a name that was created.
-    fn made(&mut self, place: &Place, result: Result<(), Errno>) -> Result<Ending, Errno> {
+    fn made(&mut self, place: &Place, making: Making, result: Result<(), Errno>) -> Result<Ending, Errno> {
         if result.is_ok() {
+            self.confirm(place, making)?;
             self.remember(place);
         }
         done(result)
@@ -249,7 +298,7 @@ impl Guard {
         rustix::process::fchdir(&place.parent)?;
         let bound = notify::bind(socket.as_fd(), &address).map_err(failed);
         rustix::process::chdir("/")?;
-        self.made(&place, bound)
+        self.made(&place, Making::File, bound)
     }
 
     /// Closed names that now exist in folders in which the command created something. They were not there before: what

@@ -329,7 +329,12 @@ impl Keeper {
     /// Hears what the program's side says; whether it may say more.
     fn hear(&mut self) -> Result<bool, Failure> {
         let mut buffer = vec![0; 64 * 1024];
-        let (count, _) = post::receive(&self.link, &mut buffer)?;
+        // When the first process is killed with a word unread, the link is reset. That is its end, no more.
+        let count = match post::receive(&self.link, &mut buffer) {
+            Ok((count, _)) => count,
+            Err(error) if error.raw_os_error() == Some(libc::ECONNRESET) => 0,
+            Err(error) => return Err(error.into()),
+        };
         if count == 0 {
             return Ok(false);
         }

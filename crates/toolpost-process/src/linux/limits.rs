@@ -6,6 +6,7 @@
 
 use super::sys;
 use std::fs;
+use std::io;
 use std::time::{Duration, Instant};
 
 /// Between two looks.
@@ -44,16 +45,26 @@ impl Limits {
         if now < self.next {
             return;
         }
-        let processes = used();
+        // What cannot be looked at cannot be kept to its limits.
+        let Ok(processes) = used() else {
+            sys::kill(-1, libc::SIGKILL);
+            return;
+        };
         // With many processes the look itself takes time.
         self.next = now + PERIOD.max(now.elapsed() * 10);
         if self.processes > 0 && processes.len() as u64 > self.processes.max(SMALLEST) {
             sys::kill(-1, libc::SIGKILL);
             return;
         }
-        let all: u64 = processes.iter().map(|(_, bytes)| bytes).sum();
+        // What processes share is in the sum of each, so the exact look is needed only past the limit.
+        if processes.iter().map(|(_, bytes)| bytes).sum::<u64>() <= self.memory {
+            return;
+        }
+        let exact: Vec<(i32, u64)> =
+            processes.iter().map(|(pid, bytes)| (*pid, share(*pid).unwrap_or(*bytes))).collect();
+        let all: u64 = exact.iter().map(|(_, bytes)| bytes).sum();
         if all > self.memory
-            && let Some((pid, _)) = processes.iter().max_by_key(|(_, bytes)| bytes)
+            && let Some((pid, _)) = exact.iter().max_by_key(|(_, bytes)| bytes)
         {
             sys::kill(*pid, libc::SIGKILL);
             self.exceeded = Some(self.memory);
@@ -70,17 +81,31 @@ fn share_of_memory() -> u64 {
     kilobytes.map_or(u64::MAX, |kilobytes| kilobytes / 5 * 3 * 1024)
 }
 
-/// The processes of the namespace but this one, with the memory that each has for itself.
-fn used() -> Vec<(i32, u64)> {
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+/// The processes of the namespace but this one, with the memory that each has, shared or not.
+fn used() -> io::Result<Vec<(i32, u64)>> {
     let page = rustix::param::page_size() as u64;
-    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
-    pids.filter(|pid| *pid != 1)
-        .filter_map(|pid| {
-            let statm = fs::read_to_string(format!("/proc/{pid}/statm")).ok()?;
-            let mut pages = statm.split(' ').skip(1).map(|pages| pages.parse::<u64>().unwrap_or(0));
-            let (resident, shared) = (pages.next()?, pages.next()?);
-            Some((pid, resident.saturating_sub(shared) * page))
-        })
-        .collect()
+    let mut found = Vec::new();
+    for entry in fs::read_dir("/proc")? {
+        let Some(pid) = entry?.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else {
+            continue;
+        };
+        if pid == 1 {
+            continue;
+        }
+        // A process may have ended meanwhile.
+        let Ok(statm) = fs::read_to_string(format!("/proc/{pid}/statm")) else { continue };
+        let resident = statm.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok());
+        found.push((pid, resident.unwrap_or(0) * page));
+    }
+    Ok(found)
+}
+
+/// The share of a process in its anonymous and shared memory, in bytes: what several have counts once among them.
+fn share(pid: i32) -> Option<u64> {
+    let rollup = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
+    let field = |name: &str| -> Option<u64> {
+        let value = rollup.lines().find_map(|line| line.strip_prefix(name))?;
+        value.trim().strip_suffix(" kB")?.trim().parse().ok()
+    };
+    Some((field("Pss_Anon:")? + field("Pss_Shmem:")?) * 1024)
 }

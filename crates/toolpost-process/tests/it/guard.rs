@@ -194,6 +194,14 @@ async fn guarantee_36_ways_by_which_it_was_broken() {
         "rm link",
         "echo touch pwned > ~/.bash_profile",
         "python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind(\".envrc\")'",
+        "mkdir objects refs; echo 'ref: refs/heads/main' > HEAD",
+        "cd src; mkdir objects refs; cp ../c HEAD",
+        "cd src; cp ../c HEAD; mkdir objects; mkdir refs",
+        "cd src; mkdir o; mkdir refs; cp ../c HEAD; mv o objects",
+        "cd src; cp ../c HEAD; cp ../c commondir",
+        "cd src; cp ../c HEAD; mkdir refs; ln -s /tmp objects",
+        "python3 -c 'import resource; resource.prlimit(1, resource.RLIMIT_NOFILE, (3, 20))'",
+        "python3 -c 'import os; os.sched_setscheduler(1, os.SCHED_IDLE, os.sched_param(0))'",
         "cp c s; chmod u+s s",
         "cp c s; chmod g+s s",
         "install -m 4755 c s2",
@@ -274,6 +282,45 @@ async fn processes_and_memory_are_limited_together() {
     // All temporary folders share one bound.
     let done = stage.run("df -P /tmp /dev/shm ~ | awk 'NR > 1 { print $1, $2 }' | sort -u | wc -l").await;
     assert_eq!(done.text, "1\n");
+}
+
+/// A file that somebody outside replaces loses its mount in the command's view; the guard still knows its name.
+#[tokio::test]
+async fn what_is_replaced_outside_stays_closed_to_writing() {
+    let stage = stage();
+    let config = stage.root.join(".git/config");
+    let line = "while [ ! -e go ]; do sleep 0.02; done; echo evil >> .git/config; \
+                python3 -c 'import os; os.truncate(\".git/config\", 0)'; \
+                python3 -c 'import os; os.write(os.open(\".git/config\", os.O_RDWR), b\"evil\")'; true";
+    let (done, ()) = tokio::join!(stage.run(line), async {
+        tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+        let new = stage.base.join("new");
+        fs::write(&new, "[user]\n").unwrap();
+        fs::rename(&new, &config).unwrap();
+        fs::write(stage.root.join("go"), "").unwrap();
+    });
+    assert_eq!(fs::read_to_string(&config).unwrap(), "[user]\n", "{}", done.text);
+}
+
+/// Two commands, each with a guard of its own: one moves a folder back and forth, the other creates files in it.
+#[tokio::test]
+async fn two_commands_at_once_create_no_closed_name() {
+    let stage = stage();
+    fs::create_dir(stage.root.join("d")).unwrap();
+    let moving = "python3 -c 'import os\n\
+                  for i in range(4000):\n\
+                  \x20 for a, b in ((\"d\", \"migrations\"), (\"migrations\", \"d\")):\n\
+                  \x20  try: os.rename(a, b)\n\
+                  \x20  except OSError: pass'";
+    let making = "python3 -c 'import os\n\
+                  f = os.open(\"d\", os.O_RDONLY)\n\
+                  for i in range(6000):\n\
+                  \x20 try: os.close(os.open(\"002.sql\", os.O_CREAT | os.O_WRONLY, dir_fd=f))\n\
+                  \x20 except OSError: pass\n\
+                  \x20 try: os.unlink(\"002.sql\", dir_fd=f)\n\
+                  \x20 except OSError: pass'";
+    tokio::join!(stage.run(moving), stage.run(making));
+    assert!(!stage.root.join("migrations/002.sql").exists());
 }
 
 #[tokio::test]

@@ -11,6 +11,7 @@ pub(super) enum Call {
     Link { from: (i32, u64), to: (i32, u64), flags: u64 },
     Rename { from: (i32, u64), to: (i32, u64), flags: u64 },
     Bind { socket: i32, address: u64, length: u64 },
+    Truncate { path: u64, length: u64 },
     Umask,
 }
 
@@ -30,6 +31,7 @@ impl Call {
             libc::SYS_renameat => Call::Rename { from: (fd(a), b), to: (fd(c), d), flags: 0 },
             libc::SYS_renameat2 => Call::Rename { from: (fd(a), b), to: (fd(c), d), flags: e },
             libc::SYS_bind => Call::Bind { socket: fd(a), address: b, length: c },
+            libc::SYS_truncate => Call::Truncate { path: a, length: b },
             libc::SYS_umask => Call::Umask,
             #[cfg(target_arch = "x86_64")]
             libc::SYS_open => Call::Open { folder: HERE, path: a, flags: b, mode: c },

@@ -133,7 +133,7 @@ impl Caller {
     /// A copy of one of the caller's descriptors.
     pub(super) fn descriptor(self, number: i32) -> Result<OwnedFd, Errno> {
         let process = self.process()?;
-        notify::descriptor_of(process, number).map_err(|error| match error.raw_os_error() {
+        notify::descriptor_of(self.thread, process, number).map_err(|error| match error.raw_os_error() {
             Some(libc::EBADF) => Errno::BADF,
             _ => Errno::ACCESS,
         })

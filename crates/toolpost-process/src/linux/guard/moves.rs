@@ -1,17 +1,20 @@
 //! What exists gets another name: links and renames.
 
-use super::caller::{Caller, Place, kind};
+use super::caller::{Caller, Place, kind, path_of};
 use super::names::Making;
 use super::{Ending, Guard};
-use crate::linux::sys::notify::Asked;
+use crate::linux::sys::notify::{Asked, Said};
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 use std::ffi::OsStr;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 
 /// Maximum number of entries of a moved folder to look at.
-const MOST_MOVED: usize = 500_000;
+const MOST_MOVED: usize = 200_000;
+
+/// How deep a moved folder may be.
+const DEEPEST: usize = 200;
 
 /// What gets another name.
 enum Source {
@@ -61,7 +64,7 @@ impl Guard {
                 rustix::fs::linkat(&source.parent, old, &place.parent, name, AtFlags::empty())
             }
         };
-        self.made(&place, result)
+        self.made(&place, Making::File, result)
     }
 
     /// Moves a file or folder, or exchanges two.
@@ -98,10 +101,47 @@ impl Guard {
             OsStr::from_bytes(&new),
             flags,
         );
-        if result.is_ok() && flags.contains(RenameFlags::EXCHANGE) {
+        result?;
+        // Another command, with a guard of its own, may have created names in a moved folder meanwhile.
+        let exchanges = flags.contains(RenameFlags::EXCHANGE);
+        let is_right =
+            self.check_arrived(asked, &target) && (!exchanges || self.check_arrived(asked, &source));
+        if !is_right {
+            let _ = rustix::fs::renameat_with(
+                &target.parent,
+                OsStr::from_bytes(&target.name),
+                &source.parent,
+                OsStr::from_bytes(&source.name),
+                if exchanges { flags } else { RenameFlags::NOREPLACE },
+            );
+            return Err(Errno::ACCESS);
+        }
+        if exchanges {
             self.remember(&source);
         }
-        self.made(&target, result)
+        self.remember(&target);
+        Ok(Said::Done(0).into())
+    }
+
+    /// Whether what has just moved here may be here, with everything inside.
+    fn check_arrived(&mut self, asked: &Asked, place: &Place) -> bool {
+        let Ok(folder) = path_of(place.parent.as_fd()) else { return false };
+        let path = [folder.as_slice(), b"/", &place.name].concat();
+        let Ok(Some(stat)) = place.stat() else { return true };
+        let is_folder = kind(&stat) == FileType::Directory;
+        if folder != place.folder {
+            let making = if is_folder { Making::Filled } else { Making::File };
+            if self.names.is_closed(&path, making) {
+                return false;
+            }
+        }
+        if !is_folder || !self.names.must_look_inside() {
+            return true;
+        }
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let moved = rustix::fs::openat(&place.parent, OsStr::from_bytes(&place.name), flags, Mode::empty());
+        let mut left = MOST_MOVED;
+        moved.is_ok_and(|moved| self.check_inside(asked, moved, &path, &mut left, 0).is_ok())
     }
 
     /// Judges the new name of what moves, and of everything inside it; what is locked or hidden stays where it is.
@@ -124,7 +164,7 @@ impl Guard {
             // What cannot be looked into cannot be judged.
             let moved = moved.map_err(|_| self.refuse(target.path()))?;
             let mut left = MOST_MOVED;
-            return self.check_inside(asked, moved, &target.path(), &mut left);
+            return self.check_inside(asked, moved, &target.path(), &mut left, 0);
         }
         Ok(())
     }
@@ -135,7 +175,11 @@ impl Guard {
         folder: OwnedFd,
         path: &[u8],
         left: &mut usize,
+        depth: usize,
     ) -> Result<(), Errno> {
+        if depth > DEEPEST {
+            return Err(self.refuse(path.to_vec()));
+        }
         let mut listing = Dir::new(folder)?;
         let mut folders = Vec::new();
         while let Some(entry) = listing.read() {
@@ -167,7 +211,7 @@ impl Guard {
             let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             let inner = rustix::fs::openat(listing.fd()?, &name, flags, Mode::empty());
             let inner = inner.map_err(|_| self.refuse(whole.clone()))?;
-            self.check_inside(asked, inner, &whole, left)?;
+            self.check_inside(asked, inner, &whole, left, depth + 1)?;
         }
         Ok(())
     }

@@ -34,6 +34,8 @@ pub(super) struct Names {
 /// A folder in which names are judged.
 struct Root {
     path: Vec<u8>,
+    /// The number of parts of the path.
+    depth: usize,
     /// What rules write before a name in this folder: nothing in the first, the path in the others.
     prefix: String,
     /// Rules are about the workspace; in the home folder only the protected list holds.
@@ -48,6 +50,7 @@ impl Names {
             .enumerate()
             .map(|(at, path)| Root {
                 path: without_final_slash(path),
+                depth: parts(path).count(),
                 prefix: match at {
                     0 => String::new(),
                     _ => format!("{}/", String::from_utf8_lossy(&without_final_slash(path))),
@@ -57,10 +60,12 @@ impl Names {
             .collect();
         if !view.home.is_empty() {
             let path = without_final_slash(&view.home);
-            roots.push(Root { path, prefix: String::new(), has_rules: false });
+            let depth = parts(&path).count();
+            // Where the home folder is the workspace, or lies in it, the rules hold.
+            if !roots.iter().any(|root| below(&root.path, &path).is_some()) {
+                roots.push(Root { path, depth, prefix: String::new(), has_rules: false });
+            }
         }
-        // The innermost folder comes first.
-        roots.sort_by_key(|root| std::cmp::Reverse(root.path.len()));
         let mut marked: Vec<Vec<u8>> = view.locked.iter().chain(&view.hidden).cloned().collect();
         marked.sort();
         Names {
@@ -73,14 +78,18 @@ impl Names {
 
     /// Whether the command may not create this path.
     pub(super) fn is_closed(&self, path: &[u8], making: Making) -> bool {
-        let Some((root, rest)) = self.place(path) else { return false };
-        let folded: Vec<Cow<'_, [u8]>> = parts(rest).map(fold).collect();
-        let is_reserved = || self.reserved.matches(&folded, making);
-        if self.sets.is_empty() || !root.has_rules {
-            return is_reserved();
-        }
-        let name = format!("{}{}", root.prefix, joined(rest));
-        self.sets.iter().any(|set| set.is_closed(&name, making == Making::Link).unwrap_or_else(is_reserved))
+        let folded: Vec<Cow<'_, [u8]>> = parts(path).map(fold).collect();
+        // A folder may lie in several roots, and each names it differently.
+        self.roots.iter().any(|root| {
+            let Some(rest) = below(&root.path, path).filter(|rest| !rest.is_empty()) else { return false };
+            let is_reserved = || self.reserved.matches(&folded, root.depth, making);
+            if self.sets.is_empty() || !root.has_rules {
+                return is_reserved();
+            }
+            let name = format!("{}{}", root.prefix, joined(rest));
+            let is_link = making == Making::Link;
+            self.sets.iter().any(|set| set.is_closed(&name, is_link).unwrap_or_else(is_reserved))
+        })
     }
 
     /// Whether a folder that moves must be looked through, since rules may treat its content differently elsewhere.
@@ -112,13 +121,6 @@ impl Names {
     /// Whether names below this folder are judged at all.
     pub(super) fn concerns(&self, folder: &[u8]) -> bool {
         self.roots.iter().any(|root| below(&root.path, folder).is_some())
-    }
-
-    fn place<'a>(&self, path: &'a [u8]) -> Option<(&Root, &'a [u8])> {
-        self.roots.iter().find_map(|root| {
-            let rest = below(&root.path, path)?;
-            (!rest.is_empty()).then_some((root, rest))
-        })
     }
 }
 
@@ -191,10 +193,13 @@ impl Reserved {
         reserved
     }
 
-    fn matches(&self, path: &[Cow<'_, [u8]>], making: Making) -> bool {
+    /// Whether a pattern matches the path below a root of this depth. It may begin in the root's own path, so that
+    /// `workflows` in the root `.github` is known; one that ends there says nothing about what lies in the root.
+    fn matches(&self, path: &[Cow<'_, [u8]>], root: usize, making: Making) -> bool {
         (0..path.len()).any(|at| {
             let known = self.by_first.get(path[at].as_ref()).into_iter().flatten();
-            known.chain(&self.others).any(|pattern| match Reserved::reaches(pattern, &path[at..]) {
+            let all = known.chain(&self.others).filter(|pattern| at + pattern.len() > root);
+            all.into_iter().any(|pattern| match Reserved::reaches(pattern, &path[at..]) {
                 Reached::All => true,
                 // An empty folder on the way may be created. A file or link there, or a folder with content, may not.
                 Reached::OnTheWay => making != Making::Folder,

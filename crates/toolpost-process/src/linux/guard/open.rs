@@ -2,9 +2,9 @@
 
 use super::caller::{self, Caller, Place, kind};
 use super::names::Making;
-use super::{Ending, Guard};
-use crate::linux::sys::notify::Asked;
-use rustix::fs::{FileType, Mode, OFlags};
+use super::{Ending, Guard, done};
+use crate::linux::sys::notify::{Asked, Said};
+use rustix::fs::{FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::os::fd::{AsFd, OwnedFd};
@@ -24,7 +24,8 @@ impl Guard {
         let closes = flags.contains(OFlags::CLOEXEC);
         let ours = flags | OFlags::NOCTTY | OFlags::CLOEXEC;
         if flags.contains(OFlags::PATH) {
-            return Err(Errno::INVAL);
+            // Such a descriptor neither creates nor writes, whatever the other flags, and the flags cannot change.
+            return Ok(Said::GoOn.into());
         }
         if flags.contains(OFlags::TMPFILE) {
             // A file without a name. It gets one by a link, which is judged.
@@ -33,14 +34,15 @@ impl Guard {
             return Ok(Ending::Descriptor(rustix::fs::openat(&folder, ".", ours, mode)?, closes));
         }
         let mut place = caller.place(folder, path)?;
-        if place.has_slash {
+        if place.has_slash && flags.contains(OFlags::CREATE) {
             return Err(Errno::ISDIR);
         }
         for _ in 0..caller::MOST_LINKS {
             let stat = place.stat()?;
             let is_link = stat.as_ref().is_some_and(|stat| kind(stat) == FileType::Symlink);
-            if !is_link || flags.intersects(OFlags::NOFOLLOW | OFlags::EXCL) {
-                return self.open_last(asked, &place, stat.as_ref().map(kind), flags, mode);
+            let stays = flags.contains(OFlags::NOFOLLOW) || flags.contains(OFlags::CREATE | OFlags::EXCL);
+            if !is_link || stays {
+                return self.open_last(asked, &place, stat.as_ref(), flags, mode);
             }
             if place.has_magic_links()? {
                 // It leads to what is open already: nothing is created.
@@ -59,14 +61,21 @@ impl Guard {
         &mut self,
         asked: &Asked,
         place: &Place,
-        found: Option<FileType>,
+        stat: Option<&Stat>,
         flags: OFlags,
         mode: u64,
     ) -> Result<Ending, Errno> {
+        let found = stat.map(kind);
         let is_read = !flags.intersects(OFlags::WRONLY | OFlags::RDWR | OFlags::TRUNC);
         match found {
+            None if !flags.contains(OFlags::CREATE) => return Err(Errno::NOENT),
             Some(_) if is_read => (),
             _ => self.check(asked, place, Making::File)?,
+        }
+        // A program that runs as somebody else keeps its rights when it is changed through a mapping.
+        let runs_as_another = stat.is_some_and(|stat| stat.st_mode & 0o6000 != 0);
+        if runs_as_another && found == Some(FileType::RegularFile) && !is_read {
+            return Err(self.refuse(place.path()));
         }
         let closes = flags.contains(OFlags::CLOEXEC);
         let ours = flags | OFlags::NOCTTY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
@@ -89,6 +98,7 @@ impl Guard {
             opened => opened?,
         };
         if found.is_none() {
+            self.confirm(place, Making::File)?;
             self.remember(place);
         }
         self.hand_over(opened, flags, closes)
@@ -101,5 +111,13 @@ impl Guard {
             rustix::fs::fcntl_setfl(&opened, now.difference(OFlags::NONBLOCK))?;
         }
         Ok(Ending::Descriptor(opened, closes))
+    }
+
+    /// Cuts a file to a length.
+    pub(super) fn truncate(&mut self, asked: &Asked, path: &[u8], length: u64) -> Result<Ending, Errno> {
+        match self.open(asked, libc::AT_FDCWD, path, OFlags::WRONLY | OFlags::NONBLOCK, 0)? {
+            Ending::Descriptor(file, _) => done(rustix::fs::ftruncate(&file, length)),
+            other => Ok(other),
+        }
     }
 }

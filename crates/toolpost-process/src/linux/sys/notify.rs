@@ -156,11 +156,14 @@ pub(in crate::linux) fn read_memory(pid: u32, pointer: u64, buffer: &mut [u8]) -
     Ok(usize::try_from(count).unwrap_or(0))
 }
 
-/// A copy of a descriptor of another process.
-pub(in crate::linux) fn descriptor_of(pid: u32, number: i32) -> io::Result<OwnedFd> {
-    // SAFETY: both calls take numbers and return a new descriptor.
+/// A copy of a descriptor of another thread. Before Linux 6.9 only the first thread of a process can be named.
+pub(in crate::linux) fn descriptor_of(thread: u32, process: u32, number: i32) -> io::Result<OwnedFd> {
+    const OF_THREAD: u64 = libc::O_EXCL as u64;
+    // SAFETY: all calls take numbers and return a new descriptor.
     unsafe {
-        let process = check(libc::syscall(libc::SYS_pidfd_open, u64::from(pid), 0_u64))?;
+        let own = check(libc::syscall(libc::SYS_pidfd_open, u64::from(thread), OF_THREAD));
+        let process =
+            own.or_else(|_| check(libc::syscall(libc::SYS_pidfd_open, u64::from(process), 0_u64)))?;
         let process = OwnedFd::from_raw_fd(i32::try_from(process).unwrap_or(-1));
         let copy = check(libc::syscall(
             libc::SYS_pidfd_getfd,

@@ -21,6 +21,11 @@ const ALWAYS: &[(&str, &str)] = &[
     ("GIT_PAGER", "cat"),
     ("MANPAGER", "cat"),
     ("GIT_TERMINAL_PROMPT", "0"),
+    // An editor would wait for somebody, and runs what it is told on its input.
+    ("GIT_EDITOR", ":"),
+    ("GIT_SEQUENCE_EDITOR", ":"),
+    ("EDITOR", ":"),
+    ("VISUAL", ":"),
     ("PYTHONUNBUFFERED", "1"),
     // Files laid out as a repository in a folder of the workspace must not choose what git runs.
     ("GIT_CONFIG_COUNT", "1"),

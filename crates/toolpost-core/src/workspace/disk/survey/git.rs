@@ -60,6 +60,17 @@ const HOOKS: &[&str] = &[
     "update",
 ];
 
+/// What chooses programs and other repositories, in a repository's folder.
+const OWN_FILES: &[&str] = &[
+    "config",
+    "config.worktree",
+    "hooks",
+    "commondir",
+    "info/attributes",
+    "objects/info/alternates",
+    "objects/info/http-alternates",
+];
+
 /// Keys whose values git runs, in whatever section.
 const RUN: &[&str] = &[
     "alternaterefscommand",
@@ -139,12 +150,37 @@ impl Programs<'_, '_> {
     }
 
     fn of(&mut self, top: &Path, repository: &Repository) {
+        for folder in BTreeSet::from([&repository.own, &repository.shared]) {
+            self.own_files(folder);
+        }
         let mut folders = vec![repository.shared.join("hooks")];
         for file in [repository.shared.join("config"), repository.own.join("config.worktree")] {
             self.config(top, &file, &mut folders, 0);
         }
         for folder in folders {
             self.hooks(top, &folder);
+        }
+    }
+
+    /// What git reads its programs and pointers from, in a repository that is not called `.git`. The protected list has
+    /// the others.
+    fn own_files(&mut self, folder: &Path) {
+        if folder.components().any(|part| part.as_os_str() == ".git") {
+            return;
+        }
+        for name in OWN_FILES {
+            self.survey.inherit(&folder.join(name), Mark::Locked);
+        }
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let Ok(handle) = openat(CWD, folder.join("worktrees"), flags, Mode::empty()) else { return };
+        let Ok(listing) = Dir::read_from(&handle) else { return };
+        for entry in listing.flatten().take(MOST_HOOKS) {
+            let name = entry.file_name().to_bytes();
+            if !matches!(name, b"." | b"..") {
+                let own = folder.join("worktrees").join(OsStr::from_bytes(name));
+                let files = ["commondir", "gitdir", "config.worktree"].map(|file| own.join(file));
+                files.iter().for_each(|file| self.survey.inherit(file, Mark::Locked));
+            }
         }
     }
 

@@ -141,9 +141,11 @@ impl Walk<'_> {
             self.found.repositories.push(self.absolute(path, b".git"));
         }
         let is_repository = folder.git.has_head && folder.git.has_config;
-        if is_repository && (inside == Inside::Repositories || path.is_empty()) {
+        if is_repository && inside != Inside::Repository {
             self.found.repositories.push(self.absolute(path, b""));
         }
+        // A repository need not be called `.git`: a bare one may lie anywhere.
+        let inside = if is_repository && inside == Inside::Tree { Inside::Repository } else { inside };
         let length = path.len();
         for child in &mut folder.folders {
             path.truncate(length);

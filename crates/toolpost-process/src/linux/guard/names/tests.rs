@@ -54,6 +54,33 @@ fn reserved_names_are_known_at_any_depth() {
 }
 
 #[test]
+fn a_root_may_be_a_part_of_a_protected_name_or_lie_below_one() {
+    let patterns = [".github/workflows", ".claude", ".git/config"].map(|pattern| pattern.as_bytes().to_vec());
+    for (root, path, expected) in [
+        ("/w/.github", "/w/.github/workflows/a.yml", true),
+        ("/w/.git", "/w/.git/config", true),
+        ("/w/.claude/trees/x", "/w/.claude/trees/x/src/a.rs", false),
+        ("/w/.claude/trees/x", "/w/.claude/trees/x/.claude/settings.json", true),
+    ] {
+        let view =
+            View { writable: vec![root.as_bytes().to_vec()], reserved: patterns.to_vec(), ..View::default() };
+        assert_eq!(Names::new(&view).is_closed(path.as_bytes(), Making::File), expected, "{path}");
+    }
+}
+
+#[test]
+fn a_path_is_judged_in_every_root_that_holds_it() {
+    let deny = FileRule { effect: FileEffect::Deny, pattern: FilePattern::Inside("b/locked".into()) };
+    let view = View {
+        writable: vec![b"/n".to_vec(), b"/n/b".to_vec()],
+        rules: vec![FileRules { layers: vec![vec![deny]] }],
+        ..View::default()
+    };
+    assert!(Names::new(&view).is_closed(b"/n/b/locked/new", Making::File));
+    assert!(!Names::new(&view).is_closed(b"/n/b/other", Making::File));
+}
+
+#[test]
 fn rules_decide_before_the_list_and_any_deny_closes() {
     let rule = |effect, pattern| FileRule { effect, pattern };
     let glob = |glob: &str| FilePattern::Glob { glob: glob.into(), inside: false };
