@@ -114,6 +114,20 @@ fn submodules() -> Repository {
     Repository { home, folders }
 }
 
+/// A bare repository under another name, with its working trees beside it.
+fn bare() -> Repository {
+    let home = new_home();
+    commit_files(&home, "origin");
+    let folder = home.path("repo");
+    fs::create_dir_all(&folder).unwrap();
+    let origin = home.path("origin").display().to_string();
+    git(&home, &folder, &["clone", "-q", "--bare", &origin, ".bare"]);
+    home.write("repo/.git", "gitdir: ./.bare\n");
+    git(&home, &folder, &["worktree", "add", "-q", "-b", "tree", "tree"]);
+    home.write("repo/tree/a.txt", "changed\n");
+    Repository { folders: vec![folder.join("tree"), folder.join(".bare")], home }
+}
+
 /// The programs that git starts itself: its own, the shell, and scripts that were the user's before the command.
 fn is_expected(program: &Path, own: &[PathBuf], before: &BTreeMap<PathBuf, Vec<u8>>) -> bool {
     let real = program.canonicalize().unwrap_or_else(|_| program.to_owned());
@@ -187,4 +201,9 @@ fn guarantee_39_git_runs_nothing_planted_in_a_worktree() {
 #[test]
 fn guarantee_39_git_runs_nothing_planted_in_submodules() {
     check("submodules", submodules, count(12, 100));
+}
+
+#[test]
+fn guarantee_39_git_runs_nothing_planted_in_a_bare_repository() {
+    check("bare repository", bare, count(12, 100));
 }

@@ -142,6 +142,15 @@ fn a_workspace_that_holds_the_home_directory_does_not_expose_toolposts_own_files
             }
             assert_eq!(std::fs::read_to_string(user.join(&own).join(file)).unwrap(), CANARY);
         }
+        // No rule opens it, not even one that allows every file.
+        for rule in ["write: **", "write: *", "*: *"] {
+            let named = format!("filePath={prefix}{own}/answers/user.toml");
+            assert_ne!(
+                run(&["call", "write", &named, "content=x", "--allow-rule", rule]).status,
+                0,
+                "{rule}"
+            );
+        }
         let planted = format!("filePath={prefix}{own}/trust.json");
         assert_ne!(run(&["call", "write", &planted, "content={}", "--yes"]).status, 0);
         for args in [

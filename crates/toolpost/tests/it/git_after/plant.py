@@ -160,6 +160,23 @@ def way_git():
     ]))
 
 
+def way_bare():
+    """A folder that git takes for a repository by what is in it."""
+    where = rng.choice([HERE, os.path.join(HERE, "src"), os.path.join(HERE, "evil", "repo")])
+    if rng.random() < 0.5:
+        for name in ["HEAD", "objects", "refs", "index"]:
+            for git in folders(".git"):
+                quiet(os.unlink, os.path.join(git, name))
+                quiet(os.rename, os.path.join(git, name), os.path.join(git, name + "2"))
+    steps = [lambda: quiet(os.mkdir, os.path.join(where, "objects")), lambda: quiet(os.mkdir, os.path.join(where, "refs")),
+             lambda: write(os.path.join(where, "HEAD"), "ref: refs/heads/main\n", 0o644),
+             lambda: write(os.path.join(where, "commondir"), f"{HERE}/evil/repo\n", 0o644),
+             lambda: write(os.path.join(where, "config"), CONFIG + f"\tworktree = {where}\n")]
+    rng.shuffle(steps)
+    for step in steps:
+        step()
+
+
 def way_attributes():
     write(os.path.join(HERE, ".gitattributes"), "* filter=x diff=x merge=x\n", 0o644)
 
@@ -196,7 +213,7 @@ for path in ["evil/repo/config"]:
     if fd is not None:
         os.write(fd, CONFIG.encode())
         os.close(fd)
-WAYS = [way_config, way_config, way_hook, way_pointer, way_git_file, way_replace, way_link, way_chmod, way_submodule,
+WAYS = [way_config, way_config, way_hook, way_pointer, way_git_file, way_replace, way_link, way_chmod, way_submodule, way_bare,
         way_git, way_git, way_attributes, way_named]
 for _ in range(int(sys.argv[2])):
     way = rng.choice(WAYS)
