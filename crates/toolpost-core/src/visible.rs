@@ -45,6 +45,13 @@ fn is_hidden(letter: char) -> bool {
         | '\u{61c}'
         | '\u{115f}'..='\u{1160}'
         | '\u{17b4}'..='\u{17b5}'
+        // Spaces that look like the one between words, and are letters to a shell.
+        | '\u{a0}'
+        | '\u{1680}'
+        | '\u{2000}'..='\u{200a}'
+        | '\u{202f}'
+        | '\u{205f}'
+        | '\u{3000}'
         | '\u{180b}'..='\u{180f}'
         | '\u{200b}'..='\u{200f}'
         | '\u{2028}'..='\u{202e}'

@@ -1,5 +1,5 @@
-//! An outcome as the client gets it: the text for the model, and images and files as blocks. A program that asks for it
-//! gets the data as well.
+//! An outcome as the client gets it: the text for the model, and images. A program that asks for it gets the data, and
+//! files as blocks, as well.
 
 use crate::client::{Client, Revision};
 use crate::structured::Shape;
@@ -10,7 +10,7 @@ use toolpost_core::{Attachment, AttachmentContent, Outcome, Output, Truncation};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reader {
     /// A host that shows its model what it gets. Many show structured content, links and `_meta` instead of the text, or
-    /// beside it, so there is nothing but the text and what is attached.
+    /// beside it, so there is nothing but the text, and images and sound.
     Model,
     /// A program: data of this shape beside the text, whole errors, and links to whole outputs.
     Program(Shape),
@@ -39,7 +39,15 @@ pub(crate) fn result(
                 _ => None,
             };
             let mut blocks = content.unwrap_or_else(|| vec![text_block(text)]);
-            blocks.extend(attachments.into_iter().map(|attachment| block(attachment, client)));
+            let is_sent = |attachment: &Attachment| match reader {
+                // A model reads the text. The bytes of a document would cost it many times as much.
+                Reader::Model => {
+                    ["image/", "audio/"].iter().any(|kind| attachment.media_type.starts_with(kind))
+                }
+                Reader::Program(_) => true,
+            };
+            let sent = attachments.into_iter().filter(is_sent);
+            blocks.extend(sent.map(|attachment| block(attachment, client)));
             blocks.extend(link);
             result.insert("content".to_owned(), Value::Array(blocks));
             if let Some(structured) = structured {

@@ -8,6 +8,7 @@ use toolpost_core::{Access, Capability, Disk, Workspace};
 
 /// Variables that name a file, or several with `:` between them.
 const FILES: &[&str] = &[
+    "ANSIBLE_CONFIG",
     "ANSIBLE_VAULT_PASSWORD_FILE",
     "AWS_CONFIG_FILE",
     "AWS_SHARED_CREDENTIALS_FILE",
@@ -17,12 +18,15 @@ const FILES: &[&str] = &[
     "BOTO_CONFIG",
     "BUNDLE_USER_CONFIG",
     "CLOUDSDK_AUTH_CREDENTIAL_FILE_OVERRIDE",
+    "CONDARC",
+    "DATABRICKS_CONFIG_FILE",
     "ENV",
     "GIT_CONFIG_GLOBAL",
     "GIT_CONFIG_SYSTEM",
     "GOOGLE_APPLICATION_CREDENTIALS",
     "GOOGLE_GHA_CREDS_PATH",
     "HELM_REGISTRY_CONFIG",
+    "HF_TOKEN_PATH",
     "HELM_REPOSITORY_CONFIG",
     "HISTFILE",
     "INPUTRC",
@@ -72,10 +76,17 @@ const FOLDERS: &[&str] = &[
 /// Variables that name a folder with some such files in it.
 const INSIDE: &[(&str, &[&str])] = &[
     ("CARGO_HOME", &["credentials", "credentials.toml", "config", "config.toml"]),
+    ("BUNDLE_APP_CONFIG", &["config"]),
+    ("CF_HOME", &[".cf/config.json"]),
+    ("CLAUDE_CONFIG_DIR", &[".credentials.json", "settings.json"]),
+    ("CODEX_HOME", &["auth.json", "config.toml"]),
     ("COMPOSER_HOME", &["auth.json"]),
     ("CURL_HOME", &[".curlrc", ".netrc"]),
     ("GEM_HOME", &["credentials"]),
     ("GRADLE_USER_HOME", &["gradle.properties", "init.gradle", "init.gradle.kts", "init.d"]),
+    ("HF_HOME", &["token", "stored_tokens"]),
+    ("KAGGLE_CONFIG_DIR", &["kaggle.json"]),
+    ("MYSQL_HOME", &["my.cnf"]),
     ("MAVEN_USER_HOME", &["settings.xml", "settings-security.xml"]),
     ("NPM_CONFIG_PREFIX", &["etc/npmrc"]),
     (
