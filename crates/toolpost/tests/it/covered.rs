@@ -752,6 +752,9 @@ fn guarantee_41_a_shell_line_that_does_not_tell_what_it_runs_is_never_started() 
         &["bash", "-lc", "./s.*"],
         &["env", "-S", "bash -c './s.*'"],
         &["busybox", "sh", "-c", "./s.*"],
+        &["bash-5.2", "-c", "./s.*"],
+        &["./link", "-c", "./s.*"],
+        &["env", "./link", "-c", "./s.*"],
         &["script", "-qc", "./s.*", "/dev/null"],
         &["fish", "-c", "./s.*"],
         &["npx", "-c", "./s.*"],
@@ -763,6 +766,7 @@ fn guarantee_41_a_shell_line_that_does_not_tell_what_it_runs_is_never_started() 
             put(&home, path, SCRIPT);
         }
         put(&home, "name", "./s.sh");
+        put(&home, "link", "-> /bin/sh");
         put(&home, "package.json", r#"{"scripts": {"glob": "sh ./s.*"}}"#);
         let entry = line(words);
         home.write("repo/.mcp.json", format!("{{\"mcpServers\":{{\"s\":{entry}}}}}"));

@@ -131,7 +131,14 @@ impl<'a> Reading<'a> {
             }
         }
         self.bounded()?;
-        for line in shell::lines(words) {
+        // A link may give a shell another name.
+        let real = |word: &String| {
+            let place = word.contains('/').then(|| self.folder.join(word).canonicalize().ok()).flatten();
+            let name = place.and_then(|place| place.file_name()?.to_str().map(str::to_owned));
+            name.filter(|name| shell::is_shell(name)).unwrap_or_else(|| word.clone())
+        };
+        let words: Vec<String> = words.iter().map(real).collect();
+        for line in shell::lines(&words) {
             self.shell_line(&line, depth + 1)?;
         }
         Ok(())

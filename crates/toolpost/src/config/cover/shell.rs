@@ -58,9 +58,9 @@ pub(super) fn lines(words: &[String]) -> Vec<Line> {
         let name = base_name(word);
         let is_other = OTHER_SHELLS.contains(&name);
         let rest = &words[index + 1..];
-        if SHELLS.contains(&name) || is_other {
+        if is_shell(name) || is_other {
             let line = line_of_shell(rest, is_other);
-            lines.extend(line.map(|line| Line { has_modifiers: name == "zsh", ..line }));
+            lines.extend(line.map(|line| Line { has_modifiers: name.starts_with("zsh"), ..line }));
         } else if LINE_RUNNERS.contains(&name) {
             let is_flag = |word: &str| LINE_FLAGS.contains(&word) || is_short_flag(word, 'c');
             let separate = rest.windows(2).filter(|pair| is_flag(&pair[0])).map(|pair| plain(&pair[1]));
@@ -81,6 +81,12 @@ pub(super) fn lines(words: &[String]) -> Vec<Line> {
         }
     }
     lines
+}
+
+/// Whether this is the name of a shell, in any version: `bash-5.2` is `bash`.
+pub(super) fn is_shell(name: &str) -> bool {
+    let end = name.find(|c: char| c.is_ascii_digit() || "-._".contains(c)).unwrap_or(name.len());
+    SHELLS.contains(&&name[..end])
 }
 
 fn line_of_shell(rest: &[String], is_other: bool) -> Option<Line> {
@@ -196,7 +202,7 @@ fn judge(command: &[Word], is_piped: bool) -> Result<(), String> {
         return Err("`find -exec`".to_owned());
     }
     let last_operand = texts().rfind(|word| !word.starts_with(['-', '+']));
-    if is_piped && last_operand.is_some_and(|word| SHELLS.contains(&base_name(word))) {
+    if is_piped && last_operand.is_some_and(|word| is_shell(base_name(word))) {
         return Err("a shell that reads its commands from a pipe".to_owned());
     }
     Ok(())
