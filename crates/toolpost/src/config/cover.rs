@@ -6,11 +6,14 @@
 
 mod fingerprint;
 mod folders;
+mod languages;
 mod pieces;
+mod shell;
 
 use fingerprint::Fingerprints;
 use pieces::Reading;
-use std::collections::{BTreeMap, BTreeSet};
+pub(crate) use pieces::Unreadable;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Maximum number of words and parts of words that are looked at.
@@ -35,26 +38,25 @@ pub(crate) struct CommandLine {
 }
 
 /// The files of the workspace that the command line names. The error says why they cannot be covered.
-pub(crate) fn cover(line: &CommandLine, roots: &[PathBuf]) -> Result<Files, String> {
+pub(crate) fn cover(line: &CommandLine, roots: &[PathBuf], unreadable: Unreadable) -> Result<Files, String> {
     let mut found = Fingerprints::new(roots);
     let folder = found.resolve(&line.folder).unwrap_or_else(|| line.folder.clone());
-    let reading = Reading::new(line, &folder)?;
-    let pieces: BTreeSet<&str> = reading.pieces.iter().map(String::as_str).collect();
-    let mut folders = vec![folder.clone()];
-    for piece in &pieces {
-        let Some(real) = found.resolve(&folder.join(piece)) else { continue };
-        if real.is_dir() && found.is_inside(&real) && !folders.contains(&real) {
-            folders.push(real);
+    let mut reading = Reading::new(line, &folder, unreadable)?;
+    let mut folders = named_folders(&reading, &folder, &mut found)?;
+    while reading.runs_scripts() {
+        let mut has_more = false;
+        for folder in folders.iter().flat_map(|folder| folder.ancestors()) {
+            if found.is_inside(folder) {
+                has_more |= reading.read_scripts(&folders::scripts(folder))?;
+            }
+        }
+        folders = named_folders(&reading, &folder, &mut found)?;
+        if !has_more {
+            break;
         }
     }
-    if folders.len() > MOST_FOLDERS {
-        return Err(format!(
-            "its command line names {} folders of the workspace, and at most {MOST_FOLDERS} can be covered; name fewer",
-            folders.len()
-        ));
-    }
     for folder in &folders {
-        for piece in &pieces {
+        for piece in &reading.pieces {
             found.add(&folder.join(piece))?;
         }
         for name in reading.in_folders() {
@@ -72,6 +74,33 @@ pub(crate) fn cover(line: &CommandLine, roots: &[PathBuf]) -> Result<Files, Stri
         found.add(&place)?;
     }
     Ok(found.files)
+}
+
+/// The program's folder, and those of the workspace that its words name from there, from each other too
+/// (`cd a; cd b`).
+fn named_folders(
+    reading: &Reading<'_>,
+    folder: &Path,
+    found: &mut Fingerprints<'_>,
+) -> Result<Vec<PathBuf>, String> {
+    let mut folders = vec![folder.to_owned()];
+    let mut at = 0;
+    while let Some(from) = folders.get(at).cloned() {
+        for piece in &reading.pieces {
+            let Some(real) = found.resolve(&from.join(piece)) else { continue };
+            if real.is_dir() && found.is_inside(&real) && !folders.contains(&real) {
+                folders.push(real);
+            }
+        }
+        if folders.len() > MOST_FOLDERS {
+            return Err(format!(
+                "its command line names more than {MOST_FOLDERS} folders of the workspace, which cannot all be covered; \
+                 name fewer"
+            ));
+        }
+        at += 1;
+    }
+    Ok(folders)
 }
 
 /// A path as it is shown and recorded.

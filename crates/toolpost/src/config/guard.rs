@@ -1,7 +1,7 @@
 //! What a file of configuration starts, held to the files that were trusted with it: when it is decided whether it may
 //! be used, and again at the moment of each start.
 
-use super::cover::{CommandLine, Files, cover};
+use super::cover::{CommandLine, Files, Unreadable, cover};
 use super::trust::{State, Trust};
 use std::path::PathBuf;
 use toolpost_core::StartCheck;
@@ -33,7 +33,8 @@ pub(crate) enum Refusal {
 impl Guard {
     /// The files that it is started with now.
     pub(crate) fn files(&self) -> Result<Files, String> {
-        cover(&self.line, &self.roots)
+        let unreadable = if self.hash.is_some() { Unreadable::Refused } else { Unreadable::Accepted };
+        cover(&self.line, &self.roots, unreadable)
     }
 
     /// Whether it may be started, by what is on disk now.

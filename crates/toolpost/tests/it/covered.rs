@@ -332,6 +332,497 @@ fn guarantee_41_every_workspace_file_of_a_command_line_is_covered() {
 }
 
 #[test]
+fn guarantee_41_what_programs_make_of_their_words_is_covered() {
+    let cases = [
+        case(
+            "python -um",
+            &[("server.py", "1")],
+            line(&["python3", "-um", "server"]),
+            ("server.py", Some("2")),
+            "server.py",
+        ),
+        case(
+            "env python -um",
+            &[("server.py", "1")],
+            line(&["env", "python3", "-um", "server"]),
+            ("server.py", Some("2")),
+            "server.py",
+        ),
+        case(
+            "python -Bm of a package",
+            &[("pkg/__init__.py", "1"), ("pkg/server.py", "1")],
+            line(&["python3", "-Bm", "pkg.server"]),
+            ("pkg/server.py", Some("2")),
+            "pkg/server.py",
+        ),
+        case(
+            "python -Bm, __init__",
+            &[("pkg/__init__.py", "1"), ("pkg/server.py", "1")],
+            line(&["python3", "-Bm", "pkg.server"]),
+            ("pkg/__init__.py", Some("2")),
+            "pkg/__init__.py",
+        ),
+        case(
+            "python -um, __main__",
+            &[("pkg/__main__.py", "1")],
+            line(&["python3.12", "-um", "pkg"]),
+            ("pkg/__main__.py", Some("2")),
+            "pkg/__main__.py",
+        ),
+        case(
+            "python -c import",
+            &[("pkg/server.py", "1")],
+            line(&["python3", "-c", "from pkg.server import main; main()"]),
+            ("pkg/server.py", Some("2")),
+            "pkg/server.py",
+        ),
+        case(
+            "PYTHONPATH, sitecustomize",
+            &[("lib/sitecustomize.py", "1")],
+            json!({"command": "python3", "args": ["-c", "0"], "env": {"PYTHONPATH": "lib"}}),
+            ("lib/sitecustomize.py", Some("2")),
+            "lib/sitecustomize.py",
+        ),
+        case(
+            "PYTHONPATH, usercustomize later",
+            &[("lib/y", "")],
+            json!({"command": "python3", "args": ["-c", "0"], "env": {"PYTHONPATH": "/opt:lib"}}),
+            ("lib/usercustomize.py", Some("2")),
+            "lib/usercustomize.py",
+        ),
+        case(
+            "PYTHONPATH in a line",
+            &[("lib/sitecustomize.py", "1")],
+            line(&["sh", "-c", "PYTHONPATH=lib python3 -c 0"]),
+            ("lib/sitecustomize.py", Some("2")),
+            "lib/sitecustomize.py",
+        ),
+        case(
+            "node --require=",
+            &[("hook.js", "1")],
+            line(&["node", "--require=./hook", "-e", "0"]),
+            ("hook.js", Some("2")),
+            "hook.js",
+        ),
+        case(
+            "node --require= in -c",
+            &[("hook.js", "1")],
+            line(&["sh", "-c", "node --require=./hook -e 0"]),
+            ("hook.js", Some("2")),
+            "hook.js",
+        ),
+        case(
+            "node -r joined",
+            &[("hook.js", "1")],
+            line(&["node", "-r./hook", "-e", "0"]),
+            ("hook.js", Some("2")),
+            "hook.js",
+        ),
+        case(
+            "NODE_OPTIONS -r",
+            &[("hook.js", "1")],
+            json!({"command": "node", "args": ["-e", "0"], "env": {"NODE_OPTIONS": "-r ./hook"}}),
+            ("hook.js", Some("2")),
+            "hook.js",
+        ),
+        case(
+            "NODE_OPTIONS --require=",
+            &[("hook.js", "1")],
+            json!({"command": "node", "args": ["-e", "0"], "env": {"NODE_OPTIONS": "--require=./hook"}}),
+            ("hook.js", Some("2")),
+            "hook.js",
+        ),
+        case(
+            "NODE_OPTIONS --import=",
+            &[("hook.js", "1")],
+            json!({"command": "node", "args": ["-e", "0"], "env": {"NODE_OPTIONS": "--import=./hook"}}),
+            ("hook.js", Some("2")),
+            "hook.js",
+        ),
+        case(
+            "NODE_OPTIONS --loader=",
+            &[("hook.js", "1")],
+            json!({"command": "node", "args": ["-e", "0"], "env": {"NODE_OPTIONS": "--loader=./hook"}}),
+            ("hook.js", Some("2")),
+            "hook.js",
+        ),
+        case(
+            "NODE_OPTIONS in a line",
+            &[("hook.js", "1")],
+            line(&["sh", "-c", "NODE_OPTIONS='-r ./hook' node -e 0"]),
+            ("hook.js", Some("2")),
+            "hook.js",
+        ),
+        case(
+            "node -e require",
+            &[("server.js", "1")],
+            line(&["node", "-e", "require('./server')"]),
+            ("server.js", Some("2")),
+            "server.js",
+        ),
+        case(
+            "node -e require in -c",
+            &[("server.js", "1")],
+            line(&["sh", "-c", "node -e \"require('./server')\""]),
+            ("server.js", Some("2")),
+            "server.js",
+        ),
+        case(
+            "perl -M",
+            &[("lib/Server.pm", "1")],
+            line(&["perl", "-Ilib", "-MServer", "-e", "0"]),
+            ("lib/Server.pm", Some("2")),
+            "lib/Server.pm",
+        ),
+        case(
+            "perl -M of A::B, bundled",
+            &[("lib/A/B.pm", "1")],
+            line(&["perl", "-wIlib", "-MA::B=x", "-e", "0"]),
+            ("lib/A/B.pm", Some("2")),
+            "lib/A/B.pm",
+        ),
+        case(
+            "PERL5OPT",
+            &[("lib/Server.pm", "1")],
+            json!({"command": "perl", "args": ["-e", "0"], "env": {"PERL5OPT": "-MServer", "PERL5LIB": "lib"}}),
+            ("lib/Server.pm", Some("2")),
+            "lib/Server.pm",
+        ),
+        case(
+            "perl -e use",
+            &[("lib/Server.pm", "1")],
+            line(&["perl", "-Ilib", "-e", "use Server; run()"]),
+            ("lib/Server.pm", Some("2")),
+            "lib/Server.pm",
+        ),
+        case(
+            "ruby -r",
+            &[("lib/foo.rb", "1")],
+            line(&["ruby", "-Ilib", "-rfoo", "-e", "0"]),
+            ("lib/foo.rb", Some("2")),
+            "lib/foo.rb",
+        ),
+        case(
+            "RUBYOPT",
+            &[("lib/foo.rb", "1")],
+            json!({"command": "ruby", "args": ["-e", "0"], "env": {"RUBYOPT": "-rfoo", "RUBYLIB": "lib"}}),
+            ("lib/foo.rb", Some("2")),
+            "lib/foo.rb",
+        ),
+        case(
+            "two cd",
+            &[("sub/deep/s.sh", "1")],
+            line(&["bash", "-c", "cd sub; cd deep; ./s.sh"]),
+            ("sub/deep/s.sh", Some("2")),
+            "sub/deep/s.sh",
+        ),
+        case(
+            "env -C and cd",
+            &[("sub/deep/s.sh", "1")],
+            line(&["env", "-C", "sub", "bash", "-c", "cd deep && ./s.sh"]),
+            ("sub/deep/s.sh", Some("2")),
+            "sub/deep/s.sh",
+        ),
+        case(
+            "cd and $PWD",
+            &[("sub/s.sh", "1")],
+            line(&["bash", "-c", "cd sub && \"$PWD/s.sh\""]),
+            ("sub/s.sh", Some("2")),
+            "sub/s.sh",
+        ),
+        case(
+            "$0 of a line",
+            &[("sub/s.sh", "1")],
+            line(&["bash", "-c", "$0/s.sh", "sub"]),
+            ("sub/s.sh", Some("2")),
+            "sub/s.sh",
+        ),
+        case(
+            "$@ of a line",
+            &[("hook.js", "1")],
+            line(&["sh", "-c", "exec node \"$@\"", "sh", "-r", "./hook"]),
+            ("hook.js", Some("2")),
+            "hook.js",
+        ),
+        case(
+            "a variable of the program in -c",
+            &[("sub/s.sh", "1")],
+            json!({"command": "bash", "args": ["-c", "\"$PLACE\"/s.sh"], "env": {"PLACE": "sub"}}),
+            ("sub/s.sh", Some("2")),
+            "sub/s.sh",
+        ),
+        case(
+            "three lines inside each other",
+            &[("a b/s.sh", "1")],
+            line(&["sh", "-c", "sh -c \"sh -c \\\"sh -c '\\\\\\\"./a b/s.sh\\\\\\\"'\\\"\""]),
+            ("a b/s.sh", Some("2")),
+            "a b/s.sh",
+        ),
+        case(
+            "cd and exec",
+            &[("sub/server.js", "1")],
+            line(&["sh", "-c", "cd sub && exec node server.js"]),
+            ("sub/server.js", Some("2")),
+            "sub/server.js",
+        ),
+        case(
+            "a plain assignment",
+            &[("x.js", "1")],
+            line(&["sh", "-c", "FOO=bar node x.js"]),
+            ("x.js", Some("2")),
+            "x.js",
+        ),
+        case(
+            "env -S",
+            &[("sub/s.sh", "1")],
+            line(&["env", "-S", "sh -c 'cd sub; ./s.sh'"]),
+            ("sub/s.sh", Some("2")),
+            "sub/s.sh",
+        ),
+        case("make", &[("Makefile", "1")], line(&["make", "serve"]), ("Makefile", Some("2")), "Makefile"),
+        case(
+            "make -C",
+            &[("sub/GNUmakefile", "1")],
+            line(&["make", "-C", "sub", "serve"]),
+            ("sub/GNUmakefile", Some("2")),
+            "sub/GNUmakefile",
+        ),
+        case(
+            "makefile found first later",
+            &[("Makefile", "1")],
+            line(&["make", "serve"]),
+            ("GNUmakefile", Some("2")),
+            "GNUmakefile",
+        ),
+        case("just", &[("justfile", "1")], line(&["just"]), ("justfile", Some("2")), "justfile"),
+        case(
+            "go run file",
+            &[("cmd/main.go", "1")],
+            line(&["go", "run", "cmd/main.go"]),
+            ("cmd/main.go", Some("2")),
+            "cmd/main.go",
+        ),
+        case("go run .", &[("main.go", "1")], line(&["go", "run", "."]), ("main.go", Some("2")), "main.go"),
+        case(
+            "cargo run",
+            &[("Cargo.toml", "1"), ("src/main.rs", "1")],
+            line(&["cargo", "run"]),
+            ("src/main.rs", Some("2")),
+            "src/main.rs",
+        ),
+        case(
+            "cargo run --bin",
+            &[("src/bin/b.rs", "1")],
+            line(&["cargo", "run", "-q", "--bin", "b"]),
+            ("src/bin/b.rs", Some("2")),
+            "src/bin/b.rs",
+        ),
+        case(
+            "npm start, the script",
+            &[
+                ("package.json", "{\"scripts\": {\"start\": \"node server.js\", \"x\": \"node server.js\"}}"),
+                ("server.js", "1"),
+            ],
+            line(&["npm", "start"]),
+            ("server.js", Some("2")),
+            "server.js",
+        ),
+        case(
+            "npm run, the script",
+            &[
+                ("package.json", "{\"scripts\": {\"start\": \"node server.js\", \"x\": \"node server.js\"}}"),
+                ("server.js", "1"),
+            ],
+            line(&["npm", "run", "x"]),
+            ("server.js", Some("2")),
+            "server.js",
+        ),
+        case(
+            "yarn, the script",
+            &[
+                ("package.json", "{\"scripts\": {\"start\": \"node server.js\", \"x\": \"node server.js\"}}"),
+                ("server.js", "1"),
+            ],
+            line(&["yarn", "x"]),
+            ("server.js", Some("2")),
+            "server.js",
+        ),
+        case(
+            "pnpm, the script",
+            &[
+                ("package.json", "{\"scripts\": {\"start\": \"node server.js\", \"x\": \"node server.js\"}}"),
+                ("server.js", "1"),
+            ],
+            line(&["pnpm", "x"]),
+            ("server.js", Some("2")),
+            "server.js",
+        ),
+        case(
+            "npm in -c, the script",
+            &[
+                ("package.json", "{\"scripts\": {\"start\": \"node server.js\", \"x\": \"node server.js\"}}"),
+                ("server.js", "1"),
+            ],
+            line(&["sh", "-c", "npm run -s x"]),
+            ("server.js", Some("2")),
+            "server.js",
+        ),
+        case(
+            "node --run",
+            &[("package.json", "{\"scripts\": {\"x\": \"node server.js\"}}"), ("server.js", "1")],
+            line(&["node", "--run", "x"]),
+            ("server.js", Some("2")),
+            "server.js",
+        ),
+        case(
+            "npm --prefix, the script",
+            &[("app/package.json", "{\"scripts\": {\"x\": \"node ./server\"}}"), ("app/server.js", "1")],
+            line(&["npm", "--prefix", "app", "run", "x"]),
+            ("app/server.js", Some("2")),
+            "app/server.js",
+        ),
+        case(
+            "a script before the script",
+            &[
+                (
+                    "package.json",
+                    "{\"scripts\": {\"prex\": \"npm run y\", \"x\": \"true\", \"y\": \"node server.js\"}}",
+                ),
+                ("server.js", "1"),
+            ],
+            line(&["npm", "run", "x"]),
+            ("server.js", Some("2")),
+            "server.js",
+        ),
+        case(
+            "an installed program of a script",
+            &[
+                ("package.json", "{\"scripts\": {\"x\": \"serve --port 1\"}}"),
+                ("node_modules/.bin/serve", "1"),
+            ],
+            line(&["npm", "run", "x"]),
+            ("node_modules/.bin/serve", Some("2")),
+            "node_modules/.bin/serve",
+        ),
+    ];
+    assert!(cases.len() >= 30, "{}", cases.len());
+    cases.iter().for_each(check);
+}
+
+#[test]
+fn guarantee_41_a_shell_line_that_does_not_tell_what_it_runs_is_never_started() {
+    let nested = (0..8).fold("./s.sh".to_owned(), |line, _| {
+        format!("sh -c \"{}\"", line.replace('\\', "\\\\").replace('"', "\\\""))
+    });
+    for words in [
+        &["bash", "-c", "D=sub; $D/s.sh"][..],
+        &["bash", "-c", "D=sub; \"$D/s.sh\""],
+        &["env", "D=sub", "bash", "-c", "$D/s.sh"],
+        &["bash", "-c", "read D <x; node $D"],
+        &["bash", "-c", "export D=sub; sh -c '$D/s.sh'"],
+        &["bash", "-c", "for f in s; do ./$f.sh; done"],
+        &["bash", "-c", "$'./s\\x2esh'"],
+        &["bash", "-c", "$(cat name)"],
+        &["bash", "-c", "echo \"$(./s.*)\""],
+        &["bash", "-c", "`cat name`"],
+        &["bash", "-c", "echo x; ./s.s?"],
+        &["bash", "-c", "sh ./*.sh"],
+        &["bash", "-c", "./s.{sh,x}"],
+        &["bash", "-c", "./[s].sh"],
+        &["bash", "-c", "[[s].sh"],
+        &["bash", "-c", "exec -a echo sh ./s.*"],
+        &["bash", "-c", "./echo s.*"],
+        &["bash", "-c", "command -p eval './s.s'h"],
+        &["zsh", "-c", "sh (s|x).sh"],
+        &["zsh", "-c", "sh s<1-9>.sh"],
+        &["zsh", "-c", "$PLACE:h/s.sh"],
+        &["bash", "-c", "eval './s.s'h"],
+        &["bash", "-c", "trap 'sh s.s\"\"h' EXIT"],
+        &["bash", "-c", "printf './s%ssh' . | sh"],
+        &["bash", "-c", "ls | xargs -n1 sh"],
+        &["bash", "-c", "find . -name 's.*' -exec sh {} \\;"],
+        &["bash", "-c", "sh <(cat s.sh)"],
+        &["bash", "-c", "sh <<< ./s.sh"],
+        &["bash", "-c", "f() { sh \"$1\"; }; f s.sh"],
+        &["bash", "-c", "set -- s.sh; sh \"$1\"", "x", "y"],
+        &["bash", "-c", "~+/s.sh"],
+        &["bash", "-c", "a=(s.sh); sh x"],
+        &["bash", "-euo", "pipefail", "-c", "./s.*"],
+        &["bash", "-c", "-e", "./s.*"],
+        &["bash", "-lc", "./s.*"],
+        &["env", "-S", "bash -c './s.*'"],
+        &["busybox", "sh", "-c", "./s.*"],
+        &["bash-5.2", "-c", "./s.*"],
+        &["./link", "-c", "./s.*"],
+        &["env", "./link", "-c", "./s.*"],
+        &["script", "-qc", "./s.*", "/dev/null"],
+        &["fish", "-c", "./s.*"],
+        &["npx", "-c", "./s.*"],
+        &["sh", "-c", &nested],
+        &["npm", "run", "glob"],
+    ] {
+        let home = Home::new();
+        for path in ["s.sh", "sub/s.sh"] {
+            put(&home, path, SCRIPT);
+        }
+        put(&home, "name", "./s.sh");
+        put(&home, "link", "-> /bin/sh");
+        put(&home, "package.json", r#"{"scripts": {"glob": "sh ./s.*"}}"#);
+        let entry = line(words);
+        home.write("repo/.mcp.json", format!("{{\"mcpServers\":{{\"s\":{entry}}}}}"));
+        assert_eq!(home.run(&["trust", "--yes"]).status, 0, "{words:?}");
+        let (now, why) = state(&home);
+        assert!(now == "unusable" && why.contains("cannot be covered"), "{words:?}: {now} {why}");
+        assert!(why.contains("start the script file directly"), "{words:?}: {why}");
+        assert!(!runs(&home), "{words:?}");
+    }
+}
+
+#[test]
+fn ordinary_shell_lines_are_started() {
+    for (shell, text) in [
+        ("sh", "cd sub && cd .. && true"),
+        ("sh", "FOO=bar true"),
+        ("sh", "set -eu"),
+        ("bash", "set -euo pipefail"),
+        ("sh", "if [ -f s.sh ]; then true; fi"),
+        ("sh", "test -f s.sh || exit 1"),
+        ("sh", "echo \"$$ $? done\" >/dev/null 2>&1"),
+        ("sh", "mkdir -p tmp; rm -f tmp/*"),
+        ("sh", "export FOO=bar"),
+        ("sh", "{ true; }; (true)"),
+        ("sh", "cd \"$PWD\"; cd $(pwd)"),
+        ("sh", "true --home \"$HOME\""),
+        ("sh", "true '$x' \\$x \"a * b\" # a $(remark)"),
+        ("bash", "[[ s.sh == s* ]]; true"),
+    ] {
+        let home = Home::new();
+        put(&home, "s.sh", SCRIPT);
+        put(&home, "sub/y", "");
+        let text = format!("{text}\nsh s.sh");
+        let entry = line(&[shell, "-c", &text]);
+        home.write("repo/.mcp.json", format!("{{\"mcpServers\":{{\"s\":{entry}}}}}"));
+        assert_eq!(home.run(&["trust", "--yes"]).status, 0, "{text}");
+        assert_eq!(state(&home), ("trusted".to_owned(), String::new()), "{text}");
+        assert!(runs(&home), "{text}");
+    }
+}
+
+#[test]
+fn a_shell_line_of_the_users_own_is_started_and_covered_as_far_as_it_can_be_read() {
+    let home = Home::new();
+    put(&home, "x.sh", SCRIPT);
+    home.write(
+        ".config/toolpost/config.toml",
+        "[mcpServers.s]\ncommand = 'sh'\nargs = ['-c', 'A=$(date) sh x.sh']\n",
+    );
+    assert_eq!(home.run(&["trust", "--yes"]).status, 0);
+    assert!(runs(&home), "{:?}", state(&home));
+    put(&home, "x.sh", OTHER);
+    assert!(!runs(&home));
+}
+
+#[test]
 fn what_is_trusted_runs_and_what_it_imports_is_not_covered() {
     let home = Home::new();
     put(&home, "x.sh", "touch CANARY\n. ./imported.sh\nexit 1\n");

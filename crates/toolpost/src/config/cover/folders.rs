@@ -2,6 +2,7 @@
 
 use crate::config::private;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::path::Path;
 use toolpost_core::policy::LARGEST;
 
@@ -25,8 +26,7 @@ const BEGINNINGS: &[&str] = &[
 /// The files that are run where this folder is: those above, and what its `package.json` names.
 pub(super) fn entry_files(folder: &Path) -> Vec<String> {
     let mut files: Vec<String> = BEGINNINGS.iter().map(|name| (*name).to_owned()).collect();
-    let package = private::read(&folder.join("package.json"), LARGEST).ok().flatten();
-    let package = package.and_then(|file| serde_json::from_slice::<Value>(&file.bytes).ok());
+    let package = package(folder);
     for key in ["main", "module", "bin", "exports"] {
         if let Some(value) = package.as_ref().and_then(|package| package.get(key)) {
             texts(value, &mut files);
@@ -39,6 +39,19 @@ pub(super) fn entry_files(folder: &Path) -> Vec<String> {
         files.extend(usual.map(|end| format!("{name}{end}")));
     }
     files
+}
+
+/// The scripts of the folder's `package.json`.
+pub(super) fn scripts(folder: &Path) -> BTreeMap<String, String> {
+    let package = package(folder);
+    let scripts = package.as_ref().and_then(|package| package.get("scripts")?.as_object());
+    let text = |(name, value): (&String, &Value)| Some((name.clone(), value.as_str()?.to_owned()));
+    scripts.into_iter().flatten().filter_map(text).collect()
+}
+
+fn package(folder: &Path) -> Option<Value> {
+    let file = private::read(&folder.join("package.json"), LARGEST).ok().flatten()?;
+    serde_json::from_slice(&file.bytes).ok()
 }
 
 fn texts(value: &Value, into: &mut Vec<String>) {

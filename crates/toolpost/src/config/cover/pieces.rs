@@ -3,6 +3,8 @@
 //! A word is taken whole and in every part that a program or a shell may take as a name: behind `=`, in lists, in
 //! quotes, in the line of `sh -c`. A part that is not a file name matches no file.
 
+use super::languages::{self, is_of};
+use super::shell::{self, Line};
 use super::{CommandLine, MOST_PIECES};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -21,8 +23,17 @@ const PACKAGE_FLAGS: &[&str] =
 const RUN_SCRIPTS: &[&str] = &["npm", "pnpm", "yarn", "bun"];
 /// Where package managers put the programs that they run by name.
 const INSTALLED: &[&str] = &["node_modules/.bin", ".venv/bin", "venv/bin"];
-/// What node adds to a name.
-const EXTENSIONS: &[&str] = &[".js", ".json", ".node", ".mjs", ".cjs", ".ts"];
+/// Maximum number of lines for shells inside each other.
+const DEEPEST: usize = 6;
+
+/// What happens if a line for a shell does not tell what it runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unreadable {
+    /// The line is of a workspace: it cannot be covered.
+    Refused,
+    /// The line is the user's own: what can be read of it is covered.
+    Accepted,
+}
 
 /// A command line, taken apart.
 pub(super) struct Reading<'a> {
@@ -33,111 +44,204 @@ pub(super) struct Reading<'a> {
     pub(super) packages: BTreeSet<String>,
     /// Names of programs that package managers look for.
     installed: BTreeSet<String>,
-    runs_scripts: bool,
+    /// Files that programs look for by themselves.
+    defaults: BTreeSet<String>,
+    /// Words that may be names of scripts in `package.json`.
+    scripts: BTreeSet<String>,
+    variables: BTreeMap<String, String>,
+    folder: PathBuf,
+    /// All words, as a place where variables may be set.
+    around: String,
+    unreadable: Unreadable,
 }
 
 impl<'a> Reading<'a> {
-    pub(super) fn new(line: &'a CommandLine, folder: &Path) -> Result<Reading<'a>, String> {
+    pub(super) fn new(
+        line: &'a CommandLine,
+        folder: &Path,
+        unreadable: Unreadable,
+    ) -> Result<Reading<'a>, String> {
+        let mut variables = line.variables.clone();
+        variables.insert("PWD".to_owned(), folder.to_string_lossy().into_owned());
         let mut reading = Reading {
             line,
             pieces: BTreeSet::new(),
             packages: BTreeSet::new(),
             installed: BTreeSet::new(),
-            runs_scripts: false,
+            defaults: BTreeSet::new(),
+            scripts: BTreeSet::new(),
+            variables,
+            folder: folder.to_owned(),
+            around: line.words.join("\n"),
+            unreadable,
         };
-        let mut variables = line.variables.clone();
-        variables.insert("PWD".to_owned(), folder.to_string_lossy().into_owned());
-        let too_many = || {
-            format!(
-                "its command line has more than {MOST_PIECES} words and parts of words, which cannot all be looked at; \
-                 shorten it"
-            )
-        };
-        let program = line.words.first().filter(|program| program.contains('/'));
         // `PWD` is the caller's folder, not the program's.
-        let is_place = |name: &&String| !matches!(name.as_str(), "PWD" | "OLDPWD");
-        let values = line.variables.iter().filter(|(name, _)| is_place(name)).map(|(_, value)| value);
-        let texts = program.into_iter().chain(line.words.iter().skip(1)).chain(values);
-        for text in texts {
-            reading.pieces.extend(pieces(text, &variables, folder));
-            if reading.pieces.len() > MOST_PIECES {
-                return Err(too_many());
-            }
+        for (name, value) in
+            line.variables.iter().filter(|(name, _)| !matches!(name.as_str(), "PWD" | "OLDPWD"))
+        {
+            reading.text(value)?;
+            reading.variable(name, value)?;
         }
-        // The line itself, and each word that may be a line for a shell or a list of options.
-        let options = ["NODE_OPTIONS", "BUN_OPTIONS"].iter().filter_map(|name| line.variables.get(*name));
-        reading.commands(&line.words);
-        for text in line.words.iter().skip(1).filter(|word| word.contains(char::is_whitespace)) {
-            for command in text.split(['\n', ';', '&', '|', '(', ')', '`']) {
-                reading.commands(&shell_words(command));
-            }
-        }
-        for text in options {
-            reading.packages.extend(pieces(text, &variables, folder));
-        }
-        let added: Vec<String> = reading.packages.iter().cloned().collect();
-        reading.pieces.extend(added);
-        if reading.pieces.len() > MOST_PIECES {
-            return Err(too_many());
-        }
+        reading.command(&line.words, 0)?;
         Ok(reading)
     }
 
-    /// What one command says of packages and modules.
-    fn commands(&mut self, words: &[String]) {
-        let name = |word: &String| base_name(word).to_owned();
-        let is_of = |list: &[&str], word: &String| {
-            let word = name(word);
-            let plain = word.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-            list.contains(&word.as_str()) || list.contains(&plain)
-        };
-        if words.iter().any(|word| is_of(RUN_FOLDERS, word)) {
-            for word in words.iter().skip(1) {
-                self.packages.insert(word.clone());
-                self.packages.extend(word.split_once('=').map(|(_, value)| value.to_owned()));
-                self.pieces.extend(EXTENSIONS.iter().map(|extension| format!("{word}{extension}")));
+    /// Every part of a text.
+    fn text(&mut self, text: &str) -> Result<(), String> {
+        self.pieces.extend(pieces(text, &self.variables, &self.folder));
+        self.bounded()
+    }
+
+    fn bounded(&self) -> Result<(), String> {
+        match self.pieces.len() > MOST_PIECES {
+            true => Err(format!(
+                "its command line has more than {MOST_PIECES} words and parts of words, which cannot all be looked at; \
+                 shorten it"
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// What the value of a variable means to the program that reads it.
+    fn variable(&mut self, name: &str, value: &str) -> Result<(), String> {
+        if name == "PYTHONPATH" {
+            languages::python_path(value, &mut self.pieces);
+        }
+        if let Some(words) = languages::options(name, value) {
+            self.packages.extend(pieces(value, &self.variables, &self.folder));
+            self.programs_of(&words);
+        }
+        self.bounded()
+    }
+
+    /// One command, and the lines for shells among its words.
+    fn command(&mut self, words: &[String], depth: usize) -> Result<(), String> {
+        let program = words.first().filter(|program| program.contains('/') || depth > 0);
+        for text in program.into_iter().chain(words.iter().skip(1)) {
+            self.text(text)?;
+            if let Some((name, value)) = text.split_once('=').filter(|(name, _)| shell::is_name(name)) {
+                self.variable(name, value)?;
             }
         }
+        self.programs_of(words);
+        // A word may be a line for a program that is not known as a shell.
+        for text in words.iter().skip(1).filter(|word| word.contains(char::is_whitespace)) {
+            for command in text.split(['\n', ';', '&', '|', '(', ')', '`']) {
+                self.programs_of(&shell_words(command));
+            }
+        }
+        self.bounded()?;
+        // A link may give a shell another name.
+        let real = |word: &String| {
+            let place = word.contains('/').then(|| self.folder.join(word).canonicalize().ok()).flatten();
+            let name = place.and_then(|place| place.file_name()?.to_str().map(str::to_owned));
+            name.filter(|name| shell::is_shell(name)).unwrap_or_else(|| word.clone())
+        };
+        let words: Vec<String> = words.iter().map(real).collect();
+        for line in shell::lines(&words) {
+            self.shell_line(&line, depth + 1)?;
+        }
+        Ok(())
+    }
+
+    fn shell_line(&mut self, line: &Line, depth: usize) -> Result<(), String> {
+        let commands = match depth > DEEPEST {
+            true => Err("too many lines for shells inside each other".to_owned()),
+            false => shell::commands(line, &self.variables, &self.around),
+        };
+        match commands {
+            Ok(commands) => commands.iter().try_for_each(|command| self.command(command, depth)),
+            Err(_) if self.unreadable == Unreadable::Accepted => Ok(()),
+            Err(what) => {
+                let text: String = line.text.chars().take(80).collect();
+                Err(format!(
+                    "its shell line `{text}` has {what}, so the files that it runs cannot be covered; start the script \
+                     file directly, write the names out, or keep the line in a script outside of the workspace"
+                ))
+            }
+        }
+    }
+
+    /// Reads the scripts of a `package.json` that the line may run. Returns whether there was a new one.
+    pub(super) fn read_scripts(&mut self, scripts: &BTreeMap<String, String>) -> Result<bool, String> {
+        let before = self.pieces.len();
+        let named: Vec<String> = self.scripts.iter().cloned().collect();
+        for name in named {
+            for name in [format!("pre{name}"), format!("post{name}"), name] {
+                let Some(text) = scripts.get(&name) else { continue };
+                if !self.around.contains(&format!("\n{text}\n")) {
+                    self.around.push_str(&format!("\n{text}\n"));
+                }
+                self.text(text)?;
+                let programs = shell_words(text);
+                self.installed.extend(programs.iter().filter(|word| !word.contains('/')).cloned());
+                self.shell_line(&shell::plain(text), 1)?;
+            }
+        }
+        Ok(self.pieces.len() > before)
+    }
+
+    pub(super) fn runs_scripts(&self) -> bool {
+        !self.scripts.is_empty()
+    }
+
+    /// What one command says of packages and modules.
+    fn programs_of(&mut self, words: &[String]) {
+        languages::names(words, &mut self.pieces);
+        languages::defaults(words, &mut self.defaults);
+        if words.iter().any(|word| is_of(RUN_FOLDERS, word)) {
+            for word in words.iter().skip(1) {
+                let names =
+                    [word.clone()].into_iter().chain(word.split_once('=').map(|(_, value)| value.to_owned()));
+                for name in names {
+                    self.pieces.insert(name.clone());
+                    self.packages.insert(name);
+                }
+            }
+        }
+        if words.iter().any(|word| {
+            is_of(&["node", "nodejs"], word) && words.iter().any(|word| word.starts_with("--run"))
+        }) {
+            languages::defaults(&["npm".to_owned()], &mut self.defaults);
+            self.scripts.extend(words.iter().map(|word| word.trim_start_matches("--run=").to_owned()));
+        }
         for (index, _) in words.iter().enumerate().filter(|(_, word)| is_of(RUN_PACKAGES, word)) {
-            self.runs_scripts |= RUN_SCRIPTS.contains(&base_name(&words[index]));
+            if RUN_SCRIPTS.contains(&base_name(&words[index])) {
+                self.defaults.insert("package.json".to_owned());
+                self.scripts.extend(words[index + 1..].iter().cloned());
+                if words[index + 1..].iter().any(|word| word == "start") {
+                    self.pieces.insert("server.js".to_owned());
+                }
+            }
             let mut rest = words[index + 1..].iter().peekable();
             while let Some(word) = rest.next() {
                 if PACKAGE_FLAGS.contains(&word.as_str()) {
-                    self.packages.extend(rest.next().cloned());
+                    self.package(rest.next().map_or("", String::as_str));
                 } else if let Some((flag, value)) = word.split_once('=').filter(|_| word.starts_with('-')) {
                     if PACKAGE_FLAGS.contains(&flag) {
-                        self.packages.insert(value.to_owned());
+                        self.package(value);
                     }
                 } else if !word.starts_with('-') && !RUN_WORDS.contains(&word.as_str()) {
-                    self.packages.insert(word.clone());
+                    self.package(word);
                     self.installed.insert(without_version(word).to_owned());
                     break;
                 }
             }
         }
-        let modules = words.iter().enumerate().filter_map(|(index, word)| match word.strip_prefix("-m") {
-            Some("") => words.get(index + 1).map(String::as_str),
-            module => module,
-        });
-        for module in modules {
-            let mut path = String::new();
-            for part in module.split('.') {
-                path.push_str(part);
-                self.pieces.insert(format!("{path}/__init__.py"));
-                self.pieces.insert(format!("{path}.py"));
-                path.push('/');
-            }
-            self.pieces.insert(format!("{path}__main__.py"));
-        }
     }
 
-    /// Further names to look for in each folder: installed programs, and the file that says what `npm start` means.
+    fn package(&mut self, name: &str) {
+        self.pieces.insert(name.to_owned());
+        self.packages.insert(name.to_owned());
+    }
+
+    /// Further names to look for in each folder: installed programs, and the files that programs look for by themselves.
     pub(super) fn in_folders(&self) -> impl Iterator<Item = String> + '_ {
         let installed = self.installed.iter().flat_map(|name| {
             let name = base_name(name);
             INSTALLED.iter().map(move |folder| format!("{folder}/{name}"))
         });
-        installed.chain(self.runs_scripts.then(|| "package.json".to_owned()))
+        installed.chain(self.defaults.iter().cloned())
     }
 
     /// Where the program is looked for, if it is given by its name alone.
@@ -165,11 +269,9 @@ fn pieces(text: &str, variables: &BTreeMap<String, String>, folder: &Path) -> Ve
         let piece = expanded(&piece, variables);
         let bare = piece.trim_start_matches(['-', '@', '+', '$']);
         let decoded = decoded(&piece);
-        // `-r./x.js` has its value behind one letter.
-        let joined = piece.strip_prefix('-').and_then(|rest| rest.get(rest.chars().next()?.len_utf8()..));
         let name = |text: &str| located(text, variables, folder);
         all.extend([name(&piece), name(bare), name(&decoded)]);
-        all.extend(joined.map(name));
+        all.extend(languages::suffixes(&piece).map(name));
         // Behind a substitution that is not followed here, a name from the root may be one from some folder.
         all.push(piece.trim_start_matches('/').to_owned());
     }
@@ -243,7 +345,7 @@ fn decoded(text: &str) -> String {
 }
 
 /// The words of a line as a shell would take them, without their quotes.
-fn shell_words(line: &str) -> Vec<String> {
+pub(super) fn shell_words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut quote = None;
@@ -267,7 +369,7 @@ fn shell_words(line: &str) -> Vec<String> {
     words
 }
 
-fn base_name(word: &str) -> &str {
+pub(super) fn base_name(word: &str) -> &str {
     word.rsplit('/').next().unwrap_or(word)
 }
 
