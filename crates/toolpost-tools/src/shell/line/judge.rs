@@ -78,7 +78,11 @@ impl Judge {
         if self.read > 2 * super::LONGEST {
             return Err(Unclear("it is too long"));
         }
-        let script = reader::read(text, dialect)?;
+        let mut script = reader::read(text, dialect)?;
+        // What a text within another runs may have been defined outside.
+        if depth == 0 {
+            processors_are_a_number(&mut script);
+        }
         second::agrees(text, &script)?;
         evaluated_are_numbers(&script)?;
         self.places.visit(&script);
@@ -342,6 +346,25 @@ fn hides_its_meaning(program: &str, arguments: &[Word]) -> bool {
         false => {
             let is_unknown = |word: &Word| word.with_any_number().is_none() && hides(word);
             !super::proposal::READING.contains(&program) && arguments.first().is_some_and(is_unknown)
+        }
+    }
+}
+
+/// `$(nproc)` is a number, unless the line may give that name another meaning.
+fn processors_are_a_number(script: &mut Script) {
+    const DEFINING: [&str; 9] =
+        ["eval", "source", ".", "alias", "hash", "enable", "builtin", "command", "trap"];
+    let defines = |simple: &Simple| {
+        let name = simple.words.first().map(Word::literal);
+        name.is_some_and(|name| name.is_none_or(|name| DEFINING.contains(&name.as_str())))
+    };
+    if script.has_functions || script.commands.iter().any(defines) {
+        return;
+    }
+    let words = script.commands.iter_mut().flat_map(|simple| &mut simple.words);
+    for part in words.flat_map(|word| &mut word.parts) {
+        if let Part::Value { shown, is_number, .. } = part {
+            *is_number |= shown == reader::NPROC;
         }
     }
 }
