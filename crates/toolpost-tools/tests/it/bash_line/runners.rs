@@ -274,6 +274,25 @@ fn guarantee_23_a_denial_is_looked_for_in_bounded_time() {
     }
 }
 
+/// A denial of a line that cannot be told says why it cannot, in the short form and in the long one.
+#[test]
+fn a_denial_says_why_a_line_cannot_be_told() {
+    for (line, why) in [
+        ("eval \"$x\"", "what it runs cannot be told: "),
+        ("$x y", "the name of a command is computed"),
+        ("tar --to-command=x -xf y", "an option runs another command"),
+        ("TERM=xterm git commit", "a variable is set that may change what runs"),
+    ] {
+        let accesses = line::accesses(line);
+        let request = toolpost_core::policy::Request { tool: "bash", accesses: &accesses };
+        let policy = policy(&["git *"]);
+        let sentence = policy.decide(&request).sentence();
+        assert!(sentence.contains(why), "{line}: {sentence}");
+        let explained = policy.explain(&request).to_string();
+        assert!(explained.contains(why), "{line}: {explained}");
+    }
+}
+
 /// What cannot be told is denied by every rule that could apply, wherever it stands among others.
 #[test]
 fn guarantee_40_what_cannot_be_told_meets_every_denial() {
