@@ -66,6 +66,10 @@ impl Inner {
                 |text: &String| text.contains(|letter: char| letter.is_whitespace() || is_separator(letter));
             let Some(text) = argument.text().filter(is_string) else {
                 inner.push(argument.clone(), false);
+                if let Some(subcommand) = argument.text().as_deref().and_then(subcommand_of_git) {
+                    inner.push(Word::of("git"), false);
+                    inner.push(Word::of(subcommand), false);
+                }
                 continue;
             };
             for part in text.split(is_separator) {
@@ -526,6 +530,8 @@ mod tests {
             ("curl *", "tool f 'sh -c \"curl x\"'"),
             ("git push *", "genv git -C . push"),
             ("curl *", "tool exec $x"),
+            ("git push *", "genv /usr/lib/git-core/git-push x"),
+            ("git-push *", "genv git-push x"),
             ("python *", "tool exec python3.11 x"),
         ] {
             assert!(could_match(pattern, command), "{pattern:?} {command:?}");
