@@ -3,47 +3,77 @@
 use crate::capability::Capability;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 /// One thing a call would do: an action on a resource. Policy judges these.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Access {
     /// What would be done.
     pub action: Capability,
     /// To what.
     pub resource: Resource,
+    /// Why the resource cannot be named, for messages alone: it does not tell accesses apart.
+    #[serde(skip)]
+    why: Option<&'static str>,
+}
+
+impl PartialEq for Access {
+    fn eq(&self, other: &Access) -> bool {
+        self.action == other.action && self.resource == other.resource
+    }
+}
+
+impl Eq for Access {}
+
+impl Hash for Access {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.action.hash(state);
+        self.resource.hash(state);
+    }
 }
 
 impl Access {
     /// A file or folder would be touched.
     pub fn path(action: Capability, path: impl Into<String>) -> Access {
-        Access { action, resource: Resource::Path(path.into()) }
+        Access { action, why: None, resource: Resource::Path(path.into()) }
     }
 
     /// A command would be run.
     pub fn command(line: impl Into<String>) -> Access {
-        Access { action: Capability::Exec, resource: Resource::Command(line.into()) }
+        Access { action: Capability::Exec, why: None, resource: Resource::Command(line.into()) }
     }
 
     /// A command would be run that needs no right of its own, such as a built-in of a shell or a program that runs
     /// another: only rules that deny or ask speak of it.
     pub fn mention(line: impl Into<String>) -> Access {
-        Access { action: Capability::Trace, resource: Resource::Command(line.into()) }
+        Access { action: Capability::Trace, why: None, resource: Resource::Command(line.into()) }
     }
 
     /// A command would write to a place outside the workspace, which the right to write does not cover, nor a rule
     /// about commands; the right to run any command does.
     pub fn outside(path: impl Into<String>) -> Access {
-        Access { action: Capability::Exec, resource: Resource::Path(path.into()) }
+        Access { action: Capability::Exec, why: None, resource: Resource::Path(path.into()) }
     }
 
     /// A host would be reached.
     pub fn host(host: impl Into<String>) -> Access {
-        Access { action: Capability::Network, resource: Resource::Host(host.into()) }
+        Access { action: Capability::Network, why: None, resource: Resource::Host(host.into()) }
     }
 
     /// The action on anything: what a call cannot name beforehand.
     pub fn any(action: Capability) -> Access {
-        Access { action, resource: Resource::Any }
+        Access { action, why: None, resource: Resource::Any }
+    }
+
+    /// The action on anything, with the reason why a call cannot name it,
+    /// as a clause.
+    pub fn any_because(action: Capability, why: &'static str) -> Access {
+        Access { why: Some(why), ..Access::any(action) }
+    }
+
+    /// Why the resource cannot be named, if that is known.
+    pub fn why(&self) -> Option<&'static str> {
+        self.why
     }
 }
 

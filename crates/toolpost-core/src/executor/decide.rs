@@ -4,7 +4,7 @@ use super::Executor;
 use super::call::Agreed;
 use super::preview;
 use super::run::cancelled;
-use crate::access::{Access, Resource};
+use crate::access::Access;
 use crate::capability::Capabilities;
 use crate::confirm::{Answer, Question, Remember, Scope};
 use crate::context::Context;
@@ -175,7 +175,7 @@ fn asking(policy: &Policy, tool: &str, accesses: &[Access]) -> Vec<Access> {
     let asking: Vec<Access> = accesses.iter().filter(asks).cloned().collect();
     match asking.is_empty() {
         // A rule on the tool itself asks about a call that touches nothing.
-        true => vec![Access { action: crate::Capability::Trace, resource: Resource::Any }],
+        true => vec![Access::any(crate::Capability::Trace)],
         false => asking,
     }
 }

@@ -88,7 +88,7 @@ pub(super) fn sentence(tool: &str, access: Option<&Access>, effect: Effect, caus
     let would = Would(tool, access);
     match cause {
         Cause::Granted => match access {
-            Some(Access { action: crate::Capability::Trace, resource: Resource::Command(_) }) => {
+            Some(Access { action: crate::Capability::Trace, resource: Resource::Command(_), .. }) => {
                 format!("{would}, which needs no right of its own")
             }
             Some(access) => format!("{would}, and {} is granted", access.action),
@@ -170,6 +170,7 @@ impl fmt::Display for Would<'_> {
             (_, crate::Capability::Network) => "reach",
             (_, crate::Capability::Trace) => "trace",
         };
-        write!(f, "`{tool}` would {verb} {}", access.resource)
+        write!(f, "`{tool}` would {verb} {}", access.resource)?;
+        access.why().map_or(Ok(()), |why| write!(f, " (what it runs cannot be told: {why})"))
     }
 }

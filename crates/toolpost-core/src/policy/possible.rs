@@ -2,21 +2,116 @@
 //!
 //! Such a rule must not be bypassed by another spelling, so it is held against more than the text of the command:
 //! against the program by its last name, wherever it lies; without the options that stand before a subcommand; and
-//! without quotes. What is computed when the line runs may be anything. A rule that allows gets none of this.
+//! without quotes. What is computed when the line runs may be anything. A program also goes by its other names, as
+//! `vim.basic` does by `vim`, and `git-push` is `git push`. No list can name every program that runs another, so the
+//! arguments of a program that is not well known may be a command, from any of them on. A rule that allows gets none of
+//! this.
+
+use super::programs::{self, Runs};
 
 /// Whether the pattern could match the command, in the canonical text of the reader of command lines.
 pub(super) fn could_match(pattern: &str, command: &str) -> bool {
     let words = words(command);
     let Some((program, arguments)) = words.split_first() else { return false };
-    let programs = names(program);
-    let starts = starts(arguments);
     let has_quotes = pattern.contains(['\'', '"']);
     let bare = has_quotes.then(|| Pattern::bare(pattern));
-    [Some(Pattern::new(pattern)), bare].into_iter().flatten().any(|pattern| {
-        [Word::shown as fn(&Word) -> &[Piece], Word::plain]
-            .into_iter()
-            .any(|form| pattern.meets(&programs, arguments, &starts, form))
-    })
+    let patterns: Vec<Pattern> = [Some(Pattern::new(pattern)), bare].into_iter().flatten().collect();
+    let is_met = |program: &Word, arguments: &[Word]| {
+        let programs = names(program);
+        let starts = starts(arguments);
+        patterns.iter().any(|pattern| {
+            [Word::shown as fn(&Word) -> &[Piece], Word::plain]
+                .into_iter()
+                .any(|form| pattern.meets(&programs, arguments, &starts, form))
+        })
+    };
+    if is_met(program, arguments) {
+        return true;
+    }
+    let path = program.text().unwrap_or_default();
+    // Git installs its subcommands as programs too.
+    if let Some(subcommand) = subcommand_of_git(&path) {
+        let mut separate = vec![Word::of(subcommand)];
+        separate.extend_from_slice(arguments);
+        return is_met(&Word::of("git"), &separate);
+    }
+    let has_argument = |wanted: &str| arguments.iter().any(|word| word.is_text(wanted));
+    let with_computed = match programs::runs(&path, has_argument) {
+        Runs::Nothing => return false,
+        Runs::Known => false,
+        Runs::Any => true,
+    };
+    let inner = Inner::of(arguments);
+    patterns.iter().any(|pattern| pattern.meets_inside(&inner, with_computed))
+}
+
+/// The subcommand of a program such as `/usr/lib/git-core/git-push`.
+fn subcommand_of_git(path: &str) -> Option<&str> {
+    let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
+    name.strip_prefix("git-").filter(|subcommand| !subcommand.is_empty())
+}
+
+/// Arguments that may be commands: strings with spaces are split once into words, as a shell would.
+struct Inner {
+    words: Vec<Word>,
+    /// Whether a command may end after the word.
+    ends: Vec<bool>,
+}
+
+impl Inner {
+    fn of(arguments: &[Word]) -> Inner {
+        let mut inner = Inner { words: Vec::new(), ends: Vec::new() };
+        for argument in arguments {
+            let is_string =
+                |text: &String| text.contains(|letter: char| letter.is_whitespace() || is_separator(letter));
+            let Some(text) = argument.text().filter(is_string) else {
+                inner.push(argument.clone(), false);
+                if let Some(subcommand) = argument.text().as_deref().and_then(subcommand_of_git) {
+                    inner.push(Word::of("git"), false);
+                    inner.push(Word::of(subcommand), false);
+                }
+                continue;
+            };
+            for part in text.split(is_separator) {
+                for word in part.split_whitespace() {
+                    let word = word.trim_matches(['\'', '"', ',', '[', ']']);
+                    if !word.is_empty() {
+                        inner.push(Word::of(word), false);
+                    }
+                }
+                if let Some(last) = inner.ends.last_mut() {
+                    *last = true;
+                }
+            }
+        }
+        inner
+    }
+
+    fn push(&mut self, word: Word, ends: bool) {
+        self.words.push(word);
+        self.ends.push(ends);
+    }
+}
+
+/// Whether a command may end or begin at this letter of a string.
+fn is_separator(letter: char) -> bool {
+    matches!(letter, ';' | '|' | '&' | '(' | ')' | '`' | '\n')
+}
+
+/// The names that an argument may have for a program: as it is written, by its last name, without a version, and the
+/// value of `--option=program`, `environment:program` or `package#program`.
+fn names_inside(word: &Word) -> Vec<Word> {
+    let mut names = vec![word.clone()];
+    let Some(text) = word.text() else { return names };
+    let last = text.rsplit(['/', ':', '=', '#']).next().unwrap_or(&text);
+    let unversioned = last.split('@').next().unwrap_or(last);
+    for name in [last, unversioned] {
+        if name != text && !name.is_empty() {
+            names.push(Word::of(name));
+        }
+        names.extend(programs::other_names(name).into_iter().map(Word::of));
+    }
+    names
 }
 
 /// A piece of a command's text.
@@ -73,6 +168,12 @@ impl Word {
             Piece::Blank | Piece::AnyWord | Piece::Anything => None,
         };
         self.plain.iter().map(letter).collect()
+    }
+
+    fn is_text(&self, wanted: &str) -> bool {
+        let mut letters = wanted.chars();
+        self.plain.iter().all(|piece| letters.next().is_some_and(|letter| *piece == Piece::Letter(letter)))
+            && letters.next().is_none()
     }
 
     fn may_be_an_option(&self) -> bool {
@@ -171,7 +272,12 @@ fn words(command: &str) -> Vec<Word> {
 fn names(program: &Word) -> Vec<Word> {
     const MOST_FOLDERS: usize = 30;
     let mut names = vec![program.clone()];
-    let Some(path) = program.text().filter(|path| path.contains('/')) else { return names };
+    let Some(path) = program.text() else { return names };
+    let name = path.rsplit_once('/').map_or(path.as_str(), |(_, name)| name);
+    names.extend(programs::other_names(name).into_iter().map(Word::of));
+    if !path.contains('/') {
+        return names;
+    }
     // The last folders tell programs apart.
     let cut = path.rmatch_indices('/').nth(MOST_FOLDERS).map_or(0, |(at, _)| at);
     let mut rest = path[cut..].trim_start_matches("./").trim_start_matches('/');
@@ -249,14 +355,7 @@ impl Pattern {
         starts: &[usize],
         form: fn(&Word) -> &[Piece],
     ) -> bool {
-        let mut after_program = vec![false; self.parts.len() + 1];
-        for program in programs {
-            let mut places = vec![false; self.parts.len() + 1];
-            places[0] = true;
-            self.pass_stars(&mut places);
-            let places = form(program).iter().fold(places, |places, piece| self.step(&places, *piece));
-            join(&mut after_program, &places);
-        }
+        let after_program = self.after_program(programs, form);
         let mut places = after_program.clone();
         for (number, argument) in arguments.iter().enumerate() {
             if starts.contains(&number) {
@@ -268,6 +367,66 @@ impl Pattern {
         if starts.contains(&arguments.len()) {
             join(&mut places, &after_program);
         }
+        self.is_end(&places)
+    }
+
+    /// Whether some of the words, read as a command of its own, match. All of them are followed at once, so the time
+    /// is the product of both lengths here too.
+    fn meets_inside(&self, inner: &Inner, with_computed: bool) -> bool {
+        let count = inner.words.len();
+        // What is reached before a word, once options before a subcommand are left out.
+        let mut skipped: Vec<Option<Vec<bool>>> = vec![None; count + 1];
+        let mut places = vec![false; self.parts.len() + 1];
+        for (number, word) in inner.words.iter().enumerate() {
+            if let Some(others) = &skipped[number] {
+                join(&mut places, others);
+            }
+            if places.contains(&true) {
+                places = self.step(&places, Piece::Blank);
+                places = word.plain.iter().fold(places, |places, piece| self.step(&places, *piece));
+            }
+            if with_computed || !matches!(word.plain.first(), None | Some(Piece::AnyWord | Piece::Anything)) {
+                let after = self.after_program(&names_inside(word), Word::plain);
+                if after.contains(&true) {
+                    join(&mut places, &after);
+                    for start in starts(&inner.words[number + 1..]) {
+                        match &mut skipped[number + 1 + start] {
+                            Some(others) => join(others, &after),
+                            none => *none = Some(after.clone()),
+                        }
+                    }
+                }
+            }
+            if inner.ends[number] && self.is_end(&places) {
+                return true;
+            }
+        }
+        if let Some(others) = &skipped[count] {
+            join(&mut places, others);
+        }
+        self.is_end(&places)
+    }
+
+    /// The places that are reached after one of the programs.
+    fn after_program(&self, programs: &[Word], form: fn(&Word) -> &[Piece]) -> Vec<bool> {
+        let mut after_program = vec![false; self.parts.len() + 1];
+        for program in programs {
+            let mut places = vec![false; self.parts.len() + 1];
+            places[0] = true;
+            self.pass_stars(&mut places);
+            for piece in form(program) {
+                places = self.step(&places, *piece);
+                if !places.contains(&true) {
+                    break;
+                }
+            }
+            join(&mut after_program, &places);
+        }
+        after_program
+    }
+
+    /// Whether the text may end at one of these places.
+    fn is_end(&self, places: &[bool]) -> bool {
         // `cargo test *` also means the command without arguments.
         let end = self.parts.len();
         let is_bare = matches!(self.parts.as_slice(), [.., Part::Blank, Part::Many]) && places[end - 2];
@@ -356,6 +515,24 @@ mod tests {
             ("echo a\\*b", "echo 'a*b'"),
             ("echo it*", r"echo 'it'\''s'"),
             ("echo a?b", r"echo $'a\nb'"),
+            ("git push *", "/usr/lib/git-core/git-push origin"),
+            ("git push *", "git-push"),
+            ("vim *", "vim.basic -es"),
+            ("python *", "/usr/bin/python3.11 x.py"),
+            ("curl *", "mise exec node@20 -- curl x"),
+            ("curl *", "hatch run test:curl"),
+            ("curl *", "uvx curl@1.2"),
+            ("curl *", "cmake -E env A=1 /usr/bin/curl x"),
+            ("curl *", "sops exec-env f 'curl x'"),
+            ("curl x", "sops exec-env f 'cd y && curl x; ls'"),
+            ("curl *", "tool --command=curl x"),
+            ("curl *", "docker exec c curl x"),
+            ("curl *", "tool f 'sh -c \"curl x\"'"),
+            ("git push *", "genv git -C . push"),
+            ("curl *", "tool exec $x"),
+            ("git push *", "genv /usr/lib/git-core/git-push x"),
+            ("git-push *", "genv git-push x"),
+            ("python *", "tool exec python3.11 x"),
         ] {
             assert!(could_match(pattern, command), "{pattern:?} {command:?}");
         }
@@ -377,6 +554,17 @@ mod tests {
             ("./run *", "./run.sh x"),
             ("a b", "a 'x b'"),
             ("git reset *--hard*", "git reset HEAD~1"),
+            ("curl *", "grep curl x"),
+            ("curl *", "apt-get install curl"),
+            ("curl *", "timeout 5 grep curl x"),
+            ("rm *", "docker rm x"),
+            ("rm *", "git rm x"),
+            ("curl *", "tool curling"),
+            ("curl *", "tool a/$x"),
+            ("curl *", "python3 x.py \"$x\""),
+            ("curl x", "tool curl y"),
+            ("git push *", "git-log push"),
+            ("vim *", "vimrc.sh x"),
         ] {
             assert!(!could_match(pattern, command), "{pattern:?} {command:?}");
         }

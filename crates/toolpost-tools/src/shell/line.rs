@@ -72,9 +72,9 @@ pub fn read_in(folder: &str, command: &str) -> Reading {
     let mut accesses = judge.accesses;
     accesses.extend(judge.mentions.into_iter().map(Access::mention));
     let unclear = result.err().map(|Unclear(reason)| reason);
-    if unclear.is_some() {
+    if let Some(reason) = unclear {
         // The rest was not looked at, so it may write and reach anything as well.
-        accesses.insert(0, Access::any(Capability::Exec));
+        accesses.insert(0, Access::any_because(Capability::Exec, reason));
     }
     let proposal = match unclear {
         Some(_) => Vec::new(),

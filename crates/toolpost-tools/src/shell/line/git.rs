@@ -27,8 +27,8 @@ const LONG: [&str; 14] = [
 /// Subcommands with no option that runs a program, so that their arguments may be computed.
 #[rustfmt::skip]
 const PLAIN: &[&str] = &[
-    "add", "commit", "checkout", "switch", "status", "branch", "tag", "stash", "merge", "rm", "mv", "restore", "rev-parse",
-    "ls-files", "cherry-pick", "reset", "rev-list", "cat-file", "merge-base", "describe",
+    "add", "commit", "checkout", "switch", "status", "branch", "tag", "stash", "rm", "mv", "restore", "rev-parse",
+    "ls-files", "reset", "rev-list", "cat-file", "merge-base", "describe",
 ];
 
 /// Subcommands that run nothing but git's own programs, hooks and what the configuration names, whatever their
@@ -133,9 +133,22 @@ fn runs_its_arguments(subcommand: &str, arguments: &[Word]) -> bool {
     }
 }
 
-/// `git config` writes unless it is told to show.
-fn config(arguments: &[Word]) -> Option<Effect> {
-    const SHOWING: [&str; 13] = [
+/// Options of `git config` without a value that set nothing.
+const LOOKS: [&str; 9] = [
+    "--global",
+    "--system",
+    "--local",
+    "--worktree",
+    "--show-origin",
+    "--show-scope",
+    "--name-only",
+    "-z",
+    "--null",
+];
+
+/// Whether `git config` is told to show, by an option or by its subcommand. After the first operand, all are values.
+fn shows(arguments: &[String]) -> bool {
+    const SHOWING: [&str; 8] = [
         "--get",
         "--get-all",
         "--get-regexp",
@@ -144,21 +157,30 @@ fn config(arguments: &[Word]) -> Option<Effect> {
         "--get-colorbool",
         "--list",
         "-l",
-        "get",
-        "list",
-        "--show-origin",
-        "--show-scope",
-        "--name-only",
     ];
-    const PLACES: [&str; 4] = ["--global", "--system", "--local", "--worktree"];
+    let mut arguments = arguments.iter().map(String::as_str);
+    while let Some(argument) = arguments.next() {
+        match argument {
+            "get" | "list" => return true,
+            "-f" | "--file" | "--blob" | "--type" => drop(arguments.next()),
+            _ if SHOWING.contains(&argument) => return true,
+            _ if !argument.starts_with('-') => return false,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// `git config` writes unless it is told to show.
+fn config(arguments: &[Word]) -> Option<Effect> {
     let texts: Option<Vec<String>> = arguments.iter().map(Word::literal).collect();
     let Some(texts) = texts else { return Some(RUNS) };
     if texts.iter().any(|text| matches!(text.as_str(), "-e" | "edit") || is_edit(text)) {
         return Some(RUNS);
     }
-    let shows = texts.iter().any(|text| SHOWING.contains(&text.as_str()));
+    let shows = shows(&texts);
     let operands = texts.iter().filter(|text| !text.starts_with('-')).count();
-    let is_plain = |text: &String| !text.starts_with('-') || PLACES.contains(&text.as_str());
+    let is_plain = |text: &String| !text.starts_with('-') || LOOKS.contains(&text.as_str());
     if shows || (operands == 1 && texts.iter().all(is_plain)) {
         return None;
     }
@@ -174,27 +196,45 @@ fn is_edit(text: &str) -> bool {
     text.strip_prefix("--").is_some_and(|long| is_beginning_of(long, &["edit"]))
 }
 
+/// Whether an argument names a repository that git reaches through the program `git-remote-…`: `helper::address`, or an
+/// address with a scheme that is not git's own.
+fn names_a_helper(text: &str) -> bool {
+    const OWN: [&str; 9] = ["file", "git", "http", "https", "ssh", "git+ssh", "ssh+git", "ftp", "ftps"];
+    let is_scheme = |name: &str| {
+        !name.is_empty()
+            && name.chars().all(|letter| letter.is_ascii_alphanumeric() || "+-.".contains(letter))
+    };
+    let value = match text.strip_prefix('-') {
+        Some(option) => option.split_once('=').map_or("", |(_, value)| value),
+        None => text,
+    };
+    let is_helper = |value: &str| {
+        value.split_once("::").is_some_and(|(helper, _)| is_scheme(helper))
+            || value.split_once("://").is_some_and(|(scheme, _)| {
+                is_scheme(scheme) && !OWN.contains(&scheme.to_ascii_lowercase().as_str())
+            })
+    };
+    // `clone -c url.ext::x.insteadOf=y` and the like name one behind another `=`.
+    is_helper(value) || value.split_once('=').is_some_and(|(_, value)| is_helper(value))
+}
+
 fn of_argument(subcommand: &str, text: &str, next: Option<&Word>) -> Option<Effect> {
-    // `helper::address` runs the program `git-remote-helper`.
-    let helper = text.split_once("::").map(|(helper, _)| helper.trim_start_matches("--repo="));
-    let is_helper =
-        |name: &str| !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric());
-    let talks = matches!(
-        subcommand,
-        "clone"
-            | "fetch"
-            | "pull"
-            | "push"
-            | "ls-remote"
-            | "remote"
-            | "submodule"
-            | "archive"
-            | "fetch-pack"
-            | "send-pack"
-            | "bundle"
-            | "lfs"
-    );
-    if talks && helper.is_some_and(is_helper) {
+    const TALKING: [&str; 13] = [
+        "archive",
+        "bundle",
+        "clone",
+        "fetch",
+        "fetch-pack",
+        "lfs",
+        "ls-remote",
+        "pull",
+        "push",
+        "remote",
+        "request-pull",
+        "send-pack",
+        "submodule",
+    ];
+    if TALKING.contains(&subcommand) && names_a_helper(text) {
         return Some(RUNS);
     }
     let is_strategy = |name: &str| STRATEGIES.contains(&name);
@@ -230,10 +270,14 @@ fn of_argument(subcommand: &str, text: &str, next: Option<&Word>) -> Option<Effe
         "archive" | "format-patch" => {
             return letters.contains('o').then(|| Effect::Write(Word::unknown()));
         }
-        "merge" | "pull" | "rebase" if letters == "s" => {
-            !next.and_then(Word::literal).is_some_and(|value| is_strategy(&value))
-        }
-        "merge" | "pull" | "rebase" => letters.strip_prefix('s').is_some_and(|value| !is_strategy(value)),
+        // Letters after one that takes a value are that value, which cannot always be told.
+        "merge" | "pull" | "rebase" => match letters.split_once('s') {
+            Some((before, _)) if before.starts_with(['X', 'S']) => false,
+            Some((before, _)) if subcommand == "merge" && before.starts_with(['m', 'F']) => false,
+            Some((_, "")) => !next.and_then(Word::literal).is_some_and(|value| is_strategy(&value)),
+            Some((_, value)) => !is_strategy(value),
+            None => false,
+        },
         _ => false,
     };
     runs.then_some(RUNS)

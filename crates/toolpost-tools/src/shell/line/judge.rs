@@ -7,6 +7,7 @@ use super::variables::{may_be_given, may_be_set};
 use super::word::{self, Part, Quoting, Word};
 use super::{builtins, git, options, programs, second, wrappers};
 use std::collections::{BTreeSet, HashSet};
+use toolpost_core::policy::other_names_of_program;
 use toolpost_core::{Access, Capability};
 
 /// How often a text may hold a text, or a command run a command.
@@ -77,7 +78,11 @@ impl Judge {
         if self.read > 2 * super::LONGEST {
             return Err(Unclear("it is too long"));
         }
-        let script = reader::read(text, dialect)?;
+        let mut script = reader::read(text, dialect)?;
+        // What a text within another runs may have been defined outside.
+        if depth == 0 {
+            processors_are_a_number(&mut script);
+        }
         second::agrees(text, &script)?;
         evaluated_are_numbers(&script)?;
         self.places.visit(&script);
@@ -138,17 +143,24 @@ impl Judge {
         let mut named = words.to_vec();
         named[0] = Word { start: words[0].start, ..Word::literal_of(program) };
         let is_own = has_folder && !self.located(words, &name)?;
+        let others = other_names_of_program(program);
         let (shown, mut effects) = match wrappers::effects(program, &named) {
             Some(effects) => (named, effects),
             None => {
                 let (shown, more) = match program {
                     "git" => git::effects(&named),
-                    _ => (named.clone(), Vec::new()),
+                    _ => (named.clone(), beside_subcommand(program, &named)),
                 };
                 let mut effects = vec![Effect::Own];
                 effects.extend(more);
-                effects.extend(options::effects(program, &shown));
-                effects.extend(programs::effects(program, &shown));
+                for name in std::iter::once(program).chain(others.iter().copied()) {
+                    effects.extend(options::effects(name, &shown));
+                    effects.extend(programs::effects(name, &shown));
+                }
+                // `vim.basic` runs what `vim` does, but what it is for certain only its own name says.
+                if others.iter().any(|name| wrappers::effects(name, &shown).is_some()) {
+                    effects.push(wrappers::UNREAD);
+                }
                 if hides_its_meaning(program, &named[1..]) {
                     effects.push(Effect::Unclear("an argument that decides what is done is computed"));
                 }
@@ -309,16 +321,51 @@ fn is_pattern_inside(word: &Word) -> bool {
     is_relative && !has_hidden && word.parts.iter().all(is_plain)
 }
 
+/// What git does beside its subcommand, for a program such as `git-push`, which is that subcommand.
+fn beside_subcommand(program: &str, words: &[Word]) -> Vec<Effect> {
+    let Some(subcommand) = program.strip_prefix("git-").filter(|name| !name.is_empty()) else {
+        return Vec::new();
+    };
+    let mut separate = vec![Word::literal_of("git"), Word::literal_of(subcommand)];
+    separate.extend_from_slice(&words[1..]);
+    let (_, effects) = git::effects(&separate);
+    effects
+}
+
 /// Whether an argument is computed that a rule would have to know: the subcommand, or what may be an option of a
 /// program that does harm.
 fn hides_its_meaning(program: &str, arguments: &[Word]) -> bool {
     let hides = |word: &Word| word.may_hide_an_option();
-    match HARMFUL.contains(&program) {
+    let is_harmful = HARMFUL.contains(&program)
+        || other_names_of_program(program).iter().any(|name| HARMFUL.contains(name));
+    match is_harmful {
         true => {
             let is_end = |word: &&Word| word.literal().as_deref() != Some("--");
             arguments.iter().take_while(is_end).any(hides)
         }
-        false => !super::proposal::READING.contains(&program) && arguments.first().is_some_and(hides),
+        false => {
+            let is_unknown = |word: &Word| word.with_any_number().is_none() && hides(word);
+            !super::proposal::READING.contains(&program) && arguments.first().is_some_and(is_unknown)
+        }
+    }
+}
+
+/// `$(nproc)` is a number, unless the line may give that name another meaning.
+fn processors_are_a_number(script: &mut Script) {
+    const DEFINING: [&str; 9] =
+        ["eval", "source", ".", "alias", "hash", "enable", "builtin", "command", "trap"];
+    let defines = |simple: &Simple| {
+        let name = simple.words.first().map(Word::literal);
+        name.is_some_and(|name| name.is_none_or(|name| DEFINING.contains(&name.as_str())))
+    };
+    if script.has_functions || script.commands.iter().any(defines) {
+        return;
+    }
+    let words = script.commands.iter_mut().flat_map(|simple| &mut simple.words);
+    for part in words.flat_map(|word| &mut word.parts) {
+        if let Part::Value { shown, is_number, .. } = part {
+            *is_number |= shown == reader::NPROC;
+        }
     }
 }
 

@@ -178,6 +178,7 @@ const PROGRAMS: &[Program] = &[
 /// What the arguments of a well-known program do beside what its name says.
 pub(super) fn effects(name: &str, words: &[Word]) -> Vec<Effect> {
     let mut effects = Vec::new();
+    let words = own_words(name, words);
     for program in PROGRAMS.iter().filter(|program| program.names.contains(&name)) {
         if words.iter().skip(1).any(|word| program.has(word))
             || (name == "tar" && program.has_first_letters(words))
@@ -188,10 +189,44 @@ pub(super) fn effects(name: &str, words: &[Word]) -> Vec<Effect> {
             });
         }
     }
+    if matches!(name, "tar" | "gtar" | "cpio") && names_a_host(words) {
+        effects.push(Effect::Unclear("an archive on another host is reached through another program"));
+    }
     if configures(name, words) {
         effects.push(Effect::Unclear("it changes what the program runs later"));
     }
     effects
+}
+
+/// The words that are the program's own: what follows `--` is for the program that `cargo run` builds, or for the
+/// script that `npm run` starts.
+fn own_words<'a>(name: &str, words: &'a [Word]) -> &'a [Word] {
+    let second = words.get(1).and_then(Word::literal).unwrap_or_default();
+    let hands_on = match name {
+        "cargo" => matches!(second.as_str(), "run" | "r" | "test" | "t" | "bench"),
+        "npm" => matches!(second.as_str(), "run" | "run-script" | "test" | "start"),
+        _ => false,
+    };
+    let is_end = |word: &Word| word.literal().as_deref() == Some("--");
+    // A computed word before it may be an option that takes `--` as its value.
+    match words.iter().position(is_end) {
+        Some(end) if hands_on && words[..end].iter().all(|word| word.literal().is_some()) => &words[..end],
+        _ => words,
+    }
+}
+
+/// Whether a word may be an archive as `host:file`, to which tar connects.
+fn names_a_host(words: &[Word]) -> bool {
+    let is_local = |word: &Word| word.literal().as_deref() == Some("--force-local");
+    let is_remote = |word: &Word| {
+        let beginning = word.beginning();
+        let value = match beginning.starts_with("--") {
+            true => beginning.split_once('=').map_or("", |(_, value)| value),
+            false => &beginning,
+        };
+        value.split_once(':').is_some_and(|(host, _)| !host.is_empty() && !host.contains('/'))
+    };
+    !words.iter().any(is_local) && words[1..].iter().any(is_remote)
 }
 
 /// Whether a program is told to change its own settings, which may name programs: `npm config set script-shell ./x`.
@@ -217,7 +252,7 @@ fn configures(name: &str, words: &[Word]) -> bool {
 
 impl Program {
     fn has(&self, word: &Word) -> bool {
-        let Some(text) = word.literal() else {
+        let Some(text) = word.with_any_number() else {
             return word.may_hide_an_option() || !self.holds.is_empty();
         };
         let lower = text.to_ascii_lowercase();

@@ -11,7 +11,7 @@ pub(super) fn effects(name: &str, words: &[Word]) -> Vec<Effect> {
     match name {
         "find" | "gfind" => find(words),
         "sed" | "gsed" => sed(words),
-        "awk" | "gawk" | "mawk" | "nawk" => awk(words),
+        "awk" | "gawk" | "mawk" | "nawk" | "original-awk" | "bioawk" | "goawk" | "frawk" => awk(words),
         "uniq" | "xxd" => {
             operands(words).nth(1).map(|_| Effect::Write(Word::unknown())).into_iter().collect()
         }
@@ -232,10 +232,42 @@ fn awk(words: &[Word]) -> Vec<Effect> {
             program => {
                 let program = program.replace("||", "");
                 let has = |part: &str| program.contains(part);
-                let is_plain = !["system", "getline", "|", ">", "@", "close", "fflush"].into_iter().any(has);
+                let is_plain = !["system", "getline", "|", "@", "close", "fflush"].into_iter().any(has)
+                    && !may_redirect(&program);
                 return if is_plain { Vec::new() } else { vec![RUNS] };
             }
         }
     }
     vec![RUNS]
+}
+
+/// Whether a `>` of an awk program may be a redirection. Outside braces, and in parentheses, it compares.
+fn may_redirect(program: &str) -> bool {
+    if !program.contains('>') {
+        return false;
+    }
+    // Where an expression or a comment ends is not looked for.
+    if program.contains(['/', '#', '\\']) || program.contains(">>") {
+        return true;
+    }
+    let (mut braces, mut parentheses) = (0_u32, 0_u32);
+    let mut is_text = false;
+    for letter in program.chars() {
+        let depth = match letter {
+            '"' => {
+                is_text = !is_text;
+                continue;
+            }
+            _ if is_text => continue,
+            '>' if braces > 0 && parentheses == 0 => return true,
+            '{' | '}' => &mut braces,
+            '(' | ')' => &mut parentheses,
+            _ => continue,
+        };
+        let Some(next) = depth.checked_add_signed(if matches!(letter, '{' | '(') { 1 } else { -1 }) else {
+            return true;
+        };
+        *depth = next;
+    }
+    is_text || braces > 0 || parentheses > 0
 }

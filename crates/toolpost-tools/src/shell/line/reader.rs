@@ -11,6 +11,7 @@ mod test;
 
 use super::word::{Part, Quoting, Word};
 use document::Document;
+pub(super) use dollar::NPROC;
 
 /// How deep a line may nest.
 const DEEPEST: usize = 40;
@@ -69,6 +70,8 @@ pub(super) struct Script {
     pub(super) evaluated: Vec<String>,
     /// Where `time` stands before a command.
     pub(super) timed: Vec<usize>,
+    /// Whether it defines functions, which may give any name another meaning.
+    pub(super) has_functions: bool,
 }
 
 pub(super) struct Reader<'a> {

@@ -2,36 +2,23 @@
 
 use super::word::Word;
 
-/// Variables that only choose how something is shown, and are safe to hand to any program.
-const SHOWING: [&str; 22] = [
-    "LANG",
-    "LANGUAGE",
-    "TZ",
-    "CI",
-    "NO_COLOR",
-    "FORCE_COLOR",
-    "CLICOLOR",
-    "CLICOLOR_FORCE",
-    "CARGO_TERM_COLOR",
-    "RUST_LOG",
-    "RUST_BACKTRACE",
-    "TERM",
-    "COLORTERM",
-    "COLUMNS",
-    "LINES",
-    "DEBUG",
-    "VERBOSE",
-    "NODE_ENV",
-    "DO_NOT_TRACK",
-    "PYTHONUNBUFFERED",
-    "GIT_PAGER_IN_USE",
-    "GIT_TERMINAL_PROMPT",
+/// Variables that no program takes for the name of a program or a file to run: safe to hand to any. `TERM` is not among
+/// them, as it decides whether git starts an editor.
+#[rustfmt::skip]
+const SHOWING: &[&str] = &[
+    "LANG", "LANGUAGE", "TZ", "CI", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "CARGO_TERM_COLOR",
+    "CARGO_TERM_VERBOSE", "CARGO_INCREMENTAL", "CARGO_NET_OFFLINE", "RUST_LOG", "RUST_BACKTRACE", "RUST_LIB_BACKTRACE",
+    "RUST_TEST_THREADS", "COLORTERM", "COLUMNS", "LINES", "DEBUG", "VERBOSE", "LOG_LEVEL", "NODE_ENV", "RAILS_ENV",
+    "RACK_ENV", "APP_ENV", "FLASK_ENV", "DO_NOT_TRACK", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE",
+    "PYTHONHASHSEED", "GIT_PAGER_IN_USE", "GIT_TERMINAL_PROMPT", "CGO_ENABLED", "GOOS", "GOARCH", "GOARM", "GOAMD64",
+    "GOMAXPROCS", "GO111MODULE", "PORT", "HOST", "SOURCE_DATE_EPOCH", "DEBIAN_FRONTEND", "HUSKY",
+    "NEXT_TELEMETRY_DISABLED", "PROPTEST_CASES", "INSTA_UPDATE", "OMP_NUM_THREADS",
 ];
 
 /// Capital letters that people use for values of their own.
 const OWN: [&str; 24] = [
     "FILE", "FILES", "DIR", "DIRS", "NAME", "OUT", "OUTPUT", "INPUT", "SRC", "DEST", "COUNT", "VERSION",
-    "BRANCH", "RESULT", "STATUS", "ROOT", "TARGET", "URL", "TAG", "COMMIT", "MESSAGE", "LINE", "PORT", "PID",
+    "BRANCH", "RESULT", "STATUS", "ROOT", "TARGET", "URL", "TAG", "COMMIT", "MESSAGE", "LINE", "PID", "ITEM",
 ];
 
 /// Whether a program may be given this variable.

@@ -89,6 +89,16 @@ impl Word {
             })
     }
 
+    /// The word with some digit for each number that is only known when the line runs; none if more is unknown.
+    pub(super) fn with_any_number(&self) -> Option<String> {
+        let texts = self.parts.iter().map(|part| match part {
+            Part::Text(text, _) => Some(text.as_str()),
+            Part::Value { is_number: true, .. } => Some("1"),
+            Part::Home(_) | Part::Value { .. } | Part::Pattern(_) => None,
+        });
+        texts.collect()
+    }
+
     /// Whether it is not known and may turn out to be an option, or to bring one along.
     pub(super) fn may_hide_an_option(&self) -> bool {
         if self.literal().is_some() || self.is_number() {

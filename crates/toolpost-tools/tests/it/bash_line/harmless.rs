@@ -89,6 +89,13 @@ const LINES: &[(&str, &[&str])] = &[
     ("ls | while IFS= read -r line; do echo \"$line\"; done", &["ls *"]),
     ("./scripts/test --fast", &["./scripts/test *"]),
     ("sleep 5 & wait $!", &["sleep *"]),
+    ("make -j$(nproc) test", &["make *", "nproc"]),
+    ("make test -j\"$(nproc)\"", &["make test *", "nproc"]),
+    ("CGO_ENABLED=0 GOOS=linux go build ./cmd/x", &["go build *"]),
+    ("PORT=3000 LOG_LEVEL=debug node server.js", &["node server.js"]),
+    ("cargo run --bin server -- --config dev.toml", &["cargo run *"]),
+    ("awk '{ if ($3 > 10) print }' access.log", &["awk *"]),
+    ("rm -f build/*.log ./*.tmp", &["rm *"]),
 ];
 
 #[test]

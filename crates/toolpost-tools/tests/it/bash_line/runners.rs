@@ -22,6 +22,13 @@ const RUN_ANOTHER: &[&str] = &[
     "git remote-fd x", "git mergetool--lib", "git sh-setup", "git merge -s evil x", "git merge --strategy=evil x", "git merge --strategy evil x", "git merge -sevil x", "git pull -s evil", "git rebase -s evil", "git unknown-program", "git ./ev.sh", "git config -e", "git config --edit",
     "git config core.pager ./ev.sh", "git config --local core.pager ./ev.sh", "git config --global alias.x '!./ev.sh'", "git config --file x a.b c", "git config --add core.hooksPath evil", "git config set core.pager x", "git fsmonitor--daemon start", "git submodule--helper foreach x",
     "git lfs filter-process", "git scalar register", "git log $x", "git $x", "git -C $x log", "git log \"$x\"", "git diff {--ext-diff,x}", "git merge-index \"$x\" -a",
+    "git config --show-scope core.fsmonitor ./ev.sh", "git config core.pager list", "git config core.pager --list", "git config --show-origin --add core.pager get", "git config --name-only core.pager ./ev.sh", "git config core.editor -l",
+    "git merge -qs foo HEAD", "git merge -qsfoo HEAD", "git pull -qs foo", "git rebase -ms foo", "git rebase -qsfoo x", "git merge \"$x\"", "git cherry-pick $x", "git ls-remote foo://x", "git clone foo://x y", "git fetch EXT::sh", "git archive --remote=ext::sh HEAD", "git archive --remote=foo://x HEAD",
+    "git push --repo=ext::sh", "git remote add x foo+bar://y", "git submodule add foo://x", "git-merge-index ./ev.sh -a", "git-fetch --upload-pack=./ev.sh .", "git-foo x",
+    // Variants and versions of known programs.
+    "vim.basic -es -c '!touch x'", "vim.tiny -c '!touch x'", "vim.nox x", "vim.gtk3 x", "nc.openbsd -e ./ev.sh x", "gawk-5.1 'BEGIN { system(\"./ev.sh\") }'", "original-awk 'BEGIN { system(\"./ev.sh\") }'", "bash5 -c ./ev.sh", "bash5 -c ls", "tar-1.35 --to-command=./ev.sh -xf x", "gcc-12 -wrapper ./ev.sh x.c", "env.distrib ls", "gdb-12 x",
+    "tar -cf 'host:file' x", "tar cf host:file x", "tar --file=host:file -x", "tar -xfhost:file", "gtar -xf user@host:file", "cpio -iF host:file", "cargo run --config x -- y", "cargo --config x run -- y", "make -j$(nproc)$x", "make -j\"$x\"", "make -f$(nproc)", "make -j$(nproc) SHELL=./ev.sh",
+    "awk '{ print > \"x\" }' y", "awk '{ print(1) > \"x\" }' y", "awk '{ print \"(\" > \"x\" }' y", "awk '{ if ($1 > 2) print > \"x\" }' y", "awk '/(/ { print > \"x\" }' y", "awk '{ # (\nprint > \"x\" }' y", "awk '} ( { print > \"x\" }' y", "awk '{ (print >> \"x\") }' y",
     // Programs that take a command.
     "find . -exec ./ev.sh {} +", "find . -execdir ./ev.sh \\;", "find . -ok ./ev.sh \\;", "find . -okdir ./ev.sh {} \\;", "find . -exec ls \"$x\" -exec ./ev.sh {} \\;", "find . -files0-from x", "xargs ./ev.sh", "xargs -I X -n 20 find .", "xargs --replace ./ev.sh", "xargs sh -c",
     "env ./ev.sh", "env -i ./ev.sh", "env -S ./ev.sh", "env --split-string=./ev.sh", "env -C evil ./run", "env -vS ./ev.sh", "timeout 5 ./ev.sh", "timeout -k 1 5 ./ev.sh", "nice ./ev.sh", "nohup ./ev.sh", "stdbuf -oL ./ev.sh", "setsid -w ./ev.sh", "ionice -c 2 ./ev.sh", "time ./ev.sh",
@@ -74,6 +81,9 @@ const ORDINARY: &[&str] = &[
     "git -C sub status", "git --no-pager log", "git tag -a v1 -m x", "git cherry-pick abc", "git reset --hard HEAD~1", "git clean -fd", "git ls-files '*.rs'", "git rev-parse --show-toplevel", "git describe --tags", "git format-patch -1 -o out", "git apply x.patch", "git checkout -b x",
     "find . -name '*.rs' -type f", "find . -name x -delete", "tar -czf x.tgz src", "tar xf x.tar", "sort -u x", "split -l 10 x", "awk '{print $1}' x", "awk -F: '{print $2}' x", "sed -n 1,5p x", "sed -i 's/a/b/' x", "sed 's/[^a-z]*/x/g' y", "sed -i '/x/a more' y", "make test", "make -j4",
     "rsync -av a b", "rg -n x src", "fd x", "cargo build --release", "go test ./...", "gcc -O2 -o x x.c", "zip -r x.zip y", "psql -c 'select 1'", "sqlite3 x 'select 1'", "curl -s https://example.com", "npm test", "npm run build", "npm config get registry", "npm config list", "npm --silent test", "uv --quiet sync", "cargo +nightly fmt", "gh pr list", "go env GOPATH", "pip config list", "bash x.sh", "bash scripts/x.sh --y", "source venv/bin/activate",
+    "git config --show-origin --list", "git config --show-scope --get user.name", "git config list", "git config --global get user.name", "git config -f x --list", "git merge -q x", "git merge -qs ours x", "git merge -ms x", "git ls-remote https://example.com/x", "git clone ssh://git@example.com/x", "git clone file:///x y",
+    "tar --force-local -cf a:b x", "tar -cf ./a:b x", "tar -cf out/a:b x", "cargo run --bin x -- --config y", "cargo test x -- -Zunstable-options", "npm run build -- --prefix x", "awk '{ if ($3 > 10) print }' x", "awk '$3 > 10 { print $1 }' x", "awk '$3 > 10' x", "awk '{ if (($1 > 2) && $2 != \"(>\") n++ } END { print n }' x",
+    "rm -f ./*.log", "rm -f build/*.log", "rm -f -- *.log", "rm -rf target/x*", "git-log x",
     "bash -n x.sh", "less x", "man ls", "rustc x.rs",
 ];
 
@@ -107,6 +117,16 @@ fn guarantee_18_examples_of_narrow_rules() {
         (&["./run *"], "", "cd evil\n./run x"),
         (&["./run *"], "sub/../evil", "./run x"),
         (&["git *"], "", "git merge-index ./ev.sh -a"),
+        (&["make *", "nproc", "ls *", "echo *"], "", "nproc() { echo 4 -f evil; }; make -j$(nproc) test"),
+        (
+            &["make *", "nproc", "ls *", "echo *"],
+            "",
+            "nproc() { echo 4 -f evil; }; eval 'make -j$(nproc) test'",
+        ),
+        (&["make *", "nproc *", "echo *"], "", "make -j$(nproc; echo -f evil) test"),
+        (&["git *"], "", "TERM=xterm git commit"),
+        (&["git *"], "", "export TERM=xterm; git commit"),
+        (&["git *"], "", "env TERM=xterm git commit"),
         (&["find *"], "", "find . ''{},-exec,touch,pwned,\\;}"),
         (&["find *", "echo *"], "", "echo -exec touch pwned \\; | xargs -I X -n 20 find ."),
     ] {
@@ -150,6 +170,40 @@ fn guarantee_18_examples_of_denials() {
         ("bash", "./evil/run *", "evil", "./run x"),
         ("bash", "./evil/run *", "", "cd evil; ./run x"),
         ("bash", "evil/run *", "", "./evil/../evil/run x"),
+        ("bash", "git push *", "", "/usr/lib/git-core/git-push origin"),
+        ("bash", "git push *", "", "git-push origin"),
+        ("bash", "git push *", "", "cd /usr/lib/git-core && ./git-push origin"),
+        ("bash", "touch *", "", "vim.basic -es -c '!touch x'"),
+        ("bash", "vim *", "", "vim.tiny x"),
+        ("bash", "python3 *", "", "python3.11 x.py"),
+        ("bash", "perl *", "", "/usr/bin/perl5.36 x.pl"),
+        ("bash", "awk *", "", "awk-5.1 x"),
+        ("bash", "curl *", "", "mise exec node@20 -- curl x"),
+        ("bash", "curl *", "", "hatch run test:curl"),
+        ("bash", "curl *", "", "uvx curl"),
+        ("bash", "curl *", "", "npx curl"),
+        ("bash", "curl *", "", "npx curl@latest x"),
+        ("bash", "curl *", "", "bunx curl"),
+        ("bash", "curl *", "", "cmake -E env curl"),
+        ("bash", "curl *", "", "cmake -E env A=1 /usr/bin/curl x"),
+        ("bash", "curl *", "", "tox exec -- curl"),
+        ("bash", "curl *", "", "just --command curl"),
+        ("bash", "curl *", "", "tool --command=curl x"),
+        ("bash", "curl *", "", "runcon -t x curl x"),
+        ("bash", "curl *", "", "ip netns exec n curl x"),
+        ("bash", "curl *", "", "aws-vault exec p -- curl x"),
+        ("bash", "curl *", "", "sops exec-env f 'curl x'"),
+        ("bash", "curl *", "", "sops exec-env f 'cd y;curl x'"),
+        ("bash", "curl *", "", "sops exec-env f \"sh -c 'curl x'\""),
+        ("bash", "curl *", "", "nvm exec 18 curl"),
+        ("bash", "curl *", "", "genv curl"),
+        ("bash", "curl *", "", "arch -x86_64 curl"),
+        ("bash", "curl *", "", "yarn curl x"),
+        ("bash", "curl *", "", "docker run x curl y"),
+        ("bash", "curl *", "", "c=curl; tool exec -- $c x"),
+        ("bash", "curl *", "", "./wrap curl x"),
+        ("bash", "curl *", "", "python3 -m wrap curl x"),
+        ("bash", "git push *", "", "genv git -C . push"),
         ("exec", "touch *", "", "/bin/touch pwned"),
         ("exec", "eval *", "", "eval ls"),
         ("Bash", "touch *", "", "touch pwned"),
@@ -163,6 +217,79 @@ fn guarantee_18_examples_of_denials() {
         let accesses = line::accesses_in(folder, line);
         let request = toolpost_core::policy::Request { tool: "bash", accesses: &accesses };
         assert_eq!(policy.decide(&request).effect(), Effect::Deny, "{line} {accesses:?}");
+    }
+}
+
+/// A rule that denies is about a command, not about its name as a value of well-known programs.
+#[test]
+fn a_denial_leaves_other_commands_alone() {
+    for (rule, line) in [
+        ("curl *", "apt-get install curl"),
+        ("curl *", "which curl"),
+        ("curl *", "grep -rn 'curl x' src"),
+        ("curl *", "timeout 5 grep curl x"),
+        ("curl *", "git commit -m 'use curl x'"),
+        ("curl *", "echo curl x"),
+        ("curl *", "gh pr create --body 'run curl x'"),
+        ("curl *", "find . -name curl"),
+        ("curl *", "cargo test curl"),
+        ("rm *", "git rm x"),
+        ("rm *", "docker rm x"),
+        ("rm *", "for f in *.py; do python3 check.py \"$f\"; done"),
+        ("rm *", "for f in *.mp4; do ffmpeg -i \"$f\" x; done"),
+        ("rm *", "make -j$(nproc) test"),
+        ("git push *", "git stash push"),
+        ("git push *", "tool push git"),
+        ("vim *", "cat vim.basic"),
+    ] {
+        let origin = Origin::new(Layer::User, "rules.toml", 1);
+        let rule = Rule::new(Effect::Deny, "bash", rule, origin).unwrap();
+        let policy = Policy::profile(Profile::Privileged).with_rules(Layer::User, vec![rule]);
+        assert_eq!(decide(&policy, line), Effect::Allow, "{line} {:?}", line::read(line));
+    }
+    // No rule that allows gets any of this.
+    for (rule, line) in [
+        ("curl *", "uvx curl x"),
+        ("git push *", "git-push x"),
+        ("python3 *", "python3.11 x"),
+        ("vim *", "vim.basic x"),
+    ] {
+        assert_ne!(decide(&policy(&[rule]), line), Effect::Allow, "{line}");
+    }
+}
+
+/// A long line of words that all could be the denied command is judged in time that grows with its length.
+#[test]
+fn guarantee_23_a_denial_is_looked_for_in_bounded_time() {
+    let origin = Origin::new(Layer::User, "rules.toml", 1);
+    let rule = Rule::new(Effect::Deny, "bash", "curl *a*b*c*d z", origin).unwrap();
+    let policy = Policy::profile(Profile::Privileged).with_rules(Layer::User, vec![rule]);
+    for word in ["curl ", "curl -x ", "'curl;curl' ", "-a=curl@1 ", "a/b/c/curl "] {
+        let line = format!("tool {}", word.repeat(90_000 / word.len()));
+        let started = super::processor_time();
+        assert_eq!(decide(&policy, &line), Effect::Allow, "{word}");
+        let took = super::processor_time() - started;
+        println!("{took:?} {word:?}");
+        assert!(took.as_millis() < 3_000, "{took:?} for {word:?}");
+    }
+}
+
+/// A denial of a line that cannot be told says why it cannot, in the short form and in the long one.
+#[test]
+fn a_denial_says_why_a_line_cannot_be_told() {
+    for (line, why) in [
+        ("eval \"$x\"", "what it runs cannot be told: "),
+        ("$x y", "the name of a command is computed"),
+        ("tar --to-command=x -xf y", "an option runs another command"),
+        ("TERM=xterm git commit", "a variable is set that may change what runs"),
+    ] {
+        let accesses = line::accesses(line);
+        let request = toolpost_core::policy::Request { tool: "bash", accesses: &accesses };
+        let policy = policy(&["git *"]);
+        let sentence = policy.decide(&request).sentence();
+        assert!(sentence.contains(why), "{line}: {sentence}");
+        let explained = policy.explain(&request).to_string();
+        assert!(explained.contains(why), "{line}: {explained}");
     }
 }
 

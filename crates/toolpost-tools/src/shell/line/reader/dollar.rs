@@ -2,6 +2,9 @@
 
 use super::{Part, Quoting, Read, Reader, Unclear, value};
 
+/// How a substitution is shown that gives the number of processors.
+pub(in super::super) const NPROC: &str = "$(nproc)";
+
 impl Reader<'_> {
     pub(super) fn dollar(&mut self, quoting: Quoting) -> Read<Part> {
         self.at += 1;
@@ -9,8 +12,11 @@ impl Reader<'_> {
             Some(b'(') if self.peek_at(1) == Some(b'(') => self.deeper(|reader| reader.arithmetic(quoting)),
             Some(b'(') => {
                 self.at += 1;
+                let before = self.at;
                 self.substitution()?;
-                Ok(value("$(…)", quoting))
+                // The number of processors, as in `make -j$(nproc)`, is told apart.
+                let is_nproc = self.text[before..self.at] == *"nproc)";
+                Ok(value(if is_nproc { NPROC } else { "$(…)" }, quoting))
             }
             Some(b'{') => {
                 self.at += 1;

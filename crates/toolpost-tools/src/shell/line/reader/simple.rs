@@ -55,6 +55,7 @@ impl Reader<'_> {
     /// The body of a function: a compound command. Its commands are judged where they stand, called or not.
     pub(super) fn function_body(&mut self) -> Read<()> {
         self.newlines()?;
+        self.script.has_functions = true;
         self.loops += 1;
         let result = self.deeper(|reader| match reader.compound()? {
             true => Ok(()),
