@@ -403,8 +403,8 @@ fn tools_cannot_write_what_grants_them_their_rights() {
     for (file, expected) in [
         ("data/toolpost/trust.json", "deny"),
         ("data/toolpost/answers/user.toml", "deny"),
-        // On the protected list, which comes first.
-        (".config/toolpost/config.toml", "ask"),
+        (".config/toolpost/config.toml", "deny"),
+        // Not where this user keeps it, and on the protected list all the same.
         (".local/share/toolpost/trust.json", "ask"),
     ] {
         let asked = format!("write: {file}");
