@@ -148,7 +148,8 @@ def try_ready_made(target):
     cut = rng.randrange(1, len(parts) + 1)
     place, rest = os.path.join(HERE, *parts[:cut]), parts[cut:]
     made = os.path.join(HERE, fresh("ev"))
-    os.makedirs(os.path.join(made, *rest[:-1]), exist_ok=True) if rest else None
+    if rest:
+        quiet(os.makedirs, os.path.join(made, *rest[:-1]), exist_ok=True)
     if rest:
         fd = quiet(os.open, os.path.join(made, *rest), os.O_CREAT | os.O_WRONLY, 0o644)
         if fd is not None:
