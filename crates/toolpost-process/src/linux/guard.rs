@@ -6,7 +6,8 @@
 //! following a last link. What was judged is what is done, so there is no race. What cannot be resolved is refused.
 //!
 //! This process has no more rights than the command: the same mounts, user, rights mask and Landlock rules, and no
-//! capabilities. It performs one call after the other, so a folder cannot move while a name in it is judged. What could
+//! capabilities. It performs one call after the other, so the command itself cannot move a folder while a name in it is
+//! judged. Another command has a guard of its own and can, so each new name is judged once more after the call. What could
 //! block (a pipe without a reader) is opened by a process of its own.
 
 mod call;
