@@ -10,6 +10,8 @@
 mod declaration;
 mod dialect;
 mod executor;
+#[path = "../../../toolpost-plugins/tests/it/load.rs"]
+mod load;
 mod pack;
 mod policy;
 mod registry;

@@ -27,6 +27,8 @@ mod huge;
 mod journal;
 mod layouts;
 mod list;
+#[path = "../../../toolpost-plugins/tests/it/load.rs"]
+mod load;
 mod mutations;
 mod race;
 mod read;
