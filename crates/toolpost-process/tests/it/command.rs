@@ -106,6 +106,20 @@ async fn the_environment_is_what_was_given_and_no_descriptor_is_inherited() {
     assert!(done.text.contains("not a tty") && done.text.contains("No such device"), "{}", done.text);
 }
 
+/// Whatever a command does to the processes that look after it, it is not run a second time.
+#[tokio::test]
+async fn a_command_that_kills_its_keeper_is_run_once() {
+    for line in [
+        "echo ran >> count; kill -9 $PPID; sleep 0.2",
+        "echo ran >> count; kill -STOP $PPID; kill -9 $PPID; sleep 0.2",
+        "echo ran >> count; (sleep 0.1; kill -9 $PPID) & head -c 200000 /dev/zero; exit 3",
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let _ = try_run(shell(line, folder.path()).limits(limits(5_000))).await;
+        assert_eq!(std::fs::read_to_string(folder.path().join("count")).unwrap(), "ran\n", "{line}");
+    }
+}
+
 #[tokio::test]
 async fn memory_is_limited() {
     let folder = tempfile::tempdir().unwrap();

@@ -205,6 +205,32 @@ fn the_sandbox_follows_the_policy() {
     assert!(!root.join(".vimrc").exists() && !root.join("src/new").exists());
 }
 
+/// Under a rule for `git commit`, the program that git calls an editor would be any program.
+#[test]
+fn git_in_a_command_starts_no_editor() {
+    let ground = ground();
+    let root = ground.path();
+    fs::remove_dir_all(root.join(".git")).unwrap();
+    let git = |args: &[&str]| {
+        let done = std::process::Command::new("git").args(args).current_dir(root).output().unwrap();
+        assert!(done.status.success(), "{args:?}: {}", String::from_utf8_lossy(&done.stderr));
+    };
+    git(&["init", "-q"]);
+    for (key, value) in [
+        ("user.name", "A"),
+        ("user.email", "a@example.org"),
+        ("core.editor", "touch planted; true"),
+        ("sequence.editor", "touch planted; true"),
+    ] {
+        git(&["config", key, value]);
+    }
+    git(&["commit", "-q", "--allow-empty", "-m", "one"]);
+    let outcome =
+        bash(root, json!({"command": "git commit -q --amend --allow-empty; git log -1 --format=%s"}));
+    assert_eq!(shown(&outcome), "one\n");
+    assert!(!root.join("planted").exists());
+}
+
 #[test]
 fn rules_judge_every_command_of_the_line() {
     let ground = ground();
