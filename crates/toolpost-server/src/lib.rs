@@ -67,7 +67,7 @@ impl Server {
     /// A server; it listens to nobody yet. All its calls end when the context is cancelled.
     pub fn new(executor: Executor, context: Context, options: Options) -> Result<Arc<Server>, ToolError> {
         let fixtures = match options.conformance {
-            true => Some(Fixtures::register(executor.registry())?),
+            true => Some(Fixtures::register(context.tools())?),
             false => None,
         };
         Ok(Arc::new(Server {

@@ -19,7 +19,7 @@ pub(crate) async fn run(server: &Server, exchange: &Exchange, params: &Map<Strin
     let mut honoured = Map::new();
     let mut tools = wants("toolsListChanged").then(|| {
         honoured.insert("toolsListChanged".to_owned(), true.into());
-        server.executor.registry().changes()
+        server.context.tools().changes()
     });
     let mut prompts = server.fixtures.as_ref().filter(|_| wants("promptsListChanged")).map(|fixtures| {
         honoured.insert("promptsListChanged".to_owned(), true.into());
@@ -49,7 +49,7 @@ pub(crate) fn tell_all(
     session: Arc<Session>,
     outlet: Arc<dyn Outlet>,
 ) -> impl Future<Output = ()> + Send + 'static {
-    let mut tools = Some(server.executor.registry().changes());
+    let mut tools = Some(server.context.tools().changes());
     let mut prompts = server.fixtures.as_ref().map(|fixtures| fixtures.prompt_changes());
     async move {
         loop {

@@ -47,6 +47,9 @@ pub struct Spec {
     /// Whether it calls other tools, each under its own rights, so that through it anything may be caused.
     #[serde(skip)]
     pub calls_tools: bool,
+    /// Whether what `init` computes differs by agent, so that each has a definition of its own.
+    #[serde(skip)]
+    pub is_by_agent: bool,
     /// Other spellings of its arguments.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub argument_aliases: Vec<(String, String)>,
@@ -71,6 +74,7 @@ impl Spec {
             has_own_dry_run: false,
             finds_unlisted: false,
             calls_tools: false,
+            is_by_agent: false,
             argument_aliases: Vec::new(),
         }
     }
@@ -165,6 +169,13 @@ impl Spec {
     #[must_use]
     pub fn calls_tools(mut self) -> Spec {
         self.calls_tools = true;
+        self
+    }
+
+    /// What `init` computes differs by agent.
+    #[must_use]
+    pub fn init_by_agent(mut self) -> Spec {
+        self.is_by_agent = true;
         self
     }
 

@@ -10,6 +10,7 @@
 mod declaration;
 mod dialect;
 mod executor;
+mod fixed;
 #[path = "../../../toolpost-plugins/tests/it/load.rs"]
 mod load;
 mod pack;

@@ -2,6 +2,7 @@
 
 mod many;
 
+use crate::fixed::Fixed as Executor;
 use crate::load::stretched;
 use crate::{data, folder, run, shown};
 use serde_json::{Value, json};
@@ -13,8 +14,8 @@ use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 use toolpost_core::policy::{Effect, Layer, Origin, Rule};
 use toolpost_core::{
-    Call, Capability, Code, Context, ContextBuilder, Disk, Event, EventKind, EventSink, Executor, Outcome,
-    Policy, Profile, Redactor, Registry, Spill, SpillLimits,
+    Call, Capability, Code, Context, ContextBuilder, Disk, Event, EventKind, EventSink, Outcome, Policy,
+    Profile, Redactor, Registry, Spill, SpillLimits,
 };
 use toolpost_tools::Settings;
 use toolpost_tools::shell::{self, Confinement};
@@ -227,7 +228,7 @@ fn git_in_a_command_starts_no_editor() {
     git(&["commit", "-q", "--allow-empty", "-m", "one"]);
     let outcome =
         bash(root, json!({"command": "git commit -q --amend --allow-empty; git log -1 --format=%s"}));
-    assert_eq!(shown(&outcome), "one\n");
+    assert_eq!(shown(&outcome), "one\n", "{}", outcome.to_json());
     assert!(!root.join("planted").exists());
 }
 

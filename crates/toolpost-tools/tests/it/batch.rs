@@ -1,12 +1,13 @@
 //! `batch`: order, shares, failures within, limits, dry runs, and the end of all children.
 
 use super::{call, code, data, executor, memory, numbers, one_file, run, shown};
+use crate::fixed::Fixed as Executor;
 use crate::load::stretched;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
-use toolpost_core::{Call, Context, Event, EventKind, Executor, Memory, MemoryLog, Policy, Profile};
+use toolpost_core::{Call, Context, Event, EventKind, Memory, MemoryLog, Policy, Profile};
 
 const FIXTURE: &str = "//- a.txt\none\n//- b.txt\ntwo\n//- src/c.rs\n";
 
@@ -215,14 +216,8 @@ fn nobody_is_told_that_it_changes_nothing() {
     toolpost_tools::register_default(&registry, &services, &toolpost_tools::Settings::default()).unwrap();
     let snapshot = registry.snapshot();
     let source = |tool: &str| {
-        let definition = &snapshot
-            .find(tool, &toolpost_core::Dialect::canonical())
-            .unwrap()
-            .entry
-            .prepared()
-            .unwrap()
-            .definition;
-        let source = definition.source();
+        let found = snapshot.find(tool, &toolpost_core::Dialect::canonical()).unwrap();
+        let source = found.entry.prepared().unwrap().definition.source();
         (source.read_only, source.destructive, source.open_world)
     };
     assert_eq!((source("batch"), source("read")), ((false, true, true), (true, false, false)));

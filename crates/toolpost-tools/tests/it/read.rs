@@ -1,6 +1,7 @@
 //! `read`: pages, encodings, attachments, folders, handles, and files that change while they are read.
 
 use super::{call, code, data, disk, executor, folder, memory, numbers, one_file, run, shown};
+use crate::fixed::Fixed as Executor;
 use crate::load::stretched;
 use base64::Engine as _;
 use serde_json::{Value, json};
@@ -10,8 +11,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 use toolpost_core::{
-    AttachmentContent, BoxFuture, Call, Context, Disk, Entries, Executor, File, Lock, Memory, Policy,
-    Redactor, Registry, Seen, Spill, SpillLimits, Stat, ToolError, Workspace, WorkspacePath, Written,
+    AttachmentContent, BoxFuture, Call, Context, Disk, Entries, File, Lock, Memory, Policy, Redactor,
+    Registry, Seen, Spill, SpillLimits, Stat, ToolError, Workspace, WorkspacePath, Written,
 };
 use toolpost_tools::Settings;
 use toolpost_tools::filesystem::{self, Helper};
