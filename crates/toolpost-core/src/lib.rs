@@ -12,7 +12,6 @@ mod capability;
 mod clock;
 mod confirm;
 mod context;
-pub mod declaration;
 mod dialect;
 mod error;
 mod event;

@@ -1,7 +1,6 @@
 //! What is known of a tool without running it.
 
 use crate::capability::{Capabilities, Capability, Facts, Need};
-use crate::declaration::Source;
 use serde::Serialize;
 use serde_json::Value;
 use std::ops::Deref;
@@ -200,27 +199,6 @@ pub struct Definition {
     /// The schema of the data; none if there is no data.
     #[serde(rename = "outputSchema", skip_serializing_if = "Option::is_none")]
     pub output: Option<Value>,
-}
-
-impl Definition {
-    /// What declarations for providers are made from.
-    pub fn source(&self) -> Source<'_> {
-        let causes = self.spec.required.union(self.spec.optional);
-        let calls = self.spec.calls_tools;
-        let changes = calls || causes.has(Capability::Write) || causes.has(Capability::Exec);
-        let reaches_out = calls || causes.has(Capability::Network);
-        Source {
-            name: &self.spec.name,
-            title: None,
-            description: &self.spec.description,
-            input: &self.input,
-            output: self.output.as_ref(),
-            read_only: !changes && !reaches_out,
-            destructive: changes,
-            idempotent: self.spec.facts.idempotent,
-            open_world: reaches_out,
-        }
-    }
 }
 
 impl Deref for Definition {

@@ -7,7 +7,6 @@
     reason = "tests set up the world around the crate by hand, and say what they measured"
 )]
 
-mod declaration;
 mod dialect;
 mod executor;
 mod fixed;

@@ -217,7 +217,7 @@ fn nobody_is_told_that_it_changes_nothing() {
     let snapshot = registry.snapshot();
     let source = |tool: &str| {
         let found = snapshot.find(tool, &toolpost_core::Dialect::canonical()).unwrap();
-        let source = found.entry.prepared().unwrap().definition.source();
+        let source = toolpost_declaration::Source::of(&found.entry.prepared().unwrap().definition);
         (source.read_only, source.destructive, source.open_world)
     };
     assert_eq!((source("batch"), source("read")), ((false, true, true), (true, false, false)));
