@@ -1,8 +1,7 @@
 //! One client's stay: what it is, what runs for it, and what it was asked and has not answered yet.
 
 use crate::client::Client;
-use crate::rpc;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -10,6 +9,7 @@ use std::time::Duration;
 use tokio::sync::{Notify, oneshot};
 use tokio_util::sync::CancellationToken;
 use toolpost_core::Context;
+use toolpost_mcp::{RpcError, message};
 
 /// So many calls of one client run at a time; more are told to wait.
 const MOST_RUNNING: usize = 1_000;
@@ -40,7 +40,7 @@ pub(crate) struct Session {
     pub(crate) is_ready: OnceLock<()>,
     running: Mutex<HashMap<Value, CancellationToken>>,
     has_ended: Notify,
-    waiting: Mutex<HashMap<u64, oneshot::Sender<Result<Value, Value>>>>,
+    waiting: Mutex<HashMap<u64, oneshot::Sender<Result<Value, RpcError>>>>,
     next: AtomicU64,
 }
 
@@ -138,16 +138,16 @@ impl Session {
         &self,
         outlet: &dyn Outlet,
         method: &str,
-        params: &Value,
-    ) -> Option<Result<Value, Value>> {
+        params: &Map<String, Value>,
+    ) -> Option<Result<Value, RpcError>> {
         let (id, receiver) = self.wait()?;
         let _forgotten = Forget { session: self, id };
-        outlet.send(rpc::request(id, method, params));
+        outlet.send(message::request(id, method, params));
         receiver.await.ok()
     }
 
     /// A number for a question, and where its answer will come; none if no answer can.
-    fn wait(&self) -> Option<(u64, oneshot::Receiver<Result<Value, Value>>)> {
+    fn wait(&self) -> Option<(u64, oneshot::Receiver<Result<Value, RpcError>>)> {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let (sender, receiver) = oneshot::channel();
         let mut waiting = lock(&self.waiting);
@@ -159,7 +159,7 @@ impl Session {
     }
 
     /// The client has answered.
-    pub(crate) fn answered(&self, id: Option<u64>, result: Result<Value, Value>) {
+    pub(crate) fn answered(&self, id: Option<u64>, result: Result<Value, RpcError>) {
         let waiting = id.and_then(|id| lock(&self.waiting).remove(&id));
         // An answer that nobody waits for is late, or to a question that was never asked: it says nothing.
         if let Some(sender) = waiting {

@@ -1,33 +1,33 @@
-//! Lines out of a stream of bytes, none longer than a message may be.
+//! Lines out of a stream of bytes, none longer than [`MAX_MESSAGE`].
 
-use crate::rpc::LONGEST;
+use crate::MAX_MESSAGE;
 
-/// Past this, the room of a long line is given back.
-const ROOM: usize = 1 << 20;
+/// Above this size, the memory of a long line is freed when the line ends.
+const MAX_KEPT: usize = 1 << 20;
 
 /// What was found.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Line<'a> {
+pub enum Line<'a> {
     /// A line, without its end.
     Whole(&'a [u8]),
-    /// One that was longer than any message may be; it is gone.
+    /// A line longer than [`MAX_MESSAGE`]; its content was dropped.
     TooLong,
 }
 
-/// The beginning of a line, until the rest comes.
+/// Splits a stream into lines, in memory that is bounded.
 #[derive(Default)]
-pub(crate) struct Lines {
+pub struct Lines {
     begun: Vec<u8>,
     is_too_long: bool,
 }
 
 impl Lines {
-    /// Hands over every line that these bytes complete.
-    pub(crate) fn push(&mut self, mut bytes: &[u8], mut each: impl FnMut(Line<'_>)) {
+    /// Calls `each` with every line that these bytes complete.
+    pub fn push(&mut self, mut bytes: &[u8], mut each: impl FnMut(Line<'_>)) {
         while let Some(end) = memchr::memchr(b'\n', bytes) {
             let (last, rest) = (&bytes[..end], &bytes[end + 1..]);
             bytes = rest;
-            if self.is_too_long || self.begun.len() + last.len() > LONGEST {
+            if self.is_too_long || self.begun.len() + last.len() > MAX_MESSAGE {
                 self.is_too_long = false;
                 self.begun = Vec::new();
                 each(Line::TooLong);
@@ -37,10 +37,10 @@ impl Lines {
                 self.begun.extend_from_slice(last);
                 each(Line::Whole(&self.begun));
                 self.begun.clear();
-                self.begun.shrink_to(ROOM);
+                self.begun.shrink_to(MAX_KEPT);
             }
         }
-        if self.is_too_long || self.begun.len() + bytes.len() > LONGEST {
+        if self.is_too_long || self.begun.len() + bytes.len() > MAX_MESSAGE {
             self.is_too_long = true;
             self.begun = Vec::new();
         } else {
@@ -48,8 +48,13 @@ impl Lines {
         }
     }
 
-    /// The last line, where it has no end.
-    pub(crate) fn finish(self, mut each: impl FnMut(Line<'_>)) {
+    /// Whether the line that has begun is too long already. A reader that gives up then need not wait for its end.
+    pub fn is_too_long(&self) -> bool {
+        self.is_too_long
+    }
+
+    /// Calls `each` with the last line, if it has no end.
+    pub fn finish(self, mut each: impl FnMut(Line<'_>)) {
         if self.is_too_long {
             each(Line::TooLong);
         } else if !self.begun.is_empty() {
@@ -79,14 +84,26 @@ mod tests {
     #[test]
     fn lines_come_whole_however_they_are_cut() {
         check(&[b"a\nb", b"c\n", b"d"], &["a", "bc", "d"]);
+        check(&[b"a\nb", b"c\n", b"\nd\n"], &["a", "bc", "", "d"]);
         check(&[b"\n\n"], &["", ""]);
         check(&[], &[]);
     }
 
     #[test]
-    fn what_is_too_long_is_skipped_and_told_once() {
-        let long = vec![b'x'; LONGEST];
+    fn a_line_that_is_too_long_is_skipped_and_reported_once() {
+        let long = vec![b'x'; MAX_MESSAGE];
         check(&[&long, b"y", b"z\nnext\n"], &["too long", "next"]);
         check(&[&long, &long, &long], &["too long"]);
+    }
+
+    #[test]
+    fn a_line_without_end_is_known_to_be_too_long() {
+        let mut lines = Lines::default();
+        lines.push(&vec![b'x'; MAX_MESSAGE], |_| ());
+        assert!(!lines.is_too_long());
+        lines.push(b"y", |_| ());
+        assert!(lines.is_too_long());
+        lines.push(b"\n", |_| ());
+        assert!(!lines.is_too_long());
     }
 }

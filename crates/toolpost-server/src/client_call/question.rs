@@ -1,10 +1,10 @@
 //! A question to the person as a form that every client can show, and the answer read back.
 
-use crate::client::{Client, Revision};
+use crate::client::Client;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use toolpost_core::hex;
-use toolpost_core::{Answer, Question, Scope, visible};
+use toolpost_core::{Answer, Question, Scope, hex, visible};
+use toolpost_mcp::Revision;
 
 /// So much of what would change is shown in a form.
 const LONGEST_PREVIEW: usize = 4_000;

@@ -4,15 +4,17 @@
 mod question;
 
 use crate::client::Client;
-use crate::rpc::{self, RpcError};
 use crate::session::{Outlet, Session};
 use serde_json::{Map, Value, json};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
-use toolpost_core::{Answer, BoxFuture, Confirm, Question, Scope};
+use toolpost_core::{Answer, BoxFuture, Confirm, Context, Question, Scope};
+use toolpost_mcp::{RpcError, message};
 
-/// The client of one call.
-pub(crate) struct Port {
+/// A running call, as its client can be reached from it.
+///
+/// Tools of an [`Extension`](crate::Extension) find theirs by [`ClientCall::of`].
+pub struct ClientCall {
     client: Client,
     session: Arc<Session>,
     outlet: Arc<dyn Outlet>,
@@ -22,20 +24,20 @@ pub(crate) struct Port {
     is_answered: Notify,
     wanted: Mutex<Map<String, Value>>,
     is_wanting: Notify,
-    /// Content of another kind than text, data and attachments; only fixtures have any.
+    /// Content of another kind than text, data and attachments; only an extension has any.
     content: Mutex<Option<Vec<Value>>>,
     refusal: Mutex<Option<RpcError>>,
 }
 
-impl Port {
+impl ClientCall {
     pub(crate) fn new(
         client: Client,
         session: Arc<Session>,
         outlet: Arc<dyn Outlet>,
         says_yes: bool,
         answers: Map<String, Value>,
-    ) -> Port {
-        Port {
+    ) -> ClientCall {
+        ClientCall {
             client,
             session,
             outlet,
@@ -49,12 +51,18 @@ impl Port {
         }
     }
 
-    /// Asks the client for all of these at once, by key, and waits for the answers, in order.
-    pub(crate) async fn ask_all(&self, requests: &[(&str, &str, Value)]) -> Vec<Option<Value>> {
+    /// The call that a tool runs for. None if it does not run for a client of a server with an extension.
+    pub fn of(ctx: &Context) -> Option<Arc<ClientCall>> {
+        ctx.extra().get::<Arc<ClientCall>>().map(|call| Arc::clone(&*call))
+    }
+
+    /// Asks the client for all of these at once, each by key, method and parameters, and waits for the answers, in order.
+    pub async fn ask_all(&self, requests: &[(&str, &str, Value)]) -> Vec<Option<Value>> {
         if !self.client.is_modern() {
             let mut answers = Vec::new();
             for (_, method, params) in requests {
-                let answer = self.session.ask(&*self.outlet, method, params).await;
+                let params = params.as_object().cloned().unwrap_or_default();
+                let answer = self.session.ask(&*self.outlet, method, &params).await;
                 answers.push(answer.and_then(Result::ok));
             }
             return answers;
@@ -106,7 +114,8 @@ impl Port {
         self.is_answered.notify_waiters();
     }
 
-    pub(crate) async fn ask(&self, key: &str, method: &str, params: Value) -> Option<Value> {
+    /// Asks the client for one thing.
+    pub async fn ask(&self, key: &str, method: &str, params: Value) -> Option<Value> {
         self.ask_all(&[(key, method, params)]).await.into_iter().next().flatten()
     }
 
@@ -122,24 +131,25 @@ impl Port {
     }
 
     /// What was answered so far.
-    pub(crate) fn answers(&self) -> Map<String, Value> {
+    pub fn answers(&self) -> Map<String, Value> {
         lock(&self.answers).clone()
     }
 
-    pub(crate) fn client(&self) -> &Client {
+    /// Who made the call.
+    pub fn client(&self) -> &Client {
         &self.client
     }
 
     /// A log message, if the client wants any.
-    pub(crate) fn log(&self, text: &str) {
+    pub fn log(&self, text: &str) {
         if self.client.wants_log {
             let params = json!({"level": "info", "logger": "toolpost", "data": text});
-            self.outlet.send(rpc::notification("notifications/message", &params));
+            self.outlet.send(message::notification("notifications/message", &params));
         }
     }
 
     /// Puts these blocks in place of the text.
-    pub(crate) fn put_content(&self, blocks: Vec<Value>) {
+    pub fn put_content(&self, blocks: Vec<Value>) {
         *lock(&self.content) = Some(blocks);
     }
 
@@ -147,8 +157,8 @@ impl Port {
         lock(&self.content).take()
     }
 
-    /// Answers the call with an error of the protocol; only fixtures do.
-    pub(crate) fn refuse(&self, error: RpcError) {
+    /// Answers the call with a protocol error, whatever its tool returns.
+    pub fn refuse(&self, error: RpcError) {
         *lock(&self.refusal) = Some(error);
     }
 
@@ -161,7 +171,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Confirm for Port {
+impl Confirm for ClientCall {
     fn confirm<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Answer> {
         if self.says_yes && !question.protected {
             return Box::pin(std::future::ready(Answer::Yes(Scope::Once)));

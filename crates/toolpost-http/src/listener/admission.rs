@@ -1,24 +1,21 @@
-//! Who may come in: with the token, by a name of ours, and not from somebody else's web page.
+//! Who is admitted: with the token, by a name of this server, and not from another site's web page.
 
-use crate::seal::is_same;
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use hyper::header::{AUTHORIZATION, HOST, HeaderMap, ORIGIN};
 use hyper::{StatusCode, Uri};
-use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
 
-/// What is asked of whoever comes in.
+/// What a request must show to be admitted.
 #[derive(Clone)]
-pub struct Door {
+pub struct Admission {
     token: Option<String>,
     hosts: Vec<String>,
+    advice: String,
 }
 
-impl Door {
-    /// For a server at this address: those with this token, who call it by its address, by a loopback name if it
-    /// listens there, or by one of these names.
-    pub fn new(address: SocketAddr, token: Option<String>, names: &[String]) -> Door {
+impl Admission {
+    /// For a server at this address: requests with this token, if there is one, that call the server by its address, by a
+    /// loopback name, or by one of these names.
+    pub fn new(address: SocketAddr, token: Option<String>, names: &[String]) -> Admission {
         let mut hosts: Vec<String> = names.iter().map(|name| name.to_ascii_lowercase()).collect();
         hosts.extend(["localhost", "127.0.0.1", "[::1]"].map(str::to_owned));
         match address.ip() {
@@ -26,28 +23,30 @@ impl Door {
             IpAddr::V4(ip) => hosts.push(ip.to_string()),
             IpAddr::V6(ip) => hosts.push(format!("[{ip}]")),
         }
-        Door { token, hosts }
+        Admission { token, hosts, advice: String::new() }
     }
 
-    pub(super) fn check(&self, headers: &HeaderMap, uri: &Uri) -> Result<(), (StatusCode, &'static str)> {
+    /// What people whose name is refused can do about it; it ends the refusal.
+    #[must_use]
+    pub fn advice(mut self, advice: &str) -> Admission {
+        self.advice = format!("; {advice}");
+        self
+    }
+
+    pub(super) fn check(&self, headers: &HeaderMap, uri: &Uri) -> Result<(), (StatusCode, String)> {
+        let refused = |why: &str| Err((StatusCode::FORBIDDEN, format!("{why}{}", self.advice)));
         let host = match headers.get(HOST) {
             Some(host) => host.to_str().unwrap_or_default(),
             None => uri.authority().map(|authority| authority.as_str()).unwrap_or_default(),
         };
         if headers.get_all(HOST).iter().count() > 1 || !self.knows(host) {
-            return Err((
-                StatusCode::FORBIDDEN,
-                "this server does not go by that Host; start it with --allow-host to add a name",
-            ));
+            return refused("this server does not go by that Host");
         }
         for origin in headers.get_all(ORIGIN) {
             let origin = origin.to_str().unwrap_or_default();
             let place = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
             if !place.is_some_and(|place| self.knows(place)) {
-                return Err((
-                    StatusCode::FORBIDDEN,
-                    "pages of that Origin are not let in; start the server with --allow-host to add a name",
-                ));
+                return refused("pages of that Origin are not let in");
             }
         }
         let Some(token) = &self.token else { return Ok(()) };
@@ -56,9 +55,12 @@ impl Door {
             Some((scheme, given)) if scheme.eq_ignore_ascii_case("bearer") => given.trim(),
             _ => "",
         };
-        match is_same(given.as_bytes(), token.as_bytes()) {
+        match is_same_secret(given.as_bytes(), token.as_bytes()) {
             true => Ok(()),
-            false => Err((StatusCode::UNAUTHORIZED, "send the server's token: Authorization: Bearer TOKEN")),
+            false => {
+                let why = "send the server's token: Authorization: Bearer TOKEN";
+                Err((StatusCode::UNAUTHORIZED, why.to_owned()))
+            }
         }
     }
 
@@ -77,15 +79,9 @@ impl Door {
     }
 }
 
-/// A header's value; one that is no plain text comes as `=?base64?…?=`.
-pub(super) fn decoded(value: &str) -> Cow<'_, str> {
-    let Some(inner) = value.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?=")) else {
-        return Cow::Borrowed(value);
-    };
-    match STANDARD.decode(inner).ok().and_then(|bytes| String::from_utf8(bytes).ok()) {
-        Some(text) => Cow::Owned(text),
-        None => Cow::Borrowed(value),
-    }
+/// Compares two secrets in a time that does not depend on where they differ.
+pub fn is_same_secret(one: &[u8], other: &[u8]) -> bool {
+    one.len() == other.len() && one.iter().zip(other).fold(0, |different, (a, b)| different | (a ^ b)) == 0
 }
 
 #[cfg(test)]
@@ -93,8 +89,8 @@ mod tests {
     use super::*;
 
     fn check(name: &str, expected: bool) {
-        let door = Door::new(([127, 0, 0, 1], 7).into(), None, &["Box.example".to_owned()]);
-        assert_eq!(door.knows(name), expected, "{name}");
+        let admission = Admission::new(([127, 0, 0, 1], 7).into(), None, &["Box.example".to_owned()]);
+        assert_eq!(admission.knows(name), expected, "{name}");
     }
 
     #[test]
@@ -120,8 +116,10 @@ mod tests {
     }
 
     #[test]
-    fn headers_decode() {
-        assert_eq!(decoded("=?base64?w6R4?="), "äx");
-        assert_eq!((decoded("plain"), decoded("=?base64?*?=")), ("plain".into(), "=?base64?*?=".into()));
+    fn only_equal_secrets_are_the_same() {
+        assert!(is_same_secret(b"abc", b"abc") && is_same_secret(b"", b""));
+        for other in ["", "ab", "abcd", "abd", "xbc"] {
+            assert!(!is_same_secret(b"abc", other.as_bytes()), "{other}");
+        }
     }
 }
