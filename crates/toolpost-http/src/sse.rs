@@ -129,7 +129,8 @@ mod decoder {
     }
 }
 
-#[cfg(all(test, feature = "client"))]
+#[cfg(test)]
+#[cfg(feature = "client")]
 mod tests {
     use super::*;
 

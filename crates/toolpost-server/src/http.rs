@@ -8,7 +8,7 @@ mod stream;
 
 use crate::client::Client;
 use crate::dispatch::Exchange;
-use crate::session::{Session, Start};
+use crate::session::Session;
 use crate::stdio::stranger;
 use crate::{Server, listen};
 use serde_json::{Map, Value};
@@ -158,16 +158,8 @@ impl Endpoint {
         // Modern requests come from anybody with the credential, so that their ids may be alike.
         let key = if is_modern { Value::from(self.sessions.next_key()) } else { id.clone() };
         let running = match session.start(&key) {
-            Start::Running(running) => running,
-            Start::Taken => {
-                let error =
-                    RpcError::invalid_request("a request of this id is still running; give each its own");
-                return refused(&id, error);
-            }
-            Start::Full => {
-                let error = RpcError::internal("too many requests are running; wait for an answer");
-                return refused(&id, error.with_status(503));
-            }
+            Ok(running) => running,
+            Err(error) => return refused(&id, error),
         };
         let (outlet, opened) = Opened::new(is_modern.then(|| running.cancel.clone()));
         let cancel = running.cancel.clone();

@@ -44,16 +44,6 @@ pub(crate) struct Session {
     next: AtomicU64,
 }
 
-/// What became of a request that wants to run.
-pub(crate) enum Start {
-    /// It runs, until this is dropped.
-    Running(Running),
-    /// A request of this id runs already.
-    Taken,
-    /// There are too many.
-    Full,
-}
-
 /// A request that runs. Dropped, it does not any more.
 pub(crate) struct Running {
     session: Arc<Session>,
@@ -86,18 +76,20 @@ impl Session {
         }
     }
 
-    /// Notes that a request runs.
-    pub(crate) fn start(self: &Arc<Session>, id: &Value) -> Start {
+    /// Notes that a request runs, until what it returns is dropped. An error if one of this id runs already, or too many.
+    pub(crate) fn start(self: &Arc<Session>, id: &Value) -> Result<Running, RpcError> {
         let mut running = lock(&self.running);
         if running.len() >= MOST_RUNNING {
-            return Start::Full;
+            let error = RpcError::internal("too many requests are running; wait for an answer");
+            return Err(error.with_status(503));
         }
         if running.contains_key(id) {
-            return Start::Taken;
+            let why = "a request of this id is still running; give each its own";
+            return Err(RpcError::invalid_request(why));
         }
         let cancel = self.cancel.child_token();
         running.insert(id.clone(), cancel.clone());
-        Start::Running(Running { session: Arc::clone(self), id: id.clone(), cancel })
+        Ok(Running { session: Arc::clone(self), id: id.clone(), cancel })
     }
 
     /// The client does not want the answer to this request any more.

@@ -6,7 +6,7 @@ mod pipe;
 
 use crate::client::Client;
 use crate::dispatch::Exchange;
-use crate::session::{Outlet, Session, Start};
+use crate::session::{Outlet, Session};
 use crate::{Server, listen};
 use pipe::{Input, LineOut};
 use serde_json::{Map, Value};
@@ -130,16 +130,8 @@ impl Connection {
             },
         };
         let running = match self.session.start(&id) {
-            Start::Running(running) => running,
-            Start::Taken => {
-                let error =
-                    RpcError::invalid_request("a request of this id is still running; give each its own");
-                return self.refuse(&id, error);
-            }
-            Start::Full => {
-                return self
-                    .refuse(&id, RpcError::internal("too many requests are running; wait for an answer"));
-            }
+            Ok(running) => running,
+            Err(error) => return self.refuse(&id, error),
         };
         let exchange = Exchange {
             session: Arc::clone(&self.session),

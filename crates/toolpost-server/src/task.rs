@@ -5,7 +5,7 @@ mod clock;
 use crate::client_call::ClientCall;
 use crate::dispatch::Exchange;
 use crate::seal::random;
-use crate::session::{Running, Session, Start};
+use crate::session::{Running, Session};
 use crate::tool::is_answer;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
@@ -55,10 +55,7 @@ impl Tasks {
     ) -> Result<Value, RpcError> {
         let id = hex(&random::<16>());
         // It runs as far as the end of the session is concerned, which waits for it.
-        let Start::Running(place) = session.start(&Value::from(format!("task {id}"))) else {
-            cancel.cancel();
-            return Err(RpcError::internal("too many requests are running; wait for an answer"));
-        };
+        let place = session.start(&Value::from(format!("task {id}"))).inspect_err(|_| cancel.cancel())?;
         let now = clock::shown(SystemTime::now());
         let state = State { changed: now.clone(), is_cancelled: false, result: None };
         let task = Arc::new(Task {

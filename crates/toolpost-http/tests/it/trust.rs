@@ -18,34 +18,15 @@ use toolpost_http::{
 #[expect(clippy::disallowed_methods, reason = "a test makes its own certificate")]
 fn certificate() -> (Vec<u8>, Vec<u8>) {
     let folder = tempfile::tempdir().unwrap();
-    let ran = |words: &[&str]| {
+    let ran = |words: &str| {
+        let words = words.split_whitespace();
         let output = Command::new("openssl").args(words).current_dir(folder.path()).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     };
-    ran(&[
-        "req",
-        "-x509",
-        "-newkey",
-        "ec",
-        "-pkeyopt",
-        "ec_paramgen_curve:prime256v1",
-        "-nodes",
-        "-days",
-        "2",
-        "-subj",
-        "/CN=localhost",
-        "-addext",
-        "subjectAltName=DNS:localhost",
-        "-addext",
-        "basicConstraints=critical,CA:FALSE",
-        "-keyout",
-        "key.pem",
-        "-out",
-        "certificate.der",
-        "-outform",
-        "DER",
-    ]);
-    ran(&["pkcs8", "-topk8", "-nocrypt", "-in", "key.pem", "-outform", "DER", "-out", "key.der"]);
+    ran("req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost \
+         -addext subjectAltName=DNS:localhost -addext basicConstraints=critical,CA:FALSE \
+         -keyout key.pem -out certificate.der -outform DER");
+    ran("pkcs8 -topk8 -nocrypt -in key.pem -outform DER -out key.der");
     let read = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
     (read("certificate.der"), read("key.der"))
 }
