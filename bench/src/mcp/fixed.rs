@@ -16,8 +16,9 @@ pub(crate) fn serve() -> Result<()> {
     let registry = Arc::new(Registry::new());
     let spec = Spec::new(TOOL, "1.0.0", "Answers with a fixed text.").parallel_safe();
     let schema = json!({"type": "object", "properties": {}});
-    let tool = dynamic(spec, schema, |_, _| async { Ok(Output::new("", "a line of a small file", Value::Null)) });
-    registry.register(Arc::new(tool))?;
+    let tool =
+        dynamic(spec, schema, |_, _| async { Ok(Output::new("", "a line of a small file", Value::Null)) });
+    registry.register(tool)?;
     let context = Context::builder(Arc::new(Memory::new())).build();
     let options = Options {
         version: "1.0.0".to_owned(),
