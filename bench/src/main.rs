@@ -30,6 +30,9 @@ fn main() -> Result<()> {
     if let (Some((warm::SERVE, subject)), [corpus]) = (first, words.as_slice()) {
         return warm::serve(subject, corpus);
     }
+    if flags.first().is_some_and(|flag| flag == mcp::fixed::SERVE) {
+        return mcp::fixed::serve();
+    }
     let (toolpost, names) = words.split_first().context("the first argument is the path of `toolpost`")?;
     if let Some(name) = names.iter().find(|name| !SCENARIOS.contains(&name.as_str())) {
         bail!("no scenario `{name}`; there are {}", SCENARIOS.join(", "));

@@ -1,6 +1,7 @@
 //! `mcp`: `toolpost mcp` beside the reference servers, by one client: on standard input and output, and over HTTP.
 
 mod client;
+pub(crate) mod fixed;
 mod http;
 mod peers;
 mod server;

@@ -1,6 +1,6 @@
 //! The servers that we are compared with, installed once, and how each is started.
 
-use super::Subject;
+use super::{Subject, fixed};
 use crate::places;
 use anyhow::{Context as _, Result, bail};
 use serde_json::json;
@@ -10,7 +10,7 @@ use std::process::Command;
 pub(super) const FILESYSTEM: &str = "server-filesystem (npm)";
 pub(super) const EVERYTHING: &str = "server-everything (npm), echo";
 pub(super) const OURS: &str = "toolpost mcp";
-pub(super) const OURS_FIXED: &str = "toolpost mcp, a fixed text";
+pub(super) const OURS_FIXED: &str = "toolpost-server, a fixed text";
 
 const VERSION: &str = "2026.8.31";
 
@@ -39,9 +39,9 @@ pub(super) fn on_pipes(toolpost: &Path, root: &str, file: &str) -> Result<[Subje
         },
         Subject {
             name: OURS_FIXED,
-            program: toolpost.to_owned(),
-            arguments: ["mcp", "--pack", "conformance", "--workspace", root].map(str::to_owned).to_vec(),
-            call: json!({"name": "test_simple_text", "arguments": {}}).to_string(),
+            program: std::env::current_exe().context("this program has no path")?,
+            arguments: vec![fixed::SERVE.to_owned()],
+            call: json!({"name": fixed::TOOL, "arguments": {}}).to_string(),
         },
     ])
 }

@@ -1,14 +1,15 @@
-//! A server that has been greeted: how it is reached, and in which era it is spoken to.
+//! A server that has been greeted: how it is reached, and in which revision it is spoken to.
 
-use crate::era::Era;
+use crate::fault::Fault;
 use crate::http::Http;
+use crate::identity::with_meta;
 use crate::pipe::Pipe;
-use crate::rpc::Fault;
 use crate::running::Running;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::Instant;
 use tokio::sync::Notify;
+use toolpost_mcp::Revision;
 
 /// The way to a server.
 #[derive(Clone)]
@@ -37,12 +38,12 @@ impl Link {
         }
     }
 
-    /// From now on it is spoken to in this era.
-    pub(crate) fn greeted(&self, era: Era) {
+    /// From now on it is spoken to in this revision.
+    pub(crate) fn greeted(&self, revision: Revision) {
         match self {
             // On a pipe, every message says all there is to say.
             Link::Pipe(_) => {}
-            Link::Http(http) => http.greeted(era),
+            Link::Http(http) => http.greeted(revision),
         }
     }
 
@@ -72,7 +73,7 @@ impl Link {
 /// A server that has been greeted. Dropped, it is left.
 pub(crate) struct Connection {
     pub(crate) link: Link,
-    pub(crate) era: Era,
+    pub(crate) revision: Revision,
     /// What it calls its version.
     pub(crate) version: String,
     /// Whether it tells of changes of its tools.
@@ -89,12 +90,12 @@ impl Connection {
         params: Map<String, Value>,
         running: Option<Arc<Running>>,
     ) -> Result<Value, Fault> {
-        self.link.request(method, self.era.dressed(params), running).await
+        self.link.request(method, with_meta(self.revision, params), running).await
     }
 
     /// Whether requests repeat some of their arguments as headers.
     pub(crate) fn mirrors_headers(&self) -> bool {
-        self.era.is_modern() && matches!(self.link, Link::Http(_))
+        self.revision.is_modern() && matches!(self.link, Link::Http(_))
     }
 
     pub(crate) fn is_alive(&self) -> bool {

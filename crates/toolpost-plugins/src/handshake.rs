@@ -4,24 +4,27 @@
 //! included, is answered with the handshake of old.
 
 use crate::connection::{Connection, Link};
-use crate::era::{self, Era, MODERN};
-use crate::rpc::{Fault, Refusal};
+use crate::fault::Fault;
+use crate::identity::{hello, with_meta};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
+use toolpost_mcp::error::{HEADER_MISMATCH, MISSING_CAPABILITY, UNSUPPORTED_VERSION};
+use toolpost_mcp::meta::SERVER_INFO;
+use toolpost_mcp::{Revision, RpcError};
 
 /// How long silence is taken for slowness.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Greets a server. `known` is the era that it had before.
+/// Greets a server. `known` is the revision that it had before.
 pub(crate) async fn greet(
     link: Link,
-    known: Option<Era>,
+    known: Option<Revision>,
     limit: Duration,
     changed: &Arc<Notify>,
 ) -> Result<Connection, Fault> {
-    if let Some(Era::Legacy(_)) = known {
+    if known.is_some_and(|known| !known.is_modern()) {
         return shake_hands(link, changed).await;
     }
     let asking = link.clone();
@@ -47,9 +50,11 @@ pub(crate) async fn greet(
 
 /// Asks as one asks a modern server; once more if it says that it speaks what it was just asked in.
 async fn discover(link: &Link) -> Result<Option<Value>, Fault> {
-    let ask = || link.request("server/discover", Era::Modern.dressed(Map::new()), None);
+    let ask = || link.request("server/discover", with_meta(Revision::MODERN, Map::new()), None);
     match ask().await {
-        Err(Fault::Refused(Refusal { code: -32022, data, .. })) if speaks_modern(&data["supported"]) => {
+        Err(Fault::Refused(RpcError { code: UNSUPPORTED_VERSION, data: Some(data), .. }))
+            if speaks_modern(&data["supported"]) =>
+        {
             judged(ask().await)
         }
         answer => judged(answer),
@@ -57,7 +62,9 @@ async fn discover(link: &Link) -> Result<Option<Value>, Fault> {
 }
 
 fn speaks_modern(versions: &Value) -> bool {
-    versions.as_array().is_some_and(|versions| versions.iter().any(|version| version == MODERN))
+    versions
+        .as_array()
+        .is_some_and(|versions| versions.iter().any(|version| version == Revision::MODERN.name()))
 }
 
 /// What a modern server says of itself; none where the answer is not one of a modern server that we can speak to.
@@ -65,7 +72,9 @@ fn judged(answer: Result<Value, Fault>) -> Result<Option<Value>, Fault> {
     match answer {
         Ok(about) => Ok(speaks_modern(&about["supportedVersions"]).then_some(about)),
         // Headers or capabilities can only be wrong for a modern server.
-        Err(Fault::Refused(Refusal { code: -32021 | -32020, .. })) => Ok(Some(Value::Null)),
+        Err(Fault::Refused(RpcError { code: MISSING_CAPABILITY | HEADER_MISMATCH, .. })) => {
+            Ok(Some(Value::Null))
+        }
         Err(Fault::Refused(_)) => Ok(None),
         // Who may not come in now may not come in with a handshake either.
         Err(fault @ Fault::Status { status: 401 | 403, .. }) => Err(fault),
@@ -75,28 +84,34 @@ fn judged(answer: Result<Value, Fault>) -> Result<Option<Value>, Fault> {
 }
 
 fn modern(link: Link, about: &Value, changed: &Arc<Notify>) -> Connection {
-    link.greeted(Era::Modern);
-    let info = &about["_meta"]["io.modelcontextprotocol/serverInfo"];
-    connection(link, Era::Modern, info, &about["capabilities"], changed)
+    link.greeted(Revision::MODERN);
+    let info = &about["_meta"][SERVER_INFO];
+    connection(link, Revision::MODERN, info, &about["capabilities"], changed)
 }
 
 async fn shake_hands(link: Link, changed: &Arc<Notify>) -> Result<Connection, Fault> {
-    let about = link.request("initialize", era::hello(), None).await?;
+    let about = link.request("initialize", hello(), None).await?;
     let version = about["protocolVersion"].as_str().unwrap_or_default();
-    let Some(era) = Era::chosen(version) else {
+    let Some(revision) = Revision::legacy_named(version) else {
         let shown: String = version.chars().take(40).collect();
         return Err(Fault::Gone(format!("it speaks revision `{shown}` of MCP, which is not known here")));
     };
-    let connection = connection(link, era, &about["serverInfo"], &about["capabilities"], changed);
-    connection.link.greeted(era);
+    let connection = connection(link, revision, &about["serverInfo"], &about["capabilities"], changed);
+    connection.link.greeted(revision);
     connection.link.notify("notifications/initialized", &json!({}));
     Ok(connection)
 }
 
-fn connection(link: Link, era: Era, info: &Value, capabilities: &Value, changed: &Arc<Notify>) -> Connection {
+fn connection(
+    link: Link,
+    revision: Revision,
+    info: &Value,
+    capabilities: &Value,
+    changed: &Arc<Notify>,
+) -> Connection {
     Connection {
         link,
-        era,
+        revision,
         version: info["version"].as_str().unwrap_or_default().to_owned(),
         tells_changes: capabilities["tools"]["listChanged"] == true,
         since: Instant::now(),

@@ -1,41 +1,39 @@
 //! A server at an address: each request is a POST, each answer a JSON text or a stream of events.
 
-mod door;
-mod dress;
 mod mirror;
-mod sse;
+mod request;
 mod stream;
 
 pub(crate) use mirror::{mirrored, problem as header_problem};
 
-use crate::era::Era;
-use crate::line::LONGEST;
-use crate::rpc::{self, Fault, Incoming as Message};
+use crate::fault::{BLOATED, Fault};
 use crate::running::Running;
-use bytes::Bytes;
-use door::{Door, Sender};
-use http_body_util::{BodyExt, Full, Limited};
-use hyper::body::Incoming;
-use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use hyper::{Method, Request, Response, StatusCode};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::Notify;
+use toolpost_http::header::ACCEPT;
+use toolpost_http::{
+    Client, ClientOptions, HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Url,
+};
+use toolpost_mcp::header::{LAST_EVENT, SESSION};
+use toolpost_mcp::{MAX_MESSAGE, Message, Revision, message, meta};
 
-const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+/// Maximum number of characters of an invalid reply to quote.
+const MAX_QUOTED: usize = 300;
 
-/// So much of an answer that is none is shown.
-const LONGEST_SHOWN: usize = 300;
+/// Maximum size of a body that is not a message, in bytes.
+const MAX_ASIDE: usize = 64 << 10;
 
 /// How long something may take that nobody waits for.
 const ASIDE: Duration = Duration::from_secs(5);
 
 /// The way to a server at an address.
 pub(crate) struct Http {
-    door: Door,
+    client: Client,
+    url: Url,
     /// What is sent with every request.
     headers: HeaderMap,
     next: AtomicU64,
@@ -47,7 +45,7 @@ pub(crate) struct Http {
 
 #[derive(Default)]
 struct State {
-    era: Option<Era>,
+    revision: Option<Revision>,
     session: Option<HeaderValue>,
     gone: Option<String>,
 }
@@ -58,7 +56,7 @@ impl Http {
         headers: &BTreeMap<String, String>,
         changed: Arc<Notify>,
     ) -> Result<Arc<Http>, String> {
-        let door = Door::new(url)?;
+        let url = Url::parse(url).map_err(|error| error.to_string())?;
         let mut all = HeaderMap::new();
         for (name, value) in headers {
             let parsed = (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(value));
@@ -68,8 +66,9 @@ impl Http {
             value.set_sensitive(true);
             all.insert(name, value);
         }
+        let client = Client::new(ClientOptions::default());
         let (next, state, running) = (AtomicU64::new(1), Mutex::default(), Mutex::default());
-        Ok(Arc::new(Http { door, headers: all, next, state, running, changed }))
+        Ok(Arc::new(Http { client, url, headers: all, next, state, running, changed }))
     }
 
     /// Sends a request and waits for its answer. Given up, the server is told so.
@@ -81,12 +80,13 @@ impl Http {
     ) -> Result<Value, Fault> {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         if running.is_some() {
-            rpc::add_progress_token(&mut params, id);
+            meta::add_progress_token(&mut params, id);
         }
         if let Some(why) = self.why_gone() {
             return Err(Fault::Gone(why));
         }
-        let request = self.post(method, &params, running.as_deref(), rpc::request(id, method, &params))?;
+        let text = message::request(id, method, &params);
+        let request = self.post(method, &params, running.as_deref(), text);
         if let Some(running) = &running {
             self.running.lock().unwrap_or_else(PoisonError::into_inner).insert(id, Arc::clone(running));
         }
@@ -100,11 +100,11 @@ impl Http {
         self: &Arc<Http>,
         method: &str,
         id: u64,
-        request: Request<Full<Bytes>>,
+        request: Request,
         running: Option<&Arc<Running>>,
     ) -> Result<Value, Fault> {
-        let has_session = request.headers().contains_key(SESSION);
-        let (response, sender) = self.door.send(request).await.map_err(Fault::Gone)?;
+        let has_session = request.headers.contains_key(SESSION);
+        let response = self.client.send(request).await?;
         let status = response.status();
         if status == StatusCode::NOT_FOUND && has_session {
             self.lose("its session has ended");
@@ -117,22 +117,20 @@ impl Http {
             self.lock().session = response.headers().get(SESSION).cloned();
         }
         match is_stream(&response) {
-            true => stream::Reading::new(self, id, running).finish(response.into_body(), sender).await,
-            false => self.whole(response.into_body(), id, sender).await,
+            true => stream::Reading::new(self, id, running).finish(response).await,
+            false => self.whole(response, id).await,
         }
     }
 
     /// The answer in a body that is all JSON.
-    async fn whole(&self, body: Incoming, id: u64, sender: Sender) -> Result<Value, Fault> {
-        let read = Limited::new(body, LONGEST).collect().await;
-        let bytes =
-            read.map_err(|error| Fault::Gone(format!("its answer could not be read: {error}")))?.to_bytes();
-        self.door.keep(sender);
-        if rpc::is_bloated(&bytes) {
-            return Err(Fault::Gone(rpc::BLOATED.to_owned()));
+    async fn whole(&self, response: Response, id: u64) -> Result<Value, Fault> {
+        let read = response.bytes(MAX_MESSAGE).await;
+        let bytes = read.map_err(|error| Fault::Gone(format!("its answer could not be read: {error}")))?;
+        if message::is_bloated(&bytes) {
+            return Err(Fault::Gone(BLOATED.to_owned()));
         }
-        let messages = rpc::parse(&bytes).ok_or_else(|| {
-            Fault::Gone(format!("its answer is no message: `{}`", shown(&String::from_utf8_lossy(&bytes))))
+        let messages = Message::parse_lenient(&bytes).ok_or_else(|| {
+            Fault::Gone(format!("its answer is no message: `{}`", quoted(&String::from_utf8_lossy(&bytes))))
         })?;
         let ours = messages.into_iter().find_map(|message| match message {
             Message::Answer { id: Some(found), result } if found == id => Some(result),
@@ -143,16 +141,16 @@ impl Http {
     }
 
     /// What a status that is no success means: the error in the body where there is one.
-    async fn refused(&self, response: Response<Incoming>) -> Fault {
+    async fn refused(&self, response: Response) -> Fault {
         let status = response.status().as_u16();
-        let location = response.headers().get("location").and_then(|value| value.to_str().ok()).map(shown);
-        let body = Limited::new(response.into_body(), 64 << 10).collect();
-        let bytes = match tokio::time::timeout(ASIDE, body).await {
-            Ok(Ok(body)) => body.to_bytes(),
-            _ => Bytes::new(),
+        let location = response.header("location").map(quoted);
+        let bytes = match tokio::time::timeout(ASIDE, response.bytes(MAX_ASIDE)).await {
+            Ok(Ok(bytes)) => bytes,
+            _ => Default::default(),
         };
-        if let Some([Message::Answer { result: Err(refusal), .. }]) = rpc::parse(&bytes).as_deref() {
-            return Fault::Refused(refusal.clone());
+        if let Some([Message::Answer { result: Err(error), .. }]) = Message::parse_lenient(&bytes).as_deref()
+        {
+            return Fault::Refused(error.clone());
         }
         let text = match (status, location) {
             (300..=399, Some(place)) => {
@@ -161,47 +159,49 @@ impl Http {
             (401 | 403, _) => {
                 "it wants to know who asks; give the entry a header such as `Authorization`".to_owned()
             }
-            _ => shown(&String::from_utf8_lossy(&bytes)),
+            _ => quoted(&String::from_utf8_lossy(&bytes)),
         };
         Fault::Status { status, text }
     }
 
     /// Tells the server something; nobody waits for it.
     pub(crate) fn notify(self: &Arc<Http>, method: &str, params: &Value) {
-        self.aside(rpc::notification(method, params));
+        self.aside(message::notification(method, params));
     }
 
     /// Sends a message that has no answer, in the background.
     fn aside(self: &Arc<Http>, message: String) {
-        let (http, Ok(runtime)) = (Arc::clone(self), tokio::runtime::Handle::try_current()) else { return };
-        let Ok(request) = http.post("", &Map::new(), None, message) else { return };
+        self.in_background(self.post("", &Map::new(), None, message));
+    }
+
+    /// Sends a request whose response nobody reads.
+    fn in_background(self: &Arc<Http>, request: Request) {
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        let client = self.client.clone();
         runtime.spawn(async move {
-            let sending = http.door.send(request);
-            if let Ok(Ok((response, sender))) = tokio::time::timeout(ASIDE, sending).await
-                && Limited::new(response.into_body(), 64 << 10).collect().await.is_ok()
-            {
-                http.door.keep(sender);
+            if let Ok(response) = client.send(request.timeout(ASIDE)).await {
+                let _ = response.bytes(MAX_ASIDE).await;
             }
         });
     }
 
     /// Hears what concerns no request, as servers of old tell it, until they stop.
     pub(crate) async fn listen(self: &Arc<Http>) -> Result<(), Fault> {
-        let (body, sender) = self.open_stream(None).await?;
-        stream::Reading::new(self, 0, None).run(body, sender).await.map(drop)
+        let response = self.open_stream(None).await?;
+        stream::Reading::new(self, 0, None).run(response).await;
+        Ok(())
     }
 
     /// The stream of a server of old; where an event is named, what has come since.
-    async fn open_stream(&self, since: Option<&str>) -> Result<(Incoming, Sender), Fault> {
-        let mut request = self.dressed(Method::GET, Bytes::new())?;
-        let headers = request.headers_mut();
-        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+    async fn open_stream(&self, since: Option<&str>) -> Result<Response, Fault> {
+        let mut request = self.basic(Method::GET);
+        request.headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
         if let Some(since) = since.and_then(|since| HeaderValue::from_str(since).ok()) {
-            headers.insert("last-event-id", since);
+            request.headers.insert(LAST_EVENT, since);
         }
-        let (response, sender) = self.door.send(request).await.map_err(Fault::Gone)?;
+        let response = self.client.send(request).await?;
         match response.status().is_success() && is_stream(&response) {
-            true => Ok((response.into_body(), sender)),
+            true => Ok(response),
             false => Err(Fault::Status { status: response.status().as_u16(), text: String::new() }),
         }
     }
@@ -211,8 +211,8 @@ impl Http {
         self.running.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
     }
 
-    pub(crate) fn greeted(&self, era: Era) {
-        self.lock().era = Some(era);
+    pub(crate) fn greeted(&self, revision: Revision) {
+        self.lock().revision = Some(revision);
     }
 
     pub(crate) fn why_gone(&self) -> Option<String> {
@@ -222,16 +222,19 @@ impl Http {
     /// Leaves the server; one of old is told that its session is over.
     pub(crate) fn close(self: &Arc<Http>, why: &str) {
         self.lose(why);
-        let has_session = self.lock().session.is_some();
-        let (true, Ok(runtime)) = (has_session, tokio::runtime::Handle::try_current()) else { return };
-        let Ok(request) = self.dressed(Method::DELETE, Bytes::new()) else { return };
-        self.lock().session = None;
-        let http = Arc::clone(self);
-        runtime.spawn(async move { tokio::time::timeout(ASIDE, http.door.send(request)).await.is_ok() });
+        if self.lock().session.is_some() {
+            let request = self.basic(Method::DELETE);
+            self.lock().session = None;
+            self.in_background(request);
+        }
     }
 
     fn lose(&self, why: &str) {
         self.lock().gone.get_or_insert_with(|| why.to_owned());
+    }
+
+    fn is_legacy(&self) -> bool {
+        self.lock().revision.is_some_and(|revision| !revision.is_modern())
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -249,18 +252,16 @@ struct GivenUp<'a> {
 impl Drop for GivenUp<'_> {
     fn drop(&mut self) {
         self.http.running.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
-        let is_legacy = matches!(self.http.lock().era, Some(Era::Legacy(_)));
-        if !self.is_answered && is_legacy {
+        if !self.is_answered && self.http.is_legacy() {
             self.http.notify("notifications/cancelled", &json!({"requestId": self.id, "reason": "given up"}));
         }
     }
 }
 
-fn is_stream(response: &Response<Incoming>) -> bool {
-    let kind = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("text/event-stream"))
+fn is_stream(response: &Response) -> bool {
+    response.is_of_type("text/event-stream")
 }
 
-fn shown(text: &str) -> String {
-    crate::complaint::harmless(text.trim()).chars().take(LONGEST_SHOWN).collect()
+fn quoted(text: &str) -> String {
+    crate::complaint::harmless(text.trim()).chars().take(MAX_QUOTED).collect()
 }

@@ -6,17 +6,16 @@
 
 mod complaint;
 mod connection;
-mod era;
+mod fault;
 mod form;
 mod handshake;
 mod http;
-mod line;
+mod identity;
 mod listed;
 mod names;
 mod pipe;
 mod plugins;
 mod result;
-mod rpc;
 mod running;
 mod server;
 mod tool;

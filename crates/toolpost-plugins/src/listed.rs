@@ -2,12 +2,14 @@
 
 use crate::complaint::harmless;
 use crate::connection::Connection;
+use crate::fault::{Fault, take};
 use crate::http::header_problem;
-use crate::rpc::{Fault, Refusal, take};
 use crate::server::Server;
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 use toolpost_core::Schema;
+use toolpost_mcp::RpcError;
+use toolpost_mcp::error::METHOD_NOT_FOUND;
 
 /// So many tools of one server are taken.
 const MOST_TOOLS: usize = 1_000;
@@ -58,7 +60,7 @@ pub(crate) async fn fetch(connection: &Connection, server: &Server) -> Result<Li
         let params = cursor.iter().map(|cursor| ("cursor".to_owned(), json!(cursor))).collect();
         let mut page = match connection.request("tools/list", params, None).await {
             // A server without tools need not know the question.
-            Err(Fault::Refused(Refusal { code: -32601, .. })) => break,
+            Err(Fault::Refused(RpcError { code: METHOD_NOT_FOUND, .. })) => break,
             page => page?,
         };
         match take(&mut page, "tools") {

@@ -6,7 +6,7 @@
 mod child;
 
 use crate::complaint::Complaint;
-use crate::rpc::{self, Fault, Incoming, Refusal};
+use crate::fault::{self, BLOATED, Fault};
 use crate::running::{self, Running};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
@@ -14,6 +14,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
+use toolpost_mcp::message::{self, OVERHEAD};
+use toolpost_mcp::{Message, Request, RpcError, meta};
 use toolpost_process::Command;
 
 /// So many messages wait to be written to a server that does not read.
@@ -36,7 +38,7 @@ pub(crate) struct Pipe {
 }
 
 struct Waiting {
-    answer: oneshot::Sender<Result<Value, Refusal>>,
+    answer: oneshot::Sender<Result<Value, RpcError>>,
     running: Option<Arc<Running>>,
 }
 
@@ -67,7 +69,7 @@ impl Pipe {
     ) -> Result<Value, Fault> {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         if running.is_some() {
-            rpc::add_progress_token(&mut params, id);
+            meta::add_progress_token(&mut params, id);
         }
         let (answer, receiver) = oneshot::channel();
         lock(&self.waiting).insert(id, Waiting { answer, running });
@@ -76,7 +78,7 @@ impl Pipe {
             given_up.is_answered = true;
             return Err(Fault::Gone(why));
         }
-        let sent = self.out.send(rpc::request(id, method, &params)).await;
+        let sent = self.out.send(message::request(id, method, &params)).await;
         let answer = match sent {
             Ok(()) => receiver.await.ok(),
             Err(_) => None,
@@ -92,7 +94,7 @@ impl Pipe {
 
     /// Tells the server something, if it has room for it.
     pub(crate) fn notify(&self, method: &str, params: &Value) {
-        let _ = self.out.try_send(rpc::notification(method, params));
+        let _ = self.out.try_send(message::notification(method, params));
     }
 
     /// Why the server cannot be spoken to any more.
@@ -121,11 +123,11 @@ impl Pipe {
         if line.trim_ascii().is_empty() {
             return Ok(());
         }
-        if rpc::is_bloated(line) {
-            return Err(rpc::BLOATED);
+        if message::is_bloated(line) {
+            return Err(BLOATED);
         }
         let mut is_wanted = false;
-        match rpc::parse(line) {
+        match Message::parse_lenient(line) {
             Some(messages) => {
                 for message in messages {
                     is_wanted |= self.hear(message);
@@ -134,7 +136,7 @@ impl Pipe {
             None => self.complaint.odd(line),
         }
         let mut unwanted = lock(&self.unwanted);
-        *unwanted = if is_wanted { 0 } else { *unwanted + line.len() + rpc::OVERHEAD };
+        *unwanted = if is_wanted { 0 } else { *unwanted + line.len() + OVERHEAD };
         match *unwanted <= MOST_UNWANTED {
             true => Ok(()),
             false => Err("it floods its output with what answers nothing"),
@@ -143,15 +145,15 @@ impl Pipe {
 
     /// Whether the message is an answer that somebody waits for. One that comes twice, or to a request that was never
     /// made, is nobody's.
-    fn hear(self: &Arc<Pipe>, message: Incoming) -> bool {
+    fn hear(self: &Arc<Pipe>, message: Message) -> bool {
         match message {
-            Incoming::Answer { id, result } => {
+            Message::Answer { id, result } => {
                 let waiting = id.and_then(|id| lock(&self.waiting).remove(&id));
                 return waiting.is_some_and(|waiting| waiting.answer.send(result).is_ok());
             }
-            Incoming::Notification { method, params } => match method.as_str() {
+            Message::Notification { method, params } => match method.as_str() {
                 "notifications/progress" => {
-                    let running = rpc::progress_token(&params)
+                    let running = meta::progress_token(&params)
                         .and_then(|id| lock(&self.waiting).get(&id)?.running.clone());
                     if let Some(running) = running {
                         running.progress(&params);
@@ -160,7 +162,7 @@ impl Pipe {
                 "notifications/tools/list_changed" => self.changed.notify_one(),
                 _ => {}
             },
-            Incoming::Request { id, method, params } => self.answer(id, &method, params),
+            Message::Request(Request { id, method, params }) => self.answer(id, &method, params),
         }
         false
     }
@@ -176,15 +178,15 @@ impl Pipe {
                     let pipe = Arc::clone(self);
                     tokio::spawn(async move {
                         let result = running.asked(&params).await;
-                        let _ = pipe.out.try_send(rpc::answer(&id, &Ok(result)));
+                        let _ = pipe.out.try_send(message::answer(&id, &Ok(result)));
                     });
                     return;
                 }
                 Ok(json!({"action": "decline"}))
             }
-            _ => Err(rpc::unsupported(method)),
+            _ => Err(fault::unsupported(method)),
         };
-        let _ = self.out.try_send(rpc::answer(&id, &result));
+        let _ = self.out.try_send(message::answer(&id, &result));
     }
 }
 

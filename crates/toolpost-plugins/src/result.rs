@@ -1,8 +1,8 @@
 //! What a server answers to a call, as an output of ours. Pure.
 
 use crate::complaint::harmless;
+use crate::fault::take;
 use crate::listed::Listed;
-use crate::rpc::take;
 use base64::Engine;
 use serde_json::{Value, json};
 use toolpost_core::{Attachment, AttachmentContent, Code, Output, Schema, ToolError};

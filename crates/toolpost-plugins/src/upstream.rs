@@ -4,7 +4,6 @@ mod call;
 mod start;
 
 use crate::connection::Connection;
-use crate::era::Era;
 use crate::listed::Listing;
 use crate::names;
 use crate::plugins::Home;
@@ -16,6 +15,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use toolpost_core::{Code, Expected, IsWanted, ToolError};
+use toolpost_mcp::Revision;
 
 /// The first pause; each next one is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
@@ -43,7 +43,7 @@ pub(crate) struct Upstream {
 struct State {
     phase: Phase,
     /// How it was spoken to last.
-    era: Option<Era>,
+    revision: Option<Revision>,
     /// Starts that failed, or did not last, one after another.
     failures: u32,
 }
@@ -69,7 +69,7 @@ impl Upstream {
         root: PathBuf,
         home: Weak<Home>,
     ) -> Upstream {
-        let state = Mutex::new(State { phase: Phase::Idle, era: None, failures: 0 });
+        let state = Mutex::new(State { phase: Phase::Idle, revision: None, failures: 0 });
         let closing = CancellationToken::new();
         Upstream { server, part, index, environment, root, state, home, closing }
     }
@@ -192,7 +192,7 @@ impl Upstream {
         }
         state.phase = match result {
             Ok(connection) => {
-                state.era = Some(connection.era);
+                state.revision = Some(connection.revision);
                 self.follow(&connection);
                 Phase::Up(connection)
             }

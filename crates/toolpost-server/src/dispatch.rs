@@ -1,12 +1,14 @@
 //! Which method does what, for clients of either era.
 
-use crate::client::{Client, Revision, TASKS};
-use crate::rpc::RpcError;
+use crate::client::Client;
+use crate::extension::Extension;
 use crate::session::{Outlet, Session};
-use crate::{Server, list, listen, resource, tool};
+use crate::{Server, list, listen, prompt, resource, tool};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
+use toolpost_mcp::meta::{SERVER_INFO, TASKS};
+use toolpost_mcp::{Revision, RpcError};
 
 /// One request and who made it.
 #[derive(Clone)]
@@ -50,19 +52,36 @@ impl Server {
                 self.tasks.answer(exchange, method, params)?
             }
             ("ping", false) => json!({}),
-            _ => match &self.fixtures {
-                Some(fixtures) => fixtures.answer(self, exchange, method, params).await?,
+            _ => match &self.extension {
+                Some(extension) => self.more(&**extension, exchange, method, params).await?,
                 None => return Err(RpcError::no_method(method)),
             },
         };
         Ok(match is_modern {
-            true => self.dressed(method, result),
+            true => self.with_meta(method, result),
             false => result,
         })
     }
 
-    /// What every modern result says beside its own.
-    fn dressed(&self, method: &str, mut result: Value) -> Value {
+    /// The methods that only an extension has.
+    async fn more(
+        &self,
+        extension: &dyn Extension,
+        exchange: &Exchange,
+        method: &str,
+        params: Map<String, Value>,
+    ) -> Result<Value, RpcError> {
+        match (method, extension.prompts()) {
+            ("prompts/list", Some(prompts)) => list::prompts(self, &prompts, &params),
+            ("prompts/get", Some(_)) => prompt::get(self, extension, exchange, params).await,
+            _ => extension
+                .method(&exchange.client, method, &params)
+                .unwrap_or_else(|| Err(RpcError::no_method(method))),
+        }
+    }
+
+    /// A modern result with what each of them says beside its own.
+    fn with_meta(&self, method: &str, mut result: Value) -> Value {
         let Some(fields) = result.as_object_mut() else { return result };
         if !fields.contains_key("resultType") {
             fields.insert("resultType".to_owned(), "complete".into());
@@ -80,7 +99,7 @@ impl Server {
         }
         let meta = fields.entry("_meta").or_insert_with(|| json!({}));
         if let Some(meta) = meta.as_object_mut() {
-            meta.insert("io.modelcontextprotocol/serverInfo".to_owned(), self.info());
+            meta.insert(SERVER_INFO.to_owned(), self.info());
         }
         result
     }
@@ -103,13 +122,8 @@ impl Server {
         if client.is_modern() {
             all["extensions"] = json!({TASKS: {}});
         }
-        if self.fixtures.is_some() {
-            all["prompts"] = json!({"listChanged": true});
-            all["completions"] = json!({});
-            if !client.is_modern() {
-                all["logging"] = json!({});
-                all["resources"] = json!({"subscribe": true});
-            }
+        if let Some(extension) = &self.extension {
+            extension.declare(client, &mut all);
         }
         all
     }

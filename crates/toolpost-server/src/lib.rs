@@ -4,17 +4,16 @@
 //! Nothing here runs a tool by itself, or decides what may run: every call goes through the one executor.
 
 mod client;
-mod conformance;
+mod client_call;
 mod dispatch;
+mod extension;
 mod http;
-mod line;
 mod list;
 mod listen;
 mod output;
-mod port;
 mod progress;
+mod prompt;
 mod resource;
-mod rpc;
 mod seal;
 mod session;
 mod stdio;
@@ -22,15 +21,17 @@ mod structured;
 mod task;
 mod tool;
 
-pub use http::{Door, Listening};
+pub use client::Client;
+pub use client_call::ClientCall;
+pub use extension::{Extension, TaskStart};
 
-use conformance::Fixtures;
 use seal::Seal;
 use session::Session;
 use std::sync::Arc;
 use std::time::Duration;
 use task::Tasks;
 use toolpost_core::{Context, Executor, ToolError};
+use toolpost_http::{Admission, Listener, Routes};
 
 /// What a host says about its server.
 #[derive(Debug, Clone)]
@@ -49,8 +50,6 @@ pub struct Options {
     pub structured: bool,
     /// The session of every client; otherwise each has its own.
     pub session: Option<String>,
-    /// Offer the fixtures of the official conformance suite as well.
-    pub conformance: bool,
 }
 
 /// A server of the tools of one executor.
@@ -60,24 +59,34 @@ pub struct Server {
     options: Options,
     seal: Seal,
     tasks: Tasks,
-    fixtures: Option<Fixtures>,
+    extension: Option<Arc<dyn Extension>>,
 }
 
 impl Server {
     /// A server; it listens to nobody yet. All its calls end when the context is cancelled.
-    pub fn new(executor: Executor, context: Context, options: Options) -> Result<Arc<Server>, ToolError> {
-        let fixtures = match options.conformance {
-            true => Some(Fixtures::register(context.tools())?),
-            false => None,
-        };
-        Ok(Arc::new(Server {
-            executor,
-            context,
-            options,
-            seal: Seal::new(),
-            tasks: Tasks::default(),
-            fixtures,
-        }))
+    pub fn new(executor: Executor, context: Context, options: Options) -> Arc<Server> {
+        Server::of(executor, context, options, None)
+    }
+
+    /// A server that offers what an extension adds, beginning with its tools.
+    pub fn extended(
+        executor: Executor,
+        context: Context,
+        options: Options,
+        extension: Arc<dyn Extension>,
+    ) -> Result<Arc<Server>, ToolError> {
+        extension.register(context.tools())?;
+        Ok(Server::of(executor, context, options, Some(extension)))
+    }
+
+    fn of(
+        executor: Executor,
+        context: Context,
+        options: Options,
+        extension: Option<Arc<dyn Extension>>,
+    ) -> Arc<Server> {
+        let (seal, tasks) = (Seal::new(), Tasks::default());
+        Arc::new(Server { executor, context, options, seal, tasks, extension })
     }
 
     /// Serves the client at standard input and output, until it leaves or the context is cancelled.
@@ -85,9 +94,9 @@ impl Server {
         stdio::serve(self).await;
     }
 
-    /// Serves clients over HTTP, until the context is cancelled.
-    pub async fn serve_http(self: &Arc<Server>, listening: Listening, door: Door) {
-        http::serve(self, listening, door).await;
+    /// Serves clients over HTTP at `/mcp`, and what else there is by its routes, until the context is cancelled.
+    pub async fn serve_http(self: &Arc<Server>, listener: Listener, admission: Admission, others: Routes) {
+        http::serve(self, listener, admission, others).await;
     }
 
     /// A new session, or the one that the host has named.

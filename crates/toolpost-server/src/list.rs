@@ -1,13 +1,12 @@
 //! Lists, in an order that changes only with what is listed, by pages.
 
 use crate::Server;
-use crate::client::Revision;
 use crate::dispatch::Exchange;
-use crate::rpc::RpcError;
 use crate::structured::Shape;
 use serde_json::{Map, Value, json};
 use toolpost_core::{HANDLE_PREFIX, Listing, ToolError};
 use toolpost_declaration::{Format, Source, declare};
+use toolpost_mcp::{Revision, RpcError};
 
 /// The tools that the policy offers to this session, under the names of its dialect.
 pub(crate) fn tools(
@@ -51,7 +50,7 @@ fn title(name: &str) -> String {
 
 /// The resources that can be read without having been given a link.
 pub(crate) fn resources(server: &Server, params: &Map<String, Value>) -> Result<Value, RpcError> {
-    let all = server.fixtures.as_ref().map(|fixtures| fixtures.resources()).unwrap_or_default();
+    let all = server.extension.as_ref().map(|extension| extension.resources()).unwrap_or_default();
     let (page, next) = page(&all, params, server.options.page_size, 0)?;
     Ok(as_page("resources", page.to_vec().into(), next))
 }
@@ -65,12 +64,12 @@ pub(crate) fn templates(server: &Server, params: &Map<String, Value>) -> Result<
         "description": "The whole output of a call of this session that was too long to show.",
         "mimeType": "text/plain",
     })];
-    all.extend(server.fixtures.iter().flat_map(|fixtures| fixtures.templates()));
+    all.extend(server.extension.iter().flat_map(|extension| extension.templates()));
     let (page, next) = page(&all, params, server.options.page_size, 0)?;
     Ok(as_page("resourceTemplates", page.to_vec().into(), next))
 }
 
-/// The prompts; only fixtures are there.
+/// The prompts, which only an extension has.
 pub(crate) fn prompts(
     server: &Server,
     all: &[Value],

@@ -2,14 +2,12 @@
 
 use crate::Server;
 use crate::dispatch::Exchange;
-use crate::rpc;
 use crate::session::{Outlet, Session};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use tokio::sync::watch;
-
-/// The key of a subscription's name in every message of it.
-const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
+use toolpost_mcp::message;
+use toolpost_mcp::meta::SUBSCRIPTION;
 
 /// `subscriptions/listen`: tells what was asked for until the client or the server ends it.
 pub(crate) async fn run(server: &Server, exchange: &Exchange, params: &Map<String, Value>) -> Value {
@@ -21,13 +19,13 @@ pub(crate) async fn run(server: &Server, exchange: &Exchange, params: &Map<Strin
         honoured.insert("toolsListChanged".to_owned(), true.into());
         server.context.tools().changes()
     });
-    let mut prompts = server.fixtures.as_ref().filter(|_| wants("promptsListChanged")).map(|fixtures| {
+    let mut prompts = prompt_changes(server).filter(|_| wants("promptsListChanged"));
+    if prompts.is_some() {
         honoured.insert("promptsListChanged".to_owned(), true.into());
-        fixtures.prompt_changes()
-    });
+    }
     let tell = |method: &str, mut params: Value| {
         params["_meta"] = meta.clone();
-        exchange.outlet.send(rpc::notification(method, &params));
+        exchange.outlet.send(message::notification(method, &params));
     };
     tell("notifications/subscriptions/acknowledged", json!({"notifications": honoured}));
     loop {
@@ -50,7 +48,7 @@ pub(crate) fn tell_all(
     outlet: Arc<dyn Outlet>,
 ) -> impl Future<Output = ()> + Send + 'static {
     let mut tools = Some(server.context.tools().changes());
-    let mut prompts = server.fixtures.as_ref().map(|fixtures| fixtures.prompt_changes());
+    let mut prompts = prompt_changes(server);
     async move {
         loop {
             let method = tokio::select! {
@@ -62,6 +60,10 @@ pub(crate) fn tell_all(
             outlet.send(json!({"jsonrpc": "2.0", "method": method}).to_string());
         }
     }
+}
+
+fn prompt_changes(server: &Server) -> Option<watch::Receiver<u64>> {
+    server.extension.as_ref().and_then(|extension| extension.prompt_changes())
 }
 
 /// Returns at the next change; never where nothing is watched.

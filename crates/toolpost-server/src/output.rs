@@ -1,10 +1,11 @@
 //! An outcome as the client gets it: the text for the model, and images. A program that asks for it gets the data, and
 //! files as blocks, as well.
 
-use crate::client::{Client, Revision};
+use crate::client::Client;
 use crate::structured::Shape;
 use serde_json::{Map, Value, json};
 use toolpost_core::{Attachment, AttachmentContent, Outcome, Output, Truncation};
+use toolpost_mcp::Revision;
 
 /// For whom results are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

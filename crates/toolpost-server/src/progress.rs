@@ -1,11 +1,11 @@
 //! What a running tool says of itself, as progress notifications.
 
-use crate::rpc;
 use crate::session::Outlet;
 use serde_json::{Map, Value};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
 use toolpost_core::{Event, EventKind, EventSink};
+use toolpost_mcp::message;
 
 /// The longest message that is told.
 const LONGEST: usize = 300;
@@ -57,7 +57,7 @@ impl Progress {
             params.insert("message".to_owned(), message(title, metadata).into());
         }
         // Under the lock, so that a smaller number never follows a larger one.
-        self.outlet.send(rpc::notification("notifications/progress", &Value::Object(params)));
+        self.outlet.send(message::notification("notifications/progress", &Value::Object(params)));
     }
 }
 

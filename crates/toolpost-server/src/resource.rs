@@ -2,10 +2,11 @@
 
 use crate::Server;
 use crate::dispatch::Exchange;
-use crate::rpc::RpcError;
 use serde_json::{Map, Value, json};
 use std::io::Read;
 use toolpost_core::{HANDLE_PREFIX, WorkspacePath};
+use toolpost_mcp::RpcError;
+use toolpost_mcp::error::RESOURCE_NOT_FOUND;
 
 /// So much of an output goes into one answer.
 const MOST: u64 = 8 << 20;
@@ -18,7 +19,7 @@ pub(crate) async fn read(
     let Some(uri) = params.get("uri").and_then(Value::as_str) else {
         return Err(RpcError::params("a resource is read by its `uri`"));
     };
-    if let Some(contents) = server.fixtures.as_ref().and_then(|fixtures| fixtures.read(uri)) {
+    if let Some(contents) = server.extension.as_ref().and_then(|extension| extension.resource(uri)) {
         return Ok(json!({"contents": [contents]}));
     }
     let not_found = |why: &str| {
@@ -26,7 +27,7 @@ pub(crate) async fn read(
         // The revisions with a handshake have a code of its own for it.
         match exchange.client.is_modern() {
             true => error,
-            false => RpcError { code: -32002, ..error },
+            false => RpcError { code: RESOURCE_NOT_FOUND, ..error },
         }
     };
     if !uri.starts_with(HANDLE_PREFIX) {

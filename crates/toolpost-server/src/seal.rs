@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use toolpost_core::hex;
+use toolpost_http::is_same_secret;
 
 /// How long an answer may take.
 const LIFE: Duration = Duration::from_secs(3600);
@@ -40,7 +41,7 @@ impl Seal {
     pub(crate) fn open(&self, sealed: &str) -> Option<Value> {
         let (text, mac) = sealed.split_once('.')?;
         let mac = URL_SAFE_NO_PAD.decode(mac).ok()?;
-        if !is_same(&mac, &self.mac(text.as_bytes())) {
+        if !is_same_secret(&mac, &self.mac(text.as_bytes())) {
             return None;
         }
         let mut state: Value = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(text).ok()?).ok()?;
@@ -68,11 +69,6 @@ impl Seal {
         let inner = Sha256::new().chain_update(pad(0x36)).chain_update(text).finalize();
         Sha256::new().chain_update(pad(0x5c)).chain_update(inner).finalize().into()
     }
-}
-
-/// Compares in a time that does not tell where two texts differ.
-pub(crate) fn is_same(one: &[u8], other: &[u8]) -> bool {
-    one.len() == other.len() && one.iter().zip(other).fold(0, |different, (a, b)| different | (a ^ b)) == 0
 }
 
 /// Random bytes from the kernel.

@@ -1,8 +1,7 @@
 //! One client's stay: what it is, what runs for it, and what it was asked and has not answered yet.
 
 use crate::client::Client;
-use crate::rpc;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -10,6 +9,7 @@ use std::time::Duration;
 use tokio::sync::{Notify, oneshot};
 use tokio_util::sync::CancellationToken;
 use toolpost_core::Context;
+use toolpost_mcp::{RpcError, message};
 
 /// So many calls of one client run at a time; more are told to wait.
 const MOST_RUNNING: usize = 1_000;
@@ -40,18 +40,8 @@ pub(crate) struct Session {
     pub(crate) is_ready: OnceLock<()>,
     running: Mutex<HashMap<Value, CancellationToken>>,
     has_ended: Notify,
-    waiting: Mutex<HashMap<u64, oneshot::Sender<Result<Value, Value>>>>,
+    waiting: Mutex<HashMap<u64, oneshot::Sender<Result<Value, RpcError>>>>,
     next: AtomicU64,
-}
-
-/// What became of a request that wants to run.
-pub(crate) enum Start {
-    /// It runs, until this is dropped.
-    Running(Running),
-    /// A request of this id runs already.
-    Taken,
-    /// There are too many.
-    Full,
 }
 
 /// A request that runs. Dropped, it does not any more.
@@ -86,18 +76,20 @@ impl Session {
         }
     }
 
-    /// Notes that a request runs.
-    pub(crate) fn start(self: &Arc<Session>, id: &Value) -> Start {
+    /// Notes that a request runs, until what it returns is dropped. An error if one of this id runs already, or too many.
+    pub(crate) fn start(self: &Arc<Session>, id: &Value) -> Result<Running, RpcError> {
         let mut running = lock(&self.running);
         if running.len() >= MOST_RUNNING {
-            return Start::Full;
+            let error = RpcError::internal("too many requests are running; wait for an answer");
+            return Err(error.with_status(503));
         }
         if running.contains_key(id) {
-            return Start::Taken;
+            let why = "a request of this id is still running; give each its own";
+            return Err(RpcError::invalid_request(why));
         }
         let cancel = self.cancel.child_token();
         running.insert(id.clone(), cancel.clone());
-        Start::Running(Running { session: Arc::clone(self), id: id.clone(), cancel })
+        Ok(Running { session: Arc::clone(self), id: id.clone(), cancel })
     }
 
     /// The client does not want the answer to this request any more.
@@ -138,16 +130,16 @@ impl Session {
         &self,
         outlet: &dyn Outlet,
         method: &str,
-        params: &Value,
-    ) -> Option<Result<Value, Value>> {
+        params: &Map<String, Value>,
+    ) -> Option<Result<Value, RpcError>> {
         let (id, receiver) = self.wait()?;
         let _forgotten = Forget { session: self, id };
-        outlet.send(rpc::request(id, method, params));
+        outlet.send(message::request(id, method, params));
         receiver.await.ok()
     }
 
     /// A number for a question, and where its answer will come; none if no answer can.
-    fn wait(&self) -> Option<(u64, oneshot::Receiver<Result<Value, Value>>)> {
+    fn wait(&self) -> Option<(u64, oneshot::Receiver<Result<Value, RpcError>>)> {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let (sender, receiver) = oneshot::channel();
         let mut waiting = lock(&self.waiting);
@@ -159,7 +151,7 @@ impl Session {
     }
 
     /// The client has answered.
-    pub(crate) fn answered(&self, id: Option<u64>, result: Result<Value, Value>) {
+    pub(crate) fn answered(&self, id: Option<u64>, result: Result<Value, RpcError>) {
         let waiting = id.and_then(|id| lock(&self.waiting).remove(&id));
         // An answer that nobody waits for is late, or to a question that was never asked: it says nothing.
         if let Some(sender) = waiting {

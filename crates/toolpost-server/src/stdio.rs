@@ -6,14 +6,13 @@ mod pipe;
 
 use crate::client::Client;
 use crate::dispatch::Exchange;
-use crate::line::{Line, Lines};
-use crate::rpc::{self, LONGEST, Message, Request, RpcError};
-use crate::session::{Outlet, Session, Start};
+use crate::session::{Outlet, Session};
 use crate::{Server, listen};
 use pipe::{Input, LineOut};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::Duration;
+use toolpost_mcp::{Invalid, Line, Lines, MAX_MESSAGE, Message, Request, RpcError, message};
 
 /// So much is read at a time: no more requests than may begin at once fit into it.
 pub(crate) const CHUNK: usize = 16 << 10;
@@ -79,24 +78,25 @@ impl Connection {
         let line = match line {
             Line::Whole(line) => line.trim_ascii(),
             Line::TooLong => {
-                let message =
-                    format!("a line was longer than {LONGEST} bytes and was not read; send less at a time");
+                let message = format!(
+                    "a line was longer than {MAX_MESSAGE} bytes and was not read; send less at a time"
+                );
                 return self.refuse(&Value::Null, RpcError::invalid_request(message));
             }
         };
         if line.is_empty() {
             return;
         }
-        match rpc::parse(line) {
-            Message::Request(request) => self.request(request),
-            Message::Notification { method, params } => self.notification(&method, &params),
-            Message::Answer { id, result } => self.session.answered(id, result),
-            Message::Invalid { id, error } => self.refuse(&id, error),
+        match Message::parse(line) {
+            Ok(Message::Request(request)) => self.request(request),
+            Ok(Message::Notification { method, params }) => self.notification(&method, &params),
+            Ok(Message::Answer { id, result }) => self.session.answered(id, result),
+            Err(Invalid { id, error }) => self.refuse(&id, error),
         }
     }
 
     fn refuse(&self, id: &Value, error: RpcError) {
-        self.out.send(rpc::answer(id, &Err(error)));
+        self.out.send(message::answer(id, &Err(error)));
     }
 
     fn notification(&self, method: &str, params: &Map<String, Value>) {
@@ -125,21 +125,13 @@ impl Connection {
             Ok(None) if method == "initialize" => return self.shake_hands(&id, &params),
             Ok(None) => match (self.session.client.get(), method.as_str()) {
                 (Some(client), _) => client.clone(),
-                (None, "ping") => return self.out.send(rpc::answer(&id, &Ok(Value::Object(Map::new())))),
+                (None, "ping") => return self.out.send(message::answer(&id, &Ok(Value::Object(Map::new())))),
                 (None, _) => return self.refuse(&id, stranger()),
             },
         };
         let running = match self.session.start(&id) {
-            Start::Running(running) => running,
-            Start::Taken => {
-                let error =
-                    RpcError::invalid_request("a request of this id is still running; give each its own");
-                return self.refuse(&id, error);
-            }
-            Start::Full => {
-                return self
-                    .refuse(&id, RpcError::internal("too many requests are running; wait for an answer"));
-            }
+            Ok(running) => running,
+            Err(error) => return self.refuse(&id, error),
         };
         let exchange = Exchange {
             session: Arc::clone(&self.session),
@@ -152,7 +144,7 @@ impl Connection {
         tokio::spawn(async move {
             let result = server.answer(&exchange, &method, params).await;
             if !running.is_withdrawn() {
-                out.send(rpc::answer(&exchange.id, &result));
+                out.send(message::answer(&exchange.id, &result));
             }
             // Not before its answer is on its way: at the end we wait for those that run.
             drop(running);
@@ -163,7 +155,7 @@ impl Connection {
         let client = Client::shaking_hands(params);
         let welcome = self.server.welcome(&client);
         match self.session.client.set(client) {
-            Ok(()) => self.out.send(rpc::answer(id, &Ok(welcome))),
+            Ok(()) => self.out.send(message::answer(id, &Ok(welcome))),
             Err(_) => self.refuse(id, RpcError::invalid_request("this connection is initialized already")),
         }
     }

@@ -2,12 +2,10 @@
 
 mod clock;
 
-use crate::client::TASKS;
+use crate::client_call::ClientCall;
 use crate::dispatch::Exchange;
-use crate::port::Port;
-use crate::rpc::RpcError;
 use crate::seal::random;
-use crate::session::{Running, Session, Start};
+use crate::session::{Running, Session};
 use crate::tool::is_answer;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
@@ -16,6 +14,8 @@ use std::time::{Duration, Instant, SystemTime};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 use toolpost_core::hex;
+use toolpost_mcp::RpcError;
+use toolpost_mcp::meta::TASKS;
 
 /// How long a task is remembered, from its beginning; one that runs longer is, until it ends.
 const LIFE: Duration = Duration::from_secs(3600);
@@ -33,7 +33,7 @@ struct Task {
     session: String,
     began: Instant,
     created: String,
-    port: Arc<Port>,
+    client_call: Arc<ClientCall>,
     cancel: CancellationToken,
     state: Mutex<State>,
 }
@@ -50,22 +50,19 @@ impl Tasks {
         &self,
         session: &Arc<Session>,
         running: AbortOnDropHandle<Result<Value, RpcError>>,
-        port: Arc<Port>,
+        client_call: Arc<ClientCall>,
         cancel: CancellationToken,
     ) -> Result<Value, RpcError> {
         let id = hex(&random::<16>());
         // It runs as far as the end of the session is concerned, which waits for it.
-        let Start::Running(place) = session.start(&Value::from(format!("task {id}"))) else {
-            cancel.cancel();
-            return Err(RpcError::internal("too many requests are running; wait for an answer"));
-        };
+        let place = session.start(&Value::from(format!("task {id}"))).inspect_err(|_| cancel.cancel())?;
         let now = clock::shown(SystemTime::now());
         let state = State { changed: now.clone(), is_cancelled: false, result: None };
         let task = Arc::new(Task {
             session: session.context.session().to_owned(),
             began: Instant::now(),
             created: now,
-            port,
+            client_call,
             cancel,
             state: Mutex::new(state),
         });
@@ -103,7 +100,8 @@ impl Tasks {
             "tasks/get" => return Ok(task.detailed(&id)),
             "tasks/update" => {
                 if let Some(Value::Object(answers)) = params.remove("inputResponses") {
-                    task.port.deliver(answers.into_iter().filter(|(_, answer)| is_answer(answer)).collect());
+                    task.client_call
+                        .deliver(answers.into_iter().filter(|(_, answer)| is_answer(answer)).collect());
                     lock(&task.state).changed = clock::shown(SystemTime::now());
                 }
             }
@@ -139,7 +137,7 @@ impl Task {
             _ if state.is_cancelled => "cancelled",
             Some(Ok(_)) => "completed",
             Some(Err(_)) => "failed",
-            None if !self.port.wanted().is_empty() => "input_required",
+            None if !self.client_call.wanted().is_empty() => "input_required",
             None => "working",
         };
         json!({
@@ -155,7 +153,7 @@ impl Task {
     fn detailed(&self, id: &str) -> Value {
         let mut told = self.envelope(id);
         match told["status"].as_str() {
-            Some("input_required") => told["inputRequests"] = self.port.wanted().into(),
+            Some("input_required") => told["inputRequests"] = self.client_call.wanted().into(),
             Some("completed") => {
                 if let Some(Ok(result)) = &lock(&self.state).result {
                     told["result"] = result.clone();

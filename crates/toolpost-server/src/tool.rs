@@ -1,20 +1,18 @@
 //! `tools/call`: one call of the executor, and what came of it as content blocks.
 
 use crate::Server;
-use crate::client::Revision;
-use crate::conformance;
+use crate::client_call::ClientCall;
 use crate::dispatch::Exchange;
+use crate::extension::TaskStart;
 use crate::output::{self, Reader};
-use crate::port::Port;
 use crate::progress::Progress;
-use crate::rpc::RpcError;
 use crate::structured::Shape;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
-use std::time::Duration;
 use tokio_util::task::AbortOnDropHandle;
 use toolpost_core::{Call, Code, Context, Executor, Registry, hex};
+use toolpost_mcp::{Revision, RpcError};
 
 pub(crate) async fn call(
     server: &Server,
@@ -42,7 +40,7 @@ pub(crate) async fn call(
     let subject = || self::subject(session.context.session(), &name, &arguments);
     let answers = answers(server, exchange, &mut params, subject)?;
     let says_yes = server.options.says_yes;
-    let port = Arc::new(Port::new(
+    let client_call = Arc::new(ClientCall::new(
         exchange.client.clone(),
         Arc::clone(session),
         Arc::clone(&exchange.outlet),
@@ -50,13 +48,13 @@ pub(crate) async fn call(
         answers,
     ));
     let is_followed = exchange.client.can_follow_tasks();
-    let escalation = match &server.fixtures {
-        Some(_) => conformance::escalation(&name, &port, is_followed)?,
-        None => Escalation::When(LONG),
+    let task = match &server.extension {
+        Some(extension) => extension.task(&name, &client_call)?,
+        None => TaskStart::default(),
     };
     // Of its own, because a call may also end to wait for an answer, or go on when the request has been answered.
     let cancel = if is_followed { session.cancel.child_token() } else { exchange.cancel.child_token() };
-    let mut context = session.context.rebuild().cancel(cancel.clone()).confirm(port.clone());
+    let mut context = session.context.rebuild().cancel(cancel.clone()).confirm(client_call.clone());
     let progress = params.get("_meta").and_then(|meta| meta.get("progressToken")).map(|token| {
         let has_messages = exchange.client.revision >= Revision::V2025_03_26;
         let outlet = Arc::clone(&exchange.outlet);
@@ -65,8 +63,8 @@ pub(crate) async fn call(
     if let Some(progress) = &progress {
         context = context.events(progress.clone());
     }
-    if server.fixtures.is_some() {
-        context = context.extra(conformance::Reach(Arc::clone(&port)));
+    if server.extension.is_some() {
+        context = context.extra(Arc::clone(&client_call));
     }
     let mut call = Call::new(name.as_str(), arguments.clone());
     if let Some(timeout) = server.options.timeout {
@@ -77,11 +75,11 @@ pub(crate) async fn call(
         executor,
         context: context.build(),
         call,
-        port: Arc::clone(&port),
+        client_call: Arc::clone(&client_call),
         progress: progress.clone(),
         is_structured: server.options.structured,
     };
-    if let (true, Escalation::When(limit)) = (is_followed, escalation) {
+    if let (true, TaskStart::After(limit)) = (is_followed, task) {
         let mut running = AbortOnDropHandle::new(tokio::spawn(made.run()));
         return tokio::select! {
             biased;
@@ -92,16 +90,16 @@ pub(crate) async fn call(
                 let _ = running.await;
                 Ok(json!({}))
             }
-            wanted = port.wants_input(), if !limit.is_zero() => {
+            wanted = client_call.wants_input(), if !limit.is_zero() => {
                 cancel.cancel();
                 let _ = running.await;
-                Ok(input_required(server, &subject(), &port, wanted))
+                Ok(input_required(server, &subject(), &client_call, wanted))
             }
             () = tokio::time::sleep(limit) => {
                 if let Some(progress) = progress {
                     progress.end();
                 }
-                server.tasks.add(session, running, port, cancel)
+                server.tasks.add(session, running, client_call, cancel)
             }
         };
     }
@@ -109,23 +107,12 @@ pub(crate) async fn call(
     tokio::select! {
         biased;
         result = &mut running => result,
-        wanted = port.wants_input() => {
+        wanted = client_call.wants_input() => {
             cancel.cancel();
             let _ = running.await;
-            Ok(input_required(server, &subject(), &port, wanted))
+            Ok(input_required(server, &subject(), &client_call, wanted))
         }
     }
-}
-
-/// A call that takes longer becomes a task, where the client can follow one.
-const LONG: Duration = Duration::from_secs(5);
-
-/// Whether and when a call becomes a task.
-pub(crate) enum Escalation {
-    /// After so long.
-    When(Duration),
-    /// Whatever it takes.
-    Never,
 }
 
 /// A call with all it needs.
@@ -133,7 +120,7 @@ struct Made {
     executor: Executor,
     context: Context,
     call: Call,
-    port: Arc<Port>,
+    client_call: Arc<ClientCall>,
     progress: Option<Arc<Progress>>,
     is_structured: bool,
 }
@@ -144,7 +131,7 @@ impl Made {
         if let Some(progress) = self.progress {
             progress.end();
         }
-        match (self.port.take_refusal(), &outcome.result) {
+        match (self.client_call.take_refusal(), &outcome.result) {
             (Some(refusal), _) => Err(refusal),
             // It could have been one of a server's, and is not.
             (None, Err(unknown)) if unknown.code() == Code::ToolNotFound => {
@@ -155,7 +142,12 @@ impl Made {
                     true => Reader::Program(shape(self.context.tools(), &outcome.tool)),
                     false => Reader::Model,
                 };
-                Ok(output::result(outcome, self.port.take_content(), self.port.client(), reader))
+                Ok(output::result(
+                    outcome,
+                    self.client_call.take_content(),
+                    self.client_call.client(),
+                    reader,
+                ))
             }
         }
     }
@@ -172,10 +164,10 @@ fn shape(tools: &Registry, tool: &str) -> Shape {
 pub(crate) fn input_required(
     server: &Server,
     subject: &str,
-    port: &Port,
+    client_call: &ClientCall,
     wanted: Map<String, Value>,
 ) -> Value {
-    let state = json!({"of": subject, "answers": port.answers()});
+    let state = json!({"of": subject, "answers": client_call.answers()});
     json!({
         "resultType": "input_required",
         "inputRequests": wanted,
@@ -211,8 +203,9 @@ pub(crate) fn answers(
         }
     }
     if let Some(Value::Object(more)) = params.remove("inputResponses") {
-        let counts =
-            |(key, answer): &(String, Value)| is_answer(answer) && (has_state || !Port::is_question(key));
+        let counts = |(key, answer): &(String, Value)| {
+            is_answer(answer) && (has_state || !ClientCall::is_question(key))
+        };
         answers.extend(more.into_iter().filter(counts));
     }
     Ok(answers)

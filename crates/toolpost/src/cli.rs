@@ -198,9 +198,6 @@ pub struct Mcp {
     /// which show their model the data instead of the text.
     #[arg(long)]
     pub structured: bool,
-    /// Offer a pack that is not offered otherwise.
-    #[arg(long, value_name = "NAME", hide = true)]
-    pub pack: Vec<HiddenPack>,
 }
 
 /// What to do instead of serving.
@@ -228,13 +225,6 @@ pub struct Install {
     /// Show what would be written and where, and write nothing.
     #[arg(long)]
     pub print: bool,
-}
-
-/// Packs that are offered only by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum HiddenPack {
-    /// The fixtures of the official MCP conformance suite.
-    Conformance,
 }
 
 /// Shows what a workspace brings along, and trusts it.

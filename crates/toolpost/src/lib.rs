@@ -15,9 +15,11 @@ use clap::Parser;
 use cli::{Cli, Command};
 use config::Config;
 use output::{Printer, Tone};
+use std::ffi::OsString;
 use std::process::ExitCode;
 use std::sync::Arc;
 use toolpost_core::{Code, ToolError};
+use toolpost_server::Extension;
 
 /// The examples of the README, run as tests.
 #[cfg(doctest)]
@@ -26,9 +28,15 @@ struct ReadmeExamples;
 
 /// Runs the command line of this process.
 pub fn run() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    run_with(std::env::args_os().collect(), None)
+}
+
+/// Runs a command line, whose first word is the program. For programs that add something of their own to the server of
+/// `toolpost mcp`.
+pub fn run_with(words: Vec<OsString>, extension: Option<Arc<dyn Extension>>) -> ExitCode {
+    let cli = match Cli::try_parse_from(&words) {
         Ok(cli) => cli,
-        Err(error) => return refuse(&error),
+        Err(error) => return refuse(&words, &error),
     };
     let environment = config::env::Environment::read();
     let printer = Printer::new(cli.flags.json, &environment);
@@ -44,7 +52,7 @@ pub fn run() -> ExitCode {
         Command::Call(call) => with_runtime(&cli.flags, environment, &printer, |runtime| {
             commands::call::run(runtime, &printer, call)
         }),
-        Command::Mcp(mcp) => commands::mcp::run(&printer, &cli.flags, environment, mcp),
+        Command::Mcp(mcp) => commands::mcp::run(&printer, &cli.flags, environment, mcp, extension),
         Command::Policy { command } => with_runtime(&cli.flags, environment, &printer, |runtime| {
             commands::policy::run(&runtime, &printer, command)
         }),
@@ -62,8 +70,8 @@ pub fn run() -> ExitCode {
 }
 
 /// A command line that makes no sense. A program that asked for JSON gets this as JSON too.
-fn refuse(error: &clap::Error) -> ExitCode {
-    let asks_for_json = std::env::args_os().take_while(|word| word != "--").any(|word| word == "--json");
+fn refuse(words: &[OsString], error: &clap::Error) -> ExitCode {
+    let asks_for_json = words.iter().take_while(|word| *word != "--").any(|word| word == "--json");
     if !(error.use_stderr() && asks_for_json) {
         error.exit();
     }

@@ -15,15 +15,20 @@ enum Edges {
 }
 
 /// The diamond of ARCHITECTURE.md: one vocabulary, features that never see each other, one crate that joins them.
-const CRATES: [(&str, Edges); 9] = [
+const CRATES: [(&str, Edges); 11] = [
     ("toolpost-core", Edges::Only(&[])),
     ("toolpost-process", Edges::Only(&[])),
+    ("toolpost-http", Edges::Only(&[])),
+    ("toolpost-mcp", Edges::Only(&[])),
     ("toolpost-code", Edges::Only(&[])),
     ("toolpost-store", Edges::Only(&["toolpost-core"])),
-    ("toolpost-tools", Edges::Only(&["toolpost-core", "toolpost-process"])),
-    ("toolpost-plugins", Edges::Only(&["toolpost-core", "toolpost-process"])),
-    ("toolpost-agent", Edges::Only(&["toolpost-core"])),
-    ("toolpost-server", Edges::Only(&["toolpost-core", "toolpost-agent"])),
+    ("toolpost-tools", Edges::Only(&["toolpost-core", "toolpost-process", "toolpost-http"])),
+    (
+        "toolpost-plugins",
+        Edges::Only(&["toolpost-core", "toolpost-process", "toolpost-http", "toolpost-mcp"]),
+    ),
+    ("toolpost-agent", Edges::Only(&["toolpost-core", "toolpost-http"])),
+    ("toolpost-server", Edges::Only(&["toolpost-core", "toolpost-agent", "toolpost-http", "toolpost-mcp"])),
     ("toolpost", Edges::AllCrates),
 ];
 
@@ -118,6 +123,8 @@ mod tests {
     fn edges_of_the_design_are_allowed() {
         check("crates/toolpost-tools", "toolpost-tools", "toolpost-core", &[]);
         check("crates/toolpost-server", "toolpost-server", "toolpost-agent", &[]);
+        check("crates/toolpost-server", "toolpost-server", "toolpost-mcp", &[]);
+        check("crates/toolpost-plugins", "toolpost-plugins", "toolpost-http", &[]);
         check("crates/toolpost", "toolpost", "toolpost-store", &[]);
         check("examples/one", "one", "toolpost-tools", &[]);
         check("crates/toolpost-core", "toolpost-core", "toolpost-core", &[]);
@@ -136,6 +143,18 @@ mod tests {
             "toolpost-core",
             "toolpost-process",
             &["crates/toolpost-core/Cargo.toml:5: `toolpost-core` must not depend on `toolpost-process`"],
+        );
+        check(
+            "crates/toolpost-http",
+            "toolpost-http",
+            "toolpost-core",
+            &["crates/toolpost-http/Cargo.toml:5: `toolpost-http` must not depend on `toolpost-core`"],
+        );
+        check(
+            "crates/toolpost-mcp",
+            "toolpost-mcp",
+            "toolpost-http",
+            &["crates/toolpost-mcp/Cargo.toml:5: `toolpost-mcp` must not depend on `toolpost-http`"],
         );
         check(
             "examples/one",

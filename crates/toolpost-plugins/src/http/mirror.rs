@@ -1,8 +1,8 @@
 //! Headers that repeat what stands in the body, so that whoever passes a request on need not read it.
 
 use crate::complaint::harmless;
-use base64::Engine;
 use serde_json::Value;
+use toolpost_mcp::header::encoded;
 
 /// The arguments that a tool's schema wants as headers: `x-mcp-header: "Region"` is sent as `Mcp-Param-Region`.
 pub(crate) fn mirrored(schema: &Value, arguments: &Value) -> Vec<(String, String)> {
@@ -92,17 +92,6 @@ fn is_token(name: &str) -> bool {
     (1..=100).contains(&name.len()) && name.bytes().all(is_fine)
 }
 
-/// A text as a header's value: as it is, or in base64 between marks.
-pub(crate) fn encoded(text: &str) -> String {
-    let is_plain =
-        text.bytes().all(|byte| byte == b'\t' || (0x20..0x7f).contains(&byte)) && text.trim() == text;
-    let looks_encoded = text.starts_with("=?base64?") && text.ends_with("?=");
-    match is_plain && !looks_encoded {
-        true => text.to_owned(),
-        false => format!("=?base64?{}?=", base64::engine::general_purpose::STANDARD.encode(text)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -151,10 +140,5 @@ mod tests {
         ];
         let found = mirrored(&schema, &arguments);
         assert_eq!(found.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect::<Vec<_>>(), expected);
-        assert_eq!(encoded("=?base64?eA==?="), "=?base64?PT9iYXNlNjQ/ZUE9PT89?=");
-        assert_eq!(
-            (encoded("plain name"), encoded(" x")),
-            ("plain name".to_owned(), "=?base64?IHg=?=".to_owned())
-        );
     }
 }

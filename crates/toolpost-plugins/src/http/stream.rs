@@ -3,16 +3,14 @@
 //! A server of old may end a stream before the answer is there and be asked for the rest of it later.
 
 use super::Http;
-use super::door::Sender;
-use super::sse::Events;
-use crate::era::Era;
-use crate::rpc::{self, Fault, Incoming as Message, Refusal};
+use crate::fault::{self, BLOATED, Fault};
 use crate::running::{self, Running};
-use http_body_util::BodyExt;
-use hyper::body::Incoming;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use std::time::Duration;
+use toolpost_http::{ErrorKind, EventStream, Response};
+use toolpost_mcp::message::{self, OVERHEAD};
+use toolpost_mcp::{MAX_MESSAGE, Message, Request, RpcError};
 
 /// A stream that brings so much without an answer is left.
 const MOST_UNWANTED: usize = 64 << 20;
@@ -29,111 +27,109 @@ const AGAIN: Duration = Duration::from_secs(1);
 /// The longest that a server may say.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
+const FLOOD: &str = "it floods its answer with what answers nothing";
+
 /// Somebody who waits for the answer to one request, or, with the number 0, only listens.
 pub(super) struct Reading<'a> {
     http: &'a Arc<Http>,
     id: u64,
     running: Option<&'a Arc<Running>>,
-    events: Events,
     unwanted: usize,
+    /// The id of the last event, by which a stream that was cut is taken up again.
+    last: Option<String>,
+    /// How long to wait before that.
+    pause: Duration,
+}
+
+/// How a stream has ended.
+pub(super) enum Ended {
+    /// With the answer.
+    Answered(Result<Value, RpcError>),
+    /// Without it.
+    Early,
+    /// Because the server broke the rules: it is not asked for the rest.
+    Refused(String),
+    /// Because the connection was lost.
+    Cut(String),
 }
 
 impl<'a> Reading<'a> {
     pub(super) fn new(http: &'a Arc<Http>, id: u64, running: Option<&'a Arc<Running>>) -> Reading<'a> {
-        Reading { http, id, running, events: Events::default(), unwanted: 0 }
+        Reading { http, id, running, unwanted: 0, last: None, pause: AGAIN }
     }
 
     /// Reads until the answer comes, in this stream or in one that goes on where it ended.
-    pub(super) async fn finish(mut self, body: Incoming, sender: Sender) -> Result<Value, Fault> {
-        let (mut body, mut sender) = (body, sender);
+    pub(super) async fn finish(mut self, response: Response) -> Result<Value, Fault> {
+        let mut response = response;
         for _ in 0..MOST_STREAMS {
-            let ended = self.run(body, sender).await;
-            let is_legacy = matches!(self.http.lock().era, Some(Era::Legacy(_)));
-            let since = self.events.last.clone().filter(|_| is_legacy);
-            match (ended, since) {
-                (Ok(Some(answer)), _) => return answer.map_err(Fault::Refused),
-                (Err(fault), None) => return Err(fault),
-                (Err(Fault::Gone(why)), Some(_)) if why == FLOOD || why == rpc::BLOATED => {
-                    return Err(Fault::Gone(why));
+            let ended = self.run(response).await;
+            let since = self.last.clone().filter(|_| self.http.is_legacy());
+            let since = match (ended, since) {
+                (Ended::Answered(answer), _) => return answer.map_err(Fault::Refused),
+                (Ended::Refused(why), _) | (Ended::Cut(why), None) => return Err(Fault::Gone(why)),
+                (Ended::Early, None) => {
+                    return Err(Fault::Gone("its stream ended without an answer".to_owned()));
                 }
-                (Ok(None), None) => return Err(Fault::Gone("its stream ended without an answer".to_owned())),
-                (_, Some(since)) => {
-                    let pause = self.events.retry.map_or(AGAIN, Duration::from_millis).min(LONGEST_PAUSE);
-                    tokio::time::sleep(pause).await;
-                    let last = std::mem::take(&mut self.events).last;
-                    self.events.last = last;
-                    (body, sender) = self.http.open_stream(Some(&since)).await?;
-                }
-            }
+                (Ended::Early | Ended::Cut(_), Some(since)) => since,
+            };
+            tokio::time::sleep(self.pause).await;
+            response = self.http.open_stream(Some(&since)).await?;
         }
         Err(Fault::Gone(format!("it has ended {MOST_STREAMS} streams without an answer")))
     }
 
     /// Reads one stream, until the answer or the end.
-    pub(super) async fn run(
-        &mut self,
-        mut body: Incoming,
-        sender: Sender,
-    ) -> Result<Option<Result<Value, Refusal>>, Fault> {
-        while let Some(frame) = body.frame().await {
-            let frame = frame.map_err(|error| Fault::Gone(format!("its answer was cut off: {error}")))?;
-            let Some(bytes) = frame.data_ref() else { continue };
-            if let Some(answer) = self.take(bytes)? {
-                leave(self.http, body, sender);
-                return Ok(Some(answer));
-            }
+    pub(super) async fn run(&mut self, response: Response) -> Ended {
+        let mut events = response.events(MAX_MESSAGE);
+        let ended = self.read(&mut events).await;
+        if let Some(last) = events.last_id() {
+            self.last = Some(last.to_owned());
         }
-        self.http.door.keep(sender);
-        Ok(None)
+        self.pause = events.retry().unwrap_or(AGAIN).min(LONGEST_PAUSE);
+        if let Ended::Answered(_) = ended {
+            // A stream that ends properly leaves its connection for the next request.
+            events.drain(END);
+        }
+        ended
     }
 
-    fn take(&mut self, bytes: &[u8]) -> Result<Option<Result<Value, Refusal>>, Fault> {
-        let (http, id, running) = (self.http, self.id, self.running);
-        let (mut answer, mut is_bloated, mut count) = (None, false, 0);
-        let read = self.events.push(bytes, |data| {
-            is_bloated |= rpc::is_bloated(data);
-            count += 1;
-            if is_bloated {
-                return;
-            }
-            for message in rpc::parse(data).into_iter().flatten() {
-                match message {
-                    Message::Answer { id: Some(found), result } if found == id => {
-                        answer.get_or_insert(result);
-                    }
-                    other => hear(http, other, running),
+    async fn read(&mut self, events: &mut EventStream) -> Ended {
+        loop {
+            let event = match events.next().await {
+                Ok(Some(event)) => event,
+                Ok(None) => return Ended::Early,
+                Err(error) if error.kind() == ErrorKind::TooLarge => {
+                    return Ended::Refused(error.to_string());
                 }
+                Err(error) => return Ended::Cut(format!("its answer was cut off: {error}")),
+            };
+            if message::is_bloated(&event.data) {
+                return Ended::Refused(BLOATED.to_owned());
             }
-        });
-        if answer.is_some() {
-            return Ok(answer);
+            if let Some(answer) = self.take(&event.data) {
+                return Ended::Answered(answer);
+            }
+            self.unwanted += event.data.len() + OVERHEAD;
+            // Who only listens is not waiting for an answer.
+            if self.unwanted > MOST_UNWANTED && self.running.is_some() {
+                return Ended::Refused(FLOOD.to_owned());
+            }
         }
-        if is_bloated {
-            return Err(Fault::Gone(rpc::BLOATED.to_owned()));
-        }
-        if read.is_err() {
-            return Err(Fault::Gone("it sent an event of more than 16 MiB".to_owned()));
-        }
-        self.unwanted += bytes.len() + count * rpc::OVERHEAD;
-        // Who only listens is not waiting for an answer.
-        if self.unwanted > MOST_UNWANTED && running.is_some() {
-            return Err(Fault::Gone(FLOOD.to_owned()));
-        }
-        Ok(None)
     }
-}
 
-const FLOOD: &str = "it floods its answer with what answers nothing";
-
-/// A stream that ends properly leaves its connection for the next request; nobody waits for that.
-fn leave(http: &Arc<Http>, mut body: Incoming, sender: Sender) {
-    let http = Arc::clone(http);
-    tokio::spawn(async move {
-        let rest = async { while let Some(Ok(_)) = body.frame().await {} };
-        if tokio::time::timeout(END, rest).await.is_ok() {
-            http.door.keep(sender);
+    /// Takes the messages of one event. The answer, if it is among them.
+    fn take(&mut self, data: &[u8]) -> Option<Result<Value, RpcError>> {
+        let mut answer = None;
+        for message in Message::parse_lenient(data).into_iter().flatten() {
+            match message {
+                Message::Answer { id: Some(found), result } if found == self.id => {
+                    answer.get_or_insert(result);
+                }
+                other => hear(self.http, other, self.running),
+            }
         }
-    });
+        answer
+    }
 }
 
 fn hear(http: &Arc<Http>, message: Message, running: Option<&Arc<Running>>) {
@@ -143,7 +139,7 @@ fn hear(http: &Arc<Http>, message: Message, running: Option<&Arc<Running>>) {
             ("notifications/tools/list_changed", _) => http.changed.notify_one(),
             _ => {}
         },
-        Message::Request { id, method, params } => reply(http, id, &method, params, running),
+        Message::Request(Request { id, method, params }) => reply(http, id, &method, params, running),
         Message::Answer { .. } => {}
     }
 }
@@ -165,14 +161,14 @@ fn reply(
                     // The stream goes on while the person thinks.
                     tokio::spawn(async move {
                         let result = running.asked(&params).await;
-                        http.aside(rpc::answer(&id, &Ok(result)));
+                        http.aside(message::answer(&id, &Ok(result)));
                     });
                     return;
                 }
                 None => Ok(json!({"action": "decline"})),
             }
         }
-        _ => Err(rpc::unsupported(method)),
+        _ => Err(fault::unsupported(method)),
     };
-    http.aside(rpc::answer(&id, &result));
+    http.aside(message::answer(&id, &result));
 }

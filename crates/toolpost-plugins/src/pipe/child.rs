@@ -1,11 +1,11 @@
 //! The child itself: its three pipes, and its end, whoever brings it about.
 
 use super::Pipe;
-use crate::line::Lines;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::{mpsc, oneshot};
+use toolpost_mcp::{Line, Lines};
 use toolpost_process::{Command, Ended, Error, Exit, Output, PipeReceiver, PipeSender, Running, Stdin};
 
 /// How long a server may take to end by itself once its input is closed.
@@ -16,6 +16,8 @@ const LAST_WORDS: Duration = Duration::from_millis(300);
 
 /// How much is read at a time.
 const PIECE: usize = 64 * 1024;
+
+const TOO_LONG: &str = "it sent a line of more than 16 MiB";
 
 /// Starts the program, and the tasks that feed it, hear it, and see to its end.
 pub(super) fn keep(
@@ -68,13 +70,14 @@ async fn read(mut stdout: PipeReceiver, pipe: Arc<Pipe>, _is_heard: oneshot::Sen
             return;
         }
         let mut taken = Ok(());
-        let read = lines.push(&piece[..count], |line| {
-            if taken.is_ok() {
-                taken = pipe.take(line);
-            }
+        lines.push(&piece[..count], |line| {
+            taken = taken.and_then(|()| match line {
+                Line::Whole(line) => pipe.take(line),
+                Line::TooLong => Err(TOO_LONG),
+            });
         });
-        if read.is_err() {
-            return pipe.close("it sent a line of more than 16 MiB");
+        if lines.is_too_long() {
+            taken = taken.and(Err(TOO_LONG));
         }
         if let Err(why) = taken {
             return pipe.close(why);

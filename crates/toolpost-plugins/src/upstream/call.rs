@@ -2,10 +2,10 @@
 
 use super::Upstream;
 use crate::connection::Connection;
+use crate::fault::{Fault, take};
 use crate::http::mirrored;
 use crate::listed::Listed;
 use crate::result;
-use crate::rpc::{Fault, take};
 use crate::running::Running;
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -124,7 +124,7 @@ impl Upstream {
     fn look_after(self: &Arc<Upstream>) {
         let Some(connection) = self.alive() else { return };
         tokio::spawn(async move {
-            let method = if connection.era.is_modern() { "server/discover" } else { "ping" };
+            let method = if connection.revision.is_modern() { "server/discover" } else { "ping" };
             let sign = connection.request(method, Map::new(), None);
             if tokio::time::timeout(SIGN_OF_LIFE, sign).await.is_err() {
                 connection.link.close("it did not answer any more");

@@ -2,18 +2,19 @@
 
 use super::Upstream;
 use crate::connection::{Connection, Link};
-use crate::era::Era;
+use crate::fault::Fault;
 use crate::handshake;
 use crate::http::Http;
+use crate::identity::with_meta;
 use crate::listed::{self, Listing};
 use crate::pipe::Pipe;
-use crate::rpc::Fault;
 use crate::server::Reach;
 use serde_json::{Map, json};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tokio::sync::Notify;
 use toolpost_core::{ToolError, blocking};
+use toolpost_mcp::Revision;
 use toolpost_process::Command;
 
 /// Several changes in so short a time are looked at once.
@@ -28,11 +29,11 @@ const LISTEN_AGAIN: Duration = Duration::from_secs(5);
 impl Upstream {
     /// Starts the server, within its time.
     pub(super) async fn start(self: &Arc<Upstream>) -> Result<(Arc<Connection>, Listing), ToolError> {
-        let known = self.lock().era;
+        let known = self.lock().revision;
         match self.attempt(known).await {
             // A server of old may end at a word that it does not know.
             Err((Fault::Gone(_), Stage::Greeting)) if known.is_none() && self.is_program() => {
-                self.attempt(Some(Era::Legacy(crate::era::LEGACY))).await
+                self.attempt(Some(Revision::LEGACY)).await
             }
             done => done,
         }
@@ -45,7 +46,7 @@ impl Upstream {
 
     async fn attempt(
         self: &Arc<Upstream>,
-        known: Option<Era>,
+        known: Option<Revision>,
     ) -> Result<(Arc<Connection>, Listing), (Fault, Stage)> {
         self.checked().await.map_err(|why| (Fault::Gone(why), Stage::Program))?;
         let changed = Arc::new(Notify::new());
@@ -130,7 +131,7 @@ impl Upstream {
     /// and for questions.
     pub(super) fn follow(self: &Arc<Upstream>, connection: &Arc<Connection>) {
         let link = connection.link.clone();
-        let is_modern = connection.era.is_modern();
+        let is_modern = connection.revision.is_modern();
         if is_modern && !connection.tells_changes || !is_modern && self.is_program() {
             return;
         }
@@ -140,7 +141,7 @@ impl Upstream {
                     Link::Http(http) if !is_modern => http.listen().await,
                     link => {
                         let params = [("notifications".to_owned(), json!({"toolsListChanged": true}))];
-                        let params = Era::Modern.dressed(Map::from_iter(params));
+                        let params = with_meta(Revision::MODERN, Map::from_iter(params));
                         link.request("subscriptions/listen", params, None).await.map(drop)
                     }
                 };

@@ -1,15 +1,16 @@
 //! The sessions of clients that have shaken hands, by the id that they were given.
 
 use super::stream::{Bell, Lifetime};
-use super::{SESSION, text};
+use super::text;
 use crate::seal::random;
 use crate::session::Session;
-use hyper::header::HeaderMap;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 use toolpost_core::hex;
+use toolpost_http::HeaderMap;
+use toolpost_mcp::header::SESSION;
 
 /// So many are kept; of more, the one that was silent longest is forgotten.
 const MOST: usize = 1_000;

@@ -1,31 +1,22 @@
-//! What goes back over HTTP: a whole body, or events one by one.
+//! What goes back over HTTP: one JSON text, or messages as events.
 
-use super::{event_stream, json};
 use crate::session::Outlet;
-use bytes::Bytes;
-use http_body_util::Full;
-use hyper::body::{Body as HttpBody, Frame, SizeHint};
-use hyper::{Response, StatusCode};
-use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use tokio::time::{Interval, MissedTickBehavior, interval_at};
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
+use toolpost_http::{EventSource, Reply, StatusCode};
 
 /// What is not answered by then is answered as a stream, so that nobody on the way takes it for dead.
 const MOMENT: Duration = Duration::from_secs(1);
-
-/// How often a silent stream shows that it lives.
-const HEARTBEAT: Duration = Duration::from_secs(15);
 
 /// One message of a stream.
 enum Sent {
     /// Before the answer.
     Notice(String),
-    /// The answer, and its status where nothing was sent before.
+    /// The answer, and its status if nothing was sent before.
     Answer(String, u16),
 }
 
@@ -67,22 +58,50 @@ impl Opened {
         (Arc::new(RequestOutlet(sender)), Opened { receiver, hang_up: cancel.map(HangUp) })
     }
 
-    pub(super) async fn response(mut self) -> Response<Body> {
+    pub(super) async fn reply(mut self) -> Reply {
         let first = tokio::time::timeout(MOMENT, self.receiver.recv()).await;
         let first = match first {
             Ok(Some(Sent::Answer(answer, status))) => {
-                let status = StatusCode::from_u16(status).unwrap_or(StatusCode::OK);
-                return json(status, answer);
+                return Reply::json(StatusCode::from_u16(status).unwrap_or(StatusCode::OK), answer);
             }
             Ok(Some(Sent::Notice(notice))) => Some(notice),
             // It was withdrawn, and there is nothing to say.
             Ok(None) | Err(_) => None,
         };
-        event_stream(Events::new(first, Source::Request(self.receiver, self.hang_up)))
+        let Opened { receiver, hang_up } = self;
+        Reply::events(Box::new(OfRequest { first, receiver, is_answered: false, _hang_up: hang_up }))
     }
 }
 
-/// The stream of what concerns no request; what is told while nobody listens is lost, as lists can be asked for again.
+/// What is sent about one request; its answer is the last.
+struct OfRequest {
+    first: Option<String>,
+    receiver: UnboundedReceiver<Sent>,
+    is_answered: bool,
+    /// Held for its drop.
+    _hang_up: Option<HangUp>,
+}
+
+impl EventSource for OfRequest {
+    fn poll_next(&mut self, waker: &mut Context<'_>) -> Poll<Option<String>> {
+        if self.is_answered {
+            return Poll::Ready(None);
+        }
+        if let Some(first) = self.first.take() {
+            return Poll::Ready(Some(first));
+        }
+        self.receiver.poll_recv(waker).map(|sent| match sent {
+            Some(Sent::Notice(notice)) => Some(notice),
+            Some(Sent::Answer(answer, _)) => {
+                self.is_answered = true;
+                Some(answer)
+            }
+            None => None,
+        })
+    }
+}
+
+/// The stream of what concerns no request; what is sent while nobody listens is lost, as lists can be asked for again.
 #[derive(Clone)]
 pub(super) struct Bell {
     listener: Arc<Mutex<Option<UnboundedSender<String>>>>,
@@ -99,11 +118,11 @@ impl Bell {
     }
 
     /// Listens from now on; who listened before does not any more.
-    pub(super) fn listen(&self) -> Response<Body> {
+    pub(super) fn listen(&self) -> Reply {
         let (sender, receiver) = unbounded_channel();
         *self.listener.lock().unwrap_or_else(PoisonError::into_inner) = Some(sender);
         let ended = Box::pin(self.lifetime.0.clone().cancelled_owned());
-        event_stream(Events::new(None, Source::Session(receiver, ended)))
+        Reply::events(Box::new(OfSession { receiver, ended }))
     }
 }
 
@@ -114,97 +133,17 @@ impl Outlet for Bell {
     }
 }
 
-/// The body of a response.
-pub(super) enum Body {
-    Whole(Full<Bytes>),
-    Events(Events),
+/// What is sent to a session, until it ends.
+struct OfSession {
+    receiver: UnboundedReceiver<String>,
+    ended: Pin<Box<WaitForCancellationFutureOwned>>,
 }
 
-/// Messages as server-sent events.
-pub(super) struct Events {
-    first: Option<String>,
-    source: Source,
-    heartbeat: Interval,
-    is_over: bool,
-}
-
-enum Source {
-    Request(UnboundedReceiver<Sent>, #[expect(dead_code, reason = "held for its drop")] Option<HangUp>),
-    Session(UnboundedReceiver<String>, Pin<Box<tokio_util::sync::WaitForCancellationFutureOwned>>),
-}
-
-impl Events {
-    fn new(first: Option<String>, source: Source) -> Events {
-        let mut heartbeat = interval_at(tokio::time::Instant::now() + HEARTBEAT, HEARTBEAT);
-        heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        Events { first, source, heartbeat, is_over: false }
-    }
-
-    fn next(&mut self, waker: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        if self.is_over {
-            return Poll::Ready(None);
-        }
-        if let Some(first) = self.first.take() {
-            return Poll::Ready(Some(event(&first)));
-        }
-        let polled = match &mut self.source {
-            Source::Request(receiver, _) => receiver.poll_recv(waker).map(|sent| match sent {
-                Some(Sent::Notice(notice)) => Some(notice),
-                Some(Sent::Answer(answer, _)) => {
-                    self.is_over = true;
-                    Some(answer)
-                }
-                None => None,
-            }),
-            Source::Session(receiver, ended) => match receiver.poll_recv(waker) {
-                Poll::Pending if ended.as_mut().poll(waker).is_ready() => Poll::Ready(None),
-                polled => polled,
-            },
-        };
-        match polled {
-            Poll::Ready(Some(message)) => Poll::Ready(Some(event(&message))),
-            Poll::Ready(None) => {
-                self.is_over = true;
-                Poll::Ready(None)
-            }
-            Poll::Pending => match self.heartbeat.poll_tick(waker) {
-                Poll::Ready(_) => Poll::Ready(Some(Bytes::from_static(b": still here\n\n"))),
-                Poll::Pending => Poll::Pending,
-            },
-        }
-    }
-}
-
-/// A message has no line ends in it, so that one line of data is enough.
-fn event(message: &str) -> Bytes {
-    Bytes::from(format!("event: message\ndata: {message}\n\n"))
-}
-
-impl HttpBody for Body {
-    type Data = Bytes;
-    type Error = Infallible;
-
-    fn poll_frame(
-        self: Pin<&mut Self>,
-        waker: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        match self.get_mut() {
-            Body::Whole(body) => Pin::new(body).poll_frame(waker),
-            Body::Events(events) => events.next(waker).map(|bytes| bytes.map(|bytes| Ok(Frame::data(bytes)))),
-        }
-    }
-
-    fn is_end_stream(&self) -> bool {
-        match self {
-            Body::Whole(body) => body.is_end_stream(),
-            Body::Events(events) => events.is_over,
-        }
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        match self {
-            Body::Whole(body) => body.size_hint(),
-            Body::Events(_) => SizeHint::default(),
+impl EventSource for OfSession {
+    fn poll_next(&mut self, waker: &mut Context<'_>) -> Poll<Option<String>> {
+        match self.receiver.poll_recv(waker) {
+            Poll::Pending if self.ended.as_mut().poll(waker).is_ready() => Poll::Ready(None),
+            polled => polled,
         }
     }
 }

@@ -5,7 +5,7 @@
 mod install;
 
 use super::call::interrupted;
-use crate::cli::{Flags, HiddenPack, Mcp, McpCommand};
+use crate::cli::{Flags, Mcp, McpCommand};
 use crate::config::env::Environment;
 use crate::config::{self, Config};
 use crate::output::{Printer, Tone, harmless};
@@ -15,7 +15,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use toolpost_core::{Code, NoEvents, NobodyThere, ToolError};
-use toolpost_server::{Door, Listening, Options, Server};
+use toolpost_http::{Admission, Listener, Routes};
+use toolpost_server::{Extension, Options, Server};
 use toolpost_tools::shell::Background;
 
 /// So many commands may go on in the background of a server.
@@ -24,11 +25,17 @@ const MOST_BACKGROUND: usize = 8;
 /// At the end, each tool gets so long to clean up.
 const CLEANUP: Duration = Duration::from_secs(5);
 
-pub(crate) fn run(printer: &Printer, flags: &Flags, environment: Environment, mcp: &Mcp) -> u8 {
+pub(crate) fn run(
+    printer: &Printer,
+    flags: &Flags,
+    environment: Environment,
+    mcp: &Mcp,
+    extension: Option<Arc<dyn Extension>>,
+) -> u8 {
     if let Some(McpCommand::Install(install)) = &mcp.command {
         return install::run(printer, flags, &environment, install);
     }
-    match serve(printer, flags, environment, mcp) {
+    match serve(printer, flags, environment, mcp, extension) {
         Ok(()) => 0,
         Err(error) => {
             printer.error(&error);
@@ -37,14 +44,20 @@ pub(crate) fn run(printer: &Printer, flags: &Flags, environment: Environment, mc
     }
 }
 
-fn serve(printer: &Printer, flags: &Flags, environment: Environment, mcp: &Mcp) -> Result<(), ToolError> {
+fn serve(
+    printer: &Printer,
+    flags: &Flags,
+    environment: Environment,
+    mcp: &Mcp,
+    extension: Option<Arc<dyn Extension>>,
+) -> Result<(), ToolError> {
     let mut config = Config::resolve(flags, environment)?;
     config.notes.iter().for_each(|note| printer.say(Tone::Note, &format!("note: {note}")));
     // This program is `toolpost`, so it is its own helper.
     config.filesystem.pdf = super::internal::pdf_helper();
     let background = Background::at_most(MOST_BACKGROUND);
     config.shell.background = Arc::clone(&background);
-    let door = mcp.http.map(|address| door(printer, &config, mcp, address)).transpose()?;
+    let admission = mcp.http.map(|address| admission(printer, &config, mcp, address)).transpose()?;
     let mut runtime = Runtime::open(&config, Arc::new(NoEvents), Arc::new(NobodyThere))?;
     runtime.add_configured_servers(&config);
     runtime
@@ -59,9 +72,12 @@ fn serve(printer: &Printer, flags: &Flags, environment: Environment, mcp: &Mcp) 
         timeout: runtime.timeout,
         structured: mcp.structured || config.structured,
         session: config.is_session_named.then(|| config.session.clone()),
-        conformance: mcp.pack.contains(&HiddenPack::Conformance),
     };
-    let server = Server::new(runtime.executor.clone(), runtime.context.clone(), options)?;
+    let (executor, context) = (runtime.executor.clone(), runtime.context.clone());
+    let server = match extension {
+        Some(extension) => Server::extended(executor, context, options, extension)?,
+        None => Server::new(executor, context, options),
+    };
     let threads = threads()?;
     let served = threads.block_on(async {
         let cancel = runtime.cancel.clone();
@@ -73,15 +89,15 @@ fn serve(printer: &Printer, flags: &Flags, environment: Environment, mcp: &Mcp) 
             let (executor, context) = (runtime.executor.clone(), runtime.context.clone());
             tokio::spawn(async move { executor.all_ready(&context).await });
         }
-        match door {
+        match admission {
             // On one of the threads that calls run on, so that none need be woken for them.
             None => {
                 let server = Arc::clone(&server);
                 tokio::spawn(async move { server.serve_stdio().await }).await.map_err(stopped)?;
             }
-            Some((address, door)) => {
-                let listening = listen(printer, address).await?;
-                server.serve_http(listening, door).await;
+            Some((address, admission)) => {
+                let listener = listen(printer, address).await?;
+                server.serve_http(listener, admission, Routes::new()).await;
             }
         }
         for (id, command) in background.running() {
@@ -102,24 +118,24 @@ fn stopped(error: tokio::task::JoinError) -> ToolError {
     ToolError::new(Code::Panic, format!("serving stopped: {error}"))
 }
 
-async fn listen(printer: &Printer, address: SocketAddr) -> Result<Listening, ToolError> {
+async fn listen(printer: &Printer, address: SocketAddr) -> Result<Listener, ToolError> {
     let broken = |error: std::io::Error| {
         let message = format!("nothing can listen at {address}: {error}; choose another with --http");
         ToolError::new(Code::ExecutionError, message)
     };
-    let listening = Listening::open(address).await.map_err(broken)?;
-    let at = listening.address().map_err(broken)?;
+    let listener = Listener::bind(address).await.map_err(broken)?;
+    let at = listener.address().map_err(broken)?;
     printer.say(Tone::Plain, &format!("serving MCP at http://{at}/mcp"));
-    Ok(listening)
+    Ok(listener)
 }
 
-/// Who may come in by this address.
-fn door(
+/// Who is admitted at this address.
+fn admission(
     printer: &Printer,
     config: &Config,
     mcp: &Mcp,
     address: SocketAddr,
-) -> Result<(SocketAddr, Door), ToolError> {
+) -> Result<(SocketAddr, Admission), ToolError> {
     let is_loopback = address.ip().is_loopback();
     if mcp.no_token && !is_loopback {
         return Err(ToolError::new(
@@ -137,7 +153,9 @@ fn door(
             Some(token)
         }
     };
-    Ok((address, Door::new(address, token, &mcp.allow_host)))
+    let admission = Admission::new(address, token, &mcp.allow_host)
+        .advice("start the server with --allow-host to add a name");
+    Ok((address, admission))
 }
 
 /// What a model should know before its first call.

@@ -54,12 +54,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
-/// Before anything else: this process may be one that somebody else has started, to be a client.
+/// Before anything else: this process may be one that somebody else has started, to be a client or a server.
 #[unsafe(link_section = ".init_array")]
 #[used]
 static OTHER_ROLE: extern "C" fn() = {
     extern "C" fn hook() {
         upstream::conformance::run_if_asked();
+        mcp::fixtures::run_if_asked();
     }
     hook
 };
@@ -97,7 +98,11 @@ impl Home {
 
     /// The command, standing in the repository, knowing nothing of the machine it is tested on.
     fn command(&self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_toolpost"));
+        self.command_of(Path::new(env!("CARGO_BIN_EXE_toolpost")), args)
+    }
+
+    fn command_of(&self, program: &Path, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command {
+        let mut command = Command::new(program);
         command
             .args(args)
             .env_clear()

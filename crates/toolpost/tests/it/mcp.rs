@@ -4,6 +4,7 @@ mod asking;
 mod clients;
 mod conformance;
 mod faults;
+pub(crate) mod fixtures;
 pub(crate) mod http;
 mod python;
 mod structured;
@@ -61,13 +62,23 @@ impl Connection {
 
     /// After the handshake of this revision.
     fn legacy(home: &Home, flags: &[&str], revision: &str, capabilities: Value) -> Connection {
-        let mut connection = Connection::open(home, flags);
+        Connection::open(home, flags).greeted(revision, capabilities)
+    }
+
+    /// After the handshake of this revision with a server that has the fixtures of the conformance suite.
+    fn with_fixtures(home: &Home, revision: &str, capabilities: Value) -> Connection {
+        let command = home.command_of(&fixtures::program(home), ["mcp"]);
+        Connection::of(command).greeted(revision, capabilities)
+    }
+
+    fn greeted(mut self, revision: &str, capabilities: Value) -> Connection {
+        let connection = &mut self;
         let params = json!({"protocolVersion": revision, "capabilities": capabilities, "clientInfo": {"name": "test", "version": "1"}});
         connection.send(json!({"jsonrpc": "2.0", "id": "hello", "method": "initialize", "params": params}));
         let answer = connection.next();
         assert_eq!(answer["result"]["serverInfo"]["name"], "toolpost", "{answer}");
         connection.send(json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
-        connection
+        self
     }
 
     fn raw(&mut self, bytes: &[u8]) {

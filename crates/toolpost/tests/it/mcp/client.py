@@ -72,9 +72,17 @@ async def main():
         result = await client.call_tool("write", {"filePath": ".mcp.json", "content": "{}"})
         assert not result.is_error and (ROOT / ".mcp.json").exists(), result
 
-        with anyio.move_on_after(0.5):
-            await client.call_tool("bash", {"command": "touch begun; sleep 1.5; touch made"})
-            raise AssertionError("the call was not cancelled")
+        with anyio.CancelScope() as scope:
+
+            async def cancel():
+                while not (ROOT / "begun").exists():
+                    await asyncio.sleep(0.01)
+                scope.cancel()
+
+            async with anyio.create_task_group() as group:
+                group.start_soon(cancel)
+                await client.call_tool("bash", {"command": "touch begun; sleep 1.5; touch made"})
+                raise AssertionError("the call was not cancelled")
         await asyncio.sleep(2)
         assert (ROOT / "begun").exists() and not (ROOT / "made").exists(), list(ROOT.iterdir())
 

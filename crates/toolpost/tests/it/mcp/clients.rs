@@ -5,11 +5,12 @@
 
 mod inspector;
 
+use super::fixtures;
 use super::http::Served;
 use crate::installed::{Wanted, node, npm, pip};
 use crate::{Home, Ran};
 use serde_json::Value;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const TYPESCRIPT: Wanted = Wanted {
@@ -19,8 +20,7 @@ const TYPESCRIPT: Wanted = Wanted {
 /// 4.1.3 and later want a certifi that is nowhere to be had.
 const FASTMCP: Wanted = Wanted { folder: "fastmcp", packages: &["fastmcp==4.1.2"] };
 
-/// One of the fixtures changes the list.
-const FLAGS: &[&str] = &["--policy", "privileged", "--structured", "--pack", "conformance"];
+const FLAGS: &[&str] = &["--policy", "privileged", "--structured"];
 
 /// How a client reaches the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,16 +41,26 @@ enum Cancel {
 struct Stage {
     home: Home,
     way: Way,
-    flags: &'static [&'static str],
+    program: PathBuf,
     served: Option<Served>,
 }
 
 impl Stage {
-    fn new(way: Way, flags: &'static [&'static str]) -> Stage {
+    fn new(way: Way) -> Stage {
+        Stage::of(way, |_| PathBuf::from(env!("CARGO_BIN_EXE_toolpost")))
+    }
+
+    /// One of the fixtures changes the list.
+    fn with_fixtures(way: Way) -> Stage {
+        Stage::of(way, fixtures::program)
+    }
+
+    fn of(way: Way, program: impl FnOnce(&Home) -> PathBuf) -> Stage {
         let home = Home::new();
+        let program = program(&home);
         home.write("repo/lines", (1..=100).map(|line| format!("line {line}\n")).collect::<String>());
-        let served = (way == Way::Http).then(|| Served::start(&home, flags));
-        Stage { home, way, flags, served }
+        let served = (way == Way::Http).then(|| Served::by(&home, &program, FLAGS));
+        Stage { home, way, program, served }
     }
 
     /// An address and its token, or the words of a command.
@@ -59,10 +69,10 @@ impl Stage {
             let token = std::fs::read_to_string(self.home.path("data/toolpost/mcp-token")).unwrap();
             return vec![format!("http://{}/mcp", served.address), token.trim().to_owned()];
         }
-        let flags = self.flags.join(" ");
+        let flags = FLAGS.join(" ");
         let [sent, answered, repository] =
             ["sent", "answered", "repo"].map(|name| self.home.path(name).display().to_string());
-        let server = env!("CARGO_BIN_EXE_toolpost");
+        let server = self.program.display();
         let line = format!(
             "tee -a '{sent}' | '{server}' mcp {flags} --workspace '{repository}' | tee -a '{answered}'"
         );
@@ -145,7 +155,7 @@ fn script(name: &str) -> std::path::PathBuf {
 fn typescript(version: &str, era: &str) {
     let (node, packages) = (node(), npm(&TYPESCRIPT));
     both(|way| {
-        let stage = Stage::new(way, FLAGS);
+        let stage = Stage::with_fixtures(way);
         // Node looks for packages beside the script.
         std::os::unix::fs::symlink(packages.join("node_modules"), stage.home.path("node_modules")).unwrap();
         stage.home.write("client.mjs", std::fs::read(script("typescript.mjs")).unwrap());
@@ -175,7 +185,7 @@ fn the_typescript_sdk_2_finds_out_by_itself() {
 
 fn fastmcp(mode: &str) {
     let python = pip(&FASTMCP).join("bin/python");
-    both(|way| Stage::new(way, FLAGS).run(&python, &script("fastmcp_client.py"), &[mode], Cancel::Told));
+    both(|way| Stage::with_fixtures(way).run(&python, &script("fastmcp_client.py"), &[mode], Cancel::Told));
 }
 
 #[test]
@@ -196,5 +206,5 @@ fn fastmcp_finds_out_by_itself() {
 #[test]
 fn the_adapter_of_langchain_works() {
     let python = pip(&crate::langchain::ADAPTER).join("bin/python");
-    both(|way| Stage::new(way, FLAGS).run(&python, &script("langchain_client.py"), &[], Cancel::Untold));
+    both(|way| Stage::with_fixtures(way).run(&python, &script("langchain_client.py"), &[], Cancel::Untold));
 }

@@ -19,7 +19,7 @@ const NOT_APPLICABLE: &str = include_str!("not_applicable.txt");
 fn the_official_suite_finds_nothing_wrong() {
     let folder = npm(&SUITE);
     let home = Home::new();
-    let served = Served::start(&home, &["--no-token", "--pack", "conformance"]);
+    let served = Served::with_fixtures(&home, &["--no-token"]);
     let mut found = String::new();
     for set in ["2025-11-25", "2026-07-28"] {
         let results = home.path(set);

@@ -1,6 +1,6 @@
 //! Over HTTP: both eras at one address, and nobody comes in who should not.
 
-use super::{PATIENCE, is_running, meta, until};
+use super::{PATIENCE, fixtures, is_running, meta, until};
 use crate::Home;
 use crate::load::stretched;
 use rustix::process::{Pid, Signal, kill_process};
@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
@@ -20,7 +21,16 @@ pub(crate) struct Served {
 
 impl Served {
     pub(crate) fn start(home: &Home, flags: &[&str]) -> Served {
-        let mut command = home.command([&["mcp", "--http", "127.0.0.1:0"], flags].concat());
+        Served::by(home, Path::new(env!("CARGO_BIN_EXE_toolpost")), flags)
+    }
+
+    /// With the fixtures of the conformance suite.
+    pub(crate) fn with_fixtures(home: &Home, flags: &[&str]) -> Served {
+        Served::by(home, &fixtures::program(home), flags)
+    }
+
+    pub(super) fn by(home: &Home, program: &Path, flags: &[&str]) -> Served {
+        let mut command = home.command_of(program, [&["mcp", "--http", "127.0.0.1:0"], flags].concat());
         let mut child = command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let mut talk = Vec::new();
         let mut stderr = BufReader::new(child.stderr.take().unwrap());
@@ -219,7 +229,7 @@ fn what_is_told_before_the_answer_comes_as_events() {
 #[test]
 fn list_changes_come_by_the_stream_of_a_session() {
     let home = Home::new();
-    let served = Served::start(&home, &["--no-token", "--pack", "conformance"]);
+    let served = Served::with_fixtures(&home, &["--no-token"]);
     let session = served.session();
     let stream = served.connect("GET /mcp", &[("Mcp-Session-Id", &session)], b"");
     let mut lines = BufReader::new(stream).lines();

@@ -1,5 +1,6 @@
 //! The Python SDK as a client, in both eras, on standard input and output and over HTTP.
 
+use super::fixtures::program;
 use super::http::Served;
 use crate::installed::{Wanted, pip};
 use crate::{Home, Ran};
@@ -12,11 +13,11 @@ fn check(mode: &str, is_http: bool) {
     let folder = pip(&SDK);
     let home = Home::new();
     home.write("repo/lines", (1..=100).map(|line| format!("line {line}\n")).collect::<String>());
-    let flags = ["--policy", "privileged", "--structured", "--pack", "conformance"];
-    let served = is_http.then(|| Served::start(&home, &[&flags[..], &["--no-token"]].concat()));
+    let flags = ["--policy", "privileged", "--structured"];
+    let served = is_http.then(|| Served::with_fixtures(&home, &[&flags[..], &["--no-token"]].concat()));
     let place = match &served {
         Some(served) => format!("http://{}/mcp", served.address),
-        None => env!("CARGO_BIN_EXE_toolpost").to_owned(),
+        None => program(&home).display().to_string(),
     };
     let mut command = Command::new(folder.join("bin/python"));
     command

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use tokio::task::JoinHandle;
 use toolpost::Runtime;
 use toolpost_core::Code;
-use toolpost_server::{Door, Listening, Options};
+use toolpost_http::{Admission, Listener, Routes};
+use toolpost_server::Options;
 
 fn options() -> Options {
     Options {
@@ -20,19 +21,20 @@ fn options() -> Options {
         timeout: None,
         structured: true,
         session: None,
-        conformance: false,
     }
 }
 
 /// Serves a runtime over HTTP, as `toolpost mcp --http` does. Its address.
 async fn serve(runtime: &Runtime) -> (SocketAddr, JoinHandle<()>) {
-    let server =
-        toolpost_server::Server::new(runtime.executor.clone(), runtime.context.clone(), options()).unwrap();
-    let listening = Listening::open("127.0.0.1:0".parse().unwrap()).await.unwrap();
-    let at = listening.address().unwrap();
-    let door = Door::new(at, None, &[]);
+    let server = toolpost_server::Server::new(runtime.executor.clone(), runtime.context.clone(), options());
+    let listener = Listener::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
+    let at = listener.address().unwrap();
+    let admission = Admission::new(at, None, &[]);
     runtime.plugins.as_ref().unwrap().start();
-    (at, tokio::spawn(async move { Arc::clone(&server).serve_http(listening, door).await }))
+    (
+        at,
+        tokio::spawn(async move { Arc::clone(&server).serve_http(listener, admission, Routes::new()).await }),
+    )
 }
 
 fn client(home: &Home, at: SocketAddr) -> Runtime {
@@ -127,13 +129,15 @@ fn patient_strangers_lock_nobody_out() {
     let runtime = runtime(&home, &["--policy", "privileged"], true, vec![python(&home, "good")]);
     run(async {
         let server =
-            toolpost_server::Server::new(runtime.executor.clone(), runtime.context.clone(), options())
-                .unwrap();
-        let listening = Listening::open("127.0.0.1:0".parse().unwrap()).await.unwrap();
-        let listening = listening.timeout(std::time::Duration::from_secs(3_600));
-        let at = listening.address().unwrap();
-        let door = Door::new(at, None, &[]);
-        let serving = tokio::spawn(async move { Arc::clone(&server).serve_http(listening, door).await });
+            toolpost_server::Server::new(runtime.executor.clone(), runtime.context.clone(), options());
+        let listener = Listener::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
+        let listener = listener.timeout(std::time::Duration::from_secs(3_600));
+        let at = listener.address().unwrap();
+        let admission = Admission::new(at, None, &[]);
+        let serving =
+            tokio::spawn(
+                async move { Arc::clone(&server).serve_http(listener, admission, Routes::new()).await },
+            );
         let answer = tokio::task::spawn_blocking(move || {
             let idle: Vec<TcpStream> = (0..640).map(|_| TcpStream::connect(at).unwrap()).collect();
             let answer = posted(at, "list");

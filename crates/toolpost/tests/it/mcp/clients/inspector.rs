@@ -52,7 +52,7 @@ impl Stage {
 }
 
 fn check(way: Way, era: &str) {
-    let stage = Stage::new(way, &["--policy", "privileged", "--structured"]);
+    let stage = Stage::new(way);
     let (status, listed, said) = stage.inspect(era, &["--method", "tools/list", "--strict"]);
     assert_eq!(status, 0, "{said}");
     // What others must fit into is nothing that they might stumble over.

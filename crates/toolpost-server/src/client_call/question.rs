@@ -1,0 +1,140 @@
+//! A question to the person as a form that every client can show, and the answer read back.
+
+use crate::client::Client;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use toolpost_core::{Answer, Question, Scope, hex, visible};
+use toolpost_mcp::Revision;
+
+/// So much of what would change is shown in a form.
+const LONGEST_PREVIEW: usize = 4_000;
+
+/// How the keys of questions begin.
+pub(super) const PREFIX: &str = "confirm-";
+
+/// The key of a question: another question has another one.
+pub(super) fn key(question: &Question) -> String {
+    let text =
+        serde_json::to_string(&(&question.tool, &question.text, &question.accesses)).unwrap_or_default();
+    format!("{PREFIX}{}", hex(&Sha256::digest(text)[..8]))
+}
+
+/// The parameters of the elicitation.
+pub(super) fn form(question: &Question, client: &Client) -> Value {
+    let choices = choices(question);
+    let mut message = question.text.clone();
+    if let Some(preview) = &question.preview {
+        let shown = &preview[..preview.floor_char_boundary(LONGEST_PREVIEW)];
+        message.push_str(&format!("\n\n{shown}"));
+        if shown.len() < preview.len() {
+            message.push_str(&format!("\n[… {} more bytes]", preview.len() - shown.len()));
+        }
+    }
+    let answer = match client.revision >= Revision::V2025_11_25 {
+        true => {
+            let titled: Vec<Value> =
+                choices.iter().map(|(word, title, _)| json!({"const": word, "title": title})).collect();
+            json!({"type": "string", "title": "Answer", "oneOf": titled})
+        }
+        false => {
+            let (words, titles): (Vec<&str>, Vec<&str>) =
+                choices.iter().map(|(word, title, _)| (*word, title.as_str())).unzip();
+            json!({"type": "string", "title": "Answer", "enum": words, "enumNames": titles})
+        }
+    };
+    let mut params = json!({
+        "message": visible(&message),
+        "requestedSchema": {
+            "type": "object",
+            "properties": {
+                "answer": answer,
+                "reason": {"type": "string", "title": "Reason", "description": "Told to the model after a no."},
+            },
+            "required": ["answer"],
+        },
+    });
+    if client.revision >= Revision::V2025_11_25 {
+        params["mode"] = "form".into();
+    }
+    params
+}
+
+/// What the person said.
+pub(super) fn answer(question: &Question, result: &Value) -> Answer {
+    let content = &result["content"];
+    let reason = content["reason"].as_str().unwrap_or_default().to_owned();
+    match result["action"].as_str() {
+        Some("accept") => {}
+        Some("decline") => return Answer::No(reason),
+        _ => return Answer::No("no answer was given".to_owned()),
+    }
+    // A form that came back empty was agreed to as it stood: for this once.
+    let word = content["answer"].as_str().unwrap_or("once");
+    match choices(question).into_iter().find(|(choice, _, _)| *choice == word) {
+        Some((_, _, Some(scope))) => Answer::Yes(scope),
+        Some((_, _, None)) => Answer::No(reason),
+        None => Answer::No(format!("`{word}` is none of the answers that were offered")),
+    }
+}
+
+/// The words, what each does, and the scope that it stands for.
+fn choices(question: &Question) -> Vec<(&'static str, String, Option<Scope>)> {
+    let mut choices = vec![("once", "Yes, once".to_owned(), Some(Scope::Once))];
+    if let Some(remember) = &question.remember {
+        let rules = remember
+            .rules
+            .iter()
+            .map(|rule| format!("`{}`", visible(rule)))
+            .collect::<Vec<_>>()
+            .join(" and ");
+        let kept = |file: &Option<String>| {
+            file.as_ref().map_or_else(|| "allows".to_owned(), |file| format!("writes to {file}: allow"))
+        };
+        let session = format!("Yes, for this session; {} {rules}", kept(&remember.session_file));
+        choices.push(("session", session, Some(Scope::Session)));
+        if remember.project_file.is_some() {
+            let project = format!("Yes, always in this workspace; {} {rules}", kept(&remember.project_file));
+            choices.push(("project", project, Some(Scope::Project)));
+        }
+        if remember.user_file.is_some() {
+            let user = format!("Yes, always everywhere; {} {rules}", kept(&remember.user_file));
+            choices.push(("user", user, Some(Scope::User)));
+        }
+    }
+    choices.push(("no", "No".to_owned(), None));
+    choices
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(result: Value, expected: Answer) {
+        let question = Question {
+            tool: "write".to_owned(),
+            text: "may it?".to_owned(),
+            facts: Vec::new(),
+            has_dry_run: false,
+            accesses: Vec::new(),
+            preview: None,
+            protected: false,
+            remember: None,
+        };
+        assert_eq!(answer(&question, &result), expected, "{result}");
+    }
+
+    #[test]
+    fn only_what_was_offered_is_an_answer() {
+        check(json!({"action": "accept", "content": {"answer": "once"}}), Answer::Yes(Scope::Once));
+        check(json!({"action": "accept"}), Answer::Yes(Scope::Once));
+        check(
+            json!({"action": "accept", "content": {"answer": "no", "reason": "late"}}),
+            Answer::No("late".into()),
+        );
+        check(json!({"action": "decline"}), Answer::No(String::new()));
+        check(json!({"action": "cancel"}), Answer::No("no answer was given".into()));
+        check(json!({}), Answer::No("no answer was given".into()));
+        let user = json!({"action": "accept", "content": {"answer": "user"}});
+        check(user, Answer::No("`user` is none of the answers that were offered".into()));
+    }
+}
