@@ -32,6 +32,7 @@ mod layers;
 #[path = "../../../toolpost-plugins/tests/it/load.rs"]
 mod load;
 mod mcp;
+mod one_file;
 mod packs;
 mod pdf;
 mod price;
