@@ -27,6 +27,7 @@ mod hidden_text;
 mod hosts;
 mod install;
 mod installed;
+mod joined;
 mod langchain;
 mod layers;
 #[path = "../../../toolpost-plugins/tests/it/load.rs"]

@@ -147,6 +147,8 @@ fn build(scratch: &Path) -> PathBuf {
         .args(["build", "--workspace", "--bins", "--offline", "--target-dir"])
         .arg(output.parent().unwrap())
         .current_dir(scratch)
+        // It is run once and never looked at in a debugger.
+        .args(["--config", "profile.dev.package.toolpost.debug=false"])
         .env_remove("RUSTC_BOOTSTRAP");
     if output.ends_with("release") {
         cargo.arg("--release");
