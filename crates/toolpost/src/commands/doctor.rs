@@ -78,15 +78,25 @@ pub(crate) fn run(printer: &Printer, flags: &Flags, environment: Environment) ->
 }
 
 fn look(flags: &Flags, environment: Environment) -> Result<Report, ToolError> {
-    let config = Config::look(flags, environment)?;
+    let config = Config::look(flags, environment.clone())?;
     let mut findings = Vec::new();
     let inventory =
         config.inventory().map_err(|error| findings.push(Finding::broken(error.message(), ""))).ok();
     let (roots, data) = (config.roots.clone(), config.data_directory.clone());
     let opened = match config.workspace.is_ok() {
-        true => Opened::of(Runtime::open(config, crate::this_program())?)?,
-        // Its error is among the findings: nothing else can be known without a workspace.
-        false => Opened::without_workspace(config),
+        true => Runtime::open(config, crate::this_program()).and_then(Opened::of),
+        // Its error is among the findings.
+        false => Ok(Opened::without_runtime(config)),
+    };
+    let opened = match opened {
+        Ok(opened) => opened,
+        Err(error) => {
+            findings.push(Finding::broken(
+                error.message(),
+                "mend the file, or name another folder of descriptions",
+            ));
+            Opened::without_runtime(Config::look(flags, environment)?)
+        }
     };
     let names: Vec<&str> = opened.tools.iter().map(|tool| tool.name.as_str()).collect();
     let policy = &opened.policy;
@@ -134,7 +144,8 @@ impl Opened {
         })
     }
 
-    fn without_workspace(config: Config) -> Opened {
+    /// The configuration alone: no tool can be had.
+    fn without_runtime(config: Config) -> Opened {
         let (policy, servers) = (config.policy.clone(), config.servers());
         Opened { config, policy, servers, tools: Vec::new(), notes: Vec::new() }
     }

@@ -122,14 +122,16 @@ pub(crate) enum Form<T: 'static> {
     Tables {
         read: fn(&File<'_, '_>, &Spanned<DeValue<'_>>) -> Tables<T>,
         /// The value of a flag; none where there is no flag.
-        flag: Option<fn(&str) -> Result<T, String>>,
+        flag: Option<Parse<T>>,
     },
 }
 
+/// Reads a text; the error says what is wrong with it and what to write.
+pub(crate) type Parse<T> = fn(&str) -> Result<T, String>;
+
 /// How one text is read.
 pub(crate) struct Text<T: 'static> {
-    /// The error says what is wrong with the text and what to write.
-    pub(super) parse: fn(&str) -> Result<T, String>,
+    pub(super) parse: Parse<T>,
     /// Maximum number of characters that are looked at, so that an error does not quote a whole file; none where a text
     /// is taken as it is.
     pub(super) longest: Option<usize>,

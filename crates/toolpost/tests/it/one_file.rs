@@ -39,7 +39,7 @@ const ROW: &str = r#"
 #[test]
 fn a_new_configuration_key_touches_one_file() {
     let scratch = tempfile::tempdir().unwrap();
-    let copied = copy(&project(), scratch.path());
+    let copied = copy(project(), scratch.path());
     let rows = std::fs::read_to_string(scratch.path().join(KEYS)).unwrap();
     let (before, after) = rows.split_once("\nkeys! {\n").expect("the table of keys begins with `keys! {`");
     std::fs::write(scratch.path().join(KEYS), format!("{before}\nkeys! {{{ROW}{after}")).unwrap();

@@ -4,7 +4,7 @@ use super::NAME;
 use crate::cli::Flags;
 use crate::config::env::Environment;
 use crate::config::hosts::Host;
-use crate::config::key::{DIR, text_of};
+use crate::config::key::{DIR, On, text_of};
 use crate::config::keys::KEYS;
 use serde_json::{Map, Value, json};
 use std::os::unix::fs::PermissionsExt;
@@ -79,7 +79,7 @@ pub(super) fn arguments(host: Host, flags: &Flags, cwd: &Path) -> Result<Vec<Str
         add("--workspace", "${workspaceFolder}".to_owned());
     }
     for key in KEYS {
-        let Some(flag) = key.flag() else { continue };
+        let Some(flag) = key.flag().filter(|flag| flag.on == On::Everywhere) else { continue };
         let mut values: Vec<String> =
             key.values(&flags.keys.settings).iter().map(|value| text_of(&value.value)).collect();
         if key.name() == "dialect" && values.is_empty() {
