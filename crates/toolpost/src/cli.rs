@@ -1,14 +1,12 @@
 //! The command line as it is typed: flags and commands, nothing of what they mean.
 
 use crate::config::Host;
+use crate::config::flags::{Everywhere, KeyFlags, OfCall, OfMcp};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
-use toolpost_core::policy::{Effect, Layer, Origin, Profile, Rule};
-use toolpost_core::{Capability, Dialect};
 use toolpost_declaration::Format;
 
 /// The tool runtime for AI agents.
@@ -27,44 +25,38 @@ pub struct Cli {
 }
 
 /// Flags of every command.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Everywhere")]
 pub struct Flags {
     /// Folder that tools act in; the first one given is the root. Otherwise AGENT_WORKSPACE_ROOT, else the enclosing
     /// repository, else the current folder.
     #[arg(long, value_name = "DIR", global = true)]
     pub workspace: Vec<PathBuf>,
-    /// What may happen: read-only, standard (read and write in the workspace) or privileged (also exec, network).
-    #[arg(long, value_name = "PROFILE", global = true)]
-    pub policy: Option<Profile>,
-    /// Grant one capability more: read, trace, write, exec or network.
-    #[arg(long, value_name = "CAPABILITY", global = true)]
-    pub allow: Vec<Capability>,
-    /// Allow just this: `action: resource`, such as 'bash: cargo test *' or 'read: /.env'.
-    #[arg(long, value_name = "RULE", global = true, value_parser = parse_allow_rule)]
-    pub allow_rule: Vec<Rule>,
-    /// How commands are confined: strict (the default; the kernel holds them to the policy) or none.
-    #[arg(long, value_name = "HOW", global = true)]
-    pub sandbox: Option<Sandbox>,
+    /// Those that stand for a key of the configuration.
+    #[command(flatten)]
+    pub keys: KeyFlags<Everywhere>,
     /// Answer every question with yes, except those about protected and key files.
     #[arg(long, global = true)]
     pub yes: bool,
-    /// Names and arguments in which tools are offered: toolpost (the default), long, claude, gemini or codex. Those of
-    /// the others are understood all the same.
-    #[arg(long, value_name = "NAME", global = true, value_parser = Dialect::named)]
-    pub dialect: Option<Arc<Dialect>>,
-    /// Session that handles and results belong to; otherwise one of the workspace's own.
-    #[arg(long, value_name = "ID", global = true)]
-    pub session: Option<String>,
-    /// Folder of NAME.txt files that replace the descriptions of tools.
-    #[arg(long, value_name = "DIR", global = true)]
-    pub descriptions: Option<PathBuf>,
     /// One more file of configuration, as strong as your own; `toolpost doctor` shows what holds.
     #[arg(long, value_name = "FILE", global = true)]
     pub config: Option<PathBuf>,
     /// Print JSON for programs.
     #[arg(long, global = true)]
     pub json: bool,
+}
+
+impl Cli {
+    /// The flags of every command, with those of this command that stand for a key of the configuration.
+    pub(crate) fn all_flags(&self) -> Flags {
+        let mut flags = self.flags.clone();
+        match &self.command {
+            Command::Call(call) => flags.keys.settings.add(&call.keys.settings),
+            Command::Mcp(mcp) => flags.keys.settings.add(&mcp.keys.settings),
+            _ => {}
+        }
+        flags
+    }
 }
 
 /// What to do.
@@ -117,34 +109,6 @@ pub enum Command {
     },
 }
 
-/// How commands are confined.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Sandbox {
-    /// The kernel holds them to the policy; where it cannot, they are refused.
-    Strict,
-    /// They can do what you can.
-    None,
-}
-
-impl Sandbox {
-    /// The word for it.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Sandbox::Strict => "strict",
-            Sandbox::None => "none",
-        }
-    }
-}
-
-impl From<Sandbox> for toolpost_tools::shell::Confinement {
-    fn from(sandbox: Sandbox) -> Self {
-        match sandbox {
-            Sandbox::Strict => Self::Strict,
-            Sandbox::None => Self::None,
-        }
-    }
-}
-
 /// Runs one tool.
 #[derive(Debug, Args)]
 pub struct Call {
@@ -159,9 +123,9 @@ pub struct Call {
     /// Tell what the call would change, and change nothing.
     #[arg(long)]
     pub dry_run: bool,
-    /// How long the tool may run: 30s, 500ms, 2m; a plain number is seconds.
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
-    pub timeout: Option<Duration>,
+    /// Those that stand for a key of the configuration.
+    #[command(flatten)]
+    pub keys: KeyFlags<OfCall>,
     /// Attempts in all, where the tool and its error allow another.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=20))]
     pub attempts: u32,
@@ -171,7 +135,14 @@ impl Call {
     /// A call of this tool with what standard input holds.
     pub(crate) fn from_stdin(tool: &str) -> Call {
         let arguments = vec!["-".to_owned()];
-        Call { tool: tool.to_owned(), arguments, check: false, dry_run: false, timeout: None, attempts: 1 }
+        Call {
+            tool: tool.to_owned(),
+            arguments,
+            check: false,
+            dry_run: false,
+            keys: KeyFlags::default(),
+            attempts: 1,
+        }
     }
 }
 
@@ -194,10 +165,9 @@ pub struct Mcp {
     /// Tools on one page of the list.
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u16).range(1..))]
     pub page_size: u16,
-    /// For programs: send the data of each result, with the text as `output`, and output schemas. Not for agents, many of
-    /// which show their model the data instead of the text.
-    #[arg(long)]
-    pub structured: bool,
+    /// Those that stand for a key of the configuration.
+    #[command(flatten)]
+    pub keys: KeyFlags<OfMcp>,
 }
 
 /// What to do instead of serving.
@@ -338,10 +308,6 @@ pub enum Internal {
     /// Print the text of the PDF on standard input.
     #[cfg(feature = "pdf")]
     PdfText,
-}
-
-fn parse_allow_rule(text: &str) -> Result<Rule, String> {
-    Rule::parse_short(Effect::Allow, text, Origin::new(Layer::Flags, "--allow-rule", 0))
 }
 
 fn parse_address(text: &str) -> Result<SocketAddr, String> {

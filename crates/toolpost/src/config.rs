@@ -8,6 +8,7 @@ mod data;
 mod descriptions;
 pub mod env;
 mod example;
+pub(crate) mod flags;
 pub(crate) mod foreign;
 mod found;
 mod guard;
@@ -15,12 +16,15 @@ mod hosts;
 pub(crate) mod install;
 mod jsonc;
 mod key;
+mod keys;
+mod kinds;
 mod layers;
 mod look;
 mod node;
 mod origin;
 mod private;
 mod rights;
+mod roots;
 mod schema;
 mod servers;
 mod settings;
@@ -31,33 +35,38 @@ pub(crate) use data::{DataDirectory, State as DataState};
 pub(crate) use example::{write_project, write_user};
 pub(crate) use found::{Found, Inventory};
 pub use hosts::Host;
-pub(crate) use key::KEYS;
+pub(crate) use key::{InFile, Shown, text_of};
+pub(crate) use keys::KEYS;
 pub(crate) use layers::{FileState, Layers, Values};
 pub use origin::{Layer, Origined, Place, Problem};
+pub(crate) use roots::{cwd, roots};
 pub(crate) use schema::schema;
-pub(crate) use servers::Lookup;
 pub use servers::{ServerReport, ServerState, Servers, secrets};
 pub(crate) use token::token;
 pub(crate) use trust::{State, Trusted};
 
 use crate::cli::Flags;
+use answers::AnswerFiles;
 use env::Environment;
+use roots::{foreign_repository, roots_origin};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use toolpost_core::policy::{self, Policy};
-use toolpost_core::{Code, Dialect, Disk, Redactor, ToolError};
+use toolpost_core::{Dialect, Disk, Locks, Redactor, ToolError};
 
-/// Everything a runtime is made from.
+/// What holds: everything a runtime is made from. There is one for each run of the program, whatever the command.
 #[derive(Debug)]
 pub struct Config {
     /// The folders that tools act in, the root first.
     pub roots: Vec<PathBuf>,
+    /// What made these folders the workspace.
+    pub(crate) roots_origin: &'static str,
     /// The folder the process stands in.
     pub cwd: PathBuf,
-    /// What may happen.
+    /// What may happen, with all that was answered before.
     pub policy: Policy,
     /// The names and arguments in which tools are offered.
     pub dialect: Arc<Dialect>,
@@ -69,6 +78,8 @@ pub struct Config {
     pub home: Option<PathBuf>,
     /// Where locks and outputs are kept, if the user has such a place.
     pub data_directory: Option<PathBuf>,
+    /// Where answers that outlive the process are kept, if the user has such a place.
+    pub answers: Option<Arc<AnswerFiles>>,
     /// Descriptions that replace the built-in ones.
     pub descriptions: BTreeMap<String, String>,
     /// How long a call may run where nothing else is said; otherwise each tool's own time.
@@ -77,6 +88,8 @@ pub struct Config {
     pub structured: bool,
     /// What the user should hear before anything runs: keys that mean nothing, settings that wait for trust.
     pub notes: Vec<String>,
+    /// The warning that the enclosing repository is not used, if it is another user's.
+    pub(crate) foreign_repository: Option<String>,
     /// The secrets to take out of everything.
     pub redactor: Redactor,
     /// What the file tools get beside the workspace.
@@ -87,29 +100,80 @@ pub struct Config {
     lookup: servers::Lookup,
     /// What the programs of other servers get, and how many of their tools are listed.
     pub plugins: toolpost_plugins::Settings,
+    /// The workspace, or why it cannot be opened.
+    pub(crate) workspace: Result<Arc<Disk>, ToolError>,
+    /// The layers that all this comes from.
+    pub(crate) layers: Layers,
+    /// The value of each key with its place.
+    pub(crate) values: Values,
+    /// What else is broken, beside the workspace and the layers; each costs only what it is about.
+    pub(crate) broken: Vec<Broken>,
+}
+
+/// Something of the configuration that cannot be used, and what to do.
+#[derive(Debug)]
+pub(crate) struct Broken {
+    pub(crate) error: ToolError,
+    pub(crate) fix: &'static str,
 }
 
 impl Config {
-    /// Resolves flags over environment over files over defaults.
+    /// Resolves flags over environment over files over defaults. An error if anything is broken.
     pub fn resolve(flags: &Flags, environment: Environment) -> Result<Config, ToolError> {
+        let config = Config::look(flags, environment)?;
+        if let Err(error) = &config.workspace {
+            return Err(error.clone());
+        }
+        config.layers.problem()?;
+        match config.broken.first() {
+            Some(broken) => Err(broken.error.clone()),
+            None => Ok(config),
+        }
+    }
+
+    /// The same for `doctor` and `trust`, which go on where something is broken: that is left out and kept with its error.
+    pub(crate) fn look(flags: &Flags, environment: Environment) -> Result<Config, ToolError> {
         let cwd = cwd(&environment)?;
         let roots = roots(flags, &environment, &cwd);
-        let disk = Disk::open(roots.iter().cloned())?;
-        let layers = Layers::read(flags, &environment, &cwd, Some(&disk));
-        layers.problem()?;
+        let data_directory = environment.data_directory.clone();
+        let workspace = Disk::open(roots.iter().cloned()).map(|disk| match &data_directory {
+            Some(data) => Arc::new(disk.with_locks(Locks::new(data.join("locks")))),
+            None => Arc::new(disk),
+        });
+        let disk = workspace.as_deref().ok();
+        let layers = Layers::read(flags, &environment, &cwd, disk);
         let values = layers.values();
-        let mut notes = notes(&values);
-        notes.extend(foreign_repository(flags, &environment, &cwd));
-        let protected = credentials::rules(&environment, &disk);
-        let policy = Layers::policy(&values).with_rules(policy::Layer::BuiltIn, protected);
+        let keys = &values.keys;
+        let mut broken = Vec::new();
+        let descriptions =
+            disk.map_or_else(|| Ok(BTreeMap::new()), |disk| layers.descriptions(&values, disk));
+        let fix = "mend the file, or name another folder of descriptions";
+        let descriptions = descriptions.unwrap_or_else(|error| {
+            broken.push(Broken { error, fix });
+            BTreeMap::new()
+        });
+        let named = keys.session.first().map(|session| session.value.clone());
+        let answers =
+            data_directory.as_ref().map(|data| Arc::new(AnswerFiles::new(data, &roots, named.as_deref())));
+        let answered = answers.as_ref().map_or_else(|| Ok(Default::default()), |answers| answers.load());
+        let (answered, saved) = answered.unwrap_or_else(|error| {
+            broken.push(Broken { error, fix: "" });
+            Default::default()
+        });
+        let protected = disk.map(|disk| credentials::rules(&environment, disk)).unwrap_or_default();
+        let policy = Layers::policy(&values)
+            .with_rules(policy::Layer::BuiltIn, protected)
+            .with_rules(policy::Layer::Session, answered)
+            .with_rules(policy::Layer::Saved, saved);
         let shell = commands::settings(&values, &environment, &roots);
         let root = roots.first().unwrap_or(&cwd);
         let mut variables = shell.environment.clone();
         variables.push((UPSTREAM.to_owned(), "1".to_owned()));
         let mut plugins = toolpost_plugins::Settings::new(root, variables);
-        if let Some(listed) = &values.listed {
+        if let Some(listed) = keys.listed.first() {
             (plugins.most_tools, plugins.most_tokens) = (listed.value.tools, listed.value.tokens);
         }
+        let foreign_repository = foreign_repository(flags, &environment, &cwd);
         Ok(Config {
             lookup: layers.servers(&values, &environment, &roots),
             filesystem: toolpost_tools::filesystem::Settings {
@@ -118,19 +182,26 @@ impl Config {
             },
             shell,
             plugins,
-            is_session_named: values.session.is_some(),
-            home: environment.home,
-            session: values.session.as_ref().map_or_else(|| default_session(&roots), |id| id.value.clone()),
+            is_session_named: named.is_some(),
+            session: named.unwrap_or_else(|| default_session(&roots)),
             policy,
-            descriptions: layers.descriptions(&values, &disk)?,
-            dialect: values.dialect.value,
-            timeout: values.timeout.map(|timeout| timeout.value),
-            structured: values.structured.is_some_and(|structured| structured.value),
-            notes,
+            answers,
+            descriptions,
+            dialect: keys.dialect.first().map_or_else(Dialect::canonical, |dialect| dialect.value.clone()),
+            timeout: keys.timeout.first().map(|timeout| timeout.value),
+            structured: keys.structured.first().is_some_and(|structured| structured.value),
+            notes: notes(&values).into_iter().chain(foreign_repository.clone()).collect(),
+            foreign_repository,
+            roots_origin: roots_origin(flags, &environment, &cwd),
             roots,
             cwd,
-            data_directory: environment.data_directory,
+            home: environment.home,
+            data_directory,
             redactor: Redactor::new(environment.secrets),
+            workspace,
+            layers,
+            values,
+            broken,
         })
     }
 
@@ -141,6 +212,12 @@ impl Config {
             true => Servers::default(),
             false => self.lookup.read(),
         }
+    }
+
+    /// Everything that the workspace brings along, and whether it is trusted.
+    pub(crate) fn inventory(&self) -> Result<Inventory, ToolError> {
+        let disk = self.workspace.as_ref().map_err(ToolError::clone)?;
+        self.layers.inventory(disk, &self.lookup)
     }
 }
 
@@ -172,47 +249,6 @@ fn waits(values: &Values) -> Option<String> {
     }
 }
 
-/// The folder the process stands in.
-pub(crate) fn cwd(environment: &Environment) -> Result<PathBuf, ToolError> {
-    environment.cwd.clone().ok_or_else(|| {
-        ToolError::new(Code::FileNotFound, "the current folder is gone; change to one that exists")
-    })
-}
-
-/// The folders that tools act in.
-pub(crate) fn roots(flags: &Flags, environment: &Environment, cwd: &Path) -> Vec<PathBuf> {
-    if !flags.workspace.is_empty() {
-        return flags.workspace.iter().map(|root| cwd.join(root)).collect();
-    }
-    match &environment.workspace_root {
-        Some(root) => vec![cwd.join(root)],
-        None => vec![own_repository(cwd).unwrap_or(cwd).to_path_buf()],
-    }
-}
-
-/// The warning when the enclosing repository belongs to another user, who could have put it there to make the workspace
-/// larger. As in git, it is not used unless the user names it.
-pub(crate) fn foreign_repository(flags: &Flags, environment: &Environment, cwd: &Path) -> Option<String> {
-    if !flags.workspace.is_empty() || environment.workspace_root.is_some() {
-        return None;
-    }
-    let folder = enclosing_repository(cwd).filter(|folder| is_foreign_repository(folder))?;
-    let (shown, cwd) = (folder.display(), cwd.display());
-    Some(format!(
-        "`{shown}/.git` belongs to another user, so that repository is not taken for the workspace, which is `{cwd}`; \
-         if you trust its owner, name it with `--workspace {shown}`"
-    ))
-}
-
-fn is_foreign_repository(folder: &Path) -> bool {
-    private::is_foreign(folder) || private::is_foreign(&folder.join(".git"))
-}
-
-/// The enclosing repository, unless it belongs to somebody else.
-fn own_repository(cwd: &Path) -> Option<&Path> {
-    enclosing_repository(cwd).filter(|folder| !is_foreign_repository(folder))
-}
-
 /// The path with the links of its existing part followed.
 fn real(path: &Path) -> PathBuf {
     let existing = path.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)));
@@ -220,23 +256,6 @@ fn real(path: &Path) -> PathBuf {
         Some((above, real)) => path.strip_prefix(above).map_or(real.clone(), |rest| real.join(rest)),
         None => path.to_path_buf(),
     }
-}
-
-/// What made these folders the workspace.
-pub(crate) fn roots_origin(flags: &Flags, environment: &Environment, cwd: &Path) -> &'static str {
-    if !flags.workspace.is_empty() {
-        return "--workspace";
-    }
-    match (&environment.workspace_root, own_repository(cwd)) {
-        (Some(_), _) => "AGENT_WORKSPACE_ROOT",
-        (None, Some(_)) => "the enclosing repository",
-        (None, None) => "the current folder",
-    }
-}
-
-/// The nearest folder upwards that git manages.
-fn enclosing_repository(from: &Path) -> Option<&Path> {
-    from.ancestors().find(|folder| folder.join(".git").exists())
 }
 
 /// The session of a workspace where none is named: the same for every call in it.

@@ -9,11 +9,12 @@ mod confirm;
 mod output;
 mod runtime;
 
-pub use runtime::Runtime;
+pub use runtime::{Frontend, Runtime, ServerChoice};
 
 use clap::Parser;
-use cli::{Cli, Command};
+use cli::{Cli, Command, Flags};
 use config::Config;
+use config::env::Environment;
 use output::{Printer, Tone};
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -38,30 +39,31 @@ pub fn run_with(words: Vec<OsString>, extension: Option<Arc<dyn Extension>>) -> 
         Ok(cli) => cli,
         Err(error) => return refuse(&words, &error),
     };
-    let environment = config::env::Environment::read();
+    let environment = Environment::read();
     let printer = Printer::new(cli.flags.json, &environment);
     if let Command::Tools { command: Some(cli::Tools::Call { .. }) } = &cli.command {
         printer.hold_notes();
     }
+    let flags = cli.all_flags();
     let status = match &cli.command {
         Command::Completions { shell } => commands::completions::run(&printer, *shell),
         Command::Internal { command } => commands::internal::run(&printer, command),
-        Command::Init { user } => commands::init::run(&printer, &cli.flags, &environment, *user),
-        Command::Trust(trust) => commands::trust::run(&printer, &cli.flags, &environment, trust),
-        Command::Doctor => commands::doctor::run(&printer, &cli.flags, &environment),
-        Command::Call(call) => with_runtime(&cli.flags, environment, &printer, |runtime| {
+        Command::Init { user } => commands::init::run(&printer, &flags, &environment, *user),
+        Command::Trust(trust) => commands::trust::run(&printer, &flags, environment, trust),
+        Command::Doctor => commands::doctor::run(&printer, &flags, environment),
+        Command::Mcp(mcp) => commands::mcp::run(&printer, &flags, environment, mcp, extension),
+        Command::Call(call) => with_runtime(&flags, environment, &printer, |runtime| {
             commands::call::run(runtime, &printer, call)
         }),
-        Command::Mcp(mcp) => commands::mcp::run(&printer, &cli.flags, environment, mcp, extension),
-        Command::Policy { command } => with_runtime(&cli.flags, environment, &printer, |runtime| {
+        Command::Policy { command } => with_runtime(&flags, environment, &printer, |runtime| {
             commands::policy::run(&runtime, &printer, command)
         }),
-        Command::Tools { command } => with_runtime(&cli.flags, environment, &printer, |runtime| {
+        Command::Tools { command } => with_runtime(&flags, environment, &printer, |runtime| {
             commands::tools::run(runtime, &printer, command.as_ref())
         }),
-        Command::Packs => with_runtime(&cli.flags, environment, &printer, |runtime| {
-            commands::packs::run(&runtime, &printer)
-        }),
+        Command::Packs => {
+            with_runtime(&flags, environment, &printer, |runtime| commands::packs::run(&runtime, &printer))
+        }
     };
     match printer.has_lost_data() {
         true => ExitCode::from(status.max(1)),
@@ -77,34 +79,39 @@ fn refuse(words: &[OsString], error: &clap::Error) -> ExitCode {
     }
     let text = error.render().to_string();
     let message = text.split("\n\nUsage:").next().unwrap_or_default().trim().trim_start_matches("error: ");
-    let printer = Printer::new(asks_for_json, &config::env::Environment::read());
+    let printer = Printer::new(asks_for_json, &Environment::read());
     ExitCode::from(printer.invocation_error(&ToolError::new(Code::ValidationError, message)))
 }
 
-/// Resolves the configuration, opens the runtime and hands it to a command.
+/// Hands a command the runtime of the command line: progress on the terminal, and the person there to ask.
 fn with_runtime(
-    flags: &cli::Flags,
-    environment: config::env::Environment,
+    flags: &Flags,
+    environment: Environment,
     printer: &Printer,
     command: impl FnOnce(Runtime) -> u8,
 ) -> u8 {
     let confirm = Arc::new(confirm::Terminal::new(flags.yes, printer));
-    let runtime = Config::resolve(flags, environment).and_then(|mut config| {
-        // Only here, where this program is known to be `toolpost`, is it its own helper.
-        config.filesystem.pdf = commands::internal::pdf_helper();
-        config.notes.iter().for_each(|note| printer.say(output::Tone::Note, &format!("note: {note}")));
-        let mut runtime = Runtime::open(&config, printer.progress(), confirm)?;
-        runtime.add_configured_servers(&config);
-        Ok(runtime)
-    });
-    match runtime {
-        Ok(runtime) => {
-            for stray in &runtime.stray_descriptions {
-                let text = format!("note: there is no tool `{stray}` for the description `{stray}.txt`");
-                printer.say(Tone::Note, &text);
-            }
-            command(runtime)
-        }
+    let frontend = Frontend { events: printer.progress(), confirm, ..this_program() };
+    match open(flags, environment, printer, frontend) {
+        Ok(runtime) => command(runtime),
         Err(error) => printer.invocation_error(&error),
     }
+}
+
+/// Resolves the configuration, opens the runtime and says what the user should hear.
+fn open(
+    flags: &Flags,
+    environment: Environment,
+    printer: &Printer,
+    frontend: Frontend,
+) -> Result<Runtime, ToolError> {
+    let config = Config::resolve(flags, environment)?;
+    let runtime = Runtime::open(config, frontend)?;
+    runtime.notes.iter().for_each(|note| printer.say(Tone::Note, &format!("note: {note}")));
+    Ok(runtime)
+}
+
+/// What every command of this program has. Only here is it known to be `toolpost`, and so its own helper.
+fn this_program() -> Frontend {
+    Frontend { pdf: commands::internal::pdf_helper(), ..Frontend::default() }
 }

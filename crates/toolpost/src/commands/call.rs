@@ -35,10 +35,8 @@ async fn call(runtime: &Runtime, printer: &Printer, flags: &CallFlags) -> u8 {
     };
     if runtime.context.tools().snapshot().find(&flags.tool, runtime.context.dialect()).is_err() {
         // It may be a tool of a server that cannot be used, or not yet.
-        runtime
-            .server_notes
-            .iter()
-            .for_each(|note| printer.say(Tone::Note, &format!("note: {}", harmless(note))));
+        let notes = runtime.servers.notes();
+        notes.iter().for_each(|note| printer.say(Tone::Note, &format!("note: {}", harmless(note))));
     }
     let arguments = match arguments::parse(runtime, &flags.tool, &flags.arguments) {
         Ok(arguments) => arguments,
@@ -50,7 +48,7 @@ async fn call(runtime: &Runtime, printer: &Printer, flags: &CallFlags) -> u8 {
     let mut call = Call::new(&flags.tool, arguments)
         .agreed(agreed)
         .retry(Retry { attempts: flags.attempts, ..Retry::default() });
-    if let Some(timeout) = flags.timeout.or(runtime.timeout) {
+    if let Some(timeout) = runtime.config.timeout {
         call = call.timeout(timeout);
     }
     if flags.dry_run {

@@ -9,17 +9,16 @@ use crate::cli::{Flags, Mcp, McpCommand};
 use crate::config::env::Environment;
 use crate::config::{self, Config};
 use crate::output::{Printer, Tone, harmless};
-use crate::runtime::{Runtime, threads};
+use crate::runtime::{Frontend, threads};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use toolpost_core::{Code, NoEvents, NobodyThere, ToolError};
+use toolpost_core::{Code, ToolError};
 use toolpost_http::{Admission, Listener, Routes};
 use toolpost_server::{Extension, Options, Server};
-use toolpost_tools::shell::Background;
 
-/// So many commands may go on in the background of a server.
+/// Maximum number of commands in the background of a server.
 const MOST_BACKGROUND: usize = 8;
 
 /// At the end, each tool gets so long to clean up.
@@ -51,26 +50,19 @@ fn serve(
     mcp: &Mcp,
     extension: Option<Arc<dyn Extension>>,
 ) -> Result<(), ToolError> {
-    let mut config = Config::resolve(flags, environment)?;
-    config.notes.iter().for_each(|note| printer.say(Tone::Note, &format!("note: {note}")));
-    // This program is `toolpost`, so it is its own helper.
-    config.filesystem.pdf = super::internal::pdf_helper();
-    let background = Background::at_most(MOST_BACKGROUND);
-    config.shell.background = Arc::clone(&background);
-    let admission = mcp.http.map(|address| admission(printer, &config, mcp, address)).transpose()?;
-    let mut runtime = Runtime::open(&config, Arc::new(NoEvents), Arc::new(NobodyThere))?;
-    runtime.add_configured_servers(&config);
-    runtime
-        .server_notes
-        .iter()
-        .for_each(|note| printer.say(Tone::Note, &format!("note: {}", harmless(note))));
+    let frontend = Frontend { background: MOST_BACKGROUND, ..crate::this_program() };
+    let runtime = crate::open(flags, environment, printer, frontend)?;
+    let config = &runtime.config;
+    let admission = mcp.http.map(|address| admission(printer, config, mcp, address)).transpose()?;
+    let notes = runtime.servers.notes();
+    notes.iter().for_each(|note| printer.say(Tone::Note, &format!("note: {}", harmless(note))));
     let options = Options {
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        instructions: instructions(&config),
+        instructions: instructions(config),
         page_size: usize::from(mcp.page_size),
         says_yes: flags.yes,
-        timeout: runtime.timeout,
-        structured: mcp.structured || config.structured,
+        timeout: config.timeout,
+        structured: config.structured,
         session: config.is_session_named.then(|| config.session.clone()),
     };
     let (executor, context) = (runtime.executor.clone(), runtime.context.clone());
@@ -100,7 +92,7 @@ fn serve(
                 server.serve_http(listener, admission, Routes::new()).await;
             }
         }
-        for (id, command) in background.running() {
+        for (id, command) in runtime.background.running() {
             printer.say(Tone::Note, &format!("note: {id} is ended with the server: {command}"));
         }
         runtime.context.tools().shutdown_all(CLEANUP).await;

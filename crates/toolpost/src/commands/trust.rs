@@ -5,32 +5,28 @@
 
 use crate::cli::{Flags, Trust};
 use crate::config::env::Environment;
-use crate::config::{Found, Inventory, Layers, State, Trusted, cwd, foreign_repository, roots};
+use crate::config::{Config, Found, Inventory, Layers, State, Trusted};
 use crate::output::{Printer, Tone, one_line};
 use serde_json::json;
-use std::path::PathBuf;
-use toolpost_core::{Code, Disk, ToolError, Workspace, nearest};
+use toolpost_core::{Code, ToolError, nearest};
 
-pub(crate) fn run(printer: &Printer, flags: &Flags, environment: &Environment, trust: &Trust) -> u8 {
+pub(crate) fn run(printer: &Printer, flags: &Flags, environment: Environment, trust: &Trust) -> u8 {
     match go(printer, flags, environment, trust) {
         Ok(status) => status,
         Err(error) => printer.invocation_error(&error),
     }
 }
 
-fn go(printer: &Printer, flags: &Flags, environment: &Environment, trust: &Trust) -> Result<u8, ToolError> {
-    let cwd = cwd(environment)?;
-    if let Some(note) = foreign_repository(flags, environment, &cwd) {
+fn go(printer: &Printer, flags: &Flags, environment: Environment, trust: &Trust) -> Result<u8, ToolError> {
+    let config = Config::look(flags, environment)?;
+    if let Some(note) = &config.foreign_repository {
         printer.say(Tone::Note, &format!("note: {note}"));
     }
-    let disk = Disk::open(roots(flags, environment, &cwd))?;
-    let mut layers = Layers::read(flags, environment, &cwd, Some(&disk));
-    if let Some(problem) = &layers.trust_problem {
+    if let (Ok(_), Some(problem)) = (&config.workspace, &config.layers.trust_problem) {
         return Err(ToolError::new(Code::ReadError, problem.to_string()));
     }
-    let folders: Vec<PathBuf> = disk.roots().iter().map(PathBuf::from).collect();
-    let lookup = layers.servers(&layers.values(), environment, &folders);
-    let inventory = layers.inventory(&disk, &lookup)?;
+    let inventory = config.inventory()?;
+    let mut layers = config.layers;
     if let Some(file) = &trust.revoke {
         let file = file.as_deref().map(plain);
         let revoked = layers.trust.revoke(&inventory.workspace, file)?;

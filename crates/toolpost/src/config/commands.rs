@@ -2,9 +2,9 @@
 
 use super::credentials;
 use super::env::Environment;
+use super::kinds::Format;
 use super::layers::{Layers, Values};
 use super::origin::{Layer, Origined};
-use super::settings::Format;
 use std::path::{Path, PathBuf};
 use toolpost_core::{StartCheck, linked_repository};
 use toolpost_process::is_allowed_variable;
@@ -83,7 +83,7 @@ const SECRETS: &[&str] = &[
 
 /// The settings of the shell pack.
 pub(super) fn settings(values: &Values, environment: &Environment, roots: &[PathBuf]) -> shell::Settings {
-    let named = |name: &str| values.environment.iter().any(|wanted| wanted.value == name);
+    let named = |name: &str| values.keys.environment.iter().any(|wanted| wanted.value == name);
     let variables = environment.variables.iter();
     let chosen = variables.filter(|(name, _)| is_allowed_variable(name) || named(name));
     let usual = shell::Settings::default();
@@ -96,7 +96,8 @@ pub(super) fn settings(values: &Values, environment: &Environment, roots: &[Path
     let below_home = |names: &[&str]| -> Vec<PathBuf> {
         home.map(|home| names.iter().map(|name| home.join(name)).collect()).unwrap_or_default()
     };
-    let mut readable: Vec<PathBuf> = values.readable.iter().map(|path| expanded(&path.value, home)).collect();
+    let mut readable: Vec<PathBuf> =
+        values.keys.readable.iter().map(|path| expanded(&path.value, home)).collect();
     let variable = |name: &&str| environment.variables.get(*name).map(PathBuf::from);
     readable.extend(TOOLCHAINS.iter().filter_map(variable));
     readable.extend(below_home(IN_HOME));
@@ -107,7 +108,7 @@ pub(super) fn settings(values: &Values, environment: &Environment, roots: &[Path
     hidden.retain(|path| path.exists());
     hidden.extend(credentials::hidden(environment));
     shell::Settings {
-        confinement: values.sandbox.as_ref().map(|sandbox| sandbox.value).unwrap_or_default(),
+        confinement: values.keys.sandbox.first().map(|sandbox| sandbox.value).unwrap_or_default(),
         environment: given,
         readable: outermost(readable, home),
         hidden,
@@ -162,6 +163,7 @@ pub(super) fn formatters(
         },
     };
     let all = values
+        .keys
         .formatters
         .iter()
         .flat_map(|format| format.value.extensions.iter().map(move |extension| (extension, format)));

@@ -144,7 +144,8 @@ fn led(environment: &Environment) -> Vec<Led> {
         // A name with a `:` in it is meant whole, a list in its parts: which of the two is not known here.
         let Some(value) = value(variable) else { continue };
         let parts = value.split(':').filter(|part| part.contains('/') || !value.contains(':'));
-        let paths = parts.chain([value.as_str()]).filter_map(absolute);
+        let whole = value.contains(':').then_some(value.as_str());
+        let paths = parts.chain(whole).filter_map(absolute);
         all.extend(paths.map(|path| Led { path, variable, is_readable: false }));
     }
     for variable in FOLDERS {

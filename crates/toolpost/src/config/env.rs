@@ -2,7 +2,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "this is the place where the environment is read")]
 
-use super::key::{KEYS, SESSION};
+use super::keys::KEYS;
 use std::collections::BTreeMap;
 use std::env;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ pub struct Environment {
     pub config_directory: Option<PathBuf>,
     /// The user's data of toolpost.
     pub data_directory: Option<PathBuf>,
-    /// The variables `TOOLPOST_…` that stand for a key of the configuration, or the session.
+    /// The variables `TOOLPOST_…` that stand for a key of the configuration.
     pub settings: BTreeMap<&'static str, String>,
     /// Whether colours are unwanted: `NO_COLOR`, or a terminal that has none.
     pub no_color: bool,
@@ -50,8 +50,8 @@ impl Environment {
             data_directory: below("XDG_DATA_HOME", ".local/share"),
             settings: KEYS
                 .iter()
-                .map(|key| key.variable)
-                .chain([SESSION])
+                .map(|key| key.variable())
+                .filter(|name| !name.is_empty())
                 .filter_map(|name| Some((name, folder(name)?.to_string_lossy().into_owned())))
                 .collect(),
             no_color: folder("NO_COLOR").is_some() || env::var_os("TERM").is_some_and(|term| term == "dumb"),

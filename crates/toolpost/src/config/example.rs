@@ -1,7 +1,8 @@
 //! The file that `init` writes: every key as a comment, with what it does.
 
 use super::env::Environment;
-use super::key::KEYS;
+use super::key::InFile;
+use super::keys::KEYS;
 use super::layers::PROJECT_FILE;
 use super::look::look;
 use super::private;
@@ -68,21 +69,25 @@ fn text(whose: Whose) -> String {
         }
     };
     let mut text = format!("#:schema ./{SCHEMA_FILE}\n# {about}\n");
-    for key in &KEYS {
-        text.push('\n');
-        for line in wrapped(key.about, 98) {
-            text.push_str(&format!("# {line}\n"));
+    // Tables come last: what follows one in TOML would belong to it.
+    for key in KEYS {
+        if let InFile::Value(example) = key.file() {
+            text.push_str(&commented(key.about()));
+            text.push_str(&format!("#{} = {example}\n", key.name()));
         }
-        text.push_str(&format!("#{} = {}\n", key.name, key.example));
     }
-    text.push_str(
-        "\n# Rules: allow, ask or deny what an action may do to a resource. The first rule of a file that matches\n\
-         # speaks for it; a deny of any file wins. The examples are checked whenever the file is read.\n\
-         # `toolpost policy explain TOOL ARGS` tells which rule decides.\n\
-         #[[rule]]\n#effect = \"deny\"\n#action = \"write\"\n#resource = \"/migrations/**\"\n\
-         #match = [\"migrations/001.sql\"]\n#not_match = [\"src/main.rs\"]\n",
-    );
+    for key in KEYS {
+        if let InFile::Tables(example) = key.file() {
+            text.push_str(&commented(key.about()));
+            example.lines().for_each(|line| text.push_str(&format!("#{line}\n")));
+        }
+    }
     text
+}
+
+fn commented(about: &str) -> String {
+    let lines = wrapped(about, 98).into_iter().map(|line| format!("# {line}\n"));
+    std::iter::once("\n".to_owned()).chain(lines).collect()
 }
 
 fn schema_text() -> String {
@@ -108,15 +113,15 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::keys::Settings;
     use crate::config::origin::Layer;
-    use crate::config::settings::Settings;
 
     #[test]
     fn the_example_is_inert_and_without_its_comment_signs_valid() {
         for whose in [Whose::User, Whose::Project] {
             let text = text(whose);
             let inert = Settings::read("example", text.as_bytes(), Layer::Project).unwrap();
-            assert!(inert.policy.is_none() && inert.rules.is_empty() && inert.warnings.is_empty());
+            assert!(inert.policy.is_empty() && inert.rules.is_empty() && inert.warnings.is_empty());
             // A comment sign right before a word is an example; before a space it is talk.
             let live: String = text
                 .lines()
@@ -127,8 +132,8 @@ mod tests {
                 .collect();
             let live_settings = Settings::read("example", live.as_bytes(), Layer::Project).unwrap();
             assert!(live_settings.warnings.is_empty(), "{:?}", live_settings.warnings);
-            assert!(live_settings.policy.is_some() && live_settings.rules.len() == 1);
-            assert!(live_settings.timeout.is_some() && live_settings.descriptions.is_some());
+            assert!(!live_settings.policy.is_empty() && live_settings.rules.len() == 1);
+            assert!(!live_settings.timeout.is_empty() && !live_settings.descriptions.is_empty());
         }
     }
 }

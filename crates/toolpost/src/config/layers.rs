@@ -8,22 +8,20 @@ mod servers;
 use super::env::Environment;
 use super::found::{Inventory, Own, Started, inventory};
 use super::hosts::Host;
+use super::key::{self, Stack};
+use super::keys::{KEYS, Settings};
 use super::look::{Hashed, look};
-use super::origin::{Layer, Origined, Place, Problem};
+use super::origin::{Layer, Place, Problem};
 use super::rights::{Right, Rights};
 use super::servers::Lookup;
-use super::settings::{Format, Listed, Settings};
 use super::trust::{State, Trust};
 use super::{descriptions, private};
 use crate::cli::Flags;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
-use toolpost_core::policy::{self, Effect, LARGEST, Policy, Rule};
-use toolpost_core::{Code, Dialect, Disk, ToolError, Workspace};
-use toolpost_tools::shell::Confinement;
+use toolpost_core::policy::{self, LARGEST, Policy, Rule};
+use toolpost_core::{Code, Disk, ToolError, Workspace};
 
 /// The workspace's own file.
 pub(crate) const PROJECT_FILE: &str = ".toolpost/config.toml";
@@ -51,6 +49,7 @@ pub(crate) enum FileState {
 }
 
 /// Every layer, as it was found.
+#[derive(Debug)]
 pub(crate) struct Layers {
     pub(crate) files: Vec<ConfigFile>,
     pub(crate) problems: Vec<Problem>,
@@ -67,8 +66,12 @@ pub(crate) struct Layers {
     mcp_json: Option<Result<Hashed, String>>,
     environment: Settings,
     flags: Settings,
+    built_in: Settings,
+    /// What a project without a file says.
+    nothing: Settings,
 }
 
+#[derive(Debug)]
 struct Project {
     root: String,
     file: Hashed,
@@ -77,22 +80,12 @@ struct Project {
 }
 
 /// What holds, each value with its place.
+#[derive(Debug)]
 pub(crate) struct Values {
+    /// The value of each key.
+    pub(crate) keys: Settings,
+    /// What `policy`, `allow` and `ask` come to.
     pub(crate) rights: Rights,
-    pub(crate) timeout: Option<Origined<Duration>>,
-    pub(crate) sandbox: Option<Origined<Confinement>>,
-    pub(crate) readable: Vec<Origined<PathBuf>>,
-    pub(crate) environment: Vec<Origined<String>>,
-    pub(crate) formatters: Vec<Origined<Format>>,
-    pub(crate) listed: Option<Origined<Listed>>,
-    /// Whether results over MCP carry data.
-    pub(crate) structured: Option<Origined<bool>>,
-    pub(crate) dialect: Origined<Arc<Dialect>>,
-    pub(crate) descriptions: Option<Origined<PathBuf>>,
-    pub(crate) session: Option<Origined<String>>,
-    /// Whose servers are taken over, each once.
-    pub(crate) mcp_from: Vec<Origined<Host>>,
-    pub(crate) rules: Vec<Rule>,
     /// What the project's file wants and does not get, because it is not trusted.
     pub(crate) inert: Vec<String>,
     pub(crate) warnings: Vec<Problem>,
@@ -113,7 +106,9 @@ impl Layers {
             project: None,
             mcp_json: None,
             environment: Settings::default(),
-            flags: Settings::of_flags(flags),
+            flags: flags.keys.settings.clone(),
+            built_in: key::built_in(),
+            nothing: Settings::default(),
         };
         match Trust::read(environment.data_directory.as_deref()) {
             Ok(trust) => layers.trust = trust,
@@ -204,65 +199,37 @@ impl Layers {
         Rights::built_in().under(&self.user).under(&self.named)
     }
 
-    /// Lays the layers over each other.
-    pub(crate) fn values(&self) -> Values {
-        let without = self.without_project();
-        let nothing = Settings::default();
+    fn stack(&self) -> Stack<'_> {
         let (project, is_trusted) = match &self.project {
             Some(project) => (&project.settings, project.state == State::Trusted),
-            None => (&nothing, true),
+            None => (&self.nothing, true),
         };
-        let with = without.under(project);
-        let rights = if is_trusted { with } else { without.meet(&with) };
-        let believed = if is_trusted { project } else { &nothing };
-        let own_timeout = self.named.timeout.as_ref().or(self.user.timeout.as_ref());
-        // A shorter time is a narrower right, and holds at once.
-        let timeout = match (&project.timeout, own_timeout) {
-            (Some(theirs), Some(own)) if !is_trusted && theirs.value < own.value => Some(theirs),
-            _ => believed.timeout.as_ref().or(own_timeout),
-        };
-        let strongest = [&self.flags, &self.environment, believed, &self.named, &self.user];
-        let is_held = |rule: &&Rule| is_trusted || rule.effect() != Effect::Allow;
-        let rules = [
-            self.flags.rules.clone(),
-            // The file that was named for this run speaks before the user's usual one.
-            self.named.rules.clone(),
-            self.user.rules.clone(),
-            project.rules.iter().filter(is_held).cloned().collect(),
-        ];
-        let sandbox = strongest.iter().find_map(|settings| settings.sandbox.clone());
-        let all = |list: fn(&Settings) -> &[Origined<String>]| -> Vec<Origined<String>> {
-            strongest.iter().flat_map(|settings| list(settings).iter().cloned()).collect()
-        };
+        Stack {
+            flags: &self.flags,
+            environment: &self.environment,
+            project,
+            is_trusted,
+            named: &self.named,
+            user: &self.user,
+            built_in: &self.built_in,
+        }
+    }
+
+    /// Lays the layers over each other.
+    pub(crate) fn values(&self) -> Values {
+        let stack = self.stack();
+        let mut keys = key::merge(&stack);
+        for folder in &mut keys.descriptions {
+            folder.value = self.folder_of(&folder.place).join(&folder.value);
+        }
+        let without = self.without_project();
+        let with = without.under(stack.project);
+        let rights = if stack.is_trusted { with } else { without.meet(&with) };
         Values {
-            // A project may ask for the sandbox at once; it may not take it away.
-            sandbox: match (&project.sandbox, &sandbox) {
-                (Some(theirs), _)
-                    if theirs.value == Confinement::Strict
-                        && self.flags.sandbox.is_none()
-                        && self.environment.sandbox.is_none() =>
-                {
-                    Some(theirs.clone())
-                }
-                _ => sandbox,
-            },
-            readable: strongest.iter().flat_map(|settings| settings.readable.iter().cloned()).collect(),
-            environment: all(|settings| &settings.environment),
-            formatters: strongest.iter().flat_map(|settings| settings.formatters.iter().cloned()).collect(),
-            listed: strongest.iter().find_map(|settings| settings.listed.clone()),
-            structured: strongest.iter().find_map(|settings| settings.structured.clone()),
+            keys,
             rights: rights.under(&self.environment).under(&self.flags),
-            timeout: self.environment.timeout.as_ref().or(timeout).cloned(),
-            dialect: strongest
-                .iter()
-                .find_map(|settings| settings.dialect.clone())
-                .unwrap_or_else(|| Origined::new(Dialect::canonical(), Place::built_in())),
-            descriptions: self.descriptions_folder(believed),
-            session: strongest.iter().find_map(|settings| settings.session.clone()),
-            mcp_from: servers::once(strongest.iter().flat_map(|settings| &settings.mcp_from)),
-            rules: rules.concat(),
-            inert: if is_trusted { Vec::new() } else { self.widens() },
-            warnings: [&self.user, &self.named, project]
+            inert: if stack.is_trusted { Vec::new() } else { self.widens() },
+            warnings: [&self.user, &self.named, stack.project]
                 .iter()
                 .flat_map(|settings| settings.warnings.iter().cloned())
                 .chain(self.trust_problem.clone())
@@ -270,76 +237,29 @@ impl Layers {
         }
     }
 
-    /// The folder of descriptions: from the root of the workspace for the project's, absolute for all others.
-    fn descriptions_folder(&self, project: &Settings) -> Option<Origined<PathBuf>> {
-        let from = |settings: &Settings, base: &Path| {
-            let folder = settings.descriptions.as_ref()?;
-            Some(Origined::new(base.join(&folder.value), folder.place.clone()))
-        };
-        let beside = |settings: &Settings| {
-            let file = settings.descriptions.as_ref()?.place.file.clone();
-            from(settings, Path::new(&*file).parent()?)
-        };
-        from(&self.flags, &self.cwd)
-            .or_else(|| from(&self.environment, &self.cwd))
-            .or_else(|| from(project, Path::new(PROJECT_FOLDER)))
-            .or_else(|| beside(&self.named))
-            .or_else(|| beside(&self.user))
+    /// The folder that a path set at this place starts from; for the project's it is relative to the root of the
+    /// workspace.
+    fn folder_of<'a>(&'a self, place: &'a Place) -> &'a Path {
+        match place.layer {
+            Layer::Flags | Layer::Environment | Layer::BuiltIn => &self.cwd,
+            Layer::Project => Path::new(PROJECT_FOLDER),
+            Layer::User => Path::new(&*place.file).parent().unwrap_or(&self.cwd),
+        }
     }
 
     /// What the project's file would widen or change, over what holds without it.
     fn widens(&self) -> Vec<String> {
-        let Some(Project { settings, .. }) = &self.project else { return Vec::new() };
         let without = self.without_project();
+        let stack = self.stack();
         let mut lines = Vec::new();
-        for (capability, right) in without.wider_in(&without.under(settings)) {
+        for (capability, right) in without.wider_in(&without.under(stack.project)) {
             let what = match right.value {
                 Right::Granted => format!("grants {capability}"),
                 Right::Asked | Right::Absent => format!("lets {capability} be asked for"),
             };
             lines.push(format!("{what} (line {})", right.place.line));
         }
-        for rule in settings.rules.iter().filter(|rule| rule.effect() == Effect::Allow) {
-            lines.push(format!("allows `{rule}` (line {})", rule.origin().line));
-        }
-        if let Some(folder) = &settings.descriptions {
-            let (shown, line) = (folder.value.display(), folder.place.line);
-            lines.push(format!("takes descriptions of tools from `{shown}` (line {line})"));
-        }
-        if let Some(sandbox) = settings.sandbox.as_ref().filter(|one| one.value == Confinement::None) {
-            lines.push(format!("takes the sandbox from commands (line {})", sandbox.place.line));
-        }
-        for path in &settings.readable {
-            let (shown, line) = (path.value.display(), path.place.line);
-            lines.push(format!("lets commands read `{shown}` (line {line})"));
-        }
-        for format in &settings.formatters {
-            let (program, line) = (&format.value.words[0], format.place.line);
-            lines.push(format!("runs `{program}` after changes (line {line})"));
-        }
-        for name in &settings.environment {
-            lines.push(format!("gives commands the variable `{}` (line {})", name.value, name.place.line));
-        }
-        lines.extend(servers::brings(settings));
-        if let Some(listed) = &settings.listed {
-            lines.push(format!("sets how many tools of servers are listed (line {})", listed.place.line));
-        }
-        if let Some(structured) = &settings.structured {
-            lines.push(format!("sets what results over MCP carry (line {})", structured.place.line));
-        }
-        if let Some(dialect) = settings.dialect.as_ref() {
-            lines.push(format!(
-                "names tools in the dialect `{}` (line {})",
-                dialect.value.name(),
-                dialect.place.line
-            ));
-        }
-        if let Some(timeout) = settings.timeout.as_ref() {
-            let own = self.named.timeout.as_ref().or(self.user.timeout.as_ref());
-            if own.is_none_or(|own| timeout.value >= own.value) {
-                lines.push(format!("sets the time-out of calls (line {})", timeout.place.line));
-            }
-        }
+        lines.extend(KEYS.iter().flat_map(|key| key.widens(&stack)));
         lines
     }
 
@@ -347,8 +267,8 @@ impl Layers {
     pub(crate) fn policy(values: &Values) -> Policy {
         let mut policy = values.rights.policy();
         for layer in policy::Layer::ALL {
-            let rules: Vec<Rule> =
-                values.rules.iter().filter(|rule| rule.origin().layer == layer).cloned().collect();
+            let rules = values.keys.rules.iter().map(|rule| &rule.value);
+            let rules: Vec<Rule> = rules.filter(|rule| rule.origin().layer == layer).cloned().collect();
             if !rules.is_empty() {
                 policy = policy.with_rules(layer, rules);
             }
@@ -362,7 +282,7 @@ impl Layers {
         values: &Values,
         disk: &Disk,
     ) -> Result<BTreeMap<String, String>, ToolError> {
-        match (&values.descriptions, &self.directory) {
+        match (values.keys.descriptions.first(), &self.directory) {
             (Some(folder), _) if folder.place.layer == Layer::Project => {
                 let texts = self.project_descriptions(disk)?;
                 let is_trusted =
@@ -380,7 +300,7 @@ impl Layers {
     }
 
     fn project_descriptions(&self, disk: &Disk) -> Result<Vec<(String, Hashed)>, ToolError> {
-        let folder = self.project.as_ref().and_then(|project| project.settings.descriptions.as_ref());
+        let folder = self.project.as_ref().and_then(|project| project.settings.descriptions.first());
         let Some(folder) = folder else { return Ok(Vec::new()) };
         let spelling = format!("{PROJECT_FOLDER}/{}", folder.value.display());
         let located = |error: &ToolError| {

@@ -1,7 +1,7 @@
 //! What is granted, asked for or absent, capability by capability, and by which value.
 
-use super::origin::{Origined, Place};
-use super::settings::Settings;
+use super::keys::Settings;
+use super::origin::{Origined, Place, Problem};
 use serde::Serialize;
 use toolpost_core::policy::{Policy, Profile};
 use toolpost_core::{Capabilities, Capability};
@@ -43,7 +43,7 @@ impl Rights {
 
     /// These rights with a stronger layer above: its policy begins anew, its lists add to that.
     pub(crate) fn under(&self, settings: &Settings) -> Rights {
-        let mut rights = match &settings.policy {
+        let mut rights = match settings.policy.first() {
             Some(policy) => Rights::of_profile(policy.value, &policy.place),
             None => self.clone(),
         };
@@ -92,4 +92,17 @@ impl Rights {
         };
         Policy::with_capabilities(with(Right::Granted), with(Right::Asked))
     }
+}
+
+/// Capabilities that a file both allows and asks for.
+pub(super) fn contradictions(settings: &Settings, file: &str) -> Vec<Problem> {
+    let contradiction = |asked: &Origined<Capability>| {
+        let allowed = settings.allow.iter().find(|allowed| allowed.value == asked.value)?;
+        let message = format!(
+            "`{}` stands in `allow` (line {}) and in `ask`; keep one of them",
+            allowed.value, allowed.place.line
+        );
+        Some(Problem { file: file.to_owned(), line: asked.place.line, column: 1, message })
+    };
+    settings.ask.iter().filter_map(contradiction).collect()
 }

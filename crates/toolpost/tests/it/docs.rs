@@ -49,6 +49,23 @@ fn every_configuration_of_the_docs_is_taken() {
     assert!(taken >= 2);
 }
 
+#[test]
+fn the_stations_of_a_call_exist_and_are_few() {
+    let page = std::fs::read_to_string(project().join("ARCHITECTURE.md")).unwrap();
+    let section = page.split_once("\n## One call\n").expect("a section `One call`").1;
+    let section = section.split("\n## ").next().unwrap();
+    let is_station = |line: &&str| line.starts_with(|letter: char| letter.is_ascii_digit());
+    let stations: Vec<&str> = section.lines().filter(is_station).collect();
+    assert!((10..=15).contains(&stations.len()), "{} stations", stations.len());
+    for (index, station) in stations.iter().enumerate() {
+        let file = station.strip_prefix(&format!("{}. `", index + 1)).and_then(|rest| rest.split('`').next());
+        let file = file
+            .unwrap_or_else(|| panic!("station {} begins with its number and file: {station}", index + 1));
+        assert!(project().join("crates").join(file).is_file(), "no such file: {station}");
+    }
+    assert!(stations[0].contains("main.rs") && stations.iter().any(|one| one.contains("This is the disk")));
+}
+
 /// A promise without a test is none: every test that the page names exists.
 #[test]
 fn the_tests_that_the_security_page_names_exist() {

@@ -27,11 +27,13 @@ mod hidden_text;
 mod hosts;
 mod install;
 mod installed;
+mod joined;
 mod langchain;
 mod layers;
 #[path = "../../../toolpost-plugins/tests/it/load.rs"]
 mod load;
 mod mcp;
+mod one_file;
 mod packs;
 mod pdf;
 mod price;

@@ -13,11 +13,11 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use toolpost::Runtime;
 use toolpost::cli::Cli;
 use toolpost::config::Config;
 use toolpost::config::env::Environment;
-use toolpost_core::{Always, Answer, Confirm, NoEvents, NobodyThere, Outcome, Scope};
+use toolpost::{Frontend, Runtime, ServerChoice};
+use toolpost_core::{Always, Answer, Confirm, NobodyThere, Outcome, Scope};
 use toolpost_plugins::{Hints, Reach, Server};
 
 /// The executable that all this is about.
@@ -40,9 +40,8 @@ fn runtime(home: &Home, flags: &[&str], says_yes: bool, servers: Vec<Server>) ->
         true => Arc::new(Always(Answer::Yes(Scope::Once))),
         false => Arc::new(NobodyThere),
     };
-    let mut runtime = Runtime::open(&config, Arc::new(NoEvents), confirm).unwrap();
-    runtime.add_servers(&config, servers);
-    runtime
+    let servers = ServerChoice::These(servers);
+    Runtime::open(config, Frontend { confirm, servers, ..Frontend::default() }).unwrap()
 }
 
 /// A program as a server.

@@ -2,7 +2,7 @@
 
 use super::Report;
 use crate::commands::trust::standing;
-use crate::config::{DataState, FileState, ServerState, State};
+use crate::config::{DataState, FileState, KEYS, ServerState, Shown, State, text_of};
 use crate::output::{Mark, Printer, one_line};
 use std::collections::BTreeMap;
 use toolpost_core::Capability;
@@ -74,16 +74,16 @@ fn workspace(page: &mut Page<'_>, report: &Report) {
         match &root.error {
             None => page.marked(
                 Mark::Good,
-                &format!("{} ({}); no path leaves it (openat2 works)", root.path, report.roots_origin),
+                &format!("{} ({}); no path leaves it (openat2 works)", root.path, report.config.roots_origin),
             ),
-            Some(_) => page.marked(Mark::Broken, &format!("{} ({})", root.path, report.roots_origin)),
+            Some(_) => page.marked(Mark::Broken, &format!("{} ({})", root.path, report.config.roots_origin)),
         }
     }
 }
 
 fn configuration(page: &mut Page<'_>, report: &Report) {
     page.heading("Configuration files, the strongest last; environment and flags come after them");
-    for file in &report.layers.files {
+    for file in &report.config.layers.files {
         let text = |what: &str| format!("{:8} {}{what}", file.layer, file.path);
         match file.state {
             FileState::Read => page.marked(Mark::Good, &text("")),
@@ -92,32 +92,20 @@ fn configuration(page: &mut Page<'_>, report: &Report) {
         }
     }
     page.heading("What holds, and where it is set");
-    let values = &report.values;
+    let values = &report.config.values;
     for (capability, right) in values.rights.iter() {
         page.row(capability.as_str(), right.value.as_str(), &right.place.to_string());
     }
-    if let Some(timeout) = &values.timeout {
-        page.row("timeout", &format!("{}s", timeout.value.as_secs_f64()), &timeout.place.to_string());
+    for key in KEYS.iter().filter(|key| key.shown() == Shown::Row) {
+        let shown = key.values(&values.keys);
+        for value in &shown {
+            page.row(key.name(), &text_of(&value.value), &value.place.to_string());
+        }
+        if shown.is_empty() {
+            page.row(key.name(), key.usual().as_str(), "built-in");
+        }
     }
-    page.row("dialect", values.dialect.value.name(), &values.dialect.place.to_string());
-    if let Some(folder) = &values.descriptions {
-        page.row("descriptions", &folder.value.display().to_string(), &folder.place.to_string());
-    }
-    if let Some(listed) = &values.listed {
-        page.row("listed", &listed.value.to_string(), &listed.place.to_string());
-    }
-    if let Some(structured) = &values.structured {
-        page.row("structured", &structured.value.to_string(), &structured.place.to_string());
-    }
-    let (confinement, place) = super::confinement(values);
-    page.row("sandbox", super::word(confinement), &place.to_string());
-    for host in &values.mcp_from {
-        page.row("mcpFrom", host.value.as_str(), &host.place.to_string());
-    }
-    if let Some(session) = &values.session {
-        page.row("session", &session.value, &session.place.to_string());
-    }
-    for rule in values.rules.iter().chain(&report.saved) {
+    for rule in &report.rules {
         page.line(&format!(
             "rule          {:5} {rule}  ({} at {})",
             rule.effect().as_str(),
@@ -189,7 +177,7 @@ fn packs(page: &mut Page<'_>, report: &Report) {
 
 fn sandbox(page: &mut Page<'_>, report: &Report) {
     page.heading("Commands, and the layers of their sandbox, each tried out");
-    let (confinement, _) = super::confinement(&report.values);
+    let confinement = report.confinement();
     for layer in &report.sandbox {
         match &layer.state {
             Ok(found) => page.marked(Mark::Good, &format!("{}: {} ({found})", layer.name, layer.does)),

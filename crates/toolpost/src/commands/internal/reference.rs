@@ -1,6 +1,7 @@
 //! The generated pages of `docs/reference/`: tools, command line, error codes.
 
 use crate::cli::Cli;
+use crate::config::{InFile, KEYS};
 use clap::{Arg, ArgAction, Command, CommandFactory};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -40,26 +41,35 @@ fn configuration() -> String {
          directory; a file that changes waits again.\n\n\
          | key | example | usually | variable | flag | meaning |\n| --- | --- | --- | --- | --- | --- |\n"
     );
-    for key in &crate::config::KEYS {
+    for key in KEYS {
         let shown = |word: &str| if word.is_empty() { "–".to_owned() } else { format!("`{word}`") };
+        let example = match key.file() {
+            InFile::Value(example) => format!("`{} = {example}`", key.name()),
+            InFile::Tables(_) => format!("[`[[{}]]`](#{})", key.name(), key.name()),
+            InFile::Never => "not in a file".to_owned(),
+        };
+        let flag = key.flag().map(|flag| format!("--{}", flag.long)).unwrap_or_default();
         page.push_str(&format!(
-            "| `{}` | `{} = {}` | {} | {} | {} | {} |\n",
-            key.name,
-            key.name,
-            key.example,
-            key.usual,
-            shown(key.variable),
-            shown(key.flag),
-            one_cell(key.about)
+            "| `{}` | {example} | {} | {} | {} | {} |\n",
+            key.name(),
+            key.usual().as_str(),
+            shown(key.variable()),
+            shown(&flag),
+            one_cell(key.about())
         ));
     }
     page.push_str(
-        "\nLists in a variable are written with commas: `TOOLPOST_ALLOW=exec,network`. `TOOLPOST_SESSION` stands for \
-         `--session`, `AGENT_WORKSPACE_ROOT` for `--workspace`.\n\n## Rules\n\n```toml\n[[rule]]\neffect = \"deny\"\n\
-         action = \"write\"\nresource = \"/migrations/**\"\nmatch = [\"migrations/001.sql\"]\n\
-         not_match = [\"src/main.rs\"]\n```\n\nWithin a file the first rule that matches speaks. A deny of any layer \
-         wins; otherwise the strongest layer with a match decides. The examples under `match` and `not_match` are \
-         checked whenever the file is read.\n",
+        "\nLists in a variable are written with commas: `TOOLPOST_ALLOW=exec,network`. `AGENT_WORKSPACE_ROOT` stands \
+         for `--workspace`.\n",
+    );
+    for key in KEYS {
+        if let InFile::Tables(example) = key.file() {
+            page.push_str(&format!("\n## `{}`\n\n```toml\n{example}```\n", key.name()));
+        }
+    }
+    page.push_str(
+        "\nWithin a file the first rule that matches speaks. A deny of any layer wins; otherwise the strongest layer with \
+         a match decides. The examples under `match` and `not_match` are checked whenever the file is read.\n",
     );
     page
 }

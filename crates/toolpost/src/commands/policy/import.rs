@@ -19,7 +19,8 @@ pub(super) fn run(runtime: &Runtime, printer: &Printer, flags: &ImportFlags) -> 
             format!("whose file `{name}` is cannot be told from its name; say --from claude, opencode, gemini or codex"),
         )
     })?;
-    let imported = read(from, &source, runtime.home.as_deref()).map_err(|errors| unreadable(&errors))?;
+    let home = runtime.config.home.as_ref().map(|home| home.to_string_lossy());
+    let imported = read(from, &source, home.as_deref()).map_err(|errors| unreadable(&errors))?;
     let toml = rules_to_toml(&imported.rules);
     match printer.is_json() {
         true => printer.json(&serde_json::json!({
@@ -64,7 +65,7 @@ fn save(
         SaveScope::Project => Scope::Project,
         SaveScope::User => Scope::User,
     };
-    let answers = runtime.answers.as_ref().ok_or_else(|| {
+    let answers = runtime.config.answers.as_ref().ok_or_else(|| {
         ToolError::new(
             Code::WriteError,
             "there is no data directory to keep the rules in; set HOME or XDG_DATA_HOME",

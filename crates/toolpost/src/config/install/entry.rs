@@ -4,6 +4,8 @@ use super::NAME;
 use crate::cli::Flags;
 use crate::config::env::Environment;
 use crate::config::hosts::Host;
+use crate::config::key::{DIR, On, text_of};
+use crate::config::keys::KEYS;
 use serde_json::{Map, Value, json};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -76,29 +78,20 @@ pub(super) fn arguments(host: Host, flags: &Flags, cwd: &Path) -> Result<Vec<Str
     if flags.workspace.is_empty() && matches!(host, Host::Vscode | Host::Cursor) {
         add("--workspace", "${workspaceFolder}".to_owned());
     }
-    if let Some(policy) = flags.policy {
-        add("--policy", policy.as_str().to_owned());
-    }
-    for capability in &flags.allow {
-        add("--allow", capability.as_str().to_owned());
-    }
-    for rule in &flags.allow_rule {
-        add("--allow-rule", rule.to_string());
-    }
-    if let Some(sandbox) = flags.sandbox {
-        add("--sandbox", sandbox.as_str().to_owned());
-    }
-    let fitting = Dialect::named(host.as_str()).ok();
-    if let Some(dialect) = flags.dialect.clone().or(fitting) {
-        add("--dialect", dialect.name().to_owned());
-    }
-    if let Some(session) = &flags.session {
-        add("--session", session.clone());
-    }
-    for (flag, path) in [("--descriptions", &flags.descriptions), ("--config", &flags.config)] {
-        if let Some(path) = path {
-            add(flag, absolute(path)?);
+    for key in KEYS {
+        let Some(flag) = key.flag().filter(|flag| flag.on == On::Everywhere) else { continue };
+        let mut values: Vec<String> =
+            key.values(&flags.keys.settings).iter().map(|value| text_of(&value.value)).collect();
+        if key.name() == "dialect" && values.is_empty() {
+            values.extend(Dialect::named(host.as_str()).ok().map(|fitting| fitting.name().to_owned()));
         }
+        for value in values {
+            let value = if flag.value == DIR { absolute(&PathBuf::from(value))? } else { value };
+            add(&format!("--{}", flag.long), value);
+        }
+    }
+    if let Some(path) = &flags.config {
+        add("--config", absolute(path)?);
     }
     if flags.yes {
         args.push("--yes".to_owned());

@@ -5,10 +5,11 @@ use crate::config::commands;
 use crate::config::cover::CommandLine;
 use crate::config::env::Environment;
 use crate::config::guard::Guard;
-use crate::config::hosts::{Homes, Host};
+use crate::config::hosts::Homes;
+use crate::config::keys::Settings;
+use crate::config::kinds::Format as Written;
 use crate::config::origin::{Layer, Origined, Problem};
 use crate::config::servers::{Format, Group, Lookup, canonical};
-use crate::config::settings::{Format as Written, Settings};
 use crate::config::trust::State;
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -24,7 +25,7 @@ impl Layers {
             file: file.to_owned(),
             folder: root.clone(),
             state,
-            entries: settings.servers.clone(),
+            entries: settings.servers.iter().map(|server| server.value.clone()).collect(),
             // They are among the warnings of the configuration.
             warnings: Vec::new(),
         };
@@ -56,7 +57,7 @@ impl Layers {
             project,
             user,
             problems,
-            from: values.mcp_from.iter().map(|host| host.value).collect(),
+            from: values.keys.mcp_from.iter().map(|host| host.value).collect(),
             trust: self.trust.clone(),
             roots: roots.to_vec(),
             homes: Homes::of(environment),
@@ -89,32 +90,4 @@ impl Layers {
             roots,
         }
     }
-}
-
-/// Each host once, where it is named first.
-pub(super) fn once<'a>(all: impl Iterator<Item = &'a Origined<Host>>) -> Vec<Origined<Host>> {
-    let mut hosts: Vec<Origined<Host>> = Vec::new();
-    for host in all {
-        if !hosts.iter().any(|known| known.value == host.value) {
-            hosts.push(host.clone());
-        }
-    }
-    hosts
-}
-
-/// What a project's file would start, take over or have searched for.
-pub(super) fn brings(settings: &Settings) -> Vec<String> {
-    let mut lines = Vec::new();
-    for server in settings.servers.iter().filter(|server| !server.is_off && !server.is_self()) {
-        let mut brings = server.brings();
-        if let Some(first) = brings.first_mut() {
-            first.push_str(&format!(" (line {})", server.line));
-        }
-        lines.extend(brings);
-    }
-    for host in &settings.mcp_from {
-        let (name, line) = (host.value.title(), host.place.line);
-        lines.push(format!("takes over the MCP servers that you have in {name} (line {line})"));
-    }
-    lines
 }

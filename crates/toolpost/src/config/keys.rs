@@ -1,0 +1,391 @@
+//! The keys of the configuration, one row each. A new key is a new row, and nothing else.
+//!
+//! From these rows come the reader of files, the variables, the flags, the merging of layers, what waits for trust, the
+//! JSON Schema, the example that `init` writes, the reference page and what `doctor` shows.
+
+use super::hosts::Host;
+use super::key::{
+    DIR, Flag, Form, InFile, Key, Kind, Merge, On, Row, Schema, Shown, Slot, Text, Usual, Widens,
+};
+use super::kinds::*;
+use super::origin::{Origined, Problem};
+use super::servers::Entry;
+use serde_json::json;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use toolpost_core::policy::{Effect, Profile, Rule};
+use toolpost_core::{Capability, Dialect};
+use toolpost_tools::shell::Confinement;
+
+/// Makes the table and the struct that holds what one layer says from the rows. The row
+///
+/// ```text
+/// timeout: Duration { name: "timeout", … }
+/// ```
+///
+/// becomes the field `timeout: Vec<Origined<Duration>>` of `Settings` and the entry
+/// `&Key::<Duration> { name: "timeout", …, slot: (that field) }` of `KEYS`.
+macro_rules! keys {
+    ($($field:ident: $value:ty { $($row:tt)* })*) => {
+        /// What one layer says, or what holds: the values of each key with their places. A key that is no list has one
+        /// value at most.
+        #[derive(Debug, Clone, Default)]
+        pub(crate) struct Settings {
+            $(pub(crate) $field: Vec<Origined<$value>>,)*
+            /// Keys that mean nothing.
+            pub(crate) warnings: Vec<Problem>,
+        }
+
+        /// Every key, in the order of the documentation.
+        pub(crate) static KEYS: &[&dyn Row] = &[$(
+            &Key::<$value> {
+                $($row)*
+                slot: Slot { get: |settings| &settings.$field, get_mut: |settings| &mut settings.$field },
+            },
+        )*];
+    };
+}
+
+pub(super) const SERVER_EXAMPLE: &str =
+    "{ docs = { command = \"docs-mcp\", args = [\"--stdio\"], env = { TOKEN = \"${DOCS_TOKEN}\" } } }";
+
+keys! {
+    policy: Profile {
+        name: "policy",
+        about: "What may happen: read-only, standard (read and write in the workspace) or privileged (also exec, \
+                network). Setting it drops the `allow` and `ask` of weaker layers.",
+        file: InFile::Value("\"standard\""),
+        variable: "TOOLPOST_POLICY",
+        flag: Some(Flag {
+            on: On::Everywhere,
+            long: "policy",
+            value: "PROFILE",
+            help: "What may happen: read-only, standard (read and write in the workspace) or privileged (also exec, \
+                   network)",
+        }),
+        usual: Usual::Means("standard"),
+        kind: PROFILE,
+        merge: Merge::Rights,
+        widens: Widens::Rights,
+        shown: Shown::Rights,
+    }
+    allow: Capability {
+        name: "allow",
+        about: "Capabilities granted beside those of the policy: read, trace, write, exec, network.",
+        file: InFile::Value("[\"exec\"]"),
+        variable: "TOOLPOST_ALLOW",
+        flag: Some(Flag {
+            on: On::Everywhere,
+            long: "allow",
+            value: "CAPABILITY",
+            help: "Grant one capability more: read, trace, write, exec or network",
+        }),
+        usual: Usual::Means("[]"),
+        kind: CAPABILITIES,
+        merge: Merge::Rights,
+        widens: Widens::Rights,
+        shown: Shown::Rights,
+    }
+    ask: Capability {
+        name: "ask",
+        about: "Capabilities that a person is asked for each time, also where the policy grants them.",
+        file: InFile::Value("[\"network\"]"),
+        variable: "TOOLPOST_ASK",
+        flag: None,
+        usual: Usual::Means("[]"),
+        kind: CAPABILITIES,
+        merge: Merge::Rights,
+        widens: Widens::Rights,
+        shown: Shown::Rights,
+    }
+    rules: Rule {
+        name: "rule",
+        about: "Rules: allow, ask or deny what an action may do to a resource. The first rule of a file that matches \
+                speaks for it; a deny of any file wins. The examples are checked whenever the file is read. \
+                `toolpost policy explain TOOL ARGS` tells which rule decides.",
+        file: InFile::Tables(
+            "[[rule]]\neffect = \"deny\"\naction = \"write\"\nresource = \"/migrations/**\"\n\
+             match = [\"migrations/001.sql\"]\nnot_match = [\"src/main.rs\"]\n",
+        ),
+        variable: "",
+        flag: Some(Flag {
+            on: On::Everywhere,
+            long: "allow-rule",
+            value: "RULE",
+            help: "Allow just this: `action: resource`, such as 'bash: cargo test *' or 'read: /.env'",
+        }),
+        usual: Usual::Means("none"),
+        kind: RULES,
+        merge: Merge::All,
+        widens: Widens::Unless(
+            |rule, _| rule.effect() != Effect::Allow,
+            |rule| vec![format!("allows `{rule}`")],
+        ),
+        shown: Shown::Rules,
+    }
+    sandbox: Confinement {
+        name: "sandbox",
+        about: "How commands are confined: strict (the kernel holds them to the policy; where it cannot, they are \
+                refused) or none (they can do what you can).",
+        file: InFile::Value("\"strict\""),
+        variable: "TOOLPOST_SANDBOX",
+        flag: Some(Flag {
+            on: On::Everywhere,
+            long: "sandbox",
+            value: "HOW",
+            help: "How commands are confined: strict (the default; the kernel holds them to the policy) or none",
+        }),
+        usual: Usual::Is("strict"),
+        kind: CONFINEMENT,
+        merge: Merge::Strongest,
+        // A project may ask for the sandbox at once; it may not take it away.
+        widens: Widens::Unless(
+            |theirs, _| *theirs == Confinement::Strict,
+            |_| vec!["takes the sandbox from commands".to_owned()],
+        ),
+        shown: Shown::Row,
+    }
+    timeout: Duration {
+        name: "timeout",
+        about: "How long a call may run: 500ms, 30s, 2m. A tool's own maximum still holds.",
+        file: InFile::Value("\"30s\""),
+        variable: "TOOLPOST_TIMEOUT",
+        flag: Some(Flag {
+            on: On::Call,
+            long: "timeout",
+            value: "TIME",
+            help: "How long the tool may run: 30s, 500ms, 2m; a plain number is seconds",
+        }),
+        usual: Usual::Means("each tool's own"),
+        kind: TIME,
+        merge: Merge::Strongest,
+        // A shorter time is a narrower right.
+        widens: Widens::Unless(
+            |theirs, own| own.is_some_and(|own| theirs < own),
+            |_| vec!["sets the time-out of calls".to_owned()],
+        ),
+        shown: Shown::Row,
+    }
+    dialect: Arc<Dialect> {
+        name: "dialect",
+        about: "The names and argument spellings that models are shown: toolpost, long, claude, gemini or codex.",
+        file: InFile::Value("\"toolpost\""),
+        variable: "TOOLPOST_DIALECT",
+        flag: Some(Flag {
+            on: On::Everywhere,
+            long: "dialect",
+            value: "NAME",
+            help: "Names and arguments in which tools are offered: toolpost (the default), long, claude, gemini or \
+                   codex. Those of the others are understood all the same",
+        }),
+        usual: Usual::Is("toolpost"),
+        kind: DIALECT,
+        merge: Merge::Strongest,
+        widens: Widens::Always(|dialect| vec![format!("names tools in the dialect `{}`", dialect.name())]),
+        shown: Shown::Row,
+    }
+    session: String {
+        name: "session",
+        about: "The session that handles and results belong to. One that is named outlives the process.",
+        file: InFile::Never,
+        variable: "TOOLPOST_SESSION",
+        flag: Some(Flag {
+            on: On::Everywhere,
+            long: "session",
+            value: "ID",
+            help: "Session that handles and results belong to; otherwise one of the workspace's own",
+        }),
+        usual: Usual::Means("one of the workspace's own"),
+        kind: Kind {
+            form: Form::Text(Text { parse: |text| Ok(text.to_owned()), longest: None }),
+            schema: Schema::Is(|| json!({"type": "string"})),
+            show: |session| session.as_str().into(),
+        },
+        merge: Merge::Strongest,
+        widens: Widens::Never,
+        shown: Shown::Row,
+    }
+    descriptions: PathBuf {
+        name: "descriptions",
+        about: "Folder of NAME.txt files that replace the descriptions of tools; from the folder of this file.",
+        file: InFile::Value("\"descriptions\""),
+        variable: "TOOLPOST_DESCRIPTIONS",
+        flag: Some(Flag {
+            on: On::Everywhere,
+            long: "descriptions",
+            value: DIR,
+            help: "Folder of NAME.txt files that replace the descriptions of tools",
+        }),
+        usual: Usual::Means("the folder `descriptions` beside the user's file"),
+        kind: Kind {
+            form: Form::Text(Text {
+                parse: |text| match text {
+                    "" => Err("`descriptions` names no folder; write its path".to_owned()),
+                    folder => Ok(PathBuf::from(folder)),
+                },
+                longest: LINE,
+            }),
+            schema: Schema::Is(|| json!({"type": "string", "minLength": 1})),
+            show: |folder| folder.display().to_string().into(),
+        },
+        merge: Merge::Strongest,
+        widens: Widens::Always(|folder| {
+            vec![format!("takes descriptions of tools from `{}`", folder.display())]
+        }),
+        shown: Shown::Row,
+    }
+    readable: PathBuf {
+        name: "readable",
+        about: "Files and folders outside of the workspace that confined commands may read, beside the system's own \
+                and the toolchains that are found. Absolute, or from the home directory with `~/`.",
+        file: InFile::Value("[\"~/sdk\"]"),
+        variable: "TOOLPOST_READABLE",
+        flag: None,
+        usual: Usual::Means("[]"),
+        kind: OUTSIDE_PATHS,
+        merge: Merge::All,
+        widens: Widens::Always(|path| vec![format!("lets commands read `{}`", path.display())]),
+        shown: Shown::Row,
+    }
+    environment: String {
+        name: "environment",
+        about: "Variables that commands get beside the usual ones (PATH, HOME, language, toolchains).",
+        file: InFile::Value("[\"DATABASE_URL\"]"),
+        variable: "TOOLPOST_ENVIRONMENT",
+        flag: None,
+        usual: Usual::Means("[]"),
+        kind: Kind {
+            form: Form::Texts {
+                text: Text {
+                    parse: |text| match text.is_empty() || text.contains('=') {
+                        true => Err(format!("`{text}` is no name of a variable; write the name alone")),
+                        false => Ok(text.to_owned()),
+                    },
+                    longest: WORD,
+                },
+                most: MANY,
+                between: BETWEEN_WORDS,
+            },
+            schema: Schema::Is(|| json!({"type": "string", "pattern": "^[^=]+$"})),
+            show: |name| name.as_str().into(),
+        },
+        merge: Merge::All,
+        widens: Widens::Always(|name| vec![format!("gives commands the variable `{name}`")]),
+        shown: Shown::Row,
+    }
+    formatters: Format {
+        name: "formatters",
+        about: "Programs that format a file after `write`, `edit` and `apply_patch`, by its extension: they get the text on \
+                standard input and print it formatted; `{}` is the file's name. Confined; one that fails changes nothing.",
+        file: InFile::Value("[\"rs: rustfmt --edition 2024\", \"js,ts: prettier --stdin-filepath {}\"]"),
+        variable: "TOOLPOST_FORMATTERS",
+        flag: None,
+        usual: Usual::Means("[]"),
+        kind: FORMATTERS,
+        merge: Merge::All,
+        widens: Widens::Always(|format| vec![format!("runs `{}` after changes", format.words[0])]),
+        shown: Shown::Row,
+    }
+    servers: Entry {
+        name: "mcpServers",
+        about: "MCP servers whose tools are offered beside our own, by name, as in `.mcp.json`: `command`, `args`, `env` and \
+                `cwd`, or `url` and `headers`; also `timeout`, `startTimeout`, `includeTools`, `excludeTools`, `enabled`. \
+                `${NAME}` and `${NAME:-default}` are put in. The project's `.mcp.json` is read too, once it is trusted.",
+        file: InFile::Value(SERVER_EXAMPLE),
+        variable: "",
+        flag: None,
+        usual: Usual::Means("none"),
+        kind: SERVERS,
+        merge: Merge::All,
+        widens: Widens::Always(|server| match server.is_off || server.is_self() {
+            true => Vec::new(),
+            false => server.brings(),
+        }),
+        shown: Shown::Servers,
+    }
+    mcp_from: Host {
+        name: "mcpFrom",
+        about: "Other programs whose MCP servers are taken over, from your files and from the workspace's: claude, codex, \
+                gemini, opencode, vscode, cursor. Their files are read and never written.",
+        file: InFile::Value("[\"claude\", \"vscode\"]"),
+        variable: "TOOLPOST_MCP_FROM",
+        flag: None,
+        usual: Usual::Means("[]"),
+        kind: Kind {
+            form: Form::Texts {
+                text: Text { parse: Host::read_from, longest: WORD },
+                most: MANY,
+                between: BETWEEN_WORDS,
+            },
+            schema: Schema::Words(|| Host::READ.map(Host::as_str).into()),
+            show: |host| host.as_str().into(),
+        },
+        merge: Merge::Distinct(|one, other| one == other),
+        widens: Widens::Always(|host| {
+            vec![format!("takes over the MCP servers that you have in {}", host.title())]
+        }),
+        shown: Shown::Row,
+    }
+    listed: Listed {
+        name: "listed",
+        about: "How many tools of other servers are listed, and how many tokens their declarations may have together; the \
+                servers that do not fit are held back for `tool_search`. Either of the two, both, `all` or `none`.",
+        file: InFile::Value("\"40 tools, 10000 tokens\""),
+        variable: "TOOLPOST_LISTED",
+        flag: None,
+        usual: Usual::Is("40 tools, 10000 tokens"),
+        kind: LISTED,
+        merge: Merge::Strongest,
+        widens: Widens::Always(|_| vec!["sets how many tools of servers are listed".to_owned()]),
+        shown: Shown::Row,
+    }
+    structured: bool {
+        name: "structured",
+        about: "Whether `toolpost mcp` sends the data of each result, with the text as `output`, and output schemas. It is for \
+                programs: many agents show their model the data instead of the text.",
+        file: InFile::Value("true"),
+        variable: "TOOLPOST_STRUCTURED",
+        flag: Some(Flag {
+            on: On::Mcp,
+            long: "structured",
+            value: "",
+            help: "For programs: send the data of each result, with the text as `output`, and output schemas. Not for \
+                   agents, many of which show their model the data instead of the text",
+        }),
+        usual: Usual::Is("false"),
+        kind: SWITCH,
+        merge: Merge::Strongest,
+        widens: Widens::Always(|_| vec!["sets what results over MCP carry".to_owned()]),
+        shown: Shown::Row,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::origin::Place;
+
+    #[test]
+    fn what_usually_holds_can_be_written() {
+        for key in KEYS {
+            if let Usual::Is(text) = key.usual() {
+                let mut settings = Settings::default();
+                let wrong = key.set_variable(&mut settings, text, &Place::built_in());
+                assert!(wrong.is_empty(), "{}: {wrong:?}", key.name());
+                assert_eq!(key.values(&settings).len(), 1, "{}", key.name());
+            }
+        }
+    }
+
+    #[test]
+    fn names_variables_and_flags_are_used_once() {
+        let mut words: Vec<String> = KEYS.iter().map(|key| key.name().to_owned()).collect();
+        words.extend(KEYS.iter().map(|key| key.variable().to_owned()).filter(|one| !one.is_empty()));
+        words.extend(KEYS.iter().filter_map(|key| Some(format!("--{}", key.flag()?.long))));
+        let count = words.len();
+        words.sort();
+        words.dedup();
+        assert_eq!(words.len(), count, "{words:?}");
+    }
+}
