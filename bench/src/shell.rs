@@ -38,7 +38,7 @@ pub(crate) fn measure(hand_on: &mut impl FnMut(Table)) -> Result<()> {
     std::fs::write(folder.path().join(".env"), "KEY=1\n")?;
     let heard = Arc::new(Heard::default());
     let ctx = Context::builder(Arc::new(Disk::open([folder.path()])?)).events(heard.clone()).build();
-    let (free, confined) = (executor(Confinement::None)?, executor(Confinement::Strict)?);
+    let (free, confined) = (tools(Confinement::None)?, tools(Confinement::Strict)?);
     let runtime = tokio::runtime::Runtime::new()?;
     let mut samples: Vec<(&str, Samples)> =
         [SH, BASH, PLAIN, LINE, CONFINED, CONFINED_LINE].map(|name| (name, Samples::default())).into();
@@ -86,8 +86,8 @@ pub(crate) fn measure(hand_on: &mut impl FnMut(Table)) -> Result<()> {
 /// A plain copy of the same files, which does nothing but create, is the worst case.
 fn build(
     runtime: &tokio::runtime::Runtime,
-    free: &Executor,
-    confined: &Executor,
+    free: &Arc<Registry>,
+    confined: &Arc<Registry>,
     hand_on: &mut impl FnMut(Table),
 ) -> Result<()> {
     const BUILT: usize = 10_000;
@@ -131,8 +131,8 @@ fn build(
 /// What a large tree costs: each command looks whether it is as the last one saw it.
 fn large(
     runtime: &tokio::runtime::Runtime,
-    free: &Executor,
-    confined: &Executor,
+    free: &Arc<Registry>,
+    confined: &Arc<Registry>,
     hand_on: &mut impl FnMut(Table),
 ) -> Result<()> {
     let folder = tempfile::tempdir()?;
@@ -192,20 +192,22 @@ impl EventSink for Heard {
     }
 }
 
-fn executor(confinement: Confinement) -> Result<Executor> {
+/// The tools of a session whose commands are confined like this.
+fn tools(confinement: Confinement) -> Result<Arc<Registry>> {
     let registry = Arc::new(Registry::new());
     let shell = shell::Settings { confinement, ..shell::Settings::default() };
     toolpost_tools::register_all(&registry, &Settings { shell, ..Settings::default() })?;
-    Ok(Executor::new(registry, Policy::profile(Profile::Standard).allow(Capability::Exec)))
+    Ok(registry)
 }
 
 fn ours(
     runtime: &tokio::runtime::Runtime,
-    executor: &Executor,
+    tools: &Arc<Registry>,
     ctx: &Context,
     command: &str,
 ) -> Result<Duration> {
-    let (executor, ctx) = (executor.clone(), ctx.clone());
+    let policy = Policy::profile(Profile::Standard).allow(Capability::Exec);
+    let (executor, ctx) = (Executor::new(), ctx.rebuild().tools(tools.clone()).policy(policy).build());
     let call = Call::new("bash", json!({ "command": command }));
     // Timed in a task, from which every host calls: this thread is woken once more, which is not the command's.
     let timed = runtime.spawn(async move {

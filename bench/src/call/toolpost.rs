@@ -5,7 +5,7 @@ use anyhow::Result;
 use serde_json::Value;
 use std::sync::Arc;
 use toolpost_core::{
-    Capability, Context, EventSink, Executor, Memory, MemoryLog, NoEvents, Outcome, Output, Policy, Registry,
+    Capability, Context, EventSink, Executor, Memory, MemoryLog, NoEvents, Outcome, Output, Registry,
     Spec, Tool, ToolError,
 };
 
@@ -43,8 +43,8 @@ impl Subject {
     fn new(events: Arc<dyn EventSink>) -> Result<Subject> {
         let registry = Arc::new(Registry::new());
         registry.register(Noop)?;
-        let ctx = Context::builder(Arc::new(Memory::new())).events(events).build();
-        Ok(Subject { executor: Executor::new(registry, Policy::default()), ctx })
+        let ctx = Context::builder(Arc::new(Memory::new())).events(events).tools(registry).build();
+        Ok(Subject { executor: Executor::new(), ctx })
     }
 
     pub(super) async fn call(&self, arguments: String) -> Result<Outcome, serde_json::Error> {

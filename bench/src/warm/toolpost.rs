@@ -5,7 +5,6 @@ use crate::search::case::Case;
 use anyhow::{Context as _, Result, anyhow};
 use std::sync::Arc;
 use tokio::runtime::Runtime;
-use toolpost_core::policy::{Policy, Profile};
 use toolpost_core::{Context, Disk, Executor, Registry};
 
 pub(super) struct Subject {
@@ -20,8 +19,8 @@ impl Subject {
         toolpost_tools::register_all(&registry, &toolpost_tools::Settings::default())?;
         Ok(Subject {
             runtime: Runtime::new()?,
-            executor: Executor::new(registry, Policy::profile(Profile::Standard)),
-            ctx: Context::builder(Arc::new(Disk::open([corpus])?)).build(),
+            executor: Executor::new(),
+            ctx: Context::builder(Arc::new(Disk::open([corpus])?)).tools(registry).build(),
         })
     }
 }

@@ -10,7 +10,7 @@ pub use builder::ContextBuilder;
 pub(crate) use deadline::Deadline;
 pub use ground::{Ground, Reach};
 pub use held_back::HeldBack;
-pub use services::{Extra, Services};
+pub use services::{AgentHost, CodeEngine, Extra, Model, Services, Store};
 
 use crate::alias::Alias;
 use crate::capability::{Capabilities, Capability, Need};
@@ -21,8 +21,9 @@ use crate::error::{Code, ToolError};
 use crate::event::{Event, EventKind, EventSink, NoEvents};
 use crate::executor::{Call, Executor};
 use crate::outcome::{Outcome, PlannedChange};
+use crate::policy::Policy;
 use crate::redact::{RedactingWriter, Redactor};
-use crate::registry::Snapshot;
+use crate::registry::{Registry, Snapshot};
 use crate::spill::{HANDLE_PREFIX, Spill, SpillFile};
 use crate::tool::{Definition, OutputBudget, Setting};
 use crate::workspace::{File, Guard, Journal, Memory, Overlay, Workspace, WorkspacePath};
@@ -31,7 +32,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::panic::AssertUnwindSafe;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -52,10 +53,14 @@ struct Host {
     spawn: Spawn,
     cwd: String,
     workspace: Arc<dyn Workspace>,
+    tools: Arc<Registry>,
+    policy: Policy,
     services: Services,
     extra: Extra,
     clock: Arc<dyn Clock>,
     events: Arc<dyn EventSink>,
+    /// Events of the session so far, counted for all contexts that were made from one.
+    sequence: Arc<AtomicU64>,
     confirm: Arc<dyn Confirm>,
     redactor: Arc<Redactor>,
     spill: Option<Arc<Spill>>,
@@ -132,6 +137,16 @@ impl Context {
     /// A context over an empty memory workspace.
     pub fn in_memory() -> Context {
         Context::builder(Arc::new(Memory::new())).build()
+    }
+
+    /// The tools of the session: those of the runtime, and an agent's own.
+    pub fn tools(&self) -> &Arc<Registry> {
+        &self.host.tools
+    }
+
+    /// What the session may do, as its host has decided; answers given since are the executor's to know.
+    pub fn policy(&self) -> &Policy {
+        &self.host.policy
     }
 
     /// Who is calling.
@@ -387,7 +402,11 @@ impl Context {
     }
 
     pub(crate) fn setting(&self) -> Setting {
-        Setting { workspace: self.host.workspace.clone(), agent: self.host.ids.agent.clone() }
+        Setting {
+            workspace: self.host.workspace.clone(),
+            agent: self.host.ids.agent.clone(),
+            services: self.host.services.clone(),
+        }
     }
 
     pub(crate) fn events(&self) -> &Arc<dyn EventSink> {
@@ -400,7 +419,10 @@ impl Context {
             let event = Event {
                 at_ms: self.host.clock.now_ms(),
                 session: self.host.ids.session.clone(),
-                call: self.call.id.clone(),
+                sequence: self.host.sequence.fetch_add(1, Ordering::Relaxed) + 1,
+                agent: self.host.ids.agent.clone(),
+                activation: self.host.ids.activation.clone(),
+                call: (!self.call.id.is_empty()).then(|| self.call.id.clone()),
                 kind: self.redacted(kind()),
             };
             self.host.events.record(&Arc::new(event));

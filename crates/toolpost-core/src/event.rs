@@ -3,7 +3,7 @@
 use crate::confirm::{Answer, Question};
 use crate::error::{ToolError, map_strings};
 use crate::future::BoxFuture;
-use crate::outcome::Metadata;
+use crate::outcome::{Metadata, Output};
 use crate::schema::Repair;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -18,8 +18,17 @@ pub struct Event {
     pub at_ms: u64,
     /// The session it belongs to.
     pub session: String,
-    /// The call it belongs to; empty for what concerns no call.
-    pub call: String,
+    /// Its place among the events of the session, from 1, as far as one context and those made from it know.
+    pub sequence: u64,
+    /// The agent that acts, if one does.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub agent: Option<String>,
+    /// The run of that agent.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub activation: Option<String>,
+    /// The call it belongs to; none for what concerns no call.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub call: Option<String>,
     /// What happened.
     #[serde(flatten)]
     pub kind: EventKind,
@@ -108,9 +117,11 @@ pub enum EventKind {
     CallFinished {
         /// The tool's canonical name.
         tool: String,
+        /// What the model got, if it worked: a run can be told again from its events alone.
+        output: Option<Told>,
         /// Why it failed, if it did.
         error: Option<ToolError>,
-        /// How it went.
+        /// How it went; where the text was cut, with the handle of the whole.
         metadata: Metadata,
     },
     /// Something went wrong beside the call: a sink crashed, a spill could not be kept.
@@ -118,6 +129,46 @@ pub enum EventKind {
         /// What, and what to do.
         message: String,
     },
+}
+
+/// What a call has given to the model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Told {
+    /// A few words for a person.
+    pub title: String,
+    /// The text, as far as [`Told::MOST_TEXT`].
+    pub text: String,
+    /// Bytes of the text that are missing here.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub left_out: usize,
+    /// The files that came with it: media type and name.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub attachments: Vec<(String, String)>,
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
+impl Told {
+    /// So many bytes of the text are told at most. Tools return less, unless their budget is larger.
+    pub const MOST_TEXT: usize = 256 * 1024;
+
+    /// Of an output that has no secrets any more and is within its budget.
+    pub(crate) fn of(output: &Output<Value>) -> Told {
+        let end = output.text.floor_char_boundary(Told::MOST_TEXT);
+        Told {
+            title: output.title.clone(),
+            text: output.text[..end].to_owned(),
+            left_out: output.text.len() - end,
+            attachments: output
+                .attachments
+                .iter()
+                .map(|attachment| (attachment.media_type.clone(), attachment.filename.clone()))
+                .collect(),
+        }
+    }
 }
 
 impl EventKind {
@@ -154,8 +205,10 @@ impl EventKind {
                 EventKind::CallRetried { attempt, error: error.map_text(change), delay_ms }
             }
             EventKind::OutputSpilled { handle, bytes } => EventKind::OutputSpilled { handle, bytes },
-            EventKind::CallFinished { tool, error, metadata } => EventKind::CallFinished {
+            EventKind::CallFinished { tool, output, error, metadata } => EventKind::CallFinished {
                 tool: change(&tool),
+                // Secrets were taken out before it was cut.
+                output,
                 error: error.map(|error| error.map_text(change)),
                 metadata: metadata.map_text(change),
             },

@@ -12,7 +12,6 @@ mod capability;
 mod clock;
 mod confirm;
 mod context;
-pub mod declaration;
 mod dialect;
 mod error;
 mod event;
@@ -29,11 +28,11 @@ mod redact;
 mod registry;
 mod schema;
 mod seen;
+mod source;
 mod spill;
 mod start_check;
 mod tokens;
 mod tool;
-mod upstream;
 mod visible;
 mod workspace;
 
@@ -43,10 +42,13 @@ pub use blocking::{Crashed, Here, Watch, blocking};
 pub use capability::{Capabilities, Capability, Facts, Need};
 pub use clock::{Clock, SystemClock};
 pub use confirm::{Always, Answer, Answers, Confirm, NobodyThere, Question, Remember, Scope};
-pub use context::{Context, ContextBuilder, Extra, Ground, HeldBack, Ids, Reach, Services, Spawn};
+pub use context::{
+    AgentHost, CodeEngine, Context, ContextBuilder, Extra, Ground, HeldBack, Ids, Model, Reach, Services,
+    Spawn, Store,
+};
 pub use dialect::Dialect;
 pub use error::{Code, ToolError};
-pub use event::{Event, EventKind, EventSink, MemoryLog, NoEvents, Sinks};
+pub use event::{Event, EventKind, EventSink, MemoryLog, NoEvents, Sinks, Told};
 pub use executor::{
     Agreed, Call, Checked, Executor, ExecutorBuilder, Hook, Listing, Retry, Stats, ToolStats, Verdict,
 };
@@ -63,6 +65,7 @@ pub use redact::{RedactingWriter, Redactor};
 pub use registry::{Draft, Entry, Prepared, Registry, Resolved, Shelves, Snapshot};
 pub use schema::{MAX_DEPTH, Problem, Repair, Schema, arguments_of, data_of};
 pub use seen::Seen;
+pub use source::{Expected, IsWanted, ToolSource};
 pub use spill::{HANDLE_PREFIX, Spill, SpillFile, SpillLimits};
 pub use start_check::StartCheck;
 pub use tokens::tokens;
@@ -70,11 +73,10 @@ pub use tool::{
     Amendment, AnyTool, Definition, DynamicTool, FunctionTool, OutputBudget, Setting, Spec, Texts, Tool,
     dynamic, function,
 };
-pub use upstream::{Expected, IsWanted, Upstream};
 pub use visible::{shown, visible};
 pub use workspace::{
-    Before, Candidate, Change, Disk, Entries, Entry as FolderEntry, File, Found, Guard, Journal, Kind,
-    LeftOut, Lock, Locks, Mark, Marked, Memory, OldContent, OuterRules, Overlay, Pending, PendingKind,
-    ReadSeek, Replaced, ScanOptions, Scanned, Staged, Stat, Surveyed, Surveyor, Usage, Visit, Walk,
-    WalkOptions, Worker, Workspace, WorkspacePath, Written, linked_repository, scan, walk,
+    After, Before, Candidate, Change, Changed, Disk, Entries, Entry as FolderEntry, File, Found, Guard,
+    Journal, Kind, LeftOut, Lock, Locks, Mark, Marked, Memory, OldContent, OuterRules, Overlay, Pending,
+    PendingKind, ReadSeek, Replaced, ScanOptions, Scanned, Staged, Stat, Surveyed, Surveyor, Usage, Visit,
+    Walk, WalkOptions, Worker, Workspace, WorkspacePath, Written, linked_repository, scan, walk,
 };

@@ -12,12 +12,12 @@ use crate::capability::Capability;
 use crate::dialect::{self, Dialect};
 use crate::error::{Code, ToolError};
 use crate::nearest::nearest;
+use crate::source::ToolSource;
 use crate::tool::{AnyTool, Definition, Setting, Texts};
-use crate::upstream::Upstream;
 use arc_swap::ArcSwap;
 use indexmap::IndexMap;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
 
@@ -30,7 +30,7 @@ pub struct Registry {
     writing: Mutex<()>,
     changed: watch::Sender<u64>,
     texts: Arc<Texts>,
-    upstream: OnceLock<Arc<dyn Upstream>>,
+    sources: ArcSwap<Vec<Arc<dyn ToolSource>>>,
 }
 
 impl Registry {
@@ -42,6 +42,22 @@ impl Registry {
     /// An empty registry that fills these texts into descriptions.
     pub fn with_texts(texts: Texts) -> Registry {
         Registry { texts: Arc::new(texts), ..Registry::default() }
+    }
+
+    /// The tools of a snapshot, to which more can be added: for an agent that has some of its own. The tools are shared,
+    /// but for those whose definition differs by agent.
+    pub fn over(snapshot: &Snapshot) -> Registry {
+        let own = |(name, entry): (&String, &Arc<Entry>)| {
+            let entry = if entry.spec().is_by_agent { Arc::new(entry.anew()) } else { entry.clone() };
+            (name.clone(), entry)
+        };
+        let current = Snapshot {
+            tools: snapshot.tools.iter().map(own).collect(),
+            aliases: snapshot.aliases.clone(),
+            arranged: snapshot.arranged.clone(),
+            generation: 0,
+        };
+        Registry { current: ArcSwap::from_pointee(current), ..Registry::default() }
     }
 
     /// Adds a tool. A name that is taken, or that no provider would accept, is an error.
@@ -71,14 +87,16 @@ impl Registry {
         let mut draft = Draft {
             tools: current.tools.clone(),
             aliases: current.aliases.clone(),
-            shelves: current.shelves.clone(),
+            arranged: current.arranged.clone(),
+            is_arranged: true,
             texts: self.texts.clone(),
         };
         let value = change(&mut draft)?;
+        draft.put_in_order();
         let next = Snapshot {
             tools: draft.tools,
             aliases: draft.aliases,
-            shelves: draft.shelves,
+            arranged: draft.arranged,
             generation: current.generation + 1,
         };
         let generation = next.generation;
@@ -92,26 +110,30 @@ impl Registry {
         self.changed.subscribe()
     }
 
-    /// Names where tools come from that are not there yet. The first one named counts.
-    pub fn set_upstream(&self, upstream: Arc<dyn Upstream>) {
-        let _ = self.upstream.set(upstream);
-    }
-
-    /// Where tools come from that are not there yet.
-    pub fn upstream(&self) -> Option<&Arc<dyn Upstream>> {
-        self.upstream.get()
-    }
-
-    /// The tools once the server that this name may belong to has started; at once where a tool has the name already,
-    /// or no server can.
-    pub async fn awaited(&self, name: &str, dialect: &Dialect) -> Result<Arc<Snapshot>, ToolError> {
-        let snapshot = self.snapshot();
-        let Some(upstream) = self.upstream.get() else { return Ok(snapshot) };
-        if snapshot.find(name, dialect).is_ok() || !upstream.may_have(name) {
-            return Ok(snapshot);
+    /// Adds a source of tools; its tools stand behind those of the sources before it. A name that is taken is an error.
+    pub fn add_source(&self, source: Arc<dyn ToolSource>) -> Result<(), ToolError> {
+        let name = source.name().to_owned();
+        if self.sources.load().iter().any(|known| known.name() == name) {
+            return Err(ToolError::execution(format!(
+                "there is a source of tools named `{name}` already; give this one another name"
+            )));
         }
-        upstream.ready(name).await?;
-        Ok(self.snapshot())
+        self.change(|draft| {
+            draft.arranged.entry(name).or_default();
+            Ok(())
+        })?;
+        self.sources.rcu(|sources| sources.iter().chain([&source]).cloned().collect::<Vec<_>>());
+        Ok(())
+    }
+
+    /// The sources of tools, in the order they were added.
+    pub fn sources(&self) -> Arc<Vec<Arc<dyn ToolSource>>> {
+        self.sources.load_full()
+    }
+
+    /// The sources that may have a tool of this name.
+    pub fn sources_of(&self, name: &str) -> Vec<Arc<dyn ToolSource>> {
+        self.sources.load().iter().filter(|source| source.may_have(name)).cloned().collect()
     }
 
     /// The tools as they are now.
@@ -184,15 +206,22 @@ impl Registry {
 pub struct Snapshot {
     tools: IndexMap<String, Arc<Entry>>,
     aliases: BTreeMap<String, Arc<Alias>>,
-    shelves: Arc<Shelves>,
+    arranged: IndexMap<String, Arranged>,
     generation: u64,
+}
+
+/// How a source has arranged its tools.
+#[derive(Debug, Clone, Default)]
+struct Arranged {
+    order: Arc<[String]>,
+    shelves: Arc<Shelves>,
 }
 
 /// What a name leads to.
 #[derive(Clone)]
-pub struct Resolved<'a> {
+pub struct Resolved {
     /// The tool.
-    pub entry: &'a Arc<Entry>,
+    pub entry: Arc<Entry>,
     /// How its arguments are spelled under the name, where they may differ.
     pub alias: Option<Arc<Alias>>,
     /// Whether the name is one that the session was told: canonical, or of its own dialect.
@@ -203,20 +232,20 @@ impl Snapshot {
     /// The tool that a name leads to: in the session's dialect, canonically, by an alias, then in any dialect.
     ///
     /// The name of a tool that is there means that tool, so that what a host registers cannot be lost behind a table.
-    pub fn find(&self, name: &str, dialect: &Dialect) -> Result<Resolved<'_>, ToolError> {
+    pub fn find(&self, name: &str, dialect: &Dialect) -> Result<Resolved, ToolError> {
         let exact = self.tools.get(name);
         if let Some(alias) = dialect.resolve(name)
             && (alias.tool == name || exact.is_none())
             && let Some(entry) = self.tools.get(&alias.tool)
         {
-            return Ok(Resolved { entry, alias: Some(alias.clone()), is_own: true });
+            return Ok(Resolved { entry: entry.clone(), alias: Some(alias.clone()), is_own: true });
         }
         if let Some(entry) = exact {
-            return Ok(Resolved { entry, alias: None, is_own: true });
+            return Ok(Resolved { entry: entry.clone(), alias: None, is_own: true });
         }
         for alias in self.aliases.get(name).cloned().into_iter().chain(dialect::resolving(name).cloned()) {
             if let Some(entry) = self.tools.get(&alias.tool) {
-                return Ok(Resolved { entry, alias: Some(alias), is_own: false });
+                return Ok(Resolved { entry: entry.clone(), alias: Some(alias), is_own: false });
             }
         }
         Err(self.unknown(name, dialect))
@@ -251,9 +280,9 @@ impl Snapshot {
         self.tools.get(name)
     }
 
-    /// The tools that may be held back from lists.
-    pub fn shelves(&self) -> &Shelves {
-        &self.shelves
+    /// The tools that are held back from lists, of those that are offered at all: each source has a limit of its own.
+    pub fn held_back(&self, is_offered: impl Fn(&str) -> bool) -> BTreeSet<&str> {
+        self.arranged.values().flat_map(|arranged| arranged.shelves.held_back(&is_offered)).collect()
     }
 
     /// The aliases that were added to this registry, by name.
@@ -305,7 +334,8 @@ impl Snapshot {
 pub struct Draft {
     tools: IndexMap<String, Arc<Entry>>,
     aliases: BTreeMap<String, Arc<Alias>>,
-    shelves: Arc<Shelves>,
+    arranged: IndexMap<String, Arranged>,
+    is_arranged: bool,
     texts: Arc<Texts>,
 }
 
@@ -349,14 +379,26 @@ impl Draft {
         self.check_free(name).is_ok() && dialect::resolving(name).next().is_none()
     }
 
-    /// Says which tools may be held back from lists, in place of what was said before.
-    pub fn shelve(&mut self, shelves: Shelves) {
-        self.shelves = Arc::new(shelves);
+    /// Says of a source in which order its tools stand, and which of them may be held back from lists; in place of what
+    /// was said before. Tools of no source stand before all others.
+    pub fn arrange(&mut self, source: &str, order: Vec<String>, shelves: Shelves) {
+        let arranged = Arranged { order: order.into(), shelves: Arc::new(shelves) };
+        self.arranged.insert(source.to_owned(), arranged);
+        self.is_arranged = false;
     }
 
-    /// Puts the tools in the order of a key; those of one key stay as they are.
-    pub fn sort_by_key<K: Ord>(&mut self, key: impl Fn(&str) -> K) {
-        self.tools.sort_by(|one, _, other, _| key(one).cmp(&key(other)));
+    fn put_in_order(&mut self) {
+        if std::mem::replace(&mut self.is_arranged, true) {
+            return;
+        }
+        let mut places: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+        for (source, arranged) in self.arranged.values().enumerate() {
+            for (index, name) in arranged.order.iter().enumerate() {
+                places.entry(name).or_insert((source, index));
+            }
+        }
+        let place = |name: &str| places.get(name).copied();
+        self.tools.sort_by(|one, _, other, _| place(one).cmp(&place(other)));
     }
 
     fn check_free(&self, name: &str) -> Result<(), ToolError> {

@@ -9,7 +9,7 @@ pub use spec::{Definition, OutputBudget, Spec};
 pub use texts::Texts;
 
 use crate::access::Access;
-use crate::context::Context;
+use crate::context::{Context, Services};
 use crate::error::{Code, ToolError};
 use crate::future::BoxFuture;
 use crate::outcome::Output;
@@ -129,8 +129,11 @@ pub trait Tool: Send + Sync + 'static {
 pub struct Setting {
     /// Where file tools act.
     pub workspace: Arc<dyn Workspace>,
-    /// The agent that has the tool, if one does.
+    /// The agent that has the tool, if one does. A tool whose definition depends on it says so: see
+    /// [`Spec::init_by_agent`].
     pub agent: Option<String>,
+    /// The services there are.
+    pub services: Services,
 }
 
 /// What `init` puts in place of the definition's parts.

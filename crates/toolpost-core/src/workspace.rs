@@ -23,7 +23,7 @@ pub(crate) use bound::{Bound, Journaled};
 pub use bound::{Guard, Usage};
 pub use disk::linked_repository;
 pub use disk::{Disk, Locks};
-pub use journal::{Before, Journal, Pending, PendingKind};
+pub use journal::{After, Before, Changed, Journal, Pending, PendingKind};
 pub use memory::Memory;
 pub(crate) use overlay::Touched;
 pub use overlay::{Change, Overlay};

@@ -12,10 +12,13 @@ use crate::server::Server;
 use crate::upstream::Upstream;
 use names::Named;
 use pack::{pack, price};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
-use toolpost_core::{BoxFuture, Expected, IsWanted, Pack, Registry, Shelves, ToolError, Upstream as Source};
+use toolpost_core::{BoxFuture, Expected, IsWanted, Pack, Registry, Shelves, ToolError, ToolSource};
+
+/// The name of all servers together, as a source of tools.
+const SOURCE: &str = "MCP servers";
 
 /// The servers of a runtime. None is started before it is needed; dropped, all are left.
 pub struct Plugins {
@@ -60,7 +63,8 @@ impl Plugins {
                 most_tokens: settings.most_tokens,
             }
         });
-        registry.set_upstream(Arc::clone(&home) as Arc<dyn Source>);
+        // Nobody else has this name, and it is used once for a registry.
+        let _ = registry.add_source(Arc::clone(&home) as Arc<dyn ToolSource>);
         Plugins { home }
     }
 
@@ -110,7 +114,11 @@ impl Drop for Plugins {
     }
 }
 
-impl Source for Home {
+impl ToolSource for Home {
+    fn name(&self) -> &str {
+        SOURCE
+    }
+
     fn may_have(&self, name: &str) -> bool {
         self.upstreams.iter().any(|upstream| upstream.may_have(name))
     }
@@ -198,9 +206,8 @@ impl Home {
             let pack = published.get(index).and_then(Option::as_ref).and_then(|one| one.pack.as_ref());
             pack.map_or(Ok(()), |pack| pack.register(draft))?;
             names::spell(draft, published.iter().flatten().flat_map(|one| &one.tools));
-            let places = places(&published);
-            draft.sort_by_key(|name| places.get(name).copied());
-            draft.shelve(self.shelves(&published));
+            let order = published.iter().flatten().flat_map(|one| &one.tools).map(|tool| tool.name.clone());
+            draft.arrange(SOURCE, order.collect(), self.shelves(&published));
             Ok(())
         });
         if changed.is_err()
@@ -243,15 +250,4 @@ impl Home {
     fn lock(&self) -> MutexGuard<'_, Vec<Option<Published>>> {
         self.published.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Where a tool of a server stands in the list; those that are no server's have no place, and stand before.
-fn places(published: &[Option<Published>]) -> BTreeMap<String, (usize, usize)> {
-    let mut places = BTreeMap::new();
-    for (server, one) in published.iter().enumerate() {
-        for (index, tool) in one.iter().flat_map(|one| &one.tools).enumerate() {
-            places.insert(tool.name.clone(), (server, index));
-        }
-    }
-    places
 }

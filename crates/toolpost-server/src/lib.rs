@@ -75,7 +75,7 @@ impl Server {
         options: Options,
         extension: Arc<dyn Extension>,
     ) -> Result<Arc<Server>, ToolError> {
-        extension.register(executor.registry())?;
+        extension.register(context.tools())?;
         Ok(Server::of(executor, context, options, Some(extension)))
     }
 

@@ -4,8 +4,8 @@ use crate::Server;
 use crate::dispatch::Exchange;
 use crate::structured::Shape;
 use serde_json::{Map, Value, json};
-use toolpost_core::declaration::{Format, Source, declare};
 use toolpost_core::{HANDLE_PREFIX, Listing, ToolError};
+use toolpost_declaration::{Format, Source, declare};
 use toolpost_mcp::{Revision, RpcError};
 
 /// The tools that the policy offers to this session, under the names of its dialect.
@@ -28,7 +28,7 @@ pub(crate) fn tools(
     for definition in page {
         let title = title(&definition.name);
         let output = definition.output.as_ref().filter(|_| is_structured);
-        let source = Source { title: Some(&title), output, ..definition.source() };
+        let source = Source { title: Some(&title), output, ..Source::of(definition) };
         // A tool that cannot be declared is left out, as it is by `tools export`, which says why.
         let Ok(declaration) = declare(&source, Format::Mcp) else { continue };
         let mut tool = declaration.value;

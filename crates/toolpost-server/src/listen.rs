@@ -17,7 +17,7 @@ pub(crate) async fn run(server: &Server, exchange: &Exchange, params: &Map<Strin
     let mut honoured = Map::new();
     let mut tools = wants("toolsListChanged").then(|| {
         honoured.insert("toolsListChanged".to_owned(), true.into());
-        server.executor.registry().changes()
+        server.context.tools().changes()
     });
     let mut prompts = prompt_changes(server).filter(|_| wants("promptsListChanged"));
     if prompts.is_some() {
@@ -47,7 +47,7 @@ pub(crate) fn tell_all(
     session: Arc<Session>,
     outlet: Arc<dyn Outlet>,
 ) -> impl Future<Output = ()> + Send + 'static {
-    let mut tools = Some(server.executor.registry().changes());
+    let mut tools = Some(server.context.tools().changes());
     let mut prompts = prompt_changes(server);
     async move {
         loop {

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use tokio_util::task::AbortOnDropHandle;
-use toolpost_core::{Call, Code, Context, Executor, hex};
+use toolpost_core::{Call, Code, Context, Executor, Registry, hex};
 use toolpost_mcp::{Revision, RpcError};
 
 pub(crate) async fn call(
@@ -28,9 +28,9 @@ pub(crate) async fn call(
         Some(_) => return Err(RpcError::params("`arguments` is an object")),
     };
     let session = &exchange.session;
-    let registry = server.executor.registry();
+    let registry = session.context.tools();
     // A tool of a server that has yet to start may still come: the executor waits for it.
-    let may_come = registry.upstream().is_some_and(|upstream| upstream.may_have(&name));
+    let may_come = !registry.sources_of(&name).is_empty();
     if let Err(unknown) = registry.snapshot().find(&name, session.context.dialect())
         && !may_come
     {
@@ -139,7 +139,7 @@ impl Made {
             }
             (None, _) => {
                 let reader = match self.is_structured {
-                    true => Reader::Program(shape(&self.executor, &outcome.tool)),
+                    true => Reader::Program(shape(self.context.tools(), &outcome.tool)),
                     false => Reader::Model,
                 };
                 Ok(output::result(
@@ -154,8 +154,8 @@ impl Made {
 }
 
 /// The shape in which the list announces the data of this tool.
-fn shape(executor: &Executor, tool: &str) -> Shape {
-    let entry = executor.registry().get(tool);
+fn shape(tools: &Registry, tool: &str) -> Shape {
+    let entry = tools.get(tool);
     let prepared = entry.as_ref().and_then(|entry| entry.prepared().ok());
     Shape::of(prepared.and_then(|prepared| prepared.definition.output.as_ref()))
 }

@@ -7,9 +7,9 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use toolpost_core::declaration::Format;
 use toolpost_core::policy::{Effect, Layer, Origin, Profile, Rule};
 use toolpost_core::{Capability, Dialect};
+use toolpost_declaration::Format;
 
 /// The tool runtime for AI agents.
 ///

@@ -7,8 +7,8 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use toolpost_core::policy::Layer;
 use toolpost_core::{
-    Call, Code, Confirm, Context, Disk, EventSink, Executor, Locks, Registry, Services, Spill, SpillLimits,
-    Texts, ToolError, Watch, Workspace,
+    Call, Code, Confirm, Context, Disk, EventSink, Executor, Locks, Policy, Registry, Services, Spill,
+    SpillLimits, Texts, ToolError, Watch, Workspace,
 };
 use toolpost_plugins::{Plugins, Server};
 
@@ -71,11 +71,15 @@ impl Runtime {
             .data_directory
             .as_ref()
             .map(|data| Arc::new(AnswerFiles::new(data, &config.roots, session)));
+        let policy = policy(config, answers.as_deref())?;
         Ok(Runtime {
-            executor: executor(config, registry, answers.clone())?,
+            executor: match &answers {
+                Some(answers) => Executor::builder().answers(answers.clone()).build(),
+                None => Executor::new(),
+            },
             answers,
             home: config.home.as_ref().map(|home| home.to_string_lossy().into_owned()),
-            context: context.build(),
+            context: context.policy(policy).tools(registry).build(),
             cancel,
             timeout: config.timeout,
             stray_descriptions,
@@ -100,7 +104,7 @@ impl Runtime {
         // What a server is given to show elsewhere is not for the model.
         let redactor = config.redactor.and(servers.iter().flat_map(config::secrets));
         self.context = self.context.rebuild().redactor(redactor).build();
-        self.plugins = Some(Plugins::new(servers, self.executor.registry(), config.plugins.clone()));
+        self.plugins = Some(Plugins::new(servers, self.context.tools(), config.plugins.clone()));
     }
 
     /// Waits for the server that a tool of this name may be of, if there is one and the policy could allow the tool.
@@ -126,16 +130,11 @@ impl Runtime {
     }
 }
 
-/// The executor under the configured policy and what was answered before.
-fn executor(
-    config: &Config,
-    registry: Arc<Registry>,
-    answers: Option<Arc<AnswerFiles>>,
-) -> Result<Executor, ToolError> {
-    let Some(answers) = answers else { return Ok(Executor::new(registry, config.policy.clone())) };
+/// The configured policy, and what was answered before.
+fn policy(config: &Config, answers: Option<&AnswerFiles>) -> Result<Policy, ToolError> {
+    let Some(answers) = answers else { return Ok(config.policy.clone()) };
     let (session, saved) = answers.load()?;
-    let policy = config.policy.with_rules(Layer::Session, session).with_rules(Layer::Saved, saved);
-    Ok(Executor::builder(registry, policy).answers(answers).build())
+    Ok(config.policy.with_rules(Layer::Session, session).with_rules(Layer::Saved, saved))
 }
 
 fn workspace(config: &Config) -> Result<Arc<dyn Workspace>, ToolError> {

@@ -3,7 +3,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use std::sync::Arc;
-use toolpost_core::{Context, Executor, Output, Policy, Registry, Spec, Tool, ToolError, function};
+use toolpost_core::{Context, Executor, Output, Registry, Spec, Tool, ToolError, function};
 
 #[derive(Deserialize, JsonSchema)]
 struct Name {
@@ -31,9 +31,9 @@ async fn main() -> anyhow::Result<()> {
     registry.register(function(spec, |_, args: Name| async move {
         Ok(Output::text(format!("HELLO, {}!", args.name.to_uppercase())))
     }))?;
-    let executor = Executor::new(registry, Policy::default());
+    let (executor, session) = (Executor::new(), Context::in_memory().with_tools(registry));
     for tool in ["hello", "shout", "helo"] {
-        println!("{}", executor.call(&Context::in_memory(), tool, json!({"name": "Ada"})).await.to_text());
+        println!("{}", executor.call(&session, tool, json!({"name": "Ada"})).await.to_text());
     }
     Ok(())
 }

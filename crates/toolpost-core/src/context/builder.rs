@@ -1,12 +1,14 @@
 //! How a host makes a context: a workspace, and whatever differs from the defaults, which do nothing.
 
 use super::{Context, Deadline, Extra, Held, Host, Ids, Running, Services, Spawn};
-use crate::capability::{Capabilities, Need};
+use crate::capability::Capabilities;
 use crate::clock::{Clock, SystemClock};
 use crate::confirm::{Confirm, NobodyThere};
 use crate::dialect::Dialect;
-use crate::event::{EventSink, NoEvents};
+use crate::event::{EventSink, NoEvents, Sinks};
+use crate::policy::Policy;
 use crate::redact::Redactor;
+use crate::registry::Registry;
 use crate::spill::Spill;
 use crate::tool::OutputBudget;
 use crate::workspace::{Journal, Workspace};
@@ -23,10 +25,13 @@ impl Context {
                 spawn: Spawn::default(),
                 cwd: workspace.root().to_owned(),
                 workspace,
+                tools: Arc::new(Registry::new()),
+                policy: Policy::default(),
                 services: Services::default(),
                 extra: Extra::default(),
                 clock: Arc::new(SystemClock::new()),
                 events: Arc::new(NoEvents),
+                sequence: Arc::default(),
                 confirm: Arc::new(NobodyThere),
                 redactor: Arc::new(Redactor::default()),
                 spill: None,
@@ -43,6 +48,20 @@ impl Context {
     }
 }
 
+impl Context {
+    /// A context like this one, with these tools.
+    #[must_use]
+    pub fn with_tools(&self, tools: Arc<Registry>) -> Context {
+        self.rebuild().tools(tools).build()
+    }
+
+    /// A context like this one, under this policy.
+    #[must_use]
+    pub fn with_policy(&self, policy: Policy) -> Context {
+        self.rebuild().policy(policy).build()
+    }
+}
+
 /// Makes a [`Context`].
 pub struct ContextBuilder {
     host: Host,
@@ -50,9 +69,24 @@ pub struct ContextBuilder {
 }
 
 impl ContextBuilder {
+    /// The tools that the session may call, if its policy lets it; none unless set.
+    #[must_use]
+    pub fn tools(mut self, tools: Arc<Registry>) -> ContextBuilder {
+        self.host.tools = tools;
+        self
+    }
+
+    /// What the session may do; [`Policy::default`] unless set.
+    #[must_use]
+    pub fn policy(mut self, policy: Policy) -> ContextBuilder {
+        self.host.policy = policy;
+        self
+    }
+
     /// Who is calling.
     #[must_use]
     pub fn ids(mut self, ids: Ids) -> ContextBuilder {
+        self = self.session(ids.session.clone());
         self.host.ids = ids;
         self
     }
@@ -60,7 +94,11 @@ impl ContextBuilder {
     /// The session's id; the other ids stay.
     #[must_use]
     pub fn session(mut self, session: impl Into<String>) -> ContextBuilder {
-        self.host.ids.session = session.into();
+        let session = session.into();
+        if self.host.ids.session != session {
+            self.host.sequence = Arc::default();
+        }
+        self.host.ids.session = session;
         self
     }
 
@@ -78,10 +116,10 @@ impl ContextBuilder {
         self
     }
 
-    /// A service; see [`Services`].
+    /// The services there are; none unless set.
     #[must_use]
-    pub fn service<T: Send + Sync + 'static>(mut self, need: Need, service: Arc<T>) -> ContextBuilder {
-        self.host.services = self.host.services.with(need, service);
+    pub fn services(mut self, services: Services) -> ContextBuilder {
+        self.host.services = services;
         self
     }
 
@@ -99,10 +137,13 @@ impl ContextBuilder {
         self
     }
 
-    /// Who is told what happens.
+    /// Who is told what happens, beside those who are told already.
     #[must_use]
     pub fn events(mut self, events: Arc<dyn EventSink>) -> ContextBuilder {
-        self.host.events = events;
+        self.host.events = match self.host.events.is_listening() {
+            true => Arc::new(Sinks(vec![self.host.events, events])),
+            false => events,
+        };
         self
     }
 

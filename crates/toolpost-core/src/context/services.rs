@@ -1,34 +1,44 @@
-//! The optional slots of a context: services by need, values by type.
+//! The optional slots of a context: services by their traits, values by type.
 
 use crate::capability::Need;
 use std::any::{Any, TypeId};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Services that tools may need, each in its slot.
-///
-/// A slot holds any type; the crate that implements a service and the tools that use it agree on it through the
-/// service's trait.
+/// Sessions, event log, virtual files, tasks and undo. Implemented by stores.
+pub trait Store: Send + Sync {}
+
+/// Answers about code: symbols, references, graphs.
+pub trait CodeEngine: Send + Sync {}
+
+/// A language model.
+pub trait Model: Send + Sync {}
+
+/// Runs other agents.
+pub trait AgentHost: Send + Sync {}
+
+/// Services that tools may need, each in its slot. What is not there is empty.
 #[derive(Clone, Default)]
-pub struct Services(Arc<BTreeMap<Need, Arc<dyn Any + Send + Sync>>>);
+pub struct Services {
+    /// Sessions, virtual files, tasks and todos.
+    pub store: Option<Arc<dyn Store>>,
+    /// The code engine.
+    pub code: Option<Arc<dyn CodeEngine>>,
+    /// A language model.
+    pub model: Option<Arc<dyn Model>>,
+    /// The host that runs other agents.
+    pub agents: Option<Arc<dyn AgentHost>>,
+}
 
 impl Services {
-    /// With a service in its slot, in place of what was there.
-    #[must_use]
-    pub fn with<T: Send + Sync + 'static>(&self, need: Need, service: Arc<T>) -> Services {
-        let mut slots = (*self.0).clone();
-        slots.insert(need, service);
-        Services(Arc::new(slots))
-    }
-
     /// Whether a service is there.
     pub fn has(&self, need: Need) -> bool {
-        self.0.contains_key(&need)
-    }
-
-    /// The service, if it is there and of this type.
-    pub fn get<T: Send + Sync + 'static>(&self, need: Need) -> Option<Arc<T>> {
-        self.0.get(&need)?.clone().downcast().ok()
+        match need {
+            Need::Engine => self.code.is_some(),
+            Need::Store => self.store.is_some(),
+            Need::Model => self.model.is_some(),
+            Need::Agents => self.agents.is_some(),
+        }
     }
 }
 
@@ -57,10 +67,10 @@ mod tests {
 
     #[test]
     fn slots_hold_what_was_put_there() {
-        let services = Services::default().with(Need::Store, Arc::new(7_u32));
+        struct Nothing;
+        impl Store for Nothing {}
+        let services = Services { store: Some(Arc::new(Nothing)), ..Services::default() };
         assert!(services.has(Need::Store) && !services.has(Need::Model));
-        assert_eq!(services.get::<u32>(Need::Store).as_deref(), Some(&7));
-        assert_eq!(services.get::<u64>(Need::Store), None);
         let extra = Extra::default().with("a").with(3_u8);
         assert_eq!((extra.get::<&str>().as_deref(), extra.get::<u16>()), (Some(&"a"), None));
     }

@@ -13,22 +13,39 @@ use crate::workspace::WorkspacePath;
 use serde_json::Value;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// The arguments as the tool gets them: unchanged if they fit, mended if that makes them fit.
-pub(super) fn check(prepared: &Prepared, arguments: Value) -> Result<(Value, Vec<Repair>), ToolError> {
+/// Arguments after the third step.
+pub(super) struct Repaired {
+    pub(super) arguments: Value,
+    pub(super) repairs: Vec<Repair>,
+    /// Whether they fit the schema as they came; then there is nothing left to validate.
+    fits: bool,
+}
+
+/// The arguments as the tool gets them: unchanged if they fit, mended if that may make them fit.
+pub(super) fn repaired(prepared: &Prepared, arguments: Value) -> Result<Repaired, ToolError> {
     if is_too_deep(&arguments) {
         return Err(too_deep());
     }
     // `5.0` is an integer to a schema and none to a type: it is written as 5.
     if prepared.schema.accepts(&arguments) && !has_whole_float(&arguments) {
-        return Ok((arguments, Vec::new()));
+        return Ok(Repaired { arguments, repairs: Vec::new(), fits: true });
     }
     let aliases = aliases(prepared);
-    let (mended, repairs) = repair(prepared.schema.value(), &aliases, arguments);
-    if is_too_deep(&mended) {
+    let (arguments, repairs) = repair(prepared.schema.value(), &aliases, arguments);
+    if is_too_deep(&arguments) {
         return Err(too_deep());
     }
-    match prepared.schema.problems(&mended) {
-        problems if problems.is_empty() => Ok((mended, repairs)),
+    Ok(Repaired { arguments, repairs, fits: false })
+}
+
+/// What the schema says of the arguments.
+pub(super) fn validated(prepared: &Prepared, repaired: Repaired) -> Result<(Value, Vec<Repair>), ToolError> {
+    let Repaired { arguments, repairs, fits } = repaired;
+    if fits {
+        return Ok((arguments, repairs));
+    }
+    match prepared.schema.problems(&arguments) {
+        problems if problems.is_empty() => Ok((arguments, repairs)),
         problems => Err(refusal(&prepared.definition.name, &problems, &repairs)),
     }
 }

@@ -15,37 +15,54 @@ const HEAD_SHARE: f64 = 0.6;
 /// A text longer than this is worked on away from the async threads.
 const LONG: usize = 256 * 1024;
 
-/// The result as it may leave: first without secrets, then cut, so that no cut shows half a secret.
-pub(super) async fn finish(
+const LOST: &str = "[the output was lost: the runtime is shutting down]";
+
+/// The result without secrets. This comes before any cut, so that no cut shows half a secret.
+pub(super) async fn without_secrets_in(
+    ctx: &Context,
+    result: Result<Output<Value>, ToolError>,
+) -> Result<Output<Value>, ToolError> {
+    let redactor = ctx.redactor().clone();
+    if redactor.is_empty() {
+        return result;
+    }
+    let change = |text: &str| redactor.redact(text).into_owned();
+    let mut output = result.map_err(|error| error.map_text(&change))?;
+    let text = std::mem::take(&mut output.text);
+    output.text = match text.len() > LONG {
+        false => without_secrets(&redactor, text),
+        true => {
+            let redactor = redactor.clone();
+            let work = tokio::task::spawn_blocking(move || without_secrets(&redactor, text));
+            work.await.unwrap_or_else(|_| LOST.to_owned())
+        }
+    };
+    output.title = change(&output.title);
+    output.data = map_strings(output.data, &change);
+    for attachment in &mut output.attachments {
+        attachment.filename = change(&attachment.filename);
+    }
+    Ok(output)
+}
+
+/// The result cut to its budget, and how it was cut if it was. What the tool has cut itself is cut: it knows of more than
+/// it handed over.
+pub(super) async fn within(
     ctx: &Context,
     budget: OutputBudget,
     result: Result<Output<Value>, ToolError>,
 ) -> (Result<Output<Value>, ToolError>, Option<Truncation>) {
-    let redactor = ctx.redactor().clone();
-    let change = |text: &str| redactor.redact(text).into_owned();
     match result {
+        Err(error) if fits(error.message(), budget) => (Err(error), None),
         Err(error) => {
-            let error = if redactor.is_empty() { error } else { error.map_text(&change) };
-            if fits(error.message(), budget) {
-                return (Err(error), None);
-            }
-            let (message, truncation) = shown(ctx, budget, error.message().to_owned()).await;
+            let (message, truncation) = kept_and_cut(ctx, budget, error.message().to_owned()).await;
             (Err(error.with_message(message)), truncation)
         }
         Ok(mut output) => {
-            let own = output.truncated.take();
-            let (text, truncation) = match own {
-                // What the tool has cut is cut; it knows of more than it handed over.
-                Some(own) => (without_secrets(&redactor, output.text), Some(own)),
-                None => shown(ctx, budget, output.text).await,
-            };
-            output.text = text;
-            if !redactor.is_empty() {
-                output.title = change(&output.title);
-                output.data = map_strings(output.data, &change);
-                for attachment in &mut output.attachments {
-                    attachment.filename = change(&attachment.filename);
-                }
+            let mut truncation = output.truncated.take();
+            if truncation.is_none() && !fits(&output.text, budget) {
+                let text = std::mem::take(&mut output.text);
+                (output.text, truncation) = kept_and_cut(ctx, budget, text).await;
             }
             (Ok(output), truncation)
         }
@@ -66,26 +83,10 @@ pub(super) fn shortened(ctx: &Context, budget: OutputBudget, text: String) -> St
     if fits(&text, budget) { text } else { cut(&text, budget, None).0 }
 }
 
-/// A text as it may leave, and how it was cut if it was.
-async fn shown(ctx: &Context, budget: OutputBudget, text: String) -> (String, Option<Truncation>) {
-    if text.len() > LONG {
-        return kept_and_cut(ctx, budget, text).await;
-    }
-    let text = without_secrets(ctx.redactor(), text);
-    match fits(&text, budget) {
-        true => (text, None),
-        false => kept_and_cut(ctx, budget, text).await,
-    }
-}
-
 async fn kept_and_cut(ctx: &Context, budget: OutputBudget, text: String) -> (String, Option<Truncation>) {
-    let (redactor, spill) = (ctx.redactor().clone(), ctx.spill().cloned());
+    let spill = ctx.spill().cloned();
     let (session, call) = (ctx.session().to_owned(), ctx.call_id().to_owned());
     let work = move || {
-        let text = without_secrets(&redactor, text);
-        if fits(&text, budget) {
-            return (text, None, None);
-        }
         let kept = spill.map(|spill| spill.keep(&session, &call, &text, &Redactor::default()));
         let (kept, failed) = match kept {
             Some(Ok(kept)) => (Some(kept), None),
@@ -93,18 +94,18 @@ async fn kept_and_cut(ctx: &Context, budget: OutputBudget, text: String) -> (Str
             None => (None, None),
         };
         let (text, truncation) = cut(&text, budget, kept);
-        (text, Some(truncation), failed)
+        (text, truncation, failed)
     };
     let Ok((text, truncation, failed)) = tokio::task::spawn_blocking(work).await else {
-        return ("[the output was lost: the runtime is shutting down]".to_owned(), None);
+        return (LOST.to_owned(), None);
     };
-    if let Some(Truncation { handle: Some(handle), kept_bytes: bytes, .. }) = &truncation {
+    if let Truncation { handle: Some(handle), kept_bytes: bytes, .. } = &truncation {
         ctx.record(|| EventKind::OutputSpilled { handle: handle.clone(), bytes: *bytes });
     }
     if let Some(why) = failed {
         ctx.record(|| EventKind::Warning { message: format!("the whole output could not be kept: {why}") });
     }
-    (text, truncation)
+    (text, Some(truncation))
 }
 
 fn without_secrets(redactor: &Redactor, text: String) -> String {

@@ -1,21 +1,18 @@
-//! How a host makes an executor: a registry and a policy, then hooks, sinks and limits.
+//! How a host makes an executor: hooks, sinks and limits.
 
 use super::decide::Remembered;
 use super::record::Records;
 use super::{Executor, Hook, Inner, ResultSink};
 use crate::confirm::Answers;
 use crate::outcome::Outcome;
-use crate::policy::Policy;
-use crate::registry::Registry;
+use arc_swap::ArcSwap;
 use std::sync::Arc;
 use std::time::Duration;
 
 impl Executor {
     /// Starts an executor.
-    pub fn builder(registry: Arc<Registry>, policy: Policy) -> ExecutorBuilder {
+    pub fn builder() -> ExecutorBuilder {
         ExecutorBuilder {
-            registry,
-            policy,
             answers: None,
             hooks: Vec::new(),
             sinks: Vec::new(),
@@ -26,8 +23,6 @@ impl Executor {
 
 /// Makes an [`Executor`].
 pub struct ExecutorBuilder {
-    registry: Arc<Registry>,
-    policy: Policy,
     answers: Option<Arc<dyn Answers>>,
     hooks: Vec<Arc<dyn Hook>>,
     sinks: Vec<Box<ResultSink>>,
@@ -67,11 +62,9 @@ impl ExecutorBuilder {
     pub fn build(self) -> Executor {
         Executor {
             inner: Arc::new(Inner {
-                registry: self.registry,
-                policy: self.policy,
                 answers: self.answers,
                 remembered: Remembered::default(),
-                hooks: self.hooks,
+                hooks: ArcSwap::from_pointee(self.hooks),
                 sinks: self.sinks,
                 init_limit: self.init_limit,
                 records: Records::default(),

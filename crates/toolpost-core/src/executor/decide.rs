@@ -37,6 +37,7 @@ struct Rules {
 }
 
 impl Remembered {
+    /// The policy with what was answered; answers are kept by session.
     pub(super) fn add_to(&self, policy: &Policy, session: &str) -> Policy {
         let rules = self.0.read().unwrap_or_else(PoisonError::into_inner);
         let mut policy = policy.clone();
@@ -59,63 +60,75 @@ impl Remembered {
     }
 }
 
+/// What the policy says of a call, before anybody is asked.
+pub(super) struct Decided {
+    effect: Effect,
+    consent: Consent,
+}
+
+/// Step 6: what the policy says of a call. Does no I/O.
+pub(super) fn decided(
+    ctx: &Context,
+    policy: Policy,
+    entry: &Entry,
+    accesses: &[Access],
+) -> Result<Decided, ToolError> {
+    let request = Request { tool: entry.name(), accesses };
+    let decision = policy.decide(&request);
+    let effect = decision.effect();
+    ctx.record(|| EventKind::CallDecided { effect: effect.to_string(), reason: decision.sentence() });
+    if effect == Effect::Deny {
+        return Err(denied(&policy, &request, ""));
+    }
+    let spec = entry.spec();
+    let granted = spec.required.union(spec.optional.intersection(policy.granted()));
+    Ok(Decided { effect, consent: Consent { granted, policy, accesses: Vec::new() } })
+}
+
 impl Executor {
-    /// Decides, asks where that is the decision, and returns what the call may do.
-    pub(super) async fn decide(
+    /// Step 7: asks where that is the decision, and returns what the call may do.
+    pub(super) async fn confirmed(
         &self,
         ctx: &Context,
         entry: &Arc<Entry>,
         accesses: &[Access],
         arguments: &Value,
+        decided: Decided,
         agreed: Option<&Agreed>,
     ) -> Result<Consent, ToolError> {
-        let policy = self.policy_for(ctx.session());
+        let Decided { effect, consent } = decided;
+        if effect != Effect::Ask {
+            return Ok(consent);
+        }
         let request = Request { tool: entry.name(), accesses };
-        let decision = policy.decide(&request);
-        ctx.record(|| EventKind::CallDecided {
-            effect: decision.effect().to_string(),
-            reason: decision.sentence(),
-        });
-        let spec = entry.spec();
-        let granted = spec.required.union(spec.optional.intersection(policy.granted()));
-        let mut consent = Consent { granted, policy, accesses: Vec::new() };
-        let policy = &consent.policy;
-        match decision.effect() {
-            Effect::Allow => {}
-            Effect::Deny => return Err(denied(policy, &request, "")),
-            Effect::Ask => {
-                let would = Consent { accesses: asking(policy, entry.name(), accesses), ..consent.clone() };
-                let is_agreed = |agreed: &Agreed| {
-                    agreed.tool == entry.name()
-                        && would.accesses.iter().all(|one| agreed.accesses.contains(one))
-                };
-                if agreed.is_some_and(is_agreed) {
-                    return Ok(would);
+        let would = Consent { accesses: asking(&consent.policy, entry.name(), accesses), ..consent };
+        let is_agreed = |agreed: &Agreed| {
+            agreed.tool == entry.name() && would.accesses.iter().all(|one| agreed.accesses.contains(one))
+        };
+        if agreed.is_some_and(is_agreed) {
+            return Ok(would);
+        }
+        let (mut question, rules) = self.question(ctx, entry, &request, &would, arguments).await;
+        let answer = loop {
+            match ctx.ask(&question).await {
+                Answer::DryRun => {
+                    question.preview = Some(self.on_demand(ctx, entry, &would, arguments).await);
+                    question.has_dry_run = false;
                 }
-                let (mut question, rules) = self.question(ctx, entry, &request, &would, arguments).await;
-                let answer = loop {
-                    match ctx.ask(&question).await {
-                        Answer::DryRun => {
-                            question.preview = Some(self.on_demand(ctx, entry, &would, arguments).await);
-                            question.has_dry_run = false;
-                        }
-                        answer => break answer,
-                    }
-                };
-                if ctx.cancel().is_cancelled() {
-                    return Err(cancelled(entry.name()));
-                }
-                match answer {
-                    Answer::Yes(scope) => self.remember(ctx, scope, &rules)?,
-                    Answer::No(why) => return Err(declined(entry.name(), &why)),
-                    Answer::Nobody | Answer::DryRun => {
-                        return Err(denied(policy, &request, ", and there is nobody to ask"));
-                    }
-                }
-                consent = would;
+                answer => break answer,
+            }
+        };
+        if ctx.cancel().is_cancelled() {
+            return Err(cancelled(entry.name()));
+        }
+        match answer {
+            Answer::Yes(scope) => self.remember(ctx, scope, &rules)?,
+            Answer::No(why) => return Err(declined(entry.name(), &why)),
+            Answer::Nobody | Answer::DryRun => {
+                return Err(denied(&would.policy, &request, ", and there is nobody to ask"));
             }
         }
-        Ok(consent)
+        Ok(would)
     }
 
     async fn question(

@@ -10,6 +10,7 @@ use crate::registry::Entry;
 use futures_util::FutureExt;
 use serde_json::Value;
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 
 /// Looks at every call. Implemented by hosts; called by the executor, before the policy decides and after the end.
 ///
@@ -42,16 +43,25 @@ pub enum Verdict {
     Replace(Value),
 }
 
+/// The hooks of one moment; a call keeps those it began with.
+pub(super) type Hooks = Vec<Arc<dyn Hook>>;
+
 impl Executor {
+    /// Puts other hooks in the place of those there are. Calls in flight keep theirs.
+    pub fn set_hooks(&self, hooks: Vec<Arc<dyn Hook>>) {
+        self.inner.hooks.store(Arc::new(hooks));
+    }
+
     /// Step 5. Returns changed arguments, if a hook changed them.
     pub(super) async fn before(
         &self,
+        hooks: &Hooks,
         ctx: &Context,
         entry: &Entry,
         arguments: &Value,
     ) -> Result<Option<Value>, ToolError> {
         let mut changed: Option<Value> = None;
-        for hook in &self.inner.hooks {
+        for hook in hooks.iter() {
             let current = changed.as_ref().unwrap_or(arguments);
             // Called inside the future, so that a crash before the first wait is caught too.
             let asked =
@@ -81,8 +91,8 @@ impl Executor {
     }
 
     /// The looking on of step 11.
-    pub(super) async fn after(&self, ctx: &Context, outcome: &Outcome) {
-        for hook in &self.inner.hooks {
+    pub(super) async fn after(&self, hooks: &Hooks, ctx: &Context, outcome: &Outcome) {
+        for hook in hooks.iter() {
             if AssertUnwindSafe(async { hook.after(ctx, outcome).await }).catch_unwind().await.is_err() {
                 ctx.record(|| EventKind::Warning {
                     message: format!("hook `{}` crashed after `{}`", hook.name(), outcome.tool),

@@ -20,16 +20,15 @@ pub struct Listing {
 impl Executor {
     /// What a session is told of the tools there are. Whatever is listed or held back can be called.
     pub fn listing(&self, ctx: &Context) -> Listing {
-        let snapshot = self.inner.registry.snapshot();
-        let policy = self.policy_for(ctx.session());
+        let snapshot = ctx.tools().snapshot();
+        let policy = self.policy_for(ctx);
         let is_offered = |entry: &Entry| {
             let spec = entry.spec();
             policy.offers(&spec.name, spec.required) && spec.needs.iter().all(|need| ctx.has(*need))
         };
         let (offered, refused): (Vec<Arc<Entry>>, Vec<Arc<Entry>>) =
             snapshot.all().cloned().partition(|entry| is_offered(entry));
-        let unlisted =
-            snapshot.shelves().held_back(|name| snapshot.get(name).is_some_and(|entry| is_offered(entry)));
+        let unlisted = snapshot.held_back(|name| snapshot.get(name).is_some_and(|entry| is_offered(entry)));
         let (held_back, mut listed): (Vec<Arc<Entry>>, Vec<Arc<Entry>>) =
             offered.into_iter().partition(|entry| unlisted.contains(entry.name()));
         // What finds tools is of use only where there are some to be found.

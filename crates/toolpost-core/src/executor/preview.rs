@@ -93,7 +93,7 @@ fn inside(
     overlay: Option<Arc<Overlay>>,
 ) -> Context {
     let held = ctx.running().held.clone();
-    running(ctx, entry, Frame { consent, limit, overlay, usage: Arc::default(), held })
+    running(ctx, entry, Frame { consent, limit, overlay, usage: Arc::default(), held, journal: None })
 }
 
 /// The rules that would allow exactly these accesses, or as the tool knows better; none where no rule should.

@@ -3,7 +3,7 @@
 use super::Executor;
 use super::stats::{Histogram, Stats};
 use crate::context::Context;
-use crate::event::EventKind;
+use crate::event::{EventKind, Told};
 use crate::outcome::{AttachmentContent, Outcome};
 use indexmap::IndexMap;
 use serde_json::Value;
@@ -114,6 +114,7 @@ impl Executor {
     pub(super) fn record(&self, ctx: &Context, outcome: &Outcome, is_found: bool) {
         ctx.record(|| EventKind::CallFinished {
             tool: outcome.tool.clone(),
+            output: outcome.result.as_ref().ok().map(Told::of),
             error: outcome.result.as_ref().err().cloned(),
             metadata: outcome.metadata.clone(),
         });

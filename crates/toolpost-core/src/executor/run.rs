@@ -49,6 +49,9 @@ impl Executor {
         let arguments = Arc::new(arguments);
         let attempts = if spec.facts.retryable && !is_dry_run { call.retry.attempts.max(1) } else { 1 };
         let usage = Arc::new(Usage::default());
+        // What a dry run changes is nothing that anybody would have to take back.
+        let journal = ctx.journal().filter(|_| !is_dry_run);
+        let journal = journal.map(|journal| Arc::new(Journaled::new(journal, ctx.session(), ctx.call_id())));
         let mut attempt = 1;
         let started = ctx.clock().elapsed();
         let mut paused = Duration::ZERO;
@@ -69,6 +72,7 @@ impl Executor {
                 overlay: overlay.clone(),
                 usage: usage.clone(),
                 held: turns.held.clone(),
+                journal: journal.clone(),
             };
             let running = running(ctx, entry, frame);
             let result = attempt_once(running.clone(), entry.clone(), arguments.clone(), limit).await;
@@ -99,6 +103,11 @@ impl Executor {
                 result => break result,
             }
         };
+        if let Some(journal) = journal
+            && let Err(error) = journal.end(result.is_ok()).await
+        {
+            ctx.record(|| EventKind::Warning { message: error.message().to_owned() });
+        }
         metadata.attempts = attempt;
         let elapsed = ctx.clock().elapsed().saturating_sub(started);
         metadata.execution_time_ms = round_to_micros(elapsed.saturating_sub(paused));
@@ -116,6 +125,8 @@ pub(super) struct Frame<'a> {
     pub(super) overlay: Option<Arc<Overlay>>,
     pub(super) usage: Arc<Usage>,
     pub(super) held: Held,
+    /// Who is told of changes; in a dry run nobody.
+    pub(super) journal: Option<Arc<Journaled>>,
 }
 
 /// The context that the tool itself gets.
@@ -133,12 +144,9 @@ pub(super) fn running(ctx: &Context, entry: &Entry, frame: Frame<'_>) -> Context
         consented: frame.consent.accesses.clone(),
         ended: ended.clone(),
     });
-    // What a dry run changes is nothing that anybody would have to take back.
-    let journal = ctx.journal().filter(|_| frame.overlay.is_none());
-    let journal = journal.map(|journal| Journaled::new(journal, ctx.session(), ctx.call_id()));
     ctx.derive(Running {
         tool: entry.name().to_owned(),
-        workspace: Arc::new(Bound::new(inner, guard.clone(), frame.usage, journal)),
+        workspace: Arc::new(Bound::new(inner, guard.clone(), frame.usage, frame.journal)),
         guard: Some(guard),
         cancel: above.cancel.child_token(),
         deadline: above.deadline.after(frame.limit),

@@ -73,7 +73,12 @@ impl Rule {
     /// Asks about a path, and everything inside, as the protected list does: whatever the case, and also under `--yes`.
     pub fn protected(action: Capability, path: &str, origin: Origin) -> Rule {
         let path = wildcard::escape(path.trim_matches('/')).to_lowercase();
-        Rule::from_parts(Effect::Ask, Action::Capability(action), Pattern::protected(&path, &[]), origin)
+        Rule::protected_pattern(action, &path, origin)
+    }
+
+    /// The same for a pattern, as in [`Protected::pattern`](super::Protected::pattern).
+    pub fn protected_pattern(action: Capability, pattern: &str, origin: Origin) -> Rule {
+        Rule::from_parts(Effect::Ask, Action::Capability(action), Pattern::protected(pattern, &[]), origin)
     }
 
     pub(super) fn from_parts(effect: Effect, action: Action, resource: Pattern, origin: Origin) -> Rule {

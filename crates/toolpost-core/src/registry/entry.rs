@@ -45,7 +45,11 @@ impl Entry {
                 spec.name, spec.version
             )));
         }
-        Ok(Entry {
+        Ok(Entry::of(tool, spec, texts))
+    }
+
+    fn of(tool: Arc<dyn AnyTool>, spec: Spec, texts: Arc<Texts>) -> Entry {
+        Entry {
             tool,
             spec,
             texts,
@@ -54,7 +58,12 @@ impl Entry {
             turn: Mutex::new(None),
             failures: AtomicU64::new(0),
             is_shut_down: AtomicBool::new(false),
-        })
+        }
+    }
+
+    /// The same tool, not made ready.
+    pub(super) fn anew(&self) -> Entry {
+        Entry::of(self.tool.clone(), self.spec.clone(), self.texts.clone())
     }
 
     /// The canonical name.

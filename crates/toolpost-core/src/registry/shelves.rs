@@ -1,4 +1,4 @@
-//! Tools that come in such numbers that not all of them can be listed: in groups, each with its price. Pure.
+//! Tools of a source that come in such numbers that not all of them can be listed: in groups, each with its price. Pure.
 
 use std::collections::BTreeSet;
 

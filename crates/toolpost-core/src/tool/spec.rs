@@ -1,7 +1,6 @@
 //! What is known of a tool without running it.
 
 use crate::capability::{Capabilities, Capability, Facts, Need};
-use crate::declaration::Source;
 use serde::Serialize;
 use serde_json::Value;
 use std::ops::Deref;
@@ -47,6 +46,9 @@ pub struct Spec {
     /// Whether it calls other tools, each under its own rights, so that through it anything may be caused.
     #[serde(skip)]
     pub calls_tools: bool,
+    /// Whether what `init` computes differs by agent, so that each has a definition of its own.
+    #[serde(skip)]
+    pub is_by_agent: bool,
     /// Other spellings of its arguments.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub argument_aliases: Vec<(String, String)>,
@@ -71,6 +73,7 @@ impl Spec {
             has_own_dry_run: false,
             finds_unlisted: false,
             calls_tools: false,
+            is_by_agent: false,
             argument_aliases: Vec::new(),
         }
     }
@@ -168,6 +171,13 @@ impl Spec {
         self
     }
 
+    /// What `init` computes differs by agent.
+    #[must_use]
+    pub fn init_by_agent(mut self) -> Spec {
+        self.is_by_agent = true;
+        self
+    }
+
     /// Another spelling of an argument, accepted and reported as a repair.
     #[must_use]
     pub fn argument_alias(mut self, alias: &str, argument: &str) -> Spec {
@@ -189,27 +199,6 @@ pub struct Definition {
     /// The schema of the data; none if there is no data.
     #[serde(rename = "outputSchema", skip_serializing_if = "Option::is_none")]
     pub output: Option<Value>,
-}
-
-impl Definition {
-    /// What declarations for providers are made from.
-    pub fn source(&self) -> Source<'_> {
-        let causes = self.spec.required.union(self.spec.optional);
-        let calls = self.spec.calls_tools;
-        let changes = calls || causes.has(Capability::Write) || causes.has(Capability::Exec);
-        let reaches_out = calls || causes.has(Capability::Network);
-        Source {
-            name: &self.spec.name,
-            title: None,
-            description: &self.spec.description,
-            input: &self.input,
-            output: self.output.as_ref(),
-            read_only: !changes && !reaches_out,
-            destructive: changes,
-            idempotent: self.spec.facts.idempotent,
-            open_world: reaches_out,
-        }
-    }
 }
 
 impl Deref for Definition {

@@ -7,8 +7,8 @@ pub(crate) use self::journaled::Journaled;
 
 use self::judged::Judged;
 use super::{
-    Entries, File, Kind, Lock, OldContent, OuterRules, PendingKind, ReadSeek, Replaced, ScanOptions, Scanned,
-    Staged, Stat, Surveyed, Surveyor, Visit, Workspace, WorkspacePath, Written,
+    After, Entries, File, Kind, Lock, OldContent, OuterRules, PendingKind, ReadSeek, Replaced, ScanOptions,
+    Scanned, Staged, Stat, Surveyed, Surveyor, Visit, Workspace, WorkspacePath, Written,
 };
 use crate::capability::Capability;
 use crate::error::ToolError;
@@ -89,7 +89,7 @@ pub(crate) struct Bound {
     inner: Arc<dyn Workspace>,
     guard: Arc<dyn Guard>,
     usage: Arc<Usage>,
-    journal: Option<Journaled>,
+    journal: Option<Arc<Journaled>>,
 }
 
 impl Bound {
@@ -97,7 +97,7 @@ impl Bound {
         inner: Arc<dyn Workspace>,
         guard: Arc<dyn Guard>,
         usage: Arc<Usage>,
-        journal: Option<Journaled>,
+        journal: Option<Arc<Journaled>>,
     ) -> Bound {
         Bound { inner, guard, usage, journal }
     }
@@ -146,6 +146,14 @@ impl Bound {
         journal.before(&*self.inner, path, kind).await?;
         match to {
             Some(to) => journal.before(&*self.inner, &to, PendingKind::Write).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Tells the journal what a change has made of a name.
+    async fn after(&self, name: String, after: After) -> Result<(), ToolError> {
+        match &self.journal {
+            Some(journal) => journal.after(name, after).await,
             None => Ok(()),
         }
     }
@@ -232,6 +240,9 @@ impl Workspace for Bound {
             let written = self.inner.write(path, content).await?;
             self.usage.touch(&written.name);
             self.usage.written.fetch_add(written.bytes, Ordering::Relaxed);
+            if let Some(journal) = &self.journal {
+                journal.after(written.name.clone(), journaled::file(content)).await?;
+            }
             Ok(written)
         })
     }
@@ -249,7 +260,10 @@ impl Workspace for Bound {
             let name = self.inner.name(path)?;
             self.usage.touch(&name);
             self.usage.written.fetch_add(content.len() as u64, Ordering::Relaxed);
-            Ok(Box::new(BoundStage { staged, guard: Arc::clone(&self.guard), name }) as Box<dyn Staged>)
+            let journal =
+                self.journal.as_ref().map(|journal| (Arc::clone(journal), journaled::file(content)));
+            Ok(Box::new(BoundStage { staged, guard: Arc::clone(&self.guard), name, journal })
+                as Box<dyn Staged>)
         }))
     }
 
@@ -269,8 +283,9 @@ impl Workspace for Bound {
         Box::pin(async move {
             self.before(path, PendingKind::Remove).await?;
             self.inner.remove(path).await?;
-            self.usage.touch(&self.inner.name(path)?);
-            Ok(())
+            let name = self.inner.name(path)?;
+            self.usage.touch(&name);
+            self.after(name, After::Absent).await
         })
     }
 
@@ -284,16 +299,19 @@ impl Workspace for Bound {
             self.judge_move(from).await?;
             self.before(from, PendingKind::Rename { to: self.inner.name(to)? }).await?;
             self.inner.rename(from, to).await?;
-            self.usage.touch(&self.inner.name(from)?);
-            self.usage.touch(&self.inner.name(to)?);
-            Ok(())
+            let (from, to) = (self.inner.name(from)?, self.inner.name(to)?);
+            self.usage.touch(&from);
+            self.usage.touch(&to);
+            self.after(from.clone(), After::Absent).await?;
+            self.after(to, After::Moved { from }).await
         })
     }
 
     fn create_folder<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<(), ToolError>> {
         Box::pin(async move {
             self.before(path, PendingKind::CreateFolder).await?;
-            self.inner.create_folder(path).await
+            self.inner.create_folder(path).await?;
+            self.after(self.inner.name(path)?, After::Folder).await
         })
     }
 
@@ -333,14 +351,20 @@ struct BoundStage {
     staged: Box<dyn Staged>,
     guard: Arc<dyn Guard>,
     name: String,
+    /// Who is told when it has taken its place, and what.
+    journal: Option<(Arc<Journaled>, After)>,
 }
 
 impl Staged for BoundStage {
     fn place(&mut self) -> BoxFuture<'_, Result<Written, ToolError>> {
-        match self.guard.judge(Capability::Write, &self.name) {
-            Ok(()) => self.staged.place(),
-            Err(refusal) => Box::pin(async move { Err(refusal) }),
-        }
+        Box::pin(async move {
+            self.guard.judge(Capability::Write, &self.name)?;
+            let written = self.staged.place().await?;
+            if let Some((journal, after)) = &self.journal {
+                journal.after(written.name.clone(), after.clone()).await?;
+            }
+            Ok(written)
+        })
     }
 
     fn take_back(&mut self) -> BoxFuture<'_, Result<(), ToolError>> {

@@ -13,6 +13,56 @@ use crate::error::ToolError;
 pub trait Journal: Send + Sync {
     /// Called where blocking is allowed. What it was told is safe when it returns.
     fn before(&self, change: Pending) -> Result<(), ToolError>;
+
+    /// What a change has made of a name, told as soon as it is there. Whoever takes the change back later knows by it
+    /// whether somebody else has changed the file since. Called where blocking is allowed, for every change.
+    fn after(&self, change: Changed) -> Result<(), ToolError> {
+        let _ = change;
+        Ok(())
+    }
+
+    /// A call that has handed something over is done; told once, where blocking is allowed. A call whose caller went
+    /// away, or whose process died, has no end.
+    fn ended(&self, session: &str, call: &str, is_success: bool) -> Result<(), ToolError> {
+        let _ = (session, call, is_success);
+        Ok(())
+    }
+}
+
+/// A change that has happened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Changed {
+    /// The session of the call.
+    pub session: String,
+    /// The call.
+    pub call: String,
+    /// Display name of what has changed, as in [`Pending::name`].
+    pub name: String,
+    /// What is there now.
+    pub after: After,
+}
+
+/// What is there after a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum After {
+    /// Nothing.
+    Absent,
+    /// A file of so many bytes, with this SHA-256.
+    File {
+        /// Bytes.
+        bytes: u64,
+        /// SHA-256 of the content, in hexadecimal digits.
+        hash: String,
+    },
+    /// A folder.
+    Folder,
+    /// What had this name before.
+    Moved {
+        /// The old display name.
+        from: String,
+    },
 }
 
 /// A change that is about to happen.

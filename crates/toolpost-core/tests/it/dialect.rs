@@ -2,14 +2,13 @@
 
 mod specified;
 
+use crate::fixed::Fixed as Executor;
 use serde_json::{Value, json};
 use specified::Specified;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use toolpost_core::policy::Source;
-use toolpost_core::{
-    Alias, Context, Dialect, Executor, Memory, Output, Policy, Registry, Schema, Spec, dynamic,
-};
+use toolpost_core::{Alias, Context, Dialect, Memory, Output, Policy, Registry, Schema, Spec, dynamic};
 
 /// An executor over tools that answer with the arguments they got.
 fn echoes(tools: &[Specified]) -> Executor {

@@ -16,5 +16,6 @@ mod questions;
 mod records;
 mod retry;
 mod secrets;
+mod sessions;
 mod turns;
 mod validate;

@@ -7,9 +7,11 @@
     reason = "tests set up the world around the crate by hand, and say what they measured"
 )]
 
-mod declaration;
 mod dialect;
 mod executor;
+mod fixed;
+#[path = "../../../toolpost-plugins/tests/it/load.rs"]
+mod load;
 mod pack;
 mod policy;
 mod registry;

@@ -175,7 +175,11 @@ async fn all_tools_are_made_ready_and_shut_down_in_reverse_order_each_in_bounded
             let diary = diary.clone();
             stage.tool(Diarist { name, fails: name == "failing", hangs: name == "hanging", diary })
         });
-    let setting = Setting { workspace: stage.memory.clone(), agent: None };
+    let setting = Setting {
+        workspace: stage.memory.clone(),
+        agent: None,
+        services: toolpost_core::Services::default(),
+    };
     let failed = stage.registry.initialize_all(&setting, Duration::from_secs(5)).await;
     let failed: Vec<String> =
         failed.iter().map(|(name, error)| format!("{name}: {}", error.code())).collect();

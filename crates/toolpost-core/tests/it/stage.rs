@@ -1,10 +1,12 @@
 //! What the tests play on: a registry, a memory workspace and a log, and tools that do one thing each.
 
+use crate::fixed::Fixed as Executor;
 use serde_json::{Value, json};
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 use toolpost_core::{
-    Answer, Capability, Context, ContextBuilder, DynamicTool, EventKind, Executor, ExecutorBuilder, Memory,
+    Answer, Capability, Context, ContextBuilder, DynamicTool, EventKind, ExecutorBuilder, Hook, Memory,
     MemoryLog, Outcome, Output, Policy, Registry, Spec, ToolError, WorkspacePath, dynamic,
 };
 
@@ -37,8 +39,8 @@ impl Stage {
         Context::builder(self.memory.clone()).session("s").events(self.log.clone())
     }
 
-    pub(crate) fn builder(&self, policy: Policy) -> ExecutorBuilder {
-        Executor::builder(self.registry.clone(), policy)
+    pub(crate) fn builder(&self, policy: Policy) -> Builder {
+        Builder { inner: toolpost_core::Executor::builder(), tools: self.registry.clone(), policy }
     }
 
     pub(crate) fn executor(&self) -> Executor {
@@ -59,6 +61,35 @@ impl Stage {
     #[track_caller]
     pub(crate) fn check(&self, expected: &str) {
         assert_eq!(self.trace().join(" · "), expected);
+    }
+}
+
+/// Makes an executor with the stage's tools and a policy.
+pub(crate) struct Builder {
+    inner: ExecutorBuilder,
+    tools: Arc<Registry>,
+    policy: Policy,
+}
+
+impl Builder {
+    fn with(self, change: impl FnOnce(ExecutorBuilder) -> ExecutorBuilder) -> Builder {
+        Builder { inner: change(self.inner), ..self }
+    }
+
+    pub(crate) fn hook(self, hook: Arc<dyn Hook>) -> Builder {
+        self.with(|inner| inner.hook(hook))
+    }
+
+    pub(crate) fn on_result(self, sink: impl Fn(&Outcome) + Send + Sync + 'static) -> Builder {
+        self.with(|inner| inner.on_result(sink))
+    }
+
+    pub(crate) fn init_limit(self, limit: Duration) -> Builder {
+        self.with(|inner| inner.init_limit(limit))
+    }
+
+    pub(crate) fn build(self) -> Executor {
+        Executor::with(self.inner, self.tools, self.policy)
     }
 }
 

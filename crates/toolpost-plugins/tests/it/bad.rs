@@ -173,7 +173,7 @@ fn guarantee_26_one_with_a_huge_or_broken_schema() {
         check(mode, "echo", Duration::from_secs(6), |result| assert_eq!(result.unwrap(), "nothing"));
         run(async {
             let world = World::new(&[mode]);
-            assert!(world.registry.upstream().unwrap().all_ready().await.is_empty());
+            assert!(world.registry.sources()[0].all_ready().await.is_empty());
             assert!(!world.registry.has(&format!("mcp__{mode}__{tool}")));
             let notes = world.plugins.as_ref().unwrap().notes();
             assert!(
@@ -275,7 +275,7 @@ fn guarantee_26_slow_servers_start_side_by_side() {
         world.plugins.as_ref().unwrap().start();
         assert_eq!(world.text("ping", json!({})).await, "pong");
         assert!(began.elapsed() < stretched(Duration::from_millis(300)), "{:?}", began.elapsed());
-        world.registry.upstream().unwrap().all_ready().await;
+        world.registry.sources()[0].all_ready().await;
         let took = began.elapsed();
         assert!(took > Duration::from_secs(3) && took < stretched(Duration::from_secs(8)), "{took:?}");
         world.end().await;

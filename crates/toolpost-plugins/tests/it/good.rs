@@ -89,7 +89,7 @@ fn a_spelling_that_means_two_tools_means_neither() {
                 .map(|name| toolpost_plugins::Server { name: name.to_owned(), ..world.server("good") })
                 .into()
         });
-        world.registry.upstream().unwrap().all_ready().await;
+        world.registry.sources()[0].all_ready().await;
         assert_eq!(world.text("a_echo", json!({"said": "x"})).await, "x");
         let ambiguous = world.call("a_dotted_name_x", json!({})).await.result.unwrap_err();
         assert_eq!(ambiguous.code(), Code::ToolNotFound, "{ambiguous}");
@@ -232,7 +232,7 @@ fn tools_are_chosen_and_a_pack_says_which() {
             let only = Some(vec!["echo".to_owned(), "fail".to_owned()]);
             vec![toolpost_plugins::Server { only, without: vec!["fail".to_owned()], ..world.server("good") }]
         });
-        assert!(world.registry.upstream().unwrap().all_ready().await.is_empty());
+        assert!(world.registry.sources()[0].all_ready().await.is_empty());
         assert_eq!(world.registry.names(), ["ping", "mcp__good__echo"]);
         let packs = world.plugins.as_ref().unwrap().packs();
         assert_eq!(
@@ -253,7 +253,7 @@ fn lists_have_one_order_and_hold_back_what_does_not_fit() {
                 .map(|name| toolpost_plugins::Server { name: name.to_owned(), ..world.server("good") })
                 .into()
         });
-        world.registry.upstream().unwrap().all_ready().await;
+        world.registry.sources()[0].all_ready().await;
         let names = world.registry.names();
         assert_eq!(
             (names[0].as_str(), names[1].as_str(), names[14].as_str()),
@@ -303,7 +303,7 @@ fn an_answer_for_the_session_is_remembered() {
         let setup = Setup { policy: all, answer: Some(Answer::Yes(Scope::Session)), ..Setup::default() };
         let world = World::with(setup, |world| vec![world.server("good")]);
         // Before that, nothing is known of what it says of its tools.
-        world.registry.upstream().unwrap().all_ready().await;
+        world.registry.sources()[0].all_ready().await;
         assert_eq!(world.echo("good").await, "hello");
         assert_eq!(world.echo("good").await, "hello");
         let asked: Vec<_> = world

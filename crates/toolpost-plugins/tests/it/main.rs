@@ -9,6 +9,8 @@
 )]
 
 mod bad;
+#[path = "../../../toolpost-core/tests/it/fixed.rs"]
+mod fixed;
 mod good;
 mod helper;
 mod http;

@@ -1,5 +1,6 @@
 //! What the tests share: a runtime with servers, and what is left of them afterwards.
 
+use crate::fixed::Fixed as Executor;
 use crate::load::stretched;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -9,8 +10,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use toolpost_core::{
-    Always, Answer, Context, Executor, MemoryLog, NobodyThere, Outcome, Output, Policy, Profile, Registry,
-    Scope, Spec, dynamic,
+    Always, Answer, Context, MemoryLog, NobodyThere, Outcome, Output, Policy, Profile, Registry, Scope, Spec,
+    dynamic,
 };
 use toolpost_plugins::{Hints, Plugins, Reach, Server, Settings};
 

@@ -109,3 +109,42 @@ fn share(pid: i32) -> Option<u64> {
     };
     Some((field("Pss_Anon:")? + field("Pss_Shmem:")?) * 1024)
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests set up the world by hand")]
+
+    use super::*;
+    use std::io::{BufRead, BufReader};
+    use std::process::{Command, Stdio};
+
+    #[test]
+    fn memory_that_two_processes_share_counts_once() {
+        const BYTES: u64 = 64 << 20;
+        let program = "import mmap, os, sys\n\
+                       m = mmap.mmap(-1, 64 << 20)\n\
+                       m.write(b'x' * (64 << 20))\n\
+                       r, w = os.pipe()\n\
+                       child = os.fork()\n\
+                       if child == 0:\n\
+                       \x20 m.seek(0); n = len(m.read()); os.write(w, b'.'); sys.stdin.read(); os._exit(0)\n\
+                       os.read(r, 1)\n\
+                       print(child, flush=True)\n\
+                       sys.stdin.read()";
+        let mut first = Command::new("python3")
+            .args(["-c", program])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(first.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let shares = [first.id() as i32, line.trim().parse().unwrap()].map(|pid| share(pid).unwrap());
+        drop(first.stdin.take());
+        first.wait().unwrap();
+        let all: u64 = shares.iter().sum();
+        assert!(shares.iter().all(|share| *share >= BYTES / 2), "{shares:?}");
+        // Each has some memory of its own besides.
+        assert!(all < BYTES * 2, "{shares:?}");
+    }
+}

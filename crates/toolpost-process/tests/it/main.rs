@@ -4,6 +4,8 @@
 
 mod command;
 mod guard;
+#[path = "../../../toolpost-plugins/tests/it/load.rs"]
+mod load;
 mod sandbox;
 mod scratch;
 mod stage;

@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::time::Duration;
-use toolpost_core::declaration::{Format, declare};
 use toolpost_core::{Context, Definition, Output, Spec, Tool, ToolError};
+use toolpost_declaration::{Format, Source, declare};
 
 /// So many tools are shown.
 const MOST: usize = 8;
@@ -64,7 +64,7 @@ impl Tool for ToolSearch {
         // Stable: of equals, the first in the list comes first.
         found.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
         let matching = found.len();
-        let declared = found.iter().filter_map(|(_, one)| declare(&one.source(), Format::Mcp).ok());
+        let declared = found.iter().filter_map(|(_, one)| declare(&Source::of(one), Format::Mcp).ok());
         let tools: Vec<Value> = declared.take(MOST).map(|declaration| declaration.value).collect();
         let missing: Vec<String> = failed.iter().map(|(_, error)| error.message().to_owned()).collect();
         let text = text(&args.query, &tools, matching, held_back.len(), &missing);

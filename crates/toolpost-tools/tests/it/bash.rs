@@ -2,6 +2,8 @@
 
 mod many;
 
+use crate::fixed::Fixed as Executor;
+use crate::load::stretched;
 use crate::{data, folder, run, shown};
 use serde_json::{Value, json};
 use std::fs;
@@ -12,8 +14,8 @@ use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 use toolpost_core::policy::{Effect, Layer, Origin, Rule};
 use toolpost_core::{
-    Call, Capability, Code, Context, ContextBuilder, Disk, Event, EventKind, EventSink, Executor, Outcome,
-    Policy, Profile, Redactor, Registry, Spill, SpillLimits,
+    Call, Capability, Code, Context, ContextBuilder, Disk, Event, EventKind, EventSink, Outcome, Policy,
+    Profile, Redactor, Registry, Spill, SpillLimits,
 };
 use toolpost_tools::Settings;
 use toolpost_tools::shell::{self, Confinement};
@@ -84,7 +86,7 @@ fn guarantee_10_what_came_before_the_time_out_is_kept() {
         ground.path(),
         json!({"command": "echo before; setsid sleep 1000 & sleep 1000", "timeout": 600}),
     );
-    assert!(started.elapsed() < Duration::from_millis(3_600), "{:?}", started.elapsed());
+    assert!(started.elapsed() < stretched(Duration::from_millis(3_600)), "{:?}", started.elapsed());
     let error = outcome.result.as_ref().unwrap_err();
     assert_eq!(error.code(), Code::Timeout);
     assert!(error.message().contains("after 600 ms"), "{error}");
@@ -202,6 +204,32 @@ fn the_sandbox_follows_the_policy() {
     let outcome = run_under(standard_and_exec(), "cp src/a.txt .vimrc");
     assert_eq!(data(&outcome)["exitCode"], json!(1), "{}", shown(&outcome));
     assert!(!root.join(".vimrc").exists() && !root.join("src/new").exists());
+}
+
+/// Under a rule for `git commit`, the program that git calls an editor would be any program.
+#[test]
+fn git_in_a_command_starts_no_editor() {
+    let ground = ground();
+    let root = ground.path();
+    fs::remove_dir_all(root.join(".git")).unwrap();
+    let git = |args: &[&str]| {
+        let done = std::process::Command::new("git").args(args).current_dir(root).output().unwrap();
+        assert!(done.status.success(), "{args:?}: {}", String::from_utf8_lossy(&done.stderr));
+    };
+    git(&["init", "-q"]);
+    for (key, value) in [
+        ("user.name", "A"),
+        ("user.email", "a@example.org"),
+        ("core.editor", "touch planted; true"),
+        ("sequence.editor", "touch planted; true"),
+    ] {
+        git(&["config", key, value]);
+    }
+    git(&["commit", "-q", "--allow-empty", "-m", "one"]);
+    let outcome =
+        bash(root, json!({"command": "git commit -q --amend --allow-empty; git log -1 --format=%s"}));
+    assert_eq!(shown(&outcome), "one\n", "{}", outcome.to_json());
+    assert!(!root.join("planted").exists());
 }
 
 #[test]

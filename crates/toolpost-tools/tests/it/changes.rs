@@ -2,13 +2,14 @@
 
 use super::edit::content;
 use super::{call, code, count, data, disk, executor, folder, one_file, run, shown};
+use crate::fixed::Fixed as Executor;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::sync::Arc;
 use toolpost_core::policy::{Effect, Layer, Origin, Rule};
-use toolpost_core::{Call, Context, Executor, Policy, Profile, Registry};
+use toolpost_core::{Call, Context, Policy, Profile, Registry};
 
 /// Calls that would each change something about the file.
 fn changing_calls(path: &str) -> Vec<(&'static str, Value)> {

@@ -1,8 +1,8 @@
 //! Every built-in tool, as every provider takes it, under every dialect.
 
 use std::sync::Arc;
-use toolpost_core::declaration::{Finding, Format, conforms, declare, export, lint};
 use toolpost_core::{Definition, Dialect, Registry};
+use toolpost_declaration::{Finding, Format, Source, conforms, declare, export, lint};
 
 /// The tools as a dialect offers them.
 fn offered(dialect: &Dialect) -> Vec<Definition> {
@@ -19,7 +19,7 @@ fn every_declaration_conforms() {
         for definition in offered(dialect) {
             for format in Format::ALL {
                 let what = format!("{} as {format} in {}", definition.name, dialect.name());
-                let declaration = declare(&definition.source(), format)
+                let declaration = declare(&Source::of(&definition), format)
                     .unwrap_or_else(|refusal| panic!("{what}: {refusal}"));
                 conforms(format, &declaration.value).unwrap_or_else(|broken| panic!("{what}: {broken:?}"));
                 assert!(!declaration.value.to_string().contains("x-toolpost"), "{what}");
@@ -28,7 +28,7 @@ fn every_declaration_conforms() {
         }
         for format in Format::ALL {
             let definitions = offered(dialect);
-            let (_, refused) = export(definitions.iter().map(Definition::source), format);
+            let (_, refused) = export(definitions.iter().map(Source::of), format);
             assert!(refused.is_empty(), "{refused:?}");
         }
     }
@@ -38,7 +38,7 @@ fn every_declaration_conforms() {
 #[test]
 fn nothing_about_our_own_tools_needs_mending() {
     for definition in offered(&Dialect::canonical()) {
-        let findings: Vec<String> = lint(&definition.source())
+        let findings: Vec<String> = lint(&Source::of(&definition))
             .iter()
             .filter(|one| Finding::needs_mending(one))
             .map(ToString::to_string)

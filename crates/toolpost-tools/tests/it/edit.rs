@@ -1,6 +1,7 @@
 //! `edit`: the gathered cases, the slips that models make, both forms, and errors that lead to success.
 
 use super::{call, code, count, data, memory, one_file, run, shown};
+use crate::load::stretched;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 use toolpost_core::{Context, Outcome, WorkspacePath};
@@ -68,7 +69,7 @@ fn the_gathered_cases_end_as_they_should() {
         }
         let started = Instant::now();
         let outcome = call(&ctx, "edit", args);
-        assert!(started.elapsed() < Duration::from_secs(5), "{id} took {:?}", started.elapsed());
+        assert!(started.elapsed() < stretched(Duration::from_secs(5)), "{id} took {:?}", started.elapsed());
         let after = (before.is_some() || outcome.is_success()).then(|| text(&ctx, "file.txt"));
         let expected = case["expect"]["content"].as_str();
         let class = case["cls"].as_str().unwrap();

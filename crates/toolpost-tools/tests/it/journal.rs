@@ -6,7 +6,8 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use toolpost_core::{
-    Before, Call, Code, Context, Disk, Journal, Memory, Pending, PendingKind, ToolError, Workspace,
+    After, Before, Call, Changed, Code, Context, Disk, Journal, Memory, Pending, PendingKind, ToolError,
+    Workspace,
 };
 
 /// One change as it was announced, and what the disk had at that moment.
@@ -23,6 +24,8 @@ struct Recorder {
     root: PathBuf,
     noted: Mutex<Vec<Noted>>,
     refuses_from: usize,
+    /// What each change made of its name, and the ends of calls.
+    after: Mutex<Vec<String>>,
 }
 
 impl Journal for Recorder {
@@ -48,10 +51,48 @@ impl Journal for Recorder {
         noted.push(Noted { name: change.name, kind: change.kind, before, on_disk });
         Ok(())
     }
+
+    fn after(&self, change: Changed) -> Result<(), ToolError> {
+        let path = self.root.join(&change.name);
+        let told = match change.after {
+            After::Absent => {
+                assert!(path.symlink_metadata().is_err(), "{}", change.name);
+                "absent".to_owned()
+            }
+            After::File { bytes, hash } => {
+                if !self.root.exists() {
+                    self.after.lock().unwrap().push(format!("{} file", change.name));
+                    return Ok(());
+                }
+                // What was told is there by then.
+                let content = std::fs::read(&path).unwrap();
+                assert_eq!(content.len() as u64, bytes, "{}", change.name);
+                let sum = std::process::Command::new("sha256sum").arg(&path).output().unwrap().stdout;
+                assert!(sum.starts_with(hash.as_bytes()), "{}", change.name);
+                "file".to_owned()
+            }
+            After::Folder => "folder".to_owned(),
+            After::Moved { from } => format!("from {from}"),
+            other => panic!("{other:?}"),
+        };
+        self.after.lock().unwrap().push(format!("{} {told}", change.name));
+        Ok(())
+    }
+
+    fn ended(&self, session: &str, call: &str, is_success: bool) -> Result<(), ToolError> {
+        assert!(session == "default" && !call.is_empty());
+        self.after.lock().unwrap().push(format!("end {is_success}"));
+        Ok(())
+    }
 }
 
 fn recorded(root: &Path, refuses_from: usize) -> (Context, Arc<Recorder>) {
-    let recorder = Arc::new(Recorder { root: root.to_owned(), noted: Mutex::default(), refuses_from });
+    let recorder = Arc::new(Recorder {
+        root: root.to_owned(),
+        noted: Mutex::default(),
+        refuses_from,
+        after: Mutex::default(),
+    });
     let disk = Disk::open([root]).unwrap();
     (Context::builder(Arc::new(disk)).journal(recorder.clone()).build(), recorder)
 }
@@ -160,8 +201,12 @@ fn a_dry_run_tells_the_journal_nothing() {
 #[test]
 fn files_in_memory_are_journaled_too() {
     let memory = Memory::from_fixture("//- a\na\n");
-    let recorder =
-        Arc::new(Recorder { root: PathBuf::from("/nowhere"), noted: Mutex::default(), refuses_from: 1 });
+    let recorder = Arc::new(Recorder {
+        root: PathBuf::from("/nowhere"),
+        noted: Mutex::default(),
+        refuses_from: 1,
+        after: Mutex::default(),
+    });
     let memory: Arc<dyn Workspace> = Arc::new(memory);
     let ctx = Context::builder(memory).journal(recorder.clone()).build();
     let write = |content: &str| call(&ctx, "write", json!({"filePath": "a", "content": content}));
@@ -169,4 +214,29 @@ fn files_in_memory_are_journaled_too() {
     assert_eq!(code(&write("c\n")), "WRITE_ERROR");
     assert_eq!(recorder.noted.lock().unwrap()[0].before, "0644 a\n");
     assert_eq!(super::edit::content(&ctx, "a"), b"b\n");
+}
+
+#[test]
+fn the_journal_learns_what_a_change_has_made_and_that_the_call_has_ended() {
+    for (tool, args, expected) in [
+        ("write", json!({"filePath": "link", "content": "x\n"}), vec!["a file", "end true"]),
+        ("edit", json!({"filePath": "b", "oldString": "b", "newString": "B"}), vec!["b file", "end true"]),
+        ("delete", json!({"filePath": "empty"}), vec!["empty absent", "end true"]),
+        ("read", json!({"filePath": "a"}), vec![]),
+        ("edit", json!({"filePath": "a", "oldString": "none", "newString": "B"}), vec![]),
+    ] {
+        let world = world();
+        let (ctx, recorder) = recorded(world.path(), usize::MAX);
+        run(executor().run(&ctx, Call::new(tool, args.clone())));
+        assert_eq!(*recorder.after.lock().unwrap(), expected, "{tool} {args}");
+    }
+    let world = world();
+    let (ctx, recorder) = recorded(world.path(), usize::MAX);
+    let outcome = run(executor().run(&ctx, Call::new("apply_patch", json!({"patch": PATCH}))));
+    assert!(outcome.is_success(), "{}", outcome.to_text());
+    let told = recorder.after.lock().unwrap().clone();
+    for one in ["a file", "new file", "moved from b", "d file", "c absent", "b absent"] {
+        assert!(told.iter().any(|told| told == one), "{one}: {told:?}");
+    }
+    assert_eq!(told.last().map(String::as_str), Some("end true"));
 }

@@ -21,12 +21,16 @@ mod confined;
 mod declarations;
 mod delete;
 mod edit;
+#[path = "../../../toolpost-core/tests/it/fixed.rs"]
+mod fixed;
 mod glob;
 mod grep;
 mod huge;
 mod journal;
 mod layouts;
 mod list;
+#[path = "../../../toolpost-plugins/tests/it/load.rs"]
+mod load;
 mod mutations;
 mod race;
 mod read;
@@ -34,14 +38,15 @@ mod tool_search;
 mod withheld;
 mod write;
 
+use crate::fixed::Fixed as Executor;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use tempfile::TempDir;
 use toolpost_core::{
-    Attachment, AttachmentContent, Call, Capability, Context, Disk, Executor, Memory, Outcome, Output,
-    OutputBudget, Policy, Profile, Registry, Spec, ToolError, Workspace, WorkspacePath, dynamic,
+    Attachment, AttachmentContent, Call, Capability, Context, Disk, Memory, Outcome, Output, OutputBudget,
+    Policy, Profile, Registry, Spec, ToolError, Workspace, WorkspacePath, dynamic,
 };
 
 /// This test program starts commands as a program does that calls this first in `main`.

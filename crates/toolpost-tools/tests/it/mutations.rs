@@ -8,9 +8,10 @@ mod parts;
 mod slip;
 
 use super::edit::SOURCES;
+use crate::fixed::Fixed as Executor;
 use serde_json::json;
 use std::sync::Arc;
-use toolpost_core::{Call, Context, Executor, Memory, Outcome, Workspace, WorkspacePath};
+use toolpost_core::{Call, Context, Memory, Outcome, Workspace, WorkspacePath};
 
 /// Longer files, and such as repeat themselves.
 const LONG_SOURCES: [(&str, &str); 3] = [

@@ -1,9 +1,10 @@
 //! `tool_search`: what is held back is found, by what it does.
 
+use crate::fixed::Fixed as Executor;
 use crate::run;
 use serde_json::{Value, json};
 use std::sync::Arc;
-use toolpost_core::{Context, Executor, Outcome, Output, Policy, Registry, Shelves, Spec, dynamic};
+use toolpost_core::{Context, Outcome, Output, Policy, Registry, Shelves, Spec, dynamic};
 use toolpost_tools::meta::ToolSearch;
 
 /// A registry in which all of these are held back.
@@ -23,7 +24,7 @@ fn executor(tools: &[(&str, &str)], policy: Policy) -> Executor {
     let names = tools.iter().map(|(name, _)| ((*name).to_owned(), 1)).collect();
     registry
         .change(|draft| {
-            draft.shelve(Shelves { groups: vec![names], most_tools: 0, most_tokens: 0 });
+            draft.arrange("test", Vec::new(), Shelves { groups: vec![names], most_tools: 0, most_tokens: 0 });
             Ok(())
         })
         .unwrap();

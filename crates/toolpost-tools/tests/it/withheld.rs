@@ -5,14 +5,15 @@
 //! it holds neither bytes nor hashes, sizes, counts or a yes or no about a guess.
 
 use super::{count, folder, seed};
+use crate::fixed::Fixed as Executor;
 use serde_json::{Value, json};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use toolpost_core::policy::{Effect, Layer, Origin, Rule, protected};
 use toolpost_core::{
-    Answer, BoxFuture, Call, Capabilities, Capability, Confirm, Context, Disk, Event, EventSink, Executor,
-    Policy, Profile, Question, Registry, Scope, Seen,
+    Answer, BoxFuture, Call, Capabilities, Capability, Confirm, Context, Disk, Event, EventSink, Policy,
+    Profile, Question, Registry, Scope, Seen,
 };
 
 /// What the calls guess. It is the whole content in one world.
@@ -77,7 +78,7 @@ impl Confirm for Yes {
 fn scrub(value: &mut Value) {
     match value {
         Value::Object(map) => {
-            for key in ["callId", "executionTimeMs", "call", "atMs", "at_ms", "parent"] {
+            for key in ["callId", "executionTimeMs", "call", "sequence", "atMs", "at_ms", "parent"] {
                 map.remove(key);
             }
             map.values_mut().for_each(scrub);

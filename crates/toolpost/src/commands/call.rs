@@ -33,7 +33,7 @@ async fn call(runtime: &Runtime, printer: &Printer, flags: &CallFlags) -> u8 {
         Ok(agreed) => agreed,
         Err(error) => return print(printer, flags, &refused(&flags.tool, error)),
     };
-    if runtime.executor.registry().snapshot().find(&flags.tool, runtime.context.dialect()).is_err() {
+    if runtime.context.tools().snapshot().find(&flags.tool, runtime.context.dialect()).is_err() {
         // It may be a tool of a server that cannot be used, or not yet.
         runtime
             .server_notes
@@ -83,12 +83,11 @@ async fn known(runtime: &Runtime, flags: &CallFlags) -> Result<Option<Agreed>, T
 
 /// Whether the policy allows a tool, whose server may have yet to start, without asking.
 fn asks_nobody(runtime: &Runtime, tool: &str) -> Result<bool, ToolError> {
-    let snapshot = runtime.executor.registry().snapshot();
+    let snapshot = runtime.context.tools().snapshot();
     if snapshot.find(tool, runtime.context.dialect()).is_ok() {
         return Ok(true);
     }
-    let upstream = runtime.executor.registry().upstream().filter(|upstream| upstream.may_have(tool));
-    if upstream.is_none() {
+    if runtime.context.tools().sources_of(tool).is_empty() {
         return Ok(true);
     }
     match runtime.executor.validate(&runtime.context, tool, json!({})) {

@@ -412,7 +412,9 @@ fn tools(
         let spec = entry.spec();
         tools.push(Tool {
             name: entry.name().to_owned(),
-            tokens: definition.as_ref().map_or(0, |definition| price(&definition.source())),
+            tokens: definition
+                .as_ref()
+                .map_or(0, |definition| price(&toolpost_declaration::Source::of(definition))),
             is_offered: definition.is_some() && policy.offers(&spec.name, spec.required),
         });
     }

@@ -103,7 +103,7 @@ fn serve(
         for (id, command) in background.running() {
             printer.say(Tone::Note, &format!("note: {id} is ended with the server: {command}"));
         }
-        runtime.executor.registry().shutdown_all(CLEANUP).await;
+        runtime.context.tools().shutdown_all(CLEANUP).await;
         if let Some(plugins) = &runtime.plugins {
             plugins.shutdown().await;
         }

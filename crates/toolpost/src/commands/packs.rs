@@ -7,7 +7,7 @@ use std::sync::Arc;
 use toolpost_core::{Capabilities, Pack, Policy, Spec, ToolError};
 
 pub(crate) fn run(runtime: &Runtime, printer: &Printer) -> u8 {
-    let policy = runtime.executor.policy_for(runtime.context.session());
+    let policy = runtime.executor.policy_for(&runtime.context);
     for note in runtime.know_all() {
         printer.say(Tone::Note, &format!("note: {}", harmless(&note)));
     }

@@ -73,12 +73,12 @@ fn explain_access(runtime: &Runtime, tool: &str, resource: &str) -> Result<Expla
             Access::path(Capability::Read, resource)
         }
     };
-    let policy = runtime.executor.policy_for(runtime.context.session());
+    let policy = runtime.executor.policy_for(&runtime.context);
     Ok(policy.explain(&Request { tool, accesses: &[access] }))
 }
 
 fn show(runtime: &Runtime, printer: &Printer) -> Result<(), ToolError> {
-    let policy = runtime.executor.policy_for(runtime.context.session());
+    let policy = runtime.executor.policy_for(&runtime.context);
     match printer.is_json() {
         true => printer.json(&serde_json::json!({
             "granted": policy.granted(),

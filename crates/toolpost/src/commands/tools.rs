@@ -82,9 +82,10 @@ fn list(runtime: &Runtime, printer: &Printer) -> Result<(), ToolError> {
 }
 
 fn show(runtime: &Runtime, printer: &Printer, name: &str) -> Result<(), ToolError> {
-    let snapshot = runtime.executor.registry().snapshot();
+    let snapshot = runtime.context.tools().snapshot();
     let dialect = runtime.context.dialect();
-    let entry = snapshot.find(name, dialect)?.entry;
+    let found = snapshot.find(name, dialect)?;
+    let entry = &*found.entry;
     let definition = match snapshot.offer(entry, dialect)? {
         Some(definition) => definition,
         None => entry.prepared()?.definition.clone(),

@@ -217,7 +217,30 @@ pub(super) fn rules(environment: &Environment, disk: &Disk) -> Vec<Rule> {
             }
         }
     }
+    rules.extend(disk.roots().first().into_iter().flat_map(|root| across(Path::new(root))));
     rules
+}
+
+/// Rules for what the protected list names by folders of which the root is one: in the workspace `.github`, the
+/// folder `workflows`. Whoever opens a protected folder itself as the workspace means what is in it.
+fn across(root: &Path) -> Vec<Rule> {
+    let parts: Vec<String> =
+        root.iter().map(|part| part.to_string_lossy().to_lowercase()).filter(|part| part != "/").collect();
+    let rest = |pattern: &str| -> Option<String> {
+        let names: Vec<&str> = pattern.split('/').collect();
+        let count = (1..names.len()).find(|count| {
+            parts.len() >= *count
+                && parts[parts.len() - count..].iter().zip(&names).all(|(part, name)| part == name)
+        })?;
+        Some(names[count..].join("/"))
+    };
+    policy::protected()
+        .iter()
+        .filter_map(|row| {
+            let origin = Origin::new(Layer::BuiltIn, format!("protected files, `{}`", row.pattern), 0);
+            Some(Rule::protected_pattern(row.action, &rest(row.pattern)?, origin))
+        })
+        .collect()
 }
 
 /// A path as tools name it, once for its own name and once for where its links lead; nothing if it lies outside of the

@@ -98,17 +98,18 @@ impl Shared {
 
 impl EventSink for LiveLine {
     fn record(&self, event: &Arc<Event>) {
+        let Some(call) = &event.call else { return };
         match &event.kind {
-            EventKind::CallStarted { tool, attempt, .. } => self.start(&event.call, tool, *attempt),
+            EventKind::CallStarted { tool, attempt, .. } => self.start(call, tool, *attempt),
             EventKind::Progress { title, .. } => {
-                self.change(&event.call, |running| running.what = title.replace('\n', " "));
+                self.change(call, |running| running.what = title.replace('\n', " "));
             }
-            EventKind::CallRetried { error, delay_ms, .. } => self.change(&event.call, |running| {
+            EventKind::CallRetried { error, delay_ms, .. } => self.change(call, |running| {
                 running.what = format!("{}; next attempt in {delay_ms} ms", error.message());
             }),
-            EventKind::Asked { .. } => self.change(&event.call, Running::pause),
-            EventKind::Answered { .. } => self.change(&event.call, |running| running.is_paused = false),
-            EventKind::CallFinished { .. } => self.end(&event.call),
+            EventKind::Asked { .. } => self.change(call, Running::pause),
+            EventKind::Answered { .. } => self.change(call, |running| running.is_paused = false),
+            EventKind::CallFinished { .. } => self.end(call),
             EventKind::CallRequested { .. }
             | EventKind::ToolInitialized { .. }
             | EventKind::ArgumentsRepaired { .. }

@@ -19,10 +19,10 @@ const ORDINARY: u32 = 54_321;
 const CANARY: &str = "CANARY-7f3a";
 
 /// Somebody's home with a repository in it.
-struct User {
-    home: Home,
+pub(crate) struct User {
+    pub(crate) home: Home,
     /// None: whoever runs the tests.
-    id: Option<u32>,
+    pub(crate) id: Option<u32>,
 }
 
 /// What a command in the sandbox did.
@@ -34,14 +34,14 @@ struct Done {
 impl User {
     /// Whoever runs the tests and, where that is root, an ordinary user too.
     fn all() -> Vec<User> {
-        let own = User { home: Home::new(), id: None };
-        match rustix::process::geteuid().is_root() {
-            true => vec![own, User { home: Home::new(), id: Some(ORDINARY) }],
-            false => vec![own],
-        }
+        User::ids().iter().map(|&id| User { home: Home::new(), id }).collect()
     }
 
-    fn name(&self) -> &'static str {
+    pub(crate) fn ids() -> &'static [Option<u32>] {
+        if rustix::process::geteuid().is_root() { &[None, Some(ORDINARY)] } else { &[None] }
+    }
+
+    pub(crate) fn name(&self) -> &'static str {
         if self.id.is_some() || !rustix::process::geteuid().is_root() { "an ordinary user" } else { "root" }
     }
 
@@ -58,7 +58,7 @@ impl User {
     }
 
     /// Everything belongs to the user, and only to them.
-    fn settle(&self) {
+    pub(crate) fn settle(&self) {
         let Some(id) = self.id else { return };
         fn give(path: &Path, id: u32) {
             std::os::unix::fs::lchown(path, Some(id), Some(id)).unwrap();
@@ -74,7 +74,7 @@ impl User {
         std::fs::set_permissions(top, PermissionsExt::from_mode(0o755)).unwrap();
     }
 
-    fn as_user(&self, mut command: Command) -> Command {
+    pub(crate) fn as_user(&self, mut command: Command) -> Command {
         if let Some(id) = self.id {
             command.uid(id).gid(id);
         }

@@ -1,6 +1,7 @@
 //! Guarantee 39: after a sandboxed command, git outside of the sandbox starts nothing that the command planted.
 
-use crate::{Home, count};
+use crate::confinement::User;
+use crate::{Home, Ran, count};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,6 +22,13 @@ const NEXT: &[&[&str]] = &[
 struct Repository {
     home: Home,
     folders: Vec<PathBuf>,
+}
+
+/// Whoever owns a repository: root and an ordinary user in turns, or whoever runs the tests where that is not root.
+fn owner(home: Home, round: usize) -> User {
+    let user = User { home, id: User::ids()[round % User::ids().len()] };
+    user.settle();
+    user
 }
 
 fn git(home: &Home, folder: &Path, args: &[&str]) {
@@ -152,31 +160,41 @@ fn scripts(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 
 fn check(kind: &str, make: fn() -> Repository, rounds: usize) {
     let own = own_folders();
+    let owners = User::ids().len();
+    let mut ran_git = 0;
     for round in 0..rounds {
-        let repository = make();
-        let before = scripts(&repository.home.path("repo"));
-        repository.home.write("repo/plant.py", PLANT);
+        let Repository { home, folders } = make();
+        let before = scripts(&home.path("repo"));
+        home.write("repo/plant.py", PLANT);
+        let user = owner(home, round);
         let line = format!("command=python3 plant.py {round} 25");
-        let ran = repository.home.run(&["call", "bash", "--allow", "exec", "timeout=300000", &line]);
+        let args = ["call", "bash", "--allow", "exec", "timeout=300000", &line];
+        let ran = Ran::of(user.as_user(user.home.command(args)).output().unwrap());
         assert!(ran.stdout.contains("done"), "{kind} {round}: {} {}", ran.stdout, ran.stderr);
-        for folder in repository.folders.iter().filter(|folder| folder.is_dir()) {
+        for folder in folders.iter().filter(|folder| folder.is_dir()) {
             for args in NEXT {
-                let trace = repository.home.path("trace");
+                let trace = user.home.path("trace");
                 let mut strace = Command::new("strace");
                 strace.args(["-f", "-qq", "-e", "trace=execve,execveat", "-s", "4096", "-o"]);
                 strace.arg(&trace).arg("git").args(*args);
-                let done = outside(&repository.home, folder, strace).output().unwrap();
+                let done = match user.as_user(outside(&user.home, folder, strace)).output() {
+                    // The script closed the folder to its owner.
+                    Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => continue,
+                    done => done.unwrap(),
+                };
+                ran_git += 1;
                 assert!(!String::from_utf8_lossy(&done.stdout).contains("pwned"), "{kind} {round} {args:?}");
                 let trace = fs::read_to_string(&trace).unwrap();
                 assert!(trace.contains("execve("), "nothing was recorded: {trace}");
                 for started in trace.lines().filter(|line| line.contains("execve") && line.ends_with("= 0")) {
                     let program = started.split('"').nth(1).unwrap();
                     // Git goes to the top of its working tree first.
-                    let tops = repository.folders.iter().chain([folder]).map(|top| top.join(program));
+                    let tops = folders.iter().chain([folder]).map(|top| top.join(program));
                     let found: Vec<PathBuf> = tops.filter(|path| path.exists()).collect();
                     assert!(
                         !found.is_empty() && found.iter().all(|path| is_expected(path, &own, &before)),
-                        "{kind}, seed {round}, git {args:?} in {}: {started}",
+                        "{kind}, {}, seed {round}, git {args:?} in {}: {started}",
+                        user.name(),
                         folder.display()
                     );
                 }
@@ -184,26 +202,27 @@ fn check(kind: &str, make: fn() -> Repository, rounds: usize) {
         }
     }
     println!(
-        "measure: guarantee 39: {kind}: {rounds} scripts, each followed by 5 git commands, 0 planted programs started"
+        "measure: guarantee 39: {kind}: {rounds} scripts by {owners} kinds of users, followed by {ran_git} git commands, 0 planted programs started"
     );
+    assert!(ran_git > rounds * NEXT.len() / 2, "only {ran_git} git commands were run");
 }
 
 #[test]
 fn guarantee_39_git_runs_nothing_planted_in_a_repository() {
-    check("repository", plain, count(12, 100));
+    check("repository", plain, count(12, 200));
 }
 
 #[test]
 fn guarantee_39_git_runs_nothing_planted_in_a_worktree() {
-    check("worktree", worktree, count(12, 100));
+    check("worktree", worktree, count(12, 200));
 }
 
 #[test]
 fn guarantee_39_git_runs_nothing_planted_in_submodules() {
-    check("submodules", submodules, count(12, 100));
+    check("submodules", submodules, count(12, 200));
 }
 
 #[test]
 fn guarantee_39_git_runs_nothing_planted_in_a_bare_repository() {
-    check("bare repository", bare, count(12, 100));
+    check("bare repository", bare, count(12, 200));
 }

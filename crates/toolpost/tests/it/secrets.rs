@@ -184,3 +184,30 @@ fn a_workspace_that_holds_the_home_directory_does_not_expose_toolposts_own_files
         assert_eq!(std::fs::read_to_string(user.join(&own).join("mcp-token")).unwrap(), CANARY);
     }
 }
+
+/// The protected list names files by their folders; the workspace may be one of these.
+#[test]
+fn a_workspace_that_is_part_of_a_protected_name_protects_the_rest_of_it() {
+    for (root, file) in [
+        (".github", "workflows/ci.yml"),
+        (".vscode", "tasks.json"),
+        (".GitHub", "workflows/ci.yml"),
+        (".git", "hooks/pre-commit"),
+        (".git", "modules/a/config"),
+        (".config", "fish/config.fish"),
+    ] {
+        let home = Home::new();
+        home.write(&format!("{root}/notes.md"), "plain\n");
+        let workspace = home.path(root);
+        let write = |file: &str| {
+            let args = ["call", "write", "--workspace", "."];
+            let given = [format!("filePath={file}"), "content=x".to_owned()];
+            let mut command = home.command(args);
+            Ran::of(command.args(given).current_dir(&workspace).output().unwrap())
+        };
+        let refused = write(file);
+        assert_eq!(refused.status, 3, "{root}/{file}: {}{}", refused.stdout, refused.stderr);
+        assert!(!workspace.join(file).exists(), "{root}/{file}");
+        assert_eq!(write("notes.md").status, 0, "{root}/notes.md");
+    }
+}

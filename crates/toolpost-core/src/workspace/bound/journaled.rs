@@ -1,7 +1,11 @@
 //! What is there before a change, found and handed to the journal of the session.
 
 use crate::error::{Code, ToolError};
-use crate::workspace::{Before, Journal, Kind, Pending, PendingKind, Workspace, WorkspacePath};
+use crate::hex::hex;
+use crate::workspace::{
+    After, Before, Changed, Journal, Kind, Pending, PendingKind, Workspace, WorkspacePath,
+};
+use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -33,13 +37,42 @@ impl Journaled {
         }
         let told = name.clone();
         let change = Pending { session: self.session.clone(), call: self.call.clone(), name, kind, before };
-        let journal = Arc::clone(&self.journal);
-        tokio::task::spawn_blocking(move || journal.before(change))
-            .await
-            .map_err(|error| ToolError::execution(format!("the journal stopped: {error}")))??;
+        self.blocking(move |journal| journal.before(change)).await?;
         self.told.lock().unwrap_or_else(PoisonError::into_inner).insert(told);
         Ok(())
     }
+}
+
+impl Journaled {
+    /// Tells what a change has made of a name.
+    pub(super) async fn after(&self, name: String, after: After) -> Result<(), ToolError> {
+        let change = Changed { session: self.session.clone(), call: self.call.clone(), name, after };
+        self.blocking(move |journal| journal.after(change)).await
+    }
+
+    /// Tells that the call is done, if it has handed anything over.
+    pub(crate) async fn end(&self, is_success: bool) -> Result<(), ToolError> {
+        if self.told.lock().unwrap_or_else(PoisonError::into_inner).is_empty() {
+            return Ok(());
+        }
+        let (session, call) = (self.session.clone(), self.call.clone());
+        self.blocking(move |journal| journal.ended(&session, &call, is_success)).await
+    }
+
+    async fn blocking(
+        &self,
+        work: impl FnOnce(&dyn Journal) -> Result<(), ToolError> + Send + 'static,
+    ) -> Result<(), ToolError> {
+        let journal = Arc::clone(&self.journal);
+        tokio::task::spawn_blocking(move || work(&*journal))
+            .await
+            .map_err(|error| ToolError::execution(format!("the journal stopped: {error}")))?
+    }
+}
+
+/// A file of this content.
+pub(super) fn file(content: &[u8]) -> After {
+    After::File { bytes: content.len() as u64, hash: hex(&Sha256::digest(content)) }
 }
 
 /// What is there, by the name that the change is about: a write follows links, the other changes do not.

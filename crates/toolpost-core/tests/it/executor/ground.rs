@@ -1,11 +1,12 @@
 //! What a command gets of the disk: the policy, in values that a sandbox is made from.
 
+use crate::fixed::Fixed as Executor;
 use crate::stage::{path_schema, said, spec};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use toolpost_core::policy::{Effect, FilePattern, Layer, Origin, Policy, Profile, Rule};
-use toolpost_core::{Capability, Context, Disk, Executor, Ground, Mark, Reach, Registry, dynamic};
+use toolpost_core::{Capability, Context, Disk, Ground, Mark, Reach, Registry, dynamic};
 
 /// The ground of a call, or why a command may not write `path`.
 async fn ask(root: &Path, policy: Policy, path: &str) -> (Ground, String) {

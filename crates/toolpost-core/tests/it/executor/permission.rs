@@ -89,7 +89,7 @@ async fn a_service_that_is_not_there_has_its_code() {
         let outcome = stage.call("needy").await;
         assert_eq!(code(&outcome), expected);
         assert_eq!(message(&outcome), format!("`needy` needs the {name} service, which is not there"));
-        let ctx = stage.ctx().service(need, Arc::new(())).build();
+        let ctx = stage.ctx().services(services(need)).build();
         assert_eq!(code(&stage.executor().call(&ctx, "needy", json!({})).await), "done");
     }
 }
@@ -109,4 +109,23 @@ async fn what_a_call_touched_is_counted() {
     let metadata = stage.call("copy").await.metadata;
     assert_eq!((metadata.bytes_read, metadata.bytes_written), (6, 2));
     assert_eq!(metadata.files_accessed, ["a", "b"]);
+}
+
+struct Nothing;
+
+impl toolpost_core::Store for Nothing {}
+impl toolpost_core::CodeEngine for Nothing {}
+impl toolpost_core::Model for Nothing {}
+impl toolpost_core::AgentHost for Nothing {}
+
+/// All that there is.
+fn services(need: Need) -> toolpost_core::Services {
+    let mut services = toolpost_core::Services::default();
+    match need {
+        Need::Engine => services.code = Some(Arc::new(Nothing)),
+        Need::Store => services.store = Some(Arc::new(Nothing)),
+        Need::Model => services.model = Some(Arc::new(Nothing)),
+        Need::Agents => services.agents = Some(Arc::new(Nothing)),
+    }
+    services
 }

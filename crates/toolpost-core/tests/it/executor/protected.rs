@@ -1,12 +1,13 @@
 //! Every file of the protected list, by its own name and behind a link: none opened, none written, unasked.
 
+use crate::fixed::Fixed as Executor;
 use crate::stage::{path_schema, said, spec};
 use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
 use toolpost_core::policy::protected;
 use toolpost_core::{
-    Capability, Code, Context, Disk, Executor, Policy, Registry, WalkOptions, WorkspacePath, dynamic, walk,
+    Capability, Code, Context, Disk, Policy, Registry, WalkOptions, WorkspacePath, dynamic, walk,
 };
 
 /// A file that the pattern means.

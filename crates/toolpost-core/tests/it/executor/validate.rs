@@ -132,7 +132,8 @@ async fn a_hundred_thousand_wrong_arguments_are_told_at_once() {
         (0..100_000).map(|n| (format!("file_{n}"), json!(n))).collect();
     let start = std::time::Instant::now();
     let outcome = stage.executor().call(&stage.ctx().build(), "read", many.into()).await;
-    assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
+    let bar = crate::load::stretched(std::time::Duration::from_secs(5));
+    assert!(start.elapsed() < bar, "{:?}", start.elapsed());
     assert!(message(&outcome).len() < 2_000, "{}", message(&outcome));
 }
 

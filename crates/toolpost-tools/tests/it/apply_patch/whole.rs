@@ -216,10 +216,8 @@ fn a_read_only_policy_refuses_every_patch() {
     let memory = Arc::new(Memory::from_fixture("//- a\na\n"));
     let registry = Arc::new(toolpost_core::Registry::new());
     toolpost_tools::register_all(&registry, &toolpost_tools::Settings::default()).unwrap();
-    let executor = toolpost_core::Executor::new(
-        registry,
-        toolpost_core::Policy::profile(toolpost_core::Profile::ReadOnly),
-    );
+    let executor =
+        crate::fixed::Fixed::new(registry, toolpost_core::Policy::profile(toolpost_core::Profile::ReadOnly));
     for patch in ["*** Begin Patch\n*** Delete File: a\n*** End Patch", "nonsense"] {
         let outcome = run(executor.run(&shared(&memory), Call::new("apply_patch", json!({"patch": patch}))));
         assert_eq!(code(&outcome), "PERMISSION_DENIED", "{}", shown(&outcome));

@@ -1,11 +1,12 @@
 //! Many commands, one after another and at once: the process is afterwards what it was before.
 
 use super::{executor, ground, session, standard_and_exec};
+use crate::fixed::Fixed as Executor;
 use crate::{run, shown};
 use serde_json::json;
 use std::fs;
 use std::time::Duration;
-use toolpost_core::{Call, Context, Executor};
+use toolpost_core::{Call, Context};
 use toolpost_tools::shell::{self, Confinement};
 
 /// What this process holds on to.

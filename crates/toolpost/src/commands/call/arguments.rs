@@ -62,7 +62,7 @@ fn refused(message: String) -> ToolError {
 
 /// Everything typed is text; the schema says which of it is meant as something else. A key given twice is a list.
 fn from_pairs(runtime: &Runtime, tool: &str, pairs: Vec<(&str, &str)>) -> Value {
-    let snapshot = runtime.executor.registry().snapshot();
+    let snapshot = runtime.context.tools().snapshot();
     let found = snapshot.find(tool, runtime.context.dialect()).ok();
     let prepared = found.as_ref().and_then(|found| found.entry.prepared().ok());
     let schema = prepared.map(|prepared| &prepared.definition.input);

@@ -4,13 +4,13 @@
 use crate::output::{Printer, Tone};
 use crate::runtime::Runtime;
 use serde_json::json;
-use toolpost_core::declaration::{Finding, Format, Problem, Source, declare, export, lint};
 use toolpost_core::{Definition, ToolError, tokens};
+use toolpost_declaration::{Finding, Format, Problem, Source, declare, export, lint};
 
 /// Prints the declarations of all offered tools in a provider's form.
 pub(super) fn run_export(runtime: &Runtime, printer: &Printer, format: Format) -> Result<(), ToolError> {
     let definitions = definitions(runtime)?;
-    let (value, refused) = export(definitions.iter().map(Definition::source), format);
+    let (value, refused) = export(definitions.iter().map(Source::of), format);
     match printer.is_json() {
         true => printer.json(&value),
         false => printer.data(&serde_json::to_string_pretty(&value).unwrap_or_default()),
@@ -26,7 +26,7 @@ pub(super) fn run_export(runtime: &Runtime, printer: &Printer, format: Format) -
 pub(super) fn run_discover(runtime: &Runtime, printer: &Printer) -> Result<(), ToolError> {
     let mut declarations = Vec::new();
     for definition in definitions(runtime)? {
-        match declare(&definition.source(), Format::GeminiJsonSchema) {
+        match declare(&Source::of(&definition), Format::GeminiJsonSchema) {
             Ok(declaration) => declarations.push(declaration.value),
             Err(refusal) => printer.say(Tone::Note, &format!("left out: {}: {refusal}", definition.name)),
         }
@@ -41,7 +41,7 @@ pub(super) fn run_lint(runtime: &Runtime, printer: &Printer) -> Result<u8, ToolE
     let looked_at: Vec<(&Definition, usize, Vec<Finding>)> = definitions
         .iter()
         .map(|definition| {
-            let source = definition.source();
+            let source = Source::of(definition);
             (definition, price(&source), findings(&source))
         })
         .collect();

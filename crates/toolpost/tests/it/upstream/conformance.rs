@@ -65,7 +65,7 @@ pub(crate) fn run_if_asked() {
     let servers = vec![address("suite", words.next().unwrap(), &[])];
     run(async {
         let runtime = runtime(&home, &["--policy", "privileged"], true, servers);
-        let failed = runtime.executor.registry().upstream().unwrap().all_ready().await;
+        let failed = runtime.context.tools().sources()[0].all_ready().await;
         println!("failed: {failed:?}, notes: {:?}", runtime.plugins.as_ref().unwrap().notes());
         for (tool, arguments) in calls(&runtime) {
             println!("{tool} {arguments}: {}", text(&runtime, &tool, arguments.clone()).await);
@@ -86,7 +86,7 @@ fn calls(runtime: &Runtime) -> Vec<(String, Value)> {
             |call: &Value| (format!("suite/{}", call["name"].as_str().unwrap()), call["arguments"].clone());
         return calls.iter().map(call).collect();
     }
-    let registry = runtime.executor.registry();
+    let registry = runtime.context.tools();
     let input = |entry: &Entry| entry.prepared().unwrap().definition.input.clone();
     let mut calls = Vec::new();
     for entry in registry.all().iter().filter(|entry| entry.name().starts_with("mcp__suite__")) {

@@ -32,9 +32,9 @@ fn the_file_server_of_npm_is_listed_called_and_refused() {
     let files = || reference(&home, "filesystem", &[&root]);
     run(async {
         let free = runtime(&home, &["--policy", "privileged"], true, vec![files()]);
-        free.executor.registry().upstream().unwrap().all_ready().await;
+        free.context.tools().sources()[0].all_ready().await;
         assert_eq!(free.plugins.as_ref().unwrap().notes(), Vec::<String>::new());
-        let names = free.executor.registry().names();
+        let names = free.context.tools().names();
         let theirs: Vec<&String> =
             names.iter().filter(|name| name.starts_with("mcp__filesystem__")).collect();
         println!("filesystem: {} tools", theirs.len());
@@ -78,9 +78,9 @@ fn the_server_of_everything_is_listed_and_called() {
             true,
             vec![reference(&home, "everything", &["stdio"])],
         );
-        runtime.executor.registry().upstream().unwrap().all_ready().await;
+        runtime.context.tools().sources()[0].all_ready().await;
         assert_eq!(runtime.plugins.as_ref().unwrap().notes(), Vec::<String>::new());
-        let names = runtime.executor.registry().names();
+        let names = runtime.context.tools().names();
         println!("everything: {names:?}");
         assert_eq!(text(&runtime, "everything/echo", json!({"message": "hello"})).await, "Echo: hello");
         let sum = text(&runtime, "everything/get-sum", json!({"a": 2, "b": "3"})).await;

@@ -69,7 +69,7 @@ fn clients_are_told_of_tools_that_come_and_change() {
         let host = runtime(&home, &["--policy", "privileged"], true, vec![python(&home, "changes")]);
         let (at, serving) = serve(&host).await;
         let client = client(&home, at);
-        let has = |name: &str| client.executor.registry().has(&format!("mcp__host__{name}"));
+        let has = |name: &str| client.context.tools().has(&format!("mcp__host__{name}"));
         assert!(
             text(&client, "host/read", json!({"filePath": "README.md"})).await.starts_with("1: # fixture")
         );
@@ -92,15 +92,15 @@ fn what_is_held_back_is_found_and_called() {
     run(async {
         let host = runtime(&home, &["--policy", "privileged"], true, vec![python(&home, "many")]);
         let (at, serving) = serve(&host).await;
-        until("the server has started", || host.executor.registry().has("mcp__many__tool_0000")).await;
+        until("the server has started", || host.context.tools().has("mcp__many__tool_0000")).await;
         let client = client(&home, at);
         let found = call(&client, "host/tool_search", json!({"query": "tool 0777"})).await.result.unwrap();
         assert_eq!(found.data["heldBack"], 1000);
         assert_eq!(found.data["tools"][0]["name"], "mcp__many__tool_0777", "{}", found.text);
-        assert!(!client.executor.registry().has("mcp__host__mcp__many__tool_0777"), "it is in no list");
+        assert!(!client.context.tools().has("mcp__host__mcp__many__tool_0777"), "it is in no list");
         let named = tokio::task::spawn_blocking(move || posted(at, "mcp__many__tool_0777")).await.unwrap();
         assert!(named.contains("called tool_0777"), "whoever knows its name calls it: {named}");
-        let names = client.executor.registry().names();
+        let names = client.context.tools().names();
         let ours = names.iter().filter(|name| name.starts_with("mcp__host__")).count();
         assert_eq!(ours, 13, "{names:?}");
         host.cancel.cancel();

@@ -1,4 +1,5 @@
-//! Servers whose tools join the registry once they have started. Core knows only that a name may be theirs.
+//! Where tools come from that are not built in: servers that are started when somebody needs them, folders of plugins.
+//! Core knows only that a name may be theirs.
 
 use crate::access::Access;
 use crate::error::ToolError;
@@ -19,20 +20,25 @@ pub struct Expected {
 /// Says of a tool that could come whether its server is worth starting.
 pub type IsWanted<'a> = dyn Fn(&Expected) -> bool + Send + Sync + 'a;
 
-/// Where tools come from that are not there yet: servers that are started when somebody needs them.
+/// Where tools come from that may not be there yet. A registry has any number of sources; each has its own place in the
+/// list of tools and its own limit on what is listed, see [`Draft::arrange`](crate::registry::Draft::arrange).
 ///
-/// Implemented by `toolpost-plugins`; called by the executor for a name that no tool has, and by whoever lists tools.
+/// Implemented for the servers of other programs, among others; called by the executor for a name that no tool has, and by whoever lists tools.
 /// An implementation registers what it finds, and never takes longer than its servers may take to start.
 ///
 /// ```
 /// use serde_json::json;
 /// use std::sync::{Arc, Weak};
-/// use toolpost_core::{BoxFuture, Context, Executor, Output, Policy, Registry, Spec, ToolError, Upstream, dynamic};
+/// use toolpost_core::{BoxFuture, Context, Executor, Output, Registry, Spec, ToolError, ToolSource, dynamic};
 ///
 /// /// One tool that is made when somebody calls it.
 /// struct Late(Weak<Registry>);
 ///
-/// impl Upstream for Late {
+/// impl ToolSource for Late {
+///     fn name(&self) -> &str {
+///         "late tools"
+///     }
+///
 ///     fn may_have(&self, name: &str) -> bool {
 ///         name == "late"
 ///     }
@@ -54,12 +60,15 @@ pub type IsWanted<'a> = dyn Fn(&Expected) -> bool + Send + Sync + 'a;
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
 /// let registry = Arc::new(Registry::new());
-/// registry.set_upstream(Arc::new(Late(Arc::downgrade(&registry))));
-/// let executor = Executor::new(registry, Policy::default());
-/// assert_eq!(executor.call(&Context::in_memory(), "late", json!({})).await.to_text(), "here I am");
+/// registry.add_source(Arc::new(Late(Arc::downgrade(&registry)))).unwrap();
+/// let session = Context::in_memory().with_tools(registry);
+/// assert_eq!(Executor::new().call(&session, "late", json!({})).await.to_text(), "here I am");
 /// # }
 /// ```
-pub trait Upstream: Send + Sync {
+pub trait ToolSource: Send + Sync {
+    /// Its name, for messages; a registry has one source of a name.
+    fn name(&self) -> &str;
+
     /// Whether a tool of this name may come from here. Does no I/O.
     fn may_have(&self, name: &str) -> bool;
 
@@ -79,5 +88,10 @@ pub trait Upstream: Send + Sync {
     /// that reason.
     fn wanted_ready<'a>(&'a self, _is_wanted: &'a IsWanted<'a>) -> BoxFuture<'a, Vec<(String, ToolError)>> {
         self.all_ready()
+    }
+
+    /// Looks again for what it offers, and registers the difference.
+    fn reload(&self) -> BoxFuture<'_, Result<(), ToolError>> {
+        Box::pin(std::future::ready(Ok(())))
     }
 }

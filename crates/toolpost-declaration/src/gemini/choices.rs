@@ -1,9 +1,9 @@
 //! Alternatives in Gemini's subset: `anyOf`, which must stand alone in its schema.
 
 use super::{Convert, constrains, set_nullable};
-use crate::declaration::keyword::{ANNOTATIONS, types};
-use crate::declaration::merge::merge;
-use crate::declaration::note::{Path, Refusal};
+use crate::keyword::{ANNOTATIONS, types};
+use crate::merge::merge;
+use crate::note::{Path, Refusal};
 use serde_json::{Map, Value, json};
 
 impl Convert<'_> {

@@ -4,7 +4,7 @@ mod gemini;
 mod strict;
 
 use super::{Format, Source, conforms, declare, export, lint, report};
-use crate::declaration::Problem;
+use crate::Problem;
 use serde_json::{Value, json};
 
 fn source<'a>(name: &'a str, input: &'a Value) -> Source<'a> {

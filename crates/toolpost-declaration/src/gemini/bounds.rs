@@ -1,6 +1,6 @@
 //! Formats and bounds in Gemini's subset, which knows no exclusive ones.
 
-use crate::declaration::note::{Notes, Path};
+use crate::note::{Notes, Path};
 use serde_json::{Map, Value};
 
 /// Whether Gemini knows a format for a type.

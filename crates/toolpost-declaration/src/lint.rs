@@ -4,10 +4,10 @@ use super::keyword::{each_inner, types};
 use super::normal::normal;
 use super::note::{Notes, Path, shorten};
 use super::{Format, Source, declare};
-use crate::tokens::tokens;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::fmt;
+use toolpost_core::tokens;
 
 /// Hosts put a prefix before the name (`mcp__server__`), and 64 characters is the limit of most providers.
 const WISE_NAME: usize = 40;

@@ -1,8 +1,8 @@
 //! The keywords of strict mode that hold no schema: what is told to the model, and the limits of one value.
 
 use super::Strict;
-use crate::declaration::keyword::{ANNOTATIONS, describe, in_short, part_for};
-use crate::declaration::note::{Path, Refusal};
+use crate::keyword::{ANNOTATIONS, describe, in_short, part_for};
+use crate::note::{Path, Refusal};
 use serde_json::{Map, Value};
 
 /// OpenAI's limit over all enumerations of a schema.

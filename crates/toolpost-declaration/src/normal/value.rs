@@ -1,6 +1,6 @@
 //! The values that each keyword takes, apart from schemas.
 
-use crate::declaration::keyword::MARKER;
+use crate::keyword::MARKER;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 

@@ -1,7 +1,7 @@
 //! The rules of OpenAI's strict mode, as lines of data.
 
 use super::{check, check_property, source};
-use crate::declaration::{Format, conforms, declare};
+use crate::{Format, conforms, declare};
 use serde_json::{Value, json};
 
 /// Strict mode is not possible, for this reason.

@@ -1,7 +1,7 @@
 //! Whether alternatives exclude each other, so that "exactly one" means the same as "any".
 
-use crate::declaration::keyword::{implied_type, types};
-use crate::declaration::reference::resolve;
+use crate::keyword::{implied_type, types};
+use crate::reference::resolve;
 use serde_json::{Map, Value};
 
 /// More alternatives than this are not compared pair by pair.

@@ -3,13 +3,11 @@
 //!
 //! The wheel is fetched once through pip into `target/bfcl` and is not part of the repository.
 
-#![expect(clippy::unwrap_used, reason = "a test stops where its data is not as expected")]
-
 use serde_json::Value;
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
-use toolpost_core::declaration::{Format, Source, conforms, declare, lint};
 use toolpost_core::tokens;
+use toolpost_declaration::{Format, Source, conforms, declare, lint};
 
 #[test]
 fn every_benchmark_schema_converts_or_is_refused_with_a_reason() {

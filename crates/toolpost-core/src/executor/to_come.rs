@@ -2,14 +2,14 @@
 //! whether the tool could be offered, what the rules say of it, and what a person says who is asked.
 
 use super::call::{Agreed, Call, Checked};
-use super::decide::denied;
-use super::{Executor, run};
+use super::decide::{decided, denied};
+use super::{Executor, run, steps};
 use crate::context::Context;
 use crate::error::{Code, ToolError};
 use crate::policy::{Effect, Explanation, Policy, Request};
 use crate::registry::{Entry, Snapshot};
+use crate::source::{Expected, ToolSource};
 use crate::tool::{Definition, dynamic};
-use crate::upstream::Expected;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,40 +21,41 @@ impl Executor {
     /// Waits for the server of a tool that has yet to start, if the call could be allowed at all; asks first, where
     /// that is what the policy says. What was agreed to belongs into the call. Returns at once for all other tools.
     pub async fn awaited(&self, ctx: &Context, call: &Call) -> Result<Option<Agreed>, ToolError> {
-        let snapshot = self.inner.registry.snapshot();
-        if !self.is_to_come(&snapshot, ctx, &call.tool) {
+        let snapshot = ctx.tools().snapshot();
+        let sources = to_come(&snapshot, ctx, &call.tool);
+        if sources.is_empty() {
             return Ok(None);
         }
         let id = crate::id::new_id(ctx.clock().now_ms());
         let ctx = self.derive(ctx, &snapshot, call, None, id);
-        self.await_server(&ctx, call).await
+        self.await_source(&ctx, call, &sources).await
     }
 
     /// Waits for all servers of which some tool could be offered to this session. The others are named, with the reason.
     pub async fn all_ready(&self, ctx: &Context) -> Vec<(String, ToolError)> {
-        let Some(upstream) = self.inner.registry.upstream() else { return Vec::new() };
-        let policy = self.policy_for(ctx.session());
-        upstream.wanted_ready(&|expected: &Expected| could_be_offered(&policy, expected)).await
+        let policy = self.policy_for(ctx);
+        let is_wanted = |expected: &Expected| could_be_offered(&policy, expected);
+        let sources = ctx.tools().sources();
+        let failed = sources.iter().map(|source| source.wanted_ready(&is_wanted));
+        futures_util::future::join_all(failed).await.into_iter().flatten().collect()
     }
 
-    /// Whether a tool may be one of a server that has yet to start.
-    pub(super) fn is_to_come(&self, snapshot: &Snapshot, ctx: &Context, tool: &str) -> bool {
-        let Some(upstream) = self.inner.registry.upstream() else { return false };
-        snapshot.find(tool, ctx.dialect()).is_err() && upstream.may_have(tool)
-    }
-
-    /// Decides what can be decided, then waits for the server. `ctx` is the call's.
-    pub(super) async fn await_server(&self, ctx: &Context, call: &Call) -> Result<Option<Agreed>, ToolError> {
-        let Some(upstream) = self.inner.registry.upstream() else { return Ok(None) };
+    /// Decides what can be decided, then waits for the sources that may have the tool. `ctx` is the call's.
+    pub(super) async fn await_source(
+        &self,
+        ctx: &Context,
+        call: &Call,
+        sources: &[Arc<dyn ToolSource>],
+    ) -> Result<Option<Agreed>, ToolError> {
         if ctx.call_depth() > super::MAX_CALL_DEPTH {
             // Refused by the first step, which needs no server.
             return Ok(None);
         }
         let agreed = match call.agreed.clone() {
             Some(agreed) => Some(agreed),
-            None => self.decide_expected(ctx, call, &upstream.expected(&call.tool)).await?,
+            None => self.decide_expected(ctx, call, &expected(sources, &call.tool)).await?,
         };
-        let mut ready = upstream.ready(&call.tool);
+        let mut ready = std::pin::pin!(first_ready(ctx, sources, &call.tool));
         let mut patience = std::pin::pin!(tokio::time::sleep(QUIET));
         let mut is_told = false;
         loop {
@@ -81,7 +82,8 @@ impl Executor {
         // Only where there is one possibility the question is the one that would be asked later.
         let [only] = expected else { return Ok(None) };
         let entry = Arc::new(self.entry(only)?);
-        let consent = self.decide(ctx, &entry, &only.accesses, &call.arguments, None).await?;
+        let decided = decided(ctx, self.policy_for(ctx), &entry, &only.accesses)?;
+        let consent = self.confirmed(ctx, &entry, &only.accesses, &call.arguments, decided, None).await?;
         let tool = entry.name().to_owned();
         Ok((!consent.accesses.is_empty()).then_some(Agreed { tool, accesses: consent.accesses }))
     }
@@ -99,11 +101,11 @@ impl Executor {
     }
 
     fn refusal(&self, ctx: &Context, expected: &Expected, is_dry_run: bool) -> Result<(), ToolError> {
-        self.check_offered(ctx, &expected.spec)?;
+        steps::check_offered(&self.policy_for(ctx), &expected.spec)?;
         if is_dry_run {
             run::check_dry_run(&self.entry(expected)?)?;
         }
-        let policy = self.policy_for(ctx.session());
+        let policy = self.policy_for(ctx);
         let request = Request { tool: &expected.spec.name, accesses: &expected.accesses };
         match policy.decide(&request).effect() {
             Effect::Deny => Err(denied(&policy, &request, "")),
@@ -120,13 +122,13 @@ impl Executor {
         tool: &str,
         arguments: &Value,
     ) -> Result<Option<Checked>, ToolError> {
-        let Some(upstream) = self.inner.registry.upstream() else { return Ok(None) };
-        if !self.is_to_come(snapshot, ctx, tool) {
+        let sources = to_come(snapshot, ctx, tool);
+        if sources.is_empty() {
             return Ok(None);
         }
-        let expected = upstream.expected(tool);
+        let expected = expected(&sources, tool);
         self.first_refusal(ctx, &expected, false)?;
-        let policy = self.policy_for(ctx.session());
+        let policy = self.policy_for(ctx);
         let effects = expected.iter().map(|one| effect(&policy, one));
         let (Some(Effect::Ask), Some(first)) = (effects.min(), expected.first()) else { return Ok(None) };
         Ok(Some(Checked {
@@ -146,12 +148,9 @@ impl Executor {
         ctx: &Context,
         tool: &str,
     ) -> Option<Explanation> {
-        let upstream = self.inner.registry.upstream()?;
-        if !self.is_to_come(snapshot, ctx, tool) {
-            return None;
-        }
-        let policy = self.policy_for(ctx.session());
-        let expected = upstream.expected(tool);
+        let sources = to_come(snapshot, ctx, tool);
+        let policy = self.policy_for(ctx);
+        let expected = expected(&sources, tool);
         let is_open = expected.len() > 1 && expected.iter().any(|one| effect(&policy, one) == Effect::Allow);
         let first = expected.first().filter(|_| !is_open)?;
         Some(policy.explain(&Request { tool: &first.spec.name, accesses: &first.accesses }))
@@ -175,6 +174,31 @@ impl Executor {
         let offer = |entry: &Arc<Entry>| listing.snapshot.offer(entry, ctx.dialect()).ok().flatten();
         (listing.held_back.iter().filter_map(offer).collect(), failed)
     }
+}
+
+/// The sources that may have a tool that is not there yet; none where it is.
+pub(super) fn to_come(snapshot: &Snapshot, ctx: &Context, tool: &str) -> Vec<Arc<dyn ToolSource>> {
+    match snapshot.find(tool, ctx.dialect()) {
+        Ok(_) => Vec::new(),
+        Err(_) => ctx.tools().sources_of(tool),
+    }
+}
+
+fn expected(sources: &[Arc<dyn ToolSource>], tool: &str) -> Vec<Expected> {
+    sources.iter().flat_map(|source| source.expected(tool)).collect()
+}
+
+/// Waits for one source after another until one has registered the tool. Fails where all have, with the first reason.
+async fn first_ready(ctx: &Context, sources: &[Arc<dyn ToolSource>], tool: &str) -> Result<(), ToolError> {
+    let mut first = None;
+    for source in sources {
+        match source.ready(tool).await {
+            Ok(()) if ctx.tools().snapshot().find(tool, ctx.dialect()).is_ok() => return Ok(()),
+            Ok(()) => {}
+            Err(why) => first = first.or(Some(why)),
+        }
+    }
+    first.map_or(Ok(()), Err)
 }
 
 fn effect(policy: &Policy, expected: &Expected) -> Effect {

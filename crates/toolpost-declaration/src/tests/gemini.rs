@@ -1,7 +1,7 @@
 //! The rules of Gemini's subset, as lines of data.
 
 use super::{check, check_property, check_refused, source};
-use crate::declaration::{Format, declare};
+use crate::{Format, declare};
 use serde_json::json;
 
 #[test]

@@ -6,7 +6,7 @@
 //! name would have to be resolved at call time.
 //!
 //! ```
-//! use toolpost_core::declaration::{Format, Source, declare};
+//! use toolpost_declaration::{Format, Source, declare};
 //!
 //! let input = serde_json::json!({"type": "object", "properties": {"limit": {"type": "integer", "const": 5}}});
 //! let source = Source {
@@ -15,7 +15,7 @@
 //! };
 //! let declaration = declare(&source, Format::Mcp)?;
 //! assert_eq!(declaration.value["annotations"]["readOnlyHint"], true);
-//! # Ok::<(), toolpost_core::declaration::Refusal>(())
+//! # Ok::<(), toolpost_declaration::Refusal>(())
 //! ```
 
 mod format;
@@ -49,6 +49,7 @@ use note::{Notes, Path};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::HashSet;
+use toolpost_core::{Capability, Context, Definition, Executor};
 
 /// What a declaration is made from.
 #[derive(Debug, Clone, Copy)]
@@ -72,6 +73,67 @@ pub struct Source<'a> {
     pub idempotent: bool,
     /// A call reaches beyond the machine.
     pub open_world: bool,
+}
+
+impl<'a> Source<'a> {
+    /// What a tool is declared from.
+    pub fn of(definition: &'a Definition) -> Source<'a> {
+        let spec = &definition.spec;
+        let causes = spec.required.union(spec.optional);
+        let changes = spec.calls_tools || causes.has(Capability::Write) || causes.has(Capability::Exec);
+        let reaches_out = spec.calls_tools || causes.has(Capability::Network);
+        Source {
+            name: &spec.name,
+            title: None,
+            description: &spec.description,
+            input: &definition.input,
+            output: definition.output.as_ref(),
+            read_only: !changes && !reaches_out,
+            destructive: changes,
+            idempotent: spec.facts.idempotent,
+            open_world: reaches_out,
+        }
+    }
+}
+
+/// What a session's tools look like to a model provider.
+pub trait Declarations {
+    /// The list of tools that the session is told of, in the provider's shape and under the names of its dialect; and the
+    /// tools that had to be left out, each with the reason.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use std::sync::Arc;
+    /// use toolpost_core::{Context, Executor, Output, Registry, Spec, dynamic};
+    /// use toolpost_declaration::{Declarations, Format};
+    ///
+    /// let tools = Arc::new(Registry::new());
+    /// let schema = json!({"type": "object", "properties": {"name": {"type": "string"}}});
+    /// let spec = Spec::new("hello", "1.0.0", "Greets somebody.");
+    /// tools.register(dynamic(spec, schema, |_, _| async { Ok(Output::new("", "Hello!", json!(null))) }))?;
+    /// let session = Context::in_memory().with_tools(tools);
+    /// let (list, _) = Executor::new().declarations(&session, Format::Gemini);
+    /// assert_eq!(list[0]["functionDeclarations"][0]["name"], "hello");
+    /// # Ok::<(), toolpost_core::ToolError>(())
+    /// ```
+    fn declarations(&self, ctx: &Context, format: Format) -> (Value, Vec<(String, Refusal)>);
+}
+
+impl Declarations for Executor {
+    fn declarations(&self, ctx: &Context, format: Format) -> (Value, Vec<(String, Refusal)>) {
+        let listing = self.listing(ctx);
+        let mut refused = Vec::new();
+        let mut offered = Vec::new();
+        for entry in &listing.listed {
+            match listing.snapshot.offer(entry, ctx.dialect()) {
+                Ok(definition) => offered.extend(definition),
+                Err(why) => refused.push((entry.name().to_owned(), Refusal::new(Path::ROOT, why.message()))),
+            }
+        }
+        let (value, more) = export(offered.iter().map(Source::of), format);
+        refused.extend(more);
+        (value, refused)
+    }
 }
 
 /// A tool as a provider accepts it.

@@ -1,0 +1,429 @@
+//! The eleven steps of a call, in their order.
+//!
+//! Steps 1, 3, 4 and 6 do no I/O. What a step needs more than a screen for stands in the file of its name.
+
+use super::arguments::{self, Repaired};
+use super::call::Call;
+use super::decide::{self, Consent, Decided};
+use super::hook::Hooks;
+use super::to_come::to_come;
+use super::{Executor, MAX_CALL_DEPTH, budget, payload_message, run};
+use crate::access::Access;
+use crate::alias::Alias;
+use crate::capability::Capabilities;
+use crate::context::{Context, Running};
+use crate::error::{Code, ToolError};
+use crate::event::EventKind;
+use crate::id::new_id;
+use crate::outcome::{Metadata, Outcome, Output, Truncation};
+use crate::policy::Policy;
+use crate::registry::{Entry, Prepared, Resolved, Snapshot};
+use crate::schema::Repair;
+use crate::tool::{OutputBudget, Spec};
+use futures_util::FutureExt;
+use serde_json::Value;
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What a call asks for, once its tool is found.
+pub(super) struct Found {
+    pub(super) entry: Arc<Entry>,
+    pub(super) arguments: Value,
+    pub(super) repairs: Vec<Repair>,
+}
+
+/// Step 1: the tool that the name leads to, whether the session may call it at all, and the arguments in its own spelling.
+pub(super) fn find(
+    found: Result<Resolved, ToolError>,
+    ctx: &Context,
+    policy: &Policy,
+    name: &str,
+    arguments: Value,
+) -> Result<Found, ToolError> {
+    let Resolved { entry, alias, is_own } = found?;
+    let spec = entry.spec();
+    check_offered(policy, spec)?;
+    if let Some(need) = spec.needs.iter().find(|need| !ctx.has(**need)) {
+        return Err(ToolError::new(
+            need.missing_code(),
+            format!("`{}` needs the {} service, which is not there", spec.name, need.as_str()),
+        ));
+    }
+    let mut repairs = Vec::new();
+    if !is_own {
+        let to = format!("`{}`", spec.name);
+        repairs.push(Repair { path: "tool".to_owned(), from: format!("`{name}`"), to });
+    }
+    let arguments = match alias {
+        None => arguments,
+        Some(alias) => {
+            let (arguments, left_out) = alias.apply(arguments);
+            repairs.extend(left_out);
+            arguments
+        }
+    };
+    Ok(Found { entry, arguments, repairs })
+}
+
+/// Step 2: the tool made ready, once.
+async fn init<'e>(
+    executor: &Executor,
+    ctx: &Context,
+    entry: &'e Entry,
+) -> Result<&'e Arc<Prepared>, ToolError> {
+    if entry.is_ready() {
+        return entry.prepared();
+    }
+    let setting = ctx.setting();
+    let (prepared, is_first) = tokio::select! {
+        biased;
+        () = ctx.cancel().cancelled() => return Err(run::cancelled(entry.name())),
+        ready = entry.ready(&setting, executor.inner.init_limit) => ready?,
+    };
+    if is_first {
+        ctx.record(|| EventKind::ToolInitialized { tool: entry.name().to_owned() });
+    }
+    Ok(prepared)
+}
+
+/// Step 3: arguments that do not fit, mended where nothing is lost.
+pub(super) fn repair(prepared: &Prepared, arguments: Value) -> Result<Repaired, ToolError> {
+    arguments::repaired(prepared, arguments)
+}
+
+/// Step 4: what the schema says of them.
+pub(super) fn validate(prepared: &Prepared, repaired: Repaired) -> Result<(Value, Vec<Repair>), ToolError> {
+    arguments::validated(prepared, repaired)
+}
+
+/// Step 5: the host's hooks, which may stop the call or change its arguments.
+async fn hooks(
+    executor: &Executor,
+    hooks: &Hooks,
+    ctx: &Context,
+    entry: &Entry,
+    arguments: &Value,
+) -> Result<Option<Value>, ToolError> {
+    executor.before(hooks, ctx, entry, arguments).await
+}
+
+/// Step 6: what the policy says.
+fn decide(ctx: &Context, policy: Policy, entry: &Entry, accesses: &[Access]) -> Result<Decided, ToolError> {
+    decide::decided(ctx, policy, entry, accesses)
+}
+
+/// Step 7: what the person says, where the policy asks.
+async fn confirm(
+    executor: &Executor,
+    ctx: &Context,
+    (entry, accesses, arguments): (&Arc<Entry>, &[Access], &Value),
+    decided: Decided,
+    call: &mut Call,
+) -> Result<Consent, ToolError> {
+    let agreed = call.agreed.take();
+    executor.confirmed(ctx, entry, accesses, arguments, decided, agreed.as_ref()).await
+}
+
+/// Step 8: the tool runs.
+async fn start(
+    executor: &Executor,
+    ctx: &Context,
+    call: &Call,
+    (entry, accesses, arguments): (&Arc<Entry>, &[Access], Value),
+    consent: Consent,
+    metadata: &mut Metadata,
+) -> Result<Output<Value>, ToolError> {
+    executor.execute(ctx, entry, call, arguments, accesses, consent, metadata).await
+}
+
+/// Step 9: known secrets taken out.
+async fn redact(ctx: &Context, result: Result<Output<Value>, ToolError>) -> Result<Output<Value>, ToolError> {
+    budget::without_secrets_in(ctx, result).await
+}
+
+/// Step 10: the text cut to its budget, and the whole kept under a handle.
+async fn cut(
+    ctx: &Context,
+    limit: OutputBudget,
+    result: Result<Output<Value>, ToolError>,
+) -> (Result<Output<Value>, ToolError>, Option<Truncation>) {
+    budget::within(ctx, limit, result).await
+}
+
+/// Step 11: events, statistics, hooks that look on, sinks.
+async fn record(executor: &Executor, hooks: &Hooks, ctx: &Context, outcome: &Outcome, is_found: bool) {
+    executor.record(ctx, outcome, is_found);
+    executor.after(hooks, ctx, outcome).await;
+    executor.tell(ctx, outcome);
+}
+
+impl Executor {
+    /// One call, from its name to its outcome.
+    pub(crate) fn run_in<'a>(
+        &'a self,
+        snapshot: Arc<Snapshot>,
+        parent: &'a Context,
+        call: Call,
+    ) -> crate::BoxFuture<'a, Outcome> {
+        let found = snapshot.find(&call.tool, parent.dialect());
+        self.run_found(snapshot, found, parent, call)
+    }
+
+    /// Several calls: see [`Executor::call_all`].
+    pub(crate) async fn run_all_in(
+        &self,
+        snapshot: Arc<Snapshot>,
+        ctx: &Context,
+        calls: Vec<Call>,
+    ) -> Vec<Outcome> {
+        let total = calls.len();
+        let (mut beside, mut in_turn) = (Vec::new(), Vec::new());
+        for (index, call) in calls.into_iter().enumerate() {
+            let found = snapshot.find(&call.tool, ctx.dialect());
+            let is_safe = found.as_ref().is_ok_and(|found| found.entry.spec().facts.parallel_safe);
+            let list = if is_safe { &mut beside } else { &mut in_turn };
+            list.push((index, found, call));
+        }
+        let beside = futures_util::future::join_all(beside.into_iter().map(|(index, found, call)| {
+            let snapshot = snapshot.clone();
+            async move { (index, self.run_found(snapshot, found, ctx, call).await) }
+        }));
+        let in_turn = async {
+            let mut outcomes = Vec::new();
+            for (index, found, call) in in_turn {
+                outcomes.push((index, self.run_found(snapshot.clone(), found, ctx, call).await));
+            }
+            outcomes
+        };
+        let (beside, in_turn) = Box::pin(futures_util::future::join(beside, in_turn)).await;
+        let mut outcomes: Vec<Option<Outcome>> = (0..total).map(|_| None).collect();
+        for (index, outcome) in beside.into_iter().chain(in_turn) {
+            outcomes[index] = Some(outcome);
+        }
+        outcomes.into_iter().flatten().collect()
+    }
+
+    fn run_found<'a>(
+        &'a self,
+        snapshot: Arc<Snapshot>,
+        found: Result<Resolved, ToolError>,
+        parent: &'a Context,
+        call: Call,
+    ) -> crate::BoxFuture<'a, Outcome> {
+        // Boxed, because a tool may call tools: the future would otherwise contain itself.
+        Box::pin(async move {
+            let (mut call, mut snapshot, mut found) = (call, snapshot, found);
+            let id = new_id(parent.clock().now_ms());
+            let mut is_requested = false;
+            // Only a tool of a source that has yet to start is waited for.
+            let sources = if found.is_err() { to_come(&snapshot, parent, &call.tool) } else { Vec::new() };
+            if !sources.is_empty() {
+                let ctx = self.derive(parent, &snapshot, &call, None, id.clone());
+                requested(&ctx, &call);
+                is_requested = true;
+                found = match self.await_source(&ctx, &call, &sources).await {
+                    Ok(agreed) => {
+                        call.agreed = agreed.or(call.agreed);
+                        snapshot = parent.tools().snapshot();
+                        snapshot.find(&call.tool, parent.dialect())
+                    }
+                    Err(why) => Err(why),
+                };
+            }
+            let alias = found.as_ref().ok().and_then(|found| found.alias.clone());
+            let ctx = self.derive(parent, &snapshot, &call, alias, id);
+            if !is_requested {
+                requested(&ctx, &call);
+            }
+            let known = Known {
+                tool: call.tool.clone(),
+                is_found: false,
+                budget: OutputBudget::default(),
+                metadata: Metadata::default(),
+            };
+            let mut ending = Ending { executor: self, ctx: &ctx, known: Mutex::new(known), is_over: false };
+            let hooks = self.inner.hooks.load_full();
+            let steps = self.steps(found, &hooks, &ctx, call, &ending.known);
+            // The last net: the tool's own crashes are caught nearer to it.
+            let result = AssertUnwindSafe(steps).catch_unwind().await;
+            let result =
+                result.unwrap_or_else(|crash| Err(run::crashed("the call", &payload_message(&*crash))));
+            let result = redact(&ctx, result).await;
+            let limit = ending.look(|known| known.budget);
+            let (result, truncated) = cut(&ctx, limit, result).await;
+            ending.is_over = true;
+            let known = ending.look(|known| known.clone());
+            let metadata = budget::redacted(&ctx, Metadata { truncated, ..known.metadata });
+            // A name that no tool has may be anything, a secret too.
+            let tool = match known.is_found {
+                true => known.tool,
+                false => ctx.redactor().redact(&known.tool).into_owned(),
+            };
+            let outcome = Outcome { tool, call_id: ctx.call_id().to_owned(), result, metadata };
+            record(self, &hooks, &ctx, &outcome, known.is_found).await;
+            outcome
+        })
+    }
+
+    /// Steps 1 to 8.
+    async fn steps(
+        &self,
+        found: Result<Resolved, ToolError>,
+        own_hooks: &Hooks,
+        ctx: &Context,
+        mut call: Call,
+        known: &Mutex<Known>,
+    ) -> Result<Output<Value>, ToolError> {
+        let know = |change: &mut dyn FnMut(&mut Known)| {
+            change(&mut known.lock().unwrap_or_else(PoisonError::into_inner));
+        };
+        if ctx.call_depth() > MAX_CALL_DEPTH {
+            return Err(ToolError::new(
+                Code::DepthExceeded,
+                format!("calls are nested deeper than {MAX_CALL_DEPTH}; call `{}` directly", call.tool),
+            ));
+        }
+        if let Ok(found) = &found {
+            know(&mut |known| {
+                found.entry.name().clone_into(&mut known.tool);
+                known.is_found = true;
+                known.budget = found.entry.spec().budget;
+            });
+        }
+        let policy = self.policy_for(ctx);
+        let arguments = std::mem::take(&mut call.arguments);
+        let Found { entry, arguments, repairs } = find(found, ctx, &policy, &call.tool, arguments)?;
+        if ctx.cancel().is_cancelled() {
+            return Err(run::cancelled(entry.name()));
+        }
+        let noted = |repairs: Vec<Repair>| {
+            if !repairs.is_empty() {
+                ctx.record(|| EventKind::ArgumentsRepaired { repairs: repairs.clone() });
+                know(&mut |known| known.metadata.repairs.extend(repairs.iter().cloned()));
+            }
+        };
+        let prepared = init(self, ctx, &entry).await?;
+        let checked = |arguments: Value| match call.skips_validation {
+            true => Ok((arguments, Vec::new())),
+            false => validate(prepared, repair(prepared, arguments)?),
+        };
+        let checked_first = checked(arguments);
+        noted(repairs.into_iter().chain(checked_first.iter().flat_map(|(_, more)| more.clone())).collect());
+        let (mut arguments, _) = checked_first?;
+        if let Some(changed) = hooks(self, own_hooks, ctx, &entry, &arguments).await? {
+            let (changed, more) = checked(changed)?;
+            noted(more);
+            arguments = changed;
+        }
+        let accesses = arguments::accesses(ctx, &entry, prepared, &arguments)?;
+        let decided = decide(ctx, policy, &entry, &accesses)?;
+        let consent = confirm(self, ctx, (&entry, &accesses, &arguments), decided, &mut call).await?;
+        let mut metadata = known.lock().unwrap_or_else(PoisonError::into_inner).metadata.clone();
+        let result = start(self, ctx, &call, (&entry, &accesses, arguments), consent, &mut metadata).await;
+        know(&mut |known| std::mem::swap(&mut known.metadata, &mut metadata));
+        result
+    }
+
+    /// The context of a call, before anything is known of its tool.
+    pub(super) fn derive(
+        &self,
+        parent: &Context,
+        snapshot: &Arc<Snapshot>,
+        call: &Call,
+        alias: Option<Arc<Alias>>,
+        id: String,
+    ) -> Context {
+        let above = parent.running();
+        parent.derive(Running {
+            id,
+            tool: call.tool.clone(),
+            alias,
+            parent: (!above.id.is_empty()).then(|| above.id.clone()),
+            depth: above.depth + usize::from(!above.id.is_empty()),
+            workspace: parent.host_workspace().clone(),
+            guard: None,
+            cancel: above.cancel.child_token(),
+            deadline: above.deadline.clone(),
+            budget: above.budget,
+            granted: Capabilities::NONE,
+            // What a dry run calls is a dry run.
+            is_dry_run: call.is_dry_run || above.is_dry_run,
+            executor: Some((self.clone(), snapshot.clone())),
+            span: tracing::Span::none(),
+            ended: Arc::default(),
+            held: above.held.clone(),
+            overlay: above.overlay.clone(),
+            planned: Arc::default(),
+        })
+    }
+}
+
+/// Whether what the tool requires is granted or can be.
+pub(super) fn check_offered(policy: &Policy, spec: &Spec) -> Result<(), ToolError> {
+    if policy.offers(&spec.name, spec.required) {
+        return Ok(());
+    }
+    let absent = spec.required.difference(policy.granted().union(policy.askable()));
+    let flags: Vec<String> = absent.iter().map(|one| format!("--allow {one}")).collect();
+    // Of a server's tools hardly anybody means all.
+    let narrower = match spec.name.starts_with("mcp__") {
+        true => format!(", or just this tool with `--allow-rule '{}: *'`", spec.name),
+        false => String::new(),
+    };
+    let message = format!(
+        "`{}` needs {absent}, which is not granted; allow it with `{}`{narrower}",
+        spec.name,
+        flags.join(" ")
+    );
+    let missing = serde_json::to_value(absent).unwrap_or_default();
+    Err(ToolError::new(Code::PermissionDenied, message).with("missing", missing))
+}
+
+/// Records that a call was made.
+fn requested(ctx: &Context, call: &Call) {
+    ctx.record(|| EventKind::CallRequested {
+        tool: call.tool.clone(),
+        arguments: call.arguments.clone(),
+        parent: ctx.parent_call().map(str::to_owned),
+    });
+}
+
+/// What is known of a call by the time it ends, however early that is.
+#[derive(Clone)]
+struct Known {
+    tool: String,
+    is_found: bool,
+    budget: OutputBudget,
+    metadata: Metadata,
+}
+
+/// Records the end of a call whose caller has gone away, by dropping the future.
+struct Ending<'a> {
+    executor: &'a Executor,
+    ctx: &'a Context,
+    known: Mutex<Known>,
+    is_over: bool,
+}
+
+impl Ending<'_> {
+    fn look<T>(&self, at: impl FnOnce(&Known) -> T) -> T {
+        at(&self.known.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        if self.is_over {
+            return;
+        }
+        let (tool, is_found) = self.look(|known| (known.tool.clone(), known.is_found));
+        let outcome = Outcome {
+            result: Err(run::cancelled(&tool)),
+            tool,
+            call_id: self.ctx.call_id().to_owned(),
+            metadata: Metadata::default(),
+        };
+        self.executor.record(self.ctx, &outcome, is_found);
+        self.executor.tell(self.ctx, &outcome);
+    }
+}

@@ -1,0 +1,201 @@
+//! One executor, many sessions: each has its own tools and its own policy.
+
+use crate::stage::{Stage, any, echo, said, spec};
+use serde_json::json;
+use std::sync::Arc;
+use toolpost_core::{
+    Amendment, BoxFuture, Capability, Code, Context, EventKind, Executor, Hook, Ids, MemoryLog, Policy,
+    Profile, Registry, Shelves, ToolError, ToolSource, Verdict,
+};
+use toolpost_core::{Output, Setting, Spec, Tool};
+
+fn code(outcome: &toolpost_core::Outcome) -> Option<Code> {
+    outcome.result.as_ref().err().map(ToolError::code)
+}
+
+#[tokio::test]
+async fn policy_and_tools_belong_to_the_session() {
+    let executor = Executor::new();
+    let common =
+        Stage::new().tool(any(spec("change").requires(Capability::Write), |_, _| async { said("changed") }));
+    let writer =
+        common.ctx().tools(common.registry.clone()).policy(Policy::profile(Profile::Standard)).build();
+    let reader = writer.with_policy(Policy::profile(Profile::ReadOnly));
+    assert_eq!(executor.call(&writer, "change", json!({})).await.to_text(), "changed");
+    assert_eq!(code(&executor.call(&reader, "change", json!({})).await), Some(Code::PermissionDenied));
+    // An agent has the tools of its runtime and its own; nobody else has those.
+    let own = Arc::new(Registry::over(&common.registry.snapshot()));
+    own.register(echo("mine")).unwrap();
+    let agent = writer.with_tools(own);
+    assert_eq!(executor.call(&agent, "mine", json!({})).await.to_text(), "mine");
+    assert_eq!(executor.call(&agent, "change", json!({})).await.to_text(), "changed");
+    assert_eq!(code(&executor.call(&writer, "mine", json!({})).await), Some(Code::ToolNotFound));
+    // All are counted by the one executor.
+    assert_eq!(executor.stats().tools["change"].total, 3);
+}
+
+struct Blocks;
+
+impl Hook for Blocks {
+    fn name(&self) -> &str {
+        "blocks"
+    }
+
+    fn before<'a>(&'a self, _: &'a Context, _: &'a str, _: &'a serde_json::Value) -> BoxFuture<'a, Verdict> {
+        Box::pin(async { Verdict::Block("not today".to_owned()) })
+    }
+}
+
+#[tokio::test]
+async fn hooks_are_exchanged_at_run_time() {
+    let stage = Stage::new().tool(echo("hello"));
+    let executor = Executor::new();
+    let session = stage.ctx().tools(stage.registry.clone()).build();
+    assert!(executor.call(&session, "hello", json!({})).await.is_success());
+    executor.set_hooks(vec![Arc::new(Blocks)]);
+    assert_eq!(code(&executor.call(&session, "hello", json!({})).await), Some(Code::PermissionDenied));
+    executor.set_hooks(Vec::new());
+    assert!(executor.call(&session, "hello", json!({})).await.is_success());
+}
+
+/// A source of tools that are there as soon as somebody needs them.
+struct Folder {
+    name: &'static str,
+    tools: &'static [&'static str],
+    most: usize,
+    registry: std::sync::Weak<Registry>,
+}
+
+impl ToolSource for Folder {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn may_have(&self, name: &str) -> bool {
+        self.tools.contains(&name)
+    }
+
+    fn ready<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<(), ToolError>> {
+        self.reload()
+    }
+
+    fn all_ready(&self) -> BoxFuture<'_, Vec<(String, ToolError)>> {
+        Box::pin(async {
+            self.reload().await.err().map(|why| (self.name.to_owned(), why)).into_iter().collect()
+        })
+    }
+
+    fn reload(&self) -> BoxFuture<'_, Result<(), ToolError>> {
+        Box::pin(async {
+            self.registry.upgrade().unwrap().change(|draft| {
+                for name in self.tools {
+                    draft.unregister(name);
+                    draft.register(Arc::new(echo(name)))?;
+                }
+                let names: Vec<String> = self.tools.iter().map(|&name| name.to_owned()).collect();
+                let groups = names.iter().map(|name| vec![(name.clone(), 1)]).collect();
+                let shelves = Shelves { groups, most_tools: self.most, most_tokens: 100 };
+                draft.arrange(self.name, names, shelves);
+                Ok(())
+            })
+        })
+    }
+}
+
+#[tokio::test]
+async fn every_source_has_its_own_place_limit_and_reload() {
+    let stage = Stage::new().tool(echo("built_in"));
+    let folder = |name, tools, most| {
+        let registry = Arc::downgrade(&stage.registry);
+        Arc::new(Folder { name, tools, most, registry })
+    };
+    stage.registry.add_source(folder("servers", &["s2", "s1"], 1)).unwrap();
+    stage.registry.add_source(folder("folders", &["f1", "f2", "f3"], 2)).unwrap();
+    let twice = stage.registry.add_source(folder("servers", &[], 0)).unwrap_err();
+    assert!(twice.message().contains("`servers` already"), "{}", twice.message());
+    let executor = Executor::new();
+    let session = stage.ctx().tools(stage.registry.clone()).build();
+    // The second source comes first; its tools stand behind those of the first all the same.
+    assert_eq!(executor.call(&session, "f3", json!({})).await.to_text(), "f3");
+    assert_eq!(executor.call(&session, "s1", json!({})).await.to_text(), "s1");
+    assert_eq!(stage.registry.names(), ["built_in", "s2", "s1", "f1", "f2", "f3"]);
+    let listing = executor.listing(&session);
+    let names = |list: &[Arc<toolpost_core::Entry>]| -> Vec<String> {
+        list.iter().map(|entry| entry.name().to_owned()).collect()
+    };
+    assert_eq!(names(&listing.listed), ["built_in", "s2", "f1", "f2"]);
+    assert_eq!(names(&listing.held_back), ["s1", "f3"]);
+    for source in stage.registry.sources().iter() {
+        source.reload().await.unwrap();
+    }
+    assert_eq!(stage.registry.names(), ["built_in", "s2", "s1", "f1", "f2", "f3"]);
+}
+
+#[tokio::test]
+async fn events_say_whose_they_are_and_tell_the_run_again() {
+    let stage = Stage::new().tool(echo("hello"));
+    let more = Arc::new(MemoryLog::default());
+    let ids = Ids {
+        session: "s".to_owned(),
+        agent: Some("writer".to_owned()),
+        activation: Some("a1".to_owned()),
+        ..Ids::default()
+    };
+    let session = stage.ctx().ids(ids).tools(stage.registry.clone()).build();
+    // One who listens to a call does not take the place of who listens to the session.
+    let watched = session.rebuild().events(more.clone()).build();
+    let executor = Executor::new();
+    executor.call(&session, "hello", json!({})).await;
+    executor.call(&watched, "hello", json!({})).await;
+    let all = stage.log.events();
+    let sequences: Vec<u64> = all.iter().map(|event| event.sequence).collect();
+    assert_eq!(sequences, (1..=all.len() as u64).collect::<Vec<_>>());
+    assert_eq!(all[all.len() - more.events().len()..], more.events());
+    for event in &all {
+        assert_eq!(
+            (event.agent.as_deref(), event.activation.as_deref(), event.call.is_some()),
+            (Some("writer"), Some("a1"), true)
+        );
+    }
+    let Some(EventKind::CallFinished { output: Some(told), .. }) = all.last().map(|event| &event.kind) else {
+        panic!("{all:?}");
+    };
+    assert_eq!((told.text.as_str(), told.left_out), ("hello", 0));
+    let text = serde_json::to_string(&all).unwrap();
+    let again: Vec<toolpost_core::Event> = serde_json::from_str(&text).unwrap();
+    assert_eq!(serde_json::to_string(&again).unwrap(), text);
+}
+
+struct Spawner;
+
+impl Tool for Spawner {
+    type Args = serde_json::Map<String, serde_json::Value>;
+    type Data = ();
+
+    fn spec(&self) -> Spec {
+        spec("spawn").init_by_agent()
+    }
+
+    async fn init(&self, setting: &Setting) -> Result<Option<Amendment>, ToolError> {
+        let description = format!("for {}", setting.agent.clone().unwrap_or_default());
+        Ok(Some(Amendment { description: Some(description), ..Amendment::default() }))
+    }
+
+    async fn call(&self, _: &Context, _: Self::Args) -> Result<Output, ToolError> {
+        Ok(Output::text(""))
+    }
+}
+
+#[tokio::test]
+async fn what_init_computes_may_differ_by_agent() {
+    let stage = Stage::new().tool(Spawner);
+    let executor = Executor::new();
+    for name in ["one", "two"] {
+        let own = Arc::new(Registry::over(&stage.registry.snapshot()));
+        let ids = Ids { session: "s".to_owned(), agent: Some(name.to_owned()), ..Ids::default() };
+        let agent = stage.ctx().ids(ids).tools(own.clone()).build();
+        assert!(executor.call(&agent, "spawn", json!({})).await.is_success());
+        let prepared = own.get("spawn").unwrap();
+        assert_eq!(prepared.prepared().unwrap().definition.description, format!("for {name}"));
+    }
+}
