@@ -15,20 +15,33 @@ enum Edges {
 }
 
 /// The diamond of ARCHITECTURE.md: one vocabulary, features that never see each other, one crate that joins them.
-const CRATES: [(&str, Edges); 11] = [
+const CRATES: [(&str, Edges); 12] = [
     ("toolpost-core", Edges::Only(&[])),
+    ("toolpost-declaration", Edges::Only(&["toolpost-core"])),
     ("toolpost-process", Edges::Only(&[])),
     ("toolpost-http", Edges::Only(&[])),
     ("toolpost-mcp", Edges::Only(&[])),
     ("toolpost-code", Edges::Only(&[])),
     ("toolpost-store", Edges::Only(&["toolpost-core"])),
-    ("toolpost-tools", Edges::Only(&["toolpost-core", "toolpost-process", "toolpost-http"])),
+    (
+        "toolpost-tools",
+        Edges::Only(&["toolpost-core", "toolpost-declaration", "toolpost-process", "toolpost-http"]),
+    ),
     (
         "toolpost-plugins",
         Edges::Only(&["toolpost-core", "toolpost-process", "toolpost-http", "toolpost-mcp"]),
     ),
-    ("toolpost-agent", Edges::Only(&["toolpost-core", "toolpost-http"])),
-    ("toolpost-server", Edges::Only(&["toolpost-core", "toolpost-agent", "toolpost-http", "toolpost-mcp"])),
+    ("toolpost-agent", Edges::Only(&["toolpost-core", "toolpost-declaration", "toolpost-http"])),
+    (
+        "toolpost-server",
+        Edges::Only(&[
+            "toolpost-core",
+            "toolpost-declaration",
+            "toolpost-agent",
+            "toolpost-http",
+            "toolpost-mcp",
+        ]),
+    ),
     ("toolpost", Edges::AllCrates),
 ];
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use tokio::task::JoinHandle;
 use toolpost::Runtime;
 use toolpost_core::Code;
-use toolpost_http::{Admission, Listener, Routes};
+use toolpost_http::{Admission, BoxFuture, Listener, Received, Reply, Route, Routes, StatusCode};
 use toolpost_server::Options;
 
 fn options() -> Options {
@@ -146,6 +146,51 @@ fn patient_strangers_lock_nobody_out() {
         });
         let answer = answer.await.unwrap();
         assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+        serving.abort();
+    });
+}
+
+/// A page of its own beside MCP.
+struct Page;
+
+impl Route for Page {
+    fn answer<'a>(&'a self, request: Received) -> BoxFuture<'a, Reply> {
+        let line = format!("the page at {}", request.path());
+        Box::pin(async move { Reply::text(StatusCode::OK, &line) })
+    }
+}
+
+#[test]
+fn another_route_stands_beside_mcp() {
+    let home = Home::new();
+    let runtime = runtime(&home, &["--policy", "privileged"], true, vec![python(&home, "good")]);
+    run(async {
+        let server =
+            toolpost_server::Server::new(runtime.executor.clone(), runtime.context.clone(), options());
+        let listener = Listener::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
+        let at = listener.address().unwrap();
+        let admission = Admission::new(at, None, &[]);
+        let others = Routes::new().add("/console/", Arc::new(Page));
+        let serving =
+            tokio::spawn(async move { Arc::clone(&server).serve_http(listener, admission, others).await });
+        let asked = tokio::task::spawn_blocking(move || {
+            let page = |path: &str, host: &str| {
+                let mut stream = TcpStream::connect(at).unwrap();
+                let head = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+                stream.write_all(head.as_bytes()).unwrap();
+                let mut answer = String::new();
+                stream.read_to_string(&mut answer).unwrap();
+                answer
+            };
+            let own = at.to_string();
+            let pages = [page("/console/a", &own), page("/x", &own), page("/console/a", "evil.example")];
+            (pages, posted(at, "list"))
+        });
+        let ([page, elsewhere, stranger], called) = asked.await.unwrap();
+        assert!(page.starts_with("HTTP/1.1 200") && page.ends_with("the page at /console/a\n"), "{page}");
+        assert!(elsewhere.ends_with("there is only /console/ and /mcp here\n"), "{elsewhere}");
+        assert!(stranger.starts_with("HTTP/1.1 403"), "{stranger}");
+        assert!(called.starts_with("HTTP/1.1 200"), "{called}");
         serving.abort();
     });
 }
