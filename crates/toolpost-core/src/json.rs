@@ -9,7 +9,7 @@ const DEEPEST: usize = 64;
 
 /// Which texts are taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Syntax {
+pub enum Syntax {
     /// JSON as every program reads it.
     Strict,
     /// With comments and final commas, as editors' settings have them.
@@ -18,23 +18,29 @@ pub(crate) enum Syntax {
 
 /// A value and its place.
 #[derive(Debug, Clone)]
-pub(crate) struct Node {
+pub struct Node {
     /// The line of the value or, in an object, of its key.
-    pub(crate) line: usize,
+    pub line: usize,
     /// The first byte of the value.
-    pub(crate) at: usize,
+    pub at: usize,
     /// The first byte of its key; of the value itself where it has none.
-    pub(crate) key_at: usize,
-    pub(crate) value: Json,
+    pub key_at: usize,
+    /// What it is.
+    pub value: Json,
 }
 
 /// A JSON value.
 #[derive(Debug, Clone)]
-pub(crate) enum Json {
+pub enum Json {
+    /// `null`.
     Null,
+    /// `true` or `false`.
     Bool,
+    /// A number.
     Number(f64),
+    /// A text.
     Text(String),
+    /// A list.
     List(Vec<Node>),
     /// In the order of the file.
     Object(Vec<(String, Node)>),
@@ -42,7 +48,7 @@ pub(crate) enum Json {
 
 impl Node {
     /// The value of a key.
-    pub(crate) fn get(&self, key: &str) -> Option<&Node> {
+    pub fn get(&self, key: &str) -> Option<&Node> {
         match &self.value {
             Json::Object(entries) => entries.iter().find(|(name, _)| name == key).map(|(_, node)| node),
             _ => None,
@@ -50,7 +56,7 @@ impl Node {
     }
 
     /// The text, if it is one.
-    pub(crate) fn text(&self) -> Option<&str> {
+    pub fn text(&self) -> Option<&str> {
         match &self.value {
             Json::Text(text) => Some(text),
             _ => None,
@@ -60,7 +66,7 @@ impl Node {
 
 impl Json {
     /// What the value is, for messages.
-    pub(crate) fn kind(&self) -> &'static str {
+    pub fn kind(&self) -> &'static str {
         match self {
             Json::Null => "null",
             Json::Bool => "true or false",
@@ -73,7 +79,7 @@ impl Json {
 }
 
 /// Reads the whole text.
-pub(crate) fn parse(source: &Source<'_>, syntax: Syntax) -> Result<Node, Errors> {
+pub fn parse(source: &Source<'_>, syntax: Syntax) -> Result<Node, Errors> {
     let mut reader = Reader { source, syntax, at: 0 };
     let result = reader.value(0).and_then(|node| {
         reader.skip()?;

@@ -19,7 +19,7 @@ mod executor;
 mod future;
 mod hex;
 mod id;
-mod json;
+pub mod json;
 mod nearest;
 mod outcome;
 mod pack;

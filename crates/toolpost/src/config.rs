@@ -13,6 +13,7 @@ pub(crate) mod foreign;
 mod found;
 mod guard;
 mod hosts;
+pub mod import;
 pub(crate) mod install;
 mod jsonc;
 mod key;

@@ -12,7 +12,8 @@ use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
 /// The most rules that one file may hold: as many path patterns are made ready well within two seconds.
-pub(super) const MOST_RULES: usize = 1_000;
+/// At most so many rules are taken from a file.
+pub const MOST_RULES: usize = 1_000;
 
 /// What a file of rules holds.
 #[derive(Debug, Clone)]

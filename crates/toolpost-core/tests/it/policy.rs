@@ -5,7 +5,6 @@
 mod commands;
 mod decisions;
 mod files;
-mod imports;
 mod properties;
 
 use toolpost_core::policy::{Effect, Layer, Origin, Policy, Profile, Request, Rule};

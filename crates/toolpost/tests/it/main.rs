@@ -21,6 +21,7 @@ mod dialects;
 mod docs;
 mod doctor;
 mod foreign;
+mod foreign_rules;
 mod gemini;
 mod git_after;
 mod hidden_text;

@@ -2,10 +2,10 @@
 
 use crate::cli::{ImportFlags, ImportFrom, SaveScope};
 use crate::config::foreign;
+use crate::config::import::{Imported, Target, claude, codex, gemini, opencode};
 use crate::output::{Printer, Tone};
 use crate::runtime::Runtime;
 use std::path::Path;
-use toolpost_core::policy::import::{Imported, Target, claude, codex, gemini, opencode};
 use toolpost_core::policy::{Errors, Layer, Source, rules_to_toml};
 use toolpost_core::{Answers, Code, Scope, ToolError};
 

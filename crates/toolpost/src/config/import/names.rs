@@ -2,7 +2,7 @@
 //!
 //! `=read` and `=write` are the tools of that name; `read` and `write` alone would be the capabilities.
 
-use crate::dialect;
+use toolpost_core::Dialect;
 
 /// Our actions for a tool of any host; none where we have no such tool.
 pub(super) fn actions(name: &str) -> Option<Vec<&'static str>> {
@@ -10,7 +10,7 @@ pub(super) fn actions(name: &str) -> Option<Vec<&'static str>> {
     if name == "read_many_files" {
         return Some(vec!["=read"]);
     }
-    let tool = dialect::resolving(name).next()?.tool.as_str();
+    let tool = Dialect::all().iter().find_map(|dialect| dialect.resolve(name))?.tool.as_str();
     Some(match tool {
         "read" => vec!["=read"],
         "write" => vec!["=write"],

@@ -4,12 +4,11 @@
 
 use super::starlark::{self, Argument, Call};
 use super::{Collector, Imported, ImportedCapabilities, Target};
-use crate::capability::{Capabilities, Capability};
-use crate::policy::effect::{Effect, Origin};
-use crate::policy::file;
-use crate::policy::profile::Profile;
-use crate::policy::rule::Rule;
-use crate::policy::source::{Errors, Source};
+use toolpost_core::policy::Profile;
+use toolpost_core::policy::Rule;
+use toolpost_core::policy::{Effect, Origin};
+use toolpost_core::policy::{Errors, Source};
+use toolpost_core::{Capabilities, Capability};
 
 /// Alternatives in a pattern multiply; more than this are not taken.
 const MOST_PATTERNS: usize = 256;
@@ -120,7 +119,7 @@ fn examples(argument: Option<&Argument>) -> Vec<String> {
 /// The sandbox becomes what is granted; running commands is asked for even where Codex runs them in its sandbox, unless
 /// that is off.
 pub fn import_config(source: &Source<'_>, target: Target<'_>) -> Result<Imported, Errors> {
-    let table = file::parse(source)?;
+    let table = toolpost_core::policy::parse_toml(source)?;
     let table = table.get_ref();
     let mut collector = Collector::new(source, target);
     let text =

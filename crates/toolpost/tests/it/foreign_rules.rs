@@ -1,12 +1,31 @@
 //! Rules of other systems: what they become, what is not taken, and that decisions stay the same.
 
-use super::{accesses, effect};
 use crate::load::stretched;
-use toolpost_core::Access;
-use toolpost_core::policy::import::{Imported, Target, claude, codex, gemini, opencode};
+use toolpost::config::import::{Imported, Target, claude, codex, gemini, opencode};
 use toolpost_core::policy::{Effect, Layer, Policy, Profile, Request, Source};
+use toolpost_core::{Access, Capability};
 
 const TARGET: Target<'static> = Target { layer: Layer::User, home: Some("/home/u") };
+
+/// Accesses written in words: `exec cargo test; write src/a.rs; network example.com; read *`.
+fn accesses(text: &str) -> Vec<Access> {
+    text.split(';').map(str::trim).filter(|text| !text.is_empty()).map(access).collect()
+}
+
+fn access(text: &str) -> Access {
+    let (action, resource) = text.split_once(' ').unwrap();
+    let action: Capability = action.parse().unwrap();
+    match (action, resource) {
+        (action, "*") => Access::any(action),
+        (Capability::Exec, command) => Access::command(command),
+        (Capability::Network, host) => Access::host(host),
+        (action, path) => Access::path(action, path),
+    }
+}
+
+fn effect(policy: &Policy, tool: &str, calls: &[Access]) -> Effect {
+    policy.decide(&Request { tool, accesses: calls }).effect()
+}
 
 fn lines(imported: &Imported) -> String {
     let rules =

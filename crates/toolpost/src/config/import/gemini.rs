@@ -4,14 +4,13 @@
 //! file. Rules on regular expressions, modes or sub-agents are not taken.
 
 use super::{Collector, Imported, Target, names};
-use crate::policy::effect::Effect;
-use crate::policy::file;
-use crate::policy::source::{Errors, Source};
 use toml::de::{DeTable, DeValue};
+use toolpost_core::policy::Effect;
+use toolpost_core::policy::{Errors, Source};
 
 /// Reads the text of `policies/*.toml`.
 pub fn import(source: &Source<'_>, target: Target<'_>) -> Result<Imported, Errors> {
-    let table = file::parse(source)?;
+    let table = toolpost_core::policy::parse_toml(source)?;
     let mut collector = Collector::new(source, target);
     let rules = table.get_ref().get("rule").or_else(|| table.get_ref().get("rules"));
     let Some(items) = rules.and_then(|value| value.get_ref().as_array()) else {

@@ -10,12 +10,9 @@ mod names;
 pub mod opencode;
 mod starlark;
 
-use super::effect::{Effect, Layer, Origin};
-use super::file::MOST_RULES;
-use super::rule::Rule;
-use super::source::Source;
-use crate::capability::Capabilities;
 use std::sync::Arc;
+use toolpost_core::Capabilities;
+use toolpost_core::policy::{Effect, Layer, MOST_RULES, Origin, Rule, Source};
 
 /// What a foreign file holds, as ours.
 #[derive(Debug, Clone, Default)]
