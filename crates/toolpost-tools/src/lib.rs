@@ -1,5 +1,5 @@
-//! The built-in tools: one module a pack, one file a tool, its text in a `.txt` beside it, the pack's manifest in a
-//! `.json` beside the module.
+//! The built-in tools: one module a pack, one file a tool, its text in a `.txt` beside it. A new tool is these two files
+//! and its line in the pack; whatever else must know of it asks its `Spec`.
 //!
 //! A tool here knows nothing of permission, retries or records; those are the executor's.
 
@@ -14,7 +14,7 @@ pub use dialects::dialects;
 use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 use toolpost_core::policy::Names;
-use toolpost_core::{Manifest, Pack, PackTool, Registry, Services, ToolError};
+use toolpost_core::{Pack, PackTool, Registry, Services, ToolError};
 
 /// What a host says about its tools.
 #[derive(Debug, Clone, Default)]
@@ -66,12 +66,6 @@ pub fn register_default(
         let mut there = packs.iter().filter(|pack| pack.needs().iter().all(|need| services.has(*need)));
         there.try_for_each(|pack| pack.register(draft))
     })
-}
-
-/// The manifest of a built-in pack.
-fn manifest(file: &str, text: &str) -> Manifest {
-    #[expect(clippy::panic, reason = "the manifests are compiled in, and a test reads every one of them")]
-    Manifest::parse(file, text.as_bytes()).unwrap_or_else(|errors| panic!("{errors}")).manifest
 }
 
 /// A name with a newline or an escape in it must not look like two, or like something else.
