@@ -97,6 +97,17 @@ pub enum Resource {
     Any,
 }
 
+/// A kind of resource.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ResourceKind {
+    /// Paths.
+    Path,
+    /// Commands.
+    Command,
+    /// Hosts.
+    Host,
+}
+
 impl fmt::Display for Resource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -28,7 +28,7 @@ impl Capability {
         [Capability::Read, Capability::Trace, Capability::Write, Capability::Exec, Capability::Network];
 
     /// The word used in flags, rules and manifests.
-    pub fn as_str(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Capability::Read => "read",
             Capability::Write => "write",

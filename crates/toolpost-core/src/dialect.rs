@@ -3,27 +3,30 @@
 //! A dialect decides which names are offered. Names and spellings of every dialect resolve at call time, whatever the
 //! session's own is. A tool is never written twice for a dialect; what a table cannot say is not offered by it.
 
-mod builtin;
+mod dialects;
 mod offer;
 mod read;
 
-pub(crate) use builtin::{argument_spellings, meaning, resolving, tool_names};
+pub use dialects::{Dialects, Tables};
 
 use crate::alias::Alias;
-use crate::nearest::nearest;
 use crate::policy::{Errors, Source};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
-/// A table from canonical tools to the names and arguments of a family of models.
+/// A table from canonical tools to the names and arguments of a family of models. It has rows for the tools that differ:
+/// a tool without a row is offered under its canonical name and arguments.
 ///
 /// ```
 /// use toolpost_core::Dialect;
+/// use toolpost_core::policy::Source;
 ///
-/// let claude = Dialect::named("claude").unwrap();
-/// assert_eq!(claude.name_of("read"), Some("Read"));
-/// assert!(Dialect::named("claud").unwrap_err().contains("nearest: `claude`"));
+/// let text = "name = 'loud'\nabout = 'models that shout'\n[tool.weather]\nname = 'WEATHER'\n";
+/// let loud = Dialect::parse(&Source::new("loud.toml", text.as_bytes())?)?;
+/// assert_eq!(loud.name_of("weather"), Some("WEATHER"));
+/// assert_eq!(loud.name_of("time"), None);
+/// # Ok::<(), toolpost_core::policy::Errors>(())
 /// ```
 pub struct Dialect {
     name: String,
@@ -45,32 +48,28 @@ struct Spelling {
 }
 
 impl Dialect {
-    /// The built-in dialects, in the order in which they resolve.
-    pub fn all() -> &'static [Arc<Dialect>] {
-        builtin::all()
-    }
-
-    /// The built-in dialect of this name; otherwise the nearest is told.
-    pub fn named(name: &str) -> Result<Arc<Dialect>, String> {
-        let all = Dialect::all();
-        all.iter().find(|dialect| dialect.name == name).cloned().ok_or_else(|| {
-            let shown: String = name.chars().take(80).collect();
-            let names = || all.iter().map(|dialect| dialect.name.as_str());
-            match nearest(name, names(), 1).first() {
-                Some(near) => format!("no dialect `{shown}`; nearest: `{near}`"),
-                None => format!("no dialect `{shown}`; there are {}", names().collect::<Vec<_>>().join(", ")),
-            }
-        })
-    }
-
-    /// Canonical names and arguments.
+    /// Canonical names and arguments: a dialect without rows.
     pub fn canonical() -> Arc<Dialect> {
-        builtin::canonical()
+        static CANONICAL: LazyLock<Arc<Dialect>> = LazyLock::new(|| {
+            Arc::new(Dialect {
+                name: "toolpost".to_owned(),
+                about: "canonical names, the default".to_owned(),
+                tools: indexmap::IndexMap::new(),
+                names: HashMap::new(),
+                not_offered: BTreeMap::new(),
+            })
+        });
+        Arc::clone(&CANONICAL)
     }
 
     /// Reads a table.
     pub fn parse(source: &Source<'_>) -> Result<Dialect, Errors> {
         read::dialect(source)
+    }
+
+    /// Reads a table of names that no dialect offers: `[[alias]]`, each with `tool`, `names` and how arguments differ.
+    pub fn parse_aliases(source: &Source<'_>) -> Result<Vec<Alias>, Errors> {
+        read::aliases(source)
     }
 
     /// Its name.
@@ -83,7 +82,7 @@ impl Dialect {
         &self.about
     }
 
-    /// The name it offers a tool by; none if it does not speak of the tool or does not offer it.
+    /// The name it offers a tool by; none if it has no row for the tool, or does not offer it.
     pub fn name_of(&self, tool: &str) -> Option<&str> {
         self.tools.get(tool).map(|spelling| spelling.alias.name.as_str())
     }
@@ -93,7 +92,7 @@ impl Dialect {
         self.names.get(name)
     }
 
-    /// The tools it offers, with the name and arguments of each, in the order of the table.
+    /// The tools it has a row for, with the name and arguments of each, in the order of the table.
     pub fn entries(&self) -> impl Iterator<Item = &Arc<Alias>> {
         self.tools.values().map(|spelling| &spelling.alias)
     }

@@ -87,7 +87,7 @@ impl Executor {
 
     /// The policy that a session's calls are decided by: its own, and what was answered since.
     pub fn policy_for(&self, ctx: &Context) -> Policy {
-        self.inner.remembered.add_to(ctx.policy(), ctx.session())
+        self.inner.remembered.add_to(ctx.policy(), ctx.session()).with_names(ctx.tools().snapshot().names())
     }
 
     /// Runs a tool. Never fails itself: whatever goes wrong is an outcome.
@@ -117,7 +117,8 @@ impl Executor {
         let found = steps::find(snapshot.find(tool, ctx.dialect()), ctx, &policy, tool, arguments)?;
         let (entry, mut repairs) = (found.entry, found.repairs);
         let prepared = entry.prepared()?;
-        let (arguments, more) = steps::validate(prepared, steps::repair(prepared, found.arguments)?)?;
+        let (arguments, more) =
+            steps::validate(prepared, steps::repair(snapshot.dialects(), prepared, found.arguments)?)?;
         repairs.extend(more);
         let accesses = arguments::accesses(ctx, &entry, prepared, &arguments)?;
         let request = Request { tool: entry.name(), accesses: &accesses };
@@ -140,7 +141,8 @@ impl Executor {
             Some(alias) => alias.apply(arguments).0,
             None => arguments,
         };
-        let (arguments, _) = steps::validate(prepared, steps::repair(prepared, arguments)?)?;
+        let (arguments, _) =
+            steps::validate(prepared, steps::repair(snapshot.dialects(), prepared, arguments)?)?;
         let accesses = arguments::accesses(ctx, &found.entry, prepared, &arguments)?;
         let request = Request { tool: found.entry.name(), accesses: &accesses };
         Ok(self.policy_for(ctx).explain(&request))

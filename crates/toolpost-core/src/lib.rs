@@ -36,7 +36,7 @@ mod tool;
 mod visible;
 mod workspace;
 
-pub use access::{Access, Resource};
+pub use access::{Access, Resource, ResourceKind};
 pub use alias::{Alias, ArgumentAlias, ArgumentPath};
 pub use blocking::{Crashed, Here, Watch, blocking};
 pub use capability::{Capabilities, Capability, Facts, Need};
@@ -46,7 +46,7 @@ pub use context::{
     AgentHost, CodeEngine, Context, ContextBuilder, Extra, Ground, HeldBack, Ids, Model, Reach, Services,
     Spawn, Store,
 };
-pub use dialect::Dialect;
+pub use dialect::{Dialect, Dialects, Tables};
 pub use error::{Code, ToolError};
 pub use event::{Event, EventKind, EventSink, MemoryLog, NoEvents, Sinks, Told};
 pub use executor::{
@@ -70,8 +70,8 @@ pub use spill::{HANDLE_PREFIX, Spill, SpillFile, SpillLimits};
 pub use start_check::StartCheck;
 pub use tokens::tokens;
 pub use tool::{
-    Amendment, AnyTool, Definition, DynamicTool, FunctionTool, OutputBudget, Setting, Spec, Texts, Tool,
-    dynamic, function,
+    Amendment, AnyTool, Definition, DynamicTool, FunctionTool, OutputBudget, RuleNames, Setting, Spec, Texts,
+    Tool, dynamic, function,
 };
 pub use visible::{shown, visible};
 pub use workspace::{

@@ -45,12 +45,27 @@ pub struct Pack {
     tools: Vec<PackTool>,
     aliases: Vec<Alias>,
     needs: Vec<Need>,
+    /// Whether the manifest names the tools as they are added.
+    is_compiled_in: bool,
 }
 
 impl Pack {
     /// A pack that has no tools yet.
     pub fn new(manifest: Manifest) -> Pack {
-        Pack { manifest, tools: Vec::new(), aliases: Vec::new(), needs: Vec::new() }
+        Pack { manifest, tools: Vec::new(), aliases: Vec::new(), needs: Vec::new(), is_compiled_in: false }
+    }
+
+    /// A pack of tools that are compiled in. It has no file: its manifest names the tools that are added to it.
+    pub fn compiled_in(name: &str, description: &str, risk_profile: RiskProfile, tags: &[&str]) -> Pack {
+        let manifest = Manifest {
+            schema_version: Manifest::SCHEMA_VERSION,
+            name: name.to_owned(),
+            description: description.to_owned(),
+            tools: Vec::new(),
+            risk_profile,
+            tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
+        };
+        Pack { is_compiled_in: true, ..Pack::new(manifest) }
     }
 
     /// With a tool that costs nothing to hold.
@@ -68,6 +83,9 @@ impl Pack {
         spec: Spec,
         make: impl Fn() -> Result<Arc<dyn AnyTool>, ToolError> + Send + Sync + 'static,
     ) -> Pack {
+        if self.is_compiled_in {
+            self.manifest.tools.push(spec.name.clone());
+        }
         self.tools.push(PackTool { spec, make: Arc::new(make) });
         self
     }

@@ -23,6 +23,7 @@ mod explain;
 mod file;
 mod folded;
 mod judge;
+mod names;
 mod pattern;
 mod possible;
 mod print;
@@ -41,6 +42,7 @@ pub use effect::{Effect, Layer, Origin};
 pub use explain::{Explanation, Judged, LookedAt};
 pub use file::{MOST_RULES, RuleFile, read_rules, read_rules_in};
 pub use file::{kind as kind_of_toml, parse as parse_toml};
+pub use names::Names;
 pub use pattern::Pattern;
 pub use print::rules_to_toml;
 pub use profile::Profile;
@@ -64,6 +66,7 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct Policy {
     parts: Arc<[Part]>,
+    names: Names,
 }
 
 /// A call to be judged.
@@ -89,7 +92,7 @@ impl Policy {
     }
 
     fn from_parts(parts: Vec<Part>) -> Policy {
-        Policy { parts: parts.into() }
+        Policy { parts: parts.into(), names: Names::none().clone() }
     }
 
     /// The policy with a capability granted.
@@ -123,10 +126,21 @@ impl Policy {
         })
     }
 
+    /// The policy with what the names of tools in its rules mean. The executor sets those of the session's registry.
+    #[must_use]
+    pub fn with_names(&self, names: &Names) -> Policy {
+        Policy { names: names.clone(), ..self.clone() }
+    }
+
+    /// What the names of tools in its rules mean.
+    pub(crate) fn names(&self) -> &Names {
+        &self.names
+    }
+
     fn change(&self, change: impl Fn(&mut Part)) -> Policy {
         let mut parts = self.parts.to_vec();
         parts.iter_mut().for_each(change);
-        Policy::from_parts(parts)
+        Policy { names: self.names.clone(), ..Policy::from_parts(parts) }
     }
 
     /// The policy that allows only what both allow: it decides each access as the stricter of the two.
@@ -141,7 +155,8 @@ impl Policy {
                 parts.push(part.clone());
             }
         }
-        Policy::from_parts(parts)
+        let names = if self.names.is_empty() { &other.names } else { &self.names };
+        Policy { names: names.clone(), ..Policy::from_parts(parts) }
     }
 
     /// The capabilities that are granted.
@@ -161,12 +176,13 @@ impl Policy {
     /// Whether a tool is offered: each capability it requires is granted or askable, or an allow rule names the tool
     /// or the capability.
     pub fn offers(&self, tool: &str, required: Capabilities) -> bool {
-        self.parts.iter().all(|part| part.offers(tool, required))
+        self.parts.iter().all(|part| part.offers(tool, required, &self.names))
     }
 
-    /// Whether an allow rule could be about some tool of a server; `tools` is `mcp__server__*`.
+    /// Whether an allow rule could be about some tool of a group; `tools` is the name that stands for any of them.
     pub(crate) fn may_allow_some(&self, tools: &str) -> bool {
-        let is_about = |rule: &Rule| rule.effect() == Effect::Allow && rule.action().may_name(tools);
+        let is_about =
+            |rule: &Rule| rule.effect() == Effect::Allow && rule.action().may_name(tools, &self.names);
         self.parts.iter().all(|part| part.layers.iter().flat_map(|layer| layer.iter()).any(is_about))
     }
 
@@ -175,11 +191,11 @@ impl Policy {
         let mut strictest: Option<(Option<&Access>, Verdict<'_>)> = None;
         let only_tool = request.accesses.is_empty().then_some(None);
         for access in request.accesses.iter().map(Some).chain(only_tool) {
-            let target = Target::new(request.tool, access);
+            let target = Target::new(request.tool, access, &self.names);
             for part in self.parts.iter() {
                 let verdict = part.judge(&target);
                 if verdict.effect == Effect::Deny {
-                    return Decision::new(request.tool, access, verdict.effect, verdict.cause);
+                    return self.decision(request.tool, access, verdict);
                 }
                 if strictest.is_none_or(|(_, known)| is_more_telling(verdict, known)) {
                     strictest = Some((access, verdict));
@@ -187,14 +203,18 @@ impl Policy {
             }
         }
         match strictest {
-            Some((access, verdict)) => Decision::new(request.tool, access, verdict.effect, verdict.cause),
+            Some((access, verdict)) => self.decision(request.tool, access, verdict),
             None => Decision::GRANTED,
         }
     }
 
+    fn decision(&self, tool: &str, access: Option<&Access>, verdict: Verdict<'_>) -> Decision {
+        Decision::new(tool, self.names.about(tool), access, verdict.effect, verdict.cause)
+    }
+
     /// Whether an action of a tool on one path is simply allowed. A walk asks it of every name: nothing is allocated.
     pub(crate) fn allows_path(&self, tool: &str, action: Capability, path: &str) -> bool {
-        let target = Target::path_of(tool, action, path);
+        let target = Target::path_of(tool, action, path, &self.names);
         self.parts.iter().all(|part| part.judge(&target).effect == Effect::Allow)
     }
 

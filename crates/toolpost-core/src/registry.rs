@@ -9,15 +9,16 @@ pub use shelves::Shelves;
 
 use crate::alias::Alias;
 use crate::capability::Capability;
-use crate::dialect::{self, Dialect};
+use crate::dialect::{Dialect, Dialects};
 use crate::error::{Code, ToolError};
 use crate::nearest::nearest;
+use crate::policy::Names;
 use crate::source::ToolSource;
 use crate::tool::{AnyTool, Definition, Setting, Texts};
 use arc_swap::ArcSwap;
 use indexmap::IndexMap;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
 
@@ -55,6 +56,8 @@ impl Registry {
             tools: snapshot.tools.iter().map(own).collect(),
             aliases: snapshot.aliases.clone(),
             arranged: snapshot.arranged.clone(),
+            dialects: snapshot.dialects.clone(),
+            names: OnceLock::new(),
             generation: 0,
         };
         Registry { current: ArcSwap::from_pointee(current), ..Registry::default() }
@@ -89,6 +92,7 @@ impl Registry {
             aliases: current.aliases.clone(),
             arranged: current.arranged.clone(),
             is_arranged: true,
+            dialects: current.dialects.clone(),
             texts: self.texts.clone(),
         };
         let value = change(&mut draft)?;
@@ -97,6 +101,8 @@ impl Registry {
             tools: draft.tools,
             aliases: draft.aliases,
             arranged: draft.arranged,
+            dialects: draft.dialects,
+            names: OnceLock::new(),
             generation: current.generation + 1,
         };
         let generation = next.generation;
@@ -207,6 +213,8 @@ pub struct Snapshot {
     tools: IndexMap<String, Arc<Entry>>,
     aliases: BTreeMap<String, Arc<Alias>>,
     arranged: IndexMap<String, Arranged>,
+    dialects: Arc<Dialects>,
+    names: OnceLock<Names>,
     generation: u64,
 }
 
@@ -243,7 +251,8 @@ impl Snapshot {
         if let Some(entry) = exact {
             return Ok(Resolved { entry: entry.clone(), alias: None, is_own: true });
         }
-        for alias in self.aliases.get(name).cloned().into_iter().chain(dialect::resolving(name).cloned()) {
+        for alias in self.aliases.get(name).cloned().into_iter().chain(self.dialects.resolving(name).cloned())
+        {
             if let Some(entry) = self.tools.get(&alias.tool) {
                 return Ok(Resolved { entry: entry.clone(), alias: Some(alias), is_own: false });
             }
@@ -266,7 +275,7 @@ impl Snapshot {
     /// The other names of a tool that lead to it in every session, in order.
     pub fn other_names(&self, tool: &str) -> Vec<String> {
         let own = self.aliases.values().filter(|alias| alias.tool == tool).map(|alias| alias.name.as_str());
-        let names: BTreeSet<&str> = dialect::tool_names(tool).into_iter().chain(own).collect();
+        let names: BTreeSet<&str> = self.dialects.tool_names(tool).into_iter().chain(own).collect();
         names.into_iter().filter(|name| !self.tools.contains_key(*name)).map(str::to_owned).collect()
     }
 
@@ -290,6 +299,17 @@ impl Snapshot {
         self.aliases.values()
     }
 
+    /// The dialects in which its tools have other names.
+    pub fn dialects(&self) -> &Arc<Dialects> {
+        &self.dialects
+    }
+
+    /// What the names of tools in rules mean: those of these tools, in any dialect.
+    pub fn names(&self) -> &Names {
+        let specs = || self.tools.values().map(|entry| entry.spec());
+        self.names.get_or_init(|| Names::new(self.dialects.clone(), specs()))
+    }
+
     /// How many changes came before this state.
     pub fn generation(&self) -> u64 {
         self.generation
@@ -297,7 +317,8 @@ impl Snapshot {
 
     fn unknown(&self, name: &str, dialect: &Dialect) -> ToolError {
         let is_there = |alias: &&Arc<Alias>| self.tools.contains_key(&alias.tool);
-        let others = Dialect::all().iter().flat_map(|dialect| dialect.names()).chain(self.aliases.values());
+        let others =
+            self.dialects.all().iter().flat_map(|dialect| dialect.names()).chain(self.aliases.values());
         let own = self.tools.keys().map(|name| (name.as_str(), name.as_str()));
         let tools: BTreeMap<&str, &str> = others
             .filter(is_there)
@@ -336,6 +357,7 @@ pub struct Draft {
     aliases: BTreeMap<String, Arc<Alias>>,
     arranged: IndexMap<String, Arranged>,
     is_arranged: bool,
+    dialects: Arc<Dialects>,
     texts: Arc<Texts>,
 }
 
@@ -369,6 +391,11 @@ impl Draft {
         Ok(())
     }
 
+    /// Sets the dialects in which tools have other names, in place of those there were.
+    pub fn set_dialects(&mut self, dialects: Arc<Dialects>) {
+        self.dialects = dialects;
+    }
+
     /// Takes another name of a tool away.
     pub fn remove_alias(&mut self, name: &str) -> Option<Arc<Alias>> {
         self.aliases.remove(name)
@@ -376,7 +403,7 @@ impl Draft {
 
     /// Whether a name means nothing yet: no tool, no alias, no dialect has it.
     pub fn is_free(&self, name: &str) -> bool {
-        self.check_free(name).is_ok() && dialect::resolving(name).next().is_none()
+        self.check_free(name).is_ok() && self.dialects.meaning(name).is_none()
     }
 
     /// Says of a source in which order its tools stand, and which of them may be held back from lists; in place of what

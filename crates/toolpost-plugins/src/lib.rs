@@ -21,5 +21,6 @@ mod server;
 mod tool;
 mod upstream;
 
+pub use names::is_spelled_as_server_tool;
 pub use plugins::{Plugins, Settings};
 pub use server::{Hints, Reach, Server};

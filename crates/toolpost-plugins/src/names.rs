@@ -4,6 +4,7 @@
 //! Other characters become `_`. A name that is too long is cut, and a hash of the whole keeps it apart from others.
 
 use sha2::{Digest, Sha256};
+use toolpost_core::RuleNames;
 
 const LONGEST: usize = 64;
 
@@ -49,6 +50,20 @@ pub(crate) fn spellings(server: &str, part: &str, tool: &str) -> Vec<String> {
     all.sort_unstable();
     all.dedup();
     all
+}
+
+/// By which names rules know the tool of this canonical name, or any tool of a server where the name ends in `*`: the
+/// spellings of other hosts, and `mcp__SERVER` for all tools of the server.
+pub(crate) fn in_rules(canonical: &str) -> Option<RuleNames> {
+    let (server, tool) = canonical.strip_prefix("mcp__")?.split_once("__")?;
+    let spellings =
+        vec![format!("mcp_{server}_{tool}"), format!("{server}_{tool}"), format!("{server}/{tool}")];
+    Some(RuleNames { group: format!("mcp__{server}"), spellings })
+}
+
+/// Whether a name is spelled as that of a server's tool, of whichever server.
+pub fn is_spelled_as_server_tool(name: &str) -> bool {
+    name.starts_with("mcp_") || name.contains('/')
 }
 
 /// Whether a name may be one of a server's tools, in any spelling.

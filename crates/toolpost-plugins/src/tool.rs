@@ -24,6 +24,7 @@ pub(crate) fn make(upstream: &Arc<Upstream>, listed: &Arc<Listed>, name: &str, v
         .timeout(limit, limit.max(LONGEST_CALL))
         .grace(GRACE);
     spec.required = capabilities(server.hints, listed);
+    spec.rule_names = names::in_rules(name);
     if server.hints == Hints::Believed {
         let is_read_only = listed.hint("readOnlyHint") == Some(true);
         spec.facts.idempotent = is_read_only || listed.hint("idempotentHint") == Some(true);
@@ -80,6 +81,7 @@ pub(crate) fn expected(upstream: &Upstream, tool: &str) -> Vec<Expected> {
     let one = |required: Capabilities| {
         let mut spec = Spec::new(&name, "0.0.0", "A tool of a server that has not been started.");
         spec.required = required;
+        spec.rule_names = names::in_rules(&name);
         let accesses = required.iter().map(|capability| access(capability, server)).collect();
         Expected { spec, accesses, facts: facts.clone() }
     };

@@ -25,7 +25,7 @@ pub use read::Read;
 pub use write::Write;
 
 use std::sync::Arc;
-use toolpost_core::Pack;
+use toolpost_core::{Pack, Profile, RiskProfile};
 
 /// What a host says about its file tools.
 #[derive(Debug, Clone, Default)]
@@ -39,11 +39,16 @@ pub struct Settings {
 /// The pack.
 pub fn pack(settings: &Settings) -> Pack {
     let formatters: Arc<[Formatter]> = settings.formatters.clone().into();
-    Pack::new(crate::manifest("filesystem.json", include_str!("filesystem.json")))
-        .with(Read { pdf: settings.pdf.clone() })
-        .with(Formatted::new(Write, Arc::clone(&formatters)))
-        .with(Formatted::new(Edit, Arc::clone(&formatters)))
-        .with(Formatted::new(ApplyPatch, formatters))
-        .with(Delete)
-        .with(List)
+    Pack::compiled_in(
+        "filesystem",
+        "The files of the workspace.",
+        RiskProfile::Fixed(Profile::Standard),
+        &["files"],
+    )
+    .with(Read { pdf: settings.pdf.clone() })
+    .with(Formatted::new(Write, Arc::clone(&formatters)))
+    .with(Formatted::new(Edit, Arc::clone(&formatters)))
+    .with(Formatted::new(ApplyPatch, formatters))
+    .with(Delete)
+    .with(List)
 }

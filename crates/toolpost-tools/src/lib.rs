@@ -1,15 +1,20 @@
-//! The built-in tools: one module a pack, one file a tool, its text in a `.txt` beside it, the pack's manifest in a
-//! `.json` beside the module.
+//! The built-in tools: one module a pack, one file a tool, its text in a `.txt` beside it. A new tool is these two files
+//! and its line in the pack; whatever else must know of it asks its `Spec`.
 //!
 //! A tool here knows nothing of permission, retries or records; those are the executor's.
 
+mod dialects;
 pub mod filesystem;
 pub mod meta;
 pub mod search;
 pub mod shell;
 
+pub use dialects::dialects;
+
 use std::borrow::Cow;
-use toolpost_core::{Manifest, Pack, Registry, Services, ToolError};
+use std::sync::{Arc, LazyLock};
+use toolpost_core::policy::Names;
+use toolpost_core::{Pack, PackTool, Registry, Services, ToolError};
 
 /// What a host says about its tools.
 #[derive(Debug, Clone, Default)]
@@ -30,9 +35,22 @@ pub fn packs(settings: &Settings) -> Vec<Pack> {
     ]
 }
 
+/// What the names of the built-in tools mean in rules, in every dialect; for rules that are read before there is a registry.
+pub fn names() -> &'static Names {
+    static NAMES: LazyLock<Names> = LazyLock::new(|| {
+        let packs = packs(&Settings::default());
+        let tools = packs.iter().flat_map(|pack| pack.tools()).map(PackTool::spec);
+        Names::new(Arc::clone(dialects()), tools)
+    });
+    &NAMES
+}
+
 /// Adds the tools of every built-in pack, whatever services there are.
 pub fn register_all(registry: &Registry, settings: &Settings) -> Result<(), ToolError> {
-    registry.change(|draft| packs(settings).iter().try_for_each(|pack| pack.register(draft)))
+    registry.change(|draft| {
+        draft.set_dialects(Arc::clone(dialects()));
+        packs(settings).iter().try_for_each(|pack| pack.register(draft))
+    })
 }
 
 /// Adds the tools of the packs whose services are there. A tool with needs of its own is registered all the same: it is
@@ -43,16 +61,11 @@ pub fn register_default(
     settings: &Settings,
 ) -> Result<(), ToolError> {
     registry.change(|draft| {
+        draft.set_dialects(Arc::clone(dialects()));
         let packs = packs(settings);
         let mut there = packs.iter().filter(|pack| pack.needs().iter().all(|need| services.has(*need)));
         there.try_for_each(|pack| pack.register(draft))
     })
-}
-
-/// The manifest of a built-in pack.
-fn manifest(file: &str, text: &str) -> Manifest {
-    #[expect(clippy::panic, reason = "the manifests are compiled in, and a test reads every one of them")]
-    Manifest::parse(file, text.as_bytes()).unwrap_or_else(|errors| panic!("{errors}")).manifest
 }
 
 /// A name with a newline or an escape in it must not look like two, or like something else.
@@ -84,21 +97,13 @@ mod tests {
     fn the_default_registry_has_what_needs_no_service() {
         let registry = Registry::new();
         register_default(&registry, &Services::default(), &Settings::default()).unwrap();
-        let names = [
-            "read",
-            "write",
-            "edit",
-            "apply_patch",
-            "delete",
-            "list",
-            "glob",
-            "grep",
-            "bash",
-            "bash_output",
-            "bash_kill",
-            "batch",
-            "tool_search",
-        ];
+        let packs = packs(&Settings::default());
+        let names: Vec<&str> = packs
+            .iter()
+            .filter(|pack| pack.needs().is_empty())
+            .flat_map(|pack| pack.manifest().tools())
+            .map(String::as_str)
+            .collect();
         assert_eq!(registry.names(), names);
     }
 }

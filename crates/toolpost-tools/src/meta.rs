@@ -6,9 +6,16 @@ mod tool_search;
 pub use batch::Batch;
 pub use tool_search::ToolSearch;
 
-use toolpost_core::Pack;
+use toolpost_core::{Pack, RiskProfile};
 
 /// The pack.
 pub fn pack() -> Pack {
-    Pack::new(crate::manifest("meta.json", include_str!("meta.json"))).with(Batch).with(ToolSearch)
+    Pack::compiled_in(
+        "meta",
+        "Tools on tools; what they call decides what they can cause.",
+        RiskProfile::Dynamic,
+        &["tools"],
+    )
+    .with(Batch)
+    .with(ToolSearch)
 }

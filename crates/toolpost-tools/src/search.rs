@@ -9,9 +9,16 @@ mod watch;
 pub use glob::Glob;
 pub use grep::Grep;
 
-use toolpost_core::Pack;
+use toolpost_core::{Pack, Profile, RiskProfile};
 
 /// The pack.
 pub fn pack() -> Pack {
-    Pack::new(crate::manifest("search.json", include_str!("search.json"))).with(Glob).with(Grep)
+    Pack::compiled_in(
+        "search",
+        "Finding files by name and lines by content.",
+        RiskProfile::Fixed(Profile::ReadOnly),
+        &["files", "search"],
+    )
+    .with(Glob)
+    .with(Grep)
 }

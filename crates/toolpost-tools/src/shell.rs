@@ -19,14 +19,19 @@ pub use settings::{Confinement, Settings};
 pub(crate) use bash::view_of;
 
 use std::sync::Arc;
-use toolpost_core::Pack;
+use toolpost_core::{Pack, Profile, RiskProfile};
 
 /// The pack, under these settings.
 pub fn pack(settings: Settings) -> Pack {
     let settings = Arc::new(settings);
     let background = Arc::clone(&settings.background);
-    Pack::new(crate::manifest("shell.json", include_str!("shell.json")))
-        .with(Bash::new(Arc::clone(&settings), Arc::clone(&background)))
-        .with(BashOutput::new(Arc::clone(&background)))
-        .with(BashKill::new(background))
+    Pack::compiled_in(
+        "shell",
+        "Commands in a sandbox: they cannot hang, leak or escape.",
+        RiskProfile::Fixed(Profile::Privileged),
+        &["commands"],
+    )
+    .with(Bash::new(Arc::clone(&settings), Arc::clone(&background)))
+    .with(BashOutput::new(Arc::clone(&background)))
+    .with(BashKill::new(background))
 }

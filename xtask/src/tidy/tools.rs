@@ -1,5 +1,5 @@
 //! Every built-in tool has its files: its code in `PACK/NAME.rs`, the text for the model beside it in
-//! `PACK/NAME.txt`, its line in `PACK.rs`, its name in the manifest `PACK.json`, and its test. What the text says is for people to judge, but for its length.
+//! `PACK/NAME.txt`, its line in `PACK.rs`, and its test. What the text says is for people to judge, but for its length.
 
 use std::ops::RangeInclusive;
 
@@ -73,18 +73,6 @@ fn check_tool(tree: &Tree, file: &File, line: usize, pack: &str, name: &str, fin
         Some(pack_file) if !declares(&pack_file.text, name) => {
             let message = format!("the tool `{name}` is not in its pack, so add `mod {name};` and its line");
             findings.push(Finding::new(&pack_file.path, 1, message));
-        }
-        Some(_) => {}
-    }
-    let manifest = format!("{SOURCES}{pack}.json");
-    match tree.file(&manifest) {
-        None => {
-            let message = format!("the pack of `{name}` has no manifest, so write `{pack}.json`");
-            findings.push(Finding::new(&file.path, line, message));
-        }
-        Some(manifest) if !manifest.text.contains(&format!("\"{name}\"")) => {
-            let message = format!("the tool `{name}` is not in its pack's manifest, so add it to `tools`");
-            findings.push(Finding::new(&manifest.path, 1, message));
         }
         Some(_) => {}
     }

@@ -6,18 +6,19 @@ use crate::tool::Definition;
 use serde_json::{Map, Value};
 
 impl Dialect {
-    /// The definition under this dialect's name and spellings; none if the dialect does not offer the tool. A tool that
-    /// the dialect does not speak of is offered as it is.
+    /// The definition under this dialect's name and spellings; none if the dialect does not offer the tool. A tool
+    /// without a row is offered under its canonical name and arguments.
     pub fn offer(&self, definition: &Definition) -> Option<Definition> {
         if self.not_offered.contains_key(&definition.spec.name) {
             return None;
         }
-        let Some(spelling) = self.tools.get(&definition.spec.name) else { return Some(definition.clone()) };
-        let offer = Offer { alias: &spelling.alias, absent: &spelling.absent };
         let mut offered = definition.clone();
+        // Other spellings are understood and never offered.
+        offered.spec.argument_aliases.clear();
+        let Some(spelling) = self.tools.get(&definition.spec.name) else { return Some(offered) };
+        let offer = Offer { alias: &spelling.alias, absent: &spelling.absent };
         offered.spec.name.clone_from(&spelling.alias.name);
         offered.spec.description = offer.text(&definition.spec.description);
-        offered.spec.argument_aliases.clear();
         offered.input = offer.object(None, definition.input.clone());
         Some(offered)
     }

@@ -1,5 +1,4 @@
-//! Reads the tables: `same` for tools spelled as ours, `[tool.NAME]` with what differs, `[not_offered]` with reasons;
-//! `[[alias]]` for further spellings.
+//! Reads the tables: `[tool.NAME]` with what differs, `[not_offered]` with reasons; `[[alias]]` for further names.
 //!
 //! The tables are ours, so a key that means nothing is an error, not a warning.
 
@@ -23,16 +22,11 @@ pub(super) fn dialect(source: &Source<'_>) -> Result<Dialect, Errors> {
     let root = parse_toml(source)?;
     let root = root.get_ref();
     let mut reader = Reader { source, errors: Errors::none() };
-    reader.known_keys(root, &["name", "about", "same", "tool", "not_offered"], "a dialect");
+    reader.known_keys(root, &["name", "about", "tool", "not_offered"], "a dialect");
     let name = reader.needed_text(0, root, "name");
     let about = reader.needed_text(0, root, "about");
     let mut tools = IndexMap::new();
     let mut names: HashMap<String, Arc<Alias>> = HashMap::new();
-    for tool in reader.texts(root, "same") {
-        let alias = Arc::new(Alias::new(&tool, &tool));
-        names.insert(tool.clone(), alias.clone());
-        tools.insert(tool, Spelling { alias, absent: Vec::new() });
-    }
     for (tool, value) in reader.table(root, "tool") {
         let Some(table) = reader.as_table(value, tool) else { continue };
         let keys: Vec<&str> = SPELLING.into_iter().chain(["name", "also", "absent"]).collect();
@@ -49,9 +43,7 @@ pub(super) fn dialect(source: &Source<'_>) -> Result<Dialect, Errors> {
         }
         let absent = reader.texts(table, "absent");
         let spelling = Spelling { alias: Arc::new(alias), absent };
-        if tools.insert(tool.to_owned(), spelling).is_some() {
-            reader.error(value.span().start, format!("`{tool}` is in `same` too; keep one of the two"));
-        }
+        tools.insert(tool.to_owned(), spelling);
     }
     let mut not_offered = BTreeMap::new();
     for (tool, value) in reader.table(root, "not_offered") {
@@ -69,7 +61,7 @@ pub(super) fn dialect(source: &Source<'_>) -> Result<Dialect, Errors> {
 }
 
 /// Names and arguments that no dialect has and that users' files and habits do.
-pub(super) fn aliases(source: &Source<'_>) -> Result<Vec<Arc<Alias>>, Errors> {
+pub(super) fn aliases(source: &Source<'_>) -> Result<Vec<Alias>, Errors> {
     let root = parse_toml(source)?;
     let root = root.get_ref();
     let mut reader = Reader { source, errors: Errors::none() };
@@ -83,7 +75,7 @@ pub(super) fn aliases(source: &Source<'_>) -> Result<Vec<Arc<Alias>>, Errors> {
         let Some(tool) = reader.needed_text(value.span().start, table, "tool") else { continue };
         let alias = reader.alias("", &tool, table);
         let names = reader.texts(table, "names");
-        all.extend(names.into_iter().map(|name| Arc::new(Alias { name, ..alias.clone() })));
+        all.extend(names.into_iter().map(|name| Alias { name, ..alias.clone() }));
     }
     reader.errors.or(all)
 }

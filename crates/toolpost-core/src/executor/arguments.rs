@@ -3,7 +3,7 @@
 use crate::access::{Access, Resource};
 use crate::capability::Capability;
 use crate::context::Context;
-use crate::dialect;
+use crate::dialect::Dialects;
 use crate::error::{Code, ToolError};
 use crate::registry::{Entry, Prepared};
 use crate::schema::repair::repair;
@@ -22,7 +22,11 @@ pub(super) struct Repaired {
 }
 
 /// The arguments as the tool gets them: unchanged if they fit, mended if that may make them fit.
-pub(super) fn repaired(prepared: &Prepared, arguments: Value) -> Result<Repaired, ToolError> {
+pub(super) fn repaired(
+    dialects: &Dialects,
+    prepared: &Prepared,
+    arguments: Value,
+) -> Result<Repaired, ToolError> {
     if is_too_deep(&arguments) {
         return Err(too_deep());
     }
@@ -30,7 +34,7 @@ pub(super) fn repaired(prepared: &Prepared, arguments: Value) -> Result<Repaired
     if prepared.schema.accepts(&arguments) && !has_whole_float(&arguments) {
         return Ok(Repaired { arguments, repairs: Vec::new(), fits: true });
     }
-    let aliases = aliases(prepared);
+    let aliases = aliases(dialects, prepared);
     let (arguments, repairs) = repair(prepared.schema.value(), &aliases, arguments);
     if is_too_deep(&arguments) {
         return Err(too_deep());
@@ -56,10 +60,10 @@ fn too_deep() -> ToolError {
 }
 
 /// Other spellings of the tool's arguments: its own, then those of every dialect that lead to an argument it has.
-fn aliases(prepared: &Prepared) -> Vec<(String, String)> {
+fn aliases(dialects: &Dialects, prepared: &Prepared) -> Vec<(String, String)> {
     let properties = prepared.schema.value().get("properties");
     let mut all = prepared.definition.argument_aliases.clone();
-    let spellings = dialect::argument_spellings(&prepared.definition.name).into_iter();
+    let spellings = dialects.argument_spellings(&prepared.definition.name).into_iter();
     all.extend(spellings.filter(|(_, name)| properties.is_some_and(|all| all.get(name).is_some())));
     all
 }

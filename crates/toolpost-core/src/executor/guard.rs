@@ -9,8 +9,9 @@ use crate::workspace::Guard;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The tool whose decision says whether the model may have the content of a file.
-const READER: &str = "read";
+/// The tool whose decision says whether the model may have the content of a file: the one that is named after the
+/// capability.
+const READER: &str = Capability::Read.as_str();
 
 /// Holds a running call to what was decided for it.
 pub(super) struct CallGuard {
@@ -98,7 +99,9 @@ impl CallGuard {
     /// tool either.
     fn is_denied_to_the_reader(&self, name: &str) -> bool {
         let mut rules = Layer::ALL.into_iter().flat_map(|layer| self.policy.rules(layer));
-        if !rules.any(|rule| rule.effect() == Effect::Deny && rule.action().names(READER)) {
+        if !rules
+            .any(|rule| rule.effect() == Effect::Deny && rule.action().names(READER, self.policy.names()))
+        {
             return false;
         }
         let accesses = [Access::path(Capability::Read, name)];

@@ -112,7 +112,7 @@ pub(super) fn lasting(entry: &Entry, policy: &Policy, accesses: &[Access]) -> Ve
 fn lasting_for(entry: &Entry, policy: &Policy, access: &Access) -> Option<Vec<Rule>> {
     let tool = entry.name();
     let origin = Origin::new(Layer::Session, "an answer", 0);
-    let exact = Rule::exact(Effect::Allow, tool, access, origin.clone())?;
+    let exact = Rule::exact(Effect::Allow, tool, entry.spec().about, access, origin.clone())?;
     let usual = vec![exact.to_string()];
     let texts = entry.tool().rules(access, usual.clone());
     if texts == usual {

@@ -12,6 +12,7 @@ use crate::access::Access;
 use crate::alias::Alias;
 use crate::capability::Capabilities;
 use crate::context::{Context, Running};
+use crate::dialect::Dialects;
 use crate::error::{Code, ToolError};
 use crate::event::EventKind;
 use crate::id::new_id;
@@ -87,8 +88,12 @@ async fn init<'e>(
 }
 
 /// Step 3: arguments that do not fit, mended where nothing is lost.
-pub(super) fn repair(prepared: &Prepared, arguments: Value) -> Result<Repaired, ToolError> {
-    arguments::repaired(prepared, arguments)
+pub(super) fn repair(
+    dialects: &Dialects,
+    prepared: &Prepared,
+    arguments: Value,
+) -> Result<Repaired, ToolError> {
+    arguments::repaired(dialects, prepared, arguments)
 }
 
 /// Step 4: what the schema says of them.
@@ -243,7 +248,7 @@ impl Executor {
             };
             let mut ending = Ending { executor: self, ctx: &ctx, known: Mutex::new(known), is_over: false };
             let hooks = self.inner.hooks.load_full();
-            let steps = self.steps(found, &hooks, &ctx, call, &ending.known);
+            let steps = self.steps(found, snapshot.dialects(), &hooks, &ctx, call, &ending.known);
             // The last net: the tool's own crashes are caught nearer to it.
             let result = AssertUnwindSafe(steps).catch_unwind().await;
             let result =
@@ -269,6 +274,7 @@ impl Executor {
     async fn steps(
         &self,
         found: Result<Resolved, ToolError>,
+        dialects: &Dialects,
         own_hooks: &Hooks,
         ctx: &Context,
         mut call: Call,
@@ -305,7 +311,7 @@ impl Executor {
         let prepared = init(self, ctx, &entry).await?;
         let checked = |arguments: Value| match call.skips_validation {
             true => Ok((arguments, Vec::new())),
-            false => validate(prepared, repair(prepared, arguments)?),
+            false => validate(prepared, repair(dialects, prepared, arguments)?),
         };
         let checked_first = checked(arguments);
         noted(repairs.into_iter().chain(checked_first.iter().flat_map(|(_, more)| more.clone())).collect());
@@ -365,8 +371,8 @@ pub(super) fn check_offered(policy: &Policy, spec: &Spec) -> Result<(), ToolErro
     }
     let absent = spec.required.difference(policy.granted().union(policy.askable()));
     let flags: Vec<String> = absent.iter().map(|one| format!("--allow {one}")).collect();
-    // Of a server's tools hardly anybody means all.
-    let narrower = match spec.name.starts_with("mcp__") {
+    // Of a group of tools hardly anybody means all.
+    let narrower = match spec.rule_names.is_some() {
         true => format!(", or just this tool with `--allow-rule '{}: *'`", spec.name),
         false => String::new(),
     };

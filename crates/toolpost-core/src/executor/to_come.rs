@@ -82,7 +82,7 @@ impl Executor {
         // Only where there is one possibility the question is the one that would be asked later.
         let [only] = expected else { return Ok(None) };
         let entry = Arc::new(self.entry(only)?);
-        let decided = decided(ctx, self.policy_for(ctx), &entry, &only.accesses)?;
+        let decided = decided(ctx, knowing(self.policy_for(ctx), only), &entry, &only.accesses)?;
         let consent = self.confirmed(ctx, &entry, &only.accesses, &call.arguments, decided, None).await?;
         let tool = entry.name().to_owned();
         Ok((!consent.accesses.is_empty()).then_some(Agreed { tool, accesses: consent.accesses }))
@@ -101,11 +101,11 @@ impl Executor {
     }
 
     fn refusal(&self, ctx: &Context, expected: &Expected, is_dry_run: bool) -> Result<(), ToolError> {
-        steps::check_offered(&self.policy_for(ctx), &expected.spec)?;
+        let policy = knowing(self.policy_for(ctx), expected);
+        steps::check_offered(&policy, &expected.spec)?;
         if is_dry_run {
             run::check_dry_run(&self.entry(expected)?)?;
         }
-        let policy = self.policy_for(ctx);
         let request = Request { tool: &expected.spec.name, accesses: &expected.accesses };
         match policy.decide(&request).effect() {
             Effect::Deny => Err(denied(&policy, &request, "")),
@@ -153,7 +153,7 @@ impl Executor {
         let expected = expected(&sources, tool);
         let is_open = expected.len() > 1 && expected.iter().any(|one| effect(&policy, one) == Effect::Allow);
         let first = expected.first().filter(|_| !is_open)?;
-        Some(policy.explain(&Request { tool: &first.spec.name, accesses: &first.accesses }))
+        Some(knowing(policy, first).explain(&Request { tool: &first.spec.name, accesses: &first.accesses }))
     }
 
     /// The tool as the executor knows tools, for a question about it.
@@ -201,11 +201,22 @@ async fn first_ready(ctx: &Context, sources: &[Arc<dyn ToolSource>], tool: &str)
     first.map_or(Ok(()), Err)
 }
 
+/// The policy, with the names by which rules know a tool that has yet to come.
+fn knowing(policy: Policy, expected: &Expected) -> Policy {
+    match expected.spec.rule_names {
+        Some(_) => policy.with_names(&policy.names().with(&expected.spec)),
+        None => policy,
+    }
+}
+
 fn effect(policy: &Policy, expected: &Expected) -> Effect {
-    policy.decide(&Request { tool: &expected.spec.name, accesses: &expected.accesses }).effect()
+    knowing(policy.clone(), expected)
+        .decide(&Request { tool: &expected.spec.name, accesses: &expected.accesses })
+        .effect()
 }
 
 /// Whether some tool of a server could be offered: it is not denied, or some rule allows one of them.
 fn could_be_offered(policy: &Policy, expected: &Expected) -> bool {
-    effect(policy, expected) != Effect::Deny || policy.may_allow_some(&expected.spec.name)
+    effect(policy, expected) != Effect::Deny
+        || knowing(policy.clone(), expected).may_allow_some(&expected.spec.name)
 }

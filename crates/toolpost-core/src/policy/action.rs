@@ -1,17 +1,16 @@
 //! The action of a rule: a capability, a tool, or everything.
 
+use super::names::Names;
 use super::wildcard::{has_wildcard, name_matches};
 use crate::capability::Capability;
-use crate::dialect;
 use std::fmt;
 
 /// What a rule is about.
 ///
 /// `read`, `trace`, `write`, `exec` (or `execute`) and `network` are capabilities: every tool that would do that is
 /// meant. Any other word is the name of a tool, with `*` and `?` as wildcards; `=read` and `=write` mean the tools of
-/// that name alone. A name of a tool in any dialect means the tool: `Bash` and `run_shell_command` are `bash`, `Read` is
-/// the tool `read`. The tool `mcp__server__tool` is also found under `mcp_server_tool`, `server_tool` and
-/// `server/tool`, the spellings of other hosts; `mcp__server` means all tools of that server.
+/// that name alone. What a name means is said by [`Names`]: a name of a tool in any dialect means the tool, and a tool of
+/// a server is also found under the spellings of other hosts.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Action {
     /// `*`: whatever any tool does.
@@ -54,39 +53,35 @@ impl Action {
     }
 
     /// Whether a call of the tool that would use the capability (none: a call that touches nothing) is meant.
-    pub fn matches(&self, tool: &str, capability: Option<Capability>) -> bool {
+    pub fn matches(&self, tool: &str, capability: Option<Capability>, names: &Names) -> bool {
         match self {
             Action::Everything => true,
             Action::Capability(wanted) => capability == Some(*wanted),
-            Action::Tool(pattern) => tool_matches(pattern, tool),
+            Action::Tool(pattern) => tool_matches(pattern, tool, names),
         }
     }
 
-    /// Whether the rule could speak of some tool of a server by name; `tools` is `mcp__server__*`.
-    pub(super) fn may_name(&self, tools: &str) -> bool {
+    /// Whether the rule could name some tool of a group; `tools` is the name that stands for any of them and ends in `*`.
+    pub(super) fn may_name(&self, tools: &str, names: &Names) -> bool {
         let Action::Tool(pattern) = self else { return matches!(self, Action::Everything) };
-        let Some(server) = tools.strip_prefix("mcp__").and_then(|rest| rest.strip_suffix("__*")) else {
+        let (Some(own), Some(others)) = (tools.strip_suffix('*'), names.rule_names(tools)) else {
             return true;
         };
         let pattern = pattern.replace('.', "_");
         let known = pattern.split(['*', '?']).next().unwrap_or_default();
         let is_open = known.len() < pattern.len();
-        let prefixes = [
-            format!("mcp__{server}__"),
-            format!("mcp_{server}_"),
-            format!("{server}_"),
-            format!("{server}/"),
-        ];
-        pattern.strip_prefix("mcp__") == Some(server)
-            || prefixes.iter().any(|prefix| known.starts_with(prefix) || is_open && prefix.starts_with(known))
+        let others_of_it = others.spellings.iter().map(|spelling| spelling.trim_end_matches('*'));
+        let mut prefixes = std::iter::once(own).chain(others_of_it);
+        pattern == others.group
+            || prefixes.any(|prefix| known.starts_with(prefix) || is_open && prefix.starts_with(known))
     }
 
     /// Whether the rule speaks of this tool by name.
-    pub fn names(&self, tool: &str) -> bool {
+    pub fn names(&self, tool: &str, names: &Names) -> bool {
         match self {
             Action::Everything => true,
             Action::Capability(_) => false,
-            Action::Tool(pattern) => tool_matches(pattern, tool),
+            Action::Tool(pattern) => tool_matches(pattern, tool, names),
         }
     }
 }
@@ -102,38 +97,65 @@ impl fmt::Display for Action {
     }
 }
 
-/// The tool that this name means in some dialect; none for names of no dialect, and for patterns.
-pub(super) fn meaning(name: &str) -> Option<&'static str> {
-    dialect::meaning(name)
-}
-
-fn tool_matches(pattern: &str, tool: &str) -> bool {
+fn tool_matches(pattern: &str, tool: &str, names: &Names) -> bool {
     if !has_wildcard(pattern) && pattern == tool {
         return true;
     }
     if has_wildcard(pattern) && name_matches(pattern, tool) {
         return true;
     }
-    if meaning(pattern) == Some(tool) {
+    if names.means(pattern, tool) {
         return true;
     }
-    let Some((server, name)) = tool.strip_prefix("mcp__").and_then(|rest| rest.split_once("__")) else {
-        return false;
-    };
-    // Tools of other servers have no dots in their names here; the rules that people bring may.
+    let Some(others) = names.rule_names(tool) else { return false };
+    // The names of such tools have no dots here; the rules that people bring may.
     let pattern = pattern.replace('.', "_");
-    let spellings = [format!("mcp_{server}_{name}"), format!("{server}_{name}"), format!("{server}/{name}")];
-    spellings.iter().any(|spelling| name_matches(&pattern, spelling))
+    let mut spellings = others.spellings.iter();
+    spellings.any(|spelling| name_matches(&pattern, spelling))
         || name_matches(&pattern, tool)
-        || pattern.strip_prefix("mcp__") == Some(server)
+        || pattern == others.group
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::alias::Alias;
+    use crate::dialect::{Dialects, Tables};
+    use crate::tool::{RuleNames, Spec};
+    use std::sync::Arc;
+
+    /// A shell and a reader with names of dialects, and tools of servers.
+    fn names() -> Names {
+        fn tables() -> Tables {
+            let others = [
+                ("Bash", "bash"),
+                ("run_shell_command", "bash"),
+                ("exec_command", "bash"),
+                ("shell", "bash"),
+                ("Read", "read"),
+                ("Write", "write"),
+            ];
+            let aliases = others.map(|(name, tool)| Alias::new(name, tool)).to_vec();
+            Tables { dialects: Vec::new(), aliases }
+        }
+        let served = |server: &str, tool: &str| {
+            let group = format!("mcp__{server}");
+            let spellings =
+                vec![format!("mcp_{server}_{tool}"), format!("{server}_{tool}"), format!("{server}/{tool}")];
+            Spec::new(format!("{group}__{tool}"), "1.0.0", "").rule_names(RuleNames { group, spellings })
+        };
+        let tools = [
+            served("gh", "list"),
+            served("other", "list"),
+            served("my_server", "list"),
+            served("my_server", "list_all"),
+        ];
+        Names::new(Arc::new(Dialects::new(tables)), &tools)
+    }
 
     #[test]
     fn actions_match_and_round_trip() {
+        let names = names();
         let exec = Some(Capability::Exec);
         for (text, tool, capability, expected) in [
             ("*", "anything", None, true),
@@ -165,7 +187,7 @@ mod tests {
             ("my.server/list.*", "mcp__my_server__list_all", exec, true),
         ] {
             let action = Action::parse(text).unwrap();
-            assert_eq!(action.matches(tool, capability), expected, "{text} {tool}");
+            assert_eq!(action.matches(tool, capability, &names), expected, "{text} {tool}");
             assert_eq!(Action::parse(&action.to_string()), Ok(action), "{text}");
         }
         assert!(Action::parse("a b").unwrap_err().contains("has a ` `"));

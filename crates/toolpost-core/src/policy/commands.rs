@@ -7,6 +7,7 @@
 use super::decision;
 use super::effect::{Effect, Layer, Origin};
 use super::judge::{Cause, Part};
+use super::names::Names;
 use super::protected;
 use super::rule::{Rule, Target};
 use super::{Policy, wildcard};
@@ -15,9 +16,6 @@ use crate::capability::Capability;
 
 /// The name under which rules are looked up: no tool has it.
 const NO_TOOL: &str = "";
-
-/// The tool that the remedies for a command are written for.
-const SHELL: &str = "bash";
 
 /// Rules about writing files, as one policy of a meet states them. The protected list is not part of them.
 ///
@@ -78,7 +76,7 @@ impl Policy {
     /// Whether a command may do this to the file of this display name. `consented` is what a person has agreed to for
     /// the call: it opens exactly these paths, unless a rule denies them.
     pub fn is_open_to_commands(&self, action: Capability, name: &str, consented: &[Access]) -> bool {
-        let target = Target::path_of(NO_TOOL, action, name);
+        let target = Target::path_of(NO_TOOL, action, name, Names::none());
         let is_consented = is_consented(consented, action, name);
         self.parts.iter().all(|part| match part.decided_by_rules(&target, is_consented) {
             Some((effect, _)) => effect == Effect::Allow,
@@ -88,7 +86,7 @@ impl Policy {
 
     /// Whether a rule or a person has opened the file, and not merely the capability.
     pub(crate) fn is_opened_by_rule(&self, action: Capability, name: &str, consented: &[Access]) -> bool {
-        let target = Target::path_of(NO_TOOL, action, name);
+        let target = Target::path_of(NO_TOOL, action, name, Names::none());
         let is_consented = is_consented(consented, action, name);
         let decided = |part: &Part| part.decided_by_rules(&target, is_consented).map(|(effect, _)| effect);
         self.parts.iter().all(|part| decided(part) == Some(Effect::Allow))
@@ -114,7 +112,7 @@ impl Policy {
         let layers = self.parts.iter().flat_map(|part| part.layers.iter());
         let rules = layers.flat_map(|rules| rules.iter());
         rules
-            .filter(|rule| rule.is_protected() && rule.action().matches(NO_TOOL, Some(Capability::Write)))
+            .filter(|rule| rule.is_protected() && is_about_writing(rule))
             .map(|rule| rule.resource().as_str().replace('\\', ""))
             .collect()
     }
@@ -122,7 +120,7 @@ impl Policy {
     /// Why a command may not write the file of this display name; none where it may.
     pub(crate) fn closed_to_commands(&self, name: &str, consented: &[Access]) -> Option<Closed> {
         let access = Access::path(Capability::Write, name);
-        let target = Target::new(NO_TOOL, Some(&access));
+        let target = Target::new(NO_TOOL, Some(&access), Names::none());
         let is_consented = is_consented(consented, Capability::Write, name);
         self.parts.iter().find_map(|part| {
             let (effect, cause) = match part.decided_by_rules(&target, is_consented) {
@@ -145,7 +143,10 @@ impl Policy {
                 },
                 _ => "write is not granted".to_owned(),
             };
-            Some(Closed { why, remedy: decision::remedy(SHELL, Some(&access), &cause) })
+            Some(Closed {
+                why,
+                remedy: decision::remedy(access.action.as_str(), None, Some(&access), &cause),
+            })
         })
     }
 
@@ -153,7 +154,7 @@ impl Policy {
     pub(crate) fn opening(name: &str) -> String {
         let access = Access::path(Capability::Write, name);
         let origin = Origin::new(Layer::Flags, "", 0);
-        match Rule::exact(Effect::Allow, SHELL, &access, origin) {
+        match Rule::exact(Effect::Allow, access.action.as_str(), None, &access, origin) {
             Some(rule) => format!("allow it with --allow-rule '{}'", rule.to_string().replace('\'', r"'\''")),
             None => "allow it with a rule".to_owned(),
         }
@@ -200,13 +201,18 @@ impl Part {
             rules
                 .iter()
                 .filter(|rule| is_relevant(layer, rule) && !rule.is_protected())
-                .filter(|rule| rule.action().matches(NO_TOOL, Some(Capability::Write)))
+                .filter(|rule| is_about_writing(rule))
                 .map(|rule| FileRule { effect: rule.effect(), pattern: rule.resource().files() })
                 .collect()
         });
         let layers = std::iter::once(opened.to_vec()).chain(own).filter(|rules| !rules.is_empty());
         FileRules { layers: layers.collect() }
     }
+}
+
+/// Whether a rule is about writing files, whatever the tool.
+fn is_about_writing(rule: &Rule) -> bool {
+    rule.action().matches(NO_TOOL, Some(Capability::Write), Names::none())
 }
 
 /// The built-in layer opens nothing: there, the protected list comes first.

@@ -1,15 +1,16 @@
 //! Whether one rule covers all that another could match. Says yes only where that is certain.
 
 use super::action::Action;
+use super::names::Names;
 use super::pattern::Pattern;
-use super::rule::{Rule, kinds};
+use super::rule::Rule;
 use super::wildcard;
 
 /// Whether everything that `inner` matches is also matched by `outer`.
-pub(super) fn covers(outer: &Rule, inner: &Rule) -> bool {
+pub(super) fn covers(outer: &Rule, inner: &Rule, names: &Names) -> bool {
     !outer.is_protected()
         && action_covers(outer.action(), inner.action())
-        && resource_covers(outer.resource(), inner.resource(), inner.action())
+        && resource_covers(outer.resource(), inner.resource(), inner.action(), names)
 }
 
 fn action_covers(outer: &Action, inner: &Action) -> bool {
@@ -22,14 +23,14 @@ fn action_covers(outer: &Action, inner: &Action) -> bool {
     }
 }
 
-fn resource_covers(outer: &Pattern, inner: &Pattern, action: &Action) -> bool {
+fn resource_covers(outer: &Pattern, inner: &Pattern, action: &Action, names: &Names) -> bool {
     if outer.is_everything() || outer.as_str() == inner.as_str() {
         return true;
     }
     if inner.is_everything() || inner.as_str().contains(['?', '[', '{', '\\']) {
         return false;
     }
-    let kinds = kinds(action);
+    let kinds = names.kinds(action);
     (!kinds.path || path_covers(outer, inner.as_str()))
         && (!kinds.command || command_covers(outer.as_str(), inner.as_str()))
         && (!kinds.host || command_covers(outer.as_str(), inner.as_str()))

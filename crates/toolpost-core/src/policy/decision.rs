@@ -6,7 +6,7 @@ use super::effect::{Effect, Layer, Origin};
 use super::judge::Cause;
 use super::protected;
 use super::rule::Rule;
-use crate::access::{Access, Resource};
+use crate::access::{Access, Resource, ResourceKind};
 use std::fmt;
 
 /// The decision on a call: the strictest of its accesses.
@@ -19,6 +19,8 @@ pub struct Decision {
 #[derive(Debug, Clone, PartialEq)]
 struct Because {
     tool: String,
+    /// What rules that name the tool are about.
+    about: Option<ResourceKind>,
     access: Option<Access>,
     cause: Cause<Rule>,
 }
@@ -26,7 +28,13 @@ struct Because {
 impl Decision {
     pub(super) const GRANTED: Decision = Decision { effect: Effect::Allow, because: None };
 
-    pub(super) fn new(tool: &str, access: Option<&Access>, effect: Effect, cause: Cause<&Rule>) -> Decision {
+    pub(super) fn new(
+        tool: &str,
+        about: Option<ResourceKind>,
+        access: Option<&Access>,
+        effect: Effect,
+        cause: Cause<&Rule>,
+    ) -> Decision {
         let cause = match cause {
             Cause::Granted => return Decision::GRANTED,
             Cause::Askable => Cause::Askable,
@@ -34,7 +42,7 @@ impl Decision {
             Cause::Rule(rule) => Cause::Rule(rule.clone()),
             Cause::AskWithoutGrant(rule) => Cause::AskWithoutGrant(rule.clone()),
         };
-        let because = Because { tool: tool.to_owned(), access: access.cloned(), cause };
+        let because = Because { tool: tool.to_owned(), about, access: access.cloned(), cause };
         Decision { effect, because: Some(Box::new(because)) }
     }
 
@@ -72,7 +80,7 @@ impl Decision {
     /// Which flag or rule would allow it; none where it is allowed.
     pub fn remedy(&self) -> Option<String> {
         let because = self.because.as_ref().filter(|_| self.effect != Effect::Allow)?;
-        Some(remedy(&because.tool, because.access.as_ref(), &because.cause))
+        Some(remedy(&because.tool, because.about, because.access.as_ref(), &because.cause))
     }
 }
 
@@ -118,9 +126,14 @@ pub(super) fn sentence(tool: &str, access: Option<&Access>, effect: Effect, caus
 }
 
 /// What would allow the access.
-pub(super) fn remedy(tool: &str, access: Option<&Access>, cause: &Cause<Rule>) -> String {
+pub(super) fn remedy(
+    tool: &str,
+    about: Option<ResourceKind>,
+    access: Option<&Access>,
+    cause: &Cause<Rule>,
+) -> String {
     let exact = access
-        .and_then(|access| Rule::exact(Effect::Allow, tool, access, Origin::new(Layer::Flags, "", 0)))
+        .and_then(|access| Rule::exact(Effect::Allow, tool, about, access, Origin::new(Layer::Flags, "", 0)))
         .map_or_else(|| tool.to_owned(), |rule| rule.to_string());
     let flag = format!("--allow-rule '{}'", exact.replace('\'', r"'\''"));
     match cause {

@@ -2,6 +2,7 @@
 
 use super::effect::{Effect, Layer};
 use super::judge::{Cause, Part};
+use super::names::Names;
 use super::rule::{Rule, Target};
 use super::{Policy, Request, decision};
 use crate::access::Access;
@@ -72,7 +73,7 @@ impl Policy {
                 self.parts
                     .iter()
                     .enumerate()
-                    .map(move |(policy, part)| judged(part, policy, request.tool, access))
+                    .map(move |(policy, part)| judged(part, policy, request.tool, access, &self.names))
             })
             .collect();
         Explanation {
@@ -86,8 +87,8 @@ impl Policy {
     }
 }
 
-fn judged(part: &Part, policy: usize, tool: &str, access: Option<&Access>) -> Judged {
-    let target = Target::new(tool, access);
+fn judged(part: &Part, policy: usize, tool: &str, access: Option<&Access>, names: &Names) -> Judged {
+    let target = Target::new(tool, access, names);
     let verdict = part.judge(&target);
     let (winner, cause) = match verdict.cause {
         Cause::Rule(rule) => (Some(rule), Cause::Rule(rule.clone())),

@@ -2,6 +2,7 @@
 
 use super::effect::{Effect, Layer, Origin};
 use super::judge::Part;
+use super::names::Names;
 use super::rule::Rule;
 use super::source::{Errors, Located, Source};
 use super::{Policy, pattern};
@@ -27,24 +28,29 @@ pub struct RuleFile {
 /// Reads a file that holds nothing but `[[rule]]` tables.
 ///
 /// ```
-/// use toolpost_core::policy::{Layer, Source, read_rules};
+/// use toolpost_core::policy::{Layer, Names, Source, read_rules};
 ///
-/// let text = "[[rule]]\neffect = 'allow'\naction = 'bash'\nresource = 'cargo test *'\nmatch = ['cargo test --all']\n";
-/// let file = read_rules(&Source::new("rules.toml", text.as_bytes())?, Layer::User)?;
+/// let text = "[[rule]]\neffect = 'allow'\naction = 'exec'\nresource = 'cargo test *'\nmatch = ['cargo test --all']\n";
+/// let file = read_rules(&Source::new("rules.toml", text.as_bytes())?, Layer::User, &Names::default())?;
 /// assert_eq!(file.rules[0].origin().to_string(), "rules.toml:1");
 /// # Ok::<(), toolpost_core::policy::Errors>(())
 /// ```
-pub fn read_rules(source: &Source<'_>, layer: Layer) -> Result<RuleFile, Errors> {
+pub fn read_rules(source: &Source<'_>, layer: Layer, names: &Names) -> Result<RuleFile, Errors> {
     let table = parse(source)?;
-    let mut reader = Reader::new(source);
+    let mut reader = Reader::new(source, names);
     reader.warn_of_other_keys(table.get_ref(), &["rule"], "a file of rules");
     let rules = reader.rules(table.get_ref(), Layers::All(layer));
     reader.errors.or(RuleFile { rules, warnings: reader.warnings })
 }
 
 /// Reads the `[[rule]]` tables of a file that holds other things too; `table` is the parsed file.
-pub fn read_rules_in(source: &Source<'_>, table: &DeTable<'_>, layer: Layer) -> Result<RuleFile, Errors> {
-    let mut reader = Reader::new(source);
+pub fn read_rules_in(
+    source: &Source<'_>,
+    table: &DeTable<'_>,
+    layer: Layer,
+    names: &Names,
+) -> Result<RuleFile, Errors> {
+    let mut reader = Reader::new(source, names);
     let rules = reader.rules(table, Layers::All(layer));
     reader.errors.or(RuleFile { rules, warnings: reader.warnings })
 }
@@ -52,10 +58,10 @@ pub fn read_rules_in(source: &Source<'_>, table: &DeTable<'_>, layer: Layer) -> 
 impl Policy {
     /// Reads what [`Policy::to_toml`] writes: `granted`, `askable` and rules with their `layer`; or `[[policy]]`
     /// tables of these, which must all agree.
-    pub fn from_toml(source: &Source<'_>) -> Result<Policy, Errors> {
+    pub fn from_toml(source: &Source<'_>, names: &Names) -> Result<Policy, Errors> {
         let table = parse(source)?;
         let table = table.get_ref();
-        let mut reader = Reader::new(source);
+        let mut reader = Reader::new(source, names);
         let mut parts = Vec::new();
         match reader.tables(table, "policy") {
             tables if tables.is_empty() => parts.push(reader.part(table)),
@@ -67,7 +73,7 @@ impl Policy {
                 parts.extend(tables.into_iter().map(|(_, table)| reader.part(table)));
             }
         }
-        let policies = parts.into_iter().map(|part| Policy::from_parts(vec![part]));
+        let policies = parts.into_iter().map(|part| Policy::from_parts(vec![part]).with_names(names));
         let policy = policies.reduce(|all, policy| all.meet(&policy));
         let none = || Policy::with_capabilities(Capabilities::NONE, Capabilities::NONE);
         reader.errors.or(policy.unwrap_or_else(none))
@@ -97,14 +103,15 @@ enum Layers {
 
 struct Reader<'a, 'b> {
     source: &'b Source<'a>,
+    names: &'b Names,
     file: Arc<str>,
     errors: Errors,
     warnings: Vec<Located>,
 }
 
 impl<'a, 'b> Reader<'a, 'b> {
-    fn new(source: &'b Source<'a>) -> Reader<'a, 'b> {
-        Reader { source, file: source.file().into(), errors: Errors::none(), warnings: Vec::new() }
+    fn new(source: &'b Source<'a>, names: &'b Names) -> Reader<'a, 'b> {
+        Reader { source, names, file: source.file().into(), errors: Errors::none(), warnings: Vec::new() }
     }
 
     fn error(&mut self, at: usize, message: impl Into<String>) {
@@ -195,7 +202,7 @@ impl<'a, 'b> Reader<'a, 'b> {
             Layers::Each => self.needed(at, table, "layer", "user", |text| text.parse::<Layer>()),
         };
         let effect = self.needed(at, table, "effect", "ask", |text| text.parse::<Effect>());
-        let action = self.needed(at, table, "action", "bash", super::Action::parse);
+        let action = self.needed(at, table, "action", "exec", super::Action::parse);
         let resource = match table.contains_key("resource") {
             true => self.needed(at, table, "resource", "*", pattern::Pattern::parse),
             false => pattern::Pattern::parse("*").ok(),
@@ -218,7 +225,7 @@ impl<'a, 'b> Reader<'a, 'b> {
             if self.errors.is_full() {
                 return None;
             }
-            if let Err(error) = rule.clone().with_examples(vec![example.clone()], vec![]) {
+            if let Err(error) = rule.clone().with_examples(vec![example.clone()], vec![], self.names) {
                 self.error(*at, error);
                 is_good = false;
             }
@@ -227,13 +234,13 @@ impl<'a, 'b> Reader<'a, 'b> {
             if self.errors.is_full() {
                 return None;
             }
-            if let Err(error) = rule.clone().with_examples(vec![], vec![example.clone()]) {
+            if let Err(error) = rule.clone().with_examples(vec![], vec![example.clone()], self.names) {
                 self.error(*at, error);
                 is_good = false;
             }
         }
         let texts = |examples: Vec<(usize, String)>| examples.into_iter().map(|(_, text)| text).collect();
-        if is_good { rule.with_examples(texts(matching), texts(not_matching)).ok() } else { None }
+        if is_good { rule.with_examples(texts(matching), texts(not_matching), self.names).ok() } else { None }
     }
 
     /// A text that must be there, read by `read`.

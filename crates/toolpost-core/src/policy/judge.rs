@@ -11,6 +11,7 @@
 
 use super::cover::covers;
 use super::effect::Effect;
+use super::names::Names;
 use super::protected;
 use super::rule::{Rule, Target};
 use crate::capability::Capabilities;
@@ -71,7 +72,7 @@ impl Part {
                 let rule = &own[*place];
                 rule.effect() == Effect::Deny
                     && rule.matches(target)
-                    && !own[..*place].iter().any(|earlier| covers(earlier, rule))
+                    && !own[..*place].iter().any(|earlier| covers(earlier, rule, target.names()))
             };
             let denying = target.is_anything().then(|| (first..own.len()).find(denies)).flatten();
             own.get(denying.unwrap_or(first))
@@ -126,12 +127,13 @@ impl Part {
     }
 
     /// Whether a tool that requires these capabilities is worth showing.
-    pub(super) fn offers(&self, tool: &str, required: Capabilities) -> bool {
+    pub(super) fn offers(&self, tool: &str, required: Capabilities, names: &Names) -> bool {
         let missing = required.difference(self.granted).difference(self.askable);
         missing.iter().all(|capability| {
             self.layers.iter().flat_map(|layer| layer.iter()).any(|rule| {
                 rule.effect() == Effect::Allow
-                    && (rule.action().names(tool) || rule.action().matches("", Some(capability)))
+                    && (rule.action().names(tool, names)
+                        || rule.action().matches("", Some(capability), names))
             })
         })
     }

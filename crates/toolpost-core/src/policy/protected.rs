@@ -98,12 +98,13 @@ static SCREENS: LazyLock<[(Capability, Screen); 2]> = LazyLock::new(|| {
 
 #[cfg(test)]
 mod tests {
+    use super::super::names::Names;
     use super::*;
     use crate::access::Access;
 
     fn asks(action: Capability, path: &str) -> bool {
         let access = Access::path(action, path);
-        let target = Target::new("tool", Some(&access));
+        let target = Target::new("tool", Some(&access), Names::none());
         let all = rules().iter().find(|rule| rule.matches(&target));
         assert_eq!(first_match(&target), all, "{path}");
         all.is_some()

@@ -1,10 +1,11 @@
 //! One rule: an effect on the accesses that its action and resource match.
 
-use super::action::{Action, meaning};
+use super::action::Action;
 use super::effect::{Effect, Layer, Origin};
+use super::names::Names;
 use super::pattern::{Pattern, exact_path};
 use super::wildcard;
-use crate::access::{Access, Resource};
+use crate::access::{Access, Resource, ResourceKind};
 use crate::capability::Capability;
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;
@@ -44,11 +45,18 @@ impl Rule {
     pub fn parse_short(effect: Effect, text: &str, origin: Origin) -> Result<Rule, String> {
         let (action, resource) = text.split_once(':').unwrap_or((text, "*"));
         Rule::new(effect, action, resource, origin)
-            .map_err(|error| format!("{error}; a rule is `action: resource`, such as `bash: cargo test *`"))
+            .map_err(|error| format!("{error}; a rule is `action: resource`, such as `exec: cargo test *`"))
     }
 
-    /// The rule for exactly what this access of the tool is; none where no pattern can say it.
-    pub fn exact(effect: Effect, tool: &str, access: &Access, origin: Origin) -> Option<Rule> {
+    /// The rule for exactly what this access of the tool is; none where no pattern can say it. `about` is what rules that
+    /// name the tool are about, see [`Spec::about`](crate::Spec::about).
+    pub fn exact(
+        effect: Effect,
+        tool: &str,
+        about: Option<ResourceKind>,
+        access: &Access,
+        origin: Origin,
+    ) -> Option<Rule> {
         if wildcard::has_wildcard(tool) || Action::parse(tool).is_err() {
             return None;
         }
@@ -61,7 +69,8 @@ impl Rule {
         let action = match &access.resource {
             // Rules that name a tool for commands are about its commands.
             Resource::Path(_)
-                if tool == access.action.as_str() || !kinds(&Action::Tool(tool.to_owned())).path =>
+                if tool == access.action.as_str()
+                    || about.is_some_and(|about| about != ResourceKind::Path) =>
             {
                 Action::Capability(access.action)
             }
@@ -87,13 +96,18 @@ impl Rule {
     }
 
     /// The rule with examples of what it must and must not match; an example that contradicts it is the error.
-    pub fn with_examples(self, matching: Vec<String>, not_matching: Vec<String>) -> Result<Rule, String> {
-        if let Some(example) = matching.iter().find(|example| !self.matches_example(example)) {
+    pub fn with_examples(
+        self,
+        matching: Vec<String>,
+        not_matching: Vec<String>,
+        names: &Names,
+    ) -> Result<Rule, String> {
+        if let Some(example) = matching.iter().find(|example| !self.matches_example(example, names)) {
             return Err(format!(
                 "the rule `{self}` does not match its own example `{example}`; correct the resource or the example"
             ));
         }
-        if let Some(example) = not_matching.iter().find(|example| self.matches_example(example)) {
+        if let Some(example) = not_matching.iter().find(|example| self.matches_example(example, names)) {
             return Err(format!(
                 "the rule `{self}` matches `{example}`, which it says it does not; correct the resource or the example"
             ));
@@ -167,7 +181,7 @@ impl Rule {
             true => Some(Capability::Exec),
             false => target.action,
         };
-        if !self.action().matches(target.tool, action) {
+        if !self.action().matches(target.tool, action, target.names) {
             return false;
         }
         let resource = self.resource();
@@ -195,43 +209,18 @@ impl Rule {
     }
 
     /// Whether the resource matches an example, read as whatever the action makes likely.
-    fn matches_example(&self, example: &str) -> bool {
+    fn matches_example(&self, example: &str, names: &Names) -> bool {
         let resource = self.resource();
-        let kinds = kinds(self.action());
+        let kinds = names.kinds(self.action());
         (kinds.path && resource.matches_path(example))
             || (kinds.command && resource.matches_command(example))
             || (kinds.host && resource.matches_host(example))
     }
 }
 
-/// The kinds of resource that an action can meet.
-pub(super) struct Kinds {
-    pub(super) path: bool,
-    pub(super) command: bool,
-    pub(super) host: bool,
-}
-
-/// What the accesses of an action are about, as far as its name tells.
-pub(super) fn kinds(action: &Action) -> Kinds {
-    const PATH: Kinds = Kinds { path: true, command: false, host: false };
-    const COMMAND: Kinds = Kinds { path: false, command: true, host: false };
-    const HOST: Kinds = Kinds { path: false, command: false, host: true };
-    match action {
-        Action::Capability(Capability::Exec) => COMMAND,
-        Action::Capability(Capability::Network) => HOST,
-        Action::Capability(_) => PATH,
-        Action::Tool(name) => match meaning(name).unwrap_or(name) {
-            "bash" | "bash_output" | "bash_kill" => COMMAND,
-            "webfetch" | "websearch" => HOST,
-            "read" | "write" | "edit" | "apply_patch" | "delete" | "list" | "glob" | "grep" => PATH,
-            _ => Kinds { path: true, command: true, host: true },
-        },
-        Action::Everything => Kinds { path: true, command: true, host: true },
-    }
-}
-
 /// What rules are held against: one access of a call, with its path made normal once.
 pub(super) struct Target<'a> {
+    names: &'a Names,
     tool: &'a str,
     action: Option<Capability>,
     resource: Aim<'a>,
@@ -246,19 +235,24 @@ enum Aim<'a> {
 
 impl<'a> Target<'a> {
     /// The access of a tool; without one, a call that touches nothing.
-    pub(super) fn new(tool: &'a str, access: Option<&'a Access>) -> Target<'a> {
+    pub(super) fn new(tool: &'a str, access: Option<&'a Access>, names: &'a Names) -> Target<'a> {
         let resource = match access.map(|access| &access.resource) {
             Some(Resource::Path(path)) => Aim::Path(super::pattern::normal_path(path)),
             Some(Resource::Command(command)) => Aim::Command(command),
             Some(Resource::Host(host)) => Aim::Host(host),
             Some(Resource::Any) | None => Aim::Anything,
         };
-        Target { tool, action: access.map(|access| access.action), resource }
+        Target { names, tool, action: access.map(|access| access.action), resource }
     }
 
     /// An action on one path.
-    pub(super) fn path_of(tool: &'a str, action: Capability, path: &'a str) -> Target<'a> {
-        Target { tool, action: Some(action), resource: Aim::Path(super::pattern::normal_path(path)) }
+    pub(super) fn path_of(tool: &'a str, action: Capability, path: &'a str, names: &'a Names) -> Target<'a> {
+        Target { names, tool, action: Some(action), resource: Aim::Path(super::pattern::normal_path(path)) }
+    }
+
+    /// What the names of tools in rules mean.
+    pub(super) fn names(&self) -> &'a Names {
+        self.names
     }
 
     /// What would be done; none for a call that touches nothing.

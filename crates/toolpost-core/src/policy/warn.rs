@@ -5,7 +5,8 @@ use super::action::Action;
 use super::cover::covers;
 use super::effect::{Effect, Layer, Origin};
 use super::judge::Part;
-use super::rule::{Rule, kinds};
+use super::names::Names;
+use super::rule::Rule;
 use super::wildcard;
 use crate::capability::Capability;
 use crate::nearest::nearest;
@@ -31,15 +32,20 @@ impl fmt::Display for Warning {
 const MOST_COMPARED: usize = 1_000;
 
 impl Policy {
-    /// What in the rules can never take effect; `tools` are the names that exist.
-    pub fn warnings(&self, tools: &[&str]) -> Vec<Warning> {
+    /// What in the rules can never take effect; `tools` are the names that exist, and `may_come` says of another name
+    /// that a tool of it may come later.
+    pub fn warnings(&self, tools: &[&str], may_come: impl Fn(&str) -> bool) -> Vec<Warning> {
         let mut warnings = Vec::new();
         for part in self.parts.iter() {
             let rules: Vec<&Rule> = part.layers.iter().flat_map(|layer| layer.iter()).collect();
             for (index, rule) in rules.iter().enumerate() {
-                let messages = [unknown_action(rule, tools), odd_resource(rule)];
-                let compared =
-                    if rules.len() <= MOST_COMPARED { overruled(part, &rules, index) } else { None };
+                let messages =
+                    [unknown_action(rule, tools, &may_come, &self.names), odd_resource(rule, &self.names)];
+                let compared = if rules.len() <= MOST_COMPARED {
+                    overruled(part, &rules, index, &self.names)
+                } else {
+                    None
+                };
                 for message in messages.into_iter().flatten().chain(compared) {
                     let warning = Warning { origin: rule.origin().clone(), message };
                     if !warnings.contains(&warning) {
@@ -52,13 +58,17 @@ impl Policy {
     }
 }
 
-fn unknown_action(rule: &Rule, tools: &[&str]) -> Option<String> {
+fn unknown_action(
+    rule: &Rule,
+    tools: &[&str],
+    may_come: &dyn Fn(&str) -> bool,
+    names: &Names,
+) -> Option<String> {
     let Action::Tool(name) = rule.action() else { return None };
-    if tools.iter().any(|tool| rule.action().names(tool)) {
+    if tools.iter().any(|tool| rule.action().names(tool, names)) {
         return None;
     }
-    // A server that is not running now may bring the tool later.
-    if name.starts_with("mcp_") || name.contains('/') {
+    if may_come(name) {
         return None;
     }
     if wildcard::has_wildcard(name) {
@@ -72,9 +82,9 @@ fn unknown_action(rule: &Rule, tools: &[&str]) -> Option<String> {
     Some(format!("`{name}` is no tool and no capability, so the rule `{rule}` does nothing; {advice}"))
 }
 
-fn odd_resource(rule: &Rule) -> Option<String> {
+fn odd_resource(rule: &Rule, names: &Names) -> Option<String> {
     let text = rule.resource().as_str();
-    let kinds = kinds(rule.action());
+    let kinds = names.kinds(rule.action());
     if rule.resource().is_everything() || rule.is_protected() {
         return None;
     }
@@ -116,12 +126,14 @@ fn odd_resource(rule: &Rule) -> Option<String> {
 }
 
 /// Why the rule at `index` never decides, if another stands in its way.
-fn overruled(part: &Part, rules: &[&Rule], index: usize) -> Option<String> {
+fn overruled(part: &Part, rules: &[&Rule], index: usize, names: &Names) -> Option<String> {
     let rule = rules[index];
     let layer = rule.origin().layer;
     let earlier = &rules[..index];
     let said = |other: &Rule| format!("`{other}` ({} at {})", other.effect(), other.origin());
-    if let Some(other) = earlier.iter().find(|other| other.origin().layer == layer && covers(other, rule)) {
+    if let Some(other) =
+        earlier.iter().find(|other| other.origin().layer == layer && covers(other, rule, names))
+    {
         return Some(format!(
             "the rule `{rule}` is never reached: {} before it covers it; remove it or move it up",
             said(other)
@@ -130,17 +142,18 @@ fn overruled(part: &Part, rules: &[&Rule], index: usize) -> Option<String> {
     if rule.effect() == Effect::Deny {
         return None;
     }
-    let denies =
-        |other: &&Rule| other.effect() == Effect::Deny && covers(other, rule) && is_first_for(part, other);
+    let denies = |other: &&Rule| {
+        other.effect() == Effect::Deny && covers(other, rule, names) && is_first_for(part, other)
+    };
     if let Some(other) = rules.iter().find(|other| other.origin().layer != layer && denies(other)) {
         return Some(format!(
             "the {layer} rule `{rule}` never takes effect: {} denies all of it; remove one of the two",
             said(other)
         ));
     }
-    let stronger = earlier
-        .iter()
-        .find(|other| other.origin().layer < layer && covers(other, rule) && is_first_for(part, other))?;
+    let stronger = earlier.iter().find(|other| {
+        other.origin().layer < layer && covers(other, rule, names) && is_first_for(part, other)
+    })?;
     Some(format!("the {layer} rule `{rule}` never decides: {} is stronger and covers it", said(stronger)))
 }
 

@@ -1,5 +1,6 @@
 //! What is known of a tool without running it.
 
+use crate::access::ResourceKind;
 use crate::capability::{Capabilities, Capability, Facts, Need};
 use serde::Serialize;
 use serde_json::Value;
@@ -49,6 +50,12 @@ pub struct Spec {
     /// Whether what `init` computes differs by agent, so that each has a definition of its own.
     #[serde(skip)]
     pub is_by_agent: bool,
+    /// What rules that name it are about; none: anything.
+    #[serde(skip)]
+    pub about: Option<ResourceKind>,
+    /// Other names by which rules know it, for a tool of a group.
+    #[serde(skip)]
+    pub rule_names: Option<RuleNames>,
     /// Other spellings of its arguments.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub argument_aliases: Vec<(String, String)>,
@@ -74,6 +81,8 @@ impl Spec {
             finds_unlisted: false,
             calls_tools: false,
             is_by_agent: false,
+            about: None,
+            rule_names: None,
             argument_aliases: Vec::new(),
         }
     }
@@ -178,12 +187,36 @@ impl Spec {
         self
     }
 
+    /// Rules that name the tool are about resources of this kind: it touches no others.
+    #[must_use]
+    pub fn about(mut self, kind: ResourceKind) -> Spec {
+        self.about = Some(kind);
+        self
+    }
+
+    /// The tool is one of a group, and rules know it by these names too.
+    #[must_use]
+    pub fn rule_names(mut self, names: RuleNames) -> Spec {
+        self.rule_names = Some(names);
+        self
+    }
+
     /// Another spelling of an argument, accepted and reported as a repair.
     #[must_use]
     pub fn argument_alias(mut self, alias: &str, argument: &str) -> Spec {
         self.argument_aliases.push((alias.to_owned(), argument.to_owned()));
         self
     }
+}
+
+/// Other names by which rules know a tool that belongs to a group, such as the tools of one server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RuleNames {
+    /// The name of the whole group.
+    pub group: String,
+    /// Other spellings of the tool's name. A `.` in a rule stands for a `_` in them. Where any tool of the group is meant,
+    /// they end in `*`.
+    pub spellings: Vec<String>,
 }
 
 /// A tool's spec with the schemas of its arguments and its data.

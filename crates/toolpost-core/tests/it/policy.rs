@@ -7,8 +7,30 @@ mod decisions;
 mod files;
 mod properties;
 
-use toolpost_core::policy::{Effect, Layer, Origin, Policy, Profile, Request, Rule};
-use toolpost_core::{Access, Capability};
+use std::sync::{Arc, LazyLock};
+use toolpost_core::policy::{Effect, Layer, Names, Origin, Policy, Profile, Request, Rule};
+use toolpost_core::{Access, Capability, ResourceKind, RuleNames, Spec};
+
+/// What the names in these tests mean: tools for files, commands and hosts, and tools of servers.
+static NAMES: LazyLock<Names> = LazyLock::new(|| {
+    let about = |kind: ResourceKind| move |name: &str| Spec::new(name, "1.0.0", "").about(kind);
+    let served = |name: &str| {
+        let (server, tool) = name.split_once("__").unwrap();
+        let group = format!("mcp__{server}");
+        let spellings =
+            vec![format!("mcp_{server}_{tool}"), format!("{server}_{tool}"), format!("{server}/{tool}")];
+        Spec::new(format!("{group}__{tool}"), "1.0.0", "").rule_names(RuleNames { group, spellings })
+    };
+    let files = ["read", "write", "edit", "apply_patch", "delete", "list", "glob", "grep"];
+    let tools: Vec<Spec> = files
+        .into_iter()
+        .map(about(ResourceKind::Path))
+        .chain(["bash", "bash_output"].into_iter().map(about(ResourceKind::Command)))
+        .chain(["webfetch"].into_iter().map(about(ResourceKind::Host)))
+        .chain(["gh__list", "gh__drop", "mymcp__x", "x__y"].into_iter().map(served))
+        .collect();
+    Names::new(Arc::default(), &tools)
+});
 
 /// How many cases to run: the normal count, or the soak count with `TOOLPOST_SOAK=1`.
 fn count(normal: u32, soak: u32) -> u32 {
@@ -37,7 +59,7 @@ fn policy(text: &str) -> Policy {
         let rule = Rule::parse_short(effect.parse::<Effect>().unwrap(), short, origin).unwrap();
         policy = policy.with_rules(layer, vec![rule]);
     }
-    policy
+    policy.with_names(&NAMES)
 }
 
 /// Accesses written in words: `exec cargo test; write src/a.rs; network example.com; read *`.

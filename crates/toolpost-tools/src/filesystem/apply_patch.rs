@@ -27,7 +27,8 @@ use std::collections::HashSet;
 use std::io::Read as _;
 use std::time::Duration;
 use toolpost_core::{
-    Access, Capability, Code, Context, File, Output, Spec, Tool, ToolError, Workspace, WorkspacePath,
+    Access, Capability, Code, Context, File, Output, ResourceKind, Spec, Tool, ToolError, Workspace,
+    WorkspacePath,
 };
 
 use super::format::Changed;
@@ -67,6 +68,7 @@ impl Tool for ApplyPatch {
         Spec::new("apply_patch", "1.0.0", include_str!("apply_patch.txt"))
             .requires(Capability::Read)
             .requires(Capability::Write)
+            .about(ResourceKind::Path)
             // Told to end in the middle of writing, it takes back what it wrote.
             .grace(Duration::from_secs(10))
     }

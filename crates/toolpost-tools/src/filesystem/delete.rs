@@ -8,7 +8,8 @@ use crate::one_line;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolpost_core::{
-    Capability, Code, Context, Kind, OldContent, Output, Seen, Spec, Tool, ToolError, WorkspacePath,
+    Capability, Code, Context, Kind, OldContent, Output, ResourceKind, Seen, Spec, Tool, ToolError,
+    WorkspacePath,
 };
 
 /// A dry run shows what would be gone up to this size.
@@ -48,6 +49,7 @@ impl Tool for Delete {
     fn spec(&self) -> Spec {
         Spec::new("delete", "1.0.0", include_str!("delete.txt"))
             .requires(Capability::Write)
+            .about(ResourceKind::Path)
             .argument_alias("path", "filePath")
             .argument_alias("file", "filePath")
     }

@@ -14,7 +14,7 @@ use crate::one_line;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use toolpost_core::{Capability, Code, Context, Output, Spec, Tool, ToolError, WorkspacePath};
+use toolpost_core::{Capability, Code, Context, Output, ResourceKind, Spec, Tool, ToolError, WorkspacePath};
 
 /// What the model may ask for.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -91,6 +91,7 @@ impl Tool for Edit {
         Spec::new("edit", "1.0.0", include_str!("edit.txt"))
             .requires(Capability::Read)
             .requires(Capability::Write)
+            .about(ResourceKind::Path)
             .argument_alias("path", "filePath")
             .argument_alias("file", "filePath")
     }

@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use toolpost_core::{
-    Capability, Context, Kind, Output, OutputBudget, Spec, Tool, ToolError, Walk, WalkOptions, WorkspacePath,
-    walk,
+    Capability, Context, Kind, Output, OutputBudget, ResourceKind, Spec, Tool, ToolError, Walk, WalkOptions,
+    WorkspacePath, walk,
 };
 
 /// Bytes of the text that are kept free for what follows the tree.
@@ -99,6 +99,7 @@ impl Tool for List {
     fn spec(&self) -> Spec {
         Spec::new("list", "1.0.0", include_str!("list.txt"))
             .requires(Capability::Read)
+            .about(ResourceKind::Path)
             .idempotent()
             .parallel_safe()
             // Bounded by entries, of which a caller may ask for 10,000.

@@ -16,8 +16,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::io::{Cursor, Read as _};
 use toolpost_core::{
-    Capability, Code, Context, File, HANDLE_PREFIX, Kind, Output, OutputBudget, Seen, Spec, Tool, ToolError,
-    WorkspacePath, blocking,
+    Capability, Code, Context, File, HANDLE_PREFIX, Kind, Output, OutputBudget, ResourceKind, Seen, Spec,
+    Tool, ToolError, WorkspacePath, blocking,
 };
 
 /// What the model may ask for.
@@ -105,6 +105,7 @@ impl Tool for Read {
     fn spec(&self) -> Spec {
         Spec::new("read", "1.0.0", include_str!("read.txt"))
             .requires(Capability::Read)
+            .about(ResourceKind::Path)
             .idempotent()
             .parallel_safe()
             // Pages by lines itself; the line budget of the executor would cut a page that was asked for.

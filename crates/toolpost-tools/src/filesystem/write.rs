@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
 use std::time::{Duration, Instant};
 use toolpost_core::{
-    Capability, Code, Context, OldContent, Output, Seen, Spec, Tool, ToolError, WorkspacePath,
+    Capability, Code, Context, OldContent, Output, ResourceKind, Seen, Spec, Tool, ToolError, WorkspacePath,
 };
 
 /// A file of so many bytes is shown whole where it was not seen before.
@@ -82,6 +82,7 @@ impl Tool for Write {
     fn spec(&self) -> Spec {
         Spec::new("write", "1.0.0", include_str!("write.txt"))
             .requires(Capability::Write)
+            .about(ResourceKind::Path)
             .argument_alias("path", "filePath")
             .argument_alias("file", "filePath")
             .argument_alias("text", "content")

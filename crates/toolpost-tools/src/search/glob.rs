@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use toolpost_core::{
-    Candidate, Capability, Context, Kind, Output, OutputBudget, ScanOptions, Spec, Tool, ToolError, Visit,
-    Worker, WorkspacePath, scan,
+    Candidate, Capability, Context, Kind, Output, OutputBudget, ResourceKind, ScanOptions, Spec, Tool,
+    ToolError, Visit, Worker, WorkspacePath, scan,
 };
 
 /// Bytes of the text that are kept free for what follows the names.
@@ -70,6 +70,7 @@ impl Tool for Glob {
     fn spec(&self) -> Spec {
         Spec::new("glob", "1.0.0", include_str!("glob.txt"))
             .requires(Capability::Read)
+            .about(ResourceKind::Path)
             .idempotent()
             .parallel_safe()
             .timeout(Duration::from_secs(25), Duration::from_secs(600))

@@ -19,8 +19,8 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::time::Duration;
 use toolpost_core::{
-    Capability, Code, Context, File, HANDLE_PREFIX, Kind, Output, OutputBudget, ScanOptions, Scanned, Spec,
-    Tool, ToolError, Visit, WorkspacePath, scan,
+    Capability, Code, Context, File, HANDLE_PREFIX, Kind, Output, OutputBudget, ResourceKind, ScanOptions,
+    Scanned, Spec, Tool, ToolError, Visit, WorkspacePath, scan,
 };
 
 /// What the model may ask for.
@@ -133,6 +133,7 @@ impl Tool for Grep {
     fn spec(&self) -> Spec {
         Spec::new("grep", "1.0.0", include_str!("grep.txt"))
             .requires(Capability::Read)
+            .about(ResourceKind::Path)
             .idempotent()
             .parallel_safe()
             .timeout(Duration::from_secs(25), Duration::from_secs(600))

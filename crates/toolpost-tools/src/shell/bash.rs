@@ -16,7 +16,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use toolpost_core::{
-    Access, Capability, Code, Context, Output, OutputBudget, Resource, Spec, Tool, ToolError, WorkspacePath,
+    Access, Capability, Code, Context, Output, OutputBudget, Resource, ResourceKind, Spec, Tool, ToolError,
+    WorkspacePath,
 };
 use toolpost_process::{Capture, Ended, Error, Exit, Stdin, Why};
 
@@ -119,6 +120,7 @@ impl Tool for Bash {
     fn spec(&self) -> Spec {
         Spec::new("bash", "1.0.0", include_str!("bash.txt"))
             .requires(Capability::Exec)
+            .about(ResourceKind::Command)
             .may_use(Capability::Write)
             .may_use(Capability::Network)
             // The command's own time is its argument; this is what the executor does if that fails.

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use std::sync::Arc;
 use std::time::Duration;
-use toolpost_core::{Access, Capability, Context, Output, OutputBudget, Spec, Tool, ToolError};
+use toolpost_core::{Access, Capability, Context, Output, OutputBudget, ResourceKind, Spec, Tool, ToolError};
 
 /// What the model may ask for.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -38,6 +38,7 @@ impl Tool for BashKill {
     fn spec(&self) -> Spec {
         Spec::new("bash_kill", "1.0.0", include_str!("bash_kill.txt"))
             .requires(Capability::Exec)
+            .about(ResourceKind::Command)
             .idempotent()
             .budget(OutputBudget { bytes: 30_000, lines: 2_000 })
             .argument_alias("bash_id", "id")

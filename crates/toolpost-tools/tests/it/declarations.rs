@@ -15,7 +15,7 @@ fn offered(dialect: &Dialect) -> Vec<Definition> {
 #[test]
 fn every_declaration_conforms() {
     let mut checked = 0;
-    for dialect in Dialect::all() {
+    for dialect in toolpost_tools::dialects().all() {
         for definition in offered(dialect) {
             for format in Format::ALL {
                 let what = format!("{} as {format} in {}", definition.name, dialect.name());

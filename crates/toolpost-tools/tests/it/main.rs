@@ -20,6 +20,7 @@ mod changes;
 mod confined;
 mod declarations;
 mod delete;
+mod dialect;
 mod edit;
 #[path = "../../../toolpost-core/tests/it/fixed.rs"]
 mod fixed;

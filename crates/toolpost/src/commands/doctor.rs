@@ -108,7 +108,7 @@ fn look(flags: &Flags, environment: Environment) -> Result<Report, ToolError> {
             .into_iter()
             .flat_map(|layer| policy.rules(layer).cloned().collect::<Vec<_>>())
             .collect(),
-        warnings: policy.warnings(&names),
+        warnings: policy.warnings(&names, toolpost_plugins::is_spelled_as_server_tool),
         inventory,
         packs: packs(policy),
         data: DataDirectory::inspect(data.as_deref(), &roots),

@@ -7,7 +7,7 @@ use crate::cli::Policy;
 use crate::output::{Printer, harmless};
 use crate::runtime::Runtime;
 use toolpost_core::policy::{Explanation, Request};
-use toolpost_core::{Access, Capability, Code, ToolError};
+use toolpost_core::{Access, Capability, Code, ResourceKind, ToolError};
 
 pub(crate) fn run(runtime: &Runtime, printer: &Printer, command: &Policy) -> u8 {
     let result = match command {
@@ -53,13 +53,14 @@ fn explain(runtime: &Runtime, printer: &Printer, tool: &str, words: &[String]) -
 /// `'bash: git push'`: what a tool or a capability does to one command, host or file. A command line is read as a call
 /// would read it.
 fn explain_access(runtime: &Runtime, tool: &str, resource: &str) -> Result<Explanation, ToolError> {
+    let snapshot = runtime.context.tools().snapshot();
     let access = match tool {
         "bash" | "exec" | "execute" => {
             let arguments = serde_json::json!({ "command": resource });
             return runtime.executor.explain(&runtime.context, "bash", arguments);
         }
-        "webfetch" | "websearch" | "network" => Access::host(resource),
-        "write" | "edit" | "delete" | "apply_patch" => Access::path(Capability::Write, resource),
+        "network" => Access::host(resource),
+        "write" => Access::path(Capability::Write, resource),
         "read" => Access::path(Capability::Read, resource),
         other => {
             let explained = runtime.executor.explain(&runtime.context, other, serde_json::json!({}));
@@ -70,10 +71,21 @@ fn explain_access(runtime: &Runtime, tool: &str, resource: &str) -> Result<Expla
             {
                 return Err(error);
             }
-            Access::path(Capability::Read, resource)
+            match snapshot.get(other).map(|entry| entry.spec()) {
+                Some(spec) if spec.about == Some(ResourceKind::Host) => Access::host(resource),
+                Some(spec) if spec.required.has(Capability::Write) => {
+                    Access::path(Capability::Write, resource)
+                }
+                _ => Access::path(Capability::Read, resource),
+            }
         }
     };
-    let policy = runtime.policy();
+    let sources = runtime.context.tools().sources_of(tool);
+    let expected = sources.iter().flat_map(|source| source.expected(tool)).next();
+    let policy = match expected.filter(|_| snapshot.get(tool).is_none()) {
+        Some(expected) => runtime.policy().with_names(&snapshot.names().with(&expected.spec)),
+        None => runtime.policy(),
+    };
     Ok(policy.explain(&Request { tool, accesses: &[access] }))
 }
 

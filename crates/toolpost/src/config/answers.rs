@@ -95,7 +95,9 @@ fn load(path: &Path, layer: Layer) -> Result<Vec<Rule>, ToolError> {
     };
     let name = path.display().to_string();
     let source = Source::new(&name, &bytes).map_err(|errors| broken(errors.to_string()))?;
-    Ok(read_rules(&source, layer).map_err(|errors| broken(errors.to_string()))?.rules)
+    Ok(read_rules(&source, layer, toolpost_tools::names())
+        .map_err(|errors| broken(errors.to_string()))?
+        .rules)
 }
 
 /// Adds rules at the end of a file, whole or not at all, one process at a time.

@@ -202,7 +202,9 @@ pub(super) fn rules(environment: &Environment, disk: &Disk) -> Vec<Rule> {
                     continue;
                 }
                 let access = Access::path(action, shown.as_str());
-                let Some(exact) = Rule::exact(effect, action.as_str(), &access, origin()) else { continue };
+                let Some(exact) = Rule::exact(effect, action.as_str(), None, &access, origin()) else {
+                    continue;
+                };
                 let below = format!("{}/**", exact.resource().as_str());
                 rules.extend(Rule::new(effect, action.as_str(), &below, origin()));
                 rules.push(exact);

@@ -56,8 +56,8 @@ pub(super) const TIME: Kind<Duration> = Kind {
 
 /// A dialect.
 pub(super) const DIALECT: Kind<Arc<Dialect>> = Kind {
-    form: Form::Text(Text { parse: |text| Dialect::named(text), longest: WORD }),
-    schema: Schema::Words(|| Dialect::all().iter().map(|dialect| dialect.name()).collect()),
+    form: Form::Text(Text { parse: |text| toolpost_tools::dialects().named(text), longest: WORD }),
+    schema: Schema::Words(|| toolpost_tools::dialects().all().iter().map(|dialect| dialect.name()).collect()),
     show: |dialect| dialect.name().into(),
 };
 
@@ -265,7 +265,7 @@ fn read_rules(file: &File<'_, '_>, _: &Spanned<DeValue<'_>>) -> Tables<Rule> {
         Layer::Project => policy::Layer::Project,
         Layer::BuiltIn | Layer::User | Layer::Environment | Layer::Flags => policy::Layer::User,
     };
-    match read_rules_in(file.source, file.table, layer) {
+    match read_rules_in(file.source, file.table, layer, toolpost_tools::names()) {
         Ok(read) => Tables {
             values: read
                 .rules

@@ -40,7 +40,9 @@ fn source(text: &str) -> Source<'_> {
 
 /// The effect of the first matching rule of the import, whatever the capabilities; none where none matches.
 fn first(imported: &Imported, tool: &str, call: &[Access]) -> Option<Effect> {
-    let policy = Policy::profile(Profile::Privileged).with_rules(Layer::User, imported.rules.clone());
+    let policy = Policy::profile(Profile::Privileged)
+        .with_rules(Layer::User, imported.rules.clone())
+        .with_names(toolpost_tools::names());
     let explanation = policy.explain(&Request { tool, accesses: call });
     let mut looked_at = explanation.accesses.iter().flat_map(|judged| &judged.looked_at);
     looked_at

@@ -1,11 +1,12 @@
 //! `toolpost tools discover` and `call`, by hand and as Gemini CLI's own registry of tools uses them.
 
 use crate::installed::{Wanted, node, npm};
-use crate::{Home, Ran, project};
+use crate::{Home, Ran, offered, project};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
+use toolpost_core::{Dialect, Profile};
 
 const GEMINI: Wanted = Wanted { folder: "gemini", packages: &["@google/gemini-cli-core@0.61.0"] };
 
@@ -26,10 +27,7 @@ fn declarations_are_one_list() {
         assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
         let list: Vec<Value> = serde_json::from_str(&ran.stdout).unwrap();
         let names: Vec<&str> = list.iter().filter_map(|one| one["name"].as_str()).collect();
-        assert_eq!(
-            names,
-            ["read", "write", "edit", "apply_patch", "delete", "list", "glob", "grep", "batch"]
-        );
+        assert_eq!(names, offered(Profile::Standard, &Dialect::canonical()));
         for one in &list {
             let keys: Vec<&String> = one.as_object().unwrap().keys().collect();
             assert_eq!(keys, ["name", "description", "parametersJsonSchema"]);

@@ -56,6 +56,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
+use toolpost_core::{Dialect, Profile};
 
 /// Before anything else: this process may be one that somebody else has started, to be a client or a server.
 #[unsafe(link_section = ".init_array")]
@@ -144,6 +145,19 @@ impl Ran {
         assert!(value.is_object(), "{value}");
         (self.status, value)
     }
+}
+
+/// The names of the built-in tools that a profile offers, in a dialect, in the order in which they are listed.
+fn offered(profile: Profile, dialect: &Dialect) -> Vec<String> {
+    let packs = toolpost_tools::packs(&toolpost_tools::Settings::default());
+    let specs = packs.iter().flat_map(|pack| pack.tools()).map(|tool| tool.spec());
+    specs
+        .filter(|spec| spec.required.difference(profile.capabilities()).is_empty())
+        // What finds tools that are held back is listed only where there are some.
+        .filter(|spec| !spec.finds_unlisted && spec.needs.is_empty())
+        .filter(|spec| dialect.reason_against(&spec.name).is_none())
+        .map(|spec| dialect.name_of(&spec.name).unwrap_or(&spec.name).to_owned())
+        .collect()
 }
 
 /// The small number of tries, or the full one in a soak.

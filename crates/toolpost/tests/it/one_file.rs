@@ -1,4 +1,5 @@
-//! A key of the configuration is one row in one file: a scratch copy of the sources gets one, is built, and has it.
+//! What an addition touches: a key of the configuration is one row in one file; a tool is its code, its text and its line in
+//! the pack. A scratch copy of the sources gets one of each, is built once, and has both.
 //!
 //! Nothing consumes the value of the new key; what is shown is that everything that must know of a key does.
 
@@ -9,6 +10,10 @@ use std::process::Command;
 
 const KEYS: &str = "crates/toolpost/src/config/keys.rs";
 const MANIFEST: &str = "crates/toolpost/Cargo.toml";
+const TOOLS: &str = "crates/toolpost-tools";
+const PACK: &str = "crates/toolpost-tools/src/search.rs";
+const CODE: &str = "crates/toolpost-tools/src/search/folder_of.rs";
+const TEXT: &str = "crates/toolpost-tools/src/search/folder_of.txt";
 
 /// A key with everything a key can have. It is a text, so that its value shows which layer won.
 const ROW: &str = r#"
@@ -36,33 +41,155 @@ const ROW: &str = r#"
     }
 "#;
 
+/// A tool with everything a tool must have.
+const TOOL: &str = r#"//! `folder_of`: the folder that a file lies in.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use toolpost_core::{Capability, Context, Output, ResourceKind, Spec, Tool, ToolError, WorkspacePath};
+
+/// What the model may ask for.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Args {
+    /// File whose folder is wanted.
+    file_path: WorkspacePath,
+}
+
+/// What a program gets beside the text.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Data {
+    /// The folder.
+    folder: String,
+}
+
+/// The tool.
+pub struct FolderOf;
+
+impl Tool for FolderOf {
+    type Args = Args;
+    type Data = Data;
+
+    fn spec(&self) -> Spec {
+        Spec::new("folder_of", "1.0.0", include_str!("folder_of.txt"))
+            .requires(Capability::Read)
+            .about(ResourceKind::Path)
+            .idempotent()
+            .parallel_safe()
+    }
+
+    async fn call(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
+        let name = ctx.workspace().name(&args.file_path)?;
+        let folder = name.rsplit_once('/').map_or(".", |(folder, _)| folder).to_owned();
+        Ok(Output::new(name, folder.clone(), Data { folder }))
+    }
+}
+"#;
+
 #[test]
-fn a_new_configuration_key_touches_one_file() {
+fn a_new_configuration_key_touches_one_file_and_a_new_tool_three() {
     let scratch = tempfile::tempdir().unwrap();
     let copied = copy(project(), scratch.path());
-    let rows = std::fs::read_to_string(scratch.path().join(KEYS)).unwrap();
+    add_key(scratch.path());
+    let key = changed(scratch.path());
+    assert_eq!(key, [Path::new(KEYS)], "the files of a new key");
+    println!("measure: a configuration key touches {} file of {}", key.len(), copied.len());
+    add_tool(scratch.path());
+    let mut tool = changed(scratch.path());
+    tool.retain(|path| !key.contains(path));
+    assert_eq!(tool, [Path::new(PACK), Path::new(CODE), Path::new(TEXT)], "the files of a new tool");
+    println!("measure: a tool touches {} files of {}", tool.len(), copied.len());
+    let program = build(scratch.path());
+    has_the_key(&program);
+    has_the_tool(&program);
+}
+
+fn add_key(scratch: &Path) {
+    let rows = std::fs::read_to_string(scratch.join(KEYS)).unwrap();
     let (before, after) = rows.split_once("\nkeys! {\n").expect("the table of keys begins with `keys! {`");
-    std::fs::write(scratch.path().join(KEYS), format!("{before}\nkeys! {{{ROW}{after}")).unwrap();
-    let is_changed = |path: &&PathBuf| {
-        std::fs::read(project().join(path)).unwrap() != std::fs::read(scratch.path().join(path)).unwrap()
+    std::fs::write(scratch.join(KEYS), format!("{before}\nkeys! {{{ROW}{after}")).unwrap();
+}
+
+/// The tool's code, its text, and its lines in the pack.
+fn add_tool(scratch: &Path) {
+    std::fs::write(scratch.join(CODE), TOOL).unwrap();
+    std::fs::write(scratch.join(TEXT), "Returns the folder that a file of the workspace lies in.\n").unwrap();
+    let pack = std::fs::read_to_string(scratch.join(PACK)).unwrap();
+    let with_line = pack
+        .replacen("mod glob;", "mod folder_of;\nmod glob;", 1)
+        .replacen("pub use glob::Glob;", "pub use folder_of::FolderOf;\npub use glob::Glob;", 1)
+        .replacen(".with(Grep)", ".with(Grep).with(FolderOf)", 1);
+    assert_eq!(with_line.matches("FolderOf").count(), 2, "{pack}");
+    std::fs::write(scratch.join(PACK), with_line).unwrap();
+}
+
+/// The files of the copy that are not as they are here, in order.
+fn changed(scratch: &Path) -> Vec<PathBuf> {
+    let mut all = files(scratch);
+    all.retain(|path| std::fs::read(project().join(path)).ok() != std::fs::read(scratch.join(path)).ok());
+    all.sort();
+    all
+}
+
+/// Runs the program of the copy in a home.
+fn run(program: &Path, home: &Home, variable: Option<&str>, args: &[&str]) -> Ran {
+    let mut command = home.command(args);
+    command.envs(variable.map(|value| ("TOOLPOST_GREETING", value)));
+    let mut own = Command::new(program);
+    own.args(args).env_clear().current_dir(home.path("repo"));
+    own.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    Ran::of(own.output().unwrap())
+}
+
+/// The program knows the tool in every place where a tool is known: it is offered, called, judged, listed and documented.
+fn has_the_tool(program: &Path) {
+    let home = Home::new();
+    let run = |args: &[&str]| run(program, &home, None, args);
+    let names = |args: &[&str]| -> Vec<String> {
+        let listed = run(&[&["tools", "--json"], args].concat()).json().1;
+        let all = listed["tools"].as_array().unwrap();
+        all.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
     };
-    let changed: Vec<&PathBuf> = copied.iter().filter(is_changed).collect();
-    assert_eq!(changed, [Path::new(KEYS)], "the files of a new key");
-    println!("measure: a configuration key touches {} file of {}", changed.len(), copied.len());
-    has_the_key(&build(scratch.path()));
+    // A dialect without a row for it offers it as it is.
+    for dialect in toolpost_tools::dialects().all() {
+        let names = names(&["--dialect", dialect.name()]);
+        assert!(names.iter().any(|name| name == "folder_of"), "{}: {names:?}", dialect.name());
+        let called =
+            run(&["call", "folder_of", r#"{"filePath": "src/main.rs"}"#, "--dialect", dialect.name()]);
+        assert_eq!((called.status, called.stdout.as_str(), called.stderr.as_str()), (0, "src\n", ""));
+    }
+    assert_eq!(run(&["call", "folder_of", "README.md"]).stdout, ".\n");
+    let packs = run(&["packs", "--json"]).json().1;
+    let search = packs["packs"].as_array().unwrap().iter().find(|pack| pack["manifest"]["name"] == "search");
+    assert_eq!(search.unwrap()["manifest"]["tools"], json!(["glob", "grep", "folder_of"]));
+    let declared = run(&["tools", "discover"]).stdout;
+    assert!(declared.contains("\"folder_of\""), "{declared}");
+    // Rules know its name, and that it is about paths: read as a command line, the second example would match.
+    home.write(
+        ".config/toolpost/config.toml",
+        "[[rule]]\neffect = 'deny'\naction = 'folder_of'\nresource = 'docs/*.md'\nmatch = ['docs/a.md']\n\
+         not_match = ['docs/x/a.md']\n",
+    );
+    let denied = run(&["call", "folder_of", "docs/a.md"]);
+    assert!(
+        denied.status == 3 && denied.stderr.contains("the user rule `folder_of: docs/*.md`"),
+        "{}",
+        denied.stderr
+    );
+    assert_eq!(run(&["call", "folder_of", "src/a"]).status, 0);
+    let explained = run(&["policy", "explain", "folder_of: docs/a.md", "--json"]).json().1;
+    assert_eq!(explained["effect"], "deny", "{explained}");
+    let report = run(&["doctor", "--json"]).json().1;
+    assert_eq!(report["warnings"], json!([]), "{report}");
+    let pages: Value = serde_json::from_str(&run(&["internal", "reference"]).stdout).unwrap();
+    let page = pages["tools.md"].as_str().unwrap();
+    assert!(page.contains("## `folder_of` 1.0.0") && page.contains("File whose folder is wanted."), "{page}");
 }
 
 /// The program knows the key in every place where a key is known.
 fn has_the_key(program: &Path) {
     let home = Home::new();
-    let run = |variable: Option<&str>, args: &[&str]| {
-        let mut command = home.command(args);
-        command.envs(variable.map(|value| ("TOOLPOST_GREETING", value)));
-        let mut own = Command::new(program);
-        own.args(args).env_clear().current_dir(home.path("repo"));
-        own.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        Ran::of(own.output().unwrap())
-    };
+    let run = |variable: Option<&str>, args: &[&str]| run(program, &home, variable, args);
     let held = |variable: Option<&str>, flags: &[&str]| {
         let report = run(variable, &[&["doctor", "--json"], flags].concat()).json().1;
         let greeting = &report["configuration"]["greeting"];
@@ -102,11 +229,22 @@ fn has_the_key(program: &Path) {
 
 /// Copies the sources with their times, so that only what is changed here is built again. Returns their paths.
 fn copy(from: &Path, to: &Path) -> Vec<PathBuf> {
-    let mut copied = Vec::new();
+    let copied = files(from);
+    for path in &copied {
+        std::fs::create_dir_all(to.join(path).parent().unwrap()).unwrap();
+        std::fs::copy(from.join(path), to.join(path)).unwrap();
+        let modified = std::fs::metadata(from.join(path)).unwrap().modified().unwrap();
+        std::fs::File::options().append(true).open(to.join(path)).unwrap().set_modified(modified).unwrap();
+    }
+    copied
+}
+
+/// The files of the sources, by their paths in the folder.
+fn files(root: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
     let mut open = vec![PathBuf::new()];
     while let Some(folder) = open.pop() {
-        std::fs::create_dir_all(to.join(&folder)).unwrap();
-        for entry in std::fs::read_dir(from.join(&folder)).unwrap().map(Result::unwrap) {
+        for entry in std::fs::read_dir(root.join(&folder)).unwrap().map(Result::unwrap) {
             let path = folder.join(entry.file_name());
             let kind = entry.file_type().unwrap();
             let is_left_out =
@@ -114,28 +252,25 @@ fn copy(from: &Path, to: &Path) -> Vec<PathBuf> {
             if kind.is_dir() && !is_left_out {
                 open.push(path);
             } else if kind.is_file() && !is_left_out {
-                std::fs::copy(entry.path(), to.join(&path)).unwrap();
-                let modified = entry.metadata().unwrap().modified().unwrap();
-                std::fs::File::options()
-                    .append(true)
-                    .open(to.join(&path))
-                    .unwrap()
-                    .set_modified(modified)
-                    .unwrap();
-                copied.push(path);
+                files.push(path);
             }
         }
     }
-    copied
+    files
 }
 
-/// Builds the program of the copy with the dependencies that are already built. It gets a name and a version of its own, so
-/// that nothing of the program that is tested here is replaced.
+/// Builds the program of the copy with the dependencies that are already built. What is built gets a version of its own, and
+/// the program a name of its own, so that nothing of the program that is tested here is replaced.
 fn build(scratch: &Path) -> PathBuf {
-    let manifest = std::fs::read_to_string(scratch.join(MANIFEST)).unwrap();
-    let mut renamed = manifest
-        .replacen("version.workspace = true", "version = \"0.0.0-scratch\"", 1)
-        .replacen("default-run = \"toolpost\"", "default-run = \"toolpost-scratch\"", 1);
+    let own_version = |manifest: &Path| {
+        let manifest = std::fs::read_to_string(manifest).unwrap();
+        manifest.replacen("version.workspace = true", "version = \"0.0.0-scratch\"", 1)
+    };
+    let tools = scratch.join(TOOLS).join("Cargo.toml");
+    std::fs::write(&tools, own_version(&tools)).unwrap();
+    let manifest = own_version(&scratch.join(MANIFEST));
+    let mut renamed =
+        manifest.replacen("default-run = \"toolpost\"", "default-run = \"toolpost-scratch\"", 1);
     assert_ne!(renamed, manifest);
     renamed.push_str("\n[[bin]]\nname = \"toolpost-scratch\"\npath = \"src/main.rs\"\n");
     std::fs::write(scratch.join(MANIFEST), renamed).unwrap();
@@ -150,6 +285,7 @@ fn build(scratch: &Path) -> PathBuf {
         .current_dir(scratch)
         // It is run once and never looked at in a debugger.
         .args(["--config", "profile.dev.package.toolpost.debug=false"])
+        .args(["--config", "profile.dev.package.toolpost-tools.debug=false"])
         .env_remove("RUSTC_BOOTSTRAP");
     // What cargo tells a test of its package would make the dependencies look changed.
     for (name, _) in std::env::vars_os() {

@@ -1,10 +1,10 @@
 //! Workspace, session, policy and descriptions: where each comes from, and which one wins.
 
-use crate::{Home, Ran};
+use crate::{Home, Ran, offered};
 use serde_json::json;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
-use toolpost_core::{Redactor, Spill, SpillLimits};
+use toolpost_core::{Dialect, Profile, Redactor, Spill, SpillLimits};
 
 #[test]
 fn the_workspace_is_the_enclosing_repository() {
@@ -97,25 +97,12 @@ fn a_handle_lives_in_its_session() {
 #[test]
 fn policy_and_allow_decide_what_is_offered() {
     let home = Home::new();
-    let looking = &["read", "list", "glob", "grep", "batch"][..];
-    let all = &[
-        "read",
-        "write",
-        "edit",
-        "apply_patch",
-        "delete",
-        "list",
-        "glob",
-        "grep",
-        "bash",
-        "bash_output",
-        "bash_kill",
-        "batch",
-    ][..];
+    let looking = offered(Profile::ReadOnly, &Dialect::canonical());
+    let all = offered(Profile::Privileged, &Dialect::canonical());
     for (flags, expected) in [
-        (&["--policy", "read-only"][..], looking),
-        (&["--policy", "privileged"], all),
-        (&["--allow", "exec", "--allow", "network"], all),
+        (&["--policy", "read-only"][..], &looking),
+        (&["--policy", "privileged"], &all),
+        (&["--allow", "exec", "--allow", "network"], &all),
     ] {
         let (status, tools) = home.json(&[&["tools"], flags].concat());
         let names: Vec<_> =

@@ -8,7 +8,6 @@ const TEXT: &str = "Returns the text of one file with line numbers, up to 2,000 
 fn check_changed(piece: &str, other: &str, expected: &[&str]) {
     let files = format!(
         "//- crates/toolpost-tools/src/files.rs\nmod read;\n\
-         //- crates/toolpost-tools/src/files.json\n{{\"tools\": [\"read\"]}}\n\
          //- crates/toolpost-tools/src/files/read.rs\nstruct Read;\n\nimpl Tool for Read {{}}\n\
          //- crates/toolpost-tools/src/files/read.txt\n{TEXT}\n\
          //- crates/toolpost-tools/src/files/lines.rs\nfn shared() {{}}\n\
@@ -49,20 +48,6 @@ fn a_tool_that_its_pack_does_not_name_is_found() {
     let expected = ["crates/toolpost-tools/src/files.rs:1: the tool `read` is not in its pack"];
     check_changed("mod read;", "// mod read;", &expected);
     check_changed("mod read;", "mod reader;", &expected);
-}
-
-#[test]
-fn a_tool_that_its_manifest_does_not_name_is_found() {
-    check_changed(
-        "\"read\"",
-        "\"write\"",
-        &["crates/toolpost-tools/src/files.json:1: the tool `read` is not in its pack's manifest"],
-    );
-    check_changed(
-        "files.json",
-        "other.json",
-        &["crates/toolpost-tools/src/files/read.rs:3: the pack of `read` has no manifest"],
-    );
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The table of calls and policies, with the expected decision and the expected rule.
 
-use super::{accesses, effect, policy};
+use super::{NAMES, accesses, effect, policy};
 use toolpost_core::policy::{Effect, Policy, Profile, Request};
 use toolpost_core::{Access, Capabilities, Capability};
 
@@ -182,7 +182,7 @@ fn sentences_name_the_rule_its_file_and_line_and_the_way_out() {
 #[test]
 fn the_remedy_works() {
     use toolpost_core::policy::{Layer, Origin, Rule};
-    let policy = Policy::profile(Profile::ReadOnly);
+    let policy = Policy::profile(Profile::ReadOnly).with_names(&NAMES);
     for (tool, call) in [
         ("bash", "exec cargo test --all"),
         ("bash", "exec echo '*' [a] {b} \\ ?"),
@@ -194,7 +194,7 @@ fn the_remedy_works() {
     ] {
         let accesses = accesses(call);
         let origin = Origin::new(Layer::Flags, "--allow-rule", 0);
-        let exact = Rule::exact(Effect::Allow, tool, &accesses[0], origin.clone()).unwrap();
+        let exact = Rule::exact(Effect::Allow, tool, None, &accesses[0], origin.clone()).unwrap();
         let read_back = Rule::parse_short(Effect::Allow, &exact.to_string(), origin).unwrap();
         assert_eq!(read_back, exact);
         assert_ne!(effect(&policy, tool, &accesses), Effect::Allow);
@@ -304,7 +304,7 @@ fn rules_that_do_nothing_are_warned_about() {
         ("standard; project deny bash: git *; user allow bash: git push *", "never takes effect"),
         ("standard; user ask bash: git *; project allow bash: git log *", "never decides"),
     ] {
-        let warnings = policy(rules).warnings(&tools);
+        let warnings = policy(rules).warnings(&tools, |name| name.starts_with("mcp_"));
         assert!(warnings.iter().any(|warning| warning.message.contains(expected)), "{rules}: {warnings:?}");
     }
     for rules in [
@@ -314,7 +314,7 @@ fn rules_that_do_nothing_are_warned_about() {
         "standard; user allow write: docs/*; user deny write: docs/**",
         "standard; user allow bash: ./gradlew *; project deny write: *.lock",
     ] {
-        let warnings = policy(rules).warnings(&tools);
+        let warnings = policy(rules).warnings(&tools, |name| name.starts_with("mcp_"));
         let warnings: Vec<_> =
             warnings.iter().filter(|warning| !warning.message.contains("never decides")).collect();
         assert!(warnings.is_empty(), "{rules}: {warnings:?}");

@@ -1,11 +1,12 @@
 //! Files of rules and printed policies: each validation rule with its located message, and bombs.
 
+use super::NAMES;
 use crate::load::stretched;
 use std::time::Instant;
 use toolpost_core::policy::{Errors, LARGEST, Layer, Policy, RuleFile, Source, read_rules};
 
 fn read(bytes: &[u8]) -> Result<RuleFile, Errors> {
-    read_rules(&Source::new("rules.toml", bytes)?, Layer::User)
+    read_rules(&Source::new("rules.toml", bytes)?, Layer::User, &NAMES)
 }
 
 fn check(text: &str, expected: &str) {
@@ -39,7 +40,7 @@ fn every_mistake_is_located_and_says_what_to_do() {
     );
     check(
         "[[rule]]\neffect = 'deny'\n",
-        "rules.toml:1:1: the rule has no `action`; add one, such as `action = \"bash\"`",
+        "rules.toml:1:1: the rule has no `action`; add one, such as `action = \"exec\"`",
     );
     check(
         "[[rule]]\neffect = 'forbid'\naction = 'bash'\n",
@@ -51,7 +52,7 @@ fn every_mistake_is_located_and_says_what_to_do() {
     );
     check(
         "[[rule]]\neffect = 'deny'\naction = ['a']\n",
-        "rules.toml:3:10: `action` is a list; write a text, such as `action = \"bash\"`",
+        "rules.toml:3:10: `action` is a list; write a text, such as `action = \"exec\"`",
     );
     check(
         "[[rule]]\neffect = 'deny'\naction = 'a b'\n",
@@ -151,7 +152,7 @@ fn policies_are_checked_like_rules() {
         ("granted=[]\n[[policy]]\n", "p.toml:1:1: this stands beside `[[policy]]`; move it into one of them"),
     ] {
         let source = Source::new("p.toml", text.as_bytes()).unwrap();
-        assert_eq!(Policy::from_toml(&source).unwrap_err().to_string(), expected);
+        assert_eq!(Policy::from_toml(&source, &NAMES).unwrap_err().to_string(), expected);
     }
 }
 

@@ -1,6 +1,6 @@
 //! What holds for all policies and calls.
 
-use super::{access, count, effect};
+use super::{NAMES, access, count, effect};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use std::cell::Cell;
@@ -97,7 +97,7 @@ fn build(seed: &Seed) -> Policy {
         let chosen = Capability::ALL.into_iter().enumerate().filter(|(index, _)| bits >> index & 1 == 1);
         chosen.map(|(_, capability)| capability).collect()
     };
-    let mut policy = Policy::with_capabilities(set(seed.0), set(seed.1));
+    let mut policy = Policy::with_capabilities(set(seed.0), set(seed.1)).with_names(&NAMES);
     for (layer, effect, action, resource) in &seed.2 {
         let index =
             (*effect as usize * ACTIONS.len() + *action as usize) * RESOURCES.len() + *resource as usize;
@@ -178,7 +178,8 @@ fn a_policy_and_its_printed_form_decide_alike() {
         for policy in [build(&a), build(&a).meet(&build(&b))] {
             let text = policy.to_toml();
             let source = Source::new("printed.toml", text.as_bytes()).unwrap();
-            let read_back = Policy::from_toml(&source).unwrap_or_else(|errors| panic!("{errors}\n{text}"));
+            let read_back =
+                Policy::from_toml(&source, &NAMES).unwrap_or_else(|errors| panic!("{errors}\n{text}"));
             prop_assert_eq!(effect(&read_back, tool, &call), effect(&policy, tool, &call), "{}", text);
             prop_assert_eq!(read_back.granted(), policy.granted());
             prop_assert_eq!(read_back.askable(), policy.askable());

@@ -74,7 +74,7 @@ fn prefix_rule(collector: &mut Collector<'_>, call: &Call) {
             // With alternatives, an example belongs to one of several rules of ours.
             let own =
                 matching.iter().filter(|example| rule.resource().matches_command(example)).cloned().collect();
-            rule.clone().with_examples(own, not_matching.clone()).unwrap_or(rule)
+            rule.clone().with_examples(own, not_matching.clone(), toolpost_tools::names()).unwrap_or(rule)
         });
         match rule {
             Ok(rule) => collector.imported.rules.push(rule),

@@ -2,15 +2,13 @@
 //!
 //! `=read` and `=write` are the tools of that name; `read` and `write` alone would be the capabilities.
 
-use toolpost_core::Dialect;
-
 /// Our actions for a tool of any host; none where we have no such tool.
-pub(super) fn actions(name: &str) -> Option<Vec<&'static str>> {
+pub(super) fn actions(name: &str) -> Option<Vec<&str>> {
     // It reads by patterns, which is no call of ours but the same right.
     if name == "read_many_files" {
         return Some(vec!["=read"]);
     }
-    let tool = Dialect::all().iter().find_map(|dialect| dialect.resolve(name))?.tool.as_str();
+    let tool = toolpost_tools::names().tool(name)?;
     Some(match tool {
         "read" => vec!["=read"],
         "write" => vec!["=write"],
@@ -21,5 +19,5 @@ pub(super) fn actions(name: &str) -> Option<Vec<&'static str>> {
 
 /// Whether a name is that of a tool from an MCP server, in one of the spellings that say so.
 pub(super) fn is_mcp(name: &str) -> bool {
-    name.starts_with("mcp__") || name.starts_with("mcp_") || name.contains('/')
+    toolpost_plugins::is_spelled_as_server_tool(name)
 }

@@ -9,7 +9,7 @@ use crate::config::keys::KEYS;
 use serde_json::{Map, Value, json};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use toolpost_core::{Code, Dialect, ToolError};
+use toolpost_core::{Code, ToolError};
 
 impl Host {
     /// The table of servers.
@@ -83,7 +83,9 @@ pub(super) fn arguments(host: Host, flags: &Flags, cwd: &Path) -> Result<Vec<Str
         let mut values: Vec<String> =
             key.values(&flags.keys.settings).iter().map(|value| text_of(&value.value)).collect();
         if key.name() == "dialect" && values.is_empty() {
-            values.extend(Dialect::named(host.as_str()).ok().map(|fitting| fitting.name().to_owned()));
+            values.extend(
+                toolpost_tools::dialects().named(host.as_str()).ok().map(|fitting| fitting.name().to_owned()),
+            );
         }
         for value in values {
             let value = if flag.value == DIR { absolute(&PathBuf::from(value))? } else { value };

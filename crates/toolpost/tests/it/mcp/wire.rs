@@ -1,10 +1,11 @@
 //! The protocol by hand, in both eras.
 
 use super::{Connection, meta, text};
-use crate::Home;
+use crate::{Home, offered};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::Duration;
+use toolpost_core::{Dialect, Profile};
 
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\x1f\x15\xc4\x89\0\0\0\rIDATx\x9cc\xfc\xcf\xc0P\x0f\0\x04\x85\x01\x80\x84\xa9\x8c!\0\0\0\0IEND\xaeB`\x82";
 
@@ -50,10 +51,7 @@ fn modern_requests_need_no_handshake() {
     assert_eq!(result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "toolpost");
     assert!(result["ttlMs"].is_u64() && result["cacheScope"] == "private");
     let answer = connection.ask(2, "tools/list", json!({"_meta": meta(json!({}))}));
-    assert_eq!(
-        names(&answer),
-        ["read", "write", "edit", "apply_patch", "delete", "list", "glob", "grep", "batch"]
-    );
+    assert_eq!(names(&answer), offered(Profile::Standard, &Dialect::canonical()));
     let params = json!({"name": "read", "arguments": {"filePath": "README.md"}, "_meta": meta(json!({}))});
     let answer = connection.ask("x", "tools/call", params);
     assert!(text(&answer).starts_with("1: # fixture"), "{answer}");
@@ -113,7 +111,10 @@ fn tools_say_all_that_a_client_wants_to_know() {
 fn only_what_the_policy_offers_is_listed_and_refusals_explain() {
     let home = Home::new();
     let mut connection = Connection::legacy(&home, &["--policy", "read-only"], "2025-11-25", json!({}));
-    assert_eq!(names(&connection.ask(1, "tools/list", json!({}))), ["read", "list", "glob", "grep", "batch"]);
+    assert_eq!(
+        names(&connection.ask(1, "tools/list", json!({}))),
+        offered(Profile::ReadOnly, &Dialect::canonical())
+    );
     let answer = connection.call(2, "write", json!({"filePath": "x", "content": "y"}));
     assert_eq!(answer["result"]["isError"], true);
     assert!(text(&answer).contains("--allow write"), "{answer}");
@@ -163,7 +164,7 @@ fn lists_come_by_pages() {
             None => break,
         }
     }
-    assert_eq!(all, ["read", "write", "edit", "apply_patch", "delete", "list", "glob", "grep", "batch"]);
+    assert_eq!(all, offered(Profile::Standard, &Dialect::canonical()));
     for cursor in [json!("nonsense"), json!(""), json!(4)] {
         assert_eq!(connection.ask("c", "tools/list", json!({"cursor": cursor}))["error"]["code"], -32602);
     }
