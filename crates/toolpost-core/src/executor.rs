@@ -120,6 +120,7 @@ impl Executor {
         let (arguments, more) = steps::validate(prepared, steps::repair(prepared, found.arguments)?)?;
         repairs.extend(more);
         let accesses = arguments::accesses(ctx, &entry, prepared, &arguments)?;
+        let policy = steps::knowing_git_now(ctx, &policy, &accesses);
         let request = Request { tool: entry.name(), accesses: &accesses };
         let effect = policy.decide(&request).effect();
         if effect == Effect::Deny {
@@ -143,7 +144,7 @@ impl Executor {
         let (arguments, _) = steps::validate(prepared, steps::repair(prepared, arguments)?)?;
         let accesses = arguments::accesses(ctx, &found.entry, prepared, &arguments)?;
         let request = Request { tool: found.entry.name(), accesses: &accesses };
-        Ok(self.policy_for(ctx).explain(&request))
+        Ok(steps::knowing_git_now(ctx, &self.policy_for(ctx), &accesses).explain(&request))
     }
 
     /// Counts and times, by tool.

@@ -114,7 +114,8 @@ impl Policy {
         let layers = self.parts.iter().flat_map(|part| part.layers.iter());
         let rules = layers.flat_map(|rules| rules.iter());
         rules
-            .filter(|rule| rule.is_protected() && rule.action().matches(NO_TOOL, Some(Capability::Write)))
+            .filter(|rule| rule.is_protected() && !rule.resource().is_protected_path())
+            .filter(|rule| rule.action().matches(NO_TOOL, Some(Capability::Write)))
             .map(|rule| rule.resource().as_str().replace('\\', ""))
             .collect()
     }

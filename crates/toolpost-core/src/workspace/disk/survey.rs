@@ -3,6 +3,7 @@
 //! What a survey has found is remembered, folder by folder, and used again where the folder is as it was: see
 //! `remembered.rs`. A folder that cannot be listed is hidden completely. Any other failure to look refuses the call.
 
+mod changed;
 mod git;
 mod links;
 mod remembered;
@@ -10,6 +11,7 @@ mod remembered;
 mod tests;
 mod walk;
 
+pub(super) use changed::run_by_git;
 pub(super) use remembered::Remembered;
 
 use super::roots::Roots;

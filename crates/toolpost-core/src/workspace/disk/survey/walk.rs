@@ -140,7 +140,7 @@ impl Walk<'_> {
         if folder.git.has_git {
             self.found.repositories.push(self.absolute(path, b".git"));
         }
-        let is_repository = folder.git.has_head && folder.git.has_config;
+        let is_repository = folder.git.is_repository();
         if is_repository && inside != Inside::Repository {
             self.found.repositories.push(self.absolute(path, b""));
         }
@@ -254,7 +254,9 @@ impl Walk<'_> {
             match own {
                 b".git" => folder.git.has_git = true,
                 b"HEAD" => folder.git.has_head = true,
-                b"config" => folder.git.has_config = true,
+                b"config" => folder.git.has_config = kind != Kind::Folder,
+                b"objects" => folder.git.has_objects = kind != Kind::File,
+                b"refs" => folder.git.has_refs = kind != Kind::File,
                 _ => {}
             }
             match kind {
