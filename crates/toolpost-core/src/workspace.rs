@@ -158,6 +158,11 @@ pub trait Workspace: Send + Sync {
         None
     }
 
+    /// Whether [`Workspace::run_by_git`] may find something.
+    fn has_repositories(&self) -> bool {
+        false
+    }
+
     /// Of these display names, which are about to change: those whose content git would run or take its configuration
     /// from, and those by which a folder becomes a repository. Each is given as the protected path that it is or lies
     /// in. Blocks for as long as it takes to read the configuration and the hooks of the repositories around them.

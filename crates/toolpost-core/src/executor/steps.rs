@@ -1,6 +1,6 @@
 //! The eleven steps of a call, in their order.
 //!
-//! Steps 1, 3, 4 and 6 do no I/O. What a step needs more than a screen for stands in the file of its name.
+//! Steps 1, 3, 4 and 6 do no I/O; what they need of the disk is looked up before. What a step needs more than a screen for stands in the file of its name.
 
 use super::arguments::{self, Repaired};
 use super::call::Call;
@@ -111,7 +111,7 @@ async fn hooks(
 /// Before step 6: the policy with what git runs of the files that the call names.
 async fn knowing_git(ctx: &Context, policy: Policy, accesses: &[Access]) -> Result<Policy, ToolError> {
     let written = written(accesses);
-    if written.is_empty() {
+    if written.is_empty() || !ctx.host_workspace().has_repositories() {
         return Ok(policy);
     }
     let workspace = ctx.host_workspace().clone();

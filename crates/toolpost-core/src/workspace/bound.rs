@@ -198,6 +198,9 @@ async fn judge_run_by_git(
     guard: &Arc<dyn Guard>,
     names: Vec<String>,
 ) -> Result<(), ToolError> {
+    if !inner.has_repositories() {
+        return Ok(());
+    }
     let (inner, asked) = (Arc::clone(inner), names.clone());
     let run = crate::blocking::at_once(move || inner.run_by_git(&asked)).await?;
     match run.is_empty() {

@@ -250,6 +250,10 @@ impl Workspace for Disk {
         Some(Box::pin(looking(move || survey::survey(&roots, surveyor.as_ref(), &remembered))))
     }
 
+    fn has_repositories(&self) -> bool {
+        true
+    }
+
     fn run_by_git(&self, changed: &[String]) -> Vec<RunByGit> {
         survey::run_by_git(&self.roots, &self.remembered, changed)
     }

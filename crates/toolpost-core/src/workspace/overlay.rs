@@ -203,6 +203,10 @@ impl Workspace for Overlay {
         })
     }
 
+    fn has_repositories(&self) -> bool {
+        self.below.has_repositories()
+    }
+
     fn run_by_git(&self, changed: &[String]) -> Vec<RunByGit> {
         self.below.run_by_git(changed)
     }

@@ -46,6 +46,9 @@ pub(in crate::workspace::disk) fn run_by_git(
         }
     }
     git::protect(&mut survey, &found.into_iter().collect::<Vec<_>>());
+    if survey.unread.is_some() {
+        return targets.iter().filter_map(|target| survey.name(target)).map(RunByGit::Named).collect();
+    }
     let protected: BTreeSet<&PathBuf> = survey.marks.keys().chain(&survey.missing).collect();
     let mut run: BTreeSet<RunByGit> = BTreeSet::new();
     for target in &targets {

@@ -16,12 +16,16 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// Maximum number of files that are read for one survey, and their largest size in bytes.
+/// Maximum number of files that are read for one repository, and their largest size in bytes.
 const MOST_FILES: usize = 1_000;
 const LARGEST: u64 = 1 << 20;
 
 /// Maximum number of words of all of them that are looked up.
 const MOST_WORDS: usize = 20_000;
+
+/// Maximum number of files and words for all repositories together. Beyond that the survey fails, since folders that
+/// were made to look like repositories must not use up what is left for a real one.
+const MOST_IN_ALL: usize = 40 * MOST_WORDS;
 
 /// Maximum number of folders that one text is taken to change to, and that it is taken to mention.
 const MOST_FOLDERS: usize = 32;
@@ -114,8 +118,15 @@ const RUN: &[&str] = &[
 /// Marks what the repositories run, and reserves what they would run if it were there.
 pub(super) fn protect(survey: &mut Survey<'_>, found: &[PathBuf]) {
     let mut programs = Programs { survey, files: 0, words: 0, read: BTreeSet::new() };
+    let mut all = 0;
     for (top, repository) in programs.repositories(found) {
+        (programs.files, programs.words) = (0, 0);
         programs.of(&top, &repository);
+        all += programs.files + programs.words;
+        if all > MOST_IN_ALL {
+            programs.survey.unread = Some(top);
+            return;
+        }
     }
 }
 

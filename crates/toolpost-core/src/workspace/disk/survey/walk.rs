@@ -144,8 +144,8 @@ impl Walk<'_> {
         if is_repository && inside != Inside::Repository {
             self.found.repositories.push(self.absolute(path, b""));
         }
-        // A repository need not be called `.git`: a bare one may lie anywhere.
-        let inside = if is_repository && inside == Inside::Tree { Inside::Repository } else { inside };
+        // A repository need not be called `.git`: a bare one may lie anywhere. What only looks like one must not hide
+        // another that lies in it, so its folders are looked at like all others.
         let length = path.len();
         for child in &mut folder.folders {
             path.truncate(length);
