@@ -141,6 +141,11 @@ impl Bound {
     /// Judges a change, and hands what is there to the journal.
     async fn before(&self, path: &WorkspacePath, kind: PendingKind) -> Result<(), ToolError> {
         self.judge_change(path).await?;
+        self.journaled(path, kind).await
+    }
+
+    /// Hands what is there to the journal.
+    async fn journaled(&self, path: &WorkspacePath, kind: PendingKind) -> Result<(), ToolError> {
         let Some(journal) = &self.journal else { return Ok(()) };
         let to = match &kind {
             PendingKind::Rename { to } => Some(WorkspacePath::new(to.clone())),
@@ -161,16 +166,22 @@ impl Bound {
         }
     }
 
-    /// Judges the target of a change by its spelling and by where its links lead: where nothing is there yet, by those
-    /// of the folders above it, since a link to a folder is followed for new files too.
+    /// Judges the target of a change by its names, and by what git runs.
     async fn judge_change(&self, path: &WorkspacePath) -> Result<(), ToolError> {
+        let names = self.judge_names(path).await?;
+        judge_run_by_git(&self.inner, &self.guard, names).await
+    }
+
+    /// Judges the target of a change by its spelling and by where its links lead: where nothing is there yet, by those
+    /// of the folders above it, since a link to a folder is followed for new files too. Returns both names.
+    async fn judge_names(&self, path: &WorkspacePath) -> Result<Vec<String>, ToolError> {
         let spelled = self.inner.name(path)?;
         self.guard.judge(Capability::Write, &spelled)?;
         let led = self.led(&spelled).await;
         if let Some(led) = &led {
             self.guard.judge(Capability::Write, led)?;
         }
-        judge_run_by_git(&self.inner, &self.guard, std::iter::once(spelled).chain(led).collect()).await
+        Ok(std::iter::once(spelled).chain(led).collect())
     }
 
     /// The name that a spelling leads to.
@@ -300,7 +311,11 @@ impl Workspace for Bound {
         path: &'a WorkspacePath,
         kind: PendingKind,
     ) -> BoxFuture<'a, Result<(), ToolError>> {
-        Box::pin(self.before(path, kind))
+        // What git runs is looked up when the change is made.
+        Box::pin(async move {
+            self.judge_names(path).await?;
+            self.journaled(path, kind).await
+        })
     }
 
     fn link<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Option<String>> {
@@ -389,7 +404,9 @@ impl Staged for BoundStage {
         Box::pin(async move {
             self.guard.judge(Capability::Write, &self.name)?;
             // Other files of the same change may have made a repository of its folder but for this one.
-            judge_run_by_git(&self.inner, &self.guard, vec![self.name.clone()]).await?;
+            if RunByGit::may_complete(&self.name) {
+                judge_run_by_git(&self.inner, &self.guard, vec![self.name.clone()]).await?;
+            }
             let written = self.staged.place().await?;
             if let Some((journal, after)) = &self.journal {
                 journal.after(written.name.clone(), after.clone()).await?;

@@ -49,6 +49,16 @@ pub enum RunByGit {
     Completes(String),
 }
 
+/// The names that make a folder a repository.
+const OF_REPOSITORY: [&str; 4] = ["HEAD", "objects", "refs", "commondir"];
+
+impl RunByGit {
+    /// Whether a change of this name may make a folder a repository.
+    pub(crate) fn may_complete(name: &str) -> bool {
+        name.split('/').any(|part| OF_REPOSITORY.iter().any(|known| part.eq_ignore_ascii_case(known)))
+    }
+}
+
 /// A file or folder that is not free, by its absolute path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Marked {
