@@ -79,6 +79,17 @@ pub async fn blocking<T: Send + 'static>(
     }
 }
 
+/// Runs work that looks at a few files, on this thread where that may block.
+pub(crate) async fn at_once<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, crate::ToolError> {
+    if may_block() {
+        return Ok(work());
+    }
+    let crashed = |crash| crate::ToolError::execution(format!("the file operation was given up: {crash}"));
+    blocking(move |_| work()).await.map_err(crashed)
+}
+
 /// Whether this thread may block, so that another one is not needed for it.
 pub(crate) fn may_block() -> bool {
     MAY_BLOCK.get()

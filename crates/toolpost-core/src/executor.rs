@@ -121,6 +121,7 @@ impl Executor {
             steps::validate(prepared, steps::repair(snapshot.dialects(), prepared, found.arguments)?)?;
         repairs.extend(more);
         let accesses = arguments::accesses(ctx, &entry, prepared, &arguments)?;
+        let policy = steps::knowing_git_now(ctx, &policy, &accesses);
         let request = Request { tool: entry.name(), accesses: &accesses };
         let effect = policy.decide(&request).effect();
         if effect == Effect::Deny {
@@ -145,7 +146,7 @@ impl Executor {
             steps::validate(prepared, steps::repair(snapshot.dialects(), prepared, arguments)?)?;
         let accesses = arguments::accesses(ctx, &found.entry, prepared, &arguments)?;
         let request = Request { tool: found.entry.name(), accesses: &accesses };
-        Ok(self.policy_for(ctx).explain(&request))
+        Ok(steps::knowing_git_now(ctx, &self.policy_for(ctx), &accesses).explain(&request))
     }
 
     /// Counts and times, by tool.

@@ -31,7 +31,7 @@ pub use path::WorkspacePath;
 pub use rules::OuterRules;
 pub use scan::{Candidate, ScanOptions, Scanned, Visit, Worker, scan};
 pub use stage::Staged;
-pub use survey::{Mark, Marked, Surveyed, Surveyor};
+pub use survey::{Mark, Marked, RunByGit, Surveyed, Surveyor};
 pub use walk::{Found, LeftOut, Walk, WalkOptions, walk};
 
 use crate::error::ToolError;
@@ -156,6 +156,18 @@ pub trait Workspace: Send + Sync {
         _surveyor: Arc<dyn Surveyor>,
     ) -> Option<BoxFuture<'a, Result<Surveyed, ToolError>>> {
         None
+    }
+
+    /// Whether [`Workspace::run_by_git`] may find something.
+    fn has_repositories(&self) -> bool {
+        false
+    }
+
+    /// Of these display names, which are about to change: those whose content git would run or take its configuration
+    /// from, and those by which a folder becomes a repository. Each is given as the protected path that it is or lies
+    /// in. Blocks for as long as it takes to read the configuration and the hooks of the repositories around them.
+    fn run_by_git(&self, _changed: &[String]) -> Vec<RunByGit> {
+        Vec::new()
     }
 
     /// The ignore rules that hold in a root, given by its absolute path, and lie outside of it.

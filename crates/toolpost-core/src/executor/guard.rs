@@ -4,14 +4,29 @@ use super::decide::denied;
 use crate::access::Access;
 use crate::capability::{Capabilities, Capability};
 use crate::error::{Code, ToolError};
-use crate::policy::{Closed, Effect, FileRules, Layer, Policy, Request};
-use crate::workspace::Guard;
+use crate::policy::{Closed, Effect, FileRules, Layer, Origin, Policy, Request, Rule};
+use crate::workspace::{Guard, RunByGit};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The tool whose decision says whether the model may have the content of a file: the one that is named after the
 /// capability.
 const READER: &str = Capability::Read.as_str();
+
+/// The policy with what git runs protected, below all rules of users and projects.
+pub(super) fn with_run_by_git(policy: &Policy, run: &[RunByGit]) -> Policy {
+    if run.is_empty() {
+        return policy.clone();
+    }
+    let rule = |run: &RunByGit| {
+        let (path, why) = match run {
+            RunByGit::Named(path) => (path, "git runs it or takes its configuration from it"),
+            RunByGit::Completes(path) => (path, "it would make its folder a git repository"),
+        };
+        Rule::protected_path(Capability::Write, path, Origin::new(Layer::BuiltIn, why, 0))
+    };
+    policy.with_rules(Layer::BuiltIn, run.iter().map(rule).collect())
+}
 
 /// Holds a running call to what was decided for it.
 pub(super) struct CallGuard {
@@ -39,6 +54,10 @@ impl Guard for CallGuard {
             return Err(self.undeclared(action, name));
         }
         self.judge_own(action, name)
+    }
+
+    fn judge_run_by_git(&self, name: &str, run: &[RunByGit]) -> Result<(), ToolError> {
+        self.judge_own_by(&with_run_by_git(&self.policy, run), Capability::Write, name)
     }
 
     fn shows(&self, name: &str) -> bool {
@@ -115,12 +134,16 @@ impl CallGuard {
     }
 
     fn judge_own(&self, action: Capability, name: &str) -> Result<(), ToolError> {
-        if self.policy.allows_path(&self.tool, action, name) {
+        self.judge_own_by(&self.policy, action, name)
+    }
+
+    fn judge_own_by(&self, policy: &Policy, action: Capability, name: &str) -> Result<(), ToolError> {
+        if policy.allows_path(&self.tool, action, name) {
             return Ok(());
         }
         let accesses = [Access::path(action, name)];
         let request = Request { tool: &self.tool, accesses: &accesses };
-        let decision = self.policy.decide(&request);
+        let decision = policy.decide(&request);
         // Consent to anything covers what only the capability asks about; a rule on this very file is another matter.
         let is_covered = decision.effect() == Effect::Ask
             && decision.rule().is_none()
@@ -128,7 +151,7 @@ impl CallGuard {
         if is_covered || self.consented.contains(&accesses[0]) {
             return Ok(());
         }
-        Err(denied(&self.policy, &request, ", which this call was not decided for").with("path", name))
+        Err(denied(policy, &request, ", which this call was not decided for").with("path", name))
     }
 
     fn undeclared(&self, action: Capability, name: &str) -> ToolError {

@@ -1,16 +1,17 @@
 //! The eleven steps of a call, in their order.
 //!
-//! Steps 1, 3, 4 and 6 do no I/O. What a step needs more than a screen for stands in the file of its name.
+//! Steps 1, 3, 4 and 6 do no I/O; what they need of the disk is looked up before. What a step needs more than a screen for stands in the file of its name.
 
 use super::arguments::{self, Repaired};
 use super::call::Call;
 use super::decide::{self, Consent, Decided};
+use super::guard::with_run_by_git;
 use super::hook::Hooks;
 use super::to_come::to_come;
 use super::{Executor, MAX_CALL_DEPTH, budget, payload_message, run};
-use crate::access::Access;
+use crate::access::{Access, Resource};
 use crate::alias::Alias;
-use crate::capability::Capabilities;
+use crate::capability::{Capabilities, Capability};
 use crate::context::{Context, Running};
 use crate::dialect::Dialects;
 use crate::error::{Code, ToolError};
@@ -110,6 +111,35 @@ async fn hooks(
     arguments: &Value,
 ) -> Result<Option<Value>, ToolError> {
     executor.before(hooks, ctx, entry, arguments).await
+}
+
+/// Before step 6: the policy with what git runs of the files that the call names.
+async fn knowing_git(ctx: &Context, policy: Policy, accesses: &[Access]) -> Result<Policy, ToolError> {
+    let written = written(accesses);
+    if written.is_empty() || !ctx.host_workspace().has_repositories() {
+        return Ok(policy);
+    }
+    let workspace = ctx.host_workspace().clone();
+    let run = crate::blocking::at_once(move || workspace.run_by_git(&written)).await?;
+    Ok(with_run_by_git(&policy, &run))
+}
+
+/// The same, for a check that runs nothing.
+pub(super) fn knowing_git_now(ctx: &Context, policy: &Policy, accesses: &[Access]) -> Policy {
+    let written = written(accesses);
+    match written.is_empty() {
+        true => policy.clone(),
+        false => with_run_by_git(policy, &ctx.host_workspace().run_by_git(&written)),
+    }
+}
+
+/// The files that a call would write.
+fn written(accesses: &[Access]) -> Vec<String> {
+    let path = |access: &Access| match &access.resource {
+        Resource::Path(path) if access.action == Capability::Write => Some(path.clone()),
+        _ => None,
+    };
+    accesses.iter().filter_map(path).collect()
 }
 
 /// Step 6: what the policy says.
@@ -322,6 +352,7 @@ impl Executor {
             arguments = changed;
         }
         let accesses = arguments::accesses(ctx, &entry, prepared, &arguments)?;
+        let policy = knowing_git(ctx, policy, &accesses).await?;
         let decided = decide(ctx, policy, &entry, &accesses)?;
         let consent = confirm(self, ctx, (&entry, &accesses, &arguments), decided, &mut call).await?;
         let mut metadata = known.lock().unwrap_or_else(PoisonError::into_inner).metadata.clone();

@@ -112,7 +112,7 @@ impl Policy {
         let layers = self.parts.iter().flat_map(|part| part.layers.iter());
         let rules = layers.flat_map(|rules| rules.iter());
         rules
-            .filter(|rule| rule.is_protected() && is_about_writing(rule))
+            .filter(|rule| rule.is_protected() && !rule.resource().is_protected_path() && is_about_writing(rule))
             .map(|rule| rule.resource().as_str().replace('\\', ""))
             .collect()
     }

@@ -42,6 +42,8 @@ enum Kind {
     Everything,
     Chosen(PathForm),
     Protected(&'static [&'static str]),
+    /// One path, and everything inside, whatever the case.
+    ProtectedPath(String),
 }
 
 /// A path pattern, sorted so that the common forms need no regular expression.
@@ -91,6 +93,11 @@ impl Pattern {
         Pattern { text: text.to_owned(), kind: Kind::Protected(except) }
     }
 
+    /// A protected path from the workspace root, or an absolute one, with everything inside.
+    pub(super) fn protected_path(path: &str) -> Pattern {
+        Pattern { text: exact_path(path), kind: Kind::ProtectedPath(normal_path(path).into_owned()) }
+    }
+
     /// The pattern as written.
     pub fn as_str(&self) -> &str {
         &self.text
@@ -101,9 +108,14 @@ impl Pattern {
         matches!(self.kind, Kind::Everything)
     }
 
-    /// Whether it stands in the protected list.
+    /// Whether it stands in the protected list, or is a path that is protected like those.
     pub fn is_protected(&self) -> bool {
-        matches!(self.kind, Kind::Protected(_))
+        matches!(self.kind, Kind::Protected(_) | Kind::ProtectedPath(_))
+    }
+
+    /// Whether it is about one place, and not about a name at any depth.
+    pub(super) fn is_protected_path(&self) -> bool {
+        matches!(self.kind, Kind::ProtectedPath(_))
     }
 
     /// Whether it matches a path, in whatever form that is given.
@@ -116,6 +128,11 @@ impl Pattern {
         match &self.kind {
             Kind::Everything => true,
             Kind::Protected(except) => folded::matches(&self.text, except, path),
+            Kind::ProtectedPath(protected) => {
+                let begins =
+                    path.get(..protected.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(protected));
+                begins && (path.len() == protected.len() || path[protected.len()..].starts_with('/'))
+            }
             Kind::Chosen(form) => form.matches(path),
         }
     }
@@ -124,6 +141,7 @@ impl Pattern {
     pub(super) fn files(&self) -> FilePattern {
         match &self.kind {
             Kind::Everything | Kind::Protected(_) => FilePattern::Everything,
+            Kind::ProtectedPath(path) => FilePattern::Exact(path.clone()),
             Kind::Chosen(PathForm::Name(name)) => FilePattern::Name(name.clone()),
             Kind::Chosen(PathForm::Exact(path)) => FilePattern::Exact(path.clone()),
             Kind::Chosen(PathForm::Inside(folder)) => FilePattern::Inside(folder.clone()),
@@ -137,7 +155,7 @@ impl Pattern {
     pub fn matches_command(&self, command: &str) -> bool {
         match self.kind {
             Kind::Everything => true,
-            Kind::Protected(_) => false,
+            Kind::Protected(_) | Kind::ProtectedPath(_) => false,
             Kind::Chosen(_) => wildcard::command_matches(&self.text, command),
         }
     }
@@ -147,7 +165,7 @@ impl Pattern {
     pub(super) fn could_match_command(&self, command: &str) -> bool {
         match self.kind {
             Kind::Everything => true,
-            Kind::Protected(_) => false,
+            Kind::Protected(_) | Kind::ProtectedPath(_) => false,
             Kind::Chosen(_) => {
                 wildcard::command_matches(&self.text, command) || possible::could_match(&self.text, command)
             }
@@ -158,7 +176,7 @@ impl Pattern {
     pub fn matches_host(&self, host: &str) -> bool {
         match self.kind {
             Kind::Everything => true,
-            Kind::Protected(_) => false,
+            Kind::Protected(_) | Kind::ProtectedPath(_) => false,
             Kind::Chosen(_) => wildcard::host_matches(&self.text, host),
         }
     }

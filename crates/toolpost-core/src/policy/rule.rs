@@ -90,6 +90,12 @@ impl Rule {
         Rule::from_parts(Effect::Ask, Action::Capability(action), Pattern::protected(pattern, &[]), origin)
     }
 
+    /// Asks about one path from the workspace root, or an absolute one, and everything inside, as the protected list
+    /// does.
+    pub fn protected_path(action: Capability, path: &str, origin: Origin) -> Rule {
+        Rule::from_parts(Effect::Ask, Action::Capability(action), Pattern::protected_path(path), origin)
+    }
+
     pub(super) fn from_parts(effect: Effect, action: Action, resource: Pattern, origin: Origin) -> Rule {
         let resource = Arc::new(resource);
         Rule(Arc::new(Inner { effect, action, resource, matching: vec![], not_matching: vec![], origin }))

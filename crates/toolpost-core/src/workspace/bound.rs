@@ -7,8 +7,8 @@ pub(crate) use self::journaled::Journaled;
 
 use self::judged::Judged;
 use super::{
-    After, Entries, File, Kind, Lock, OldContent, OuterRules, PendingKind, ReadSeek, Replaced, ScanOptions,
-    Scanned, Staged, Stat, Surveyed, Surveyor, Visit, Workspace, WorkspacePath, Written,
+    After, Entries, File, Kind, Lock, OldContent, OuterRules, PendingKind, ReadSeek, Replaced, RunByGit,
+    ScanOptions, Scanned, Staged, Stat, Surveyed, Surveyor, Visit, Workspace, WorkspacePath, Written,
 };
 use crate::capability::Capability;
 use crate::error::ToolError;
@@ -26,6 +26,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub trait Guard: Send + Sync {
     /// Whether the call may do this to the file of this display name.
     fn judge(&self, action: Capability, name: &str) -> Result<(), ToolError>;
+
+    /// Whether the call may write the file, if these paths are protected because of git.
+    fn judge_run_by_git(&self, name: &str, run: &[RunByGit]) -> Result<(), ToolError>;
 
     /// Whether the model may have the content of the file, its size or its hash; also after the call has ended.
     fn shows(&self, name: &str) -> bool;
@@ -138,6 +141,11 @@ impl Bound {
     /// Judges a change, and hands what is there to the journal.
     async fn before(&self, path: &WorkspacePath, kind: PendingKind) -> Result<(), ToolError> {
         self.judge_change(path).await?;
+        self.journaled(path, kind).await
+    }
+
+    /// Hands what is there to the journal.
+    async fn journaled(&self, path: &WorkspacePath, kind: PendingKind) -> Result<(), ToolError> {
         let Some(journal) = &self.journal else { return Ok(()) };
         let to = match &kind {
             PendingKind::Rename { to } => Some(WorkspacePath::new(to.clone())),
@@ -158,26 +166,57 @@ impl Bound {
         }
     }
 
-    /// Judges the target of a change by its spelling and by where its links lead: where nothing is there yet, by those
-    /// of the folders above it, since a link to a folder is followed for new files too.
+    /// Judges the target of a change by its names, and by what git runs.
     async fn judge_change(&self, path: &WorkspacePath) -> Result<(), ToolError> {
+        let names = self.judge_names(path).await?;
+        judge_run_by_git(&self.inner, &self.guard, names).await
+    }
+
+    /// Judges the target of a change by its spelling and by where its links lead: where nothing is there yet, by those
+    /// of the folders above it, since a link to a folder is followed for new files too. Returns both names.
+    async fn judge_names(&self, path: &WorkspacePath) -> Result<Vec<String>, ToolError> {
         let spelled = self.inner.name(path)?;
         self.guard.judge(Capability::Write, &spelled)?;
+        let led = self.led(&spelled).await;
+        if let Some(led) = &led {
+            self.guard.judge(Capability::Write, led)?;
+        }
+        Ok(std::iter::once(spelled).chain(led).collect())
+    }
+
+    /// The name that a spelling leads to.
+    async fn led(&self, spelled: &str) -> Option<String> {
         let mut known = spelled.len();
         loop {
             let (above, rest) = spelled.split_at(known);
             if let Ok(stat) = self.inner.stat(&WorkspacePath::new(above)).await {
-                let name = match stat.name.as_str() {
+                return Some(match stat.name.as_str() {
                     "." if !rest.is_empty() => rest.trim_start_matches('/').to_owned(),
                     name => format!("{name}{rest}"),
-                };
-                return self.guard.judge(Capability::Write, &name);
+                });
             }
             match above.rfind('/') {
                 Some(at) if at > 0 => known = at,
-                _ => return Ok(()),
+                _ => return None,
             }
         }
+    }
+}
+
+/// Judges the names of one change by what git runs now: the configuration may have changed since the call was decided.
+async fn judge_run_by_git(
+    inner: &Arc<dyn Workspace>,
+    guard: &Arc<dyn Guard>,
+    names: Vec<String>,
+) -> Result<(), ToolError> {
+    if !inner.has_repositories() {
+        return Ok(());
+    }
+    let (inner, asked) = (Arc::clone(inner), names.clone());
+    let run = crate::blocking::at_once(move || inner.run_by_git(&asked)).await?;
+    match run.is_empty() {
+        true => Ok(()),
+        false => names.iter().try_for_each(|name| guard.judge_run_by_git(name, &run)),
     }
 }
 
@@ -262,8 +301,8 @@ impl Workspace for Bound {
             self.usage.written.fetch_add(content.len() as u64, Ordering::Relaxed);
             let journal =
                 self.journal.as_ref().map(|journal| (Arc::clone(journal), journaled::file(content)));
-            Ok(Box::new(BoundStage { staged, guard: Arc::clone(&self.guard), name, journal })
-                as Box<dyn Staged>)
+            let (guard, inner) = (Arc::clone(&self.guard), Arc::clone(&self.inner));
+            Ok(Box::new(BoundStage { staged, inner, guard, name, journal }) as Box<dyn Staged>)
         }))
     }
 
@@ -272,7 +311,11 @@ impl Workspace for Bound {
         path: &'a WorkspacePath,
         kind: PendingKind,
     ) -> BoxFuture<'a, Result<(), ToolError>> {
-        Box::pin(self.before(path, kind))
+        // What git runs is looked up when the change is made.
+        Box::pin(async move {
+            self.judge_names(path).await?;
+            self.journaled(path, kind).await
+        })
     }
 
     fn link<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Option<String>> {
@@ -349,6 +392,7 @@ impl Workspace for Bound {
 /// New content that is judged once more when it takes its place: by then the call may have ended.
 struct BoundStage {
     staged: Box<dyn Staged>,
+    inner: Arc<dyn Workspace>,
     guard: Arc<dyn Guard>,
     name: String,
     /// Who is told when it has taken its place, and what.
@@ -359,6 +403,10 @@ impl Staged for BoundStage {
     fn place(&mut self) -> BoxFuture<'_, Result<Written, ToolError>> {
         Box::pin(async move {
             self.guard.judge(Capability::Write, &self.name)?;
+            // Other files of the same change may have made a repository of its folder but for this one.
+            if RunByGit::may_complete(&self.name) {
+                judge_run_by_git(&self.inner, &self.guard, vec![self.name.clone()]).await?;
+            }
             let written = self.staged.place().await?;
             if let Some((journal, after)) = &self.journal {
                 journal.after(written.name.clone(), after.clone()).await?;

@@ -24,7 +24,7 @@ use self::roots::{Failure, Roots};
 use super::place::{Place, RootName};
 use super::turns::Turns;
 use super::{
-    Entries, File, Lock, OuterRules, ScanOptions, Scanned, Staged, Stat, Surveyed, Surveyor, Visit,
+    Entries, File, Lock, OuterRules, RunByGit, ScanOptions, Scanned, Staged, Stat, Surveyed, Surveyor, Visit,
     Workspace, WorkspacePath, Written,
 };
 use crate::error::{Code, ToolError};
@@ -248,6 +248,14 @@ impl Workspace for Disk {
     ) -> Option<BoxFuture<'a, Result<Surveyed, ToolError>>> {
         let (roots, remembered) = (Arc::clone(&self.roots), Arc::clone(&self.remembered));
         Some(Box::pin(looking(move || survey::survey(&roots, surveyor.as_ref(), &remembered))))
+    }
+
+    fn has_repositories(&self) -> bool {
+        true
+    }
+
+    fn run_by_git(&self, changed: &[String]) -> Vec<RunByGit> {
+        survey::run_by_git(&self.roots, &self.remembered, changed)
     }
 
     fn outer_rules<'a>(&'a self, root: &'a str) -> BoxFuture<'a, OuterRules> {

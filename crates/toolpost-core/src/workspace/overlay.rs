@@ -9,7 +9,9 @@ use self::layer::{Layer, Upper};
 use self::merged::{Last, Merged};
 use super::memory::{MemoryFile, above, folder_stat};
 use super::turns::Turns;
-use super::{Entries, File, Kind, Lock, OuterRules, Stat, Workspace, WorkspacePath, Written, refusal};
+use super::{
+    Entries, File, Kind, Lock, OuterRules, RunByGit, Stat, Workspace, WorkspacePath, Written, refusal,
+};
 use crate::error::{Code, ToolError};
 use crate::future::BoxFuture;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -199,6 +201,14 @@ impl Workspace for Overlay {
             let name = self.resolve(path, Last::Follow).await?;
             Ok(Lock::new(self.turns.take(&name).await))
         })
+    }
+
+    fn has_repositories(&self) -> bool {
+        self.below.has_repositories()
+    }
+
+    fn run_by_git(&self, changed: &[String]) -> Vec<RunByGit> {
+        self.below.run_by_git(changed)
     }
 
     fn outer_rules<'a>(&'a self, root: &'a str) -> BoxFuture<'a, OuterRules> {

@@ -40,6 +40,25 @@ pub struct Surveyed {
     pub missing: Vec<PathBuf>,
 }
 
+/// A path that is protected because of git; see [`Workspace::run_by_git`](super::Workspace::run_by_git).
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RunByGit {
+    /// By its display name: git runs it or something in it, or takes its configuration from there.
+    Named(String),
+    /// By its display name: once it is there, the folder above it is a repository.
+    Completes(String),
+}
+
+/// The names that make a folder a repository.
+const OF_REPOSITORY: [&str; 4] = ["HEAD", "objects", "refs", "commondir"];
+
+impl RunByGit {
+    /// Whether a change of this name may make a folder a repository.
+    pub(crate) fn may_complete(name: &str) -> bool {
+        name.split('/').any(|part| OF_REPOSITORY.iter().any(|known| part.eq_ignore_ascii_case(known)))
+    }
+}
+
 /// A file or folder that is not free, by its absolute path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Marked {

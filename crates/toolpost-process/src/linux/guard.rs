@@ -207,11 +207,10 @@ impl Guard {
             b"commondir" => &[&["HEAD"]],
             _ => return false,
         };
-        let is_known = place.folder.split(|byte| *byte == b'/').any(|part| part == b".git");
         let exists = |name: &&str| {
             rustix::fs::statat(&place.parent, *name, rustix::fs::AtFlags::SYMLINK_NOFOLLOW).is_ok()
         };
-        !is_known && self.names.concerns(&place.folder) && others.iter().any(|names| names.iter().all(exists))
+        self.names.concerns(&place.folder) && others.iter().any(|names| names.iter().all(exists))
     }
 
     /// Looks once more where a new name is: another command, with a guard of its own, may have moved the folder

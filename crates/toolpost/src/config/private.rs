@@ -26,11 +26,10 @@ pub(super) struct Bytes {
     pub(super) is_own: bool,
 }
 
-/// Whether a path, or what it leads to, belongs to a user that is neither this one nor the administrator.
+/// Whether a path, or what it leads to, belongs to another user; the administrator is one too.
 pub(super) fn is_foreign(path: &Path) -> bool {
     let own = rustix::process::geteuid().as_raw();
-    let is_foreign =
-        |found: io::Result<fs::Metadata>| found.is_ok_and(|found| found.uid() != own && found.uid() != 0);
+    let is_foreign = |found: io::Result<fs::Metadata>| found.is_ok_and(|found| found.uid() != own);
     is_foreign(fs::symlink_metadata(path)) || is_foreign(fs::metadata(path))
 }
 

@@ -3,6 +3,7 @@
 mod files;
 mod git;
 mod hidden;
+mod planted;
 
 use crate::{Home, Ran};
 use std::ffi::OsString;

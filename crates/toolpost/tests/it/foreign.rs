@@ -44,3 +44,16 @@ fn a_repository_of_another_user_is_not_taken_for_the_workspace() {
     let ran = crate::Ran::of(Home::new().command(["call", "list"]).output().unwrap());
     assert!(!ran.stderr.contains("another user"), "{}", ran.stderr);
 }
+
+#[test]
+fn a_repository_of_the_administrator_is_not_taken_by_an_ordinary_user() {
+    use crate::confinement::User;
+    let Some(id) = User::ids().iter().find_map(|id| *id) else { return };
+    let user = User { home: Home::new(), id: Some(id) };
+    user.home.write("repo/src/a.txt", "a\n");
+    user.settle();
+    chown(user.home.path("repo/.git"), Some(0), Some(0)).unwrap();
+    let mut command = user.as_user(user.home.command(["doctor"]));
+    let ran = crate::Ran::of(command.current_dir(user.home.path("repo/src")).output().unwrap());
+    assert!((ran.stdout + &ran.stderr).contains("belongs to another user"));
+}

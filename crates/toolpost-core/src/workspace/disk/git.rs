@@ -5,10 +5,11 @@
 
 pub(super) mod config;
 mod pointer;
+pub(super) mod script;
 pub(super) mod words;
 
 pub use pointer::linked_repository;
-pub(super) use pointer::{Repository, repository};
+pub(super) use pointer::{Repository, pointed_repository, repository};
 
 use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, openat};
 use std::io::Read;

@@ -3,6 +3,7 @@
 //! What a survey has found is remembered, folder by folder, and used again where the folder is as it was: see
 //! `remembered.rs`. A folder that cannot be listed is hidden completely. Any other failure to look refuses the call.
 
+mod changed;
 mod git;
 mod links;
 mod remembered;
@@ -10,6 +11,7 @@ mod remembered;
 mod tests;
 mod walk;
 
+pub(super) use changed::run_by_git;
 pub(super) use remembered::Remembered;
 
 use super::roots::Roots;
@@ -32,7 +34,7 @@ pub(super) fn survey(
     let mut at = PathBuf::new();
     for _ in 0..MOST_TRIES {
         match remembered.walk(roots, surveyor) {
-            Ok(found) => return Ok(Survey::new(roots, surveyor).finish(found)),
+            Ok(found) => return Survey::new(roots, surveyor).finish(found),
             Err(Stopped::Replaced(path)) => at = path,
             Err(Stopped::Failed(path, errno)) => return Err(failed(&path, &errno.to_string())),
         }
@@ -59,14 +61,16 @@ struct Survey<'a> {
     surveyor: &'a dyn Surveyor,
     marks: BTreeMap<PathBuf, Mark>,
     missing: BTreeSet<PathBuf>,
+    /// The repository at which git's files were too many to be read.
+    unread: Option<PathBuf>,
 }
 
 impl<'a> Survey<'a> {
     fn new(roots: &'a Roots, surveyor: &'a dyn Surveyor) -> Survey<'a> {
-        Survey { roots, surveyor, marks: BTreeMap::new(), missing: BTreeSet::new() }
+        Survey { roots, surveyor, marks: BTreeMap::new(), missing: BTreeSet::new(), unread: None }
     }
 
-    fn finish(mut self, found: Found) -> Surveyed {
+    fn finish(mut self, found: Found) -> Result<Surveyed, ToolError> {
         for marked in found.marked {
             self.add(marked.path, marked.mark);
         }
@@ -74,6 +78,9 @@ impl<'a> Survey<'a> {
             self.inherit(&link, mark);
         }
         git::protect(&mut self, &found.repositories);
+        if let Some(path) = self.unread {
+            return Err(failed(&path, "the repositories up to this one name too many files"));
+        }
         let mut marked: Vec<Marked> = Vec::with_capacity(self.marks.len());
         let mut above: Vec<(PathBuf, Mark)> = Vec::new();
         // In the order of a map, everything inside a folder follows the folder.
@@ -86,7 +93,7 @@ impl<'a> Survey<'a> {
                 marked.push(Marked { path, mark });
             }
         }
-        Surveyed { marked, missing: self.missing.into_iter().collect() }
+        Ok(Surveyed { marked, missing: self.missing.into_iter().collect() })
     }
 
     fn add(&mut self, path: PathBuf, mark: Mark) {

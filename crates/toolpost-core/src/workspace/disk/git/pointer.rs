@@ -40,6 +40,11 @@ pub(in crate::workspace::disk) fn repository(top: &Path) -> Option<Repository> {
     worktree(&git, &own).or_else(|| submodule(top, &own))
 }
 
+/// Where the file `.git` of this folder says that its repository is, whatever is there.
+pub(in crate::workspace::disk) fn pointed_repository(top: &Path) -> Option<PathBuf> {
+    pointed(&top.join(".git"), b"gitdir:", top)?.canonicalize().ok()
+}
+
 /// The repository that the working tree in this folder belongs to, where it lies elsewhere and says so itself: commands
 /// may look things up in it.
 pub fn linked_repository(top: &Path) -> Option<PathBuf> {

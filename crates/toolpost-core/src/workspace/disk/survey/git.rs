@@ -6,6 +6,7 @@ use super::Survey;
 use super::links::{self, Links};
 use crate::workspace::Mark;
 use crate::workspace::disk::git::config::{Config, Value};
+use crate::workspace::disk::git::script::{Computed, Script};
 use crate::workspace::disk::git::words::{Word, words};
 use crate::workspace::disk::git::{Repository, read, repository};
 use rustix::fs::{CWD, Dir, Mode, OFlags, openat};
@@ -15,12 +16,19 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// Maximum number of files that are read for one survey, and their largest size in bytes.
+/// Maximum number of files that are read for one repository, and their largest size in bytes.
 const MOST_FILES: usize = 1_000;
 const LARGEST: u64 = 1 << 20;
 
 /// Maximum number of words of all of them that are looked up.
 const MOST_WORDS: usize = 20_000;
+
+/// Maximum number of files and words for all repositories together. Beyond that the survey fails, since folders that
+/// were made to look like repositories must not use up what is left for a real one.
+const MOST_IN_ALL: usize = 40 * MOST_WORDS;
+
+/// Maximum number of folders that one text is taken to change to, and that it is taken to mention.
+const MOST_FOLDERS: usize = 32;
 
 /// Maximum number of entries of a folder of hooks that are looked at.
 const MOST_HOOKS: usize = 256;
@@ -110,9 +118,27 @@ const RUN: &[&str] = &[
 /// Marks what the repositories run, and reserves what they would run if it were there.
 pub(super) fn protect(survey: &mut Survey<'_>, found: &[PathBuf]) {
     let mut programs = Programs { survey, files: 0, words: 0, read: BTreeSet::new() };
+    let mut all = 0;
     for (top, repository) in programs.repositories(found) {
+        (programs.files, programs.words) = (0, 0);
         programs.of(&top, &repository);
+        all += programs.files + programs.words;
+        if all > MOST_IN_ALL {
+            programs.survey.unread = Some(top);
+            return;
+        }
     }
+}
+
+/// Where a text stands.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    /// Where git runs it.
+    top: &'a Path,
+    /// The repository's own folder.
+    own: &'a Path,
+    /// The folder that the text itself lies in.
+    script: &'a Path,
 }
 
 struct Programs<'a, 'b> {
@@ -153,19 +179,23 @@ impl Programs<'_, '_> {
         for folder in BTreeSet::from([&repository.own, &repository.shared]) {
             self.own_files(folder);
         }
+        let at = Place { top, own: &repository.own, script: &repository.own };
         let mut folders = vec![repository.shared.join("hooks")];
         for file in [repository.shared.join("config"), repository.own.join("config.worktree")] {
-            self.config(top, &file, &mut folders, 0);
+            self.config(at, &file, &mut folders, 0);
         }
         for folder in folders {
-            self.hooks(top, &folder);
+            self.hooks(Place { script: &folder, ..at });
         }
     }
 
-    /// What git reads its programs and pointers from, in a repository that is not called `.git`. The protected list has
-    /// the others.
+    /// What git reads its programs and pointers from. In a repository that is called `.git`, the protected list has
+    /// these names, and only what they lead to as links is left.
     fn own_files(&mut self, folder: &Path) {
         if folder.components().any(|part| part.as_os_str() == ".git") {
+            for link in OWN_FILES.iter().map(|name| folder.join(name)).filter(|path| path.is_symlink()) {
+                self.survey.inherit(&link, Mark::Locked);
+            }
             return;
         }
         for name in OWN_FILES {
@@ -184,7 +214,8 @@ impl Programs<'_, '_> {
         }
     }
 
-    fn config(&mut self, top: &Path, file: &Path, hooks: &mut Vec<PathBuf>, depth: usize) {
+    fn config(&mut self, at: Place<'_>, file: &Path, hooks: &mut Vec<PathBuf>, depth: usize) {
+        let top = at.top;
         let Some(text) = self.text(top, file) else { return };
         let config = Config::parse(&text);
         let folder = file.parent().unwrap_or(top).to_path_buf();
@@ -195,7 +226,7 @@ impl Programs<'_, '_> {
                     let included = folder.join(path());
                     self.survey.inherit(&included, Mark::Locked);
                     if depth < DEEPEST_INCLUDE && self.survey.name(&included).is_some() {
-                        self.config(top, &included, hooks, depth + 1);
+                        self.config(at, &included, hooks, depth + 1);
                     }
                 }
                 ("core", "hookspath") => {
@@ -206,23 +237,23 @@ impl Programs<'_, '_> {
                     }
                     hooks.push(chosen);
                 }
-                ("alias", _) if value.starts_with(b"!") => self.command(top, value),
-                ("submodule", "update") if value.starts_with(b"!") => self.command(top, value),
+                ("alias", _) if value.starts_with(b"!") => self.command(at, value),
+                ("submodule", "update") if value.starts_with(b"!") => self.command(at, value),
                 ("pager", _) | ("mergetool" | "difftool" | "browser" | "man", "path") => {
-                    self.command(top, value)
+                    self.command(at, value)
                 }
-                ("sequence", "editor") => self.command(top, value),
-                (_, key) if RUN.contains(&key) => self.command(top, value),
-                (_, key) if key.ends_with("path") && section == "lfs" => self.command(top, value),
+                ("sequence", "editor") => self.command(at, value),
+                (_, key) if RUN.contains(&key) => self.command(at, value),
+                (_, key) if key.ends_with("path") && section == "lfs" => self.command(at, value),
                 _ => {}
             }
         }
     }
 
-    /// The hooks in a folder, which itself is marked by whoever named it.
-    fn hooks(&mut self, top: &Path, folder: &Path) {
+    /// The hooks in the folder of scripts, which itself is marked by whoever named it.
+    fn hooks(&mut self, at: Place<'_>) {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let Ok(handle) = openat(CWD, folder, flags, Mode::empty()) else { return };
+        let Ok(handle) = openat(CWD, at.script, flags, Mode::empty()) else { return };
         let Ok(listing) = Dir::read_from(&handle) else { return };
         let mut names: Vec<Vec<u8>> = listing
             .filter_map(|entry| Some(entry.ok()?.file_name().to_bytes().to_vec()))
@@ -231,25 +262,105 @@ impl Programs<'_, '_> {
             .collect();
         names.sort();
         for name in names {
-            let script = folder.join(OsStr::from_bytes(&name));
-            let Some(text) = self.text(top, &script).filter(|text| !text.contains(&0)) else { continue };
-            let text = String::from_utf8_lossy(&text).into_owned();
-            for word in words(&text) {
-                self.word(top, &word);
+            let script = at.script.join(OsStr::from_bytes(&name));
+            if script.is_symlink() {
+                self.survey.inherit(&script, Mark::Locked);
+            }
+            let Some(text) = self.text(at.top, &script).filter(|text| !text.contains(&0)) else { continue };
+            self.script(at, &String::from_utf8_lossy(&text));
+        }
+    }
+
+    fn command(&mut self, at: Place<'_>, value: &[u8]) {
+        let text = String::from_utf8_lossy(value).into_owned();
+        let text = text.trim_start_matches('!');
+        // Some programs are started without a shell: then a space is a part of the name.
+        if text.contains(' ') && at.top.join(text).is_file() {
+            self.word(at.top, &written(text));
+        }
+        self.script(at, text);
+    }
+
+    /// Protects what a text for a shell runs.
+    fn script(&mut self, at: Place<'_>, text: &str) {
+        let script = Script::read(text);
+        let mut entered = vec![at.top.to_path_buf()];
+        for folder in &script.entered {
+            for base in entered.clone() {
+                let found = links::follow(&base.join(folder)).end;
+                let is_new = entered.len() < MOST_FOLDERS && !entered.contains(&found);
+                if is_new && found.is_dir() && self.survey.name(&found).is_some() {
+                    entered.push(found);
+                }
+            }
+        }
+        // What is computed before a `/` is often the top; before `/..` also `$GIT_DIR` and the folder of the script.
+        let continued: Vec<PathBuf> =
+            entered.iter().cloned().chain([at.own.to_path_buf(), at.script.to_path_buf()]).collect();
+        let words = words(text);
+        for word in &words {
+            for base in if word.is_continued && word.text.contains("..") { &continued } else { &entered } {
+                self.word(base, word);
+            }
+        }
+        for name in &script.names {
+            entered.iter().for_each(|base| self.word(base, &written(name)));
+        }
+        for folder in &script.searched {
+            let programs = script.programs.iter().filter(|program| !program.contains('/'));
+            for name in programs.map(|program| format!("{folder}/{program}")) {
+                entered.iter().for_each(|base| self.word(base, &written(&name)));
+            }
+        }
+        for computed in &script.computed {
+            self.computed(at, &entered, &words, &script, computed);
+        }
+    }
+
+    /// Protects the folders in which a program with a computed name may lie: the one that is written before the computed
+    /// part or, where there is none, all that the text mentions.
+    fn computed(
+        &mut self,
+        at: Place<'_>,
+        entered: &[PathBuf],
+        words: &[Word],
+        script: &Script,
+        Computed { before, after }: &Computed,
+    ) {
+        let written_before = before.rsplit_once('/').map(|(folder, _)| folder).unwrap_or_default();
+        if written_before.chars().any(|letter| letter != '.' && letter != '/') {
+            entered.iter().for_each(|base| self.folder(at, &base.join(written_before)));
+            return;
+        }
+        let searched = |text: &str| script.searched.iter().any(|folder| folder == text);
+        let mentioned: Vec<PathBuf> = words
+            .iter()
+            .map(|word| word.text.trim_start_matches('/'))
+            .filter(|text| !searched(text) && text.chars().any(|letter| letter != '.' && letter != '/'))
+            .flat_map(|text| entered.iter().map(move |base| base.join(text)))
+            .filter(|folder| folder.is_dir())
+            .take(MOST_FOLDERS)
+            .collect();
+        for folder in mentioned.iter().chain(&entered[1..]) {
+            match after.contains('/') {
+                true => self.word(folder, &written(after.trim_start_matches('/'))),
+                false => self.folder(at, folder),
             }
         }
     }
 
-    fn command(&mut self, top: &Path, value: &[u8]) {
-        let text = String::from_utf8_lossy(value).into_owned();
-        for word in words(text.trim_start_matches('!')) {
-            self.word(top, &word);
+    /// Protects a folder of the workspace, unless it holds the working tree itself.
+    fn folder(&mut self, at: Place<'_>, folder: &Path) {
+        let end = links::follow(folder).end;
+        let is_inside = end.is_dir() && self.survey.name(&end).is_some();
+        if is_inside && !at.top.starts_with(&end) && !end.starts_with(at.own) {
+            self.survey.inherit(folder, Mark::Locked);
         }
     }
 
     /// Protects the file that a word names. Without a `/` a word names a program of the machine, unless it is given to
     /// one that runs files, or such a program is there.
-    fn word(&mut self, top: &Path, Word { text, is_run, is_continued }: &Word) {
+    fn word(&mut self, base: &Path, Word { text, is_run, is_continued }: &Word) {
         let is_path = text.contains('/');
         let is_plain = text.chars().any(|letter| letter != '.' && letter != '/') && !text.starts_with('~');
         if !is_plain || self.words == MOST_WORDS {
@@ -257,7 +368,7 @@ impl Programs<'_, '_> {
         }
         self.words += 1;
         let is_absolute = text.starts_with('/') && !is_continued;
-        let path = if is_absolute { PathBuf::from(text) } else { top.join(text.trim_start_matches('/')) };
+        let path = if is_absolute { PathBuf::from(text) } else { base.join(text.trim_start_matches('/')) };
         let Links { end, is_there, links } = links::follow(&path);
         if self.survey.name(&end).is_none() && links.iter().all(|link| self.survey.name(link).is_none()) {
             return;
@@ -284,4 +395,9 @@ impl Programs<'_, '_> {
         self.files += 1;
         read(file, LARGEST)
     }
+}
+
+/// A name that is known to be run.
+fn written(text: &str) -> Word {
+    Word { text: text.to_owned(), is_run: true, is_continued: false }
 }

@@ -11,7 +11,8 @@ use crate::workspace::disk::roots::Roots;
 use crate::workspace::{Kind, Mark, Surveyor};
 use rustix::fd::AsFd;
 use rustix::fs::{Stat, fstatfs};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -45,6 +46,8 @@ pub(super) struct Memory {
     pub(super) generation: u64,
     /// One for each root.
     pub(super) roots: Vec<Folder>,
+    /// What the last walk has found of repositories.
+    repositories: BTreeSet<PathBuf>,
     /// Bytes of all folders.
     bytes: usize,
     /// Whether the times of a device can be relied on.
@@ -61,6 +64,7 @@ impl Default for Memory {
             identity: String::new(),
             generation: 0,
             roots: Vec::new(),
+            repositories: BTreeSet::new(),
             bytes: 0,
             local: HashMap::new(),
             rest: REST,
@@ -109,9 +113,20 @@ pub(super) struct Child {
 pub(super) struct Git {
     /// An entry `.git`.
     pub(super) has_git: bool,
-    /// Files `HEAD` and `config`, as the folder of a repository has.
+    /// What the folder of a repository has: `HEAD`, a file `config`, and the folders `objects` and `refs`.
     pub(super) has_head: bool,
     pub(super) has_config: bool,
+    pub(super) has_objects: bool,
+    pub(super) has_refs: bool,
+}
+
+impl Git {
+    /// Whether the folder is a repository, or was one before something of it was taken away: what is left must not lose
+    /// its protection, since it may be put together again.
+    pub(super) fn is_repository(self) -> bool {
+        let Git { has_head, has_config, has_objects, has_refs, .. } = self;
+        (has_config && (has_head || has_objects || has_refs)) || (has_objects && has_refs)
+    }
 }
 
 /// What tells that a folder is as it was.
@@ -159,7 +174,14 @@ impl Remembered {
         }
         memory.local.clear();
         memory.roots.resize_with(roots.names.len(), Folder::default);
-        walk::walk(roots, surveyor, &mut memory)
+        let found = walk::walk(roots, surveyor, &mut memory)?;
+        memory.repositories = found.repositories.iter().cloned().collect();
+        Ok(found)
+    }
+
+    /// The repositories that the last walk has found: their folders, and files that say where one is.
+    pub(super) fn repositories(&self) -> BTreeSet<PathBuf> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).repositories.clone()
     }
 }
 

@@ -308,7 +308,30 @@ fn what_git_runs_is_protected() {
         "Locked watch.sh",
     ];
     assert_eq!(marked, expected);
-    assert_eq!(missing, ["absent.config", "bin/none"]);
+    // A hook that goes to `src` runs what it names from there.
+    assert_eq!(missing, ["absent.config", "bin/none", "lint.sh", "src/bin/root", "src/scripts/a.js"]);
+}
+
+#[test]
+fn no_number_of_other_repositories_hides_what_git_runs() {
+    let tree = Tree::new();
+    for number in 0..1_100 {
+        tree.write(&format!("!{number}/config"), "[alias]\n\tx = !bin/x\n");
+        tree.write(&format!("!{number}/refs/x"), "");
+        tree.write(&format!("!z{number}/.git/config"), "[alias]\n\tx = !bin/x\n");
+    }
+    tree.write("outer/config", "");
+    tree.write("outer/refs/x", "");
+    tree.write("outer/bare/HEAD", "");
+    tree.write("outer/bare/config", "[core]\n\tpager = ./run\n");
+    tree.write("outer/bare/run", "");
+    tree.write(".git/HEAD", "");
+    tree.write(".git/hooks/pre-commit", "sh check.sh\n");
+    tree.write("check.sh", "");
+    let (marked, _) = tree.found(&HIDES);
+    for name in ["check.sh", "outer/bare/config", "outer/bare/run"] {
+        assert!(marked.contains(&format!("Locked {name}")), "{name}");
+    }
 }
 
 #[test]

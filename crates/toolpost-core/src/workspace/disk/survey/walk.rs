@@ -140,12 +140,12 @@ impl Walk<'_> {
         if folder.git.has_git {
             self.found.repositories.push(self.absolute(path, b".git"));
         }
-        let is_repository = folder.git.has_head && folder.git.has_config;
+        let is_repository = folder.git.is_repository();
         if is_repository && inside != Inside::Repository {
             self.found.repositories.push(self.absolute(path, b""));
         }
-        // A repository need not be called `.git`: a bare one may lie anywhere.
-        let inside = if is_repository && inside == Inside::Tree { Inside::Repository } else { inside };
+        // A repository need not be called `.git`: a bare one may lie anywhere. What only looks like one must not hide
+        // another that lies in it, so its folders are looked at like all others.
         let length = path.len();
         for child in &mut folder.folders {
             path.truncate(length);
@@ -254,7 +254,9 @@ impl Walk<'_> {
             match own {
                 b".git" => folder.git.has_git = true,
                 b"HEAD" => folder.git.has_head = true,
-                b"config" => folder.git.has_config = true,
+                b"config" => folder.git.has_config = kind != Kind::Folder,
+                b"objects" => folder.git.has_objects = kind != Kind::File,
+                b"refs" => folder.git.has_refs = kind != Kind::File,
                 _ => {}
             }
             match kind {
