@@ -15,6 +15,7 @@
 //! ```
 
 mod action;
+mod ahead;
 mod commands;
 mod cover;
 mod decision;
@@ -36,6 +37,7 @@ mod warn;
 mod wildcard;
 
 pub use action::Action;
+pub use ahead::Ahead;
 pub use commands::{Closed, FilePattern, FileRule, FileRules};
 pub use decision::Decision;
 pub use effect::{Effect, Layer, Origin};

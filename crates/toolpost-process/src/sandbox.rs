@@ -23,6 +23,10 @@ pub struct Sandbox {
     /// The user's rules about writing files. A name must be open in every set. Where no rule of a set matches,
     /// `reserved` decides.
     pub rules: Vec<FileRules>,
+    /// Other names of folders inside what is writable: the folder, and a name that a link gives it, both absolute. What is
+    /// created in the folder is judged under that name too. A rule that opens its real name goes before, unless another
+    /// denies the other name.
+    pub aliases: Vec<(PathBuf, PathBuf)>,
     /// Whether it reaches the network. Without, it has a loopback that it shares with the other commands of this
     /// process and with nobody else.
     pub network: bool,

@@ -4,7 +4,7 @@ use super::decide::denied;
 use crate::access::Access;
 use crate::capability::{Capabilities, Capability};
 use crate::error::{Code, ToolError};
-use crate::policy::{Closed, Effect, FileRules, Layer, Policy, Request};
+use crate::policy::{Ahead, Closed, Effect, FileRules, Layer, Policy, Request};
 use crate::workspace::Guard;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -53,6 +53,14 @@ impl Guard for CallGuard {
 
     fn is_opened_by_rule(&self, action: Capability, name: &str) -> bool {
         self.policy.is_opened_by_rule(action, name, &self.consented)
+    }
+
+    fn is_denied_by_rule(&self, action: Capability, name: &str) -> bool {
+        self.policy.is_denied_by_rule(action, name)
+    }
+
+    fn ahead(&self) -> Ahead {
+        self.policy.ahead()
     }
 
     fn file_rules(&self) -> Vec<FileRules> {

@@ -14,7 +14,7 @@ use crate::access::{Access, Resource};
 use crate::capability::Capability;
 
 /// The name under which rules are looked up: no tool has it.
-const NO_TOOL: &str = "";
+pub(super) const NO_TOOL: &str = "";
 
 /// The tool that the remedies for a command are written for.
 const SHELL: &str = "bash";
@@ -92,6 +92,13 @@ impl Policy {
         let is_consented = is_consented(consented, action, name);
         let decided = |part: &Part| part.decided_by_rules(&target, is_consented).map(|(effect, _)| effect);
         self.parts.iter().all(|part| decided(part) == Some(Effect::Allow))
+    }
+
+    /// Whether a rule denies this, whatever else allows it.
+    pub(crate) fn is_denied_by_rule(&self, action: Capability, name: &str) -> bool {
+        let target = Target::path_of(NO_TOOL, action, name);
+        let decided = |part: &Part| part.decided_by_rules(&target, false).map(|(effect, _)| effect);
+        self.parts.iter().any(|part| decided(part) == Some(Effect::Deny))
     }
 
     /// The rules about writing files, one set for each part of the meet; none where there are no rules.
@@ -210,7 +217,7 @@ impl Part {
 }
 
 /// The built-in layer opens nothing: there, the protected list comes first.
-fn is_relevant(layer: Layer, rule: &Rule) -> bool {
+pub(super) fn is_relevant(layer: Layer, rule: &Rule) -> bool {
     layer != Layer::BuiltIn || rule.effect() != Effect::Allow
 }
 

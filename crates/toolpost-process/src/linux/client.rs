@@ -206,6 +206,13 @@ fn view(command: &Command, sandbox: &Sandbox) -> View {
         hidden: paths(&sandbox.hidden),
         reserved: sandbox.reserved.iter().map(|pattern| pattern.as_bytes().to_vec()).collect(),
         rules: sandbox.rules.clone(),
+        aliases: sandbox
+            .aliases
+            .iter()
+            .map(|(folder, name)| {
+                (folder.as_os_str().as_bytes().to_vec(), name.as_os_str().as_bytes().to_vec())
+            })
+            .collect(),
         home: home.map(|(_, value)| value.as_bytes().to_vec()).unwrap_or_default(),
         scratch: sandbox
             .scratch

@@ -31,6 +31,8 @@ pub(super) struct View {
     pub(super) hidden: Vec<Vec<u8>>,
     pub(super) reserved: Vec<Vec<u8>>,
     pub(super) rules: Vec<FileRules>,
+    /// Folders, each with another name of it.
+    pub(super) aliases: Vec<(Vec<u8>, Vec<u8>)>,
     pub(super) home: Vec<u8>,
     pub(super) scratch: Vec<u8>,
     pub(super) network: bool,
@@ -64,6 +66,14 @@ impl Out {
     fn list(&mut self, list: &[Vec<u8>]) {
         self.number(list.len() as u64);
         list.iter().for_each(|bytes| self.bytes(bytes));
+    }
+
+    fn pairs(&mut self, pairs: &[(Vec<u8>, Vec<u8>)]) {
+        self.number(pairs.len() as u64);
+        for (one, other) in pairs {
+            self.bytes(one);
+            self.bytes(other);
+        }
     }
 
     fn paths(&mut self, list: &[PathBuf]) {
@@ -119,6 +129,11 @@ impl In<'_> {
     fn list(&mut self) -> io::Result<Vec<Vec<u8>>> {
         let count = self.number()?;
         (0..count).map(|_| self.bytes()).collect()
+    }
+
+    fn pairs(&mut self) -> io::Result<Vec<(Vec<u8>, Vec<u8>)>> {
+        let count = self.number()?;
+        (0..count).map(|_| Ok((self.bytes()?, self.bytes()?))).collect()
     }
 
     fn paths(&mut self) -> io::Result<Vec<PathBuf>> {
@@ -180,6 +195,7 @@ impl Request {
                 out.list(list);
             }
             out.rules(&view.rules);
+            out.pairs(&view.aliases);
             out.bytes(&view.home);
             out.bytes(&view.scratch);
             out.number(u64::from(view.network));
@@ -208,6 +224,7 @@ impl Request {
                 hidden: from.list()?,
                 reserved: from.list()?,
                 rules: from.rules()?,
+                aliases: from.pairs()?,
                 home: from.bytes()?,
                 scratch: from.bytes()?,
                 network: from.number()? == 1,
@@ -346,8 +363,14 @@ mod tests {
         let layer: Vec<FileRule> =
             patterns.into_iter().zip(effects).map(|(pattern, effect)| FileRule { effect, pattern }).collect();
         let rules = vec![FileRules { layers: vec![layer, Vec::new()] }, FileRules::default()];
-        request.view =
-            Some(View { hidden: list, rules, home: b"/h".to_vec(), network: true, ..View::default() });
+        request.view = Some(View {
+            hidden: list,
+            rules,
+            aliases: vec![(b"/a".to_vec(), b"/b".to_vec())],
+            home: b"/h".to_vec(),
+            network: true,
+            ..View::default()
+        });
         let bytes = request.encode();
         assert_eq!(Request::decode(&bytes).unwrap(), request);
         assert!((0..bytes.len()).all(|cut| Request::decode(&bytes[..cut]).is_err()));

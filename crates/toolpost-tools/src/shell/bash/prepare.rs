@@ -121,6 +121,7 @@ pub(crate) fn view_of(ground: &Ground) -> Sandbox {
         hidden: marked(Mark::Hidden).collect(),
         reserved: ground.reserved.clone(),
         rules: ground.rules.iter().map(rules_of).collect(),
+        aliases: ground.aliases.iter().map(|alias| (alias.folder.clone(), alias.name.clone())).collect(),
         network: ground.has_network,
         ..Sandbox::default()
     };

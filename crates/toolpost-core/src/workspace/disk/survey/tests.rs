@@ -22,6 +22,8 @@ impl Surveyor for Plain {
         let last = name.rsplit('/').next().unwrap_or(name);
         if last.starts_with(self.hides) {
             Mark::Hidden
+        } else if format!("/{name}/").contains("/two/x/") || (name.starts_with("top/") && last == "deep") {
+            Mark::Locked
         } else if last.starts_with("lock") || (last == ".git" && kind != Kind::Folder) {
             Mark::Locked
         } else {
@@ -31,6 +33,21 @@ impl Surveyor for Plain {
 
     fn inherited(&self, name: &str, mark: Mark) -> Mark {
         if name.ends_with("opened") { Mark::Free } else { mark }
+    }
+
+    fn denies(&self, name: &str, _: Mark) -> bool {
+        name.contains("denied")
+    }
+
+    /// As if there were a rule about `two/x` at any depth and one about `/top/**/deep`.
+    fn progress(&self, name: &str) -> Option<Vec<(usize, u64)>> {
+        let in_two = name.rsplit('/').next() == Some("two");
+        let in_top = name.split('/').next() == Some("top");
+        let all: Vec<(usize, u64)> = [(in_two, (0, 1)), (in_top, (1, 1))]
+            .into_iter()
+            .filter_map(|(is_in, place)| is_in.then_some(place))
+            .collect();
+        (!all.is_empty()).then_some(all)
     }
 
     fn hides_sockets(&self) -> bool {
