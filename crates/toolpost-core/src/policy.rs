@@ -48,7 +48,7 @@ pub use pattern::Pattern;
 pub use print::rules_to_toml;
 pub use profile::Profile;
 pub use programs::other_names as other_names_of_program;
-pub use protected::{Protected, protected};
+pub use protected::{Protected, is_protected, protected};
 pub use rule::Rule;
 pub use source::{Errors, LARGEST, Located, Source};
 pub use warn::Warning;

@@ -26,6 +26,9 @@ pub struct Ground {
     pub rules: Vec<FileRules>,
     /// Other names of folders, which links of the workspace give them. A name must be open under each of them.
     pub aliases: Vec<FolderAlias>,
+    /// Whether any command may run. Where rules allow some commands only, what one of them leaves in the home folder must
+    /// not choose what the next one runs.
+    pub allows_any_command: bool,
 }
 
 /// What holds a command to its ground.
@@ -68,6 +71,7 @@ impl Context {
             reserved: Vec::new(),
             rules: Vec::new(),
             aliases: Vec::new(),
+            allows_any_command: guard.allows_any_command(),
         };
         if reach == Reach::Confined {
             let survey = survey.await?;
@@ -88,16 +92,25 @@ impl Context {
         let roots = self.host_workspace().roots();
         let name = display(&roots, path);
         if !roots.iter().any(|root| path.starts_with(root)) {
-            let why = "shells and tools read it when they start, and commands may not change that, not even in their \
-                       temporary home folder";
-            return (
-                name,
-                Closed { why: why.to_owned(), remedy: "no rule opens it; use another file".to_owned() },
-            );
+            let (why, remedy) = match self.call.guard.as_ref().is_none_or(|guard| guard.allows_any_command())
+            {
+                true => (
+                    "shells and tools read it when they start, and commands may not change that, not even in their \
+                     temporary home folder",
+                    "no rule opens it; use another file",
+                ),
+                false => (
+                    "rules allow single commands only, and programs run what they find in the home folder, so that \
+                     nothing but caches is created there",
+                    "use a file of the workspace, or allow all commands with --allow exec",
+                ),
+            };
+            return (name, Closed { why: why.to_owned(), remedy: remedy.to_owned() });
         }
         let closed = self.call.guard.as_ref().and_then(|guard| guard.closed_to_commands(&name));
         let closed = closed.unwrap_or_else(|| Closed {
-            why: "it holds a protected or hidden file, or a protected link, a git hook or git's configuration names it"
+            why: "it holds a protected or hidden file, or a protected link, a git hook or git's configuration names it, or \
+                  the name that a link gives it is protected or denied"
                 .to_owned(),
             remedy: policy::Policy::opening(&name),
         });

@@ -55,6 +55,10 @@ impl Guard for CallGuard {
         self.policy.is_opened_by_rule(action, name, &self.consented)
     }
 
+    fn allows_any_command(&self) -> bool {
+        self.policy.allows_any_command(&self.consented)
+    }
+
     fn is_denied_by_rule(&self, action: Capability, name: &str) -> bool {
         self.policy.is_denied_by_rule(action, name)
     }

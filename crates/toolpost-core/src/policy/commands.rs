@@ -94,6 +94,24 @@ impl Policy {
         self.parts.iter().all(|part| decided(part) == Some(Effect::Allow))
     }
 
+    /// Whether any command may run: by the capability, by a rule for all commands, or because a person agreed to this
+    /// call. Otherwise rules allow some commands only.
+    pub(crate) fn allows_any_command(&self, consented: &[Access]) -> bool {
+        let is_consented = consented.iter().any(|access| access.action == Capability::Exec);
+        let has_rule = |part: &Part| {
+            let mut rules = Layer::ALL
+                .into_iter()
+                .zip(&part.layers)
+                .flat_map(|(layer, rules)| rules.iter().filter(move |rule| is_relevant(layer, rule)));
+            rules.any(|rule| {
+                let is_about = rule.action().matches(SHELL, Some(Capability::Exec));
+                rule.effect() == Effect::Allow && rule.resource().is_everything() && is_about
+            })
+        };
+        let allows = |part: &Part| is_consented || part.granted.has(Capability::Exec) || has_rule(part);
+        self.parts.iter().all(allows)
+    }
+
     /// Whether a rule denies this, whatever else allows it.
     pub(crate) fn is_denied_by_rule(&self, action: Capability, name: &str) -> bool {
         let target = Target::path_of(NO_TOOL, action, name);

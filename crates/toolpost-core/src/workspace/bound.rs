@@ -36,6 +36,9 @@ pub trait Guard: Send + Sync {
     /// Whether a rule or a person has opened the file, and not merely the capability.
     fn is_opened_by_rule(&self, action: Capability, name: &str) -> bool;
 
+    /// Whether any command may run, and not merely those that rules name.
+    fn allows_any_command(&self) -> bool;
+
     /// Whether a rule denies this, whatever else allows it.
     fn is_denied_by_rule(&self, action: Capability, name: &str) -> bool;
 

@@ -27,6 +27,7 @@ pub(super) struct Request {
 pub(super) struct View {
     pub(super) writable: Vec<Vec<u8>>,
     pub(super) readable: Vec<Vec<u8>>,
+    pub(super) programs: Vec<Vec<u8>>,
     pub(super) locked: Vec<Vec<u8>>,
     pub(super) hidden: Vec<Vec<u8>>,
     pub(super) reserved: Vec<Vec<u8>>,
@@ -36,6 +37,8 @@ pub(super) struct View {
     pub(super) home: Vec<u8>,
     pub(super) scratch: Vec<u8>,
     pub(super) network: bool,
+    /// Whether only caches may be created in the home folder.
+    pub(super) only_caches: bool,
 }
 
 /// What a keeper says.
@@ -191,7 +194,9 @@ impl Request {
         }
         out.number(u64::from(self.view.is_some()));
         if let Some(view) = &self.view {
-            for list in [&view.writable, &view.readable, &view.locked, &view.hidden, &view.reserved] {
+            for list in
+                [&view.writable, &view.readable, &view.programs, &view.locked, &view.hidden, &view.reserved]
+            {
                 out.list(list);
             }
             out.rules(&view.rules);
@@ -199,6 +204,7 @@ impl Request {
             out.bytes(&view.home);
             out.bytes(&view.scratch);
             out.number(u64::from(view.network));
+            out.number(u64::from(view.only_caches));
         }
         out.0
     }
@@ -220,6 +226,7 @@ impl Request {
             request.view = Some(View {
                 writable: from.list()?,
                 readable: from.list()?,
+                programs: from.list()?,
                 locked: from.list()?,
                 hidden: from.list()?,
                 reserved: from.list()?,
@@ -228,6 +235,7 @@ impl Request {
                 home: from.bytes()?,
                 scratch: from.bytes()?,
                 network: from.number()? == 1,
+                only_caches: from.number()? == 1,
             });
         }
         Ok(request)

@@ -3,6 +3,8 @@
 mod files;
 mod git;
 mod hidden;
+mod home;
+mod links;
 
 use crate::{Home, Ran};
 use std::ffi::OsString;

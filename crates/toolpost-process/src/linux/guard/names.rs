@@ -43,6 +43,8 @@ struct Root {
     prefix: String,
     /// Rules are about the workspace; in the home folder only the protected list holds.
     has_rules: bool,
+    /// Whether nothing but caches may be created.
+    only_caches: bool,
 }
 
 impl Names {
@@ -59,6 +61,7 @@ impl Names {
                     _ => format!("{}/", String::from_utf8_lossy(&without_final_slash(path))),
                 },
                 has_rules: true,
+                only_caches: false,
             })
             .collect();
         if !view.home.is_empty() {
@@ -66,7 +69,13 @@ impl Names {
             let depth = parts(&path).count();
             // Where the home folder is the workspace, or lies in it, the rules hold.
             if !roots.iter().any(|root| below(&root.path, &path).is_some()) {
-                roots.push(Root { path, depth, prefix: String::new(), has_rules: false });
+                roots.push(Root {
+                    path,
+                    depth,
+                    prefix: String::new(),
+                    has_rules: false,
+                    only_caches: view.only_caches,
+                });
             }
         }
         let mut marked: Vec<Vec<u8>> = view.locked.iter().chain(&view.hidden).cloned().collect();
@@ -114,6 +123,10 @@ impl Names {
                 true => Standing::Closed,
                 false => Standing::Free,
             };
+            let in_workspace = |root: &Root| root.has_rules && below(&root.path, path).is_some();
+            if root.only_caches && !is_cache(rest, making) && !self.roots.iter().any(in_workspace) {
+                return Some(Standing::Closed);
+            }
             if self.sets.is_empty() || !root.has_rules {
                 return Some(by_list());
             }
@@ -161,6 +174,51 @@ impl Names {
     pub(super) fn concerns(&self, folder: &[u8]) -> bool {
         self.roots.iter().any(|root| below(&root.path, folder).is_some())
     }
+}
+
+/// Where package managers and build tools keep what they can make again, in a home folder. No program takes settings
+/// or start-up files from here.
+const CACHES: &[&str] = &[
+    ".cache",
+    ".npm/_cacache",
+    ".npm/_logs",
+    ".npm/_locks",
+    ".npm/_update-notifier-last-checked",
+    ".cargo/registry",
+    ".cargo/git",
+    ".cargo/.package-cache",
+    ".cargo/.global-cache",
+    "go/pkg",
+    ".gradle/caches",
+    ".gradle/daemon",
+    ".gradle/native",
+    ".gradle/notifications",
+    ".gradle/.tmp",
+    ".m2/repository",
+    ".ivy2/cache",
+    ".nuget/packages",
+    ".local/share/nuget",
+    ".local/share/pnpm/store",
+    ".local/state",
+    ".pnpm-store",
+    ".yarn/berry/cache",
+    ".bun/install/cache",
+    ".hex/packages",
+    ".pub-cache/hosted",
+    ".stack/pantry",
+    ".cabal/packages",
+    ".ccache",
+];
+
+/// Whether a path from the home folder lies in a cache. Empty folders on the way to one may be created.
+fn is_cache(path: &[u8], making: Making) -> bool {
+    let path = path.strip_prefix(b"/").unwrap_or(path);
+    CACHES.iter().map(|cache| cache.as_bytes()).any(|cache| {
+        let is_on_the_way = making == Making::Folder && below(path, cache).is_some();
+        // The cache itself may not be a link: it could lead to anything.
+        let is_inside = below(cache, path).is_some_and(|rest| !rest.is_empty() || making != Making::Link);
+        is_on_the_way || is_inside
+    })
 }
 
 /// What follows the folder in the path; empty for the folder itself.

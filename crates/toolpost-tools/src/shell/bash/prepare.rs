@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use toolpost_core::policy::{Effect, FilePattern, FileRule, FileRules};
 use toolpost_core::{Code, Context, Ground, Kind, Mark, Reach, ToolError, WorkspacePath};
-use toolpost_process::{Command, Error, FileEffect, Limits, Sandbox};
+use toolpost_process::{Command, Error, FileEffect, HomeFolder, Limits, Sandbox};
 
 /// Between the polite and the hard end of a command.
 const GRACE: Duration = Duration::from_millis(500);
@@ -155,7 +155,9 @@ fn rules_of(set: &FileRules) -> toolpost_process::FileRules {
 /// The sandbox that the policy implies, with the host's toolchains.
 pub(in crate::shell) fn sandbox(settings: &Settings, ground: &Ground) -> Sandbox {
     let mut sandbox = view_of(ground);
+    sandbox.home = if ground.allows_any_command { HomeFolder::Open } else { HomeFolder::Caches };
     sandbox.readable.extend(settings.readable.iter().cloned());
+    sandbox.programs.extend(settings.programs.iter().cloned());
     sandbox.hidden.extend(settings.hidden.iter().cloned());
     sandbox
 }
