@@ -69,7 +69,7 @@ impl Ahead {
             let reached = pattern.reached(&name);
             closes |= pattern.closes && !reached.is_empty();
             // Where the places do not tell names apart, the name itself does.
-            if !reached.is_empty() && pattern.parts.iter().any(|part| matches!(part, Part::Unclear)) {
+            if !reached.is_empty() && pattern.is_unclear() {
                 progress.push((usize::MAX, hash(&name)));
             }
             progress.extend(reached.into_iter().map(|at| (index, at as u64)));
@@ -127,7 +127,7 @@ impl Pattern {
                     _ => {}
                 }
             }
-            if self.has_inside && next.contains(&self.parts.len()) {
+            if self.has_inside && !self.is_unclear() && next.contains(&self.parts.len()) {
                 return Vec::new();
             }
             if self.is_floating {
@@ -138,6 +138,10 @@ impl Pattern {
         places.retain(|place| *place > first && *place < self.parts.len());
         places.sort_unstable();
         places
+    }
+
+    fn is_unclear(&self) -> bool {
+        self.parts.iter().any(|part| matches!(part, Part::Unclear))
     }
 
     /// Adds a place, and those behind it that need no part to get to.

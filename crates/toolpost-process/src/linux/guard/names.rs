@@ -116,15 +116,20 @@ impl Names {
 
     fn standing(&self, path: &[u8], making: Making) -> Standing {
         let folded: Vec<Cow<'_, [u8]>> = parts(path).map(fold).collect();
-        // A folder may lie in several roots, and each names it differently.
+        let is_in_workspace =
+            self.roots.iter().any(|root| root.has_rules && below(&root.path, path).is_some());
+        // A folder may lie in several roots, and each names it differently. What lies in the workspace is not judged as a
+        // part of the home folder.
         let of = |root: &Root| {
             let rest = below(&root.path, path).filter(|rest| !rest.is_empty())?;
             let by_list = || match self.reserved.matches(&folded, root.depth, making) {
                 true => Standing::Closed,
                 false => Standing::Free,
             };
-            let in_workspace = |root: &Root| root.has_rules && below(&root.path, path).is_some();
-            if root.only_caches && !is_cache(rest, making) && !self.roots.iter().any(in_workspace) {
+            if !root.has_rules && is_in_workspace {
+                return None;
+            }
+            if root.only_caches && !is_cache(rest, making) {
                 return Some(Standing::Closed);
             }
             if self.sets.is_empty() || !root.has_rules {

@@ -85,7 +85,6 @@ fn guarantee_18_narrow_rules_leave_the_home_folder_closed() {
         "cp c ~/.config",
         "mkdir -p ~/.local/lib/python3/site-packages",
         "cp -r loc ~/.local",
-        "cp c ~/.cache",
         "ln -s $PWD/loc ~/.cache",
         "ln -s $PWD/loc ~/.npm",
         "mv loc ~/.local",
@@ -194,7 +193,8 @@ fn guarantee_15_start_up_files_of_a_home_folder_are_not_written() {
         user.home.write("try.sh", lines.join("\n") + "\necho x > notes.txt && echo made notes\n");
         user.settle();
         let home = user.home.path("").display().to_string();
-        let args = ["call", "bash", "--allow", "exec", "--workspace", &home, "command=bash try.sh"];
+        let line = format!("command=cd {home} && bash try.sh");
+        let args = ["call", "bash", "--allow", "exec", "--workspace", &home, &line];
         let ran = Ran::of(user.as_user(user.home.command(args)).output().unwrap());
         let made: Vec<&str> = ran.stdout.lines().filter(|line| line.starts_with("made ")).collect();
         assert_eq!(made, ["made notes"], "{}: {}{}", user.name(), ran.stdout, ran.stderr);

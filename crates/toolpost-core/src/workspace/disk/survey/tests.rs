@@ -348,3 +348,40 @@ fn names_that_are_too_deep_or_too_long_are_hidden_whole() {
         "{marked:?}"
     );
 }
+
+#[test]
+fn files_are_marked_under_the_names_that_links_give_them() {
+    let tree = Tree::new();
+    for name in ["real/x", "real/y", "far/deep", "far/in/deep", "chain/x", "denied/opened", "loop/deep"] {
+        tree.write(name, "");
+    }
+    for (link, target) in [
+        ("a/two", "../real"),
+        ("b/two", "../hop"),
+        ("hop", "chain"),
+        ("top/link", "../far"),
+        ("top/loop", "../loop"),
+        ("loop/one", "."),
+        ("loop/other", "../loop"),
+        ("c/two", "../not/there"),
+    ] {
+        fs::create_dir_all(tree.at(link).parent().unwrap()).unwrap();
+        symlink(target, tree.at(link)).unwrap();
+    }
+    for _ in 0..2 {
+        let (marked, _) = tree.found(&HIDES);
+        for name in
+            ["real/x", "far/deep", "far/in/deep", "chain/x", "loop/deep", "a/two", "b/two", "hop", "top/link"]
+        {
+            assert!(marked.contains(&format!("Locked {name}")), "{name}: {marked:?}");
+        }
+        assert!(!marked.contains(&"Locked real/y".to_owned()), "{marked:?}");
+        let aliases = tree.survey(&HIDES).aliases;
+        for (folder, name) in
+            [("real", "a/two"), ("chain", "b/two"), ("far", "top/link"), ("not/there", "c/two")]
+        {
+            let wanted = crate::workspace::FolderAlias { folder: tree.at(folder), name: tree.at(name) };
+            assert!(aliases.contains(&wanted), "{wanted:?}: {aliases:?}");
+        }
+    }
+}
