@@ -75,8 +75,9 @@ pub use tool::{
 };
 pub use visible::{shown, visible};
 pub use workspace::{
-    After, Before, Candidate, Change, Changed, Disk, Entries, Entry as FolderEntry, File, Found, Guard,
-    Journal, Kind, LeftOut, Lock, Locks, Mark, Marked, Memory, OldContent, OuterRules, Overlay, Pending,
-    PendingKind, ReadSeek, Replaced, RunByGit, ScanOptions, Scanned, Staged, Stat, Surveyed, Surveyor, Usage,
-    Visit, Walk, WalkOptions, Worker, Workspace, WorkspacePath, Written, linked_repository, scan, walk,
+    After, Before, Candidate, Change, Changed, Disk, Entries, Entry as FolderEntry, File, FolderAlias, Found,
+    Guard, Journal, Kind, LeftOut, Lock, Locks, Mark, Marked, Memory, OldContent, OuterRules, Overlay,
+    Pending, PendingKind, ReadSeek, Replaced, RunByGit, ScanOptions, Scanned, Staged, Stat, Surveyed,
+    Surveyor, Usage, Visit, Walk, WalkOptions, Worker, Workspace, WorkspacePath, Written, linked_repository,
+    scan, walk,
 };

@@ -15,6 +15,7 @@
 //! ```
 
 mod action;
+mod ahead;
 mod commands;
 mod cover;
 mod decision;
@@ -36,6 +37,7 @@ mod warn;
 mod wildcard;
 
 pub use action::Action;
+pub use ahead::Ahead;
 pub use commands::{Closed, FilePattern, FileRule, FileRules};
 pub use decision::Decision;
 pub use effect::{Effect, Layer, Origin};
@@ -47,7 +49,7 @@ pub use pattern::Pattern;
 pub use print::rules_to_toml;
 pub use profile::Profile;
 pub use programs::other_names as other_names_of_program;
-pub use protected::{Protected, protected};
+pub use protected::{Protected, is_protected, protected};
 pub use rule::Rule;
 pub use source::{Errors, LARGEST, Located, Source};
 pub use warn::Warning;

@@ -31,7 +31,7 @@ pub use path::WorkspacePath;
 pub use rules::OuterRules;
 pub use scan::{Candidate, ScanOptions, Scanned, Visit, Worker, scan};
 pub use stage::Staged;
-pub use survey::{Mark, Marked, RunByGit, Surveyed, Surveyor};
+pub use survey::{FolderAlias, Mark, Marked, RunByGit, Surveyed, Surveyor};
 pub use walk::{Found, LeftOut, Walk, WalkOptions, walk};
 
 use crate::error::ToolError;

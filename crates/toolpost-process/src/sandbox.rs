@@ -12,6 +12,8 @@ pub struct Sandbox {
     pub writable: Vec<PathBuf>,
     /// Folders and files that it may read beside the system's own.
     pub readable: Vec<PathBuf>,
+    /// Folders of programs that it may read too. As root it reads there what everybody may, as in the system's own.
+    pub programs: Vec<PathBuf>,
     /// Inside what is writable: existing files and folders that it may read and not change, move or replace.
     pub locked: Vec<PathBuf>,
     /// Inside what is visible: existing files and folders whose content is not there for it.
@@ -23,12 +25,29 @@ pub struct Sandbox {
     /// The user's rules about writing files. A name must be open in every set. Where no rule of a set matches,
     /// `reserved` decides.
     pub rules: Vec<FileRules>,
+    /// Whether it may create any file in its home folder that `reserved` does not name, or only caches of package managers
+    /// and build tools.
+    pub home: HomeFolder,
+    /// Other names of folders inside what is writable: the folder, and a name that a link gives it, both absolute. What is
+    /// created in the folder is judged under that name too. A rule that opens its real name goes before, unless another
+    /// denies the other name.
+    pub aliases: Vec<(PathBuf, PathBuf)>,
     /// Whether it reaches the network. Without, it has a loopback that it shares with the other commands of this
     /// process and with nobody else.
     pub network: bool,
     /// A folder outside of everything visible, to which all changes of `writable` folders go instead: a dry run. See
     /// [`Scratch`](crate::Scratch).
     pub scratch: Option<PathBuf>,
+}
+
+/// What a command may create in its home folder.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum HomeFolder {
+    /// Everything but start-up files.
+    #[default]
+    Open,
+    /// Caches only: nothing that a program reads when it starts.
+    Caches,
 }
 
 /// Rules about writing the files of the writable folders, as one policy states them.

@@ -3,10 +3,10 @@
 use super::Context;
 use crate::capability::Capability;
 use crate::error::{Code, ToolError};
-use crate::policy::{self, Closed, Effect, FilePattern, FileRule, FileRules, Protected};
-use crate::workspace::{Guard, Kind, Mark, Marked, Surveyor};
+use crate::policy::{self, Ahead, Closed, Effect, FilePattern, FileRule, FileRules, Protected};
+use crate::workspace::{FolderAlias, Guard, Kind, Mark, Marked, Surveyor};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// What a command may see and change, by absolute paths. A sandbox is made from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +24,11 @@ pub struct Ground {
     /// The user's rules about writing files, for names that do not exist yet. A name must be open in every set. Where
     /// no rule of a set matches, `reserved` decides.
     pub rules: Vec<FileRules>,
+    /// Other names of folders, which links of the workspace give them. A name must be open under each of them.
+    pub aliases: Vec<FolderAlias>,
+    /// Whether any command may run. Where rules allow some commands only, what one of them leaves in the home folder must
+    /// not choose what the next one runs.
+    pub allows_any_command: bool,
 }
 
 /// What holds a command to its ground.
@@ -49,7 +54,11 @@ impl Context {
         let guard = self.call.guard.clone().ok_or_else(not_on_disk)?;
         // What leaves the machine cannot be thrown away.
         let has_network = self.granted(Capability::Network) && !self.is_dry_run();
-        let surveyor = Arc::new(Judge { guard: Arc::clone(&guard), hides_sockets: !has_network });
+        let surveyor = Arc::new(Judge {
+            guard: Arc::clone(&guard),
+            hides_sockets: !has_network,
+            ahead: OnceLock::new(),
+        });
         let survey = self.host_workspace().survey(surveyor).ok_or_else(not_on_disk)?;
         let roots = self.host_workspace().roots();
         let is_writable =
@@ -61,10 +70,13 @@ impl Context {
             marked: Vec::new(),
             reserved: Vec::new(),
             rules: Vec::new(),
+            aliases: Vec::new(),
+            allows_any_command: guard.allows_any_command(),
         };
         if reach == Reach::Confined {
             let survey = survey.await?;
             ground.marked = survey.marked;
+            ground.aliases = survey.aliases;
             ground.reserved = reserved();
             ground.reserved.extend(guard.protected_paths());
             ground.rules = guard.file_rules();
@@ -80,16 +92,25 @@ impl Context {
         let roots = self.host_workspace().roots();
         let name = display(&roots, path);
         if !roots.iter().any(|root| path.starts_with(root)) {
-            let why = "shells and tools read it when they start, and commands may not change that, not even in their \
-                       temporary home folder";
-            return (
-                name,
-                Closed { why: why.to_owned(), remedy: "no rule opens it; use another file".to_owned() },
-            );
+            let (why, remedy) = match self.call.guard.as_ref().is_none_or(|guard| guard.allows_any_command())
+            {
+                true => (
+                    "shells and tools read it when they start, and commands may not change that, not even in their \
+                     temporary home folder",
+                    "no rule opens it; use another file",
+                ),
+                false => (
+                    "rules allow single commands only, and programs run what they find in the home folder, so that \
+                     nothing but caches is created there",
+                    "use a file of the workspace, or allow all commands with --allow exec",
+                ),
+            };
+            return (name, Closed { why: why.to_owned(), remedy: remedy.to_owned() });
         }
         let closed = self.call.guard.as_ref().and_then(|guard| guard.closed_to_commands(&name));
         let closed = closed.unwrap_or_else(|| Closed {
-            why: "it holds a protected or hidden file, or a protected link, a git hook or git's configuration names it"
+            why: "it holds a protected or hidden file, or a protected link, a git hook or git's configuration names it, or \
+                  the name that a link gives it is protected or denied"
                 .to_owned(),
             remedy: policy::Policy::opening(&name),
         });
@@ -100,6 +121,8 @@ impl Context {
 struct Judge {
     guard: Arc<dyn Guard>,
     hides_sockets: bool,
+    /// Made for the first link that is found.
+    ahead: OnceLock<Ahead>,
 }
 
 impl Surveyor for Judge {
@@ -122,6 +145,15 @@ impl Surveyor for Judge {
             Mark::Hidden => self.is_opened(Capability::Read, name),
         };
         if is_opened { Mark::Free } else { mark }
+    }
+
+    fn denies(&self, name: &str, mark: Mark) -> bool {
+        let action = if mark == Mark::Hidden { Capability::Read } else { Capability::Write };
+        self.guard.is_denied_by_rule(action, name)
+    }
+
+    fn progress(&self, name: &str) -> Option<Vec<(usize, u64)>> {
+        self.ahead.get_or_init(|| self.guard.ahead()).progress(name)
     }
 
     fn hides_sockets(&self) -> bool {

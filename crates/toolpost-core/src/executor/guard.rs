@@ -4,7 +4,7 @@ use super::decide::denied;
 use crate::access::Access;
 use crate::capability::{Capabilities, Capability};
 use crate::error::{Code, ToolError};
-use crate::policy::{Closed, Effect, FileRules, Layer, Origin, Policy, Request, Rule};
+use crate::policy::{Ahead, Closed, Effect, FileRules, Layer, Origin, Policy, Request, Rule};
 use crate::workspace::{Guard, RunByGit};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -73,6 +73,18 @@ impl Guard for CallGuard {
 
     fn is_opened_by_rule(&self, action: Capability, name: &str) -> bool {
         self.policy.is_opened_by_rule(action, name, &self.consented)
+    }
+
+    fn allows_any_command(&self) -> bool {
+        self.policy.allows_any_command(&self.tool, &self.consented)
+    }
+
+    fn is_denied_by_rule(&self, action: Capability, name: &str) -> bool {
+        self.policy.is_denied_by_rule(action, name)
+    }
+
+    fn ahead(&self) -> Ahead {
+        self.policy.ahead()
     }
 
     fn file_rules(&self) -> Vec<FileRules> {

@@ -15,7 +15,7 @@ use crate::access::{Access, Resource};
 use crate::capability::Capability;
 
 /// The name under which rules are looked up: no tool has it.
-const NO_TOOL: &str = "";
+pub(super) const NO_TOOL: &str = "";
 
 /// Rules about writing files, as one policy of a meet states them. The protected list is not part of them.
 ///
@@ -92,6 +92,31 @@ impl Policy {
         self.parts.iter().all(|part| decided(part) == Some(Effect::Allow))
     }
 
+    /// Whether any command may run: by the capability, by a rule for all commands, or because a person agreed to this
+    /// call. Otherwise rules allow some commands only.
+    pub(crate) fn allows_any_command(&self, tool: &str, consented: &[Access]) -> bool {
+        let is_consented = consented.iter().any(|access| access.action == Capability::Exec);
+        let has_rule = |part: &Part| {
+            let mut rules = Layer::ALL
+                .into_iter()
+                .zip(&part.layers)
+                .flat_map(|(layer, rules)| rules.iter().filter(move |rule| is_relevant(layer, rule)));
+            rules.any(|rule| {
+                let is_about = rule.action().matches(tool, Some(Capability::Exec), &self.names);
+                rule.effect() == Effect::Allow && rule.resource().is_everything() && is_about
+            })
+        };
+        let allows = |part: &Part| is_consented || part.granted.has(Capability::Exec) || has_rule(part);
+        self.parts.iter().all(allows)
+    }
+
+    /// Whether a rule denies this, whatever else allows it.
+    pub(crate) fn is_denied_by_rule(&self, action: Capability, name: &str) -> bool {
+        let target = Target::path_of(NO_TOOL, action, name, Names::none());
+        let decided = |part: &Part| part.decided_by_rules(&target, false).map(|(effect, _)| effect);
+        self.parts.iter().any(|part| decided(part) == Some(Effect::Deny))
+    }
+
     /// The rules about writing files, one set for each part of the meet; none where there are no rules.
     pub fn file_rules(&self, consented: &[Access]) -> Vec<FileRules> {
         let opened: Vec<FileRule> = consented
@@ -112,7 +137,9 @@ impl Policy {
         let layers = self.parts.iter().flat_map(|part| part.layers.iter());
         let rules = layers.flat_map(|rules| rules.iter());
         rules
-            .filter(|rule| rule.is_protected() && !rule.resource().is_protected_path() && is_about_writing(rule))
+            .filter(|rule| {
+                rule.is_protected() && !rule.resource().is_protected_path() && is_about_writing(rule)
+            })
             .map(|rule| rule.resource().as_str().replace('\\', ""))
             .collect()
     }
@@ -216,7 +243,7 @@ fn is_about_writing(rule: &Rule) -> bool {
 }
 
 /// The built-in layer opens nothing: there, the protected list comes first.
-fn is_relevant(layer: Layer, rule: &Rule) -> bool {
+pub(super) fn is_relevant(layer: Layer, rule: &Rule) -> bool {
     layer != Layer::BuiltIn || rule.effect() != Effect::Allow
 }
 

@@ -37,6 +37,11 @@ pub fn protected() -> &'static [Protected] {
     &LIST
 }
 
+/// Whether the list protects this path against this, at whatever depth.
+pub fn is_protected(action: Capability, path: &str) -> bool {
+    first_match(&Target::path_of("", action, path, super::names::Names::none())).is_some()
+}
+
 /// The list as the rules of the built-in layer.
 pub(super) fn rules() -> &'static [Rule] {
     &RULES

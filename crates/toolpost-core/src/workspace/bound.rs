@@ -13,7 +13,7 @@ use super::{
 use crate::capability::Capability;
 use crate::error::ToolError;
 use crate::future::BoxFuture;
-use crate::policy::{Closed, FileRules};
+use crate::policy::{Ahead, Closed, FileRules};
 use std::collections::BTreeSet;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -38,6 +38,15 @@ pub trait Guard: Send + Sync {
 
     /// Whether a rule or a person has opened the file, and not merely the capability.
     fn is_opened_by_rule(&self, action: Capability, name: &str) -> bool;
+
+    /// Whether any command may run, and not merely those that rules name.
+    fn allows_any_command(&self) -> bool;
+
+    /// Whether a rule denies this, whatever else allows it.
+    fn is_denied_by_rule(&self, action: Capability, name: &str) -> bool;
+
+    /// The patterns of all rules about files, for the names that links give to folders.
+    fn ahead(&self) -> Ahead;
 
     /// The rules about writing files, for what does not exist yet.
     fn file_rules(&self) -> Vec<FileRules>;

@@ -23,6 +23,13 @@ pub trait Surveyor: Send + Sync {
     /// opens the file goes before.
     fn inherited(&self, name: &str, mark: Mark) -> Mark;
 
+    /// Whether a rule denies what the mark forbids, under this name. Then no rule about another name opens the file.
+    fn denies(&self, name: &str, mark: Mark) -> bool;
+
+    /// How far the name of a folder goes into the patterns of rules that have more than one part; none where no such
+    /// pattern has begun. Names of equal progress give equal marks to everything inside the folder.
+    fn progress(&self, name: &str) -> Option<Vec<(usize, u64)>>;
+
     /// Whether sockets are hidden, whatever their names.
     fn hides_sockets(&self) -> bool;
 
@@ -38,6 +45,17 @@ pub struct Surveyed {
     /// Paths inside the roots at which nothing exists and which something protected names: what is created there would
     /// be run or read in its place. Absolute, sorted.
     pub missing: Vec<PathBuf>,
+    /// Other names of folders, for what is created in them.
+    pub aliases: Vec<FolderAlias>,
+}
+
+/// Another name of a folder, by which rules may mean what is in it. Both paths are absolute; the folder need not exist.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FolderAlias {
+    /// Where it really is.
+    pub folder: PathBuf,
+    /// What links call it.
+    pub name: PathBuf,
 }
 
 /// A path that is protected because of git; see [`Workspace::run_by_git`](super::Workspace::run_by_git).

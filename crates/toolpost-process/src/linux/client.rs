@@ -6,7 +6,7 @@ use crate::command::{Command, Output, Stdin};
 use crate::ended::Ended;
 use crate::error::Error;
 use crate::launcher;
-use crate::sandbox::Sandbox;
+use crate::sandbox::{HomeFolder, Sandbox};
 use rustix::fs::{MemfdFlags, OFlags, memfd_create};
 use rustix::pipe::{PipeFlags, pipe_with};
 use std::ffi::OsStr;
@@ -202,10 +202,18 @@ fn view(command: &Command, sandbox: &Sandbox) -> View {
     View {
         writable: paths(&sandbox.writable),
         readable: paths(&sandbox.readable),
+        programs: paths(&sandbox.programs),
         locked: paths(&sandbox.locked),
         hidden: paths(&sandbox.hidden),
         reserved: sandbox.reserved.iter().map(|pattern| pattern.as_bytes().to_vec()).collect(),
         rules: sandbox.rules.clone(),
+        aliases: sandbox
+            .aliases
+            .iter()
+            .map(|(folder, name)| {
+                (folder.as_os_str().as_bytes().to_vec(), name.as_os_str().as_bytes().to_vec())
+            })
+            .collect(),
         home: home.map(|(_, value)| value.as_bytes().to_vec()).unwrap_or_default(),
         scratch: sandbox
             .scratch
@@ -213,6 +221,7 @@ fn view(command: &Command, sandbox: &Sandbox) -> View {
             .map(|path| path.as_os_str().as_bytes().to_vec())
             .unwrap_or_default(),
         network: sandbox.network,
+        only_caches: sandbox.home == HomeFolder::Caches,
     }
 }
 

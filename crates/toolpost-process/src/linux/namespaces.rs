@@ -169,7 +169,11 @@ impl System {
             return System { ownerless: Some(users), secrets: Vec::new() };
         }
         let folders = view::SYSTEM.iter().filter(|folder| !Path::new(folder).is_symlink());
-        System { ownerless: None, secrets: folders.flat_map(|folder| root_only(Path::new(folder))).collect() }
+        let mut left = usize::MAX;
+        System {
+            ownerless: None,
+            secrets: folders.flat_map(|folder| root_only(Path::new(folder), &mut left)).flatten().collect(),
+        }
     }
 }
 
@@ -199,11 +203,13 @@ fn without_root() -> io::Result<OwnedFd> {
     Ok(users)
 }
 
-/// Files and folders that not everybody may read. To root without capabilities its own files are open all the same.
-fn root_only(folder: &Path) -> Vec<Vec<u8>> {
+/// Files and folders that not everybody may read; none if there are too many files. To root without capabilities its own
+/// files are open all the same.
+pub(super) fn root_only(folder: &Path, left: &mut usize) -> Option<Vec<Vec<u8>>> {
     use std::os::unix::fs::PermissionsExt;
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        *left = left.checked_sub(1)?;
         let Ok(metadata) = entry.metadata() else { continue };
         if metadata.is_symlink() {
             continue;
@@ -212,8 +218,8 @@ fn root_only(folder: &Path) -> Vec<Vec<u8>> {
         if metadata.permissions().mode() & 0o004 == 0 {
             found.push(path.into_os_string().into_encoded_bytes());
         } else if metadata.is_dir() {
-            found.extend(root_only(&path));
+            found.extend(root_only(&path, left)?);
         }
     }
-    found
+    Some(found)
 }

@@ -3,7 +3,7 @@
 //! Every piece is taken hold of by descriptor before anything is covered, so that a workspace below `/tmp` is found
 //! although the command has a `/tmp` of its own.
 
-use super::namespaces::System;
+use super::namespaces::{self, System};
 use super::sys;
 use super::wire::{Reply, View};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags};
@@ -50,6 +50,9 @@ const OWN: &str = "own";
 /// At most a quarter of the memory, and a million files.
 const OWN_SIZE: &CStr = c"mode=0700,size=25%,nr_inodes=1000000";
 
+/// Maximum number of files to look at in a folder of programs whose owners cannot be mapped.
+const MOST_PROGRAMS: usize = 20_000;
+
 struct Piece {
     at: PathBuf,
     tree: OwnedFd,
@@ -81,6 +84,20 @@ fn try_lay(view: &View, system: &System, step: &mut &'static str) -> io::Result<
     *step = "readable folders";
     for path in view.readable.iter().map(|path| as_path(path)) {
         pieces.extend(take(path, READ_ONLY | NO_SUID | NO_DEVICES)?);
+    }
+    *step = "folders of programs";
+    let mut secrets = Vec::new();
+    for path in view.programs.iter().map(|path| as_path(path)) {
+        let Some(piece) = take(path, READ_ONLY | NO_SUID | NO_DEVICES)? else { continue };
+        let users = system.ownerless.as_ref();
+        let is_mapped = users.is_some_and(|users| sys::map_owners(piece.tree.as_fd(), users.as_fd()).is_ok());
+        if !is_mapped && rustix::process::geteuid().is_root() {
+            // What cannot be looked through is left out.
+            let mut left = MOST_PROGRAMS;
+            let Some(found) = namespaces::root_only(path, &mut left) else { continue };
+            secrets.extend(found);
+        }
+        pieces.push(piece);
     }
     *step = "workspace";
     let mut writable = Vec::new();
@@ -160,7 +177,7 @@ fn try_lay(view: &View, system: &System, step: &mut &'static str) -> io::Result<
         lay_over_itself(path, READ_ONLY).map_err(|error| about(path, &error))?;
     }
     *step = "hidden files";
-    let hidden = view.hidden.iter().chain(&system.secrets);
+    let hidden = view.hidden.iter().chain(&system.secrets).chain(&secrets);
     hide(hidden.map(|path| as_path(path)))?;
     unmount(OWN, UnmountFlags::DETACH)?;
     rustix::fs::unlinkat(CWD, OWN, AtFlags::REMOVEDIR)?;

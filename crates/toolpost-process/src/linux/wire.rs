@@ -27,13 +27,18 @@ pub(super) struct Request {
 pub(super) struct View {
     pub(super) writable: Vec<Vec<u8>>,
     pub(super) readable: Vec<Vec<u8>>,
+    pub(super) programs: Vec<Vec<u8>>,
     pub(super) locked: Vec<Vec<u8>>,
     pub(super) hidden: Vec<Vec<u8>>,
     pub(super) reserved: Vec<Vec<u8>>,
     pub(super) rules: Vec<FileRules>,
+    /// Folders, each with another name of it.
+    pub(super) aliases: Vec<(Vec<u8>, Vec<u8>)>,
     pub(super) home: Vec<u8>,
     pub(super) scratch: Vec<u8>,
     pub(super) network: bool,
+    /// Whether only caches may be created in the home folder.
+    pub(super) only_caches: bool,
 }
 
 /// What a keeper says.
@@ -64,6 +69,14 @@ impl Out {
     fn list(&mut self, list: &[Vec<u8>]) {
         self.number(list.len() as u64);
         list.iter().for_each(|bytes| self.bytes(bytes));
+    }
+
+    fn pairs(&mut self, pairs: &[(Vec<u8>, Vec<u8>)]) {
+        self.number(pairs.len() as u64);
+        for (one, other) in pairs {
+            self.bytes(one);
+            self.bytes(other);
+        }
     }
 
     fn paths(&mut self, list: &[PathBuf]) {
@@ -121,6 +134,11 @@ impl In<'_> {
         (0..count).map(|_| self.bytes()).collect()
     }
 
+    fn pairs(&mut self) -> io::Result<Vec<(Vec<u8>, Vec<u8>)>> {
+        let count = self.number()?;
+        (0..count).map(|_| Ok((self.bytes()?, self.bytes()?))).collect()
+    }
+
     fn paths(&mut self) -> io::Result<Vec<PathBuf>> {
         Ok(self.list()?.into_iter().map(|bytes| PathBuf::from(OsString::from_vec(bytes))).collect())
     }
@@ -176,13 +194,17 @@ impl Request {
         }
         out.number(u64::from(self.view.is_some()));
         if let Some(view) = &self.view {
-            for list in [&view.writable, &view.readable, &view.locked, &view.hidden, &view.reserved] {
+            for list in
+                [&view.writable, &view.readable, &view.programs, &view.locked, &view.hidden, &view.reserved]
+            {
                 out.list(list);
             }
             out.rules(&view.rules);
+            out.pairs(&view.aliases);
             out.bytes(&view.home);
             out.bytes(&view.scratch);
             out.number(u64::from(view.network));
+            out.number(u64::from(view.only_caches));
         }
         out.0
     }
@@ -204,13 +226,16 @@ impl Request {
             request.view = Some(View {
                 writable: from.list()?,
                 readable: from.list()?,
+                programs: from.list()?,
                 locked: from.list()?,
                 hidden: from.list()?,
                 reserved: from.list()?,
                 rules: from.rules()?,
+                aliases: from.pairs()?,
                 home: from.bytes()?,
                 scratch: from.bytes()?,
                 network: from.number()? == 1,
+                only_caches: from.number()? == 1,
             });
         }
         Ok(request)
@@ -346,8 +371,14 @@ mod tests {
         let layer: Vec<FileRule> =
             patterns.into_iter().zip(effects).map(|(pattern, effect)| FileRule { effect, pattern }).collect();
         let rules = vec![FileRules { layers: vec![layer, Vec::new()] }, FileRules::default()];
-        request.view =
-            Some(View { hidden: list, rules, home: b"/h".to_vec(), network: true, ..View::default() });
+        request.view = Some(View {
+            hidden: list,
+            rules,
+            aliases: vec![(b"/a".to_vec(), b"/b".to_vec())],
+            home: b"/h".to_vec(),
+            network: true,
+            ..View::default()
+        });
         let bytes = request.encode();
         assert_eq!(Request::decode(&bytes).unwrap(), request);
         assert!((0..bytes.len()).all(|cut| Request::decode(&bytes[..cut]).is_err()));

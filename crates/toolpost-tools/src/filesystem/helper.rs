@@ -20,6 +20,8 @@ pub struct Helper {
     pub environment: Vec<(String, String)>,
     /// Files and folders that it may read beside the system's own.
     pub readable: Vec<PathBuf>,
+    /// Folders of programs that it may read too. As root it reads there what everybody may.
+    pub programs: Vec<PathBuf>,
     /// What of these it may not see.
     pub hidden: Vec<PathBuf>,
     /// Runs before every start.
@@ -67,6 +69,7 @@ impl Helper {
         };
         let mut sandbox = sandbox;
         sandbox.readable.extend(self.readable.iter().cloned());
+        sandbox.programs.extend(self.programs.iter().cloned());
         sandbox.hidden.extend(self.hidden.iter().cloned());
         let command = self
             .environment

@@ -23,6 +23,8 @@ pub struct Settings {
     pub environment: Vec<(String, String)>,
     /// Files and folders outside of the workspace that they may read, beside the system's own: toolchains.
     pub readable: Vec<PathBuf>,
+    /// Folders of programs that they may read too. As root they read there what everybody may.
+    pub programs: Vec<PathBuf>,
     /// Files and folders in those that they may not read.
     pub hidden: Vec<PathBuf>,
     /// Those that run in the background; none can where the host does not live longer than a call.
@@ -40,6 +42,7 @@ impl Default for Settings {
                 "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin".into(),
             )],
             readable: Vec::new(),
+            programs: Vec::new(),
             hidden: Vec::new(),
             background: Background::at_most(0),
             scratch: None,

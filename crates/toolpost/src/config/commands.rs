@@ -1,11 +1,13 @@
 //! What commands get of the user's environment: variables from a closed list, and the toolchains that are found.
 
+mod secrets;
+
 use super::credentials;
 use super::env::Environment;
 use super::kinds::Format;
 use super::layers::{Layers, Values};
 use super::origin::{Layer, Origined};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use toolpost_core::{StartCheck, linked_repository};
 use toolpost_process::is_allowed_variable;
 use toolpost_tools::filesystem::{Formatter, Helper};
@@ -102,15 +104,25 @@ pub(super) fn settings(values: &Values, environment: &Environment, roots: &[Path
     readable.extend(TOOLCHAINS.iter().filter_map(variable));
     readable.extend(below_home(IN_HOME));
     readable.extend(roots.iter().filter_map(|root| linked_repository(root)));
+    let readable = outermost(readable, home);
     let path = environment.variables.get("PATH").map_or("", String::as_str);
-    readable.extend(path.split(':').map(PathBuf::from));
+    let mut programs = outermost(path.split(':').map(PathBuf::from).collect(), home);
+    programs.retain(|folder| !readable.iter().any(|known| folder.starts_with(known)));
     let mut hidden = below_home(SECRETS);
     hidden.retain(|path| path.exists());
     hidden.extend(credentials::hidden(environment));
+    programs.retain(|folder| match secrets::within(folder) {
+        Some(found) => {
+            hidden.extend(found);
+            true
+        }
+        None => false,
+    });
     shell::Settings {
         confinement: values.keys.sandbox.first().map(|sandbox| sandbox.value).unwrap_or_default(),
         environment: given,
-        readable: outermost(readable, home),
+        readable,
+        programs,
         hidden,
         scratch: environment.data_directory.as_ref().map(|data| data.join("scratch")),
         background: usual.background,
@@ -125,16 +137,23 @@ fn expanded(path: &Path, home: Option<&Path>) -> PathBuf {
 }
 
 /// Those that exist and do not lie in another or in the system's own folders. Never the home directory itself, nor what
-/// it lies in.
+/// it lies in, by whatever name.
 fn outermost(paths: Vec<PathBuf>, home: Option<&Path>) -> Vec<PathBuf> {
     const SYSTEM: [&str; 8] = ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc", "/opt", "/nix"];
+    let is_system = |path: &Path| SYSTEM.iter().any(|system| path.starts_with(system));
+    let real_home = home.and_then(|home| home.canonicalize().ok());
+    let holds_home =
+        |path: &Path| home.into_iter().chain(real_home.as_deref()).any(|home| home.starts_with(path));
+    let is_plain =
+        |path: &Path| path.components().all(|part| matches!(part, Component::RootDir | Component::Normal(_)));
     let mut found: Vec<PathBuf> = paths
         .into_iter()
-        .filter(|path| path.is_absolute() && !SYSTEM.iter().any(|system| path.starts_with(system)))
-        .filter(|path| !home.is_some_and(|home| home.starts_with(path)))
+        .filter(|path| path.is_absolute() && !is_system(path))
         .filter_map(|path| path.canonicalize().ok().map(|real| (path, real)))
+        .filter(|(path, real)| real.parent().is_some() && !holds_home(path) && !holds_home(real))
         // A link is laid under its own name, and what it leads to under its.
         .flat_map(|(path, real)| [path, real])
+        .filter(|path| is_plain(path) && !is_system(path))
         .collect();
     found.sort();
     found.dedup();
@@ -155,6 +174,7 @@ pub(super) fn formatters(
         args: format.value.words.iter().skip(1).cloned().collect(),
         environment: shell.environment.clone(),
         readable: shell.readable.clone(),
+        programs: shell.programs.clone(),
         hidden: shell.hidden.clone(),
         // A formatter of the user's own is the user's choice; like all of them it is confined.
         check: match format.place.layer {

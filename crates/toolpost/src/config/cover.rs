@@ -55,7 +55,19 @@ pub(crate) fn cover(line: &CommandLine, roots: &[PathBuf], unreadable: Unreadabl
             break;
         }
     }
+    if reading.runs_python_project() {
+        for folder in folders.iter().flat_map(|folder| folder.ancestors()) {
+            if found.is_inside(folder) {
+                reading.read_objects(&folders::python_programs(folder));
+            }
+        }
+    }
     for folder in &folders {
+        if reading.looks_for_projects() {
+            for name in folders::names(folder)?.iter().filter(|name| reading.is_project(name)) {
+                found.add(&folder.join(name))?;
+            }
+        }
         for piece in &reading.pieces {
             found.add(&folder.join(piece))?;
         }

@@ -3,6 +3,8 @@
 mod files;
 mod git;
 mod hidden;
+mod home;
+mod links;
 mod planted;
 
 use crate::{Home, Ran};

@@ -2,6 +2,7 @@
 
 mod command_lines;
 mod programs;
+mod runners;
 mod shell_lines;
 mod starts;
 

@@ -3,6 +3,7 @@
 //! What a survey has found is remembered, folder by folder, and used again where the folder is as it was: see
 //! `remembered.rs`. A folder that cannot be listed is hidden completely. Any other failure to look refuses the call.
 
+mod aliases;
 mod changed;
 mod git;
 mod links;
@@ -19,6 +20,7 @@ use crate::error::{Code, ToolError};
 use crate::workspace::{Mark, Marked, Surveyed, Surveyor};
 use links::Links;
 use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use walk::{Found, Stopped};
 
@@ -75,8 +77,11 @@ impl<'a> Survey<'a> {
             self.add(marked.path, marked.mark);
         }
         for (link, mark) in found.links {
-            self.inherit(&link, mark);
+            self.inherit_named(&link, mark, Some(&link));
         }
+        let aliases = aliases::collect(&mut self, found.aliases).map_err(|link| {
+            failed(&link, "links give the files behind it too many names; remove some of the links, or the rule that needs them")
+        })?;
         git::protect(&mut self, &found.repositories);
         if let Some(path) = self.unread {
             return Err(failed(&path, "the repositories up to this one name too many files"));
@@ -93,7 +98,7 @@ impl<'a> Survey<'a> {
                 marked.push(Marked { path, mark });
             }
         }
-        Ok(Surveyed { marked, missing: self.missing.into_iter().collect() })
+        Ok(Surveyed { marked, missing: self.missing.into_iter().collect(), aliases })
     }
 
     fn add(&mut self, path: PathBuf, mark: Mark) {
@@ -103,21 +108,28 @@ impl<'a> Survey<'a> {
 
     /// Marks what a path leads to, and the links on the way.
     fn inherit(&mut self, path: &Path, mark: Mark) {
+        self.inherit_named(path, mark, None);
+    }
+
+    /// The same for what has its mark by a name: what a rule denies under that name, no rule about another name opens.
+    fn inherit_named(&mut self, path: &Path, mark: Mark, named: Option<&Path>) {
         let Links { links, end, is_there } = links::follow(path);
         for link in links {
-            self.inherit_one(link, mark);
+            self.inherit_one(link, mark, named);
         }
         match is_there {
-            true => self.inherit_one(end, mark),
+            true => self.inherit_one(end, mark, named),
             false => self.close(end),
         }
     }
 
-    fn inherit_one(&mut self, path: PathBuf, mark: Mark) {
+    fn inherit_one(&mut self, path: PathBuf, mark: Mark, named: Option<&Path>) {
         let Some(name) = self.name(&path) else { return };
         // A root is the workspace itself: to hide it would leave nothing, and all its names are judged.
         let is_root = self.roots.names.iter().any(|root| Path::new(&root.path) == path);
-        let mark = self.surveyor.inherited(&name, mark);
+        let is_denied =
+            named.and_then(|named| self.name(named)).is_some_and(|named| self.surveyor.denies(&named, mark));
+        let mark = if is_denied { mark } else { self.surveyor.inherited(&name, mark) };
         if !is_root && mark != Mark::Free {
             self.add(path, mark);
         }
@@ -128,6 +140,14 @@ impl<'a> Survey<'a> {
         if self.name(&path).is_some() {
             self.missing.insert(path);
         }
+    }
+
+    /// All display names of an absolute path: it may lie in several roots.
+    fn names(&self, path: &Path) -> Vec<Vec<u8>> {
+        let roots = self.roots.names.iter().enumerate();
+        let inside = roots.filter_map(|(index, root)| Some((index, path.strip_prefix(&root.path).ok()?)));
+        let shown = inside.map(|(index, inside)| if index == 0 { inside } else { path });
+        shown.map(|shown| shown.as_os_str().as_bytes().to_vec()).collect()
     }
 
     /// The display name of an absolute path below a root; none outside.

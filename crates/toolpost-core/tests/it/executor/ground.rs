@@ -93,7 +93,8 @@ async fn rules_marks_and_reserved_names_reach_the_ground() {
         (
             "missing.sh",
             "missing.sh: it holds a protected or hidden file, or a protected link, a git hook or git's \
-                        configuration names it; allow it with --allow-rule 'write: /missing.sh'",
+                        configuration names it, or the name that a link gives it is protected or denied; allow it with \
+                        --allow-rule 'write: /missing.sh'",
         ),
     ] {
         let (_, why) = ask(&root, standard(&[]), path).await;

@@ -135,7 +135,7 @@ impl Guard {
                 return false;
             }
         }
-        if !is_folder || !self.names.must_look_inside() {
+        if !is_folder || !self.names.must_look_inside(&path) {
             return true;
         }
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -157,7 +157,7 @@ impl Guard {
             _ => Making::File,
         };
         self.check(asked, target, making)?;
-        if kind(&stat) == FileType::Directory && self.names.must_look_inside() {
+        if kind(&stat) == FileType::Directory && self.names.must_look_inside(&target.path()) {
             let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             let name = OsStr::from_bytes(&source.name);
             let moved = rustix::fs::openat(&source.parent, name, flags, Mode::empty());

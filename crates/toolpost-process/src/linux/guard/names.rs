@@ -5,9 +5,10 @@
 mod rules;
 
 use crate::linux::wire::View;
-use rules::Set;
+use rules::{Set, Standing};
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Bound;
 
 /// What is about to get a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +30,8 @@ pub(super) struct Names {
     sets: Vec<Set>,
     /// What is locked or hidden, sorted.
     marked: Vec<Vec<u8>>,
+    /// Folders to which links give other names, each with these.
+    aliases: BTreeMap<Vec<u8>, Vec<Vec<u8>>>,
 }
 
 /// A folder in which names are judged.
@@ -40,6 +43,8 @@ struct Root {
     prefix: String,
     /// Rules are about the workspace; in the home folder only the protected list holds.
     has_rules: bool,
+    /// Whether nothing but caches may be created.
+    only_caches: bool,
 }
 
 impl Names {
@@ -56,6 +61,7 @@ impl Names {
                     _ => format!("{}/", String::from_utf8_lossy(&without_final_slash(path))),
                 },
                 has_rules: true,
+                only_caches: false,
             })
             .collect();
         if !view.home.is_empty() {
@@ -63,12 +69,23 @@ impl Names {
             let depth = parts(&path).count();
             // Where the home folder is the workspace, or lies in it, the rules hold.
             if !roots.iter().any(|root| below(&root.path, &path).is_some()) {
-                roots.push(Root { path, depth, prefix: String::new(), has_rules: false });
+                roots.push(Root {
+                    path,
+                    depth,
+                    prefix: String::new(),
+                    has_rules: false,
+                    only_caches: view.only_caches,
+                });
             }
         }
         let mut marked: Vec<Vec<u8>> = view.locked.iter().chain(&view.hidden).cloned().collect();
         marked.sort();
+        let mut aliases: BTreeMap<Vec<u8>, Vec<Vec<u8>>> = BTreeMap::new();
+        for (folder, name) in &view.aliases {
+            aliases.entry(without_final_slash(folder)).or_default().push(without_final_slash(name));
+        }
         Names {
+            aliases,
             roots,
             reserved: Reserved::new(&view.reserved),
             sets: view.rules.iter().map(Set::new).collect(),
@@ -76,28 +93,68 @@ impl Names {
         }
     }
 
-    /// Whether the command may not create this path.
+    /// Whether the command may not create this path, under any of its names.
     pub(super) fn is_closed(&self, path: &[u8], making: Making) -> bool {
+        let own = self.standing(path, making);
+        if own >= Standing::Closed {
+            return true;
+        }
+        // What a rule opens by its real name is open, unless a rule denies it by another.
+        let bar = if own == Standing::Opened { Standing::Denied } else { Standing::Closed };
+        self.other_names(path).any(|name| self.standing(&name, making) >= bar)
+    }
+
+    /// The names that links give to a path.
+    fn other_names<'a>(&'a self, path: &'a [u8]) -> impl Iterator<Item = Vec<u8>> + 'a {
+        let ends = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
+        let ends = ends.filter(|_| !self.aliases.is_empty()).chain([path.len()]);
+        ends.flat_map(move |end| {
+            let names = self.aliases.get(&path[..end]).into_iter().flatten();
+            names.map(move |name| [name.as_slice(), &path[end..]].concat())
+        })
+    }
+
+    fn standing(&self, path: &[u8], making: Making) -> Standing {
         let folded: Vec<Cow<'_, [u8]>> = parts(path).map(fold).collect();
-        // A folder may lie in several roots, and each names it differently.
-        self.roots.iter().any(|root| {
-            let Some(rest) = below(&root.path, path).filter(|rest| !rest.is_empty()) else { return false };
-            let is_reserved = || self.reserved.matches(&folded, root.depth, making);
+        let is_in_workspace =
+            self.roots.iter().any(|root| root.has_rules && below(&root.path, path).is_some());
+        // A folder may lie in several roots, and each names it differently. What lies in the workspace is not judged as a
+        // part of the home folder.
+        let of = |root: &Root| {
+            let rest = below(&root.path, path).filter(|rest| !rest.is_empty())?;
+            let by_list = || match self.reserved.matches(&folded, root.depth, making) {
+                true => Standing::Closed,
+                false => Standing::Free,
+            };
+            if !root.has_rules && is_in_workspace {
+                return None;
+            }
+            if root.only_caches && !is_cache(rest, making) {
+                return Some(Standing::Closed);
+            }
             if self.sets.is_empty() || !root.has_rules {
-                return is_reserved();
+                return Some(by_list());
             }
             let name = format!("{}{}", root.prefix, joined(rest));
             let is_link = making == Making::Link;
-            self.sets.iter().any(|set| set.is_closed(&name, is_link).unwrap_or_else(is_reserved))
-        })
+            self.sets.iter().map(|set| set.judge(&name, is_link).unwrap_or_else(by_list)).max()
+        };
+        self.roots.iter().filter_map(of).max().unwrap_or(Standing::Free)
     }
 
     /// Whether a folder that moves must be looked through, since rules may treat its content differently elsewhere.
     ///
     /// The protected list needs no look: it matches names at any depth, so what it closes was closed before the move,
-    /// and a folder on the way to such a name is refused as [`Making::Filled`].
-    pub(super) fn must_look_inside(&self) -> bool {
-        !self.sets.is_empty()
+    /// and a folder on the way to such a name is refused as [`Making::Filled`]. But a folder that comes to lie at the
+    /// path to which a link leads gets another name by the move.
+    pub(super) fn must_look_inside(&self, target: &[u8]) -> bool {
+        let after = (Bound::Excluded(target), Bound::Unbounded);
+        let holds_alias = || {
+            let mut folders = self.aliases.range::<[u8], _>(after).map(|(folder, _)| folder);
+            let near = folders.by_ref().take_while(|folder| folder.starts_with(target));
+            near.into_iter().any(|folder| below(target, folder).is_some())
+        };
+        !self.sets.is_empty() || holds_alias()
     }
 
     /// Whether this path, or something inside it, is locked or hidden.
@@ -122,6 +179,51 @@ impl Names {
     pub(super) fn concerns(&self, folder: &[u8]) -> bool {
         self.roots.iter().any(|root| below(&root.path, folder).is_some())
     }
+}
+
+/// Where package managers and build tools keep what they can make again, in a home folder. No program takes settings
+/// or start-up files from here.
+const CACHES: &[&str] = &[
+    ".cache",
+    ".npm/_cacache",
+    ".npm/_logs",
+    ".npm/_locks",
+    ".npm/_update-notifier-last-checked",
+    ".cargo/registry",
+    ".cargo/git",
+    ".cargo/.package-cache",
+    ".cargo/.global-cache",
+    "go/pkg",
+    ".gradle/caches",
+    ".gradle/daemon",
+    ".gradle/native",
+    ".gradle/notifications",
+    ".gradle/.tmp",
+    ".m2/repository",
+    ".ivy2/cache",
+    ".nuget/packages",
+    ".local/share/nuget",
+    ".local/share/pnpm/store",
+    ".local/state",
+    ".pnpm-store",
+    ".yarn/berry/cache",
+    ".bun/install/cache",
+    ".hex/packages",
+    ".pub-cache/hosted",
+    ".stack/pantry",
+    ".cabal/packages",
+    ".ccache",
+];
+
+/// Whether a path from the home folder lies in a cache. Empty folders on the way to one may be created.
+fn is_cache(path: &[u8], making: Making) -> bool {
+    let path = path.strip_prefix(b"/").unwrap_or(path);
+    CACHES.iter().map(|cache| cache.as_bytes()).any(|cache| {
+        let is_on_the_way = making == Making::Folder && below(path, cache).is_some();
+        // The cache itself may not be a link: it could lead to anything.
+        let is_inside = below(cache, path).is_some_and(|rest| !rest.is_empty() || making != Making::Link);
+        is_on_the_way || is_inside
+    })
 }
 
 /// What follows the folder in the path; empty for the folder itself.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use toolpost_core::policy::{Effect, FilePattern, FileRule, FileRules};
 use toolpost_core::{Code, Context, Ground, Kind, Mark, Reach, ToolError, WorkspacePath};
-use toolpost_process::{Command, Error, FileEffect, Limits, Sandbox};
+use toolpost_process::{Command, Error, FileEffect, HomeFolder, Limits, Sandbox};
 
 /// Between the polite and the hard end of a command.
 const GRACE: Duration = Duration::from_millis(500);
@@ -121,6 +121,7 @@ pub(crate) fn view_of(ground: &Ground) -> Sandbox {
         hidden: marked(Mark::Hidden).collect(),
         reserved: ground.reserved.clone(),
         rules: ground.rules.iter().map(rules_of).collect(),
+        aliases: ground.aliases.iter().map(|alias| (alias.folder.clone(), alias.name.clone())).collect(),
         network: ground.has_network,
         ..Sandbox::default()
     };
@@ -154,7 +155,9 @@ fn rules_of(set: &FileRules) -> toolpost_process::FileRules {
 /// The sandbox that the policy implies, with the host's toolchains.
 pub(in crate::shell) fn sandbox(settings: &Settings, ground: &Ground) -> Sandbox {
     let mut sandbox = view_of(ground);
+    sandbox.home = if ground.allows_any_command { HomeFolder::Open } else { HomeFolder::Caches };
     sandbox.readable.extend(settings.readable.iter().cloned());
+    sandbox.programs.extend(settings.programs.iter().cloned());
     sandbox.hidden.extend(settings.hidden.iter().cloned());
     sandbox
 }

@@ -35,9 +35,162 @@ const DEFAULTS: &[(&[&str], &[&str])] = &[
             "docker-compose.yml",
             "docker-compose.yaml",
             "compose.override.yaml",
+            "Dockerfile",
+            "Containerfile",
         ],
     ),
+    (
+        &["gradle", "gradlew", "gradlew.bat"],
+        &[
+            "build.gradle",
+            "build.gradle.kts",
+            "settings.gradle",
+            "settings.gradle.kts",
+            "init.gradle",
+            "gradle.properties",
+            "gradle/libs.versions.toml",
+            "gradle/wrapper/gradle-wrapper.properties",
+            "gradle/wrapper/gradle-wrapper.jar",
+            "buildSrc/build.gradle",
+            "buildSrc/build.gradle.kts",
+        ],
+    ),
+    (
+        &["mvn", "mvnw", "mvnw.cmd", "mvnd"],
+        &[
+            "pom.xml",
+            ".mvn/maven.config",
+            ".mvn/jvm.config",
+            ".mvn/extensions.xml",
+            ".mvn/settings.xml",
+            ".mvn/wrapper/maven-wrapper.properties",
+            ".mvn/wrapper/maven-wrapper.jar",
+        ],
+    ),
+    (
+        &["dotnet", "msbuild"],
+        &[
+            "Program.cs",
+            "Directory.Build.props",
+            "Directory.Build.targets",
+            "Directory.Build.rsp",
+            "Directory.Packages.props",
+            "global.json",
+            "nuget.config",
+            "NuGet.Config",
+            "Properties/launchSettings.json",
+            ".config/dotnet-tools.json",
+        ],
+    ),
+    (
+        &["mix", "iex", "elixir"],
+        &["mix.exs", "mix.lock", "config/config.exs", "config/runtime.exs", "config/dev.exs", ".iex.exs"],
+    ),
+    (
+        &["mise", "rtx"],
+        &[
+            "mise.toml",
+            ".mise.toml",
+            "mise.local.toml",
+            ".mise.local.toml",
+            "mise/config.toml",
+            ".mise/config.toml",
+            ".config/mise.toml",
+            ".config/mise/config.toml",
+            ".tool-versions",
+        ],
+    ),
+    (&["asdf"], &[".tool-versions"]),
+    (
+        &["nix", "nix-shell", "nix-build", "nix-instantiate", "devenv"],
+        &["flake.nix", "flake.lock", "shell.nix", "default.nix", "devenv.nix", "devenv.yaml"],
+    ),
+    (&["devbox"], &["devbox.json", "devbox.lock"]),
+    (&["direnv"], &[".envrc"]),
+    (
+        PYTHON_RUNNERS,
+        &[
+            "pyproject.toml",
+            "setup.py",
+            "setup.cfg",
+            "uv.lock",
+            "uv.toml",
+            "poetry.lock",
+            "poetry.toml",
+            "pdm.lock",
+            "pdm.toml",
+            "hatch.toml",
+            "Pipfile",
+            "Pipfile.lock",
+            "pixi.toml",
+            "pixi.lock",
+            "tox.ini",
+            "noxfile.py",
+            "pytest.ini",
+            "conftest.py",
+        ],
+    ),
+    (PYTHON_SERVERS, &["app.py", "wsgi.py", "asgi.py", "main.py", "gunicorn.conf.py", ".flaskenv", ".env"]),
+    (&["invoke", "inv"], &["tasks.py", "invoke.yaml"]),
+    (&["fab"], &["fabfile.py"]),
+    (&["sbt"], &["build.sbt", "project/build.properties", "project/plugins.sbt", ".sbtopts", ".jvmopts"]),
+    (&["lein"], &["project.clj"]),
+    (&["clojure", "clj"], &["deps.edn"]),
+    (&["bb"], &["bb.edn"]),
+    (&["ant"], &["build.xml"]),
+    (&["cabal", "stack"], &["cabal.project", "stack.yaml", "package.yaml", "Setup.hs"]),
+    (&["dart", "flutter"], &["pubspec.yaml", "pubspec.lock", "lib/main.dart", "bin/main.dart"]),
+    (&["swift"], &["Package.swift", "Sources/main.swift"]),
+    (&["zig"], &["build.zig", "build.zig.zon", "src/main.zig"]),
+    (&["composer", "php"], &["composer.json", "php.ini"]),
+    (&["R", "Rscript"], &[".Rprofile", ".Renviron"]),
+    (&["foreman", "overmind", "honcho", "hivemind"], &["Procfile", "Procfile.dev", ".env"]),
+    (&["pm2"], &["ecosystem.config.js", "ecosystem.config.cjs", "package.json"]),
+    (&["nodemon"], &["nodemon.json", "package.json"]),
+    (&["tsx", "ts-node"], &["tsconfig.json"]),
+    (&["turbo", "nx", "lerna"], &["turbo.json", "nx.json", "lerna.json", "package.json"]),
+    (&["gulp", "grunt"], &["gulpfile.js", "gulpfile.mjs", "Gruntfile.js", "Gruntfile.cjs"]),
+    (&["scons"], &["SConstruct", "Sconstruct", "sconstruct"]),
+    (&["cmake", "ninja"], &["CMakeLists.txt", "CMakePresets.json", "build.ninja"]),
+    (
+        &["bazel", "bazelisk"],
+        &["MODULE.bazel", "WORKSPACE", "WORKSPACE.bazel", "BUILD", "BUILD.bazel", ".bazelrc"],
+    ),
+    (&["vagrant"], &["Vagrantfile"]),
+    (&["earthly"], &["Earthfile"]),
 ];
+
+/// Programs that run what a Python project names.
+const PYTHON_RUNNERS: &[&str] = &[
+    "uv", "uvx", "poetry", "pdm", "hatch", "rye", "pixi", "pipenv", "pipx", "tox", "nox", "pytest", "py.test",
+];
+
+/// Programs that run an object of a Python module, given as `module:object`.
+const PYTHON_SERVERS: &[&str] = &[
+    "uvicorn",
+    "gunicorn",
+    "hypercorn",
+    "daphne",
+    "granian",
+    "flask",
+    "fastapi",
+    "celery",
+    "waitress-serve",
+    "uwsgi",
+    "fastmcp",
+    "mcp",
+];
+
+/// Programs, and the endings of files in their folder that they take for their project.
+const ENDINGS: &[(&[&str], &[&str])] = &[
+    (&["dotnet", "msbuild"], &[".csproj", ".fsproj", ".vbproj", ".proj", ".sln", ".slnx"]),
+    (&["cabal", "stack"], &[".cabal"]),
+    (&["bundle", "rake"], &[".gemspec"]),
+];
+
+/// Flags of node and its like whose value is a module.
+const MODULE_FLAGS: &[&str] =
+    &["-r", "--require", "--import", "--loader", "--experimental-loader", "--preload"];
 
 /// Maximum number of folders above in which default files are looked for.
 const ABOVE: usize = 6;
@@ -101,6 +254,19 @@ pub(super) fn names(words: &[String], into: &mut BTreeSet<String>) {
             word.split(|c| !is_part(c)).for_each(|module| perl_module(module, into));
         }
     }
+    if runs(PYTHON_SERVERS) {
+        words.iter().flat_map(|word| values(word)).for_each(|name| python_object(name, into));
+    }
+    if runs(&["mise", "rtx"]) {
+        for folder in ["mise-tasks", ".mise-tasks", "mise/tasks", ".mise/tasks", ".config/mise/tasks"] {
+            into.extend(words.iter().skip(1).map(|word| format!("{folder}/{}", word.replace(':', "/"))));
+        }
+    }
+    // A project file elsewhere: its folder has further files.
+    if runs(&["cargo", "mvn", "mvnw", "gradle", "gradlew", "dotnet", "uv", "poetry"]) {
+        let folders = words.iter().flat_map(|word| values(word)).filter_map(|name| name.rsplit_once('/'));
+        into.extend(folders.map(|(folder, _)| folder.to_owned()).filter(|folder| !folder.is_empty()));
+    }
     if runs(&["java"]) {
         into.extend(words.iter().map(|word| format!("{}.class", word.replace('.', "/"))));
     }
@@ -115,6 +281,67 @@ pub(super) fn names(words: &[String], into: &mut BTreeSet<String>) {
                 _ => {}
             }
         }
+    }
+}
+
+/// The modules that flags of node and its like name, without those that are paths.
+pub(super) fn node_modules(words: &[String]) -> BTreeSet<String> {
+    let mut modules = BTreeSet::new();
+    if !words.iter().any(|word| is_of(EXTENSIONS[0].0, word)) {
+        return modules;
+    }
+    for (index, word) in words.iter().enumerate() {
+        let (flag, value) = match word.split_once('=') {
+            Some((flag, value)) => (flag, Some(value)),
+            None => (word.as_str(), words.get(index + 1).map(String::as_str)),
+        };
+        let value = if MODULE_FLAGS.contains(&flag) { value } else { word.strip_prefix("-r") };
+        let is_bare =
+            |name: &&str| !name.is_empty() && name.len() < 500 && !name.starts_with(['.', '/', '-']);
+        modules.extend(value.filter(is_bare).map(str::to_owned));
+    }
+    modules
+}
+
+/// The places of a module that is given by its name: in the folder and in those above.
+pub(super) fn module_places(module: &str) -> impl Iterator<Item = String> + '_ {
+    (0..=ABOVE).map(move |above| format!("{}node_modules/{module}", "../".repeat(above)))
+}
+
+/// The package that a module belongs to: `a` of `a/b`, `@a/b` of `@a/b/c`.
+pub(super) fn package_of(module: &str) -> &str {
+    let parts = if module.starts_with('@') { 2 } else { 1 };
+    let end = module.match_indices('/').nth(parts - 1).map_or(module.len(), |(at, _)| at);
+    &module[..end]
+}
+
+/// A name with each ending that node may add to it.
+pub(super) fn with_extensions(name: &str) -> impl Iterator<Item = String> + '_ {
+    [""].iter().chain(NODE).map(move |extension| format!("{name}{extension}"))
+}
+
+/// The endings of the files that the command's programs take for their project.
+pub(super) fn endings(words: &[String], into: &mut BTreeSet<&'static str>) {
+    for (programs, endings) in ENDINGS {
+        if words.iter().any(|word| is_of(programs, word)) {
+            into.extend(endings.iter());
+        }
+    }
+}
+
+/// Whether the command runs what a Python project names.
+pub(super) fn runs_python_project(words: &[String]) -> bool {
+    words.iter().any(|word| is_of(PYTHON_RUNNERS, word))
+}
+
+/// The files of a Python module that is given as `module:object` or `module`.
+pub(super) fn python_object(text: &str, into: &mut BTreeSet<String>) {
+    let module = text.split(':').next().unwrap_or(text);
+    let mut files = BTreeSet::new();
+    python_module(module, &mut files);
+    for file in files {
+        into.insert(format!("src/{file}"));
+        into.insert(file);
     }
 }
 

@@ -46,6 +46,10 @@ pub(super) struct Reading<'a> {
     installed: BTreeSet<String>,
     /// Files that programs look for by themselves.
     defaults: BTreeSet<String>,
+    /// Endings of files that programs take for their project.
+    endings: BTreeSet<&'static str>,
+    /// Words that may be names of programs in `pyproject.toml`.
+    objects: BTreeSet<String>,
     /// Words that may be names of scripts in `package.json`.
     scripts: BTreeSet<String>,
     variables: BTreeMap<String, String>,
@@ -69,6 +73,8 @@ impl<'a> Reading<'a> {
             packages: BTreeSet::new(),
             installed: BTreeSet::new(),
             defaults: BTreeSet::new(),
+            endings: BTreeSet::new(),
+            objects: BTreeSet::new(),
             scripts: BTreeSet::new(),
             variables,
             folder: folder.to_owned(),
@@ -181,6 +187,27 @@ impl<'a> Reading<'a> {
         Ok(self.pieces.len() > before)
     }
 
+    /// Takes the modules of the programs that a `pyproject.toml` defines and the line runs.
+    pub(super) fn read_objects(&mut self, programs: &BTreeMap<String, String>) {
+        let named = programs.iter().filter(|(name, _)| self.objects.contains(*name));
+        for (_, object) in named {
+            languages::python_object(object, &mut self.defaults);
+        }
+    }
+
+    pub(super) fn runs_python_project(&self) -> bool {
+        !self.objects.is_empty()
+    }
+
+    /// Whether a file of this name is taken for the project.
+    pub(super) fn is_project(&self, name: &str) -> bool {
+        self.endings.iter().any(|ending| name.ends_with(ending))
+    }
+
+    pub(super) fn looks_for_projects(&self) -> bool {
+        !self.endings.is_empty()
+    }
+
     pub(super) fn runs_scripts(&self) -> bool {
         !self.scripts.is_empty()
     }
@@ -189,6 +216,24 @@ impl<'a> Reading<'a> {
     fn programs_of(&mut self, words: &[String]) {
         languages::names(words, &mut self.pieces);
         languages::defaults(words, &mut self.defaults);
+        languages::endings(words, &mut self.endings);
+        if languages::runs_python_project(words) {
+            self.objects.extend(words.iter().cloned());
+            self.installed.extend(words.iter().skip(1).filter(|word| !word.contains('/')).cloned());
+        }
+        let node_path = self.variables.get("NODE_PATH").cloned().unwrap_or_default();
+        for module in languages::node_modules(words) {
+            let package = languages::package_of(&module);
+            for folder in node_path.split(':').filter(|folder| !folder.is_empty()) {
+                self.defaults.extend(languages::with_extensions(&format!("{folder}/{module}")));
+                self.packages.insert(format!("{folder}/{package}"));
+            }
+            for place in languages::module_places(&module) {
+                self.defaults.extend(languages::with_extensions(&place));
+                self.packages.insert(place);
+            }
+            self.packages.extend(languages::module_places(package));
+        }
         if words.iter().any(|word| is_of(RUN_FOLDERS, word)) {
             for word in words.iter().skip(1) {
                 let names =
@@ -221,10 +266,13 @@ impl<'a> Reading<'a> {
                     if PACKAGE_FLAGS.contains(&flag) {
                         self.package(value);
                     }
-                } else if !word.starts_with('-') && !RUN_WORDS.contains(&word.as_str()) {
+                } else if !word.starts_with('-') {
+                    // A word for "run it" may be the name of a program as well.
                     self.package(word);
                     self.installed.insert(without_version(word).to_owned());
-                    break;
+                    if !RUN_WORDS.contains(&word.as_str()) {
+                        break;
+                    }
                 }
             }
         }

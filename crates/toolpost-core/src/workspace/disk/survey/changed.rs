@@ -99,6 +99,14 @@ impl Surveyor for Everything {
         mark
     }
 
+    fn denies(&self, _: &str, _: Mark) -> bool {
+        false
+    }
+
+    fn progress(&self, _: &str) -> Option<Vec<(usize, u64)>> {
+        None
+    }
+
     fn hides_sockets(&self) -> bool {
         false
     }

@@ -82,7 +82,8 @@ pub(super) struct Folder {
     pub(super) generation: u64,
     /// All entries: a byte for the kind, the name, and a NUL.
     pub(super) entries: Vec<u8>,
-    /// Entries other than folders that are not free, and links in a folder that is not.
+    /// Entries other than folders that are not free, links in a folder that is not, and links under whose names a pattern
+    /// could go on.
     pub(super) marked: Vec<Entry>,
     /// The folders in it.
     pub(super) folders: Vec<Child>,
@@ -98,6 +99,8 @@ pub(super) struct Entry {
     pub(super) name: Box<[u8]>,
     pub(super) kind: Kind,
     pub(super) mark: Mark,
+    /// Whether it is a link under whose name a pattern could go on.
+    pub(super) goes_on: bool,
 }
 
 /// A folder in a folder.

@@ -22,6 +22,8 @@ impl Surveyor for Plain {
         let last = name.rsplit('/').next().unwrap_or(name);
         if last.starts_with(self.hides) {
             Mark::Hidden
+        } else if format!("/{name}/").contains("/two/x/") || (name.starts_with("top/") && last == "deep") {
+            Mark::Locked
         } else if last.starts_with("lock") || (last == ".git" && kind != Kind::Folder) {
             Mark::Locked
         } else {
@@ -31,6 +33,21 @@ impl Surveyor for Plain {
 
     fn inherited(&self, name: &str, mark: Mark) -> Mark {
         if name.ends_with("opened") { Mark::Free } else { mark }
+    }
+
+    fn denies(&self, name: &str, _: Mark) -> bool {
+        name.contains("denied")
+    }
+
+    /// As if there were a rule about `two/x` at any depth and one about `/top/**/deep`.
+    fn progress(&self, name: &str) -> Option<Vec<(usize, u64)>> {
+        let in_two = name.rsplit('/').next() == Some("two");
+        let in_top = name.split('/').next() == Some("top");
+        let all: Vec<(usize, u64)> = [(in_two, (0, 1)), (in_top, (1, 1))]
+            .into_iter()
+            .filter_map(|(is_in, place)| is_in.then_some(place))
+            .collect();
+        (!all.is_empty()).then_some(all)
     }
 
     fn hides_sockets(&self) -> bool {
@@ -353,4 +370,41 @@ fn names_that_are_too_deep_or_too_long_are_hidden_whole() {
         marked.iter().any(|marked| marked.mark == Mark::Hidden && deep.starts_with(&marked.path)),
         "{marked:?}"
     );
+}
+
+#[test]
+fn files_are_marked_under_the_names_that_links_give_them() {
+    let tree = Tree::new();
+    for name in ["real/x", "real/y", "far/deep", "far/in/deep", "chain/x", "denied/opened", "loop/deep"] {
+        tree.write(name, "");
+    }
+    for (link, target) in [
+        ("a/two", "../real"),
+        ("b/two", "../hop"),
+        ("hop", "chain"),
+        ("top/link", "../far"),
+        ("top/loop", "../loop"),
+        ("loop/one", "."),
+        ("loop/other", "../loop"),
+        ("c/two", "../not/there"),
+    ] {
+        fs::create_dir_all(tree.at(link).parent().unwrap()).unwrap();
+        symlink(target, tree.at(link)).unwrap();
+    }
+    for _ in 0..2 {
+        let (marked, _) = tree.found(&HIDES);
+        for name in
+            ["real/x", "far/deep", "far/in/deep", "chain/x", "loop/deep", "a/two", "b/two", "hop", "top/link"]
+        {
+            assert!(marked.contains(&format!("Locked {name}")), "{name}: {marked:?}");
+        }
+        assert!(!marked.contains(&"Locked real/y".to_owned()), "{marked:?}");
+        let aliases = tree.survey(&HIDES).aliases;
+        for (folder, name) in
+            [("real", "a/two"), ("chain", "b/two"), ("far", "top/link"), ("not/there", "c/two")]
+        {
+            let wanted = crate::workspace::FolderAlias { folder: tree.at(folder), name: tree.at(name) };
+            assert!(aliases.contains(&wanted), "{wanted:?}: {aliases:?}");
+        }
+    }
 }

@@ -5,7 +5,9 @@ use crate::workspace::disk::look::READ;
 use crate::workspace::disk::roots::{Roots, beneath};
 use crate::workspace::{Kind, Mark, Marked, Surveyor};
 use rustix::fd::OwnedFd;
-use rustix::fs::{Access, AtFlags, Dir, FileType, OFlags, ResolveFlags, Stat, accessat, fstat, statat};
+use rustix::fs::{
+    Access, AtFlags, Dir, DirEntry, FileType, OFlags, ResolveFlags, Stat, accessat, fstat, statat,
+};
 use rustix::io::Errno;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -30,6 +32,8 @@ pub(super) struct Found {
     pub(super) marked: Vec<Marked>,
     /// Links that are not free, or lie in what is not.
     pub(super) links: Vec<(PathBuf, Mark)>,
+    /// Links under whose names a pattern could go on.
+    pub(super) aliases: Vec<PathBuf>,
     /// Folders of repositories, and files that say where one is.
     pub(super) repositories: Vec<PathBuf>,
 }
@@ -134,7 +138,13 @@ impl Walk<'_> {
             }
             if entry.kind == Kind::Link {
                 let link = self.absolute(path, &entry.name);
-                self.found.links.push((link, entry.mark.max(above)));
+                if entry.goes_on {
+                    self.found.aliases.push(link.clone());
+                }
+                let mark = entry.mark.max(above);
+                if mark > Mark::Free {
+                    self.found.links.push((link, mark));
+                }
             }
         }
         if folder.git.has_git {
@@ -264,10 +274,15 @@ impl Walk<'_> {
                     let below = known.remove(own).unwrap_or_default();
                     folder.folders.push(Child { name: own.into(), mark, folder: below });
                 }
-                Kind::Link if mark.max(above) > Mark::Free => {
-                    folder.marked.push(Entry { name: own.into(), kind, mark });
+                Kind::Link => {
+                    let goes_on = self.surveyor.progress(&String::from_utf8_lossy(&name)).is_some();
+                    if goes_on || mark.max(above) > Mark::Free {
+                        folder.marked.push(Entry { name: own.into(), kind, mark, goes_on });
+                    }
                 }
-                _ if mark > Mark::Free => folder.marked.push(Entry { name: own.into(), kind, mark }),
+                _ if mark > Mark::Free => {
+                    folder.marked.push(Entry { name: own.into(), kind, mark, goes_on: false });
+                }
                 _ => {}
             }
         }
@@ -320,19 +335,29 @@ fn entries(listing: &mut Dir) -> Result<Vec<u8>, Errno> {
         if matches!(name.to_bytes(), b"." | b"..") {
             continue;
         }
-        let kind = match entry.file_type() {
-            FileType::Unknown => match statat(listing.fd()?, name, AtFlags::SYMLINK_NOFOLLOW) {
-                Ok(stat) => FileType::from_raw_mode(stat.st_mode),
-                Err(Errno::NOENT) => continue,
-                Err(errno) => return Err(errno),
-            },
-            known => known,
+        let kind = match file_type(listing, &entry) {
+            Ok(kind) => kind,
+            Err(Errno::NOENT) => continue,
+            Err(errno) => return Err(errno),
         };
         entries.push(code(kind));
         entries.extend_from_slice(name.to_bytes_with_nul());
     }
     entries.shrink_to_fit();
     Ok(entries)
+}
+
+fn file_type(listing: &Dir, entry: &DirEntry) -> Result<FileType, Errno> {
+    match entry.file_type() {
+        FileType::Unknown => statat(listing.fd()?, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW)
+            .map(|stat| FileType::from_raw_mode(stat.st_mode)),
+        known => Ok(known),
+    }
+}
+
+/// What an entry of a folder is.
+pub(super) fn kind_of(listing: &Dir, entry: &DirEntry) -> Result<Kind, Errno> {
+    file_type(listing, entry).map(|file_type| kind(code(file_type)))
 }
 
 fn code(kind: FileType) -> u8 {
@@ -356,7 +381,7 @@ fn kind(code: u8) -> Kind {
 
 /// The mark of a name. One that is not UTF-8 cannot be said in a rule: it gets the strictest mark of all that it could be
 /// taken for.
-fn mark(surveyor: &dyn Surveyor, name: &[u8], kind: Kind) -> Mark {
+pub(super) fn mark(surveyor: &dyn Surveyor, name: &[u8], kind: Kind) -> Mark {
     if let Ok(name) = std::str::from_utf8(name) {
         return surveyor.mark(name, kind);
     }

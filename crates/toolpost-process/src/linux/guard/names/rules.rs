@@ -3,6 +3,19 @@
 use crate::sandbox::{FileEffect, FilePattern, FileRule, FileRules};
 use globset::{GlobBuilder, GlobMatcher};
 
+/// How a name stands, the strictest last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Standing {
+    /// A rule opens it.
+    Opened,
+    /// Nothing is said about it.
+    Free,
+    /// A rule asks, or it is on the protected list.
+    Closed,
+    /// A rule denies it.
+    Denied,
+}
+
 /// The rules of one policy.
 pub(super) struct Set {
     layers: Vec<Vec<(FileEffect, Matcher)>>,
@@ -15,14 +28,14 @@ impl Set {
         Set { layers: rules.layers.iter().map(layer).collect() }
     }
 
-    /// Whether the rules close this name; none where no rule matches. A link closes what lies below its name, since it
+    /// What the rules say about this name; none where no rule matches. A link closes what lies below its name, since it
     /// may lead to a folder that has such a file already.
-    pub(super) fn is_closed(&self, name: &str, is_link: bool) -> Option<bool> {
+    pub(super) fn judge(&self, name: &str, is_link: bool) -> Option<Standing> {
         let mut strongest = None;
         for layer in &self.layers {
             let Some((effect, _)) = layer.iter().find(|(_, matcher)| matcher.matches(name)) else { continue };
             if *effect == FileEffect::Deny {
-                return Some(true);
+                return Some(Standing::Denied);
             }
             strongest = strongest.or(Some(*effect));
         }
@@ -31,9 +44,9 @@ impl Set {
             rules.any(|(effect, matcher)| *effect != FileEffect::Open && matcher.may_match_below(name))
         };
         match strongest {
-            Some(FileEffect::Open) => Some(false),
-            Some(FileEffect::Ask | FileEffect::Deny) => Some(true),
-            None if is_link && leads_to_closed() => Some(true),
+            Some(FileEffect::Open) => Some(Standing::Opened),
+            Some(FileEffect::Ask | FileEffect::Deny) => Some(Standing::Closed),
+            None if is_link && leads_to_closed() => Some(Standing::Closed),
             None => None,
         }
     }

@@ -147,3 +147,83 @@ fn what_is_locked_holds_the_folders_above_it() {
     assert_eq!(names.marked_above(b"/w/a/b/c/d/e"), Some(&b"/w/a/b/c"[..]));
     assert_eq!(names.marked_above(b"/w/a/b"), None);
 }
+
+#[test]
+fn a_name_is_judged_under_each_name_that_links_give_it() {
+    let rule = |effect, folder: &str| FileRule { effect, pattern: FilePattern::Inside(folder.into()) };
+    let alias = |folder: &str, name: &str| (folder.as_bytes().to_vec(), name.as_bytes().to_vec());
+    let aliases = vec![
+        alias("/w/vs", "/w/.vscode"),
+        alias("/w/d/idea", "/w/.idea"),
+        alias("/w/db", "/w/mig"),
+        alias("/w/open", "/w/mig2"),
+        alias("/w/asked", "/w/asks"),
+    ];
+    let patterns = [".vscode/tasks.json", ".idea/workspace.xml"];
+    let plain = Names::new(&View { aliases: aliases.clone(), ..view(&patterns, Vec::new()) });
+    let layer = vec![
+        rule(FileEffect::Deny, "mig"),
+        rule(FileEffect::Deny, "mig2"),
+        rule(FileEffect::Ask, "asks"),
+        rule(FileEffect::Open, "open"),
+        rule(FileEffect::Open, "asked"),
+    ];
+    let rules = vec![FileRules { layers: vec![layer] }];
+    let ruled = Names::new(&View { aliases, ..view(&patterns, rules) });
+    for names in [&plain, &ruled] {
+        for (path, making, expected) in [
+            ("/w/vs/tasks.json", Making::File, true),
+            ("/w/vs/TASKS.json", Making::File, true),
+            ("/w/vs/extensions.json", Making::File, false),
+            ("/w/vs", Making::Folder, false),
+            ("/w/vs", Making::Filled, true),
+            ("/w/vs", Making::Link, true),
+            ("/w/vs2/tasks.json", Making::File, false),
+            ("/w/d/idea/workspace.xml", Making::File, true),
+        ] {
+            assert_eq!(names.is_closed(path.as_bytes(), making), expected, "{path} {making:?}");
+        }
+    }
+    for (path, expected) in [
+        ("/w/db/1.sql", true),
+        ("/w/db/deep/1.sql", true),
+        ("/w/dbx", false),
+        // No rule opens what another denies by another name; what asks, it does.
+        ("/w/open/x", true),
+        ("/w/asked/x", false),
+    ] {
+        assert_eq!(ruled.is_closed(path.as_bytes(), Making::File), expected, "{path}");
+    }
+    // What moves above the place to which a link leads gets another name, too.
+    for (target, expected) in [("/w/d", true), ("/w/d-x", false), ("/w", true), ("/w/e", false)] {
+        assert_eq!(plain.must_look_inside(target.as_bytes()), expected, "{target}");
+    }
+}
+
+#[test]
+fn a_home_folder_for_caches_takes_nothing_else() {
+    let mut view = View { only_caches: true, ..view(&[".mcp.json"], Vec::new()) };
+    view.writable.push(b"/home/u/work".to_vec());
+    let names = Names::new(&view);
+    for (path, making, expected) in [
+        ("/home/u/.cache/x", Making::File, false),
+        ("/home/u/.cache", Making::Folder, false),
+        ("/home/u/.cache", Making::Filled, false),
+        ("/home/u/.cache", Making::Link, true),
+        ("/home/u/.npm", Making::Folder, false),
+        ("/home/u/.npm", Making::Filled, true),
+        ("/home/u/.npm", Making::Link, true),
+        ("/home/u/.npm/_logs/1", Making::File, false),
+        ("/home/u/.npm/other", Making::File, true),
+        ("/home/u/.local/state/a", Making::File, false),
+        ("/home/u/.local/bin/a", Making::File, true),
+        ("/home/u/.cachex", Making::File, true),
+        ("/home/u/.anyrc", Making::File, true),
+        ("/home/u/x", Making::Folder, true),
+        ("/home/u/work/x", Making::File, false),
+        ("/home/u/work/.mcp.json", Making::File, true),
+        ("/tmp/x", Making::File, false),
+    ] {
+        assert_eq!(names.is_closed(path.as_bytes(), making), expected, "{path} {making:?}");
+    }
+}
