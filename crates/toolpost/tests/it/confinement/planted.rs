@@ -3,6 +3,13 @@
 use super::User;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
+/// Runs a script in the sandbox. What a command line itself writes is judged before it runs, and would not show what the
+/// sandbox does.
+fn run(user: &User, text: &str) -> super::Done {
+    user.write("run.sh", text);
+    user.bash("bash run.sh")
+}
+
 /// A workspace with a new repository of its own.
 fn repository(user: &User) {
     std::fs::remove_dir_all(user.home.path("repo/.git")).unwrap();
@@ -194,14 +201,14 @@ fn guarantee_39_scripts_that_are_hard_to_read_are_protected() {
             git(&user, &["config", key, value]);
         }
         for name in named {
-            let done = user.bash(&format!("echo EVIL >> '{name}'"));
+            let done = run(&user, &format!("echo EVIL | tee -a '{name}'"));
             assert!(!user.read(name).contains("EVIL"), "{}: {name}: {}", user.name(), done.text);
         }
         for name in ["t/s5.sh", "s p/x.sh", "unsure/new", "loops/new.sh", "my tools/d.sh"] {
             check_asks(&user, name);
         }
         for name in free {
-            let done = user.bash(&format!("echo more >> '{name}'"));
+            let done = run(&user, &format!("echo more | tee -a '{name}'"));
             assert_eq!(done.code, Some(0), "{}: {name}: {}", user.name(), done.text);
         }
     }
@@ -211,7 +218,7 @@ fn guarantee_39_scripts_that_are_hard_to_read_are_protected() {
 fn guarantee_39_commands_make_no_repository_and_take_none_apart() {
     for user in User::all() {
         repository(&user);
-        user.bash("mkdir -p n/.git/objects n/.git/refs; echo 'ref: refs/heads/x' > n/.git/HEAD");
+        run(&user, "mkdir -p n/.git/objects n/.git/refs; echo 'ref: refs/heads/x' | tee n/.git/HEAD");
         assert!(!user.has("n/.git/HEAD"), "{}", user.name());
         for before in [
             "true",
@@ -224,9 +231,9 @@ fn guarantee_39_commands_make_no_repository_and_take_none_apart() {
         ] {
             git(&user, &["init", "-q", "--bare", "foo"]);
             let config = user.read("foo/config");
-            user.bash(before);
-            user.bash("echo EVIL >> foo/config");
-            user.bash("mkdir -p foo/hooks; echo EVIL > foo/hooks/post-checkout");
+            run(&user, before);
+            run(&user, "echo EVIL | tee -a foo/config");
+            run(&user, "mkdir -p foo/hooks; echo EVIL | tee foo/hooks/post-checkout");
             assert_eq!(user.read("foo/config"), config, "{}: {before}", user.name());
             assert!(!user.has("foo/hooks/post-checkout"), "{}: {before}", user.name());
             check_asks(&user, "foo/config");
