@@ -296,10 +296,8 @@ impl<'a> Reading<'a> {
     pub(super) fn programs(&self) -> impl Iterator<Item = PathBuf> + '_ {
         let path = self.line.variables.get("PATH").map_or("", String::as_str);
         let program = self.line.words.first().filter(|program| !program.contains('/'));
-        let folders = path.split(':').filter(|folder| folder.starts_with('/'));
-        program
-            .into_iter()
-            .flat_map(move |program| folders.clone().map(move |folder| Path::new(folder).join(program)))
+        let folders = path.split(':').map(|folder| self.folder.join(folder));
+        program.into_iter().flat_map(move |program| folders.clone().map(move |folder| folder.join(program)))
     }
 }
 

@@ -89,7 +89,7 @@ fn guarantee_18_narrow_rules_leave_the_home_folder_closed() {
         "ln -s $PWD/loc ~/.npm",
         "mv loc ~/.local",
         "mkdir -p ~/.config/gdb",
-        "cp c ~/.cargo/config",
+        "mkdir -p ~/.cargo; cp c ~/.cargo/config",
         "mkdir ~/bin",
     ];
     for user in User::all() {

@@ -4,6 +4,7 @@
 use super::{CANARY, Dice, User};
 use crate::count;
 use std::os::unix::fs::symlink;
+use std::path::Path;
 
 fn link(user: &User, name: &str, target: &str) {
     let place = user.home.path(&format!("repo/{name}"));
@@ -224,7 +225,7 @@ fn guarantee_36_generated_links_unprotect_nothing() {
                 }
             }
             let mut reached = Vec::new();
-            names(&repo, &repo, 0, &mut reached);
+            names(&repo, 0, &mut reached);
             let done = script(
                 &user,
                 "find . -type f \\( -name credentials -o -name config \\) -not -path './.git/*' -exec cat {} + ; \
@@ -245,8 +246,8 @@ fn guarantee_36_generated_links_unprotect_nothing() {
     println!("measure: guarantee 36: {tried} names through links of generated trees, 0 shown or written");
 }
 
-/// Every name through folders and links, with the real path that the kernel finds; at most eight parts.
-fn names(repo: &std::path::Path, at: &std::path::Path, depth: usize, into: &mut Vec<(String, String)>) {
+/// Every name through folders and links, with the real path that the kernel finds, through at most five folders.
+fn names(at: &Path, depth: usize, into: &mut Vec<(String, String)>) {
     if depth == 5 {
         return;
     }
@@ -257,7 +258,7 @@ fn names(repo: &std::path::Path, at: &std::path::Path, depth: usize, into: &mut 
             continue;
         }
         match found.is_dir() {
-            true => names(repo, &path, depth + 1, into),
+            true => names(&path, depth + 1, into),
             false => {
                 let real = path.canonicalize().unwrap();
                 into.push((path.display().to_string(), real.display().to_string()));

@@ -75,6 +75,8 @@ fn guarantee_41_what_runners_find_by_themselves_is_covered() {
         let entry = json!({"command": "node", "args": ["s.js"], "env": {name: value}});
         check_covers(&[(file, "{}")], &entry, &[file]);
     }
+    let entry = json!({"command": "srv", "env": {"PATH": "bin:/usr/bin:/bin"}});
+    check_covers(&[("bin/srv", "1")], &entry, &["bin/srv"]);
     let entry = json!({"command": "node", "args": ["-r", "mod", "s.js"], "env": {"NODE_PATH": "lib"}});
     check_covers(&[("lib/mod.js", "1")], &entry, &["lib/mod.js"]);
     for project in [

@@ -22,9 +22,11 @@ impl Surveyor for Plain {
         let last = name.rsplit('/').next().unwrap_or(name);
         if last.starts_with(self.hides) {
             Mark::Hidden
-        } else if format!("/{name}/").contains("/two/x/") || (name.starts_with("top/") && last == "deep") {
-            Mark::Locked
-        } else if last.starts_with("lock") || (last == ".git" && kind != Kind::Folder) {
+        } else if last.starts_with("lock")
+            || (last == ".git" && kind != Kind::Folder)
+            || format!("/{name}/").contains("/two/x/")
+            || (name.starts_with("top/") && last == "deep")
+        {
             Mark::Locked
         } else {
             Mark::Free
