@@ -18,7 +18,11 @@ const ALIASES: (&str, &str) = ("dialects/aliases.toml", include_str!("../dialect
 
 /// The dialects in which the built-in tools have other names.
 pub fn dialects() -> &'static Arc<Dialects> {
-    static DIALECTS: LazyLock<Arc<Dialects>> = LazyLock::new(|| Arc::new(Dialects::new(tables)));
+    static DIALECTS: LazyLock<Arc<Dialects>> = LazyLock::new(|| {
+        let packs = crate::packs(&crate::Settings::default());
+        let names = packs.iter().flat_map(|pack| pack.manifest().tools().to_vec());
+        Arc::new(Dialects::new(tables).with_canonical(names))
+    });
     &DIALECTS
 }
 

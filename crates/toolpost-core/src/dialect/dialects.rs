@@ -28,6 +28,7 @@ use std::sync::{Arc, OnceLock};
 /// ```
 pub struct Dialects {
     load: fn() -> Tables,
+    canonical: BTreeSet<String>,
     loaded: OnceLock<Loaded>,
 }
 
@@ -51,7 +52,14 @@ struct Loaded {
 impl Dialects {
     /// The dialects whose tables this function reads.
     pub fn new(load: fn() -> Tables) -> Dialects {
-        Dialects { load, loaded: OnceLock::new() }
+        Dialects { load, canonical: BTreeSet::new(), loaded: OnceLock::new() }
+    }
+
+    /// With the canonical names of tools: each means itself in every dialect, so that no table is read for it.
+    #[must_use]
+    pub fn with_canonical(mut self, tools: impl IntoIterator<Item = String>) -> Dialects {
+        self.canonical.extend(tools);
+        self
     }
 
     /// All of them in the order in which they resolve; the canonical one is the first.
@@ -78,7 +86,8 @@ impl Dialects {
     /// The tool that a name means, in the order in which calls resolve; none for a name in no table. A tool that a table
     /// has a row for is meant by its canonical name.
     pub fn meaning(&self, name: &str) -> Option<&str> {
-        self.loaded().meanings.get(name).map(String::as_str)
+        let meaning = self.canonical.get(name).or_else(|| self.loaded().meanings.get(name));
+        meaning.map(String::as_str)
     }
 
     /// What a name can mean, the first dialect that knows it first, further names last.

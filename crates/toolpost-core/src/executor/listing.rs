@@ -11,7 +11,7 @@ pub struct Listing {
     pub snapshot: Arc<Snapshot>,
     /// Those that belong into lists.
     pub listed: Vec<Arc<Entry>>,
-    /// Those that are offered and held back from lists; `tool_search` finds them.
+    /// Those that are offered and held back from lists; a tool that finds unlisted ones finds them.
     pub held_back: Vec<Arc<Entry>>,
     /// Those that are not offered: by the policy, or because a service is missing.
     pub refused: Vec<Arc<Entry>>,

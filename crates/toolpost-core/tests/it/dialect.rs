@@ -41,6 +41,13 @@ fn a_tool_without_a_row_is_offered_as_it_is() {
     assert_eq!(snapshot.other_names("weather"), ["WEATHER", "forecast"]);
 }
 
+#[test]
+fn no_table_is_read_for_a_canonical_name() {
+    let dialects = Dialects::new(|| panic!("the tables were read")).with_canonical(["weather".to_owned()]);
+    assert_eq!(dialects.meaning("weather"), Some("weather"));
+    assert_eq!(dialects.named("toolpost").unwrap().name(), "toolpost");
+}
+
 #[tokio::test]
 async fn names_of_a_dialect_lead_to_the_tool_and_are_known_to_rules() {
     let session = Context::in_memory().with_tools(registry());

@@ -18,6 +18,7 @@ mod batch;
 mod bounds;
 mod changes;
 mod confined;
+mod core_names;
 mod declarations;
 mod delete;
 mod dialect;
