@@ -24,6 +24,7 @@ mod nearest;
 mod outcome;
 mod pack;
 pub mod policy;
+pub mod prelude;
 mod redact;
 mod registry;
 mod schema;
@@ -40,7 +41,7 @@ pub use access::{Access, Resource};
 pub use alias::{Alias, ArgumentAlias, ArgumentPath};
 pub use blocking::{Crashed, Here, Watch, blocking};
 pub use capability::{Capabilities, Capability, Facts, Need};
-pub use clock::{Clock, SystemClock};
+pub use clock::{Clock, FakeClock, SystemClock};
 pub use confirm::{Always, Answer, Answers, Confirm, NobodyThere, Question, Remember, Scope};
 pub use context::{
     AgentHost, CodeEngine, Context, ContextBuilder, Extra, Ground, HeldBack, Ids, Model, Reach, Services,

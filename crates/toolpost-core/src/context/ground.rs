@@ -91,7 +91,7 @@ impl Context {
         let closed = closed.unwrap_or_else(|| Closed {
             why: "it holds a protected or hidden file, or a protected link, a git hook or git's configuration names it"
                 .to_owned(),
-            remedy: policy::Policy::opening(&name),
+            remedy: self.policy().opening(&name),
         });
         (name, closed)
     }

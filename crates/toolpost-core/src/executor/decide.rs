@@ -44,7 +44,9 @@ impl Remembered {
         if !rules.saved.is_empty() {
             policy = policy.with_rules(Layer::Saved, rules.saved.clone());
         }
-        if let Some(own) = rules.sessions.get(session) {
+        if !rules.sessions.is_empty()
+            && let Some(own) = rules.sessions.get(session)
+        {
             policy = policy.with_rules(Layer::Session, own.clone());
         }
         policy
@@ -118,7 +120,7 @@ impl Executor {
                 answer => break answer,
             }
         };
-        if ctx.cancel().is_cancelled() {
+        if ctx.is_cancelled() {
             return Err(cancelled(entry.name()));
         }
         match answer {

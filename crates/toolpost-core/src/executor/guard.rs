@@ -14,7 +14,7 @@ const READER: &str = "read";
 
 /// Holds a running call to what was decided for it.
 pub(super) struct CallGuard {
-    pub(super) tool: String,
+    pub(super) tool: Arc<str>,
     pub(super) granted: Capabilities,
     pub(super) policy: Policy,
     /// What a person has agreed to for this call.

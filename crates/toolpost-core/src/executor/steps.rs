@@ -14,9 +14,9 @@ use crate::capability::Capabilities;
 use crate::context::{Context, Running};
 use crate::error::{Code, ToolError};
 use crate::event::EventKind;
-use crate::id::new_id;
+use crate::id::new_shared_id;
 use crate::outcome::{Metadata, Outcome, Output, Truncation};
-use crate::policy::Policy;
+use crate::policy::{Policy, Remedy};
 use crate::registry::{Entry, Prepared, Resolved, Snapshot};
 use crate::schema::Repair;
 use crate::tool::{OutputBudget, Spec};
@@ -213,7 +213,7 @@ impl Executor {
         // Boxed, because a tool may call tools: the future would otherwise contain itself.
         Box::pin(async move {
             let (mut call, mut snapshot, mut found) = (call, snapshot, found);
-            let id = new_id(parent.clock().now_ms());
+            let id = new_shared_id(parent.clock().now_ms());
             let mut is_requested = false;
             // Only a tool of a source that has yet to start is waited for.
             let sources = if found.is_err() { to_come(&snapshot, parent, &call.tool) } else { Vec::new() };
@@ -236,7 +236,7 @@ impl Executor {
                 requested(&ctx, &call);
             }
             let known = Known {
-                tool: call.tool.clone(),
+                tool: call.tool.as_str().into(),
                 is_found: false,
                 budget: OutputBudget::default(),
                 metadata: Metadata::default(),
@@ -252,11 +252,12 @@ impl Executor {
             let limit = ending.look(|known| known.budget);
             let (result, truncated) = cut(&ctx, limit, result).await;
             ending.is_over = true;
-            let known = ending.look(|known| known.clone());
+            let known =
+                ending.look(|known| Known { metadata: std::mem::take(&mut known.metadata), ..known.clone() });
             let metadata = budget::redacted(&ctx, Metadata { truncated, ..known.metadata });
             // A name that no tool has may be anything, a secret too.
             let tool = match known.is_found {
-                true => known.tool,
+                true => known.tool.to_string(),
                 false => ctx.redactor().redact(&known.tool).into_owned(),
             };
             let outcome = Outcome { tool, call_id: ctx.call_id().to_owned(), result, metadata };
@@ -285,7 +286,7 @@ impl Executor {
         }
         if let Ok(found) = &found {
             know(&mut |known| {
-                found.entry.name().clone_into(&mut known.tool);
+                known.tool = found.entry.shared_name().clone();
                 known.is_found = true;
                 known.budget = found.entry.spec().budget;
             });
@@ -293,7 +294,7 @@ impl Executor {
         let policy = self.policy_for(ctx);
         let arguments = std::mem::take(&mut call.arguments);
         let Found { entry, arguments, repairs } = find(found, ctx, &policy, &call.tool, arguments)?;
-        if ctx.cancel().is_cancelled() {
+        if ctx.is_cancelled() {
             return Err(run::cancelled(entry.name()));
         }
         let noted = |repairs: Vec<Repair>| {
@@ -331,18 +332,18 @@ impl Executor {
         snapshot: &Arc<Snapshot>,
         call: &Call,
         alias: Option<Arc<Alias>>,
-        id: String,
+        id: Arc<str>,
     ) -> Context {
         let above = parent.running();
         parent.derive(Running {
             id,
-            tool: call.tool.clone(),
+            tool: call.tool.as_str().into(),
             alias,
             parent: (!above.id.is_empty()).then(|| above.id.clone()),
             depth: above.depth + usize::from(!above.id.is_empty()),
             workspace: parent.host_workspace().clone(),
             guard: None,
-            cancel: above.cancel.child_token(),
+            cancel: above.cancel.child(),
             deadline: above.deadline.clone(),
             budget: above.budget,
             granted: Capabilities::NONE,
@@ -350,10 +351,10 @@ impl Executor {
             is_dry_run: call.is_dry_run || above.is_dry_run,
             executor: Some((self.clone(), snapshot.clone())),
             span: tracing::Span::none(),
-            ended: Arc::default(),
+            ended: None,
             held: above.held.clone(),
             overlay: above.overlay.clone(),
-            planned: Arc::default(),
+            planned: None,
         })
     }
 }
@@ -364,17 +365,8 @@ pub(super) fn check_offered(policy: &Policy, spec: &Spec) -> Result<(), ToolErro
         return Ok(());
     }
     let absent = spec.required.difference(policy.granted().union(policy.askable()));
-    let flags: Vec<String> = absent.iter().map(|one| format!("--allow {one}")).collect();
-    // Of a server's tools hardly anybody means all.
-    let narrower = match spec.name.starts_with("mcp__") {
-        true => format!(", or just this tool with `--allow-rule '{}: *'`", spec.name),
-        false => String::new(),
-    };
-    let message = format!(
-        "`{}` needs {absent}, which is not granted; allow it with `{}`{narrower}",
-        spec.name,
-        flags.join(" ")
-    );
+    let advice = policy.advise(&Remedy::Grant { missing: absent, tool: Some(&spec.name) });
+    let message = format!("`{}` needs {absent}, which is not granted; {advice}", spec.name);
     let missing = serde_json::to_value(absent).unwrap_or_default();
     Err(ToolError::new(Code::PermissionDenied, message).with("missing", missing))
 }
@@ -391,7 +383,7 @@ fn requested(ctx: &Context, call: &Call) {
 /// What is known of a call by the time it ends, however early that is.
 #[derive(Clone)]
 struct Known {
-    tool: String,
+    tool: Arc<str>,
     is_found: bool,
     budget: OutputBudget,
     metadata: Metadata,
@@ -406,8 +398,8 @@ struct Ending<'a> {
 }
 
 impl Ending<'_> {
-    fn look<T>(&self, at: impl FnOnce(&Known) -> T) -> T {
-        at(&self.known.lock().unwrap_or_else(PoisonError::into_inner))
+    fn look<T>(&self, at: impl FnOnce(&mut Known) -> T) -> T {
+        at(&mut self.known.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -419,7 +411,7 @@ impl Drop for Ending<'_> {
         let (tool, is_found) = self.look(|known| (known.tool.clone(), known.is_found));
         let outcome = Outcome {
             result: Err(run::cancelled(&tool)),
-            tool,
+            tool: tool.to_string(),
             call_id: self.ctx.call_id().to_owned(),
             metadata: Metadata::default(),
         };

@@ -82,7 +82,7 @@ async fn rules_marks_and_reserved_names_reach_the_ground() {
     );
     assert_eq!(
         why,
-        "migrations/2.sql: the user rule `write: /migrations/**` (user.toml:1) denies it; no flag overrides a deny: change \
+        "migrations/2.sql: the user rule `write: /migrations/**` (user.toml:1) denies it; nothing overrides a deny: change \
          or remove the user rule at user.toml:1"
     );
     for (path, expected) in [
@@ -93,7 +93,7 @@ async fn rules_marks_and_reserved_names_reach_the_ground() {
         (
             "missing.sh",
             "missing.sh: it holds a protected or hidden file, or a protected link, a git hook or git's \
-                        configuration names it; allow it with --allow-rule 'write: /missing.sh'",
+                        configuration names it; add the allow rule `write: /missing.sh`",
         ),
     ] {
         let (_, why) = ask(&root, standard(&[]), path).await;
