@@ -10,6 +10,7 @@
 mod dialect;
 mod executor;
 mod fixed;
+mod guide;
 mod library;
 #[path = "../../../toolpost-plugins/tests/it/load.rs"]
 mod load;

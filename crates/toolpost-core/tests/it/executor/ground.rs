@@ -88,7 +88,7 @@ async fn rules_marks_and_reserved_names_reach_the_ground() {
     for (path, expected) in [
         (
             ".bashrc",
-            ".bashrc: it is protected (`.bashrc`): a shell runs it when it starts; consent, or allow just this",
+            ".bashrc: it is protected (`.bashrc`): a shell runs it when it starts; consent, or add the allow rule",
         ),
         (
             "missing.sh",
