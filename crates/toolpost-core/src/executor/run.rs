@@ -49,7 +49,8 @@ impl Executor {
                 check_dry_run(entry)?;
                 Turns::default()
             }
-            false => Turns::take(ctx, entry.name(), limit, accesses).await?,
+            false if !Turns::are_needed(accesses) => Turns::of(ctx),
+            false => Box::pin(Turns::take(ctx, entry.name(), limit, accesses)).await?,
         };
         let arguments = Arc::new(arguments);
         let attempts = if spec.facts.retryable && !is_dry_run { call.retry.attempts.max(1) } else { 1 };
@@ -65,7 +66,7 @@ impl Executor {
                 break Err(cancelled(entry.name()));
             }
             ctx.record(|| EventKind::CallStarted { tool: spec.name.clone(), attempt, dry_run: is_dry_run });
-            if !spec.facts.idempotent && !is_dry_run {
+            if !spec.facts.idempotent && !is_dry_run && ctx.events().is_listening() {
                 ctx.events().commit().await?;
             }
             // What a dry run calls writes into the same overlay, so that one call sees what the other would write.

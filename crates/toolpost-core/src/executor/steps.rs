@@ -16,7 +16,7 @@ use crate::error::{Code, ToolError};
 use crate::event::EventKind;
 use crate::id::new_shared_id;
 use crate::outcome::{Metadata, Outcome, Output, Truncation};
-use crate::policy::{Policy, Remedy};
+use crate::policy::{Effect, Policy, Remedy};
 use crate::registry::{Entry, Prepared, Resolved, Snapshot};
 use crate::schema::Repair;
 use crate::tool::{OutputBudget, Spec};
@@ -75,10 +75,12 @@ async fn init<'e>(
         return entry.prepared();
     }
     let setting = ctx.setting();
+    // Boxed, like all that few calls need: every call would carry its size.
+    let ready = Box::pin(entry.ready(&setting, executor.inner.init_limit));
     let (prepared, is_first) = tokio::select! {
         biased;
         () = ctx.cancel().cancelled() => return Err(run::cancelled(entry.name())),
-        ready = entry.ready(&setting, executor.inner.init_limit) => ready?,
+        ready = ready => ready?,
     };
     if is_first {
         ctx.record(|| EventKind::ToolInitialized { tool: entry.name().to_owned() });
@@ -104,7 +106,10 @@ async fn hooks(
     entry: &Entry,
     arguments: &Value,
 ) -> Result<Option<Value>, ToolError> {
-    executor.before(hooks, ctx, entry, arguments).await
+    if hooks.is_empty() {
+        return Ok(None);
+    }
+    Box::pin(executor.before(hooks, ctx, entry, arguments)).await
 }
 
 /// Step 6: what the policy says.
@@ -120,8 +125,11 @@ async fn confirm(
     decided: Decided,
     call: &mut Call,
 ) -> Result<Consent, ToolError> {
+    if decided.effect != Effect::Ask {
+        return Ok(decided.consent);
+    }
     let agreed = call.agreed.take();
-    executor.confirmed(ctx, entry, accesses, arguments, decided, agreed.as_ref()).await
+    Box::pin(executor.confirmed(ctx, entry, accesses, arguments, decided, agreed.as_ref())).await
 }
 
 /// Step 8: the tool runs.
@@ -153,7 +161,9 @@ async fn cut(
 /// Step 11: events, statistics, hooks that look on, sinks.
 async fn record(executor: &Executor, hooks: &Hooks, ctx: &Context, outcome: &Outcome, is_found: bool) {
     executor.record(ctx, outcome, is_found);
-    executor.after(hooks, ctx, outcome).await;
+    if !hooks.is_empty() {
+        Box::pin(executor.after(hooks, ctx, outcome)).await;
+    }
     executor.tell(ctx, outcome);
 }
 
@@ -221,7 +231,7 @@ impl Executor {
                 let ctx = self.derive(parent, &snapshot, &call, None, id.clone());
                 requested(&ctx, &call);
                 is_requested = true;
-                found = match self.await_source(&ctx, &call, &sources).await {
+                found = match Box::pin(self.await_source(&ctx, &call, &sources)).await {
                     Ok(agreed) => {
                         call.agreed = agreed.or(call.agreed);
                         snapshot = parent.tools().snapshot();
