@@ -1,4 +1,4 @@
-//! Through the whole executor: find, validate, decide, run in a task of its own, record.
+//! Through the whole executor: find, validate, decide, run, record.
 
 use super::{Answer, Args, NAME, noop};
 use anyhow::Result;
@@ -9,14 +9,17 @@ use toolpost_core::{
     Spec, Tool, ToolError,
 };
 
-struct Noop;
+struct Noop {
+    is_quick: bool,
+}
 
 impl Tool for Noop {
     type Args = Args;
     type Data = ();
 
     fn spec(&self) -> Spec {
-        Spec::new(NAME, "1.0.0", "Does nothing.").requires(Capability::Read).idempotent()
+        let spec = Spec::new(NAME, "1.0.0", "Does nothing.").requires(Capability::Read).idempotent();
+        if self.is_quick { spec.quick() } else { spec }
     }
 
     async fn call(&self, _: &Context, args: Args) -> Result<Output, ToolError> {
@@ -32,17 +35,22 @@ pub(super) struct Subject {
 impl Subject {
     /// Nobody listens to events; statistics and last results are kept all the same.
     pub(super) fn quiet() -> Result<Subject> {
-        Subject::new(Arc::new(NoEvents))
+        Subject::new(Noop { is_quick: true }, Arc::new(NoEvents))
     }
 
     /// Every event is kept in memory.
     pub(super) fn logged() -> Result<Subject> {
-        Subject::new(Arc::new(MemoryLog::default()))
+        Subject::new(Noop { is_quick: true }, Arc::new(MemoryLog::default()))
     }
 
-    fn new(events: Arc<dyn EventSink>) -> Result<Subject> {
+    /// The same tool, not said to be quick.
+    pub(super) fn in_a_task() -> Result<Subject> {
+        Subject::new(Noop { is_quick: false }, Arc::new(NoEvents))
+    }
+
+    fn new(tool: Noop, events: Arc<dyn EventSink>) -> Result<Subject> {
         let registry = Arc::new(Registry::new());
-        registry.register(Noop)?;
+        registry.register(tool)?;
         let ctx = Context::builder(Arc::new(Memory::new())).events(events).tools(registry).build();
         Ok(Subject { executor: Executor::new(), ctx })
     }

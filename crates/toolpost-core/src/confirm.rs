@@ -142,3 +142,16 @@ impl Confirm for Always {
         Box::pin(std::future::ready(self.0.clone()))
     }
 }
+
+/// Asks by calling a closure; see [`ContextBuilder::confirm_with`](crate::ContextBuilder::confirm_with).
+pub(crate) struct Asks<F>(pub(crate) F);
+
+impl<F, R> Confirm for Asks<F>
+where
+    F: Fn(Question) -> R + Send + Sync,
+    R: Future<Output = Answer> + Send + 'static,
+{
+    fn confirm<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Answer> {
+        Box::pin((self.0)(question.clone()))
+    }
+}

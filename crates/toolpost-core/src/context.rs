@@ -1,12 +1,14 @@
 //! What a running tool can reach. Every part can be replaced, so that a test needs no machine around it.
 
 mod builder;
+mod cancel;
 mod deadline;
 mod ground;
 mod held_back;
 mod services;
 
 pub use builder::ContextBuilder;
+pub(crate) use cancel::Cancel;
 pub(crate) use deadline::Deadline;
 pub use ground::{Ground, Reach};
 pub use held_back::HeldBack;
@@ -30,7 +32,7 @@ use crate::workspace::{File, Guard, Journal, Memory, Overlay, Workspace, Workspa
 use futures_util::FutureExt;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -71,29 +73,29 @@ struct Host {
 /// What the executor sets anew for each call.
 #[derive(Clone)]
 pub(crate) struct Running {
-    pub(crate) id: String,
-    pub(crate) tool: String,
+    pub(crate) id: Arc<str>,
+    pub(crate) tool: Arc<str>,
     /// The spelling that the call was made in.
     pub(crate) alias: Option<Arc<Alias>>,
-    pub(crate) parent: Option<String>,
+    pub(crate) parent: Option<Arc<str>>,
     pub(crate) depth: usize,
     pub(crate) workspace: Arc<dyn Workspace>,
     pub(crate) guard: Option<Arc<dyn Guard>>,
-    pub(crate) cancel: CancellationToken,
+    pub(crate) cancel: Cancel,
     pub(crate) deadline: Deadline,
     pub(crate) budget: OutputBudget,
     pub(crate) granted: Capabilities,
     pub(crate) is_dry_run: bool,
     pub(crate) executor: Option<(Executor, Arc<Snapshot>)>,
     pub(crate) span: tracing::Span,
-    /// Set when the caller has its answer: what a tool left behind may do nothing any more.
-    pub(crate) ended: Arc<AtomicBool>,
+    /// Set when the caller has its answer: what a tool left behind may do nothing any more. None before a tool runs.
+    pub(crate) ended: Option<Arc<AtomicBool>>,
     /// The files whose turn the call has, each with the turns of the calls it makes itself.
     pub(crate) held: Held,
     /// Where a dry run writes.
     pub(crate) overlay: Option<Arc<Overlay>>,
     /// What a dry run would change elsewhere than through the overlay.
-    pub(crate) planned: Arc<Mutex<Vec<PlannedChange>>>,
+    pub(crate) planned: Option<Arc<Mutex<Vec<PlannedChange>>>>,
 }
 
 /// See [`Running::held`].
@@ -203,6 +205,47 @@ impl Context {
             .map_err(|error| ToolError::new(Code::ReadError, format!("reading `{path}` stopped: {error}")))?
     }
 
+    /// The text of a file of the workspace, or of an output that was too long to show. A file that is not UTF-8, or larger
+    /// than [`Context::LARGEST_TEXT`], is an error: read it piece by piece with [`Context::open`].
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use toolpost_core::{Context, Memory, WorkspacePath};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), toolpost_core::ToolError> {
+    /// let ctx = Context::builder(Arc::new(Memory::from_fixture("//- notes.txt\nbuy milk\n"))).build();
+    /// assert_eq!(ctx.read_text(&WorkspacePath::new("notes.txt")).await?, "buy milk\n");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn read_text(&self, path: &WorkspacePath) -> Result<String, ToolError> {
+        let mut file = self.open(path).await?;
+        let read = move || {
+            let most = Context::LARGEST_TEXT;
+            let mut bytes = Vec::with_capacity(usize::try_from(file.stat.size.min(most)).unwrap_or_default());
+            let read = file.reader.by_ref().take(most + 1).read_to_end(&mut bytes);
+            read.map(|_| bytes)
+        };
+        let bytes = tokio::task::spawn_blocking(read)
+            .await
+            .unwrap_or_else(|stopped| Err(std::io::Error::other(stopped)))
+            .map_err(|error| ToolError::new(Code::ReadError, format!("cannot read `{path}`: {error}")))?;
+        if bytes.len() as u64 > Context::LARGEST_TEXT {
+            let most = Context::LARGEST_TEXT;
+            let message = format!("`{path}` is larger than {most} bytes; read it in pieces");
+            return Err(ToolError::new(Code::TooLarge, message).with("path", path.as_str()));
+        }
+        String::from_utf8(bytes).map_err(|error| {
+            let at = error.utf8_error().valid_up_to();
+            let message = format!("`{path}` is not UTF-8 text (byte {at}); choose another file");
+            ToolError::new(Code::IsBinary, message).with("path", path.as_str())
+        })
+    }
+
+    /// Maximum number of bytes that [`Context::read_text`] returns.
+    pub const LARGEST_TEXT: u64 = 16 << 20;
+
     /// The dialect in which tools are offered to this session.
     pub fn dialect(&self) -> &Arc<Dialect> {
         &self.host.dialect
@@ -240,7 +283,14 @@ impl Context {
 
     /// Fires when the caller has given up or the time is over.
     pub fn cancel(&self) -> &CancellationToken {
-        &self.call.cancel
+        match &self.call.ended {
+            Some(ended) => self.call.cancel.token_unless(ended),
+            None => self.call.cancel.token(),
+        }
+    }
+
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.call.cancel.is_cancelled() || self.has_ended()
     }
 
     /// How long the call may still run; `None` outside of one.
@@ -254,7 +304,7 @@ impl Context {
         if self.time_left().is_some_and(|left| left.is_zero()) {
             return Err(ToolError::new(Code::Timeout, "the call is out of time"));
         }
-        if self.call.cancel.is_cancelled() {
+        if self.is_cancelled() {
             return Err(ToolError::new(Code::Cancelled, "the call was cancelled"));
         }
         Ok(())
@@ -283,7 +333,9 @@ impl Context {
 
     /// Says of a dry run what it would change. What is written through the workspace need not be said.
     pub fn would_change(&self, change: PlannedChange) {
-        self.call.planned.lock().unwrap_or_else(PoisonError::into_inner).push(change);
+        if let Some(planned) = &self.call.planned {
+            planned.lock().unwrap_or_else(PoisonError::into_inner).push(change);
+        }
     }
 
     /// The tracing span of this call.
@@ -301,7 +353,7 @@ impl Context {
     /// Asks the person something. The time it takes does not count against the time-out.
     pub async fn confirm(&self, question: &str) -> Answer {
         let question = Question {
-            tool: self.call.tool.clone(),
+            tool: self.call.tool.to_string(),
             text: question.to_owned(),
             facts: Vec::new(),
             accesses: Vec::new(),
@@ -322,7 +374,7 @@ impl Context {
         let asked = AssertUnwindSafe(async { self.host.confirm.confirm(question).await }).catch_unwind();
         let answer = tokio::select! {
             biased;
-            () = self.call.cancel.cancelled() => Answer::No("the call was cancelled".to_owned()),
+            () = self.cancel().cancelled() => Answer::No("the call was cancelled".to_owned()),
             // Who crashed while asking has asked nobody.
             answer = asked => answer.unwrap_or(Answer::Nobody),
         };
@@ -422,7 +474,7 @@ impl Context {
                 sequence: self.host.sequence.fetch_add(1, Ordering::Relaxed) + 1,
                 agent: self.host.ids.agent.clone(),
                 activation: self.host.ids.activation.clone(),
-                call: (!self.call.id.is_empty()).then(|| self.call.id.clone()),
+                call: (!self.call.id.is_empty()).then(|| self.call.id.to_string()),
                 kind: self.redacted(kind()),
             };
             self.host.events.record(&Arc::new(event));
@@ -437,7 +489,7 @@ impl Context {
     }
 
     fn has_ended(&self) -> bool {
-        self.call.ended.load(Ordering::Acquire)
+        self.call.ended.as_ref().is_some_and(|ended| ended.load(Ordering::Acquire))
     }
 
     /// The same, where nobody is told or asked anything: for a preview.

@@ -2,13 +2,22 @@
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
 /// A new id: 48 bits of time, then 80 that differ in every process and every call; 26 lower-case characters.
 pub fn new_id(now_ms: u64) -> String {
+    String::from_utf8_lossy(&letters(now_ms)).into_owned()
+}
+
+/// The same, to be shared.
+pub(crate) fn new_shared_id(now_ms: u64) -> Arc<str> {
+    String::from_utf8_lossy(&letters(now_ms)).into()
+}
+
+fn letters(now_ms: u64) -> [u8; 26] {
     static SEED: OnceLock<(u64, u64)> = OnceLock::new();
     static COUNTER: AtomicU64 = AtomicU64::new(0);
     let (first, second) = SEED.get_or_init(|| (random(), random()));
@@ -21,7 +30,7 @@ pub fn new_id(now_ms: u64) -> String {
         *place = ALPHABET[(bits & 31) as usize];
         bits >>= 5;
     }
-    String::from_utf8_lossy(&text).into_owned()
+    text
 }
 
 /// Random bits from the operating system, by way of the standard library's hash keys.

@@ -51,6 +51,13 @@ impl Output<()> {
     }
 }
 
+impl<D: Serialize> Output<D> {
+    /// An output that is only data; the model gets it as JSON.
+    pub fn data(data: D) -> Output<D> {
+        Output::new("", "", data)
+    }
+}
+
 /// A file that comes with the text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -93,9 +100,11 @@ impl Outcome {
         self.result.is_ok()
     }
 
-    /// The outcome as plain text, for hosts that know nothing else: the output, or `Error: <message>`.
+    /// The outcome as plain text, for hosts that know nothing else: the output, its data as JSON where it has no text,
+    /// or `Error: <message>`.
     pub fn to_text(&self) -> String {
         match &self.result {
+            Ok(output) if output.text.is_empty() && !output.data.is_null() => output.data.to_string(),
             Ok(output) => output.text.clone(),
             Err(error) => format!("Error: {}", error.message()),
         }

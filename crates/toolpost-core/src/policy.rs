@@ -15,6 +15,7 @@
 //! ```
 
 mod action;
+mod advice;
 mod ahead;
 mod commands;
 mod cover;
@@ -37,6 +38,7 @@ mod warn;
 mod wildcard;
 
 pub use action::Action;
+pub use advice::{Advice, Remedy};
 pub use ahead::Ahead;
 pub use commands::{Closed, FilePattern, FileRule, FileRules};
 pub use decision::Decision;
@@ -56,6 +58,7 @@ pub use warn::Warning;
 
 use crate::access::Access;
 use crate::capability::{Capabilities, Capability};
+use crate::error::{Code, ToolError};
 use judge::{Part, Verdict};
 use rule::Target;
 use std::fmt;
@@ -69,6 +72,7 @@ use std::sync::Arc;
 pub struct Policy {
     parts: Arc<[Part]>,
     names: Names,
+    advice: Advice,
 }
 
 /// A call to be judged.
@@ -81,6 +85,35 @@ pub struct Request<'a> {
 }
 
 impl Policy {
+    /// Reading inside the workspace, and looking at what others did.
+    pub fn read_only() -> Policy {
+        Policy::profile(Profile::ReadOnly)
+    }
+
+    /// Reading and writing inside the workspace; the default.
+    ///
+    /// ```
+    /// use toolpost_core::policy::{Effect, Policy, Request};
+    /// use toolpost_core::{Access, Capability};
+    ///
+    /// let policy = Policy::standard().deny("write: /migrations")?.ask_rule("write: *.lock")?;
+    /// let effect = |name: &str| {
+    ///     policy.decide(&Request { tool: "edit", accesses: &[Access::path(Capability::Write, name)] }).effect()
+    /// };
+    /// assert_eq!(effect("src/main.rs"), Effect::Allow);
+    /// assert_eq!(effect("migrations/0001.sql"), Effect::Deny);
+    /// assert_eq!(effect("Cargo.lock"), Effect::Ask);
+    /// # Ok::<(), toolpost_core::ToolError>(())
+    /// ```
+    pub fn standard() -> Policy {
+        Policy::profile(Profile::Standard)
+    }
+
+    /// Everything: also running commands and reaching the network.
+    pub fn privileged() -> Policy {
+        Policy::profile(Profile::Privileged)
+    }
+
     /// The capabilities of a profile, and no rules but the built-in ones.
     pub fn profile(profile: Profile) -> Policy {
         Policy::with_capabilities(profile.capabilities(), Capabilities::NONE)
@@ -94,7 +127,7 @@ impl Policy {
     }
 
     fn from_parts(parts: Vec<Part>) -> Policy {
-        Policy { parts: parts.into(), names: Names::none().clone() }
+        Policy { parts: parts.into(), names: Names::none().clone(), advice: advice::in_rules }
     }
 
     /// The policy with a capability granted.
@@ -139,10 +172,37 @@ impl Policy {
         &self.names
     }
 
+    /// The policy with a rule that denies, such as `write: /migrations` or `bash: git push *`.
+    ///
+    /// It holds whatever other rules say, in whichever order they are added. A text that is not a rule is an error. This
+    /// and the next two stand for the program that makes the policy, in the layer of the user's own rules.
+    pub fn deny(&self, rule: &str) -> Result<Policy, ToolError> {
+        let rule = of_the_program(Effect::Deny, rule)?;
+        Ok(self.change(|part| {
+            let list = &mut part.layers[Layer::User as usize];
+            // In front: the first rule that matches speaks for its layer.
+            *list = std::iter::once(&rule).chain(list.iter()).cloned().collect();
+        }))
+    }
+
+    /// The policy with a rule that allows what it matches, also where the capability is absent or the file is protected.
+    ///
+    /// Of the rules that allow and ask, the first that matches decides.
+    pub fn allow_rule(&self, rule: &str) -> Result<Policy, ToolError> {
+        Ok(self.with_rules(Layer::User, vec![of_the_program(Effect::Allow, rule)?]))
+    }
+
+    /// The policy with a rule by which a person is asked about what it matches; it grants nothing by itself.
+    ///
+    /// Of the rules that allow and ask, the first that matches decides.
+    pub fn ask_rule(&self, rule: &str) -> Result<Policy, ToolError> {
+        Ok(self.with_rules(Layer::User, vec![of_the_program(Effect::Ask, rule)?]))
+    }
+
     fn change(&self, change: impl Fn(&mut Part)) -> Policy {
         let mut parts = self.parts.to_vec();
         parts.iter_mut().for_each(change);
-        Policy { names: self.names.clone(), ..Policy::from_parts(parts) }
+        Policy { names: self.names.clone(), advice: self.advice, ..Policy::from_parts(parts) }
     }
 
     /// The policy that allows only what both allow: it decides each access as the stricter of the two.
@@ -158,7 +218,7 @@ impl Policy {
             }
         }
         let names = if self.names.is_empty() { &other.names } else { &self.names };
-        Policy { names: names.clone(), ..Policy::from_parts(parts) }
+        Policy { names: names.clone(), advice: self.advice, ..Policy::from_parts(parts) }
     }
 
     /// The capabilities that are granted.
@@ -211,7 +271,7 @@ impl Policy {
     }
 
     fn decision(&self, tool: &str, access: Option<&Access>, verdict: Verdict<'_>) -> Decision {
-        Decision::new(tool, self.names.about(tool), access, verdict.effect, verdict.cause)
+        Decision::new(self.advice, (tool, self.names.about(tool)), access, verdict)
     }
 
     /// Whether an action of a tool on one path is simply allowed. A walk asks it of every name: nothing is allocated.
@@ -226,8 +286,16 @@ impl Policy {
     }
 }
 
+/// A rule that a program writes in its own code.
+fn of_the_program(effect: Effect, rule: &str) -> Result<Rule, ToolError> {
+    let origin = Origin::new(Layer::User, "set by the program", 0);
+    Rule::parse_short(effect, rule, origin).map_err(|why| {
+        ToolError::new(Code::ValidationError, format!("the rule `{rule}` cannot be read: {why}"))
+    })
+}
+
 /// Whether a verdict should be reported before another: the stricter first; among asks a protected one, since that
-/// needs more than `--yes`; a rule before a mere grant.
+/// needs more than a blanket yes; a rule before a mere grant.
 fn is_more_telling(verdict: Verdict<'_>, known: Verdict<'_>) -> bool {
     fn rank(verdict: Verdict<'_>) -> (Effect, u8) {
         let telling = match verdict.cause {
@@ -243,7 +311,7 @@ fn is_more_telling(verdict: Verdict<'_>, known: Verdict<'_>) -> bool {
 impl Default for Policy {
     /// Read and write inside the workspace.
     fn default() -> Policy {
-        Policy::profile(Profile::Standard)
+        Policy::standard()
     }
 }
 

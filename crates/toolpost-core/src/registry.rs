@@ -63,14 +63,18 @@ impl Registry {
         Registry { current: ArcSwap::from_pointee(current), ..Registry::default() }
     }
 
-    /// Adds a tool. A name that is taken, or that no provider would accept, is an error.
+    /// Adds a tool. A name that is taken or that no provider would accept is an error, and so is a schema that is not
+    /// valid.
     pub fn register(&self, tool: impl AnyTool + 'static) -> Result<(), ToolError> {
         self.register_shared(Arc::new(tool))
     }
 
     /// Adds a tool that others hold as well.
     pub fn register_shared(&self, tool: Arc<dyn AnyTool>) -> Result<(), ToolError> {
-        self.change(|draft| draft.register(tool))
+        self.change(|draft| {
+            let name = draft.add(tool)?;
+            draft.tools[&name].check_schema()
+        })
     }
 
     /// Takes a tool out, with its aliases. Calls in flight go on; shutting it down is the caller's business.
@@ -362,13 +366,19 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// See [`Registry::register`].
+    /// Like [`Registry::register`], but the schema is made and checked when it is first needed: a process that adds many
+    /// tools and calls one would wait for all of them.
     pub fn register(&mut self, tool: Arc<dyn AnyTool>) -> Result<(), ToolError> {
+        self.add(tool).map(drop)
+    }
+
+    /// Adds a tool, and returns its name.
+    fn add(&mut self, tool: Arc<dyn AnyTool>) -> Result<String, ToolError> {
         let entry = Entry::new(tool, self.texts.clone())?;
         let name = entry.name().to_owned();
         self.check_free(&name)?;
-        self.tools.insert(name, Arc::new(entry));
-        Ok(())
+        self.tools.insert(name.clone(), Arc::new(entry));
+        Ok(name)
     }
 
     /// See [`Registry::unregister`].

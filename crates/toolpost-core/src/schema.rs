@@ -100,6 +100,67 @@ pub fn arguments_of<T: JsonSchema>() -> Value {
     value
 }
 
+/// The same, with every object closed that does not say which other keys it takes: an argument that is misspelled must
+/// be refused, and not ignored.
+pub(crate) fn closed_arguments_of<T: JsonSchema>() -> Value {
+    let mut value = arguments_of::<T>();
+    close(&mut value, Keys::All);
+    value
+}
+
+/// Which keys of an object a part of a schema names.
+#[derive(Clone, Copy, PartialEq)]
+enum Keys {
+    All,
+    /// The others stand beside it.
+    Some,
+}
+
+/// Closes the objects of a schema that was made from a type.
+fn close(schema: &mut Value, keys: Keys) {
+    let Value::Object(map) = schema else { return };
+    let has_properties = map.get("properties").and_then(Value::as_object).is_some_and(|all| !all.is_empty());
+    let has_forms = map.contains_key("anyOf") || map.contains_key("oneOf");
+    // The forms of an enum are objects of their own, unless fields of a struct stand beside them.
+    let keys_of_forms = match has_properties || map.contains_key("allOf") {
+        true => Keys::Some,
+        false => keys,
+    };
+    for key in ["anyOf", "oneOf"] {
+        if let Some(Value::Array(forms)) = map.get_mut(key) {
+            forms.iter_mut().for_each(|form| close(form, keys_of_forms));
+        }
+    }
+    if let Some(Value::Array(parts)) = map.get_mut("allOf") {
+        parts.iter_mut().for_each(|part| close(part, Keys::Some));
+    }
+    for key in ["items", "additionalProperties"] {
+        if let Some(inner) = map.get_mut(key) {
+            close(inner, Keys::All);
+        }
+    }
+    for key in ["properties", "patternProperties", "$defs"] {
+        if let Some(Value::Object(inner)) = map.get_mut(key) {
+            inner.values_mut().for_each(|inner| close(inner, Keys::All));
+        }
+    }
+    if let Some(Value::Array(items)) = map.get_mut("prefixItems") {
+        items.iter_mut().for_each(|item| close(item, Keys::All));
+    }
+    let says_itself =
+        ["additionalProperties", "unevaluatedProperties", "$ref"].iter().any(|key| map.contains_key(*key));
+    let is_enum = has_forms && keys_of_forms == Keys::All;
+    if keys == Keys::Some || says_itself || is_enum || !map.contains_key("properties") {
+        return;
+    }
+    let key = if keys_of_forms == Keys::Some && (has_forms || map.contains_key("allOf")) {
+        "unevaluatedProperties"
+    } else {
+        "additionalProperties"
+    };
+    map.insert(key.to_owned(), Value::Bool(false));
+}
+
 /// The schema of a `data` type; none for `()`.
 pub fn data_of<T: JsonSchema>() -> Option<Value> {
     let mut value = settings().for_serialize().into_generator().into_root_schema_for::<T>().to_value();

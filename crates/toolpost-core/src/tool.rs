@@ -25,7 +25,8 @@ use std::sync::Arc;
 /// A tool, as its author writes it.
 ///
 /// Implemented by tool authors; called by the [`Executor`](crate::Executor) alone. The argument type *is* the
-/// schema: its field comments are what the model reads. Checking arguments, permission, time-outs, retries,
+/// schema: its field comments are what the model reads. An argument that it does not name is refused, with the nearest
+/// one, unless the type says otherwise (a flattened map). Checking arguments, permission, time-outs, retries,
 /// redaction and records are the executor's work; a tool that does any of these itself is wrong. In return the
 /// executor promises that `call` sees arguments that fit the schema and a workspace that cannot be left.
 ///
@@ -36,7 +37,6 @@ use std::sync::Arc;
 ///
 /// /// What the model may ask for.
 /// #[derive(Deserialize, JsonSchema)]
-/// #[serde(deny_unknown_fields)]
 /// struct Args {
 ///     /// Whom to greet.
 ///     name: String,
@@ -185,7 +185,7 @@ impl<T: Tool> AnyTool for T {
     fn definition(&self) -> Definition {
         Definition {
             spec: Tool::spec(self),
-            input: schema::arguments_of::<T::Args>(),
+            input: schema::closed_arguments_of::<T::Args>(),
             output: schema::data_of::<T::Data>(),
         }
     }

@@ -2,6 +2,7 @@
 //!
 //! Nothing here runs a tool by itself; that is the executor's work.
 
+mod advice;
 pub mod cli;
 mod commands;
 pub mod config;

@@ -1,11 +1,11 @@
 //! How a host makes a context: a workspace, and whatever differs from the defaults, which do nothing.
 
-use super::{Context, Deadline, Extra, Held, Host, Ids, Running, Services, Spawn};
+use super::{Cancel, Context, Deadline, Extra, Held, Host, Ids, Running, Services, Spawn};
 use crate::capability::Capabilities;
 use crate::clock::{Clock, SystemClock};
-use crate::confirm::{Confirm, NobodyThere};
+use crate::confirm::{Answer, Asks, Confirm, NobodyThere, Question};
 use crate::dialect::Dialect;
-use crate::event::{EventSink, NoEvents, Sinks};
+use crate::event::{Event, EventSink, NoEvents, Sinks, Tells};
 use crate::policy::Policy;
 use crate::redact::Redactor;
 use crate::registry::Registry;
@@ -44,7 +44,7 @@ impl Context {
     /// Starts a context like this one, for a host that gives some of its calls something else: another person to ask,
     /// a listener of their own, a way to be ended one by one. What was begun in this context is not taken along.
     pub fn rebuild(&self) -> ContextBuilder {
-        ContextBuilder { cancel: self.call.cancel.child_token(), host: (*self.host).clone() }
+        ContextBuilder { cancel: self.cancel().child_token(), host: (*self.host).clone() }
     }
 }
 
@@ -147,11 +147,27 @@ impl ContextBuilder {
         self
     }
 
+    /// A closure that is told what happens, beside those who are told already. It must not block for long.
+    #[must_use]
+    pub fn on_event(self, sink: impl Fn(&Event) + Send + Sync + 'static) -> ContextBuilder {
+        self.events(Arc::new(Tells(sink)))
+    }
+
     /// Who is asked.
     #[must_use]
     pub fn confirm(mut self, confirm: Arc<dyn Confirm>) -> ContextBuilder {
         self.host.confirm = confirm;
         self
+    }
+
+    /// A closure that answers questions: `|question| async move { Answer::Yes(Scope::Once) }`.
+    #[must_use]
+    pub fn confirm_with<F, R>(self, ask: F) -> ContextBuilder
+    where
+        F: Fn(Question) -> R + Send + Sync + 'static,
+        R: Future<Output = Answer> + Send + 'static,
+    {
+        self.confirm(Arc::new(Asks(ask)))
     }
 
     /// The secrets to take out of everything that leaves.
@@ -192,24 +208,24 @@ impl ContextBuilder {
     /// The context.
     pub fn build(self) -> Context {
         let call = Running {
-            id: String::new(),
-            tool: String::new(),
+            id: Arc::default(),
+            tool: Arc::default(),
             alias: None,
             parent: None,
             depth: 0,
             workspace: self.host.workspace.clone(),
             guard: None,
-            cancel: self.cancel,
+            cancel: Cancel::of(self.cancel),
             deadline: Deadline::none(),
             budget: OutputBudget::default(),
             granted: Capabilities::NONE,
             is_dry_run: false,
             executor: None,
             span: tracing::Span::none(),
-            ended: Arc::default(),
+            ended: None,
             held: Held::default(),
             overlay: None,
-            planned: Arc::default(),
+            planned: None,
         };
         Context { host: Arc::new(self.host), call: Arc::new(call) }
     }

@@ -112,7 +112,7 @@ impl Context {
             why: "it holds a protected or hidden file, or a protected link, a git hook or git's configuration names it, or \
                   the name that a link gives it is protected or denied"
                 .to_owned(),
-            remedy: policy::Policy::opening(&name),
+            remedy: self.policy().opening(&name),
         });
         (name, closed)
     }

@@ -55,14 +55,14 @@ pub(super) async fn within(
     match result {
         Err(error) if fits(error.message(), budget) => (Err(error), None),
         Err(error) => {
-            let (message, truncation) = kept_and_cut(ctx, budget, error.message().to_owned()).await;
+            let (message, truncation) = Box::pin(kept_and_cut(ctx, budget, error.message().to_owned())).await;
             (Err(error.with_message(message)), truncation)
         }
         Ok(mut output) => {
             let mut truncation = output.truncated.take();
             if truncation.is_none() && !fits(&output.text, budget) {
                 let text = std::mem::take(&mut output.text);
-                (output.text, truncation) = kept_and_cut(ctx, budget, text).await;
+                (output.text, truncation) = Box::pin(kept_and_cut(ctx, budget, text)).await;
             }
             (Ok(output), truncation)
         }

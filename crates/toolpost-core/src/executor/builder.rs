@@ -1,11 +1,14 @@
 //! How a host makes an executor: hooks, sinks and limits.
 
 use super::decide::Remembered;
+use super::hook::Before;
 use super::record::Records;
-use super::{Executor, Hook, Inner, ResultSink};
+use super::{Executor, Hook, Inner, ResultSink, Verdict};
 use crate::confirm::Answers;
+use crate::context::Context;
 use crate::outcome::Outcome;
 use arc_swap::ArcSwap;
+use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -42,6 +45,29 @@ impl ExecutorBuilder {
     pub fn hook(mut self, hook: Arc<dyn Hook>) -> ExecutorBuilder {
         self.hooks.push(hook);
         self
+    }
+
+    /// A closure that looks at each call before the policy decides, with the tool's name and the arguments. `name` is
+    /// for messages.
+    ///
+    /// ```
+    /// use toolpost_core::{Executor, Verdict};
+    ///
+    /// let executor = Executor::builder()
+    ///     .before("office hours", |_, tool, _| match tool {
+    ///         "deploy" => Verdict::Block("nobody is here to watch it".to_owned()),
+    ///         _ => Verdict::Continue,
+    ///     })
+    ///     .build();
+    /// # let _ = executor;
+    /// ```
+    #[must_use]
+    pub fn before(
+        self,
+        name: impl Into<String>,
+        look: impl Fn(&Context, &str, &Value) -> Verdict + Send + Sync + 'static,
+    ) -> ExecutorBuilder {
+        self.hook(Arc::new(Before { name: name.into(), look }))
     }
 
     /// Is handed every outcome.

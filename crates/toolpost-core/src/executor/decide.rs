@@ -44,7 +44,9 @@ impl Remembered {
         if !rules.saved.is_empty() {
             policy = policy.with_rules(Layer::Saved, rules.saved.clone());
         }
-        if let Some(own) = rules.sessions.get(session) {
+        if !rules.sessions.is_empty()
+            && let Some(own) = rules.sessions.get(session)
+        {
             policy = policy.with_rules(Layer::Session, own.clone());
         }
         policy
@@ -62,8 +64,8 @@ impl Remembered {
 
 /// What the policy says of a call, before anybody is asked.
 pub(super) struct Decided {
-    effect: Effect,
-    consent: Consent,
+    pub(super) effect: Effect,
+    pub(super) consent: Consent,
 }
 
 /// Step 6: what the policy says of a call. Does no I/O.
@@ -86,7 +88,7 @@ pub(super) fn decided(
 }
 
 impl Executor {
-    /// Step 7: asks where that is the decision, and returns what the call may do.
+    /// Step 7, where asking is the decision: what the call may do once the person has agreed.
     pub(super) async fn confirmed(
         &self,
         ctx: &Context,
@@ -96,10 +98,7 @@ impl Executor {
         decided: Decided,
         agreed: Option<&Agreed>,
     ) -> Result<Consent, ToolError> {
-        let Decided { effect, consent } = decided;
-        if effect != Effect::Ask {
-            return Ok(consent);
-        }
+        let Decided { consent, .. } = decided;
         let request = Request { tool: entry.name(), accesses };
         let would = Consent { accesses: asking(&consent.policy, entry.name(), accesses), ..consent };
         let is_agreed = |agreed: &Agreed| {
@@ -118,7 +117,7 @@ impl Executor {
                 answer => break answer,
             }
         };
-        if ctx.cancel().is_cancelled() {
+        if ctx.is_cancelled() {
             return Err(cancelled(entry.name()));
         }
         match answer {

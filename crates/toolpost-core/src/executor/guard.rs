@@ -30,7 +30,7 @@ pub(super) fn with_run_by_git(policy: &Policy, run: &[RunByGit]) -> Policy {
 
 /// Holds a running call to what was decided for it.
 pub(super) struct CallGuard {
-    pub(super) tool: String,
+    pub(super) tool: Arc<str>,
     pub(super) granted: Capabilities,
     pub(super) policy: Policy,
     /// What a person has agreed to for this call.

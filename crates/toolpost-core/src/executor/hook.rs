@@ -43,6 +43,22 @@ pub enum Verdict {
     Replace(Value),
 }
 
+/// A hook that is a closure; see [`ExecutorBuilder::before`](super::ExecutorBuilder::before).
+pub(super) struct Before<F> {
+    pub(super) name: String,
+    pub(super) look: F,
+}
+
+impl<F: Fn(&Context, &str, &Value) -> Verdict + Send + Sync> Hook for Before<F> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn before<'a>(&'a self, ctx: &'a Context, tool: &'a str, arguments: &'a Value) -> BoxFuture<'a, Verdict> {
+        Box::pin(std::future::ready((self.look)(ctx, tool, arguments)))
+    }
+}
+
 /// The hooks of one moment; a call keeps those it began with.
 pub(super) type Hooks = Vec<Arc<dyn Hook>>;
 

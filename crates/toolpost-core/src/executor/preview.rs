@@ -59,6 +59,7 @@ impl Executor {
         let mut running = inside(&ctx, entry, consent, limit, Some(overlay)).running().clone();
         running.is_dry_run = true;
         let arguments = Arc::new(arguments.clone());
+        // Where a person waits, a task of its own costs nothing that anybody would notice.
         let done = attempt_once(ctx.derive(running), entry.clone(), arguments, limit).await;
         let shortened = |text: String| super::budget::shortened(&ctx, entry.spec().budget, text);
         match done {

@@ -25,27 +25,47 @@ type Weighed = (usize, Arc<Outcome>);
 /// What an executor remembers of its calls. Bounded, whatever is called.
 #[derive(Default)]
 pub(super) struct Records {
-    times: Mutex<HashMap<String, Histogram>>,
-    results: Mutex<IndexMap<String, VecDeque<Weighed>>>,
+    times: Mutex<Times>,
+    results: Mutex<IndexMap<String, Kept>>,
+}
+
+#[derive(Default)]
+struct Times {
+    all: Histogram,
+    tools: HashMap<String, Histogram>,
+}
+
+/// The last outcomes of a session.
+#[derive(Default)]
+struct Kept {
+    outcomes: VecDeque<Weighed>,
+    bytes: usize,
+}
+
+impl Kept {
+    fn add(&mut self, outcome: &Outcome) {
+        let weight = weight(outcome);
+        self.bytes += weight;
+        self.outcomes.push_back((weight, Arc::new(outcome.clone())));
+        // The last one is kept, however large.
+        while self.outcomes.len() > KEPT_RESULTS || (self.bytes > KEPT_BYTES && self.outcomes.len() > 1) {
+            self.bytes -= self.outcomes.pop_front().map_or(0, |(weight, _)| weight);
+        }
+    }
 }
 
 impl Records {
     pub(super) fn stats(&self) -> Stats {
         let times = self.times.lock().unwrap_or_else(PoisonError::into_inner);
-        let all = times.get("").map(Histogram::summary).unwrap_or_default();
-        let tools = times
-            .iter()
-            .filter(|(name, _)| !name.is_empty())
-            .map(|(name, histogram)| (name.clone(), histogram.summary()))
-            .collect();
-        Stats { all, tools }
+        let tools = times.tools.iter().map(|(name, histogram)| (name.clone(), histogram.summary()));
+        Stats { all: times.all.summary(), tools: tools.collect() }
     }
 
     pub(super) fn last_results(&self, session: &str) -> Vec<Arc<Outcome>> {
         let results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
         results
             .get(session)
-            .map(|kept| kept.iter().map(|(_, outcome)| outcome.clone()).collect())
+            .map(|kept| kept.outcomes.iter().map(|(_, outcome)| outcome.clone()).collect())
             .unwrap_or_default()
     }
 
@@ -53,36 +73,35 @@ impl Records {
     fn add(&self, session: &str, outcome: &Outcome, is_found: bool) {
         let time = Duration::from_secs_f64(outcome.metadata.execution_time_ms.max(0.0) / 1e3);
         let mut times = self.times.lock().unwrap_or_else(PoisonError::into_inner);
-        for name in ["", &outcome.tool] {
-            if name.is_empty() || is_found {
-                match times.get_mut(name) {
-                    Some(histogram) => histogram.add(time, outcome.is_success()),
-                    None => times.entry(name.to_owned()).or_default().add(time, outcome.is_success()),
+        times.all.add(time, outcome.is_success());
+        if is_found {
+            match times.tools.get_mut(&outcome.tool) {
+                Some(histogram) => histogram.add(time, outcome.is_success()),
+                None => {
+                    times.tools.entry(outcome.tool.clone()).or_default().add(time, outcome.is_success());
                 }
             }
         }
         drop(times);
         let mut results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
-        match results.get_index_of(session) {
-            // The session that was quiet longest is the first to go.
-            Some(index) => {
-                let last = results.len() - 1;
-                results.move_index(index, last);
-            }
-            None => {
-                if results.len() >= KEPT_SESSIONS {
-                    results.shift_remove_index(0);
+        // The session that was quiet longest is the first to go.
+        let is_last = results.last().is_some_and(|(last, _)| last == session);
+        if !is_last {
+            match results.get_index_of(session) {
+                Some(index) => {
+                    let last = results.len() - 1;
+                    results.move_index(index, last);
                 }
-                results.insert(session.to_owned(), VecDeque::new());
+                None => {
+                    if results.len() >= KEPT_SESSIONS {
+                        results.shift_remove_index(0);
+                    }
+                    results.insert(session.to_owned(), Kept::default());
+                }
             }
         }
-        if let Some(kept) = results.get_mut(session) {
-            kept.push_back((weight(outcome), Arc::new(outcome.clone())));
-            let mut bytes: usize = kept.iter().map(|(weight, _)| weight).sum();
-            // The last one is kept, however large.
-            while kept.len() > KEPT_RESULTS || (bytes > KEPT_BYTES && kept.len() > 1) {
-                bytes -= kept.pop_front().map_or(0, |(weight, _)| weight);
-            }
+        if let Some((_, kept)) = results.last_mut() {
+            kept.add(outcome);
         }
     }
 }

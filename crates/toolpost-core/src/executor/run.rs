@@ -1,4 +1,4 @@
-//! Step 8: the tool runs, in a task of its own, within its time, with its files locked.
+//! Step 8: the tool runs, in a task of its own unless it is quick, within its time, with its files locked.
 
 use super::decide::Consent;
 use super::guard::CallGuard;
@@ -12,10 +12,15 @@ use crate::event::EventKind;
 use crate::outcome::{DryRun, Metadata, Output, PlannedChange};
 use crate::registry::{AbortOnDrop, Entry};
 use crate::workspace::{Bound, Guard, Journaled, Overlay, Touched, Usage, Workspace};
+use futures_util::FutureExt;
 use serde_json::Value;
 use std::any::Any;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::future::poll_fn;
+use std::panic::AssertUnwindSafe;
+use std::pin::{Pin, pin};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, PoisonError};
+use std::task::Poll;
 use std::time::Duration;
 use tokio::task::JoinError;
 use tracing::Instrument;
@@ -44,7 +49,8 @@ impl Executor {
                 check_dry_run(entry)?;
                 Turns::default()
             }
-            false => Turns::take(ctx, entry.name(), limit, accesses).await?,
+            false if !Turns::are_needed(accesses) => Turns::of(ctx),
+            false => Box::pin(Turns::take(ctx, entry.name(), limit, accesses)).await?,
         };
         let arguments = Arc::new(arguments);
         let attempts = if spec.facts.retryable && !is_dry_run { call.retry.attempts.max(1) } else { 1 };
@@ -56,11 +62,11 @@ impl Executor {
         let started = ctx.clock().elapsed();
         let mut paused = Duration::ZERO;
         let result = loop {
-            if ctx.cancel().is_cancelled() {
+            if ctx.is_cancelled() {
                 break Err(cancelled(entry.name()));
             }
             ctx.record(|| EventKind::CallStarted { tool: spec.name.clone(), attempt, dry_run: is_dry_run });
-            if !spec.facts.idempotent && !is_dry_run {
+            if !spec.facts.idempotent && !is_dry_run && ctx.events().is_listening() {
                 ctx.events().commit().await?;
             }
             // What a dry run calls writes into the same overlay, so that one call sees what the other would write.
@@ -75,15 +81,20 @@ impl Executor {
                 journal: journal.clone(),
             };
             let running = running(ctx, entry, frame);
-            let result = attempt_once(running.clone(), entry.clone(), arguments.clone(), limit).await;
+            let result = match spec.is_quick {
+                true => attempt_in_place(&running, entry, &arguments, limit).await,
+                false => {
+                    Box::pin(attempt_once(running.clone(), entry.clone(), arguments.clone(), limit)).await
+                }
+            };
             paused += running.running().deadline.paused();
             if let Some(overlay) = overlay {
                 let guard = running.running().guard.as_deref();
                 let shows = |name: &str| guard.is_some_and(|guard| guard.shows(name));
                 let mut planned = planned(overlay.touched_since(revision), &shows);
-                planned
-                    .changes
-                    .append(&mut running.running().planned.lock().unwrap_or_else(PoisonError::into_inner));
+                if let Some(more) = &running.running().planned {
+                    planned.changes.append(&mut more.lock().unwrap_or_else(PoisonError::into_inner));
+                }
                 metadata.dry_run = Some(planned);
             }
             match result {
@@ -138,30 +149,35 @@ pub(super) fn running(ctx: &Context, entry: &Entry, frame: Frame<'_>) -> Context
     };
     let ended = Arc::new(AtomicBool::new(false));
     let guard: Arc<dyn Guard> = Arc::new(CallGuard {
-        tool: entry.name().to_owned(),
+        tool: entry.shared_name().clone(),
         granted: frame.consent.granted,
         policy: frame.consent.policy.clone(),
         consented: frame.consent.accesses.clone(),
         ended: ended.clone(),
     });
     ctx.derive(Running {
-        tool: entry.name().to_owned(),
+        id: above.id.clone(),
+        tool: entry.shared_name().clone(),
+        alias: above.alias.clone(),
+        parent: above.parent.clone(),
+        depth: above.depth,
         workspace: Arc::new(Bound::new(inner, guard.clone(), frame.usage, frame.journal)),
         guard: Some(guard),
-        cancel: above.cancel.child_token(),
+        cancel: above.cancel.beside(),
         deadline: above.deadline.after(frame.limit),
         budget: entry.spec().budget,
         granted: frame.consent.granted,
+        is_dry_run: above.is_dry_run,
+        executor: above.executor.clone(),
         span: tracing::debug_span!(
             "execute_tool",
             gen_ai.tool.name = entry.name(),
             gen_ai.tool.call.id = ctx.call_id()
         ),
-        ended,
+        ended: Some(ended),
         held: frame.held,
+        planned: frame.overlay.is_some().then(Arc::default),
         overlay: frame.overlay,
-        planned: Arc::default(),
-        ..above.clone()
     })
 }
 
@@ -174,12 +190,92 @@ pub(super) fn laid_over(below: Arc<dyn Workspace>) -> Arc<Overlay> {
 }
 
 /// Ends an attempt however its future ends: whatever the tool left running is told, and held back.
-struct Ends(Context);
+struct Ends<'a>(&'a Context);
 
-impl Drop for Ends {
+impl Drop for Ends<'_> {
     fn drop(&mut self) {
-        self.0.running().ended.store(true, Ordering::Release);
-        self.0.cancel().cancel();
+        let running = self.0.running();
+        if let Some(ended) = &running.ended {
+            running.cancel.end(ended);
+        }
+    }
+}
+
+/// One attempt of a tool that never blocks, polled by the task of its caller: two threads need not be woken for it. Its
+/// crash is caught, and where it has to wait, its deadline and its caller end it like any other.
+async fn attempt_in_place(
+    ctx: &Context,
+    entry: &Entry,
+    arguments: &Value,
+    limit: Duration,
+) -> Result<Output<Value>, ToolError> {
+    let _ends = Ends(ctx);
+    let work = async {
+        match ctx.is_dry_run() {
+            true => entry.tool().dry_run(ctx, arguments).await,
+            false => entry.tool().call(ctx, arguments).await,
+        }
+    };
+    let mut work = pin!(AssertUnwindSafe(work.instrument(ctx.span().clone())).catch_unwind());
+    // Most are done at once: then no timer is set.
+    let first = poll_fn(|waker| Poll::Ready(work.as_mut().poll(waker))).await;
+    match first {
+        Poll::Ready(_) if ctx.is_cancelled() => Err(cancelled(entry.name())),
+        Poll::Ready(result) => caught(result, entry.name()),
+        Poll::Pending => Box::pin(waited(ctx, entry, work, limit)).await,
+    }
+}
+
+/// The rest of an attempt in place that has to wait.
+async fn waited(
+    ctx: &Context,
+    entry: &Entry,
+    mut work: Pin<&mut (impl Future<Output = Caught> + Send)>,
+    limit: Duration,
+) -> Result<Output<Value>, ToolError> {
+    let name = entry.name();
+    let ended = tokio::select! {
+        biased;
+        () = ctx.cancel().cancelled() => cancelled(name),
+        result = &mut work => return known_better(ctx, name, limit, caught(result, name)),
+        () = ctx.running().deadline.reached() => timed_out(name, limit),
+    };
+    // Told to end, a tool may still hand over what it has.
+    ctx.cancel().cancel();
+    match tokio::time::timeout(entry.spec().grace, work).await {
+        Ok(result) => last_word(ended, caught(result, name)),
+        Err(_) => Err(ended),
+    }
+}
+
+/// What a future gave that was watched for a crash.
+type Caught = Result<Result<Output<Value>, ToolError>, Box<dyn Any + Send>>;
+
+fn caught(result: Caught, name: &str) -> Result<Output<Value>, ToolError> {
+    result.unwrap_or_else(|crash| Err(crashed(name, &payload_message(&*crash))))
+}
+
+/// A tool that noticed first that its time is over knows less of the limit than is known here, unless it says more.
+fn known_better(
+    ctx: &Context,
+    name: &str,
+    limit: Duration,
+    result: Result<Output<Value>, ToolError>,
+) -> Result<Output<Value>, ToolError> {
+    match result {
+        Err(own) if own.code() == Code::Timeout && own.details().is_empty() && is_over(ctx) => {
+            Err(timed_out(name, limit))
+        }
+        result => result,
+    }
+}
+
+/// What becomes of a call that was told to end, and then gave this.
+fn last_word(ended: ToolError, last: Result<Output<Value>, ToolError>) -> Result<Output<Value>, ToolError> {
+    match last {
+        Ok(output) if ended.code() == Code::Timeout => Ok(output),
+        Err(own) if own.code() == ended.code() && !own.details().is_empty() => Err(own),
+        _ => Err(ended),
     }
 }
 
@@ -194,7 +290,7 @@ pub(super) async fn attempt_once(
     let grace = entry.spec().grace;
     let span = ctx.span().clone();
     let inner = ctx.clone();
-    let _ends = Ends(ctx.clone());
+    let _ends = Ends(&ctx);
     // In a task of its own: a panic is caught, and a tool that blocks its thread cannot keep its caller from leaving.
     let mut task = AbortOnDrop(tokio::spawn(
         async move {
@@ -210,13 +306,7 @@ pub(super) async fn attempt_once(
         // First, so that it does not depend on chance what becomes of a tool that ends because it was told to.
         () = ctx.cancel().cancelled() => cancelled(&name),
         // A result that is there counts, also when the time ran out at the same moment.
-        result = &mut task.0 => return match joined(result, &name) {
-            // A tool that noticed first knows less of the limit than is known here, unless it says more.
-            Err(own) if own.code() == Code::Timeout && own.details().is_empty() && is_over(&ctx) => {
-                Err(timed_out(&name, limit))
-            }
-            result => result,
-        },
+        result = &mut task.0 => return known_better(&ctx, &name, limit, joined(result, &name)),
         () = ctx.running().deadline.reached() => timed_out(&name, limit),
     };
     // Told to end, a tool may still hand over what it has.
@@ -228,8 +318,7 @@ pub(super) async fn attempt_once(
         let _ = tokio::time::timeout(ABORT, &mut task.0).await;
     }
     match last {
-        Ok(Ok(Ok(output))) if ended.code() == Code::Timeout => Ok(output),
-        Ok(Ok(Err(own))) if own.code() == ended.code() && !own.details().is_empty() => Err(own),
+        Ok(Ok(last)) => last_word(ended, last),
         _ => Err(ended),
     }
 }

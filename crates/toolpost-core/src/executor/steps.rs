@@ -16,9 +16,9 @@ use crate::context::{Context, Running};
 use crate::dialect::Dialects;
 use crate::error::{Code, ToolError};
 use crate::event::EventKind;
-use crate::id::new_id;
+use crate::id::new_shared_id;
 use crate::outcome::{Metadata, Outcome, Output, Truncation};
-use crate::policy::Policy;
+use crate::policy::{Effect, Policy, Remedy};
 use crate::registry::{Entry, Prepared, Resolved, Snapshot};
 use crate::schema::Repair;
 use crate::tool::{OutputBudget, Spec};
@@ -77,10 +77,12 @@ async fn init<'e>(
         return entry.prepared();
     }
     let setting = ctx.setting();
+    // Boxed, like all that few calls need: every call would carry its size.
+    let ready = Box::pin(entry.ready(&setting, executor.inner.init_limit));
     let (prepared, is_first) = tokio::select! {
         biased;
         () = ctx.cancel().cancelled() => return Err(run::cancelled(entry.name())),
-        ready = entry.ready(&setting, executor.inner.init_limit) => ready?,
+        ready = ready => ready?,
     };
     if is_first {
         ctx.record(|| EventKind::ToolInitialized { tool: entry.name().to_owned() });
@@ -110,7 +112,10 @@ async fn hooks(
     entry: &Entry,
     arguments: &Value,
 ) -> Result<Option<Value>, ToolError> {
-    executor.before(hooks, ctx, entry, arguments).await
+    if hooks.is_empty() {
+        return Ok(None);
+    }
+    Box::pin(executor.before(hooks, ctx, entry, arguments)).await
 }
 
 /// Before step 6: the policy with what git runs of the files that the call names.
@@ -155,8 +160,11 @@ async fn confirm(
     decided: Decided,
     call: &mut Call,
 ) -> Result<Consent, ToolError> {
+    if decided.effect != Effect::Ask {
+        return Ok(decided.consent);
+    }
     let agreed = call.agreed.take();
-    executor.confirmed(ctx, entry, accesses, arguments, decided, agreed.as_ref()).await
+    Box::pin(executor.confirmed(ctx, entry, accesses, arguments, decided, agreed.as_ref())).await
 }
 
 /// Step 8: the tool runs.
@@ -188,7 +196,9 @@ async fn cut(
 /// Step 11: events, statistics, hooks that look on, sinks.
 async fn record(executor: &Executor, hooks: &Hooks, ctx: &Context, outcome: &Outcome, is_found: bool) {
     executor.record(ctx, outcome, is_found);
-    executor.after(hooks, ctx, outcome).await;
+    if !hooks.is_empty() {
+        Box::pin(executor.after(hooks, ctx, outcome)).await;
+    }
     executor.tell(ctx, outcome);
 }
 
@@ -248,7 +258,7 @@ impl Executor {
         // Boxed, because a tool may call tools: the future would otherwise contain itself.
         Box::pin(async move {
             let (mut call, mut snapshot, mut found) = (call, snapshot, found);
-            let id = new_id(parent.clock().now_ms());
+            let id = new_shared_id(parent.clock().now_ms());
             let mut is_requested = false;
             // Only a tool of a source that has yet to start is waited for.
             let sources = if found.is_err() { to_come(&snapshot, parent, &call.tool) } else { Vec::new() };
@@ -256,7 +266,7 @@ impl Executor {
                 let ctx = self.derive(parent, &snapshot, &call, None, id.clone());
                 requested(&ctx, &call);
                 is_requested = true;
-                found = match self.await_source(&ctx, &call, &sources).await {
+                found = match Box::pin(self.await_source(&ctx, &call, &sources)).await {
                     Ok(agreed) => {
                         call.agreed = agreed.or(call.agreed);
                         snapshot = parent.tools().snapshot();
@@ -271,7 +281,7 @@ impl Executor {
                 requested(&ctx, &call);
             }
             let known = Known {
-                tool: call.tool.clone(),
+                tool: call.tool.as_str().into(),
                 is_found: false,
                 budget: OutputBudget::default(),
                 metadata: Metadata::default(),
@@ -287,11 +297,12 @@ impl Executor {
             let limit = ending.look(|known| known.budget);
             let (result, truncated) = cut(&ctx, limit, result).await;
             ending.is_over = true;
-            let known = ending.look(|known| known.clone());
+            let known =
+                ending.look(|known| Known { metadata: std::mem::take(&mut known.metadata), ..known.clone() });
             let metadata = budget::redacted(&ctx, Metadata { truncated, ..known.metadata });
             // A name that no tool has may be anything, a secret too.
             let tool = match known.is_found {
-                true => known.tool,
+                true => known.tool.to_string(),
                 false => ctx.redactor().redact(&known.tool).into_owned(),
             };
             let outcome = Outcome { tool, call_id: ctx.call_id().to_owned(), result, metadata };
@@ -321,7 +332,7 @@ impl Executor {
         }
         if let Ok(found) = &found {
             know(&mut |known| {
-                found.entry.name().clone_into(&mut known.tool);
+                known.tool = found.entry.shared_name().clone();
                 known.is_found = true;
                 known.budget = found.entry.spec().budget;
             });
@@ -329,7 +340,7 @@ impl Executor {
         let policy = self.policy_for(ctx);
         let arguments = std::mem::take(&mut call.arguments);
         let Found { entry, arguments, repairs } = find(found, ctx, &policy, &call.tool, arguments)?;
-        if ctx.cancel().is_cancelled() {
+        if ctx.is_cancelled() {
             return Err(run::cancelled(entry.name()));
         }
         let noted = |repairs: Vec<Repair>| {
@@ -368,18 +379,18 @@ impl Executor {
         snapshot: &Arc<Snapshot>,
         call: &Call,
         alias: Option<Arc<Alias>>,
-        id: String,
+        id: Arc<str>,
     ) -> Context {
         let above = parent.running();
         parent.derive(Running {
             id,
-            tool: call.tool.clone(),
+            tool: call.tool.as_str().into(),
             alias,
             parent: (!above.id.is_empty()).then(|| above.id.clone()),
             depth: above.depth + usize::from(!above.id.is_empty()),
             workspace: parent.host_workspace().clone(),
             guard: None,
-            cancel: above.cancel.child_token(),
+            cancel: above.cancel.child(),
             deadline: above.deadline.clone(),
             budget: above.budget,
             granted: Capabilities::NONE,
@@ -387,10 +398,10 @@ impl Executor {
             is_dry_run: call.is_dry_run || above.is_dry_run,
             executor: Some((self.clone(), snapshot.clone())),
             span: tracing::Span::none(),
-            ended: Arc::default(),
+            ended: None,
             held: above.held.clone(),
             overlay: above.overlay.clone(),
-            planned: Arc::default(),
+            planned: None,
         })
     }
 }
@@ -401,17 +412,10 @@ pub(super) fn check_offered(policy: &Policy, spec: &Spec) -> Result<(), ToolErro
         return Ok(());
     }
     let absent = spec.required.difference(policy.granted().union(policy.askable()));
-    let flags: Vec<String> = absent.iter().map(|one| format!("--allow {one}")).collect();
     // Of a group of tools hardly anybody means all.
-    let narrower = match spec.rule_names.is_some() {
-        true => format!(", or just this tool with `--allow-rule '{}: *'`", spec.name),
-        false => String::new(),
-    };
-    let message = format!(
-        "`{}` needs {absent}, which is not granted; allow it with `{}`{narrower}",
-        spec.name,
-        flags.join(" ")
-    );
+    let tool = spec.rule_names.is_some().then_some(spec.name.as_str());
+    let advice = policy.advise(&Remedy::Grant { missing: absent, tool });
+    let message = format!("`{}` needs {absent}, which is not granted; {advice}", spec.name);
     let missing = serde_json::to_value(absent).unwrap_or_default();
     Err(ToolError::new(Code::PermissionDenied, message).with("missing", missing))
 }
@@ -428,7 +432,7 @@ fn requested(ctx: &Context, call: &Call) {
 /// What is known of a call by the time it ends, however early that is.
 #[derive(Clone)]
 struct Known {
-    tool: String,
+    tool: Arc<str>,
     is_found: bool,
     budget: OutputBudget,
     metadata: Metadata,
@@ -443,8 +447,8 @@ struct Ending<'a> {
 }
 
 impl Ending<'_> {
-    fn look<T>(&self, at: impl FnOnce(&Known) -> T) -> T {
-        at(&self.known.lock().unwrap_or_else(PoisonError::into_inner))
+    fn look<T>(&self, at: impl FnOnce(&mut Known) -> T) -> T {
+        at(&mut self.known.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -456,7 +460,7 @@ impl Drop for Ending<'_> {
         let (tool, is_found) = self.look(|known| (known.tool.clone(), known.is_found));
         let outcome = Outcome {
             result: Err(run::cancelled(&tool)),
-            tool,
+            tool: tool.to_string(),
             call_id: self.ctx.call_id().to_owned(),
             metadata: Metadata::default(),
         };

@@ -18,6 +18,16 @@ pub(super) struct Turns {
 }
 
 impl Turns {
+    /// Whether a call with these accesses changes a file that it names.
+    pub(super) fn are_needed(accesses: &[Access]) -> bool {
+        accesses.iter().any(|access| written(access).is_some())
+    }
+
+    /// No turn of its own: only those of the calls above.
+    pub(super) fn of(ctx: &Context) -> Turns {
+        Turns { held: ctx.running().held.clone(), _locks: Vec::new() }
+    }
+
     /// Waits for all turns, always in the same order, so that no two calls wait for each other; at most `limit`.
     pub(super) async fn take(
         ctx: &Context,
@@ -27,15 +37,10 @@ impl Turns {
     ) -> Result<Turns, ToolError> {
         let above = &ctx.running().held;
         let mut paths = BTreeMap::new();
-        for access in accesses {
-            if let (Capability::Write, Resource::Path(path)) = (access.action, &access.resource) {
-                let path = WorkspacePath::new(path.clone());
-                let name = resolved(&**ctx.host_workspace(), &path).await?;
-                paths.insert(name, path);
-            }
-        }
-        if paths.is_empty() {
-            return Ok(Turns { held: above.clone(), _locks: Vec::new() });
+        for path in accesses.iter().filter_map(written) {
+            let path = WorkspacePath::new(path);
+            let name = resolved(&**ctx.host_workspace(), &path).await?;
+            paths.insert(name, path);
         }
         let all = async {
             let mut locks = Vec::with_capacity(paths.len());
@@ -55,6 +60,14 @@ impl Turns {
         let mut held = (**above).clone();
         held.extend(paths.into_keys().map(|name| (name, Arc::default())));
         Ok(Turns { held: Arc::new(held), _locks: locks })
+    }
+}
+
+/// The file that an access changes.
+fn written(access: &Access) -> Option<&str> {
+    match (access.action, &access.resource) {
+        (Capability::Write, Resource::Path(path)) => Some(path),
+        _ => None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::manifest::Manifest;
 use crate::error::{Code, ToolError};
-use crate::policy::Policy;
+use crate::policy::{Policy, Remedy};
 
 /// Refuses a pack that needs more than the policy grants or asks for, before any of its tools is built.
 ///
@@ -21,8 +21,7 @@ pub(super) fn check(manifest: &Manifest, policy: &Policy, remaining: &[&str]) ->
     if missing.is_empty() {
         return Ok(());
     }
-    let flags: Vec<String> = missing.iter().map(|capability| format!("--allow {capability}")).collect();
-    let flags = flags.join(" ");
+    let advice = policy.advise(&Remedy::Grant { missing, tool: None });
     let rest = match remaining {
         [] => "none of its tools would remain".to_owned(),
         all if all.len() == manifest.tools().len() => {
@@ -31,14 +30,13 @@ pub(super) fn check(manifest: &Manifest, policy: &Policy, remaining: &[&str]) ->
         some => format!("of its tools {} would remain", listed(some)),
     };
     let message = format!(
-        "the pack `{}` is {} and needs {missing}, which is not granted; allow it with `{flags}`; without it {rest}",
+        "the pack `{}` is {} and needs {missing}, which is not granted; {advice}; without it {rest}",
         manifest.name(),
         manifest.risk_profile()
     );
     Err(ToolError::new(Code::PermissionDenied, message)
         .with("pack", manifest.name())
         .with("missing", serde_json::to_value(missing).unwrap_or_default())
-        .with("flag", flags)
         .with("remaining", remaining))
 }
 

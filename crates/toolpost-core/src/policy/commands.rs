@@ -4,6 +4,7 @@
 //! Rules that name a tool are about its commands; files are a matter of rules about files. What exists is judged here
 //! by name. What does not exist yet is judged by the sandbox, which gets the rules as plain values.
 
+use super::advice::Remedy;
 use super::decision;
 use super::effect::{Effect, Layer, Origin};
 use super::judge::{Cause, Part};
@@ -68,7 +69,7 @@ impl FilePattern {
 pub struct Closed {
     /// The rule or the row of the protected list, in a clause.
     pub why: String,
-    /// Which flag or rule would open it.
+    /// What would open it, in the words of the policy.
     pub remedy: String,
 }
 
@@ -170,21 +171,18 @@ impl Policy {
                 },
                 _ => "write is not granted".to_owned(),
             };
-            Some(Closed {
-                why,
-                remedy: decision::remedy(access.action.as_str(), None, Some(&access), &cause),
-            })
+            let tool = (access.action.as_str(), None);
+            Some(Closed { why, remedy: decision::remedy(self.advice, tool, Some(&access), &cause) })
         })
     }
 
-    /// The flag that opens one file to commands.
-    pub(crate) fn opening(name: &str) -> String {
+    /// What opens one file to commands.
+    pub(crate) fn opening(&self, name: &str) -> String {
         let access = Access::path(Capability::Write, name);
         let origin = Origin::new(Layer::Flags, "", 0);
-        match Rule::exact(Effect::Allow, access.action.as_str(), None, &access, origin) {
-            Some(rule) => format!("allow it with --allow-rule '{}'", rule.to_string().replace('\'', r"'\''")),
-            None => "allow it with a rule".to_owned(),
-        }
+        let rule = Rule::exact(Effect::Allow, access.action.as_str(), None, &access, origin);
+        let rule = rule.map(|rule| rule.to_string());
+        self.advise(&Remedy::Closed { rule: rule.as_deref() })
     }
 
     /// All that the judgement of a name depends on: equal texts judge equally.

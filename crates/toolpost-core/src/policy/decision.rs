@@ -2,8 +2,9 @@
 //!
 //! A call that is simply granted carries nothing; the sentences are written when somebody reads them.
 
+use super::advice::{Advice, Remedy};
 use super::effect::{Effect, Layer, Origin};
-use super::judge::Cause;
+use super::judge::{Cause, Verdict};
 use super::protected;
 use super::rule::Rule;
 use crate::access::{Access, Resource, ResourceKind};
@@ -16,34 +17,42 @@ pub struct Decision {
     because: Option<Box<Because>>,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 struct Because {
     tool: String,
     /// What rules that name the tool are about.
     about: Option<ResourceKind>,
     access: Option<Access>,
     cause: Cause<Rule>,
+    advice: Advice,
+}
+
+impl PartialEq for Because {
+    /// Two decisions are the same whatever words they are explained in.
+    fn eq(&self, other: &Because) -> bool {
+        (&self.tool, &self.access, &self.cause) == (&other.tool, &other.access, &other.cause)
+    }
 }
 
 impl Decision {
     pub(super) const GRANTED: Decision = Decision { effect: Effect::Allow, because: None };
 
+    /// Of the tool, with what rules that name it are about.
     pub(super) fn new(
-        tool: &str,
-        about: Option<ResourceKind>,
+        advice: Advice,
+        (tool, about): (&str, Option<ResourceKind>),
         access: Option<&Access>,
-        effect: Effect,
-        cause: Cause<&Rule>,
+        verdict: Verdict<'_>,
     ) -> Decision {
-        let cause = match cause {
+        let cause = match verdict.cause {
             Cause::Granted => return Decision::GRANTED,
             Cause::Askable => Cause::Askable,
             Cause::Absent => Cause::Absent,
             Cause::Rule(rule) => Cause::Rule(rule.clone()),
             Cause::AskWithoutGrant(rule) => Cause::AskWithoutGrant(rule.clone()),
         };
-        let because = Because { tool: tool.to_owned(), about, access: access.cloned(), cause };
-        Decision { effect, because: Some(Box::new(because)) }
+        let because = Because { tool: tool.to_owned(), about, access: access.cloned(), cause, advice };
+        Decision { effect: verdict.effect, because: Some(Box::new(because)) }
     }
 
     /// What was decided.
@@ -64,7 +73,7 @@ impl Decision {
         }
     }
 
-    /// Whether it asks because of the protected list, which needs a rule and is not answered by `--yes`.
+    /// Whether it asks because of the protected list, which needs a rule and is not answered by a blanket yes.
     pub fn is_protected(&self) -> bool {
         self.effect == Effect::Ask && self.rule().is_some_and(Rule::is_protected)
     }
@@ -77,10 +86,11 @@ impl Decision {
         }
     }
 
-    /// Which flag or rule would allow it; none where it is allowed.
+    /// What would allow it, in the words of the policy; none where it is allowed.
     pub fn remedy(&self) -> Option<String> {
         let because = self.because.as_ref().filter(|_| self.effect != Effect::Allow)?;
-        Some(remedy(&because.tool, because.about, because.access.as_ref(), &because.cause))
+        let tool = (because.tool.as_str(), because.about);
+        Some(remedy(because.advice, tool, because.access.as_ref(), &because.cause))
     }
 }
 
@@ -127,38 +137,23 @@ pub(super) fn sentence(tool: &str, access: Option<&Access>, effect: Effect, caus
 
 /// What would allow the access.
 pub(super) fn remedy(
-    tool: &str,
-    about: Option<ResourceKind>,
+    advice: Advice,
+    (tool, about): (&str, Option<ResourceKind>),
     access: Option<&Access>,
     cause: &Cause<Rule>,
 ) -> String {
-    let exact = access
+    let rule = access
         .and_then(|access| Rule::exact(Effect::Allow, tool, about, access, Origin::new(Layer::Flags, "", 0)))
         .map_or_else(|| tool.to_owned(), |rule| rule.to_string());
-    let flag = format!("--allow-rule '{}'", exact.replace('\'', r"'\''"));
-    match cause {
-        Cause::Granted => "nothing is in its way".to_owned(),
-        Cause::Askable => {
-            format!("consent, or allow just this with {flag}, or all of it with --allow {}", action(access))
-        }
-        Cause::Absent | Cause::AskWithoutGrant(_) => {
-            format!("allow all of it with --allow {}, or just this with {flag}", action(access))
-        }
-        Cause::Rule(rule) if rule.effect() == Effect::Deny => {
-            format!(
-                "no flag overrides a deny: change or remove the {} rule at {}",
-                rule.origin().layer,
-                rule.origin()
-            )
-        }
-        Cause::Rule(rule) if rule.is_protected() => {
-            format!("consent, or allow just this with {flag}; --yes does not answer for protected files")
-        }
-        Cause::Rule(rule) if rule.origin().layer == Layer::Flags => {
-            format!("consent, or leave out the flag that brings the rule `{rule}`")
-        }
-        Cause::Rule(_) => format!("consent, or allow just this with {flag}"),
-    }
+    let (rule, capability) = (rule.as_str(), access.map(|access| access.action));
+    advice(&match cause {
+        Cause::Granted => return "nothing is in its way".to_owned(),
+        Cause::Askable => Remedy::Consent { capability, rule },
+        Cause::Absent | Cause::AskWithoutGrant(_) => Remedy::Capability { capability, rule },
+        Cause::Rule(by) if by.effect() == Effect::Deny => Remedy::Denied { by },
+        Cause::Rule(by) if by.is_protected() => Remedy::Protected { rule },
+        Cause::Rule(by) => Remedy::Asked { by, rule },
+    })
 }
 
 fn action(access: Option<&Access>) -> &'static str {

@@ -19,7 +19,7 @@ pub struct Explanation {
     pub effect: Effect,
     /// Why, in one sentence.
     pub reason: String,
-    /// Which flag or rule would allow it.
+    /// What would allow it, in the words of the policy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remedy: Option<String>,
     /// The rule that decided.

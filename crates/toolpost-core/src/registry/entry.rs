@@ -13,6 +13,7 @@ use tokio::sync::Mutex;
 /// A tool as the registry holds it.
 pub struct Entry {
     tool: Arc<dyn AnyTool>,
+    name: Arc<str>,
     spec: Spec,
     texts: Arc<Texts>,
     /// Made from the type, when first asked for.
@@ -51,6 +52,7 @@ impl Entry {
     fn of(tool: Arc<dyn AnyTool>, spec: Spec, texts: Arc<Texts>) -> Entry {
         Entry {
             tool,
+            name: spec.name.as_str().into(),
             spec,
             texts,
             declared: OnceLock::new(),
@@ -69,6 +71,10 @@ impl Entry {
     /// The canonical name.
     pub fn name(&self) -> &str {
         &self.spec.name
+    }
+
+    pub(crate) fn shared_name(&self) -> &Arc<str> {
+        &self.name
     }
 
     /// Everything about the tool but its schemas, as its author wrote it.
@@ -91,6 +97,17 @@ impl Entry {
         match self.ready.get() {
             Some(prepared) => Ok(prepared),
             None => self.declared().as_ref().map_err(Clone::clone),
+        }
+    }
+
+    /// Refuses a tool whose schema is not valid. What is compiled here is kept for the calls.
+    pub(super) fn check_schema(&self) -> Result<(), ToolError> {
+        match self.declared() {
+            Ok(_) => Ok(()),
+            Err(error) => Err(ToolError::new(
+                error.code(),
+                format!("the tool `{}` cannot be registered: {}", self.name(), error.message()),
+            )),
         }
     }
 

@@ -41,6 +41,9 @@ pub struct Spec {
     /// Whether its dry run is its own work, and not `call` over an overlay of the workspace.
     #[serde(skip)]
     pub has_own_dry_run: bool,
+    /// Whether it never blocks its thread; see [`Spec::quick`].
+    #[serde(skip)]
+    pub is_quick: bool,
     /// Whether it finds tools that are held back from lists, and is itself listed only where there are any.
     #[serde(skip)]
     pub finds_unlisted: bool,
@@ -78,6 +81,7 @@ impl Spec {
             grace: Duration::from_millis(250),
             budget: OutputBudget::default(),
             has_own_dry_run: false,
+            is_quick: false,
             finds_unlisted: false,
             calls_tools: false,
             is_by_agent: false,
@@ -163,6 +167,17 @@ impl Spec {
     #[must_use]
     pub fn own_dry_run(mut self) -> Spec {
         self.has_own_dry_run = true;
+        self
+    }
+
+    /// The tool never blocks its thread: it computes for less than a millisecond, and otherwise only awaits. It does no
+    /// file work and calls no code that might.
+    ///
+    /// It is then polled in the task of its caller, which costs a tenth of a task of its own. A crash is caught all the
+    /// same, and a deadline ends it where it awaits; but while it computes, nothing can end it, and its caller waits.
+    #[must_use]
+    pub fn quick(mut self) -> Spec {
+        self.is_quick = true;
         self
     }
 

@@ -13,6 +13,7 @@ mod output;
 mod permission;
 mod protected;
 mod questions;
+mod quick;
 mod records;
 mod retry;
 mod secrets;

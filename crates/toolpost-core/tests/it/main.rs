@@ -10,6 +10,8 @@
 mod dialect;
 mod executor;
 mod fixed;
+mod guide;
+mod library;
 #[path = "../../../toolpost-plugins/tests/it/load.rs"]
 mod load;
 mod pack;

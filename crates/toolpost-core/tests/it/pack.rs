@@ -221,8 +221,8 @@ fn a_pack_that_needs_more_is_refused_with_the_flag_and_what_would_remain() {
     assert_eq!(error.code(), Code::PermissionDenied);
     assert_eq!(
         error.message(),
-        "the pack `shell` is privileged and needs exec, network, which is not granted; allow it with \
-         `--allow exec --allow network`; without it of its tools `look` would remain"
+        "the pack `shell` is privileged and needs exec, network, which is not granted; the policy must \
+         allow exec, network; without it of its tools `look` would remain"
     );
     assert_eq!(error.details()["missing"], json!(["exec", "network"]));
     assert_eq!(error.details()["remaining"], json!(["look"]));
@@ -231,7 +231,7 @@ fn a_pack_that_needs_more_is_refused_with_the_flag_and_what_would_remain() {
     assert!(error.message().ends_with("without it none of its tools would remain"), "{error}");
     let half = standard.allow(Capability::Exec);
     let error = shell().assert_allowed(&half).unwrap_err();
-    assert_eq!(error.details()["flag"], "--allow network");
+    assert_eq!(error.details()["missing"], json!(["network"]));
     assert!(error.message().contains("each of its tools is offered by itself: `bash`, `look`"), "{error}");
     // What is asked for counts as allowed.
     let asking = standard.ask(Capability::Exec).ask(Capability::Network);

@@ -225,7 +225,7 @@ fn guarantee_26_one_that_lies_about_its_tools() {
         says(
             refused.map(|output| output.text),
             Code::PermissionDenied,
-            &["needs exec, network", "--allow-rule 'mcp__liar__harmless: *'"],
+            &["needs exec, network", "the policy must allow exec, network"],
         );
         assert!(!world.state().exists(), "its word has opened nothing");
         world.end().await;

@@ -179,7 +179,7 @@ fn the_sandbox_follows_the_policy() {
     let outcome = run_under(read_only, "touch src/new");
     assert!(shown(&outcome).contains("Read-only file system"), "{}", shown(&outcome));
     assert!(
-        shown(&outcome).contains("write is not granted; allow all of it with --allow write"),
+        shown(&outcome).contains("write is not granted; allow write in the policy"),
         "{}",
         shown(&outcome)
     );

@@ -1,10 +1,11 @@
 //! `toolpost packs`: which packs there are, what each of their tools can cause, and what the policy says to them.
 
+use crate::advice::allow_flags;
 use crate::output::{Printer, Tone, harmless};
 use crate::runtime::Runtime;
 use serde_json::{Value, json};
 use std::sync::Arc;
-use toolpost_core::{Capabilities, Pack, Policy, Spec, ToolError};
+use toolpost_core::{Capabilities, Pack, Policy, Spec};
 
 pub(crate) fn run(runtime: &Runtime, printer: &Printer) -> u8 {
     let policy = runtime.policy();
@@ -42,11 +43,10 @@ fn page(runtime: &Runtime, printer: &Printer, policy: &Policy, pack: &Pack, widt
             Capabilities::NONE => "  allowed under this policy\n".to_owned(),
             asked => format!("  allowed under this policy, which asks for {asked}\n"),
         },
-        Err(error) => format!(
-            "  not allowed as a whole: needs {}; allow it with {}\n",
-            missing(policy, pack.requirements()),
-            flag(&error)
-        ),
+        Err(_) => {
+            let missing = missing(policy, pack.requirements());
+            format!("  not allowed as a whole: needs {missing}; allow it with {}\n", allow_flags(missing))
+        }
     });
     for tool in pack.tools() {
         let state = match why_not_offered(runtime, policy, tool.spec()) {
@@ -75,12 +75,12 @@ fn describe(runtime: &Runtime, policy: &Policy, pack: &Pack) -> Value {
             })
         })
         .collect();
-    let refusal = pack.assert_allowed(policy).err();
+    let is_allowed = pack.assert_allowed(policy).is_ok();
     json!({
         "manifest": pack.manifest(),
         "requirements": pack.requirements(),
-        "allowed": refusal.is_none(),
-        "flag": refusal.as_ref().map(flag),
+        "allowed": is_allowed,
+        "flag": (!is_allowed).then(|| allow_flags(missing(policy, pack.requirements()))),
         "tools": tools,
     })
 }
@@ -103,8 +103,4 @@ fn why_not_offered(runtime: &Runtime, policy: &Policy, spec: &Spec) -> Option<St
 
 fn missing(policy: &Policy, wanted: Capabilities) -> Capabilities {
     wanted.difference(policy.granted().union(policy.askable()))
-}
-
-fn flag(error: &ToolError) -> &str {
-    error.details().get("flag").and_then(Value::as_str).unwrap_or_default()
 }

@@ -2,6 +2,7 @@
 
 use super::keys::Settings;
 use super::origin::{Origined, Place, Problem};
+use crate::advice::in_flags;
 use serde::Serialize;
 use toolpost_core::policy::{Policy, Profile};
 use toolpost_core::{Capabilities, Capability};
@@ -90,7 +91,7 @@ impl Rights {
         let with = |right: Right| -> Capabilities {
             self.0.iter().filter(|(_, held)| held.value == right).map(|(one, _)| *one).collect()
         };
-        Policy::with_capabilities(with(Right::Granted), with(Right::Asked))
+        Policy::with_capabilities(with(Right::Granted), with(Right::Asked)).with_advice(in_flags)
     }
 }
 

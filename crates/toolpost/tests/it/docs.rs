@@ -105,6 +105,7 @@ fn the_code_of_the_guides_is_that_of_the_examples() {
     for (guide, language, example) in [
         ("first-tool.md", "rust", "hello-tool/src/main.rs"),
         ("langchain.md", "python", "langchain/example.py"),
+        ("testing.md", "rust", "../crates/toolpost-core/tests/it/guide.rs"),
     ] {
         let example = std::fs::read_to_string(project().join("examples").join(example)).unwrap();
         let blocks = blocks(&project().join("docs/guide").join(guide), language);

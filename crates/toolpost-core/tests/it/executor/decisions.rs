@@ -142,7 +142,9 @@ fn check(policy_text: &str, tool: &str, arguments: Value, effect: &str, rule: &s
 fn check_denial(outcome: &Outcome, rule: &str, what: &str) {
     let error = outcome.result.as_ref().unwrap_err();
     assert!(matches!(error.code(), Code::PermissionDenied | Code::ProtectedFile), "{what}: {error}");
-    let says_how = ["--allow", "consent", "change or remove"].iter().any(|way| error.message().contains(way));
+    let says_how = ["policy must allow", "in the policy", "consent", "change or remove"]
+        .iter()
+        .any(|way| error.message().contains(way));
     assert!(says_how, "{what}: {error}");
     if let (Some(named), false) = (error.details().get("rule"), rule.is_empty()) {
         let shown = format!("{}: {}", named["action"].as_str().unwrap(), named["resource"].as_str().unwrap());

@@ -82,19 +82,19 @@ async fn rules_marks_and_reserved_names_reach_the_ground() {
     );
     assert_eq!(
         why,
-        "migrations/2.sql: the user rule `write: /migrations/**` (user.toml:1) denies it; no flag overrides a deny: change \
+        "migrations/2.sql: the user rule `write: /migrations/**` (user.toml:1) denies it; nothing overrides a deny: change \
          or remove the user rule at user.toml:1"
     );
     for (path, expected) in [
         (
             ".bashrc",
-            ".bashrc: it is protected (`.bashrc`): a shell runs it when it starts; consent, or allow just this",
+            ".bashrc: it is protected (`.bashrc`): a shell runs it when it starts; consent, or add the allow rule",
         ),
         (
             "missing.sh",
             "missing.sh: it holds a protected or hidden file, or a protected link, a git hook or git's \
-                        configuration names it, or the name that a link gives it is protected or denied; allow it with \
-                        --allow-rule 'write: /missing.sh'",
+                        configuration names it, or the name that a link gives it is protected or denied; add the allow rule \
+                        `write: /missing.sh`",
         ),
     ] {
         let (_, why) = ask(&root, standard(&[]), path).await;

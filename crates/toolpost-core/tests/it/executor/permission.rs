@@ -16,7 +16,7 @@ async fn a_tool_whose_capability_is_absent_names_the_flag() {
     let executor = stage.builder(Policy::default().ask(Capability::Network)).build();
     let outcome = executor.call(&stage.ctx().build(), "shell", json!({})).await;
     assert_eq!((code(&outcome), outcome.exit_status()), ("PERMISSION_DENIED", 3));
-    assert_eq!(message(&outcome), "`bash` needs exec, which is not granted; allow it with `--allow exec`");
+    assert_eq!(message(&outcome), "`bash` needs exec, which is not granted; the policy must allow exec");
     assert_eq!(outcome.tool, "bash", "an outcome has the canonical name");
     stage.check("requested shell · finished PERMISSION_DENIED");
 }

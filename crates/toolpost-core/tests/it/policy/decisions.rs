@@ -134,42 +134,42 @@ fn sentences_name_the_rule_its_file_and_line_and_the_way_out() {
             "bash",
             "exec cargo test 'a b'",
             "`bash` would run `cargo test 'a b'`, and exec is not granted",
-            r"allow all of it with --allow exec, or just this with --allow-rule 'bash: cargo test '\''a b'\'''",
+            "allow exec in the policy, or add the allow rule `bash: cargo test 'a b'`",
         ),
         (
             "privileged; user deny bash: rm *",
             "bash",
             "exec rm x",
             "`bash` would run `rm x`, and the user rule `bash: rm *` (user.toml:1) denies it",
-            "no flag overrides a deny: change or remove the user rule at user.toml:1",
+            "nothing overrides a deny: change or remove the user rule at user.toml:1",
         ),
         (
             "standard",
             "edit",
             "write .git/config",
             "`edit` would write `.git/config`, which is protected (`.git/config`): git runs what it names",
-            "consent, or allow just this with --allow-rule 'edit: .git/config'; --yes does not answer for protected files",
+            "consent, or add the allow rule `edit: .git/config`; a blanket yes does not answer for protected files",
         ),
         (
             "standard ?network",
             "webfetch",
             "network example.com",
             "`webfetch` would reach `example.com`, and network needs a person's consent",
-            "consent, or allow just this with --allow-rule 'webfetch: example.com', or all of it with --allow network",
+            "consent, or add the allow rule `webfetch: example.com`, or allow network in the policy",
         ),
         (
             "standard; user ask bash: git *",
             "bash",
             "exec git log",
             "`bash` would run `git log`, and exec is not granted; the rule `bash: git *` (user.toml:1) asks but grants nothing",
-            "allow all of it with --allow exec, or just this with --allow-rule 'bash: git log'",
+            "allow exec in the policy, or add the allow rule `bash: git log`",
         ),
         (
             "standard; user ask write",
             "write",
             "write Makefile",
             "`write` would write `Makefile`, and the user rule `write: *` (user.toml:1) asks first",
-            "consent, or allow just this with --allow-rule 'write: /Makefile'",
+            "consent, or add the allow rule `write: /Makefile`",
         ),
     ] {
         let accesses = accesses(call);
@@ -263,7 +263,7 @@ fn explanations_read_well_and_are_data() {
     assert_eq!(
         explanation.to_string(),
         "deny: `bash` would run `git push`, and the user rule `bash: git *` (user.toml:2) denies it
-to change it: no flag overrides a deny: change or remove the user rule at user.toml:2
+to change it: nothing overrides a deny: change or remove the user rule at user.toml:2
 
 exec `git push`: deny, as `bash` would run `git push`, and the user rule `bash: git *` (user.toml:2) denies it
   user: allow `bash: git log *` (user.toml:1): does not match

@@ -1,0 +1,102 @@
+//! What would allow something that a policy does not, as data; and the sentence that says so.
+//!
+//! How a policy can be widened is known to whoever made it: a program by its own code, the command line by its flags. So
+//! the words come with the policy ([`Policy::with_advice`]), and this crate's own are about rules and capabilities only.
+
+use super::Policy;
+use super::effect::Layer;
+use super::rule::Rule;
+use crate::capability::{Capabilities, Capability};
+
+/// What would allow something that a policy does not.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Remedy<'a> {
+    /// A tool or a pack needs capabilities that are absent.
+    Grant {
+        /// What is missing.
+        missing: Capabilities,
+        /// The tool that needs it, where it is one of a group and just this one may be meant.
+        tool: Option<&'a str>,
+    },
+    /// The capability is askable: consent, the capability or a rule would do.
+    Consent {
+        /// The capability that is asked for; none where the call touches nothing.
+        capability: Option<Capability>,
+        /// The rule that would allow exactly this, in its short form.
+        rule: &'a str,
+    },
+    /// The capability is absent: only the capability or a rule would do.
+    Capability {
+        /// The capability that is absent; none where the call touches nothing.
+        capability: Option<Capability>,
+        /// The rule that would allow exactly this, in its short form.
+        rule: &'a str,
+    },
+    /// A rule denies it, which no other rule overrides.
+    Denied {
+        /// The rule that denies.
+        by: &'a Rule,
+    },
+    /// The file is protected: consent to this very file or a rule would do.
+    Protected {
+        /// The rule that would allow exactly this, in its short form.
+        rule: &'a str,
+    },
+    /// A rule asks: consent or a stronger rule would do.
+    Asked {
+        /// The rule that asks.
+        by: &'a Rule,
+        /// The rule that would allow exactly this, in its short form.
+        rule: &'a str,
+    },
+    /// A file is closed to commands.
+    Closed {
+        /// The rule that would open it, in its short form; none where no pattern can name the file.
+        rule: Option<&'a str>,
+    },
+}
+
+/// Says in a clause what would allow something: `consent, or …`. Lower case, no full stop.
+pub type Advice = fn(&Remedy<'_>) -> String;
+
+impl Policy {
+    /// The policy with these words for what would widen it; without them it speaks of rules and capabilities only.
+    #[must_use]
+    pub fn with_advice(&self, advice: Advice) -> Policy {
+        Policy { advice, ..self.clone() }
+    }
+
+    /// What to do about something that the policy does not allow.
+    pub fn advise(&self, remedy: &Remedy<'_>) -> String {
+        (self.advice)(remedy)
+    }
+}
+
+/// The words of this crate.
+pub(super) fn in_rules(remedy: &Remedy<'_>) -> String {
+    let named = |capability: &Option<Capability>| capability.map_or("it", Capability::as_str);
+    match remedy {
+        Remedy::Grant { missing, .. } => format!("the policy must allow {missing}"),
+        Remedy::Consent { capability, rule } => {
+            format!("consent, or add the allow rule `{rule}`, or allow {} in the policy", named(capability))
+        }
+        Remedy::Capability { capability, rule } => {
+            format!("allow {} in the policy, or add the allow rule `{rule}`", named(capability))
+        }
+        Remedy::Denied { by } => format!(
+            "nothing overrides a deny: change or remove the {} rule at {}",
+            by.origin().layer,
+            by.origin()
+        ),
+        Remedy::Protected { rule } => format!(
+            "consent, or add the allow rule `{rule}`; a blanket yes does not answer for protected files"
+        ),
+        // No rule is stronger than those of this layer.
+        Remedy::Asked { by, .. } if by.origin().layer == Layer::Flags => {
+            format!("consent, or remove the rule `{by}`")
+        }
+        Remedy::Asked { rule, .. } => format!("consent, or add the allow rule `{rule}`"),
+        Remedy::Closed { rule: Some(rule) } => format!("add the allow rule `{rule}`"),
+        Remedy::Closed { rule: None } => "allow it with a rule".to_owned(),
+    }
+}
