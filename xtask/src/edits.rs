@@ -1,0 +1,120 @@
+//! `edits`: judges `edit` and `apply_patch` on the real history of public packages. It takes two releases of each package,
+//! cuts out their hunks, adds noise as models make it, and compares what the tools write with the true file, byte for
+//! byte. It shares no code with the tools.
+
+mod cases;
+mod corpus;
+mod decide;
+mod diff;
+mod drive;
+mod hunks;
+mod noise;
+mod options;
+mod packages;
+mod random;
+mod server;
+mod tally;
+mod verdict;
+
+use std::collections::HashSet;
+use std::io::{IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::executables;
+use crate::metadata::{Metadata, Scope};
+use cases::Cases;
+use drive::Drive;
+use hunks::History;
+use options::Options;
+use tally::Tally;
+
+/// Runs the cases that the options ask for and prints a table; an error if a decidable case is wrong.
+pub(crate) fn run(root: &Path, words: &[&str]) -> Result<()> {
+    let options = Options::parse(words)?;
+    if options.is_list {
+        print!("{}", tally::kinds_table());
+        return Ok(());
+    }
+    let scratch = Metadata::load(root, Scope::Workspace)?.target_directory.join("edits");
+    let histories = Rc::new(histories(&scratch)?);
+    let executable = match &options.binary {
+        Some(path) => path.clone(),
+        None => build(root)?,
+    };
+    let streams = streams(&options, &histories)?;
+    let mut drive = Drive::start(&executable, &scratch)?;
+    let mut tally = Tally::default();
+    judge(&options, streams, &mut drive, &mut tally)?;
+    drive.finish(&mut tally)?;
+    if options.is_json {
+        println!("{}", tally.json());
+    } else {
+        println!("{}", tally.table());
+    }
+    if tally.wrong_decidable() > 0 {
+        let folder = drive::wrong_folder(&scratch);
+        bail!("{} decidable cases are wrong; see {}", tally.wrong_decidable(), folder.display());
+    }
+    Ok(())
+}
+
+fn build(root: &Path) -> Result<PathBuf> {
+    let arguments = ["build", "--release", "--locked", "-p", "toolpost", "--bin", "toolpost"];
+    let built = executables::build(root, &arguments)?;
+    Ok(built.into_iter().next().context("cargo built no executable `toolpost`")?.path)
+}
+
+/// The changed files of every package.
+fn histories(scratch: &Path) -> Result<Vec<History>> {
+    let mut seen = HashSet::new();
+    let mut histories = Vec::new();
+    for package in packages::PACKAGES {
+        let releases = packages::fetch(package, &scratch.join("packages"))?;
+        let changes = corpus::changes(package.name, &releases.older, &releases.newer)?;
+        histories.extend(changes.iter().filter_map(|change| History::new(change, &mut seen)));
+    }
+    let hunks: usize = histories.iter().map(|history| history.hunks.len()).sum();
+    eprintln!("{} packages, {} changed files, {hunks} hunks", packages::PACKAGES.len(), histories.len());
+    Ok(histories)
+}
+
+fn streams(options: &Options, histories: &Rc<Vec<History>>) -> Result<Vec<Cases>> {
+    let kinds =
+        noise::kinds().into_iter().filter(|kind| options.kind.as_ref().is_none_or(|name| kind.name == name));
+    let streams: Vec<Cases> =
+        kinds.map(|kind| Cases::new(kind, Rc::clone(histories), options.seed)).collect();
+    if streams.is_empty() {
+        bail!("no such kind of noise; `cargo xtask edits --list` lists them");
+    }
+    Ok(streams)
+}
+
+/// Takes one case of each kind in turn, until there are enough or no kind has any left.
+fn judge(options: &Options, mut streams: Vec<Cases>, drive: &mut Drive, tally: &mut Tally) -> Result<()> {
+    let shows_progress = std::io::stderr().is_terminal();
+    let mut count = 0;
+    while !streams.is_empty() && count < options.cases {
+        let mut rest = Vec::new();
+        for mut stream in streams {
+            if count < options.cases
+                && let Some(case) = stream.next()
+            {
+                drive.submit(stream.kind, case, tally)?;
+                count += 1;
+                rest.push(stream);
+            }
+        }
+        streams = rest;
+        if shows_progress && tally.is_due(count) {
+            eprint!("\r{count} of {} cases, {} wrong ", options.cases, tally.wrong_decidable());
+            std::io::stderr().flush()?;
+        }
+    }
+    if shows_progress {
+        eprintln!();
+    }
+    Ok(())
+}

@@ -1,0 +1,43 @@
+//! Whether a noisy string still determines its place. The test is coarser than any tolerant search: every blank is
+//! dropped and look-alike characters are folded, so a string that fits two places in any tolerant reading counts as lossy.
+
+/// The text without blanks, with look-alike characters folded.
+pub(super) fn squeeze(text: &str) -> String {
+    let mut squeezed = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\u{200b}' | '\u{feff}' => {}
+            '‘' | '’' | '`' | '‚' | '‛' | '"' | '“' | '”' | '„' => squeezed.push('\''),
+            '–' | '—' | '‐' | '‑' | '−' => squeezed.push('-'),
+            '…' => squeezed.push_str("..."),
+            character if character.is_whitespace() => {}
+            character => squeezed.push(character),
+        }
+    }
+    squeezed
+}
+
+/// How often one text occurs in another, overlaps included; at most two are counted.
+pub(super) fn occurrences(text: &str, part: &str) -> usize {
+    if part.is_empty() {
+        return 2;
+    }
+    let Some(first) = text.find(part) else { return 0 };
+    let next = text[first..].char_indices().nth(1).map_or(text.len(), |(offset, _)| first + offset);
+    1 + usize::from(text[next..].contains(part))
+}
+
+/// Whether the lines of `old` fit the file best at `start`, and clearly less well at every other place. Lines are compared
+/// without blanks. Lines without a letter or digit, such as a lone bracket, say nothing about a place.
+pub(super) fn is_nearest(file: &[String], start: usize, old: &str) -> bool {
+    let file: Vec<String> = file.iter().map(|line| squeeze(line)).collect();
+    let old: Vec<String> = old.split('\n').map(squeeze).collect();
+    let telling: Vec<bool> = old.iter().map(|line| line.contains(char::is_alphanumeric)).collect();
+    let fit = |place: usize| {
+        let window = file.iter().skip(place).zip(&old).zip(&telling);
+        window.filter(|((one, other), is_telling)| **is_telling && one == other).count()
+    };
+    let here = fit(start);
+    let elsewhere = (0..file.len()).filter(|place| *place != start).map(fit).max().unwrap_or(0);
+    here >= 2 && elsewhere * 2 <= here
+}

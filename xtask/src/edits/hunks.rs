@@ -1,0 +1,153 @@
+//! Real changes: each hunk between two releases, with the smallest context that makes its place unique.
+
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+use super::corpus::Change;
+use super::diff::{Replaced, diff};
+use super::random::Random;
+
+/// Hunks with more lines on one side are left out.
+const MAX_LINES: usize = 40;
+/// Context grows to this many lines at most.
+const MAX_CONTEXT: usize = 12;
+
+/// One changed file with its hunks.
+pub(super) struct History {
+    pub(super) name: String,
+    pub(super) extension: String,
+    pub(super) before: Vec<String>,
+    pub(super) after: Vec<String>,
+    /// The hunks, in order.
+    pub(super) hunks: Vec<Replaced>,
+    /// Whether the older file ends with a line ending.
+    pub(super) has_final_newline: bool,
+    pub(super) squeezed: String,
+}
+
+/// A hunk with its context, as lines: the true edit.
+#[derive(Clone, Debug)]
+pub(super) struct Edit {
+    /// The whole file before, without line endings.
+    pub(super) before: Vec<String>,
+    /// The whole file with this hunk alone.
+    pub(super) truth: Vec<String>,
+    /// Index in `before` of the first line of `old`.
+    pub(super) start: usize,
+    /// Context, the lines that go, context.
+    pub(super) old: Vec<String>,
+    /// Context, the lines that come, context.
+    pub(super) new: Vec<String>,
+    /// Number of lines of context above and below the change.
+    pub(super) head: usize,
+    pub(super) tail: usize,
+}
+
+impl Edit {
+    /// Index in `old` and in `new` of each line of context.
+    pub(super) fn context(&self) -> Vec<(usize, usize)> {
+        let below =
+            (0..self.tail).map(|line| (self.old.len() - self.tail + line, self.new.len() - self.tail + line));
+        (0..self.head).map(|line| (line, line)).chain(below).collect()
+    }
+}
+
+impl History {
+    /// The history of a changed file; `None` if no hunk can be used.
+    pub(super) fn new(change: &Change, seen: &mut HashSet<u64>) -> Option<History> {
+        let (before, after) = (lines(&change.before), lines(&change.after));
+        let hunks = diff(&before, &after);
+        let is_new = |hunk: &Replaced| {
+            let mut hasher = DefaultHasher::new();
+            (&before[hunk.before.clone()], &after[hunk.after.clone()], &change.extension).hash(&mut hasher);
+            let below = hunk.before.end.min(before.len())..(hunk.before.end + 1).min(before.len());
+            before[below].hash(&mut hasher);
+            seen.insert(hasher.finish())
+        };
+        let fits = |hunk: &Replaced| hunk.before.len() <= MAX_LINES && hunk.after.len() <= MAX_LINES;
+        let hunks: Vec<Replaced> = hunks.into_iter().filter(fits).filter(is_new).collect();
+        if hunks.is_empty() {
+            return None;
+        }
+        let owned = |lines: Vec<&str>| lines.into_iter().map(str::to_owned).collect();
+        Some(History {
+            name: change.name.clone(),
+            extension: change.extension.clone(),
+            before: owned(before),
+            after: owned(after),
+            hunks,
+            has_final_newline: change.before.ends_with('\n'),
+            squeezed: super::decide::squeeze(&change.before),
+        })
+    }
+
+    /// The edit of one hunk, with just enough context for its place to be unique and sometimes a little more. `None` if
+    /// the lines around it do not make it unique, or if there would be nothing to look for.
+    pub(super) fn edit(&self, hunk: &Replaced, random: &mut Random) -> Option<Edit> {
+        let mut added = self.after[hunk.after.clone()].to_vec();
+        // Line by line the change may be no change of the text, such as a last line without its line ending.
+        if self.before[hunk.before.clone()] == added[..] {
+            return None;
+        }
+        let mut smallest = usize::from(hunk.before.is_empty() || added.is_empty());
+        while smallest <= MAX_CONTEXT && !self.is_unique(&self.around(hunk, smallest, smallest)) {
+            smallest += 1;
+        }
+        if smallest > MAX_CONTEXT {
+            return None;
+        }
+        let more = [0, 0, 1, 2, 3][random.below(5)];
+        let range = self.around(hunk, smallest + more, smallest + more);
+        let (head, tail) = (hunk.before.start - range.start, range.end - hunk.before.end);
+        let old = self.before[range.clone()].to_vec();
+        let mut new = self.before[range.start..hunk.before.start].to_vec();
+        new.append(&mut added);
+        new.extend_from_slice(&self.before[hunk.before.end..range.end]);
+        let truth = [&self.before[..range.start], new.as_slice(), &self.before[range.end..]].concat();
+        if new.is_empty() || old.iter().all(|line| line.trim().is_empty()) {
+            return None;
+        }
+        Some(Edit { before: self.before.clone(), truth, start: range.start, old, new, head, tail })
+    }
+
+    fn around(&self, hunk: &Replaced, above: usize, below: usize) -> std::ops::Range<usize> {
+        hunk.before.start.saturating_sub(above)..(hunk.before.end + below).min(self.before.len())
+    }
+
+    /// Whether these lines are in the file once, also as a part of longer lines.
+    fn is_unique(&self, range: &std::ops::Range<usize>) -> bool {
+        let lines = &self.before[range.clone()];
+        if lines.iter().all(|line| line.trim().is_empty()) {
+            return false;
+        }
+        count_lines(&self.before, lines) == 1
+    }
+
+    /// The text of lines of this file.
+    pub(super) fn text(&self, lines: &[String]) -> String {
+        let mut text = lines.join("\n");
+        if self.has_final_newline && !lines.is_empty() {
+            text.push('\n');
+        }
+        text
+    }
+}
+
+/// How often the joined lines occur in the joined text.
+fn count_lines(text: &[String], lines: &[String]) -> usize {
+    let (Some(first), Some(last)) = (lines.first(), lines.last()) else { return 0 };
+    if let [line] = lines {
+        return text.iter().map(|other| other.matches(line.as_str()).count()).sum();
+    }
+    let inner = &lines[1..lines.len() - 1];
+    let fits = |window: &&[String]| {
+        window[0].ends_with(first.as_str())
+            && window[window.len() - 1].starts_with(last.as_str())
+            && window[1..window.len() - 1] == *inner
+    };
+    text.windows(lines.len()).filter(fits).count()
+}
+
+fn lines(text: &str) -> Vec<&str> {
+    text.strip_suffix('\n').unwrap_or(text).split('\n').collect()
+}

@@ -1,0 +1,107 @@
+//! The kinds of noise: what a model does to the strings it sends. Each kind is declared decidable or lossy, with the
+//! reason, in the tables of the families below. That is fixed before anything is run.
+
+mod blanks;
+mod endings;
+mod indent;
+mod numbers;
+
+use super::hunks::Edit;
+use super::random::Random;
+
+/// What can be told from the noisy strings.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Class {
+    /// They still determine the true file, unless the case itself is ambiguous: then it counts as lossy.
+    Decidable,
+    /// Something of the true file is lost. These cases are counted apart.
+    Lossy,
+}
+
+/// One kind of noise.
+pub(super) struct Kind {
+    pub(super) name: &'static str,
+    pub(super) class: Class,
+    /// Why it is decidable or lossy.
+    pub(super) reason: &'static str,
+    /// The noisy strings; `None` if this edit gives no occasion for the noise.
+    pub(super) make: fn(&Edit, &mut Random) -> Option<Noisy>,
+}
+
+const fn decidable(
+    name: &'static str,
+    reason: &'static str,
+    make: fn(&Edit, &mut Random) -> Option<Noisy>,
+) -> Kind {
+    Kind { name, class: Class::Decidable, reason, make }
+}
+
+const fn lossy(
+    name: &'static str,
+    reason: &'static str,
+    make: fn(&Edit, &mut Random) -> Option<Noisy>,
+) -> Kind {
+    Kind { name, class: Class::Lossy, reason, make }
+}
+
+/// How the place of the edit is found out.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Place {
+    /// By the text of `old`, whatever its blanks: it must be in the file once.
+    Text,
+    /// By most lines of `old`: one line or two differ in meaning, so no other place may come near.
+    MostLines,
+    /// The kind has made sure of it.
+    Sure,
+}
+
+/// An edit with noise.
+pub(super) struct Noisy {
+    pub(super) old: String,
+    pub(super) new: String,
+    /// The file and the true result, where the noise is in the file.
+    pub(super) file: Option<(Vec<String>, Vec<String>)>,
+    /// The line ending of the file.
+    pub(super) ending: &'static str,
+    pub(super) place: Place,
+    /// Whether the noisy `new` still tells the true text.
+    pub(super) is_decidable: bool,
+}
+
+impl Noisy {
+    fn text(old: String, new: String) -> Noisy {
+        Noisy { old, new, file: None, ending: "\n", place: Place::Text, is_decidable: true }
+    }
+
+    /// `None` if the noise has changed nothing.
+    fn lines(edit: &Edit, old: &[String], new: &[String]) -> Option<Noisy> {
+        let is_changed = old != edit.old || new != edit.new;
+        is_changed.then(|| Noisy::text(old.join("\n"), new.join("\n")))
+    }
+
+    fn unless(mut self, is_lossy: bool) -> Noisy {
+        self.is_decidable &= !is_lossy;
+        self
+    }
+}
+
+/// Every kind of noise of edits, family by family.
+pub(super) fn kinds() -> Vec<&'static Kind> {
+    let families: [&[Kind]; 5] = [NONE, numbers::KINDS, blanks::KINDS, endings::KINDS, indent::KINDS];
+    families.into_iter().flatten().collect()
+}
+
+const NONE: &[Kind] = &[decidable("none", "the strings are exact", |edit, _| {
+    let mut noisy = Noisy::text(edit.old.join("\n"), edit.new.join("\n"));
+    noisy.place = Place::Sure;
+    Some(noisy)
+})];
+
+/// The blanks at the beginning of a line.
+fn indentation(line: &str) -> &str {
+    &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
+}
+
+fn is_blank(line: &str) -> bool {
+    line.trim().is_empty()
+}

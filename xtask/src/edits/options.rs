@@ -1,0 +1,43 @@
+//! What the command line asks for.
+
+use std::path::PathBuf;
+
+use anyhow::{Context as _, Result, bail};
+
+pub(super) struct Options {
+    /// How many cases to run at most.
+    pub(super) cases: usize,
+    /// The only kind of noise to use.
+    pub(super) kind: Option<String>,
+    pub(super) seed: u64,
+    pub(super) is_json: bool,
+    /// Print the kinds of noise and do nothing else.
+    pub(super) is_list: bool,
+    /// The executable to judge, instead of a release build of this tree.
+    pub(super) binary: Option<PathBuf>,
+}
+
+impl Options {
+    pub(super) fn parse(words: &[&str]) -> Result<Options> {
+        let mut options =
+            Options { cases: 5_000, kind: None, seed: 1, is_json: false, is_list: false, binary: None };
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            let mut value = || words.next().with_context(|| format!("`{word}` needs a value"));
+            match *word {
+                "--cases" => options.cases = number(word, value()?)?,
+                "--seed" => options.seed = number(word, value()?)?,
+                "--kind" => options.kind = Some((*value()?).to_owned()),
+                "--binary" => options.binary = Some(PathBuf::from(value()?)),
+                "--json" => options.is_json = true,
+                "--list" => options.is_list = true,
+                _ => bail!("unknown option `{word}` of `edits`"),
+            }
+        }
+        Ok(options)
+    }
+}
+
+fn number<N: std::str::FromStr>(word: &str, value: &str) -> Result<N> {
+    value.parse().ok().with_context(|| format!("`{word} {value}`: not a number"))
+}
