@@ -81,9 +81,13 @@ impl Iterator for Cases {
 
 fn case(kind: &Kind, history: &History, edit: &Edit, noisy: Noisy) -> Case {
     let (before, truth) = match &noisy.file {
-        Some((before, truth)) => (history.text(before), history.text(truth)),
-        None => (history.text(&edit.before), history.text(&edit.truth)),
+        Some((before, truth)) => (before, truth),
+        None => (&edit.before, &edit.truth),
     };
+    let text = |lines: &[String]| {
+        if noisy.has_no_final_newline { lines.join("\n") } else { history.text(lines) }
+    };
+    let (before, truth) = (text(before), text(truth));
     let is_decidable = kind.class == Class::Decidable
         && noisy.is_decidable
         && has_one_place(history, edit, &noisy, &before)
@@ -113,12 +117,13 @@ fn has_one_place(history: &History, edit: &Edit, noisy: &Noisy, before: &str) ->
     };
     let clean = decide::squeeze(&edit.old.join("\n"));
     let sent = decide::squeeze(&noisy.old);
+    // What is sent must not fit elsewhere by chance, and what was meant must be there once.
+    let is_once =
+        || decide::occurrences(file, &clean) == 1 && (sent == clean || decide::occurrences(file, &sent) == 0);
     match noisy.place {
         Place::Sure => true,
-        // What is sent must not fit elsewhere by chance, and what was meant must be there once.
-        Place::Text => {
-            decide::occurrences(file, &clean) == 1 && (sent == clean || decide::occurrences(file, &sent) == 0)
-        }
+        Place::Text => is_once(),
+        Place::Depth => is_once() && !decide::has_near(&edit.before, edit.start, &noisy.old),
         Place::MostLines => {
             decide::occurrences(file, &sent) == 0 && decide::is_nearest(&edit.before, edit.start, &noisy.old)
         }

@@ -41,3 +41,15 @@ pub(super) fn is_nearest(file: &[String], start: usize, old: &str) -> bool {
     let elsewhere = (0..file.len()).filter(|place| *place != start).map(fit).max().unwrap_or(0);
     here >= 2 && elsewhere * 2 <= here
 }
+
+/// Whether other lines than those at `start` are as `old` has them, depth included, in all but one line.
+pub(super) fn has_near(file: &[String], start: usize, old: &str) -> bool {
+    let old: Vec<&str> = old.split('\n').map(str::trim_end).collect();
+    let near = |(place, window): (usize, &[String])| {
+        let equal = window.iter().zip(&old).filter(|(one, other)| one.trim_end() == **other);
+        let telling = equal.filter(|(_, line)| line.contains(char::is_alphanumeric)).count();
+        let all = old.iter().filter(|line| line.contains(char::is_alphanumeric)).count();
+        place != start && all > 1 && telling + 1 >= all
+    };
+    file.windows(old.len()).enumerate().any(near)
+}

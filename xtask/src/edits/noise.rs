@@ -2,9 +2,14 @@
 //! reason, in the tables of the families below. That is fixed before anything is run.
 
 mod blanks;
+mod characters;
+mod drift;
 mod endings;
+mod escapes;
 mod indent;
 mod numbers;
+mod twins;
+mod wraps;
 
 use super::hunks::Edit;
 use super::random::Random;
@@ -49,6 +54,8 @@ const fn lossy(
 pub(super) enum Place {
     /// By the text of `old`, whatever its blanks: it must be in the file once.
     Text,
+    /// The same, and no other lines at the depth of `old` may come near it.
+    Depth,
     /// By most lines of `old`: one line or two differ in meaning, so no other place may come near.
     MostLines,
     /// The kind has made sure of it.
@@ -63,6 +70,8 @@ pub(super) struct Noisy {
     pub(super) file: Option<(Vec<String>, Vec<String>)>,
     /// The line ending of the file.
     pub(super) ending: &'static str,
+    /// Whether the file ends without a line ending.
+    pub(super) has_no_final_newline: bool,
     pub(super) place: Place,
     /// Whether the noisy `new` still tells the true text.
     pub(super) is_decidable: bool,
@@ -70,7 +79,16 @@ pub(super) struct Noisy {
 
 impl Noisy {
     fn text(old: String, new: String) -> Noisy {
-        Noisy { old, new, file: None, ending: "\n", place: Place::Text, is_decidable: true }
+        let (ending, place) = ("\n", Place::Text);
+        Noisy { old, new, file: None, ending, has_no_final_newline: false, place, is_decidable: true }
+    }
+
+    /// The strings are the true ones, and the noise is in the file; `None` if it has changed nothing.
+    fn in_file(edit: &Edit, before: Vec<String>, truth: Vec<String>) -> Option<Noisy> {
+        let is_changed = before != edit.before;
+        let mut noisy = Noisy::text(edit.old.join("\n"), edit.new.join("\n"));
+        noisy.file = Some((before, truth));
+        is_changed.then_some(noisy)
     }
 
     /// `None` if the noise has changed nothing.
@@ -87,7 +105,18 @@ impl Noisy {
 
 /// Every kind of noise of edits, family by family.
 pub(super) fn kinds() -> Vec<&'static Kind> {
-    let families: [&[Kind]; 5] = [NONE, numbers::KINDS, blanks::KINDS, endings::KINDS, indent::KINDS];
+    let families: [&[Kind]; 10] = [
+        NONE,
+        numbers::KINDS,
+        blanks::KINDS,
+        endings::KINDS,
+        indent::KINDS,
+        characters::KINDS,
+        escapes::KINDS,
+        wraps::KINDS,
+        drift::KINDS,
+        twins::KINDS,
+    ];
     families.into_iter().flatten().collect()
 }
 
@@ -96,6 +125,16 @@ const NONE: &[Kind] = &[decidable("none", "the strings are exact", |edit, _| {
     noisy.place = Place::Sure;
     Some(noisy)
 })];
+
+/// Both strings with a change in each line that stays.
+fn in_context(edit: &Edit, mut change: impl FnMut(&str) -> String) -> (Vec<String>, Vec<String>) {
+    let (mut old, mut new) = (edit.old.clone(), edit.new.clone());
+    for (old_index, new_index) in edit.context() {
+        old[old_index] = change(&edit.old[old_index]);
+        new[new_index].clone_from(&old[old_index]);
+    }
+    (old, new)
+}
 
 /// The blanks at the beginning of a line.
 fn indentation(line: &str) -> &str {

@@ -1,0 +1,164 @@
+//! One level of escaping too much, and entities of HTML.
+
+use super::{Kind, Noisy, decidable, in_context, lossy};
+use crate::edits::hunks::Edit;
+
+pub(super) const KINDS: &[Kind] = &[
+    decidable(
+        "escaped-json",
+        "both strings are escaped once more as a whole: undoing it is exact",
+        |edit, _| whole(edit, json),
+    ),
+    decidable(
+        "escaped-json-old",
+        "`oldString` is escaped once more, `newString` is clean over several lines",
+        |edit, _| {
+            let (old, new) = (edit.old.join("\n"), edit.new.join("\n"));
+            let is_clear = new.contains('\n') && old.contains('\n');
+            is_clear.then(|| Noisy::text(json(&old), new))
+        },
+    ),
+    decidable(
+        "escaped-newlines",
+        "`\\n` for the line endings of both strings, which have no `\\n` of their own",
+        |edit, _| {
+            let has_own = has(edit, "\\");
+            Some(whole(edit, |text| text.replace('\n', "\\n"))?.unless(has_own || edit.old.len() < 2))
+        },
+    ),
+    lossy(
+        "escaped-newlines-literal",
+        "`\\n` for the line endings of strings that have `\\n` of their own: which is which is lost",
+        |edit, _| {
+            let is_mixed = has(edit, "\\n") && edit.old.len() > 1;
+            is_mixed.then(|| whole(edit, |text| text.replace('\n', "\\n"))).flatten()
+        },
+    ),
+    decidable(
+        "escaped-quotes",
+        "`\\\"` for the quotes of both strings, which have none of their own",
+        |edit, _| {
+            Some(
+                whole(edit, |text| text.replace('"', "\\\""))?
+                    .unless(has(edit, "\\\"") || !in_old(edit, "\"")),
+            )
+        },
+    ),
+    decidable(
+        "escaped-apostrophes",
+        "`\\'` for the apostrophes of both strings, which have none of their own",
+        |edit, _| {
+            Some(
+                whole(edit, |text| text.replace('\'', "\\'"))?.unless(has(edit, "\\'") || !in_old(edit, "'")),
+            )
+        },
+    ),
+    decidable("escaped-backslashes", "two backslashes for each of both strings", |edit, _| {
+        Some(whole(edit, |text| text.replace('\\', "\\\\"))?.unless(!in_old(edit, "\\")))
+    }),
+    decidable(
+        "escaped-tabs",
+        "`\\t` for the tabs of both strings, which have none of their own",
+        |edit, _| {
+            Some(
+                whole(edit, |text| text.replace('\t', "\\t"))?
+                    .unless(has(edit, "\\t") || !in_old(edit, "\t")),
+            )
+        },
+    ),
+    decidable(
+        "escaped-backticks",
+        "a backslash before each backtick and `${` of lines that stay, in both",
+        |edit, _| {
+            let (old, new) = in_context(edit, |line| line.replace('`', "\\`").replace("${", "\\${"));
+            Noisy::lines(edit, &old, &new)
+        },
+    ),
+    decidable("escaped-slashes", "`\\/` for the slashes of lines that stay, in both strings", |edit, _| {
+        let (old, new) = in_context(edit, |line| line.replace('/', "\\/"));
+        Noisy::lines(edit, &old, &new)
+    }),
+    decidable(
+        "escaped-unicode",
+        "`\\u` escapes for the characters beyond ASCII of lines that stay",
+        |edit, _| {
+            let (old, new) = in_context(edit, |line| {
+                line.chars()
+                    .map(
+                        |one| if one.is_ascii() { one.to_string() } else { format!("\\u{:04x}", one as u32) },
+                    )
+                    .collect()
+            });
+            Noisy::lines(edit, &old, &new)
+        },
+    ),
+    lossy(
+        "unescaped-newlines",
+        "a `\\n` within a line has become a line ending in both strings",
+        |edit, _| whole(edit, |text| text.replace("\\n", "\n")),
+    ),
+    lossy("unescaped-backslashes", "one backslash for each two in both strings", |edit, _| {
+        whole(edit, |text| text.replace("\\\\", "\\"))
+    }),
+    decidable(
+        "entities",
+        "`&lt;`, `&gt;` and `&amp;` in both strings, which have none of their own",
+        |edit, _| {
+            Some(whole(edit, entities)?.unless(has_entities(edit) || !in_old_any(edit, ['<', '>', '&'])))
+        },
+    ),
+    decidable(
+        "entities-quotes",
+        "`&quot;` and `&#39;` too in both strings, which have none of their own",
+        |edit, _| {
+            let all = |text: &str| entities(text).replace('"', "&quot;").replace('\'', "&#39;");
+            Some(whole(edit, all)?.unless(has_entities(edit) || !in_old_any(edit, ['"', '\'', '<'])))
+        },
+    ),
+    decidable("entities-old", "entities in `oldString` alone", |edit, _| {
+        let old = entities(&edit.old.join("\n"));
+        let is_changed = in_old_any(edit, ['<', '>', '&']);
+        is_changed.then(|| Noisy::text(old, edit.new.join("\n")).unless(has_entities(edit)))
+    }),
+    decidable(
+        "entities-angle",
+        "`&lt;` and `&gt;` alone in both strings, which have none of their own",
+        |edit, _| {
+            let angles = |text: &str| text.replace('<', "&lt;").replace('>', "&gt;");
+            Some(whole(edit, angles)?.unless(has_entities(edit) || !in_old_any(edit, ['<', '>', '<'])))
+        },
+    ),
+];
+
+fn whole(edit: &Edit, change: impl Fn(&str) -> String) -> Option<Noisy> {
+    let (old, new) = (edit.old.join("\n"), edit.new.join("\n"));
+    let noisy = Noisy::text(change(&old), change(&new));
+    (noisy.old != old).then_some(noisy)
+}
+
+fn has(edit: &Edit, part: &str) -> bool {
+    edit.old.iter().chain(&edit.new).any(|line| line.contains(part))
+}
+
+fn in_old(edit: &Edit, part: &str) -> bool {
+    edit.old.iter().any(|line| line.contains(part))
+}
+
+fn in_old_any(edit: &Edit, characters: [char; 3]) -> bool {
+    edit.old.iter().any(|line| line.contains(characters))
+}
+
+fn has_entities(edit: &Edit) -> bool {
+    let entities = ["&lt;", "&gt;", "&amp;", "&quot;", "&#", "&apos;", "&nbsp;"];
+    entities.iter().any(|entity| has(edit, entity))
+}
+
+fn entities(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+/// The text as JSON writes it between its quotes.
+fn json(text: &str) -> String {
+    let quoted = serde_json::Value::from(text).to_string();
+    quoted[1..quoted.len() - 1].to_owned()
+}
