@@ -54,7 +54,7 @@ impl Cases {
     fn draw(&mut self, history: usize, hunk: usize) -> Option<Case> {
         let histories = Rc::clone(&self.histories);
         let history = &histories[history];
-        let edit = history.edit(&history.hunks[hunk], &mut self.random)?;
+        let edit = history.edit(hunk, &mut self.random)?;
         let noisy = (self.kind.make)(&edit, &mut self.random)?;
         let case = case(self.kind, history, &edit, noisy);
         let mut hasher = DefaultHasher::new();
@@ -81,13 +81,13 @@ impl Iterator for Cases {
 
 fn case(kind: &Kind, history: &History, edit: &Edit, noisy: Noisy) -> Case {
     let (before, truth) = match &noisy.file {
-        Some((before, truth)) => (before, truth),
-        None => (&edit.before, &edit.truth),
+        Some((before, truth)) => (before.clone(), truth.clone()),
+        None => (edit.before.to_vec(), edit.truth()),
     };
     let text = |lines: &[String]| {
         if noisy.has_no_final_newline { lines.join("\n") } else { history.text(lines) }
     };
-    let (before, truth) = (text(before), text(truth));
+    let (before, truth) = (text(&before), text(&truth));
     let is_decidable = kind.class == Class::Decidable
         && noisy.is_decidable
         && has_one_place(history, edit, &noisy, &before)
@@ -123,9 +123,9 @@ fn has_one_place(history: &History, edit: &Edit, noisy: &Noisy, before: &str) ->
     match noisy.place {
         Place::Sure => true,
         Place::Text => is_once(),
-        Place::Depth => is_once() && !decide::has_near(&edit.before, edit.start, &noisy.old),
+        Place::Depth => is_once() && !decide::has_near(edit.before, edit.start, &noisy.old),
         Place::MostLines => {
-            decide::occurrences(file, &sent) == 0 && decide::is_nearest(&edit.before, edit.start, &noisy.old)
+            decide::occurrences(file, &sent) == 0 && decide::is_nearest(edit.before, edit.start, &noisy.old)
         }
     }
 }

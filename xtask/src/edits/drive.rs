@@ -1,6 +1,7 @@
 //! Running cases against the product: each has a file of its own in a scratch workspace, and several are in flight at
 //! once. Every wrong case is written down, so that it can be looked at and run again.
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -16,7 +17,9 @@ use super::verdict::{Verdict, judge};
 /// Calls in flight.
 const SLOTS: usize = 8;
 /// Wrong cases that are written down.
-const MAX_WRITTEN: usize = 2_000;
+const MAX_WRONG: usize = 2_000;
+/// Refused cases that are written down, for each kind.
+const MAX_REFUSED: usize = 12;
 
 pub(super) struct Drive {
     server: Server,
@@ -24,7 +27,9 @@ pub(super) struct Drive {
     scratch: PathBuf,
     /// The case in flight at each place.
     slots: Vec<Option<(&'static Kind, Case)>>,
-    written: usize,
+    /// How many were wrong, and how many of each kind were refused.
+    wrong: usize,
+    refused: HashMap<&'static str, usize>,
 }
 
 /// Where wrong cases are written.
@@ -42,13 +47,21 @@ impl Drive {
         for slot in 0..SLOTS {
             fs::create_dir_all(workspace.join(slot.to_string()))?;
         }
-        let wrong = wrong_folder(scratch);
-        if wrong.exists() {
-            fs::remove_dir_all(&wrong)?;
+        for old in [wrong_folder(scratch), scratch.join("refused")] {
+            if old.exists() {
+                fs::remove_dir_all(&old)?;
+            }
         }
         let server = Server::start(executable, &workspace, &home)?;
         let slots = (0..SLOTS).map(|_| None).collect();
-        Ok(Drive { server, workspace, scratch: scratch.to_path_buf(), slots, written: 0 })
+        Ok(Drive {
+            server,
+            workspace,
+            scratch: scratch.to_path_buf(),
+            slots,
+            wrong: 0,
+            refused: HashMap::new(),
+        })
     }
 
     /// Sends a case as soon as there is room.
@@ -83,15 +96,38 @@ impl Drive {
         fs::remove_file(&file)?;
         let verdict = judge(&case.before, &case.truth, &result, answer.is_error);
         tally.add(kind, case.is_decidable, verdict);
-        if verdict == Verdict::Wrong && case.is_decidable && self.written < MAX_WRITTEN {
-            self.written += 1;
-            self.write_down(kind, &case, &result, &answer)?;
+        if case.is_decidable {
+            self.write_down(kind, &case, verdict, &result, &answer)?;
         }
         Ok(slot)
     }
 
-    fn write_down(&self, kind: &Kind, case: &Case, result: &[u8], answer: &Answer) -> Result<()> {
-        let folder = wrong_folder(&self.scratch).join(format!("{:04}-{}", self.written, kind.name));
+    fn write_down(
+        &mut self,
+        kind: &Kind,
+        case: &Case,
+        verdict: Verdict,
+        result: &[u8],
+        answer: &Answer,
+    ) -> Result<()> {
+        let folder = match verdict {
+            Verdict::Right | Verdict::Acceptable => return Ok(()),
+            Verdict::Wrong => {
+                self.wrong += 1;
+                if self.wrong > MAX_WRONG {
+                    return Ok(());
+                }
+                wrong_folder(&self.scratch).join(format!("{:04}-{}", self.wrong, kind.name))
+            }
+            Verdict::Refused => {
+                let refused = self.refused.entry(kind.name).or_default();
+                *refused += 1;
+                if *refused > MAX_REFUSED {
+                    return Ok(());
+                }
+                self.scratch.join("refused").join(format!("{}-{refused:02}", kind.name))
+            }
+        };
         fs::create_dir_all(&folder)?;
         let name = |part: &str| folder.join(format!("{part}.{}", case.extension));
         fs::write(name("before"), &case.before)?;

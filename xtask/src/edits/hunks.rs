@@ -18,20 +18,17 @@ pub(super) struct History {
     pub(super) extension: String,
     pub(super) before: Vec<String>,
     pub(super) after: Vec<String>,
-    /// The hunks, in order.
-    pub(super) hunks: Vec<Replaced>,
+    /// The hunks, in order, each with the smallest context that makes its lines unique.
+    pub(super) hunks: Vec<(Replaced, usize)>,
     /// Whether the older file ends with a line ending.
     pub(super) has_final_newline: bool,
     pub(super) squeezed: String,
 }
 
 /// A hunk with its context, as lines: the true edit.
-#[derive(Clone, Debug)]
-pub(super) struct Edit {
+pub(super) struct Edit<'a> {
     /// The whole file before, without line endings.
-    pub(super) before: Vec<String>,
-    /// The whole file with this hunk alone.
-    pub(super) truth: Vec<String>,
+    pub(super) before: &'a [String],
     /// Index in `before` of the first line of `old`.
     pub(super) start: usize,
     /// Context, the lines that go, context.
@@ -43,7 +40,12 @@ pub(super) struct Edit {
     pub(super) tail: usize,
 }
 
-impl Edit {
+impl Edit<'_> {
+    /// The whole file with this hunk alone.
+    pub(super) fn truth(&self) -> Vec<String> {
+        [&self.before[..self.start], &self.new, &self.before[self.start + self.old.len()..]].concat()
+    }
+
     /// Index in `old` and in `new` of each line of context.
     pub(super) fn context(&self) -> Vec<(usize, usize)> {
         let below =
@@ -66,52 +68,46 @@ impl History {
         };
         let fits = |hunk: &Replaced| hunk.before.len() <= MAX_LINES && hunk.after.len() <= MAX_LINES;
         let hunks: Vec<Replaced> = hunks.into_iter().filter(fits).filter(is_new).collect();
-        if hunks.is_empty() {
-            return None;
-        }
         let owned = |lines: Vec<&str>| lines.into_iter().map(str::to_owned).collect();
-        Some(History {
+        let mut history = History {
             name: change.name.clone(),
             extension: change.extension.clone(),
             before: owned(before),
             after: owned(after),
-            hunks,
+            hunks: Vec::new(),
             has_final_newline: change.before.ends_with('\n'),
             squeezed: super::decide::squeeze(&change.before),
-        })
+        };
+        history.hunks = hunks
+            .into_iter()
+            .filter_map(|hunk| Some((hunk.clone(), history.smallest_context(&hunk)?)))
+            .collect();
+        (!history.hunks.is_empty()).then_some(history)
     }
 
-    /// The edit of one hunk, with just enough context for its place to be unique and sometimes a little more. `None` if
-    /// the lines around it do not make it unique, or if there would be nothing to look for.
-    pub(super) fn edit(&self, hunk: &Replaced, random: &mut Random) -> Option<Edit> {
-        let mut added = self.after[hunk.after.clone()].to_vec();
-        // Line by line the change may be no change of the text, such as a last line without its line ending.
-        if self.before[hunk.before.clone()] == added[..] {
-            return None;
-        }
-        let mut smallest = usize::from(hunk.before.is_empty() || added.is_empty());
-        while smallest <= MAX_CONTEXT && !self.is_unique(&self.around(hunk, smallest, smallest)) {
-            smallest += 1;
-        }
-        if smallest > MAX_CONTEXT {
-            return None;
-        }
+    /// How many lines around a hunk make its place unique; `None` if many do not, or if there is nothing to look for.
+    fn smallest_context(&self, hunk: &Replaced) -> Option<usize> {
+        let first = usize::from(hunk.before.is_empty() || hunk.after.is_empty());
+        (first..=MAX_CONTEXT).find(|context| self.is_unique(&self.around(hunk, *context)))
+    }
+
+    /// The edit of one hunk, with just enough context for its place to be unique and sometimes a little more.
+    pub(super) fn edit(&self, hunk: usize, random: &mut Random) -> Option<Edit<'_>> {
+        let (hunk, smallest) = self.hunks.get(hunk)?;
         let more = [0, 0, 1, 2, 3][random.below(5)];
-        let range = self.around(hunk, smallest + more, smallest + more);
+        let range = self.around(hunk, smallest + more);
         let (head, tail) = (hunk.before.start - range.start, range.end - hunk.before.end);
         let old = self.before[range.clone()].to_vec();
-        let mut new = self.before[range.start..hunk.before.start].to_vec();
-        new.append(&mut added);
-        new.extend_from_slice(&self.before[hunk.before.end..range.end]);
-        let truth = [&self.before[..range.start], new.as_slice(), &self.before[range.end..]].concat();
-        if new.is_empty() || old.iter().all(|line| line.trim().is_empty()) {
-            return None;
-        }
-        Some(Edit { before: self.before.clone(), truth, start: range.start, old, new, head, tail })
+        let added = &self.after[hunk.after.clone()];
+        let (above, below) =
+            (&self.before[range.start..hunk.before.start], &self.before[hunk.before.end..range.end]);
+        let new = [above, added, below].concat();
+        let is_useful = !new.is_empty() && new != old;
+        is_useful.then_some(Edit { before: &self.before, start: range.start, old, new, head, tail })
     }
 
-    fn around(&self, hunk: &Replaced, above: usize, below: usize) -> std::ops::Range<usize> {
-        hunk.before.start.saturating_sub(above)..(hunk.before.end + below).min(self.before.len())
+    fn around(&self, hunk: &Replaced, context: usize) -> std::ops::Range<usize> {
+        hunk.before.start.saturating_sub(context)..(hunk.before.end + context).min(self.before.len())
     }
 
     /// Whether these lines are in the file once, also as a part of longer lines.

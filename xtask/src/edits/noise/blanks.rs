@@ -14,7 +14,7 @@ pub(super) const KINDS: &[Kind] = &[
         "trailing-in-file",
         "the file has blanks after lines that stay, the strings have none",
         |edit, random| {
-            let (mut before, mut truth) = (edit.before.clone(), edit.truth.clone());
+            let (mut before, mut truth) = (edit.before.to_vec(), edit.truth());
             for (old_index, new_index) in edit.context() {
                 if !is_blank(&edit.old[old_index]) && random.once_in(2) {
                     before[edit.start + old_index].push_str("  ");
@@ -28,13 +28,13 @@ pub(super) const KINDS: &[Kind] = &[
         "trailing-in-removed",
         "the file has blanks after lines that go, `oldString` has none",
         |edit, random| {
-            let mut before = edit.before.clone();
+            let mut before = edit.before.to_vec();
             for index in edit.head..edit.old.len() - edit.tail {
                 if !is_blank(&edit.old[index]) && random.once_in(2) {
                     before[edit.start + index].push_str("  ");
                 }
             }
-            Noisy::in_file(edit, before, edit.truth.clone())
+            Noisy::in_file(edit, before, edit.truth())
         },
     ),
     lossy(

@@ -107,7 +107,7 @@ fn both(edit: &Edit, change: impl Fn(&str) -> String) -> Option<Noisy> {
 
 /// The change in the lines that stay, in the file alone.
 fn in_file(edit: &Edit, change: impl Fn(&str) -> String) -> Option<Noisy> {
-    let (mut before, mut truth) = (edit.before.clone(), edit.truth.clone());
+    let (mut before, mut truth) = (edit.before.to_vec(), edit.truth());
     for (old_index, new_index) in edit.context() {
         before[edit.start + old_index] = change(&edit.old[old_index]);
         truth[edit.start + new_index] = change(&edit.old[old_index]);

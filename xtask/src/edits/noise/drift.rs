@@ -149,9 +149,9 @@ pub(super) const KINDS: &[Kind] = &[
                 return None;
             }
             let index = edit.start + lines.start + random.below(lines.len());
-            let mut before = edit.before.clone();
+            let mut before = edit.before.to_vec();
             before[index] = other_word(&before[index], random)?;
-            Noisy::in_file(edit, before, edit.truth.clone())
+            Noisy::in_file(edit, before, edit.truth())
         },
     ),
 ];

@@ -36,7 +36,7 @@ pub(super) const KINDS: &[Kind] = &[
         if edit.start > 0 {
             return None;
         }
-        let (mut before, mut truth) = (edit.before.clone(), edit.truth.clone());
+        let (mut before, mut truth) = (edit.before.to_vec(), edit.truth());
         before[0].insert(0, BOM);
         truth[0].insert(0, BOM);
         Noisy::in_file(edit, before, truth)

@@ -90,7 +90,7 @@ pub(super) const KINDS: &[Kind] = &[
             let style = *random.pick(&STYLES)?;
             let twin: Vec<String> = [String::new()].iter().chain(&edit.old).cloned().collect();
             let mut noisy = both(edit, 0, style)?;
-            noisy.file = Some(([&edit.before[..], &twin].concat(), [&edit.truth[..], &twin].concat()));
+            noisy.file = Some(([edit.before, &twin].concat(), [edit.truth().as_slice(), &twin].concat()));
             noisy.place = Place::Sure;
             Some(noisy)
         },

@@ -57,7 +57,7 @@ fn with_twin(edit: &Edit, twin: &[String], old: String, new: String) -> Option<N
     let is_plain = edit.old.iter().all(|line| line.trim_end() == line);
     let end = [&[String::new()], twin].concat();
     let mut noisy = Noisy::text(old, new);
-    noisy.file = Some(([&edit.before[..], &end].concat(), [&edit.truth[..], &end].concat()));
+    noisy.file = Some(([edit.before, &end].concat(), [edit.truth().as_slice(), &end].concat()));
     noisy.place = Place::Sure;
     is_plain.then_some(noisy)
 }
