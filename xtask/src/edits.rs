@@ -11,12 +11,13 @@ mod hunks;
 mod noise;
 mod options;
 mod packages;
+mod patch;
 mod random;
 mod server;
 mod tally;
 mod verdict;
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -29,7 +30,11 @@ use cases::Cases;
 use drive::Drive;
 use hunks::History;
 use options::Options;
+use random::Random;
 use tally::Tally;
+
+/// Hunks taken from one package.
+const MAX_HUNKS: usize = 500;
 
 /// Runs the cases that the options ask for and prints a table; an error if a decidable case is wrong.
 pub(crate) fn run(root: &Path, words: &[&str]) -> Result<()> {
@@ -74,10 +79,21 @@ fn histories(scratch: &Path) -> Result<Vec<History>> {
     for package in packages::PACKAGES {
         let releases = packages::fetch(package, &scratch.join("packages"))?;
         let changes = corpus::changes(package.name, &releases.older, &releases.newer)?;
-        histories.extend(changes.iter().filter_map(|change| History::new(change, &mut seen)));
+        let mut found: Vec<History> =
+            changes.iter().filter_map(|change| History::new(change, &mut seen)).collect();
+        // Files are drawn, so that a large package does not outweigh the others.
+        Random::new(0, &[package.name]).shuffle(&mut found);
+        let mut hunks = 0;
+        found.retain(|history| {
+            hunks += history.hunks.len();
+            hunks <= MAX_HUNKS
+        });
+        histories.append(&mut found);
     }
     let hunks: usize = histories.iter().map(|history| history.hunks.len()).sum();
+    let extensions: BTreeSet<&str> = histories.iter().map(|history| history.extension.as_str()).collect();
     eprintln!("{} packages, {} changed files, {hunks} hunks", packages::PACKAGES.len(), histories.len());
+    eprintln!("kinds of files: {}", extensions.into_iter().collect::<Vec<_>>().join(" "));
     Ok(histories)
 }
 

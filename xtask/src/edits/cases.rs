@@ -6,7 +6,8 @@ use std::rc::Rc;
 
 use super::decide;
 use super::hunks::{Edit, History};
-use super::noise::{Class, Kind, Noisy, Place};
+use super::noise::{Class, Kind, Make, Noisy, NoisyPatch, PatchPlace, Place};
+use super::patch::{Block, Patch};
 use super::random::Random;
 
 /// How often a hunk is used by one kind; the context and the noise are drawn anew each time.
@@ -25,9 +26,14 @@ pub(super) struct Case {
 }
 
 /// What is sent to the tools.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Hash)]
 pub(super) enum Call {
-    Edit { old: String, new: String },
+    Edit {
+        old: String,
+        new: String,
+    },
+    /// The patch has `patch::PATH` for the name of the file.
+    Patch(String),
 }
 
 /// The cases of one kind, one after another.
@@ -54,12 +60,20 @@ impl Cases {
     fn draw(&mut self, history: usize, hunk: usize) -> Option<Case> {
         let histories = Rc::clone(&self.histories);
         let history = &histories[history];
-        let edit = history.edit(hunk, &mut self.random)?;
-        let noisy = (self.kind.make)(&edit, &mut self.random)?;
-        let case = case(self.kind, history, &edit, noisy);
+        let case = match self.kind.make {
+            Make::Edit(make) => {
+                let edit = history.edit(hunk, &mut self.random)?;
+                let noisy = make(&edit, &mut self.random)?;
+                edit_case(self.kind, history, &edit, noisy)
+            }
+            Make::Patch(make) => {
+                let patch = Patch::usual(history, hunk, &mut self.random)?;
+                let noisy = make(&patch, &mut self.random)?;
+                patch_case(self.kind, history, &patch, noisy)
+            }
+        };
         let mut hasher = DefaultHasher::new();
-        let Call::Edit { old, new } = &case.call;
-        (&case.before, old, new).hash(&mut hasher);
+        (&case.before, &case.call).hash(&mut hasher);
         self.seen.insert(hasher.finish()).then_some(case)
     }
 }
@@ -79,7 +93,7 @@ impl Iterator for Cases {
     }
 }
 
-fn case(kind: &Kind, history: &History, edit: &Edit, noisy: Noisy) -> Case {
+fn edit_case(kind: &Kind, history: &History, edit: &Edit<'_>, noisy: Noisy) -> Case {
     let (before, truth) = match &noisy.file {
         Some((before, truth)) => (before.clone(), truth.clone()),
         None => (edit.before.to_vec(), edit.truth()),
@@ -92,7 +106,19 @@ fn case(kind: &Kind, history: &History, edit: &Edit, noisy: Noisy) -> Case {
         && noisy.is_decidable
         && has_one_place(history, edit, &noisy, &before)
         && !is_exact_elsewhere(&before, &truth, &noisy);
-    let (before, truth) = match noisy.ending {
+    let call = Call::Edit { old: noisy.old, new: noisy.new };
+    with_ending(noisy.ending, history, before, truth, call, is_decidable)
+}
+
+fn with_ending(
+    ending: &str,
+    history: &History,
+    before: String,
+    truth: String,
+    call: Call,
+    is_decidable: bool,
+) -> Case {
+    let (before, truth) = match ending {
         "\n" => (before, truth),
         ending => (before.replace('\n', ending), truth.replace('\n', ending)),
     };
@@ -101,12 +127,32 @@ fn case(kind: &Kind, history: &History, edit: &Edit, noisy: Noisy) -> Case {
         extension: history.extension.clone(),
         before,
         truth,
-        call: Call::Edit { old: noisy.old, new: noisy.new },
+        call,
         is_decidable,
     }
 }
 
-fn has_one_place(history: &History, edit: &Edit, noisy: &Noisy, before: &str) -> bool {
+fn patch_case(kind: &Kind, history: &History, patch: &Patch<'_>, noisy: NoisyPatch) -> Case {
+    let (before, truth) = match &noisy.file {
+        Some((before, truth)) => (history.text(before), history.text(truth)),
+        None => (history.text(patch.before), history.text(&patch.truth)),
+    };
+    let is_once =
+        |old: &[String]| decide::occurrences(&history.squeezed, &decide::squeeze(&old.join("\n"))) == 1;
+    let has_place = match noisy.place {
+        PatchPlace::Header => true,
+        PatchPlace::Text => patch.blocks.iter().all(|block| is_once(&block.old())),
+        PatchPlace::MostLines => {
+            let is_nearest =
+                |block: &Block| decide::is_nearest(patch.before, block.old_start, &block.old().join("\n"));
+            patch.blocks.iter().all(is_nearest)
+        }
+    };
+    let is_decidable = kind.class == Class::Decidable && noisy.is_decidable && has_place;
+    with_ending(noisy.ending, history, before, truth, Call::Patch(noisy.text), is_decidable)
+}
+
+fn has_one_place(history: &History, edit: &Edit<'_>, noisy: &Noisy, before: &str) -> bool {
     let changed;
     let file = match noisy.file {
         None => &history.squeezed,

@@ -22,9 +22,10 @@ pub(super) struct Change {
 }
 
 /// Endings of names of source, configuration and prose.
-const EXTENSIONS: [&str; 30] = [
+const EXTENSIONS: [&str; 32] = [
     "rs", "py", "pyi", "js", "mjs", "cjs", "jsx", "ts", "mts", "tsx", "c", "h", "cc", "cpp", "hpp", "go",
-    "swift", "java", "rb", "pl", "s", "css", "html", "md", "rst", "txt", "toml", "yml", "json", "sh",
+    "swift", "java", "rb", "pl", "s", "css", "scss", "html", "md", "rst", "txt", "toml", "yml", "json", "sh",
+    "cfg",
 ];
 
 /// The changed files of two folders, in the order of their names.

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::cases::{Call, Case};
 use super::noise::Kind;
+use super::patch::PATH;
 use super::server::{Answer, Server};
 use super::tally::Tally;
 use super::verdict::{Verdict, judge};
@@ -27,6 +28,7 @@ pub(super) struct Drive {
     scratch: PathBuf,
     /// The case in flight at each place.
     slots: Vec<Option<(&'static Kind, Case)>>,
+    sent: usize,
     /// How many were wrong, and how many of each kind were refused.
     wrong: usize,
     refused: HashMap<&'static str, usize>,
@@ -59,6 +61,7 @@ impl Drive {
             workspace,
             scratch: scratch.to_path_buf(),
             slots,
+            sent: 0,
             wrong: 0,
             refused: HashMap::new(),
         })
@@ -73,7 +76,9 @@ impl Drive {
         let path = path(slot, &case);
         fs::write(self.workspace.join(&path), &case.before)?;
         let (tool, arguments) = arguments(&case.call, &path);
-        self.server.call(slot, tool, &arguments)?;
+        self.sent += 1;
+        // No two calls have one id, and each still tells its place.
+        self.server.call(self.sent * SLOTS + slot, tool, &arguments)?;
         self.slots[slot] = Some((kind, case));
         Ok(())
     }
@@ -89,7 +94,7 @@ impl Drive {
     /// Waits for one answer and judges it; its place is free then.
     fn settle(&mut self, tally: &mut Tally) -> Result<usize> {
         let answer = self.server.answer()?;
-        let slot = answer.id;
+        let slot = answer.id % SLOTS;
         let (kind, case) = self.slots[slot].take().context("an answer that nobody asked for")?;
         let file = self.workspace.join(path(slot, &case));
         let result = fs::read(&file).unwrap_or_default();
@@ -157,5 +162,6 @@ fn path(slot: usize, case: &Case) -> String {
 fn arguments(call: &Call, path: &str) -> (&'static str, Value) {
     match call {
         Call::Edit { old, new } => ("edit", json!({ "filePath": path, "oldString": old, "newString": new })),
+        Call::Patch(patch) => ("apply_patch", json!({ "patch": patch.replace(PATH, path) })),
     }
 }

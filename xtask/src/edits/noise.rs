@@ -8,10 +8,12 @@ mod endings;
 mod escapes;
 mod indent;
 mod numbers;
+mod patches;
 mod twins;
 mod wraps;
 
 use super::hunks::Edit;
+use super::patch::Patch;
 use super::random::Random;
 
 /// What can be told from the noisy strings.
@@ -29,8 +31,14 @@ pub(super) struct Kind {
     pub(super) class: Class,
     /// Why it is decidable or lossy.
     pub(super) reason: &'static str,
-    /// The noisy strings; `None` if this edit gives no occasion for the noise.
-    pub(super) make: fn(&Edit, &mut Random) -> Option<Noisy>,
+    pub(super) make: Make,
+}
+
+/// How the noise is made; `None` if a change gives no occasion for it.
+#[derive(Clone, Copy)]
+pub(super) enum Make {
+    Edit(fn(&Edit, &mut Random) -> Option<Noisy>),
+    Patch(fn(&Patch<'_>, &mut Random) -> Option<NoisyPatch>),
 }
 
 const fn decidable(
@@ -38,7 +46,7 @@ const fn decidable(
     reason: &'static str,
     make: fn(&Edit, &mut Random) -> Option<Noisy>,
 ) -> Kind {
-    Kind { name, class: Class::Decidable, reason, make }
+    Kind { name, class: Class::Decidable, reason, make: Make::Edit(make) }
 }
 
 const fn lossy(
@@ -46,7 +54,7 @@ const fn lossy(
     reason: &'static str,
     make: fn(&Edit, &mut Random) -> Option<Noisy>,
 ) -> Kind {
-    Kind { name, class: Class::Lossy, reason, make }
+    Kind { name, class: Class::Lossy, reason, make: Make::Edit(make) }
 }
 
 /// How the place of the edit is found out.
@@ -103,9 +111,39 @@ impl Noisy {
     }
 }
 
-/// Every kind of noise of edits, family by family.
+/// How the places of a patch are found out.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum PatchPlace {
+    /// By the line numbers of its headers.
+    Header,
+    /// By the lines of each hunk, whatever their blanks: they must be in the file once.
+    Text,
+    /// By line numbers and most lines: one line differs in meaning, so no other place may come near.
+    MostLines,
+}
+
+/// A patch with noise.
+pub(super) struct NoisyPatch {
+    pub(super) text: String,
+    /// The file and the true result, where the noise is in the file.
+    pub(super) file: Option<(Vec<String>, Vec<String>)>,
+    /// The line ending of the file.
+    pub(super) ending: &'static str,
+    pub(super) place: PatchPlace,
+    /// Whether the noisy lines still tell the true text.
+    pub(super) is_decidable: bool,
+}
+
+impl NoisyPatch {
+    fn unless(mut self, is_lossy: bool) -> NoisyPatch {
+        self.is_decidable &= !is_lossy;
+        self
+    }
+}
+
+/// Every kind of noise of edits and of patches, family by family.
 pub(super) fn kinds() -> Vec<&'static Kind> {
-    let families: [&[Kind]; 10] = [
+    let families: [&[Kind]; 11] = [
         NONE,
         numbers::KINDS,
         blanks::KINDS,
@@ -116,6 +154,7 @@ pub(super) fn kinds() -> Vec<&'static Kind> {
         wraps::KINDS,
         drift::KINDS,
         twins::KINDS,
+        patches::KINDS,
     ];
     families.into_iter().flatten().collect()
 }

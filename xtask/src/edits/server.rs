@@ -79,6 +79,8 @@ impl Server {
             let Some(id) = message["id"].as_u64() else { continue };
             let id = usize::try_from(id)?;
             if let Some(error) = message.get("error") {
+                // No call of a tool should end like this, so it is worth a look.
+                eprintln!("protocol error: {error}");
                 return Ok(Answer { id, is_error: true, text: error.to_string() });
             }
             let result = &message["result"];

@@ -95,15 +95,20 @@ pub(super) const KINDS: &[Kind] = &[
         })
     }),
     decidable("drift-removed", "a word of a line that goes is another in `oldString`", |edit, random| {
-        let lines = edit.head..edit.old.len() - edit.tail;
-        if lines.is_empty() {
-            return None;
-        }
-        let index = lines.start + random.below(lines.len());
-        let mut old = edit.old.clone();
-        old[index] = other_word(&old[index], random)?;
-        Some(Noisy::lines(edit, &old, &edit.new)?.by_most_lines())
+        going(edit, random, other_word)
     }),
+    decidable(
+        "drift-removed-prefix",
+        "a word of a line that goes has a prefix such as `in` or `un` in `oldString`",
+        |edit, random| going(edit, random, prefixed_word),
+    ),
+    decidable(
+        "drift-removed-letter",
+        "a word of a line that goes lacks a letter in `oldString`",
+        |edit, random| {
+            going(edit, random, |line, random| changed_word(line, random, |word| Some(word[1..].to_owned())))
+        },
+    ),
     decidable(
         "drift-first",
         "a word of the first line, which stays, is another in both strings",
@@ -155,6 +160,22 @@ pub(super) const KINDS: &[Kind] = &[
         },
     ),
 ];
+
+/// The change in one line that goes, in `old`.
+fn going(
+    edit: &Edit<'_>,
+    random: &mut Random,
+    change: impl Fn(&str, &mut Random) -> Option<String>,
+) -> Option<Noisy> {
+    let lines = edit.head..edit.old.len() - edit.tail;
+    if lines.is_empty() {
+        return None;
+    }
+    let index = lines.start + random.below(lines.len());
+    let mut old = edit.old.clone();
+    old[index] = change(&old[index], random)?;
+    Some(Noisy::lines(edit, &old, &edit.new)?.by_most_lines())
+}
 
 /// The change in one line that stays, in both strings.
 fn staying(
