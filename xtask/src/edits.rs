@@ -11,7 +11,9 @@ mod hunks;
 mod noise;
 mod options;
 mod packages;
+mod page;
 mod patch;
+mod peers;
 mod random;
 mod server;
 mod tally;
@@ -30,6 +32,7 @@ use cases::Cases;
 use drive::Drive;
 use hunks::History;
 use options::Options;
+use peers::Peers;
 use random::Random;
 use tally::Tally;
 
@@ -51,19 +54,30 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> Result<()> {
     };
     let streams = streams(&options, &histories)?;
     let mut drive = Drive::start(&executable, &scratch)?;
+    let mut peers = if options.has_peers { Some(Peers::start(&scratch)?) } else { None };
     let mut tally = Tally::default();
-    judge(&options, streams, &mut drive, &mut tally)?;
+    judge(&options, streams, &mut drive, peers.as_mut(), &mut tally)?;
     drive.finish(&mut tally)?;
-    if options.is_json {
-        println!("{}", tally.json());
-    } else {
-        println!("{}", tally.table());
-    }
+    show(root, &options, &tally, peers.as_ref())?;
     if tally.wrong_decidable() > 0 {
         let folder = drive::wrong_folder(&scratch);
         bail!("{} decidable cases are wrong; see {}", tally.wrong_decidable(), folder.display());
     }
     Ok(())
+}
+
+fn show(root: &Path, options: &Options, tally: &Tally, peers: Option<&Peers>) -> Result<()> {
+    match peers {
+        None if options.is_json => println!("{}", tally.json()),
+        None => println!("{}", tally.table()),
+        Some(peers) if options.is_json => println!("{}", peers.json(tally)),
+        Some(peers) => println!("{}", page::table(tally, peers)),
+    }
+    match peers {
+        _ if !options.is_written => Ok(()),
+        None => page::write_ours(root, tally, options.seed),
+        Some(peers) => page::write_peers(root, tally, peers, options.seed),
+    }
 }
 
 fn build(root: &Path) -> Result<PathBuf> {
@@ -109,7 +123,13 @@ fn streams(options: &Options, histories: &Rc<Vec<History>>) -> Result<Vec<Cases>
 }
 
 /// Takes one case of each kind in turn, until there are enough or no kind has any left.
-fn judge(options: &Options, mut streams: Vec<Cases>, drive: &mut Drive, tally: &mut Tally) -> Result<()> {
+fn judge(
+    options: &Options,
+    mut streams: Vec<Cases>,
+    drive: &mut Drive,
+    mut peers: Option<&mut Peers>,
+    tally: &mut Tally,
+) -> Result<()> {
     let shows_progress = std::io::stderr().is_terminal();
     let mut count = 0;
     while !streams.is_empty() && count < options.cases {
@@ -118,6 +138,9 @@ fn judge(options: &Options, mut streams: Vec<Cases>, drive: &mut Drive, tally: &
             if count < options.cases
                 && let Some(case) = stream.next()
             {
+                if let Some(peers) = &mut peers {
+                    peers.run(stream.kind, &case)?;
+                }
                 drive.submit(stream.kind, case, tally)?;
                 count += 1;
                 rest.push(stream);

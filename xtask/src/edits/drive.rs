@@ -39,11 +39,15 @@ pub(super) fn wrong_folder(scratch: &Path) -> PathBuf {
     scratch.join("wrong")
 }
 
+/// A folder in memory where there is one: nothing here has to last.
+pub(super) fn fast_folder(scratch: &Path) -> PathBuf {
+    let memory = Path::new("/dev/shm");
+    if memory.is_dir() { memory.to_path_buf() } else { scratch.to_path_buf() }
+}
+
 impl Drive {
     pub(super) fn start(executable: &Path, scratch: &Path) -> Result<Drive> {
-        let memory = Path::new("/dev/shm");
-        let base = if memory.is_dir() { memory.to_path_buf() } else { scratch.to_path_buf() };
-        let base = base.join(format!("toolpost-edits-{}", std::process::id()));
+        let base = fast_folder(scratch).join(format!("toolpost-edits-{}", std::process::id()));
         let (workspace, home) = (base.join("workspace"), base.join("home"));
         fs::create_dir_all(&home)?;
         for slot in 0..SLOTS {

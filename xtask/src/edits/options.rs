@@ -11,6 +11,10 @@ pub(super) struct Options {
     pub(super) kind: Option<String>,
     pub(super) seed: u64,
     pub(super) is_json: bool,
+    /// Run other agents on the same cases too.
+    pub(super) has_peers: bool,
+    /// Write the tables into the page.
+    pub(super) is_written: bool,
     /// Print the kinds of noise and do nothing else.
     pub(super) is_list: bool,
     /// The executable to judge, instead of a release build of this tree.
@@ -19,8 +23,16 @@ pub(super) struct Options {
 
 impl Options {
     pub(super) fn parse(words: &[&str]) -> Result<Options> {
-        let mut options =
-            Options { cases: 5_000, kind: None, seed: 1, is_json: false, is_list: false, binary: None };
+        let mut options = Options {
+            cases: 10_000,
+            kind: None,
+            seed: 1,
+            is_json: false,
+            has_peers: false,
+            is_written: false,
+            is_list: false,
+            binary: None,
+        };
         let mut words = words.iter();
         while let Some(word) = words.next() {
             let mut value = || words.next().with_context(|| format!("`{word}` needs a value"));
@@ -30,9 +42,14 @@ impl Options {
                 "--kind" => options.kind = Some((*value()?).to_owned()),
                 "--binary" => options.binary = Some(PathBuf::from(value()?)),
                 "--json" => options.is_json = true,
+                "--peers" => options.has_peers = true,
+                "--write" => options.is_written = true,
                 "--list" => options.is_list = true,
                 _ => bail!("unknown option `{word}` of `edits`"),
             }
+        }
+        if options.is_written && options.kind.is_some() {
+            bail!("`--write` writes the tables of all kinds, so leave out `--kind`");
         }
         Ok(options)
     }

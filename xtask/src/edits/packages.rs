@@ -72,6 +72,9 @@ pub(super) const PACKAGES: &[Package] = &[
     package(Registry::Npm, "svelte", "4.0.0", "4.2.0"),
 ];
 
+/// The file that says that a folder has been filled.
+const COMPLETE: &str = ".complete";
+
 /// The folders of both releases of a package.
 pub(super) struct Releases {
     pub(super) older: PathBuf,
@@ -89,20 +92,36 @@ pub(super) fn fetch(package: &Package, scratch: &Path) -> Result<Releases> {
 
 fn fetch_one(registry: Registry, name: &str, version: &str, scratch: &Path) -> Result<PathBuf> {
     let folder = scratch.join(format!("{}-{version}", name.replace(['/', '@'], "_")));
-    if folder.join(".complete").exists() {
-        return Ok(folder);
+    once(&folder, || match registry {
+        Registry::Crates => from_cargo(name, version, &folder),
+        Registry::Python => from_pip(name, version, &folder),
+        Registry::Npm => from_npm(name, version, &folder),
+    })?;
+    Ok(folder)
+}
+
+/// Unpacks a release of an npm package into a folder, unless it is there already.
+pub(super) fn unpack_npm(name: &str, version: &str, folder: &Path) -> Result<()> {
+    let is_older = fs::read_to_string(folder.join(COMPLETE)).is_ok_and(|text| text != version);
+    if is_older {
+        fs::remove_dir_all(folder)?;
+    }
+    once(folder, || from_npm(name, version, folder))
+        .and_then(|()| Ok(fs::write(folder.join(COMPLETE), version)?))
+        .with_context(|| format!("cannot fetch {name} {version}"))
+}
+
+/// Fills a folder, unless it has been filled before.
+fn once(folder: &Path, fill: impl FnOnce() -> Result<()>) -> Result<()> {
+    if folder.join(COMPLETE).exists() {
+        return Ok(());
     }
     if folder.exists() {
-        fs::remove_dir_all(&folder)?;
+        fs::remove_dir_all(folder)?;
     }
-    fs::create_dir_all(&folder)?;
-    match registry {
-        Registry::Crates => from_cargo(name, version, &folder)?,
-        Registry::Python => from_pip(name, version, &folder)?,
-        Registry::Npm => from_npm(name, version, &folder)?,
-    }
-    fs::write(folder.join(".complete"), "")?;
-    Ok(folder)
+    fs::create_dir_all(folder)?;
+    fill()?;
+    Ok(fs::write(folder.join(COMPLETE), "")?)
 }
 
 /// `cargo info` fetches the release that it tells about into cargo's own folder.

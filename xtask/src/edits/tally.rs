@@ -27,7 +27,7 @@ impl Counts {
         } += 1;
     }
 
-    fn all(self) -> usize {
+    pub(super) fn all(self) -> usize {
         self.right + self.acceptable + self.refused + self.wrong
     }
 
@@ -42,6 +42,15 @@ impl Counts {
 
     fn json(self) -> Value {
         json!({ "right": self.right, "acceptable": self.acceptable, "refused": self.refused, "wrong": self.wrong })
+    }
+
+    /// Right or acceptable, refused and wrong, in percent.
+    #[expect(clippy::cast_precision_loss, reason = "counts are far below the limit")]
+    pub(super) fn shares(self) -> String {
+        let share = |count: usize| 100.0 * count as f64 / self.all().max(1) as f64;
+        let (right, refused, wrong) =
+            (share(self.right + self.acceptable), share(self.refused), share(self.wrong));
+        format!("{right:.0} / {refused:.0} / {wrong:.1}")
     }
 
     fn cells(self) -> String {
@@ -67,6 +76,15 @@ impl Tally {
 
     pub(super) fn wrong_decidable(&self) -> usize {
         self.kinds.values().map(|[decidable, _]| decidable.wrong).sum()
+    }
+
+    /// The counts of the decidable cases of one kind, and of all.
+    pub(super) fn decidable(&self, name: &str) -> Counts {
+        self.kinds.get(name).map_or(Counts::default(), |counts| counts[0])
+    }
+
+    pub(super) fn all_decidable(&self) -> Counts {
+        self.totals()[0]
     }
 
     /// Whether enough has happened since the last time for showing it.
@@ -96,7 +114,7 @@ impl Tally {
     pub(super) fn table(&self) -> String {
         let mut text = String::new();
         for (index, title) in ["decidable", "lossy"].into_iter().enumerate() {
-            text.push_str(&format!("| {title} | cases | right | | acceptable | refused | wrong |\n"));
+            let _ = writeln!(text, "| {title} | cases | right | | acceptable | refused | wrong |");
             text.push_str("| --- | --- | --- | --- | --- | --- | --- |\n");
             for kind in noise::kinds() {
                 let counts = self.kinds.get(kind.name).map_or(Counts::default(), |counts| counts[index]);
