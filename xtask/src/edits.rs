@@ -28,7 +28,7 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::executables;
 use crate::metadata::{Metadata, Scope};
-use cases::Cases;
+use cases::{Case, Cases};
 use drive::Drive;
 use hunks::History;
 use options::Options;
@@ -38,6 +38,9 @@ use tally::Tally;
 
 /// Hunks taken from one package.
 const MAX_HUNKS: usize = 500;
+
+/// Files are at most this large where others run too: some of them need seconds for a larger one.
+const MAX_PEER_BYTES: usize = 8_000;
 
 /// Runs the cases that the options ask for and prints a table; an error if a decidable case is wrong.
 pub(crate) fn run(root: &Path, words: &[&str]) -> Result<()> {
@@ -135,8 +138,9 @@ fn judge(
     while !streams.is_empty() && count < options.cases {
         let mut rest = Vec::new();
         for mut stream in streams {
+            let is_wanted = |case: &Case| peers.is_none() || case.before.len() <= MAX_PEER_BYTES;
             if count < options.cases
-                && let Some(case) = stream.next()
+                && let Some(case) = stream.find(is_wanted)
             {
                 if let Some(peers) = &mut peers {
                     peers.run(stream.kind, &case)?;

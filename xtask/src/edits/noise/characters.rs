@@ -35,10 +35,13 @@ pub(super) const KINDS: &[Kind] = &[
         },
     ),
     decidable(
-        "dashes-long",
-        "long dashes for hyphens in both strings, where the file has none at all",
-        |edit, _| both(edit, |line| line.replace(" - ", " – ").replace("--", "—")),
+        "dashes-en",
+        "`–` for the hyphens between blanks, in both strings; the file has none",
+        |edit, _| both(edit, |line| line.replace(" - ", " – ")),
     ),
+    decidable("dashes-em", "`—` for two hyphens, in both strings; the file has none", |edit, _| {
+        both(edit, |line| line.replace("--", "—"))
+    }),
     decidable(
         "dashes-file",
         "the file has long dashes in lines that stay, the strings hyphens",

@@ -6,7 +6,7 @@ use crate::edits::hunks::Edit;
 pub(super) const KINDS: &[Kind] = &[
     decidable("dedent-all", "every line of both strings has lost the same indentation", |edit, _| {
         let cut = common(edit)?;
-        let noisy = Noisy::lines(edit, &dedented(&edit.old, &cut), &dedented(&edit.new, &cut))?.at_depth();
+        let noisy = shifted(edit, &dedented(&edit.old, &cut), &dedented(&edit.new, &cut))?;
         // One line that begins after its indentation says nothing about the indentation of further lines.
         Some(
             noisy
@@ -22,7 +22,7 @@ pub(super) const KINDS: &[Kind] = &[
                 return None;
             }
             let cut = &all[..1 + random.below(all.len() - 1)];
-            Some(Noisy::lines(edit, &dedented(&edit.old, cut), &dedented(&edit.new, cut))?.at_depth())
+            shifted(edit, &dedented(&edit.old, cut), &dedented(&edit.new, cut))
         },
     ),
     decidable(
@@ -37,7 +37,7 @@ pub(super) const KINDS: &[Kind] = &[
                     .map(|line| if is_blank(line) { line.clone() } else { format!("{more}{line}") })
                     .collect()
             };
-            Some(Noisy::lines(edit, &put(&edit.old), &put(&edit.new))?.at_depth())
+            shifted(edit, &put(&edit.old), &put(&edit.new))
         },
     ),
     decidable(
@@ -154,10 +154,19 @@ pub(super) const KINDS: &[Kind] = &[
                 return None;
             }
             let rest = |lines: &[String]| [&lines[..1], &dedented(&lines[1..], &cut)].concat();
-            Some(Noisy::lines(edit, &rest(&edit.old), &rest(&edit.new))?.at_depth())
+            shifted(edit, &rest(&edit.old), &rest(&edit.new))
         },
     ),
 ];
+
+/// Both strings are shifted alike. A line that stays shows it. Without one, a line of `new` that is just as the file has it
+/// says that `new` is not shifted, and nothing tells which is meant.
+fn shifted(edit: &Edit<'_>, old: &[String], new: &[String]) -> Option<Noisy> {
+    let is_telling = |line: &str| line.contains(char::is_alphanumeric);
+    let is_shown = edit.context().iter().any(|(index, _)| is_telling(&edit.old[*index]));
+    let is_as_file = new.iter().any(|line| is_telling(line) && edit.old.contains(line));
+    Some(Noisy::lines(edit, old, new)?.at_depth().unless(!is_shown && is_as_file))
+}
 
 /// How many lines are not blank.
 fn text_lines(lines: &[String]) -> usize {
@@ -194,7 +203,7 @@ fn untabbed(edit: &Edit, blanks: &str) -> Option<Noisy> {
     if old == edit.old {
         return None;
     }
-    Some(Noisy::lines(edit, &old, &new)?.unless(!shows_scale(edit, "\t".len())))
+    Some(shifted(edit, &old, &new)?.unless(!shows_scale(edit, "\t".len())))
 }
 
 /// The depth of one level: what all indentations of the file are multiples of, if it is 2, 3, 4 or 8 blanks.
@@ -218,7 +227,7 @@ fn scaled(edit: &Edit, unit: usize, change: impl Fn(&String) -> String) -> Optio
     if old == edit.old {
         return None;
     }
-    Some(Noisy::lines(edit, &old, &put(&edit.new))?.at_depth().unless(!shows_scale(edit, unit)))
+    Some(shifted(edit, &old, &put(&edit.new))?.unless(!shows_scale(edit, unit)))
 }
 
 /// Whether the lines of `old` show how depths are to be read: two different depths, or no depth in `new` that `old` does

@@ -220,7 +220,9 @@ pub(super) const KINDS: &[Kind] = &[
         for line in blocks.iter_mut().flat_map(|block| &mut block.lines) {
             line.text = line.text.replacen('\t', "    ", indentation(&line.text).len());
         }
-        by_text(unified(&blocks))
+        // A hunk whose old lines show no tab is exact, and its new lines say blanks.
+        let is_shown = blocks.iter().zip(&patch.blocks).all(|(one, other)| one.old() != other.old());
+        Some(by_text(unified(&blocks))?.unless(!is_shown))
     }),
     decidable("patch-quotes", "typographic quotes in the lines that stay", |patch, _| {
         by_header(unified(&staying(patch, |line| line.replace('"', "“").replace('\'', "’"))))
