@@ -161,3 +161,6 @@ fn judge(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -141,10 +141,11 @@ fn patch_case(kind: &Kind, history: &History, patch: &Patch<'_>, noisy: NoisyPat
         |old: &[String]| decide::occurrences(&history.squeezed, &decide::squeeze(&old.join("\n"))) == 1;
     let has_place = match noisy.place {
         PatchPlace::Header => true,
-        PatchPlace::Text => patch.blocks.iter().all(|block| is_once(&block.old())),
+        PatchPlace::Text => patch.blocks.iter().all(|block| is_once(&block.old_lines())),
         PatchPlace::MostLines => {
-            let is_nearest =
-                |block: &Block| decide::is_nearest(patch.before, block.old_start, &block.old().join("\n"));
+            let is_nearest = |block: &Block| {
+                decide::is_nearest(patch.before, block.old_start, &block.old_lines().join("\n"))
+            };
             patch.blocks.iter().all(is_nearest)
         }
     };

@@ -53,3 +53,44 @@ pub(super) fn has_near(file: &[String], start: usize, old: &str) -> bool {
     };
     file.windows(old.len()).enumerate().any(near)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(text: &str) -> Vec<String> {
+        text.split('\n').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn blanks_and_look_alikes_do_not_count() {
+        assert_eq!(squeeze("a = \u{201c}b\u{201d}\n\tc\u{a0}– d…"), squeeze("a=\"b\" c - d..."));
+        assert_ne!(squeeze("a = 1"), squeeze("a = 2"));
+    }
+
+    #[test]
+    fn overlapping_occurrences_are_counted() {
+        assert_eq!(occurrences("abc", "d"), 0);
+        assert_eq!(occurrences("abc", "b"), 1);
+        assert_eq!(occurrences("aaa", "aa"), 2);
+        assert_eq!(occurrences("éaé", "é"), 2);
+        assert_eq!(occurrences("abc", ""), 2, "nothing is everywhere");
+    }
+
+    #[test]
+    fn the_nearest_place_needs_two_lines_and_no_rival() {
+        let file = lines("one\n  two\nthree\nfour\none\nfive");
+        assert!(is_nearest(&file, 0, "one\ntwo\nother"));
+        assert!(!is_nearest(&file, 0, "one\nother"), "one line says too little");
+        let file = lines("one\ntwo\nthree\none\ntwo\nfour");
+        assert!(!is_nearest(&file, 0, "one\ntwo\nother"), "the same lines stand twice");
+        assert!(!is_nearest(&lines("}\n)\none"), 0, "}\n)\nother"), "brackets say nothing");
+    }
+
+    #[test]
+    fn lines_at_the_same_depth_come_near() {
+        let file = lines("  one\n  two\n  three\n    one\n    two\n    four");
+        assert!(has_near(&file, 0, "    one\n    two\n    three"));
+        assert!(!has_near(&file, 0, " one\n two\n three"));
+    }
+}

@@ -36,12 +36,12 @@ pub(super) struct Line {
 
 impl Block {
     /// The lines that the file has: those that stay and those that go.
-    pub(super) fn old(&self) -> Vec<String> {
+    pub(super) fn old_lines(&self) -> Vec<String> {
         self.side('+')
     }
 
     /// The lines that the file gets: those that stay and those that come.
-    pub(super) fn new(&self) -> Vec<String> {
+    pub(super) fn new_lines(&self) -> Vec<String> {
         self.side('-')
     }
 
@@ -51,7 +51,7 @@ impl Block {
 
     /// The numbers of a header: first line and number of lines, before and after.
     pub(super) fn numbers(&self) -> [usize; 4] {
-        let (old, new) = (self.old().len(), self.new().len());
+        let (old, new) = (self.old_lines().len(), self.new_lines().len());
         // An empty side names the line before it.
         [self.old_start + usize::from(old > 0), old, self.new_start + usize::from(new > 0), new]
     }

@@ -7,7 +7,7 @@ pub(super) const KINDS: &[Kind] = &[
     decidable(
         "quotes-curly",
         "typographic quotes in both strings, where the file has none at all",
-        |edit, _| both(edit, |line| curly(line)),
+        |edit, _| both(edit, curly),
     ),
     decidable("quotes-curly-old", "typographic quotes in `oldString` alone", |edit, _| {
         let old: Vec<String> = edit.old.iter().map(|line| curly(line)).collect();

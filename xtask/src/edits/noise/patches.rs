@@ -183,7 +183,7 @@ pub(super) const KINDS: &[Kind] = &[
             let staying = |line: &&Line| line.mark == ' ' && line.text.contains(char::is_alphabetic);
             let block = &patch.blocks[0];
             let line = block.lines.iter().find(staying)?;
-            let index = block.old().iter().position(|text| *text == line.text)?;
+            let index = block.old_lines().iter().position(|text| *text == line.text)?;
             let changed = super::drift::other_word(&line.text, random)?;
             with_twin(patch, 60, unified(&patch.blocks), Some((block.old_start + index, changed)))
         },
@@ -198,8 +198,10 @@ pub(super) const KINDS: &[Kind] = &[
             }
         }
         let is_changed = blocks.iter().zip(&patch.blocks).any(|(one, other)| one.lines != other.lines);
-        let shows =
-            patch.blocks.iter().all(|block| block.old().iter().filter(|line| !is_blank(line)).count() > 1);
+        let shows = patch
+            .blocks
+            .iter()
+            .all(|block| block.old_lines().iter().filter(|line| !is_blank(line)).count() > 1);
         if is_changed { Some(by_text(unified(&blocks))?.unless(!shows)) } else { None }
     }),
     decidable("patch-mark-blank", "a blank follows each mark", |patch, _| {
@@ -221,7 +223,8 @@ pub(super) const KINDS: &[Kind] = &[
             line.text = line.text.replacen('\t', "    ", indentation(&line.text).len());
         }
         // A hunk whose old lines show no tab is exact, and its new lines say blanks.
-        let is_shown = blocks.iter().zip(&patch.blocks).all(|(one, other)| one.old() != other.old());
+        let is_shown =
+            blocks.iter().zip(&patch.blocks).all(|(one, other)| one.old_lines() != other.old_lines());
         Some(by_text(unified(&blocks))?.unless(!is_shown))
     }),
     decidable("patch-quotes", "typographic quotes in the lines that stay", |patch, _| {
@@ -239,7 +242,8 @@ pub(super) const KINDS: &[Kind] = &[
             for line in blocks.iter_mut().flat_map(|block| &mut block.lines) {
                 line.text = line.text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
             }
-            let is_shown = blocks.iter().zip(&patch.blocks).all(|(one, other)| one.old() != other.old());
+            let is_shown =
+                blocks.iter().zip(&patch.blocks).all(|(one, other)| one.old_lines() != other.old_lines());
             if is_shown { Some(by_header(unified(&blocks))?.unless(has_own)) } else { None }
         },
     ),
@@ -314,10 +318,10 @@ fn with_twin(
     text: String,
     changed: Option<(usize, String)>,
 ) -> Option<NoisyPatch> {
-    let old = patch.blocks[0].old();
+    let old = patch.blocks[0].old_lines();
     let last = patch.blocks.last()?;
     let filler = |index: usize| format!("// filler {index}");
-    let away = patch.before.len() - (last.old_start + last.old().len()).min(patch.before.len());
+    let away = patch.before.len() - (last.old_start + last.old_lines().len()).min(patch.before.len());
     let twin: Vec<String> = (0..distance.saturating_sub(away)).map(filler).chain(old).collect();
     let (mut before, mut truth) = (patch.before.to_vec(), patch.truth.clone());
     if let Some((index, line)) = changed {
