@@ -114,7 +114,7 @@ fn histories() -> Rc<Vec<History>> {
 
 fn all(name: &str) -> Vec<Case> {
     let kind = noise::kinds().into_iter().find(|kind| kind.name == name).unwrap();
-    Cases::new(kind, histories(), 1).collect()
+    (1..=4).flat_map(|seed| Cases::new(kind, histories(), seed)).collect()
 }
 
 #[test]
