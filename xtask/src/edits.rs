@@ -42,7 +42,7 @@ const MAX_HUNKS: usize = 500;
 /// Files are at most this large where others run too: some of them need seconds for a larger one.
 const MAX_PEER_BYTES: usize = 8_000;
 
-/// Runs the cases that the options ask for and prints a table; an error if a decidable case is wrong.
+/// Runs the cases that the options ask for and prints a table; an error if a case is wrong that is not lossy.
 pub(crate) fn run(root: &Path, words: &[&str]) -> Result<()> {
     let options = Options::parse(words)?;
     if options.is_list {
@@ -62,9 +62,9 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> Result<()> {
     judge(&options, streams, &mut drive, peers.as_mut(), &mut tally)?;
     drive.finish(&mut tally)?;
     show(root, &options, &tally, peers.as_ref())?;
-    if tally.wrong_decidable() > 0 {
+    if tally.wrong() > 0 {
         let folder = drive::wrong_folder(&scratch);
-        bail!("{} decidable cases are wrong; see {}", tally.wrong_decidable(), folder.display());
+        bail!("{} cases are wrong that must not be; see {}", tally.wrong(), folder.display());
     }
     Ok(())
 }
@@ -152,7 +152,7 @@ fn judge(
         }
         streams = rest;
         if shows_progress && tally.is_due(count) {
-            eprint!("\r{count} of {} cases, {} wrong ", options.cases, tally.wrong_decidable());
+            eprint!("\r{count} of {} cases, {} wrong ", options.cases, tally.wrong());
             std::io::stderr().flush()?;
         }
     }

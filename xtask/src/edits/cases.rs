@@ -21,8 +21,8 @@ pub(super) struct Case {
     pub(super) before: String,
     pub(super) truth: String,
     pub(super) call: Call,
-    /// Whether the call determines the true file.
-    pub(super) is_decidable: bool,
+    /// What the call tells of the true file.
+    pub(super) class: Class,
 }
 
 /// What is sent to the tools.
@@ -102,12 +102,12 @@ fn edit_case(kind: &Kind, history: &History, edit: &Edit<'_>, noisy: Noisy) -> C
         if noisy.has_no_final_newline { lines.join("\n") } else { history.text(lines) }
     };
     let (before, truth) = (text(&before), text(&truth));
-    let is_decidable = kind.class == Class::Decidable
-        && noisy.is_decidable
+    let is_told = noisy.is_decidable
         && has_one_place(history, edit, &noisy, &before)
         && !is_exact_elsewhere(&before, &truth, &noisy);
     let call = Call::Edit { old: noisy.old, new: noisy.new };
-    with_ending(noisy.ending, history, before, truth, call, is_decidable)
+    let class = if is_told { kind.class } else { Class::Lossy };
+    with_ending(noisy.ending, history, before, truth, call, class)
 }
 
 fn with_ending(
@@ -116,20 +116,13 @@ fn with_ending(
     before: String,
     truth: String,
     call: Call,
-    is_decidable: bool,
+    class: Class,
 ) -> Case {
     let (before, truth) = match ending {
         "\n" => (before, truth),
         ending => (before.replace('\n', ending), truth.replace('\n', ending)),
     };
-    Case {
-        source: history.name.clone(),
-        extension: history.extension.clone(),
-        before,
-        truth,
-        call,
-        is_decidable,
-    }
+    Case { source: history.name.clone(), extension: history.extension.clone(), before, truth, call, class }
 }
 
 fn patch_case(kind: &Kind, history: &History, patch: &Patch<'_>, noisy: NoisyPatch) -> Case {
@@ -149,8 +142,8 @@ fn patch_case(kind: &Kind, history: &History, patch: &Patch<'_>, noisy: NoisyPat
             patch.blocks.iter().all(is_nearest)
         }
     };
-    let is_decidable = kind.class == Class::Decidable && noisy.is_decidable && has_place;
-    with_ending(noisy.ending, history, before, truth, Call::Patch(noisy.text), is_decidable)
+    let class = if noisy.is_decidable && has_place { kind.class } else { Class::Lossy };
+    with_ending(noisy.ending, history, before, truth, Call::Patch(noisy.text), class)
 }
 
 fn has_one_place(history: &History, edit: &Edit<'_>, noisy: &Noisy, before: &str) -> bool {

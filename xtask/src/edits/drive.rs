@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 
 use super::cases::{Call, Case};
-use super::noise::Kind;
+use super::noise::{Class, Kind};
 use super::patch::PATH;
 use super::server::{Answer, Server};
 use super::tally::Tally;
@@ -104,8 +104,8 @@ impl Drive {
         let result = fs::read(&file).unwrap_or_default();
         fs::remove_file(&file)?;
         let verdict = judge(&case.before, &case.truth, &result, answer.is_error);
-        tally.add(kind, case.is_decidable, verdict);
-        if case.is_decidable {
+        tally.add(kind, case.class, verdict);
+        if case.class != Class::Lossy {
             self.write_down(kind, &case, verdict, &result, &answer)?;
         }
         Ok(slot)
@@ -143,7 +143,7 @@ impl Drive {
         fs::write(name("expected"), &case.truth)?;
         fs::write(name("result"), result)?;
         let (tool, arguments) = arguments(&case.call, &format!("before.{}", case.extension));
-        let call = json!({ "tool": tool, "arguments": arguments, "kind": kind.name, "source": case.source });
+        let call = json!({ "tool": tool, "arguments": arguments, "kind": kind.name, "class": case.class.name(), "source": case.source });
         fs::write(folder.join("call.json"), serde_json::to_string_pretty(&call)?)?;
         Ok(fs::write(folder.join("answer.txt"), &answer.text)?)
     }

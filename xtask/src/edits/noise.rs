@@ -17,12 +17,27 @@ use super::patch::Patch;
 use super::random::Random;
 
 /// What can be told from the noisy strings.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(super) enum Class {
     /// They still determine the true file, unless the case itself is ambiguous: then it counts as lossy.
     Decidable,
+    /// They contradict the file in its meaning, although the place is clear. Refusing is right; writing anything but the
+    /// true file is wrong.
+    Contradictory,
     /// Something of the true file is lost. These cases are counted apart.
     Lossy,
+}
+
+impl Class {
+    pub(super) const ALL: [Class; 3] = [Class::Decidable, Class::Contradictory, Class::Lossy];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Class::Decidable => "decidable",
+            Class::Contradictory => "contradictory",
+            Class::Lossy => "lossy",
+        }
+    }
 }
 
 /// One kind of noise.
@@ -47,6 +62,14 @@ const fn decidable(
     make: fn(&Edit, &mut Random) -> Option<Noisy>,
 ) -> Kind {
     Kind { name, class: Class::Decidable, reason, make: Make::Edit(make) }
+}
+
+const fn contradictory(
+    name: &'static str,
+    reason: &'static str,
+    make: fn(&Edit, &mut Random) -> Option<Noisy>,
+) -> Kind {
+    Kind { name, class: Class::Contradictory, reason, make: Make::Edit(make) }
 }
 
 const fn lossy(

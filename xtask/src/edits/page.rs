@@ -6,8 +6,9 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 
+use super::noise::Class;
 use super::peers::{PEERS, Peers};
-use super::tally::{self, Tally};
+use super::tally::{self, Counts, Tally};
 use crate::soak::machine;
 
 const PAGE: &str = "docs/edits.md";
@@ -25,38 +26,40 @@ pub(super) fn write_peers(root: &Path, ours: &Tally, peers: &Peers, seed: u64) -
     rewrite(root, "peers", &format!("{facts}{}", table(ours, peers)))
 }
 
-/// Right, refused and wrong of each, on the decidable cases of each kind.
+/// Right, refused and wrong of each, on the cases of each kind that are not lossy.
 pub(super) fn table(ours: &Tally, peers: &Peers) -> String {
     let mut text = String::from("| noise | cases | toolpost |");
     for peer in &PEERS {
         let _ = write!(text, " {} {} |", peer.title, peer.version);
     }
     text.push_str("\n| --- | --- | --- | --- | --- | --- |\n");
-    for kind in super::noise::kinds() {
-        let counts = ours.decidable(kind.name);
-        if counts.all() == 0 {
-            continue;
+    for class in [Class::Decidable, Class::Contradictory] {
+        for kind in super::noise::kinds() {
+            let counts = |tally: &Tally| tally.of(kind.name, class);
+            row(&mut text, &format!("`{}`", kind.name), ours, peers, counts);
         }
-        let _ = write!(text, "| `{}` | {} | {} |", kind.name, counts.all(), counts.shares());
-        for tally in &peers.tallies {
-            let counts = tally.decidable(kind.name);
-            let cell = if counts.all() == 0 { "–".to_owned() } else { counts.shares() };
-            let _ = write!(text, " {cell} |");
-        }
-        text.push('\n');
+        row(&mut text, &format!("all {}", class.name()), ours, peers, |tally| tally.all_of(class));
     }
-    let all = ours.all_decidable();
-    let _ = write!(text, "| all | {} | {} |", all.all(), all.shares());
-    for tally in &peers.tallies {
-        let _ = write!(text, " {} |", tally.all_decidable().shares());
-    }
-    text.push('\n');
     for (peer, reason) in PEERS.iter().zip(&peers.reasons) {
         if let Some(reason) = reason {
             let _ = writeln!(text, "\n{} could not be run: {reason}.", peer.title);
         }
     }
     text
+}
+
+fn row(text: &mut String, name: &str, ours: &Tally, peers: &Peers, counts: impl Fn(&Tally) -> Counts) {
+    let all = counts(ours).all();
+    if all == 0 {
+        return;
+    }
+    let _ = write!(text, "| {name} | {all} | {} |", counts(ours).shares());
+    for tally in &peers.tallies {
+        let counts = counts(tally);
+        let cell = if counts.all() == 0 { "–".to_owned() } else { counts.shares() };
+        let _ = write!(text, " {cell} |");
+    }
+    text.push('\n');
 }
 
 fn rewrite(root: &Path, name: &str, table: &str) -> Result<()> {

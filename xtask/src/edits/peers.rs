@@ -115,7 +115,7 @@ impl Peers {
                 Some(text) => judge(&case.before, &case.truth, text.as_bytes(), false),
                 None => Verdict::Refused,
             };
-            tally.add(kind, case.is_decidable, verdict);
+            tally.add(kind, case.class, verdict);
         }
         Ok(())
     }

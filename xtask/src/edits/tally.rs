@@ -62,29 +62,31 @@ impl Counts {
     }
 }
 
-/// The counts of each kind: of the cases that are decidable, and of the others.
+/// The counts of each kind, for each of `Class::ALL`.
 #[derive(Default)]
 pub(super) struct Tally {
-    kinds: BTreeMap<&'static str, [Counts; 2]>,
+    kinds: BTreeMap<&'static str, [Counts; 3]>,
     shown: usize,
 }
 
 impl Tally {
-    pub(super) fn add(&mut self, kind: &Kind, is_decidable: bool, verdict: Verdict) {
-        self.kinds.entry(kind.name).or_default()[usize::from(!is_decidable)].add(verdict);
+    pub(super) fn add(&mut self, kind: &Kind, class: Class, verdict: Verdict) {
+        self.kinds.entry(kind.name).or_default()[class as usize].add(verdict);
     }
 
-    pub(super) fn wrong_decidable(&self) -> usize {
-        self.kinds.values().map(|[decidable, _]| decidable.wrong).sum()
+    /// How many cases are wrong that must not be.
+    pub(super) fn wrong(&self) -> usize {
+        self.kinds.values().map(|[decidable, contradictory, _]| decidable.wrong + contradictory.wrong).sum()
     }
 
-    /// The counts of the decidable cases of one kind, and of all.
-    pub(super) fn decidable(&self, name: &str) -> Counts {
-        self.kinds.get(name).map_or(Counts::default(), |counts| counts[0])
+    /// The counts of one kind.
+    pub(super) fn of(&self, name: &str, class: Class) -> Counts {
+        self.kinds.get(name).map_or(Counts::default(), |counts| counts[class as usize])
     }
 
-    pub(super) fn all_decidable(&self) -> Counts {
-        self.totals()[0]
+    /// The counts of all kinds.
+    pub(super) fn all_of(&self, class: Class) -> Counts {
+        self.kinds.values().fold(Counts::default(), |sum, counts| sum.plus(counts[class as usize]))
     }
 
     /// Whether enough has happened since the last time for showing it.
@@ -96,33 +98,31 @@ impl Tally {
         is_due
     }
 
-    fn totals(&self) -> [Counts; 2] {
-        let sum =
-            |index: usize| self.kinds.values().fold(Counts::default(), |sum, counts| sum.plus(counts[index]));
-        [sum(0), sum(1)]
-    }
-
     pub(super) fn json(&self) -> Value {
-        let pair =
-            |[decidable, lossy]: [Counts; 2]| json!({ "decidable": decidable.json(), "lossy": lossy.json() });
-        let kinds: serde_json::Map<String, Value> =
-            self.kinds.iter().map(|(name, counts)| ((*name).to_owned(), pair(*counts))).collect();
-        json!({ "kinds": kinds, "all": pair(self.totals()) })
+        let classes = |counts: &dyn Fn(Class) -> Counts| -> Value {
+            Class::ALL.iter().map(|class| (class.name().to_owned(), counts(*class).json())).collect()
+        };
+        let kinds: Value = self
+            .kinds
+            .keys()
+            .map(|name| ((*name).to_owned(), classes(&|class| self.of(name, class))))
+            .collect();
+        json!({ "kinds": kinds, "all": classes(&|class| self.all_of(class)) })
     }
 
-    /// The tables of decidable and of lossy cases, in Markdown.
+    /// A table for each class, in Markdown.
     pub(super) fn table(&self) -> String {
         let mut text = String::new();
-        for (index, title) in ["decidable", "lossy"].into_iter().enumerate() {
-            let _ = writeln!(text, "| {title} | cases | right | | acceptable | refused | wrong |");
+        for class in Class::ALL {
+            let _ = writeln!(text, "| {} | cases | right | | acceptable | refused | wrong |", class.name());
             text.push_str("| --- | --- | --- | --- | --- | --- | --- |\n");
             for kind in noise::kinds() {
-                let counts = self.kinds.get(kind.name).map_or(Counts::default(), |counts| counts[index]);
+                let counts = self.of(kind.name, class);
                 if counts.all() > 0 {
                     let _ = writeln!(text, "| `{}` | {} |", kind.name, counts.cells());
                 }
             }
-            let _ = writeln!(text, "| all | {} |\n", self.totals()[index].cells());
+            let _ = writeln!(text, "| all | {} |\n", self.all_of(class).cells());
         }
         text
     }
@@ -132,10 +132,7 @@ impl Tally {
 pub(super) fn kinds_table() -> String {
     let mut text = String::from("| noise | class | what it is |\n| --- | --- | --- |\n");
     for kind in noise::kinds() {
-        let class = match kind.class {
-            Class::Decidable => "decidable",
-            Class::Lossy => "lossy",
-        };
+        let class = kind.class.name();
         let _ = writeln!(text, "| `{}` | {class} | {} |", kind.name, kind.reason);
     }
     text

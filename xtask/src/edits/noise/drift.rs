@@ -1,28 +1,32 @@
 //! Lines that the model remembers wrongly. What it wants changed is the difference between its strings; a line that stays
 //! is no part of that, so the true file keeps its own. Landing with the wrong memory written into the file is wrong.
 
-use super::{Kind, Noisy, Place, decidable, is_blank, lossy};
+use super::{Kind, Noisy, Place, contradictory, is_blank, lossy};
 use crate::edits::hunks::Edit;
 use crate::edits::random::Random;
 
 pub(super) const KINDS: &[Kind] = &[
-    decidable("drift-word", "a word of a line that stays is another in both strings", |edit, random| {
+    contradictory("drift-word", "a word of a line that stays is another in both strings", |edit, random| {
         staying(edit, random, other_word)
     }),
-    decidable(
+    contradictory(
         "drift-prefix",
         "a word of a line that stays has a prefix such as `in` or `un` in both",
         |edit, random| staying(edit, random, prefixed_word),
     ),
-    decidable("drift-number", "a number of a line that stays is another in both strings", |edit, random| {
-        staying(edit, random, |line, _| {
-            let at = line.find(|one: char| one.is_ascii_digit())?;
-            let digit = line.as_bytes()[at];
-            let other = if digit == b'9' { '1' } else { char::from(digit + 1) };
-            Some(format!("{}{other}{}", &line[..at], &line[at + 1..]))
-        })
-    }),
-    decidable(
+    contradictory(
+        "drift-number",
+        "a number of a line that stays is another in both strings",
+        |edit, random| {
+            staying(edit, random, |line, _| {
+                let at = line.find(|one: char| one.is_ascii_digit())?;
+                let digit = line.as_bytes()[at];
+                let other = if digit == b'9' { '1' } else { char::from(digit + 1) };
+                Some(format!("{}{other}{}", &line[..at], &line[at + 1..]))
+            })
+        },
+    ),
+    contradictory(
         "drift-operator",
         "an operator of a line that stays is another in both strings",
         |edit, random| {
@@ -40,7 +44,7 @@ pub(super) const KINDS: &[Kind] = &[
             })
         },
     ),
-    decidable("drift-negation", "a line that stays is negated in both strings", |edit, random| {
+    contradictory("drift-negation", "a line that stays is negated in both strings", |edit, random| {
         staying(edit, random, |line, _| {
             let pairs = [
                 ("if (", "if (!"),
@@ -53,7 +57,7 @@ pub(super) const KINDS: &[Kind] = &[
             Some(line.replacen(from, to, 1))
         })
     }),
-    decidable(
+    contradictory(
         "drift-literal",
         "a quoted text of a line that stays is another in both strings",
         |edit, random| {
@@ -65,7 +69,7 @@ pub(super) const KINDS: &[Kind] = &[
             })
         },
     ),
-    decidable(
+    contradictory(
         "drift-case",
         "a word of a line that stays has other capitals in both strings",
         |edit, random| {
@@ -83,33 +87,37 @@ pub(super) const KINDS: &[Kind] = &[
             })
         },
     ),
-    decidable(
+    contradictory(
         "drift-semicolon",
         "a line that stays has lost its last `;` or `,` in both strings",
         |edit, random| staying(edit, random, |line, _| Some(line.strip_suffix([';', ','])?.to_owned())),
     ),
-    decidable("drift-comment", "a line that stays has lost its comment in both strings", |edit, random| {
-        staying(edit, random, |line, _| {
-            let at = [" //", "  #", " /*"].into_iter().find_map(|mark| line.find(mark))?;
-            (!is_blank(&line[..at])).then(|| line[..at].trim_end().to_owned())
-        })
-    }),
-    decidable("drift-removed", "a word of a line that goes is another in `oldString`", |edit, random| {
+    contradictory(
+        "drift-comment",
+        "a line that stays has lost its comment in both strings",
+        |edit, random| {
+            staying(edit, random, |line, _| {
+                let at = [" //", "  #", " /*"].into_iter().find_map(|mark| line.find(mark))?;
+                (!is_blank(&line[..at])).then(|| line[..at].trim_end().to_owned())
+            })
+        },
+    ),
+    contradictory("drift-removed", "a word of a line that goes is another in `oldString`", |edit, random| {
         going(edit, random, other_word)
     }),
-    decidable(
+    contradictory(
         "drift-removed-prefix",
         "a word of a line that goes has a prefix such as `in` or `un` in `oldString`",
         |edit, random| going(edit, random, prefixed_word),
     ),
-    decidable(
+    contradictory(
         "drift-removed-letter",
         "a word of a line that goes lacks a letter in `oldString`",
         |edit, random| {
             going(edit, random, |line, random| changed_word(line, random, |word| Some(word[1..].to_owned())))
         },
     ),
-    decidable(
+    contradictory(
         "drift-first",
         "a word of the first line, which stays, is another in both strings",
         |edit, random| {
@@ -119,7 +127,7 @@ pub(super) const KINDS: &[Kind] = &[
             at(edit, (0, 0), random, other_word)
         },
     ),
-    decidable(
+    contradictory(
         "drift-last",
         "a word of the last line, which stays, is another in both strings",
         |edit, random| {
@@ -129,7 +137,7 @@ pub(super) const KINDS: &[Kind] = &[
             at(edit, (edit.old.len() - 1, edit.new.len() - 1), random, other_word)
         },
     ),
-    decidable(
+    contradictory(
         "drift-line-lost",
         "a line that stays, between others that stay, is missing in both strings",
         |edit, random| {

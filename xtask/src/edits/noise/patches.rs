@@ -10,6 +10,10 @@ const fn decidable(name: &'static str, reason: &'static str, make: Maker) -> Kin
     Kind { name, class: Class::Decidable, reason, make: Make::Patch(make) }
 }
 
+const fn contradictory(name: &'static str, reason: &'static str, make: Maker) -> Kind {
+    Kind { name, class: Class::Contradictory, reason, make: Make::Patch(make) }
+}
+
 const fn lossy(name: &'static str, reason: &'static str, make: Maker) -> Kind {
     Kind { name, class: Class::Lossy, reason, make: Make::Patch(make) }
 }
@@ -144,7 +148,7 @@ pub(super) const KINDS: &[Kind] = &[
         let is_changed = blocks.iter().zip(&patch.blocks).any(|(one, other)| one.lines != other.lines);
         if is_changed { by_header(unified(&blocks)) } else { None }
     }),
-    decidable(
+    contradictory(
         "patch-drift",
         "a word of a line that stays is another: the header and the rest tell the place",
         |patch, random| {
@@ -176,7 +180,7 @@ pub(super) const KINDS: &[Kind] = &[
             with_twin(patch, 60, text, None)
         },
     ),
-    decidable(
+    contradictory(
         "patch-twin-stale",
         "the named lines have changed in one word, a twin far away fits: refuse or keep",
         |patch, random| {

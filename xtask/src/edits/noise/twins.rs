@@ -2,7 +2,7 @@
 
 use super::drift::other_word;
 use super::numbers;
-use super::{Kind, Noisy, Place, decidable, is_blank, lossy};
+use super::{Kind, Noisy, Place, contradictory, decidable, is_blank, lossy};
 use crate::edits::hunks::Edit;
 use crate::edits::random::Random;
 
@@ -29,7 +29,7 @@ pub(super) const KINDS: &[Kind] = &[
         (edit.old.len() > 1)
             .then(|| with_twin(edit, &deeper(&edit.old), edit.old.join("\r\n"), edit.new.join("\r\n")))?
     }),
-    decidable(
+    contradictory(
         "twin-stale-numbers",
         "the meant lines have changed, a twin is deeper: the numbers tell the place",
         |edit, random| {
@@ -38,9 +38,16 @@ pub(super) const KINDS: &[Kind] = &[
             stale(edit, random, &deeper(&edit.old), old, new)
         },
     ),
-    lossy("twin-stale", "the meant lines have changed, a twin fits but for its depth", |edit, random| {
-        stale(edit, random, &deeper(&edit.old), edit.old.join("\n"), edit.new.join("\n"))
-    }),
+    contradictory(
+        "twin-stale",
+        "the meant lines have changed in a word, a twin fits but for its depth",
+        |edit, random| {
+            let noisy = stale(edit, random, &deeper(&edit.old), edit.old.join("\n"), edit.new.join("\n"))?;
+            // With fewer lines, nothing but the twin is left of what was meant.
+            let telling = edit.old.iter().filter(|line| line.contains(char::is_alphanumeric)).count();
+            Some(noisy.unless(telling < 3))
+        },
+    ),
     lossy(
         "twin-stale-blanks",
         "the meant lines have changed, a twin fits but for blanks within",
