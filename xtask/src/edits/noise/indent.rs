@@ -159,13 +159,15 @@ pub(super) const KINDS: &[Kind] = &[
     ),
 ];
 
-/// Both strings are shifted alike. A line that stays shows it. Without one, a line of `new` that is just as the file has it
-/// says that `new` is not shifted, and nothing tells which is meant.
+/// Both strings are shifted alike. A line that stays shows it, or else that both begin at the same depth. Nothing tells it
+/// where a line of `new` is just as the file has it: then `new` may not be shifted at all.
 fn shifted(edit: &Edit<'_>, old: &[String], new: &[String]) -> Option<Noisy> {
-    let is_telling = |line: &str| line.contains(char::is_alphanumeric);
-    let is_shown = edit.context().iter().any(|(index, _)| is_telling(&edit.old[*index]));
-    let is_as_file = new.iter().any(|line| is_telling(line) && edit.old.contains(line));
-    Some(Noisy::lines(edit, old, new)?.at_depth().unless(!is_shown && is_as_file))
+    let is_telling = |line: &&String| line.contains(char::is_alphanumeric);
+    let is_shown = edit.context().iter().any(|(index, _)| is_telling(&&edit.old[*index]));
+    let depth = |lines: &[String]| lines.iter().find(is_telling).map(|line| indentation(line).len());
+    let is_as_file = new.iter().any(|line| is_telling(&line) && edit.old.contains(line));
+    let is_read_twice = !is_shown && (is_as_file || depth(old) != depth(new));
+    Some(Noisy::lines(edit, old, new)?.at_depth().unless(is_read_twice))
 }
 
 /// How many lines are not blank.
