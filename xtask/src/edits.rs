@@ -36,7 +36,7 @@ use peers::Peers;
 use random::Random;
 use tally::Tally;
 
-/// Hunks taken from one package.
+/// No further file is taken of a package that has given this many hunks.
 const MAX_HUNKS: usize = 500;
 
 /// Files are at most this large where others run too: some of them need seconds for a larger one.
@@ -95,17 +95,18 @@ fn histories(scratch: &Path) -> Result<Vec<History>> {
     let mut histories = Vec::new();
     for package in packages::PACKAGES {
         let releases = packages::fetch(package, &scratch.join("packages"))?;
-        let changes = corpus::changes(package.name, &releases.older, &releases.newer)?;
-        let mut found: Vec<History> =
-            changes.iter().filter_map(|change| History::new(change, &mut seen)).collect();
+        let mut changes = corpus::changes(package.name, &releases.older, &releases.newer)?;
         // Files are drawn, so that a large package does not outweigh the others.
-        Random::new(0, &[package.name]).shuffle(&mut found);
+        Random::new(0, &[package.name]).shuffle(&mut changes);
         let mut hunks = 0;
-        found.retain(|history| {
+        for change in changes {
+            if hunks >= MAX_HUNKS {
+                break;
+            }
+            let Some(history) = History::new(&change, &mut seen) else { continue };
             hunks += history.hunks.len();
-            hunks <= MAX_HUNKS
-        });
-        histories.append(&mut found);
+            histories.push(history);
+        }
     }
     let hunks: usize = histories.iter().map(|history| history.hunks.len()).sum();
     let extensions: BTreeSet<&str> = histories.iter().map(|history| history.extension.as_str()).collect();

@@ -131,7 +131,7 @@ fn patch_case(kind: &Kind, history: &History, patch: &Patch<'_>, noisy: NoisyPat
         None => (history.text(patch.before), history.text(&patch.truth)),
     };
     let is_once =
-        |old: &[String]| decide::occurrences(&history.squeezed, &decide::squeeze(&old.join("\n"))) == 1;
+        |old: &[String]| decide::occurrences(history.squeezed(), &decide::squeeze(&old.join("\n"))) == 1;
     let has_place = match noisy.place {
         PatchPlace::Header => true,
         PatchPlace::Text => patch.blocks.iter().all(|block| is_once(&block.old_lines())),
@@ -149,7 +149,7 @@ fn patch_case(kind: &Kind, history: &History, patch: &Patch<'_>, noisy: NoisyPat
 fn has_one_place(history: &History, edit: &Edit<'_>, noisy: &Noisy, before: &str) -> bool {
     let changed;
     let file = match noisy.file {
-        None => &history.squeezed,
+        None => history.squeezed(),
         Some(_) => {
             changed = decide::squeeze(before);
             &changed

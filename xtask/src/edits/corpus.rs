@@ -8,6 +8,7 @@ use anyhow::Result;
 
 /// Larger files are left out: models edit them too, but each case would cost much time.
 const MAX_BYTES: u64 = 120_000;
+const MIN_BYTES: u64 = 40;
 /// Files with a longer line are machine-made.
 const MAX_LINE: usize = 400;
 
@@ -34,12 +35,14 @@ pub(super) fn changes(package: &str, older: &Path, newer: &Path) -> Result<Vec<C
     collect(older, older, &mut files)?;
     let mut changes = Vec::new();
     for (path, extension) in files {
-        let (Some(before), Some(after)) = (text(&older.join(&path))?, text(&newer.join(&path))?) else {
+        let (Some(before), Some(after)) = (bytes(&older.join(&path))?, bytes(&newer.join(&path))?) else {
             continue;
         };
-        if before != after {
-            changes.push(Change { name: format!("{package}/{path}"), extension, before, after });
+        if before == after {
+            continue;
         }
+        let (Some(before), Some(after)) = (text(before), text(after)) else { continue };
+        changes.push(Change { name: format!("{package}/{path}"), extension, before, after });
     }
     Ok(changes)
 }
@@ -63,16 +66,18 @@ fn collect(root: &Path, folder: &Path, files: &mut BTreeMap<String, String>) -> 
     Ok(())
 }
 
-/// The text of a file that people write; `None` for anything else.
-fn text(path: &Path) -> Result<Option<String>> {
+/// The content of a file of a useful size.
+fn bytes(path: &Path) -> Result<Option<Vec<u8>>> {
     let Ok(metadata) = fs::symlink_metadata(path) else { return Ok(None) };
-    if !metadata.is_file() || metadata.len() > MAX_BYTES || metadata.len() < 40 {
-        return Ok(None);
-    }
-    let Ok(text) = String::from_utf8(fs::read(path)?) else { return Ok(None) };
+    let is_useful = metadata.is_file() && (MIN_BYTES..=MAX_BYTES).contains(&metadata.len());
+    Ok(if is_useful { Some(fs::read(path)?) } else { None })
+}
+
+/// The text of a file that people write; `None` for anything else.
+fn text(bytes: Vec<u8>) -> Option<String> {
     // Other line endings and a BOM are noise, which the kinds add by themselves.
-    let text = text.replace("\r\n", "\n");
+    let text = String::from_utf8(bytes).ok()?.replace("\r\n", "\n");
     let is_written =
         !text.contains(['\0', '\r', '\u{feff}']) && text.lines().all(|line| line.len() <= MAX_LINE);
-    Ok(is_written.then_some(text))
+    is_written.then_some(text)
 }

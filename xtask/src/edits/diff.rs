@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 /// Texts that differ in more lines than this are not compared.
-const MAX_DISTANCE: usize = 1_500;
+const MAX_DISTANCE: usize = 600;
 
 /// Lines that were replaced by others; either side can be empty, but not both.
 #[derive(Clone, Debug, Eq, PartialEq)]

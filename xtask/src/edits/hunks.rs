@@ -1,9 +1,11 @@
 //! Real changes: each hunk between two releases, with the smallest context that makes its place unique.
 
+use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use super::corpus::Change;
+use super::decide;
 use super::diff::{Replaced, diff};
 use super::random::Random;
 
@@ -18,11 +20,19 @@ pub(super) struct History {
     pub(super) extension: String,
     pub(super) before: Vec<String>,
     pub(super) after: Vec<String>,
-    /// The hunks, in order, each with the smallest context that makes its lines unique.
-    pub(super) hunks: Vec<(Replaced, usize)>,
+    /// The hunks, in order.
+    pub(super) hunks: Vec<Hunk>,
     /// Whether the older file ends with a line ending.
     pub(super) has_final_newline: bool,
-    pub(super) squeezed: String,
+    /// The older file, squeezed, once somebody has asked for it.
+    squeezed: OnceCell<String>,
+}
+
+/// Lines that changed between the releases.
+pub(super) struct Hunk {
+    pub(super) replaced: Replaced,
+    /// How many lines around it make its place unique, once somebody has asked for it.
+    smallest: OnceCell<Option<usize>>,
 }
 
 /// A hunk with its context, as lines: the true edit.
@@ -67,33 +77,39 @@ impl History {
             seen.insert(hasher.finish())
         };
         let fits = |hunk: &Replaced| hunk.before.len() <= MAX_LINES && hunk.after.len() <= MAX_LINES;
-        let hunks: Vec<Replaced> = hunks.into_iter().filter(fits).filter(is_new).collect();
+        let hunk = |replaced| Hunk { replaced, smallest: OnceCell::new() };
+        let hunks: Vec<Hunk> = hunks.into_iter().filter(fits).filter(is_new).map(hunk).collect();
         let owned = |lines: Vec<&str>| lines.into_iter().map(str::to_owned).collect();
-        let mut history = History {
+        let history = History {
             name: change.name.clone(),
             extension: change.extension.clone(),
             before: owned(before),
             after: owned(after),
-            hunks: Vec::new(),
+            hunks,
             has_final_newline: change.before.ends_with('\n'),
-            squeezed: super::decide::squeeze(&change.before),
+            squeezed: OnceCell::new(),
         };
-        history.hunks = hunks
-            .into_iter()
-            .filter_map(|hunk| Some((hunk.clone(), history.smallest_context(&hunk)?)))
-            .collect();
         (!history.hunks.is_empty()).then_some(history)
     }
 
+    /// The older file without blanks; see `decide`.
+    pub(super) fn squeezed(&self) -> &str {
+        self.squeezed.get_or_init(|| decide::squeeze(&self.before.join("\n")))
+    }
+
     /// How many lines around a hunk make its place unique; `None` if many do not, or if there is nothing to look for.
-    fn smallest_context(&self, hunk: &Replaced) -> Option<usize> {
-        let first = usize::from(hunk.before.is_empty() || hunk.after.is_empty());
-        (first..=MAX_CONTEXT).find(|context| self.is_unique(&self.around(hunk, *context)))
+    pub(super) fn smallest_context(&self, hunk: &Hunk) -> Option<usize> {
+        let replaced = &hunk.replaced;
+        let first = usize::from(replaced.before.is_empty() || replaced.after.is_empty());
+        let find = || (first..=MAX_CONTEXT).find(|context| self.is_unique(&self.around(replaced, *context)));
+        *hunk.smallest.get_or_init(find)
     }
 
     /// The edit of one hunk, with just enough context for its place to be unique and sometimes a little more.
     pub(super) fn edit(&self, hunk: usize, random: &mut Random) -> Option<Edit<'_>> {
-        let (hunk, smallest) = self.hunks.get(hunk)?;
+        let hunk = self.hunks.get(hunk)?;
+        let smallest = self.smallest_context(hunk)?;
+        let hunk = &hunk.replaced;
         let more = [0, 0, 1, 2, 3][random.below(5)];
         let range = self.around(hunk, smallest + more);
         let (head, tail) = (hunk.before.start - range.start, range.end - hunk.before.end);

@@ -66,7 +66,7 @@ impl<'a> Patch<'a> {
         random: &mut Random,
     ) -> Option<Patch<'a>> {
         let count = [1, 1, 2, 3, 4][random.below(5)];
-        let hunks: Vec<_> = history.hunks.iter().skip(first).take(count).map(|(hunk, _)| hunk).collect();
+        let hunks: Vec<_> = history.hunks.iter().skip(first).take(count).map(|hunk| &hunk.replaced).collect();
         let (before, after) = (&history.before, &history.after);
         let mut blocks: Vec<Block> = Vec::new();
         let mut truth = Vec::new();

@@ -171,8 +171,8 @@ fn the_same_seed_gives_the_same_cases() {
 fn the_context_is_no_larger_than_it_must_be() {
     let twice = "a\nsame\nb\nother\nc\nsame\nd\n";
     let history = history("txt", twice, &[("b\nother", "b\nthing"), ("c\nsame", "c\nnew")]);
-    let smallest: Vec<usize> = history.hunks.iter().map(|(_, smallest)| *smallest).collect();
-    assert_eq!(smallest, [0, 1], "`same` is there twice, so a line around it is needed");
+    let smallest: Vec<_> = history.hunks.iter().map(|hunk| history.smallest_context(hunk)).collect();
+    assert_eq!(smallest, [Some(0), Some(1)], "`same` is there twice, so a line around it is needed");
     let edit = (0..20).find_map(|seed| history.edit(1, &mut Random::new(seed, &[]))).unwrap();
     assert!(edit.old.join("\n").contains("c\nsame\nd"));
 }
