@@ -2,6 +2,7 @@
 //! cuts out their hunks, adds noise as models make it, and compares what the tools write with the true file, byte for
 //! byte. It shares no code with the tools.
 
+mod again;
 mod cases;
 mod corpus;
 mod decide;
@@ -50,11 +51,22 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> Result<()> {
         return Ok(());
     }
     let scratch = Metadata::load(root, Scope::Workspace)?.target_directory.join("edits");
-    let histories = Rc::new(histories(&scratch)?);
     let executable = match &options.binary {
         Some(path) => path.clone(),
         None => build(root)?,
     };
+    if let Some(folder) = &options.again {
+        let cases = again::read(folder)?;
+        let mut drive = Drive::start(&executable, &scratch)?;
+        let mut tally = Tally::default();
+        for (kind, case) in cases {
+            drive.submit(kind, case, &mut tally)?;
+        }
+        drive.finish(&mut tally)?;
+        show(root, &options, &tally, None)?;
+        return must_be_right(&tally, &scratch);
+    }
+    let histories = Rc::new(histories(&scratch)?);
     let streams = streams(&options, &histories)?;
     let mut drive = Drive::start(&executable, &scratch)?;
     let mut peers = if options.has_peers { Some(Peers::start(&scratch)?) } else { None };
@@ -62,8 +74,12 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> Result<()> {
     judge(&options, streams, &mut drive, peers.as_mut(), &mut tally)?;
     drive.finish(&mut tally)?;
     show(root, &options, &tally, peers.as_ref())?;
+    must_be_right(&tally, &scratch)
+}
+
+fn must_be_right(tally: &Tally, scratch: &Path) -> Result<()> {
     if tally.wrong() > 0 {
-        let folder = drive::wrong_folder(&scratch);
+        let folder = drive::wrong_folder(scratch);
         bail!("{} cases are wrong that must not be; see {}", tally.wrong(), folder.display());
     }
     Ok(())

@@ -17,6 +17,8 @@ pub(super) struct Options {
     pub(super) is_written: bool,
     /// Print the kinds of noise and do nothing else.
     pub(super) is_list: bool,
+    /// Run the cases that lie in this folder again, and no others.
+    pub(super) again: Option<PathBuf>,
     /// The executable to judge, instead of a release build of this tree.
     pub(super) binary: Option<PathBuf>,
 }
@@ -31,6 +33,7 @@ impl Options {
             has_peers: false,
             is_written: false,
             is_list: false,
+            again: None,
             binary: None,
         };
         let mut words = words.iter();
@@ -41,6 +44,7 @@ impl Options {
                 "--seed" => options.seed = number(word, value()?)?,
                 "--kind" => options.kind = Some((*value()?).to_owned()),
                 "--binary" => options.binary = Some(PathBuf::from(value()?)),
+                "--again" => options.again = Some(PathBuf::from(value()?)),
                 "--json" => options.is_json = true,
                 "--peers" => options.has_peers = true,
                 "--write" => options.is_written = true,
@@ -48,8 +52,8 @@ impl Options {
                 _ => bail!("unknown option `{word}` of `edits`"),
             }
         }
-        if options.is_written && options.kind.is_some() {
-            bail!("`--write` writes the tables of all kinds, so leave out `--kind`");
+        if options.is_written && (options.kind.is_some() || options.again.is_some()) {
+            bail!("`--write` writes the tables of all kinds, so leave out `--kind` and `--again`");
         }
         Ok(options)
     }
@@ -57,4 +61,25 @@ impl Options {
 
 fn number<N: std::str::FromStr>(word: &str, value: &str) -> Result<N> {
     value.parse().ok().with_context(|| format!("`{word} {value}`: not a number"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_asked_for_is_taken() {
+        let options = Options::parse(&["--cases", "7", "--kind", "none", "--seed", "3", "--json"]).unwrap();
+        assert_eq!((options.cases, options.kind.as_deref(), options.seed), (7, Some("none"), 3));
+        assert!(options.is_json && !options.has_peers && !options.is_written);
+    }
+
+    #[test]
+    fn what_cannot_be_meant_is_refused() {
+        let refused = |words: &[&str]| Options::parse(words).err().unwrap().to_string();
+        assert_eq!(refused(&["--cases"]), "`--cases` needs a value");
+        assert_eq!(refused(&["--cases", "many"]), "`--cases many`: not a number");
+        assert_eq!(refused(&["--case"]), "unknown option `--case` of `edits`");
+        assert!(refused(&["--write", "--kind", "none"]).contains("leave out"));
+    }
 }
