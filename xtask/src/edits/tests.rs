@@ -105,6 +105,11 @@ fn histories() -> Rc<Vec<History>> {
         history("go", TABS, &go),
         history("txt", prose, &text),
         history(
+            "mjs",
+            SCRIPT,
+            &[("let first", "let zeroth = 0;\nlet first"), ("let eighth = 8;", "let eighth = 9;")],
+        ),
+        history(
             "js",
             SCRIPT,
             &[("let first = 1;", "let first = 0;"), ("let eighth = 8;", "let eighth = 9;")],

@@ -78,11 +78,16 @@ pub(super) const KINDS: &[Kind] = &[
         let is_clear = !is_blank(next) && edit.old.last().is_some_and(|line| !is_blank(line));
         is_clear.then(|| Noisy::text(joined(&edit.old, "\n\n"), joined(&edit.new, "\n")))
     }),
+    decidable("newline-start", "both strings begin with the line ending of the line before", |edit, _| {
+        edit.start.checked_sub(1)?;
+        Some(Noisy::text(format!("\n{}", edit.old.join("\n")), format!("\n{}", edit.new.join("\n"))))
+    }),
     decidable("blank-start-both", "the same extra blank line at the beginning of both strings", |edit, _| {
         let previous = &edit.before[edit.start.checked_sub(1)?];
         let is_clear = !is_blank(previous) && edit.old.first().is_some_and(|line| !is_blank(line));
-        is_clear
-            .then(|| Noisy::text(format!("\n{}", edit.old.join("\n")), format!("\n{}", edit.new.join("\n"))))
+        is_clear.then(|| {
+            Noisy::text(format!("\n\n{}", edit.old.join("\n")), format!("\n\n{}", edit.new.join("\n")))
+        })
     }),
     decidable("blank-lost", "a blank line that stays is missing in both strings", |edit, random| {
         let blanks = pairs(edit, |edit, index| is_blank(&edit.old[index]) && is_inner(edit, index));

@@ -26,12 +26,14 @@ pub(super) const KINDS: &[Kind] = &[
             Some(whole(edit, |text| text.replace('\n', "\\n"))?.unless(has_own || edit.old.len() < 2))
         },
     ),
-    lossy(
+    decidable(
         "escaped-newlines-literal",
-        "`\\n` for the line endings of strings that have `\\n` of their own: which is which is lost",
+        "`\\n` for the line endings; each `\\n` of their own stands in a quoted literal, where no line can end",
         |edit, _| {
             let is_mixed = has(edit, "\\n") && edit.old.len() > 1;
-            is_mixed.then(|| whole(edit, |text| text.replace('\n', "\\n"))).flatten()
+            let is_quoted = edit.old.iter().chain(&edit.new).all(|line| has_quoted_escapes(line));
+            let noisy = whole(edit, |text| text.replace('\n', "\\n"))?;
+            is_mixed.then(|| noisy.unless(!is_quoted))
         },
     ),
     decidable(
@@ -136,6 +138,22 @@ fn whole(edit: &Edit, change: impl Fn(&str) -> String) -> Option<Noisy> {
     (noisy.old != old).then_some(noisy)
 }
 
+/// Whether every backslash of a line stands in a literal that begins and ends on the line.
+fn has_quoted_escapes(line: &str) -> bool {
+    let mut quote = None;
+    let mut characters = line.chars();
+    while let Some(character) = characters.next() {
+        match (character, quote) {
+            ('\\', None) => return false,
+            ('\\', Some(_)) => drop(characters.next()),
+            ('"' | '\'' | '`', None) => quote = Some(character),
+            (_, Some(open)) if open == character => quote = None,
+            _ => {}
+        }
+    }
+    quote.is_none()
+}
+
 fn has(edit: &Edit, part: &str) -> bool {
     edit.old.iter().chain(&edit.new).any(|line| line.contains(part))
 }
@@ -161,4 +179,19 @@ fn entities(text: &str) -> String {
 fn json(text: &str) -> String {
     let quoted = serde_json::Value::from(text).to_string();
     quoted[1..quoted.len() - 1].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escapes_are_quoted_or_not() {
+        for line in ["plain", r#"print("a\nb")"#, r#"x = 'a\'b' + "c\n""#] {
+            assert!(has_quoted_escapes(line), "{line}");
+        }
+        for line in [r"a \n b", r#""open \n"#, r#"don't "\n""#, r#""a" \ "b""#] {
+            assert!(!has_quoted_escapes(line), "{line}");
+        }
+    }
 }

@@ -14,6 +14,18 @@ pub(super) const KINDS: &[Kind] = &[
         )
     }),
     decidable(
+        "dedent-newline",
+        "both strings begin with a line ending and have lost their indentation",
+        |edit, _| {
+            edit.start.checked_sub(1)?;
+            let cut = common(edit)?;
+            let mut noisy = shifted(edit, &dedented(&edit.old, &cut), &dedented(&edit.new, &cut))?;
+            noisy.old.insert(0, '\n');
+            noisy.new.insert(0, '\n');
+            Some(noisy)
+        },
+    ),
+    decidable(
         "dedent-part",
         "every line of both strings has lost a part of the indentation",
         |edit, random| {

@@ -138,6 +138,18 @@ pub(super) const KINDS: &[Kind] = &[
             if has_insertion { by_text(envelope(&blocks, |_| "@@".to_owned())) } else { None }
         },
     ),
+    contradictory(
+        "patch-only-plus-before",
+        "a hunk of plus lines alone and without numbers, above another hunk: so it is not for the end of the file",
+        |patch, _| {
+            let mut blocks = patch.blocks.clone();
+            let last = blocks.len() - 1;
+            let is_insertion = |block: &&mut Block| block.lines.iter().all(|line| line.mark != '-');
+            let block = blocks[..last].iter_mut().find(is_insertion)?;
+            block.lines.retain(|line| line.mark == '+');
+            by_header(envelope(&blocks, |_| "@@".to_owned()))
+        },
+    ),
     decidable("patch-plus-first", "the lines that come stand above those that go", |patch, _| {
         let mut blocks = patch.blocks.clone();
         for block in &mut blocks {
