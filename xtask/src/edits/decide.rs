@@ -1,7 +1,7 @@
-//! Whether a noisy string still determines its place. The test is coarser than any tolerant search: every blank is
+//! Whether a noisy string still determines its place. The test is coarser than any tolerant search: all whitespace is
 //! dropped and look-alike characters are folded, so a string that fits two places in any tolerant reading counts as lossy.
 
-/// The text without blanks, with look-alike characters folded.
+/// The text without spaces, with look-alike characters folded.
 pub(super) fn squeeze(text: &str) -> String {
     let mut squeezed = String::with_capacity(text.len());
     for character in text.chars() {
@@ -28,7 +28,7 @@ pub(super) fn occurrences(text: &str, part: &str) -> usize {
 }
 
 /// Whether the lines of `old` fit the file best at `start`, and clearly less well at every other place. Lines are compared
-/// without blanks. Lines without a letter or digit, such as a lone bracket, say nothing about a place.
+/// without spaces. Lines without a letter or digit, such as a lone bracket, say nothing about a place.
 pub(super) fn is_nearest(file: &[String], start: usize, old: &str) -> bool {
     let file: Vec<String> = file.iter().map(|line| squeeze(line)).collect();
     let old: Vec<String> = old.split('\n').map(squeeze).collect();

@@ -49,7 +49,7 @@ pub(super) fn diff(before: &[&str], after: &[&str]) -> Vec<Replaced> {
     changes
 }
 
-/// The pairs of equal lines that stay; `None` if there are too many changes.
+/// The pairs of equal context lines; `None` if there are too many changes.
 fn common(before: &[usize], after: &[usize]) -> Option<Vec<(usize, usize)>> {
     let limit = (before.len() + after.len()).min(MAX_DISTANCE);
     let offset = limit + 1;

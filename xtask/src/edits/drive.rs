@@ -99,7 +99,7 @@ impl Drive {
     fn settle(&mut self, tally: &mut Tally) -> Result<usize> {
         let answer = self.server.answer()?;
         let slot = answer.id % SLOTS;
-        let (kind, case) = self.slots[slot].take().context("an answer that nobody asked for")?;
+        let (kind, case) = self.slots[slot].take().context("a reply to an unknown request")?;
         let file = self.workspace.join(path(slot, &case));
         let result = fs::read(&file).unwrap_or_default();
         fs::remove_file(&file)?;

@@ -24,14 +24,14 @@ pub(super) struct History {
     pub(super) hunks: Vec<Hunk>,
     /// Whether the older file ends with a line ending.
     pub(super) has_final_newline: bool,
-    /// The older file, squeezed, once somebody has asked for it.
+    /// The older file, squeezed, computed on first use.
     squeezed: OnceCell<String>,
 }
 
 /// Lines that changed between the releases.
 pub(super) struct Hunk {
     pub(super) replaced: Replaced,
-    /// How many lines around it make its place unique, once somebody has asked for it.
+    /// How many lines around it make its place unique, computed on first use.
     smallest: OnceCell<Option<usize>>,
 }
 
@@ -41,9 +41,9 @@ pub(super) struct Edit<'a> {
     pub(super) before: &'a [String],
     /// Index in `before` of the first line of `old`.
     pub(super) start: usize,
-    /// Context, the lines that go, context.
+    /// Context, the removed lines, context.
     pub(super) old: Vec<String>,
-    /// Context, the lines that come, context.
+    /// Context, the added lines, context.
     pub(super) new: Vec<String>,
     /// Number of lines of context above and below the change.
     pub(super) head: usize,
@@ -92,7 +92,7 @@ impl History {
         (!history.hunks.is_empty()).then_some(history)
     }
 
-    /// The older file without blanks; see `decide`.
+    /// The older file without spaces; see `decide`.
     pub(super) fn squeezed(&self) -> &str {
         self.squeezed.get_or_init(|| decide::squeeze(&self.before.join("\n")))
     }

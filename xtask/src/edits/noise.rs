@@ -1,7 +1,6 @@
 //! The kinds of noise: what a model does to the strings it sends. Each kind is declared decidable or lossy, with the
 //! reason, in the tables of the families below. That is fixed before anything is run.
 
-mod blanks;
 mod characters;
 mod drift;
 mod endings;
@@ -9,6 +8,7 @@ mod escapes;
 mod indent;
 mod numbers;
 mod patches;
+mod spaces;
 mod twins;
 mod wraps;
 
@@ -83,7 +83,7 @@ const fn lossy(
 /// How the place of the edit is found out.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Place {
-    /// By the text of `old`, whatever its blanks: it must be in the file once.
+    /// By the text of `old`, whatever its spaces: it must be in the file once.
     Text,
     /// The same, and no other lines at the depth of `old` may come near it.
     Depth,
@@ -139,7 +139,7 @@ impl Noisy {
 pub(super) enum PatchPlace {
     /// By the line numbers of its headers.
     Header,
-    /// By the lines of each hunk, whatever their blanks: they must be in the file once.
+    /// By the lines of each hunk, whatever their spaces: they must be in the file once.
     Text,
     /// By line numbers and most lines: one line differs in meaning, so no other place may come near.
     MostLines,
@@ -169,7 +169,7 @@ pub(super) fn kinds() -> Vec<&'static Kind> {
     let families: [&[Kind]; 11] = [
         NONE,
         numbers::KINDS,
-        blanks::KINDS,
+        spaces::KINDS,
         endings::KINDS,
         indent::KINDS,
         characters::KINDS,
@@ -188,7 +188,7 @@ const NONE: &[Kind] = &[decidable("none", "the strings are exact", |edit, _| {
     Some(noisy)
 })];
 
-/// Both strings with a change in each line that stays.
+/// Both strings with a change in each context line.
 fn in_context(edit: &Edit, mut change: impl FnMut(&str) -> String) -> (Vec<String>, Vec<String>) {
     let (mut old, mut new) = (edit.old.clone(), edit.new.clone());
     for (old_index, new_index) in edit.context() {
@@ -198,7 +198,7 @@ fn in_context(edit: &Edit, mut change: impl FnMut(&str) -> String) -> (Vec<Strin
     (old, new)
 }
 
-/// The blanks at the beginning of a line.
+/// The spaces at the beginning of a line.
 fn indentation(line: &str) -> &str {
     &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
 }

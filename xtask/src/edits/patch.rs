@@ -29,18 +29,18 @@ pub(super) struct Block {
 /// One line of a hunk.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) struct Line {
-    /// Blank for a line that stays, minus for one that goes, plus for one that comes.
+    /// A space for a context line, minus for a removed line, plus for an added line.
     pub(super) mark: char,
     pub(super) text: String,
 }
 
 impl Block {
-    /// The lines that the file has: those that stay and those that go.
+    /// The lines that the file has: context and removed lines.
     pub(super) fn old_lines(&self) -> Vec<String> {
         self.side('+')
     }
 
-    /// The lines that the file gets: those that stay and those that come.
+    /// The lines that the file gets: context and added lines.
     pub(super) fn new_lines(&self) -> Vec<String> {
         self.side('-')
     }

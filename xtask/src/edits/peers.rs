@@ -56,7 +56,7 @@ const LEVENSHTEIN: &str = "fast-levenshtein@2.0.6";
 
 const DRIVER: &str = include_str!("peers/drive.mjs");
 
-/// The running driver, and what became of the cases.
+/// The running driver, and the counts.
 pub(super) struct Peers {
     child: Child,
     stdin: ChildStdin,
@@ -120,7 +120,7 @@ impl Peers {
         Ok(())
     }
 
-    /// What became of the cases with each, ours first.
+    /// The counts with each, ours first.
     pub(super) fn json(&self, ours: &Tally) -> Value {
         let mut all = serde_json::Map::new();
         all.insert("toolpost".to_owned(), ours.json());

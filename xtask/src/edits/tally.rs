@@ -1,4 +1,4 @@
-//! Counting what became of the cases, for each kind of noise.
+//! Counting the counts, for each kind of noise.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -5,7 +5,7 @@
 pub(super) enum Verdict {
     /// The file is the true one.
     Right,
-    /// The file differs from the true one in blanks that say nothing: at the ends of lines, or in alignment.
+    /// The file differs from the true one in spaces that say nothing: at the ends of lines, or in alignment.
     Acceptable,
     /// The call failed and the file is as it was.
     Refused,
@@ -27,11 +27,11 @@ pub(super) fn judge(before: &str, truth: &str, result: &[u8], is_error: bool) ->
     }
 }
 
-/// The text without blanks at the ends of lines, each run of blanks within a line as one.
+/// The text without spaces at the ends of lines, each run of spaces within a line as one.
 fn folded(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
     for line in text.split('\n') {
-        // A carriage return is no blank of its line: line endings must be kept.
+        // A carriage return is not trailing whitespace: line endings must be kept.
         let (line, ending) = line.strip_suffix('\r').map_or((line, "\n"), |line| (line, "\r\n"));
         let body = line.trim_start_matches([' ', '\t']);
         if !body.is_empty() {

@@ -1,4 +1,4 @@
-//! Characters that look alike: quotes, dashes, blanks.
+//! Characters that look alike: quotes, dashes, spaces.
 
 use super::{Kind, Noisy, decidable, in_context};
 use crate::edits::hunks::Edit;
@@ -15,12 +15,12 @@ pub(super) const KINDS: &[Kind] = &[
     }),
     decidable(
         "quotes-curly-file",
-        "the file has typographic quotes in lines that stay, the strings plain ones",
+        "the file has typographic quotes in context lines, the strings plain ones",
         |edit, _| in_file(edit, curly),
     ),
     decidable(
         "quotes-swapped",
-        "single for double quotes and the reverse, in lines that stay, in both",
+        "single for double quotes and the reverse, in context lines, in both",
         |edit, _| {
             let swap = |line: &str| -> String {
                 let swapped = |character| match character {
@@ -36,25 +36,23 @@ pub(super) const KINDS: &[Kind] = &[
     ),
     decidable(
         "dashes-en",
-        "`–` for the hyphens between blanks, in both strings; the file has none",
+        "`–` for the hyphens between spaces, in both strings; the file has none",
         |edit, _| both(edit, |line| line.replace(" - ", " – ")),
     ),
     decidable("dashes-em", "`—` for two hyphens, in both strings; the file has none", |edit, _| {
         both(edit, |line| line.replace("--", "—"))
     }),
-    decidable(
-        "dashes-file",
-        "the file has long dashes in lines that stay, the strings hyphens",
-        |edit, _| in_file(edit, |line| line.replace(" - ", " – ")),
-    ),
+    decidable("dashes-file", "the file has long dashes in context lines, the strings hyphens", |edit, _| {
+        in_file(edit, |line| line.replace(" - ", " – "))
+    }),
     decidable(
         "ellipsis",
         "`…` for three dots in both strings, where the file has none at all",
         |edit, _| both(edit, |line| line.replace("...", "…")),
     ),
     decidable(
-        "no-break-blanks",
-        "no-break spaces for the blanks within lines, in both strings",
+        "no-break-spaces",
+        "no-break spaces for the spaces within lines, in both strings",
         |edit, _| {
             both(edit, |line| {
                 let text = line.trim_start();
@@ -70,7 +68,7 @@ pub(super) const KINDS: &[Kind] = &[
     }),
     decidable(
         "no-break-file",
-        "the file has a no-break space in lines that stay, the strings a blank",
+        "the file has a no-break space in context lines, the strings a space",
         |edit, _| {
             in_file(edit, |line| {
                 let text = line.trim_start();
@@ -88,7 +86,7 @@ pub(super) const KINDS: &[Kind] = &[
     }),
     decidable(
         "full-width",
-        "full-width commas, colons and brackets in lines that stay, in both strings",
+        "full-width commas, colons and brackets in context lines, in both strings",
         |edit, _| {
             let (old, new) =
                 in_context(edit, |line| line.replace('(', "（").replace(')', "）").replace(',', "，"));
@@ -108,7 +106,7 @@ fn both(edit: &Edit, change: impl Fn(&str) -> String) -> Option<Noisy> {
     Some(Noisy::lines(edit, &old, &put(&edit.new))?.unless(has_own || !is_shown))
 }
 
-/// The change in the lines that stay, in the file alone.
+/// The change in the context lines, in the file alone.
 fn in_file(edit: &Edit, change: impl Fn(&str) -> String) -> Option<Noisy> {
     let (mut before, mut truth) = (edit.before.to_vec(), edit.truth());
     for (old_index, new_index) in edit.context() {

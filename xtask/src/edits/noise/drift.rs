@@ -1,4 +1,4 @@
-//! Lines that the model remembers wrongly. What it wants changed is the difference between its strings; a line that stays
+//! Lines that the model remembers wrongly. What it wants changed is the difference between its strings; a context line
 //! is no part of that, so the true file keeps its own. Landing with the wrong memory written into the file is wrong.
 
 use super::{Kind, Noisy, Place, contradictory, is_blank, lossy};
@@ -6,29 +6,25 @@ use crate::edits::hunks::Edit;
 use crate::edits::random::Random;
 
 pub(super) const KINDS: &[Kind] = &[
-    contradictory("drift-word", "a word of a line that stays is another in both strings", |edit, random| {
+    contradictory("drift-word", "a word of a context line differs in both strings", |edit, random| {
         staying(edit, random, other_word)
     }),
     contradictory(
         "drift-prefix",
-        "a word of a line that stays has a prefix such as `in` or `un` in both",
+        "a word of a context line has a prefix such as `in` or `un` in both",
         |edit, random| staying(edit, random, prefixed_word),
     ),
-    contradictory(
-        "drift-number",
-        "a number of a line that stays is another in both strings",
-        |edit, random| {
-            staying(edit, random, |line, _| {
-                let at = line.find(|one: char| one.is_ascii_digit())?;
-                let digit = line.as_bytes()[at];
-                let other = if digit == b'9' { '1' } else { char::from(digit + 1) };
-                Some(format!("{}{other}{}", &line[..at], &line[at + 1..]))
-            })
-        },
-    ),
+    contradictory("drift-number", "a number of a context line differs in both strings", |edit, random| {
+        staying(edit, random, |line, _| {
+            let at = line.find(|one: char| one.is_ascii_digit())?;
+            let digit = line.as_bytes()[at];
+            let other = if digit == b'9' { '1' } else { char::from(digit + 1) };
+            Some(format!("{}{other}{}", &line[..at], &line[at + 1..]))
+        })
+    }),
     contradictory(
         "drift-operator",
-        "an operator of a line that stays is another in both strings",
+        "an operator of a context line differs in both strings",
         |edit, random| {
             staying(edit, random, |line, _| {
                 let pairs = [
@@ -44,7 +40,7 @@ pub(super) const KINDS: &[Kind] = &[
             })
         },
     ),
-    contradictory("drift-negation", "a line that stays is negated in both strings", |edit, random| {
+    contradictory("drift-negation", "a context line is negated in both strings", |edit, random| {
         staying(edit, random, |line, _| {
             let pairs = [
                 ("if (", "if (!"),
@@ -59,7 +55,7 @@ pub(super) const KINDS: &[Kind] = &[
     }),
     contradictory(
         "drift-literal",
-        "a quoted text of a line that stays is another in both strings",
+        "a quoted text of a context line differs in both strings",
         |edit, random| {
             staying(edit, random, |line, _| {
                 let at = line.find(['"', '\''])? + 1;
@@ -71,7 +67,7 @@ pub(super) const KINDS: &[Kind] = &[
     ),
     contradictory(
         "drift-case",
-        "a word of a line that stays has other capitals in both strings",
+        "a word of a context line has other capitals in both strings",
         |edit, random| {
             staying(edit, random, |line, random| {
                 changed_word(line, random, |word| {
@@ -89,37 +85,33 @@ pub(super) const KINDS: &[Kind] = &[
     ),
     contradictory(
         "drift-semicolon",
-        "a line that stays has lost its last `;` or `,` in both strings",
+        "a context line has lost its last `;` or `,` in both strings",
         |edit, random| staying(edit, random, |line, _| Some(line.strip_suffix([';', ','])?.to_owned())),
     ),
-    contradictory(
-        "drift-comment",
-        "a line that stays has lost its comment in both strings",
-        |edit, random| {
-            staying(edit, random, |line, _| {
-                let at = [" //", "  #", " /*"].into_iter().find_map(|mark| line.find(mark))?;
-                (!is_blank(&line[..at])).then(|| line[..at].trim_end().to_owned())
-            })
-        },
-    ),
-    contradictory("drift-removed", "a word of a line that goes is another in `oldString`", |edit, random| {
+    contradictory("drift-comment", "a context line has lost its comment in both strings", |edit, random| {
+        staying(edit, random, |line, _| {
+            let at = [" //", "  #", " /*"].into_iter().find_map(|mark| line.find(mark))?;
+            (!is_blank(&line[..at])).then(|| line[..at].trim_end().to_owned())
+        })
+    }),
+    contradictory("drift-removed", "a word of a removed line differs in `oldString`", |edit, random| {
         going(edit, random, other_word)
     }),
     contradictory(
         "drift-removed-prefix",
-        "a word of a line that goes has a prefix such as `in` or `un` in `oldString`",
+        "a word of a removed line has a prefix such as `in` or `un` in `oldString`",
         |edit, random| going(edit, random, prefixed_word),
     ),
     contradictory(
         "drift-removed-letter",
-        "a word of a line that goes lacks a letter in `oldString`",
+        "a word of a removed line lacks a letter in `oldString`",
         |edit, random| {
             going(edit, random, |line, random| changed_word(line, random, |word| Some(word[1..].to_owned())))
         },
     ),
     contradictory(
         "drift-first",
-        "a word of the first line, which stays, is another in both strings",
+        "a word of the first line (context) differs in both strings",
         |edit, random| {
             if edit.head == 0 {
                 return None;
@@ -129,7 +121,7 @@ pub(super) const KINDS: &[Kind] = &[
     ),
     contradictory(
         "drift-last",
-        "a word of the last line, which stays, is another in both strings",
+        "a word of the last line (context) differs in both strings",
         |edit, random| {
             if edit.tail == 0 {
                 return None;
@@ -139,7 +131,7 @@ pub(super) const KINDS: &[Kind] = &[
     ),
     contradictory(
         "drift-line-lost",
-        "a line that stays, between others that stay, is missing in both strings",
+        "a context line between two others is missing in both strings",
         |edit, random| {
             let staying = edit.context();
             let inner = staying.iter().filter(|(old, _)| {
@@ -155,7 +147,7 @@ pub(super) const KINDS: &[Kind] = &[
     ),
     lossy(
         "drift-changed-elsewhere",
-        "the file has another word in a line that goes: which is meant is lost",
+        "the file has another word in a removed line: which is meant is lost",
         |edit, random| {
             let lines = edit.head..edit.old.len() - edit.tail;
             if lines.is_empty() {
@@ -169,7 +161,7 @@ pub(super) const KINDS: &[Kind] = &[
     ),
 ];
 
-/// The change in one line that goes, in `old`.
+/// The change in one removed line, in `old`.
 fn going(
     edit: &Edit<'_>,
     random: &mut Random,
@@ -185,7 +177,7 @@ fn going(
     Some(Noisy::lines(edit, &old, &edit.new)?.by_most_lines())
 }
 
-/// The change in one line that stays, in both strings.
+/// The change in one context line, in both strings.
 fn staying(
     edit: &Edit,
     random: &mut Random,

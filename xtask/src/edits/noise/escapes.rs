@@ -70,19 +70,19 @@ pub(super) const KINDS: &[Kind] = &[
     ),
     decidable(
         "escaped-backticks",
-        "a backslash before each backtick and `${` of lines that stay, in both",
+        "a backslash before each backtick and `${` of context lines, in both",
         |edit, _| {
             let (old, new) = in_context(edit, |line| line.replace('`', "\\`").replace("${", "\\${"));
             Noisy::lines(edit, &old, &new)
         },
     ),
-    decidable("escaped-slashes", "`\\/` for the slashes of lines that stay, in both strings", |edit, _| {
+    decidable("escaped-slashes", "`\\/` for the slashes of context lines, in both strings", |edit, _| {
         let (old, new) = in_context(edit, |line| line.replace('/', "\\/"));
         Noisy::lines(edit, &old, &new)
     }),
     decidable(
         "escaped-unicode",
-        "`\\u` escapes for the characters beyond ASCII of lines that stay",
+        "`\\u` escapes for the characters beyond ASCII of context lines",
         |edit, _| {
             let (old, new) = in_context(edit, |line| {
                 line.chars()

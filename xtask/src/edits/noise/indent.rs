@@ -57,7 +57,7 @@ pub(super) const KINDS: &[Kind] = &[
         "`oldString` has lost its indentation, `newString` has that of the file",
         |edit, _| {
             let cut = common(edit)?;
-            // A line that stays shows how `newString` is to be read.
+            // A context line shows how `newString` is to be read.
             let shows =
                 edit.context().iter().any(|(index, _)| edit.old[*index].contains(char::is_alphanumeric));
             Some(Noisy::lines(edit, &dedented(&edit.old, &cut), &edit.new)?.at_depth().unless(!shows))
@@ -73,13 +73,13 @@ pub(super) const KINDS: &[Kind] = &[
     ),
     decidable("start-inside", "both strings begin after the indentation of their first line", |edit, _| {
         let (first, second) = (edit.old.first()?, edit.new.first()?);
-        let blanks = indentation(first);
-        if blanks.is_empty() || is_blank(first) || is_blank(second) || indentation(second) != blanks {
+        let spaces = indentation(first);
+        if spaces.is_empty() || is_blank(first) || is_blank(second) || indentation(second) != spaces {
             return None;
         }
         let (mut old, mut new) = (edit.old.clone(), edit.new.clone());
-        old[0] = old[0][blanks.len()..].to_owned();
-        new[0] = new[0][blanks.len()..].to_owned();
+        old[0] = old[0][spaces.len()..].to_owned();
+        new[0] = new[0][spaces.len()..].to_owned();
         // One line of `oldString` alone would fit as well if every line had lost its indentation.
         let is_read_twice = text_lines(&edit.old) == 1 && edit.new.len() > 1;
         Some(Noisy::lines(edit, &old, &new)?.at_depth().unless(is_read_twice))
@@ -89,27 +89,27 @@ pub(super) const KINDS: &[Kind] = &[
         "both strings begin within the indentation of their first line",
         |edit, random| {
             let (first, second) = (edit.old.first()?, edit.new.first()?);
-            let blanks = indentation(first);
-            if blanks.len() < 2 || edit.old.len() < 2 || is_blank(first) || !second.starts_with(blanks) {
+            let spaces = indentation(first);
+            if spaces.len() < 2 || edit.old.len() < 2 || is_blank(first) || !second.starts_with(spaces) {
                 return None;
             }
-            let cut = 1 + random.below(blanks.len() - 1);
+            let cut = 1 + random.below(spaces.len() - 1);
             let (mut old, mut new) = (edit.old.clone(), edit.new.clone());
             old[0] = old[0][cut..].to_owned();
             new[0] = new[0][cut..].to_owned();
             Some(Noisy::lines(edit, &old, &new)?.at_depth().unless(text_lines(&edit.old) == 1))
         },
     ),
-    decidable("tabs-as-4", "the file has tabs, the strings four blanks for each", |edit, _| {
+    decidable("tabs-as-4", "the file has tabs, the strings four spaces for each", |edit, _| {
         untabbed(edit, "    ")
     }),
-    decidable("tabs-as-2", "the file has tabs, the strings two blanks for each", |edit, _| {
+    decidable("tabs-as-2", "the file has tabs, the strings two spaces for each", |edit, _| {
         untabbed(edit, "  ")
     }),
-    decidable("tabs-as-8", "the file has tabs, the strings eight blanks for each", |edit, _| {
+    decidable("tabs-as-8", "the file has tabs, the strings eight spaces for each", |edit, _| {
         untabbed(edit, "        ")
     }),
-    decidable("tabs-for-blanks", "the file has blanks, the strings a tab for each level", |edit, _| {
+    decidable("tabs-for-spaces", "the file has spaces, the strings a tab for each level", |edit, _| {
         let unit = unit(edit)?;
         let tabbed = |line: &String| {
             let width = indentation(line).len();
@@ -129,7 +129,7 @@ pub(super) const KINDS: &[Kind] = &[
         let doubled = |line: &String| format!("{}{line}", indentation(line));
         scaled(edit, unit(edit)?, doubled)
     }),
-    decidable("line-shifted", "one line that stays is a level too deep in both strings", |edit, random| {
+    decidable("line-shifted", "one context line is a level too deep in both strings", |edit, random| {
         let lines = edit.context();
         let chosen = random.below(lines.len().max(1));
         let mut index = 0;
@@ -141,20 +141,16 @@ pub(super) const KINDS: &[Kind] = &[
         let is_long = text_lines(&edit.old) > 2;
         is_long.then(|| Noisy::lines(edit, &old, &new)).flatten()
     }),
-    decidable(
-        "line-shifted-removed",
-        "one line that goes has another depth in `oldString`",
-        |edit, random| {
-            let lines = edit.head..edit.old.len() - edit.tail;
-            let index = lines.start + random.below(lines.len().max(1));
-            if lines.is_empty() || is_blank(&edit.old[index]) || text_lines(&edit.old) < 3 {
-                return None;
-            }
-            let mut old = edit.old.clone();
-            old[index].insert_str(0, "  ");
-            Noisy::lines(edit, &old, &edit.new)
-        },
-    ),
+    decidable("line-shifted-removed", "one removed line has another depth in `oldString`", |edit, random| {
+        let lines = edit.head..edit.old.len() - edit.tail;
+        let index = lines.start + random.below(lines.len().max(1));
+        if lines.is_empty() || is_blank(&edit.old[index]) || text_lines(&edit.old) < 3 {
+            return None;
+        }
+        let mut old = edit.old.clone();
+        old[index].insert_str(0, "  ");
+        Noisy::lines(edit, &old, &edit.new)
+    }),
     decidable(
         "rest-dedented",
         "every line but the first has lost the indentation of the first, in both",
@@ -171,7 +167,7 @@ pub(super) const KINDS: &[Kind] = &[
     ),
 ];
 
-/// Both strings are shifted alike. A line that stays shows it, or else that both begin at the same depth. Nothing tells it
+/// Both strings are shifted alike. A context line shows it, or else that both begin at the same depth. Nothing tells it
 /// where a line of `new` is just as the file has it: then `new` may not be shifted at all.
 fn shifted(edit: &Edit<'_>, old: &[String], new: &[String]) -> Option<Noisy> {
     let is_telling = |line: &&String| line.contains(char::is_alphanumeric);
@@ -206,12 +202,12 @@ fn dedented(lines: &[String], cut: &str) -> Vec<String> {
     lines.iter().map(|line| line.strip_prefix(cut).unwrap_or(line).to_owned()).collect()
 }
 
-fn untabbed(edit: &Edit, blanks: &str) -> Option<Noisy> {
+fn untabbed(edit: &Edit, spaces: &str) -> Option<Noisy> {
     let is_tabbed = |line: &String| indentation(line).bytes().all(|byte| byte == b'\t');
     if !edit.old.iter().chain(&edit.new).filter(|line| !is_blank(line)).all(is_tabbed) {
         return None;
     }
-    let put = |line: &String| line.replacen('\t', blanks, indentation(line).len());
+    let put = |line: &String| line.replacen('\t', spaces, indentation(line).len());
     let old: Vec<String> = edit.old.iter().map(put).collect();
     let new: Vec<String> = edit.new.iter().map(put).collect();
     if old == edit.old {
@@ -220,7 +216,7 @@ fn untabbed(edit: &Edit, blanks: &str) -> Option<Noisy> {
     Some(shifted(edit, &old, &new)?.unless(!shows_scale(edit, "\t".len())))
 }
 
-/// The depth of one level: what all indentations of the file are multiples of, if it is 2, 3, 4 or 8 blanks.
+/// The depth of one level: what all indentations of the file are multiples of, if it is 2, 3, 4 or 8 spaces.
 fn unit(edit: &Edit) -> Option<usize> {
     let lines = || edit.old.iter().chain(&edit.new).filter(|line| !is_blank(line));
     if lines().any(|line| indentation(line).contains('\t')) {

@@ -30,7 +30,7 @@ pub(super) const KINDS: &[Kind] = &[
     }),
     decidable(
         "numbers-context",
-        "numbers on the lines that stay: the lines that come have none",
+        "numbers on the context lines: the added lines have none",
         |edit, random| {
             let style = *random.pick(&STYLES)?;
             let context = edit.context();
@@ -59,13 +59,13 @@ pub(super) const KINDS: &[Kind] = &[
         |edit, random| {
             let key = |index: usize, line: &str| {
                 let text = line.trim_start();
-                let blanks = &line[..line.len() - text.len()];
-                if is_blank(line) { line.to_owned() } else { format!("{blanks}{}: {text}", 8000 + index * 7) }
+                let spaces = &line[..line.len() - text.len()];
+                if is_blank(line) { line.to_owned() } else { format!("{spaces}{}: {text}", 8000 + index * 7) }
             };
             let keyed = |lines: &[String], first: usize| -> Vec<String> {
                 lines.iter().enumerate().map(|(index, line)| key(first + index, line)).collect()
             };
-            // Lines that stay have the same key in both strings.
+            // Context lines have the same key in both strings.
             let old = keyed(&edit.old, 0);
             let mut new = keyed(&edit.new, 500);
             for (old_index, new_index) in edit.context() {

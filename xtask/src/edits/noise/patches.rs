@@ -77,12 +77,12 @@ pub(super) const KINDS: &[Kind] = &[
         blocks.reverse();
         if blocks.len() < 2 { None } else { by_header(unified(&blocks)) }
     }),
-    decidable("patch-blank-lines", "blank lines that stay have lost their leading blank", |patch, _| {
+    decidable("patch-blank-lines", "blank context lines have lost their leading space", |patch, _| {
         let text = unified(&patch.blocks);
         let stripped = text.replace("\n \n", "\n\n").replace("\n \n", "\n\n");
         if stripped == text { None } else { by_header(stripped) }
     }),
-    decidable("patch-trailing", "blanks after the lines that stay", |patch, _| {
+    decidable("patch-trailing", "spaces after the context lines", |patch, _| {
         by_header(unified(&staying(patch, |line| format!("{line}  "))))
     }),
     decidable("patch-crlf-file", "the file has CRLF, the patch LF: new lines get CRLF too", |patch, _| {
@@ -150,7 +150,7 @@ pub(super) const KINDS: &[Kind] = &[
             by_header(envelope(&blocks, |_| "@@".to_owned()))
         },
     ),
-    decidable("patch-plus-first", "the lines that come stand above those that go", |patch, _| {
+    decidable("patch-plus-first", "the added lines stand above the removed lines", |patch, _| {
         let mut blocks = patch.blocks.clone();
         for block in &mut blocks {
             for group in block.lines.chunk_by_mut(|one, other| (one.mark == ' ') == (other.mark == ' ')) {
@@ -162,7 +162,7 @@ pub(super) const KINDS: &[Kind] = &[
     }),
     contradictory(
         "patch-drift",
-        "a word of a line that stays is another: the header and the rest tell the place",
+        "a word of a context line differs: the header and the rest tell the place",
         |patch, random| {
             let mut blocks = patch.blocks.clone();
             let block = &mut blocks[0];
@@ -220,14 +220,14 @@ pub(super) const KINDS: &[Kind] = &[
             .all(|block| block.old_lines().iter().filter(|line| !is_blank(line)).count() > 1);
         if is_changed { Some(by_text(unified(&blocks))?.unless(!shows)) } else { None }
     }),
-    decidable("patch-mark-blank", "a blank follows each mark", |patch, _| {
+    decidable("patch-mark-space", "a space follows each mark", |patch, _| {
         let mut blocks = patch.blocks.clone();
         for line in blocks.iter_mut().flat_map(|block| &mut block.lines) {
             line.text.insert(0, ' ');
         }
         by_text(unified(&blocks))
     }),
-    decidable("patch-tabs", "the file has tabs, the patch four blanks for each", |patch, _| {
+    decidable("patch-tabs", "the file has tabs, the patch four spaces for each", |patch, _| {
         let mut blocks = patch.blocks.clone();
         let lines =
             || patch.blocks.iter().flat_map(|block| &block.lines).filter(|line| !is_blank(&line.text));
@@ -238,12 +238,12 @@ pub(super) const KINDS: &[Kind] = &[
         for line in blocks.iter_mut().flat_map(|block| &mut block.lines) {
             line.text = line.text.replacen('\t', "    ", indentation(&line.text).len());
         }
-        // A hunk whose old lines show no tab is exact, and its new lines say blanks.
+        // A hunk whose old lines show no tab is exact, and its new lines say spaces.
         let is_shown =
             blocks.iter().zip(&patch.blocks).all(|(one, other)| one.old_lines() != other.old_lines());
         Some(by_text(unified(&blocks))?.unless(!is_shown))
     }),
-    decidable("patch-quotes", "typographic quotes in the lines that stay", |patch, _| {
+    decidable("patch-quotes", "typographic quotes in the context lines", |patch, _| {
         by_header(unified(&staying(patch, |line| line.replace('"', "“").replace('\'', "’"))))
     }),
     decidable(
@@ -274,7 +274,7 @@ pub(super) const KINDS: &[Kind] = &[
         }
         by_header(unified(&blocks))
     }),
-    decidable("patch-blank-lost", "a blank line that stays is missing", |patch, random| {
+    decidable("patch-blank-lost", "a blank context line is missing", |patch, random| {
         let mut blocks = patch.blocks.clone();
         let index = random.below(blocks.len());
         let lines = &mut blocks[index].lines;
@@ -301,7 +301,7 @@ fn by_text(text: String) -> Option<NoisyPatch> {
     Some(NoisyPatch { text, file: None, ending: "\n", place: PatchPlace::Text, is_decidable: true })
 }
 
-/// The hunks with a change in the lines that stay.
+/// The hunks with a change in the context lines.
 fn staying(patch: &Patch<'_>, change: impl Fn(&str) -> String) -> Vec<Block> {
     let mut blocks = patch.blocks.clone();
     for line in blocks.iter_mut().flat_map(|block| &mut block.lines).filter(|line| line.mark == ' ') {
@@ -310,7 +310,7 @@ fn staying(patch: &Patch<'_>, change: impl Fn(&str) -> String) -> Vec<Block> {
     blocks
 }
 
-/// The hunks without lines that stay: each run of changed lines is a hunk of its own.
+/// The hunks without context lines: each run of changed lines is a hunk of its own.
 fn without_context(patch: &Patch<'_>) -> Vec<Block> {
     let mut blocks = Vec::new();
     for block in &patch.blocks {

@@ -1,4 +1,4 @@
-//! Files in which a twin of the meant lines stands elsewhere, with other blanks or at another depth.
+//! Files in which a twin of the meant lines stands elsewhere, with other spaces or at another depth.
 
 use super::drift::other_word;
 use super::numbers;
@@ -9,15 +9,15 @@ use crate::edits::random::Random;
 pub(super) const KINDS: &[Kind] = &[
     decidable(
         "twin-depth",
-        "a twin is deeper; `oldString` has the right depth and trailing blanks",
+        "a twin is deeper; `oldString` has the right depth and trailing spaces",
         |edit, _| {
             let trailing: Vec<String> = edit.old.iter().map(|line| format!("{line}  ")).collect();
             with_twin(edit, &deeper(&edit.old), trailing.join("\n"), edit.new.join("\n"))
         },
     ),
     decidable(
-        "twin-blanks",
-        "a twin has other blanks within; `oldString` has trailing blanks only",
+        "twin-spaces",
+        "a twin has other spaces within; `oldString` has trailing spaces only",
         |edit, _| {
             let spaced: Vec<String> = edit.old.iter().map(|line| spaced(line)).collect();
             let trailing: Vec<String> = edit.old.iter().map(|line| format!("{line}  ")).collect();
@@ -49,8 +49,8 @@ pub(super) const KINDS: &[Kind] = &[
         },
     ),
     lossy(
-        "twin-stale-blanks",
-        "the meant lines have changed, a twin fits but for blanks within",
+        "twin-stale-spaces",
+        "the meant lines have changed, a twin fits but for spaces within",
         |edit, random| {
             let spaced: Vec<String> = edit.old.iter().map(|line| spaced(line)).collect();
             let is_other = spaced != edit.old;
@@ -69,7 +69,7 @@ fn with_twin(edit: &Edit, twin: &[String], old: String, new: String) -> Option<N
     is_plain.then_some(noisy)
 }
 
-/// The same, and a line of the meant lines that stays has another word in the file.
+/// The same, and one context line has another word in the file.
 fn stale(edit: &Edit, random: &mut Random, twin: &[String], old: String, new: String) -> Option<Noisy> {
     let lines = edit.context();
     let (old_index, new_index) = *random.pick(&lines)?;
@@ -82,11 +82,11 @@ fn stale(edit: &Edit, random: &mut Random, twin: &[String], old: String, new: St
 }
 
 fn deeper(lines: &[String]) -> Vec<String> {
-    let blanks = if lines.iter().any(|line| line.starts_with('\t')) { "\t" } else { "    " };
-    lines.iter().map(|line| if is_blank(line) { line.clone() } else { format!("{blanks}{line}") }).collect()
+    let spaces = if lines.iter().any(|line| line.starts_with('\t')) { "\t" } else { "    " };
+    lines.iter().map(|line| if is_blank(line) { line.clone() } else { format!("{spaces}{line}") }).collect()
 }
 
-/// The line with its first blank between words doubled.
+/// The line with its first space between words doubled.
 fn spaced(line: &str) -> String {
     let text = line.trim_start();
     format!("{}{}", &line[..line.len() - text.len()], text.replacen(' ', "  ", 1))

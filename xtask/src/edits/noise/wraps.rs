@@ -30,7 +30,7 @@ pub(super) const KINDS: &[Kind] = &[
         let tag = |name: &str, lines: &[String]| format!("<{name}>\n{}\n</{name}>", lines.join("\n"));
         Some(Noisy::text(tag("old_string", &edit.old), tag("new_string", &edit.new)))
     }),
-    decidable("diff-marks", "each line has the mark of a diff: blank, minus or plus", |edit, _| {
+    decidable("diff-marks", "each line has the mark of a diff: space, minus or plus", |edit, _| {
         if edit.head + edit.tail == 0 {
             return None;
         }
@@ -39,7 +39,7 @@ pub(super) const KINDS: &[Kind] = &[
             let put = |(index, line)| format!("{}{line}", if changed.contains(&index) { mark } else { ' ' });
             lines.iter().enumerate().map(put).collect()
         };
-        // Without a line that goes, `old` is only shifted by one blank.
+        // Without a removed line, `old` is only shifted by one space.
         let has_minus = edit.head + edit.tail < edit.old.len();
         Some(Noisy::lines(edit, &marked(&edit.old, '-'), &marked(&edit.new, '+'))?.unless(!has_minus))
     }),
@@ -49,7 +49,7 @@ pub(super) const KINDS: &[Kind] = &[
         let has_own = edit.old.iter().chain(&edit.new).any(|line| line.trim_start().starts_with('>'));
         Some(Noisy::lines(edit, &mark(&edit.old), &mark(&edit.new))?.unless(has_own))
     }),
-    lossy("omission", "lines that stay are left out for `...`: how many is not said", |edit, _| {
+    lossy("omission", "context lines are left out for `...`: how many is not said", |edit, _| {
         if edit.head < 3 {
             return None;
         }

@@ -1,18 +1,18 @@
-//! Blanks at the ends of lines and within them, and blank lines.
+//! Spaces at the ends of lines and within them, and blank lines.
 
 use super::{Kind, Noisy, decidable, in_context, is_blank, lossy};
 use crate::edits::hunks::Edit;
 use crate::edits::random::Random;
 
 pub(super) const KINDS: &[Kind] = &[
-    decidable("trailing-added", "blanks after some lines of `oldString`", |edit, random| {
+    decidable("trailing-added", "spaces after some lines of `oldString`", |edit, random| {
         let old = edit.old.iter().map(|line| with_trailing(line, random)).collect::<Vec<_>>();
         let is_plain = edit.old.iter().all(|line| line.trim_end() == line);
         Some(Noisy::lines(edit, &old, &edit.new)?.unless(!is_plain))
     }),
     decidable(
         "trailing-in-file",
-        "the file has blanks after lines that stay, the strings have none",
+        "the file has spaces after context lines, the strings have none",
         |edit, random| {
             let (mut before, mut truth) = (edit.before.to_vec(), edit.truth());
             for (old_index, new_index) in edit.context() {
@@ -26,7 +26,7 @@ pub(super) const KINDS: &[Kind] = &[
     ),
     decidable(
         "trailing-in-removed",
-        "the file has blanks after lines that go, `oldString` has none",
+        "the file has spaces after removed lines, `oldString` has none",
         |edit, random| {
             let mut before = edit.before.to_vec();
             for index in edit.head..edit.old.len() - edit.tail {
@@ -39,7 +39,7 @@ pub(super) const KINDS: &[Kind] = &[
     ),
     lossy(
         "trailing-new",
-        "blanks after lines that come: whether they are meant cannot be told",
+        "spaces after added lines: whether they are meant cannot be told",
         |edit, random| {
             let new: Vec<String> = edit.new.iter().map(|line| with_trailing(line, random)).collect();
             Noisy::lines(edit, &edit.old, &new)
@@ -47,7 +47,7 @@ pub(super) const KINDS: &[Kind] = &[
     ),
     decidable(
         "blank-lines-indented",
-        "blank lines of `oldString` have blanks, in the file they have none",
+        "blank lines of `oldString` have spaces, in the file they have none",
         |edit, _| {
             let fill = |line: &String| if line.is_empty() { "    ".to_owned() } else { line.clone() };
             let old: Vec<String> = edit.old.iter().map(fill).collect();
@@ -89,15 +89,15 @@ pub(super) const KINDS: &[Kind] = &[
             Noisy::text(format!("\n\n{}", edit.old.join("\n")), format!("\n\n{}", edit.new.join("\n")))
         })
     }),
-    decidable("blank-lost", "a blank line that stays is missing in both strings", |edit, random| {
-        let blanks = pairs(edit, |edit, index| is_blank(&edit.old[index]) && is_inner(edit, index));
-        let (old_index, new_index) = *random.pick(&blanks)?;
+    decidable("blank-lost", "a blank context line is missing in both strings", |edit, random| {
+        let spaces = pairs(edit, |edit, index| is_blank(&edit.old[index]) && is_inner(edit, index));
+        let (old_index, new_index) = *random.pick(&spaces)?;
         let (mut old, mut new) = (edit.old.clone(), edit.new.clone());
         old.remove(old_index);
         new.remove(new_index);
         Noisy::lines(edit, &old, &new)
     }),
-    decidable("blank-added", "a blank line between lines that stay, in both strings", |edit, random| {
+    decidable("blank-added", "a blank line between context lines, in both strings", |edit, random| {
         let inner = |edit: &Edit, index: usize| {
             index > 0
                 && edit.context().iter().any(|(other, _)| *other + 1 == index)
@@ -112,7 +112,7 @@ pub(super) const KINDS: &[Kind] = &[
     }),
     decidable(
         "blank-added-removed",
-        "a blank line among the lines that go, in `oldString`",
+        "a blank line among the removed lines, in `oldString`",
         |edit, random| {
             let inner = (edit.head + 1..edit.old.len() - edit.tail)
                 .filter(|index| !is_blank(&edit.old[*index]) && !is_blank(&edit.old[*index - 1]));
@@ -124,7 +124,7 @@ pub(super) const KINDS: &[Kind] = &[
     ),
     decidable(
         "runs-shortened",
-        "runs of blanks within lines that stay are one blank in both strings",
+        "runs of spaces within context lines are one space in both strings",
         |edit, _| {
             let (old, new) = in_context(edit, |line| {
                 let text = line.trim_start();
@@ -136,20 +136,20 @@ pub(super) const KINDS: &[Kind] = &[
     ),
     decidable(
         "runs-lengthened",
-        "one blank within lines that stay is doubled in both strings",
+        "one space within context lines is doubled in both strings",
         |edit, random| {
             let (old, new) = in_context(edit, |line| doubled(line, random));
             Noisy::lines(edit, &old, &new)
         },
     ),
-    decidable("runs-removed", "one blank within lines that go is doubled in `oldString`", |edit, random| {
+    decidable("runs-removed", "one space within removed lines is doubled in `oldString`", |edit, random| {
         let mut old = edit.old.clone();
         for line in &mut old[edit.head..edit.old.len() - edit.tail] {
             *line = doubled(line, random);
         }
         Noisy::lines(edit, &old, &edit.new)
     }),
-    decidable("tab-within", "a tab for a blank within lines that stay, in both strings", |edit, _| {
+    decidable("tab-within", "a tab for a space within context lines, in both strings", |edit, _| {
         let (old, new) = in_context(edit, |line| {
             let text = line.trim_start();
             format!("{}{}", &line[..line.len() - text.len()], text.replacen(' ', "\t", 1))
@@ -157,8 +157,8 @@ pub(super) const KINDS: &[Kind] = &[
         Noisy::lines(edit, &old, &new)
     }),
     decidable(
-        "blanks-around-brackets",
-        "blanks inside of brackets of lines that stay, in both strings",
+        "spaces-in-brackets",
+        "spaces inside of brackets of context lines, in both strings",
         |edit, _| {
             let (old, new) = in_context(edit, |line| {
                 let text = line.trim_start();
@@ -187,17 +187,17 @@ fn is_inner(edit: &Edit, index: usize) -> bool {
     index > 0 && index + 1 < edit.old.len()
 }
 
-/// The lines that stay for which something holds.
+/// The context lines for which something holds.
 fn pairs(edit: &Edit, holds: impl Fn(&Edit, usize) -> bool) -> Vec<(usize, usize)> {
     edit.context().into_iter().filter(|(index, _)| holds(edit, *index)).collect()
 }
 
-/// The line with one blank between words doubled.
+/// The line with one space between words doubled.
 fn doubled(line: &str, random: &mut Random) -> String {
     let text = line.trim_start();
     let start = line.len() - text.len();
-    let blanks: Vec<usize> = text.trim_end().match_indices(' ').map(|(index, _)| start + index).collect();
-    match random.pick(&blanks) {
+    let spaces: Vec<usize> = text.trim_end().match_indices(' ').map(|(index, _)| start + index).collect();
+    match random.pick(&spaces) {
         Some(index) => format!("{} {}", &line[..*index], &line[*index..]),
         None => line.to_owned(),
     }
