@@ -17,9 +17,9 @@ use super::verdict::{Verdict, judge};
 
 /// Calls in flight.
 const SLOTS: usize = 8;
-/// Wrong cases that are written down.
-const MAX_WRONG: usize = 2_000;
-/// Refused cases that are written down, for each kind.
+/// Wrong cases of each kind that are written down.
+const MAX_WRONG: usize = 500;
+/// Refused cases of each kind that are written down.
 const MAX_REFUSED: usize = 12;
 
 pub(super) struct Drive {
@@ -29,8 +29,10 @@ pub(super) struct Drive {
     /// The case in flight at each place.
     slots: Vec<Option<(&'static Kind, Case)>>,
     sent: usize,
-    /// How many were wrong, and how many of each kind were refused.
-    wrong: usize,
+    /// Number of wrong cases that were written down.
+    written: usize,
+    /// Number of wrong and of refused cases of each kind.
+    wrong: HashMap<&'static str, usize>,
     refused: HashMap<&'static str, usize>,
 }
 
@@ -66,7 +68,8 @@ impl Drive {
             scratch: scratch.to_path_buf(),
             slots,
             sent: 0,
-            wrong: 0,
+            written: 0,
+            wrong: HashMap::new(),
             refused: HashMap::new(),
         })
     }
@@ -122,11 +125,13 @@ impl Drive {
         let folder = match verdict {
             Verdict::Right | Verdict::Acceptable => return Ok(()),
             Verdict::Wrong => {
-                self.wrong += 1;
-                if self.wrong > MAX_WRONG {
+                let wrong = self.wrong.entry(kind.name).or_default();
+                *wrong += 1;
+                if *wrong > MAX_WRONG {
                     return Ok(());
                 }
-                wrong_folder(&self.scratch).join(format!("{:04}-{}", self.wrong, kind.name))
+                self.written += 1;
+                wrong_folder(&self.scratch).join(format!("{:04}-{}", self.written, kind.name))
             }
             Verdict::Refused => {
                 let refused = self.refused.entry(kind.name).or_default();
