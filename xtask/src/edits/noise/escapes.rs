@@ -114,7 +114,7 @@ pub(super) const KINDS: &[Kind] = &[
         "`&quot;` and `&#39;` too in both strings, which have none of their own",
         |edit, _| {
             let all = |text: &str| entities(text).replace('"', "&quot;").replace('\'', "&#39;");
-            Some(whole(edit, all)?.unless(has_entities(edit) || !in_old_any(edit, ['"', '\'', '<'])))
+            Some(whole(edit, all)?.unless(has_entities(edit) || !shows_quotes(edit)))
         },
     ),
     decidable("entities-old", "entities in `oldString` alone", |edit, _| {
@@ -164,6 +164,12 @@ fn in_old(edit: &Edit, part: &str) -> bool {
 
 fn in_old_any(edit: &Edit, characters: [char; 3]) -> bool {
     edit.old.iter().any(|line| line.contains(characters))
+}
+
+/// Whether `old` shows each kind of quotes that `new` has.
+fn shows_quotes(edit: &Edit<'_>) -> bool {
+    let is_in = |lines: &[String], quote: char| lines.iter().any(|line| line.contains(quote));
+    ['"', '\''].into_iter().all(|quote| is_in(&edit.old, quote) || !is_in(&edit.new, quote))
 }
 
 fn has_entities(edit: &Edit) -> bool {

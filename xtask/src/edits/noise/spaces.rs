@@ -182,9 +182,10 @@ fn with_trailing(line: &str, random: &mut Random) -> String {
     }
 }
 
-/// Whether a line of `old` lies between others.
-fn is_inner(edit: &Edit, index: usize) -> bool {
-    index > 0 && index + 1 < edit.old.len()
+/// Whether a line of `old` lies between two context lines: next to a change, it may belong to it.
+fn is_inner(edit: &Edit<'_>, index: usize) -> bool {
+    let is_context = |other: usize| edit.context().iter().any(|(index, _)| *index == other);
+    index > 0 && is_context(index - 1) && is_context(index + 1)
 }
 
 /// The context lines for which something holds.
