@@ -49,16 +49,16 @@ pub(super) fn fast_folder(scratch: &Path) -> PathBuf {
 
 impl Drive {
     pub(super) fn start(executable: &Path, scratch: &Path) -> Result<Drive> {
+        for old in [wrong_folder(scratch), scratch.join("refused")] {
+            if old.exists() {
+                fs::remove_dir_all(&old)?;
+            }
+        }
         let base = fast_folder(scratch).join(format!("toolpost-edits-{}", std::process::id()));
         let (workspace, home) = (base.join("workspace"), base.join("home"));
         fs::create_dir_all(&home)?;
         for slot in 0..SLOTS {
             fs::create_dir_all(workspace.join(slot.to_string()))?;
-        }
-        for old in [wrong_folder(scratch), scratch.join("refused")] {
-            if old.exists() {
-                fs::remove_dir_all(&old)?;
-            }
         }
         let server = Server::start(executable, &workspace, &home)?;
         let slots = (0..SLOTS).map(|_| None).collect();

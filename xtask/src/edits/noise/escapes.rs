@@ -105,16 +105,14 @@ pub(super) const KINDS: &[Kind] = &[
     decidable(
         "entities",
         "`&lt;`, `&gt;` and `&amp;` in both strings, which have none of their own",
-        |edit, _| {
-            Some(whole(edit, entities)?.unless(has_entities(edit) || !in_old_any(edit, ['<', '>', '&'])))
-        },
+        |edit, _| Some(whole(edit, entities)?.unless(has_entities(edit) || !shows(edit, &['<', '>', '&']))),
     ),
     decidable(
         "entities-quotes",
         "`&quot;` and `&#39;` too in both strings, which have none of their own",
         |edit, _| {
             let all = |text: &str| entities(text).replace('"', "&quot;").replace('\'', "&#39;");
-            Some(whole(edit, all)?.unless(has_entities(edit) || !shows_quotes(edit)))
+            Some(whole(edit, all)?.unless(has_entities(edit) || !shows(edit, &['<', '>', '&', '"', '\''])))
         },
     ),
     decidable("entities-old", "entities in `oldString` alone", |edit, _| {
@@ -127,7 +125,7 @@ pub(super) const KINDS: &[Kind] = &[
         "`&lt;` and `&gt;` alone in both strings, which have none of their own",
         |edit, _| {
             let angles = |text: &str| text.replace('<', "&lt;").replace('>', "&gt;");
-            Some(whole(edit, angles)?.unless(has_entities(edit) || !in_old_any(edit, ['<', '>', '<'])))
+            Some(whole(edit, angles)?.unless(has_entities(edit) || !shows(edit, &['<', '>'])))
         },
     ),
 ];
@@ -166,10 +164,10 @@ fn in_old_any(edit: &Edit, characters: [char; 3]) -> bool {
     edit.old.iter().any(|line| line.contains(characters))
 }
 
-/// Whether `old` shows each kind of quotes that `new` has.
-fn shows_quotes(edit: &Edit<'_>) -> bool {
-    let is_in = |lines: &[String], quote: char| lines.iter().any(|line| line.contains(quote));
-    ['"', '\''].into_iter().all(|quote| is_in(&edit.old, quote) || !is_in(&edit.new, quote))
+/// Whether `old` shows each of these characters that `new` has: otherwise nothing tells that `new` has it escaped.
+fn shows(edit: &Edit<'_>, characters: &[char]) -> bool {
+    let is_in = |lines: &[String], one: char| lines.iter().any(|line| line.contains(one));
+    characters.iter().all(|one| is_in(&edit.old, *one) || !is_in(&edit.new, *one))
 }
 
 fn has_entities(edit: &Edit) -> bool {

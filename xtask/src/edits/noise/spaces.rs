@@ -182,9 +182,11 @@ fn with_trailing(line: &str, random: &mut Random) -> String {
     }
 }
 
-/// Whether a line of `old` lies between two context lines: next to a change, it may belong to it.
+/// Whether a line of `old` lies between two context lines with text: next to a change, or in a run of blank lines that
+/// reaches one, it may belong to the change.
 fn is_inner(edit: &Edit<'_>, index: usize) -> bool {
-    let is_context = |other: usize| edit.context().iter().any(|(index, _)| *index == other);
+    let is_context =
+        |other: usize| edit.context().iter().any(|(index, _)| *index == other) && !is_blank(&edit.old[other]);
     index > 0 && is_context(index - 1) && is_context(index + 1)
 }
 
