@@ -12,6 +12,7 @@ mod bench;
 mod check;
 mod coverage;
 mod docs;
+mod edits;
 mod hosts;
 mod licences;
 mod other_systems;
@@ -40,6 +41,7 @@ cargo xtask COMMAND
   bench [NAME]          the benchmarks, against a release build
   soak [ROW]            the guarantees at full count; figures go to docs/measurements.md
   hosts                 what agent hosts show their model; the table goes to docs/guide/mcp.md
+  edits [--cases N]     edits and patches on the history of real packages, against the true files
   coverage              the lines that tests reach, for each crate
 ";
 
@@ -77,6 +79,7 @@ fn run(words: &[&str]) -> Result<()> {
             soak::run(&root, soak::Selection::Row(row))
         }
         ["hosts"] => hosts::run(&root),
+        ["edits", words @ ..] => edits::run(&root, words),
         ["coverage"] => coverage::run(&root),
         _ => bail!("unknown command or arguments `{}`\n\n{USAGE}", words.join(" ")),
     }

@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use anyhow::Result;
 
 /// Cores, memory and kernel, as far as the system tells.
-pub(super) fn facts() -> String {
+pub(crate) fn facts() -> String {
     let mut facts = Vec::new();
     if let Ok(cores) = std::thread::available_parallelism() {
         facts.push(format!("{cores} cores"));
