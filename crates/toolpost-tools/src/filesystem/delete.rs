@@ -8,8 +8,8 @@ use crate::one_line;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolpost_core::{
-    Capability, Code, Context, Kind, OldContent, Output, ResourceKind, Seen, Spec, Tool, ToolError,
-    WorkspacePath,
+    Capability, Code, Context, Kind, OldContent, Output, PlannedChange, ResourceKind, Seen, Spec, Tool,
+    ToolError, WorkspacePath,
 };
 
 /// A dry run shows what would be gone up to this size.
@@ -90,6 +90,16 @@ impl Tool for Delete {
             _ => (size, None, None),
         };
         ctx.workspace().remove(&args.file_path).await?;
+        // The overlay of a dry run notes files alone.
+        if ctx.is_dry_run() && kind != "file" {
+            let change = PlannedChange {
+                path: name.clone(),
+                kind: "delete".to_owned(),
+                bytes_before: None,
+                bytes_after: None,
+            };
+            ctx.would_change(change);
+        }
         if let Some(seen) = ctx.extra().get::<Seen>().filter(|_| !ctx.is_dry_run()) {
             seen.forget(&name);
         }

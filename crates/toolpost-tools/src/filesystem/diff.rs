@@ -115,14 +115,32 @@ fn differing<'a>(old: &'a str, new: &'a str) -> (usize, &'a str, &'a str) {
         return (0, old, new);
     }
     let (a, b) = (old.as_bytes(), new.as_bytes());
-    let alike = a.iter().zip(b).take_while(|(one, other)| one == other).count();
+    let alike = common_prefix(a, b);
     let start = back(&a[..alike], AROUND + 1);
     let (a, b) = (&a[start..], &b[start..]);
     let most = a.len().min(b.len());
-    let alike = a.iter().rev().zip(b.iter().rev()).take(most).take_while(|(one, other)| one == other).count();
+    let alike = common_suffix(&a[a.len() - most..], &b[b.len() - most..]);
     let behind = ahead(&a[a.len() - alike..], AROUND + 1);
     let tail = alike - behind;
     (count_lines(&old[..start]), &old[start..old.len() - tail], &new[start..new.len() - tail])
+}
+
+/// Bytes that are compared at once.
+const AT_ONCE: usize = 4096;
+
+/// How many bytes two texts begin with alike.
+fn common_prefix(a: &[u8], b: &[u8]) -> usize {
+    let whole =
+        a.chunks_exact(AT_ONCE).zip(b.chunks_exact(AT_ONCE)).take_while(|(a, b)| a == b).count() * AT_ONCE;
+    whole + a[whole..].iter().zip(&b[whole..]).take_while(|(a, b)| a == b).count()
+}
+
+/// How many bytes two texts end with alike.
+fn common_suffix(a: &[u8], b: &[u8]) -> usize {
+    let whole =
+        a.rchunks_exact(AT_ONCE).zip(b.rchunks_exact(AT_ONCE)).take_while(|(a, b)| a == b).count() * AT_ONCE;
+    let (a, b) = (&a[..a.len() - whole], &b[..b.len() - whole]);
+    whole + a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b).count()
 }
 
 /// Where the last lines of a text begin, the unfinished one counted.

@@ -14,7 +14,9 @@ use crate::one_line;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use toolpost_core::{Capability, Code, Context, Output, ResourceKind, Spec, Tool, ToolError, WorkspacePath};
+use toolpost_core::{
+    Capability, Code, Context, Output, ResourceKind, Seen, Spec, Tool, ToolError, WorkspacePath,
+};
 
 /// What the model may ask for.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -109,15 +111,20 @@ impl Tool for Edit {
         let (name, bytes) = text::bytes(ctx, &args.file_path).await?;
         let inner = ctx.clone();
         let expected = args.expected_hash;
-        let work = move || -> Result<(Vec<u8>, String, Output<Data>), ToolError> {
+        let work = move || -> Result<(Vec<u8>, Option<String>, Output<Data>), ToolError> {
             text::check_hash(&name, &bytes, expected.as_deref())?;
             // Whether the model has seen the rest of the file does not matter: the place is found in what is there now.
-            let before = Text::decode(&bytes, &name)?;
-            let hash = text::hash(&bytes);
-            drop(bytes);
+            let is_noted = inner.extra().get::<Seen>().is_some();
+            let known = is_noted.then(|| text::hash(&bytes));
+            let before = Text::of(Cow::Owned(bytes), &name)?;
             let effort = Effort::of(&inner);
-            let edited = apply(&inner, &effort, &name, Cow::Borrowed(&before.text), &edits)
-                .map_err(|error| error.with("hash", hash.as_str()))?;
+            let edited =
+                apply(&inner, &effort, &name, Cow::Borrowed(&before.text), &edits).map_err(|error| {
+                    match before.encode(&before.text, &name) {
+                        Ok(bytes) => error.with("hash", text::hash(&bytes)),
+                        Err(_) => error,
+                    }
+                })?;
             if edited.text == before.text {
                 return Err(failure::no_change(&inner, &WorkspacePath::new(name), None));
             }
@@ -126,14 +133,16 @@ impl Tool for Edit {
             let diff = Diff::between(&name, Some(&before.text), Some(&edited.text));
             effort.check()?;
             let output = output(&name, &edited, &diff, &after, Existed::Yes);
-            Ok((after, hash, output))
+            Ok((after, known, output))
         };
         let (after, known, output) = tokio::task::spawn_blocking(work)
             .await
             .map_err(|error| ToolError::execution(format!("editing stopped: {error}")))??;
         ctx.checkpoint()?;
         ctx.workspace().write(&args.file_path, &after).await?;
-        text::note_changed(ctx, &output.data.path, &known, &output.data.hash);
+        if let Some(known) = known {
+            text::note_changed(ctx, &output.data.path, &known, &output.data.hash);
+        }
         Ok(output)
     }
 }
@@ -250,6 +259,7 @@ async fn create(
     omission::check(&effort, &name, &[], &first)?;
     let edited = apply(ctx, &effort, &name, Cow::Borrowed(&first), &edits)?;
     let diff = Diff::between(&name, None, Some(&edited.text));
+    text::note_new_folders(ctx, path).await?;
     let written = ctx.workspace().write(path, edited.text.as_bytes()).await?;
     text::note_known(ctx, &written.name, &text::hash(edited.text.as_bytes()));
     Ok(output(&written.name, &edited, &diff, edited.text.as_bytes(), Existed::No))

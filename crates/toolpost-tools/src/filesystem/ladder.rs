@@ -12,8 +12,12 @@
 //! Everything else is a [`Failure`] with what is needed to ask again.
 
 mod anchors;
+mod blank_lines;
+mod edges;
 mod endings;
+mod entities;
 mod escapes;
+mod fences;
 mod fold;
 mod indentation;
 mod lines;
@@ -29,6 +33,7 @@ mod tests;
 use super::effort::Effort;
 use fold::Level;
 use lines::Lines;
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -52,22 +57,26 @@ pub(crate) enum Step {
     Indentation,
     Blanks,
     LookAlikes,
+    BlankLines,
     LinePrefixes,
     Escapes,
+    CodeFences,
     AnchoredBlock,
 }
 
 impl Step {
     /// Every step, in the order in which they are tried.
-    pub(crate) const ALL: [Step; 9] = [
+    pub(crate) const ALL: [Step; 11] = [
         Step::Exact,
         Step::LineEndings,
         Step::TrailingWhitespace,
         Step::Indentation,
         Step::Blanks,
         Step::LookAlikes,
+        Step::BlankLines,
         Step::LinePrefixes,
         Step::Escapes,
+        Step::CodeFences,
         Step::AnchoredBlock,
     ];
 
@@ -80,8 +89,10 @@ impl Step {
             Step::Indentation => "indentation",
             Step::Blanks => "blanks within lines",
             Step::LookAlikes => "look-alike characters",
+            Step::BlankLines => "blank lines",
             Step::LinePrefixes => "line-number prefixes",
             Step::Escapes => "over-escaped text",
+            Step::CodeFences => "code fences",
             Step::AnchoredBlock => "anchored block",
         }
     }
@@ -149,7 +160,7 @@ pub(crate) struct Doubt {
     /// The line on which it begins, counting from 1.
     pub(crate) line: usize,
     /// What is in doubt.
-    pub(crate) why: &'static str,
+    pub(crate) why: Cow<'static, str>,
 }
 
 /// A place that is similar.
@@ -186,7 +197,12 @@ pub(crate) fn find(
     let ended = |step: Step, stop: Stop| match stop {
         Stop::Ambiguous(lines) => Err(Failure::Ambiguous { step, lines }),
         Stop::Effort(error) => Err(Failure::Stopped(error)),
-        Stop::Doubt { line, why } => Ok(Doubt { step, line, why }),
+        Stop::Doubt { line, why } => Ok(Doubt { step, line, why: why.into() }),
+        Stop::Elsewhere { line, changed } => {
+            let why =
+                format!("line {changed} is more like it, so that may be what is meant, and have changed");
+            Ok(Doubt { step, line, why: why.into() })
+        }
     };
     let exact = [Step::Exact, Step::LineEndings];
     for step in exact.into_iter().filter(|_| !old.is_empty()) {
@@ -195,10 +211,17 @@ pub(crate) fn find(
             Step::Exact => endings::exact(effort, text, old, new, wanted),
             _ => endings::any_endings(effort, text, old, new, wanted),
         };
+        let found = match found {
+            Ok(found) if wanted == Wanted::One => edges::settled(effort, text, old, new, found),
+            found => found,
+        };
         match found {
             Ok(found) if found.is_empty() => {}
             Ok(found) => return Ok(found),
-            Err(stop) => doubt = Some(ended(step, stop)?),
+            Err(stop) => {
+                doubt = Some(ended(step, stop)?);
+                break;
+            }
         }
     }
     if !is_comparable(text, old, new) {
@@ -233,7 +256,16 @@ pub(crate) fn is_comparable(text: &str, old: &str, new: &str) -> bool {
 /// What ends the climb.
 enum Stop {
     Ambiguous(Vec<usize>),
-    Doubt { line: usize, why: &'static str },
+    /// The lines are at a place, counting from 1, but what they are to become is unclear.
+    Doubt {
+        line: usize,
+        why: &'static str,
+    },
+    /// The lines are at a place but for what is overlooked, and nearly to the letter at another one.
+    Elsewhere {
+        line: usize,
+        changed: usize,
+    },
     Effort(ToolError),
 }
 
@@ -248,16 +280,29 @@ fn attempt(effort: &Effort, lines: &Lines<'_>, old: &str, new: &str, step: Step)
         // Tried before, on the text itself.
         Step::Exact | Step::LineEndings => Ok(Vec::new()),
         Step::TrailingWhitespace => one(effort, lines, old, new, Level::Trailing, step),
-        Step::Indentation => match one(effort, lines, old, new, Level::Indentation, step)? {
-            found if !found.is_empty() => Ok(found),
-            _ => without_outer_blank_lines(effort, lines, old, new, step),
-        },
+        Step::Indentation => one(effort, lines, old, new, Level::Indentation, step),
         Step::Blanks => one(effort, lines, old, new, Level::Blanks, step),
         Step::LookAlikes => one(effort, lines, old, new, Level::LookAlikes, step),
+        Step::BlankLines => blank_lines::without(effort, lines, old, new, step),
         Step::LinePrefixes => prefixes::without(effort, lines, old, new),
-        Step::Escapes => escapes::without(effort, lines, old, new),
+        Step::Escapes => match escapes::without(effort, lines, old, new)? {
+            found if !found.is_empty() => Ok(found),
+            _ => entities::without(effort, lines, old, new),
+        },
+        Step::CodeFences => fences::without(effort, lines, old, new),
         Step::AnchoredBlock => anchors::block(effort, lines, old, new),
     }
+}
+
+/// The one place of whole lines, as they are or but for blanks around them, for texts that something was taken off.
+fn bare(effort: &Effort, lines: &Lines<'_>, old: &str, new: &str, step: Step) -> Result<Vec<Found>, Stop> {
+    for level in [Level::Exact, Level::Trailing, Level::Indentation] {
+        let found = one(effort, lines, old, new, level, step)?;
+        if !found.is_empty() {
+            return Ok(found);
+        }
+    }
+    blank_lines::without(effort, lines, old, new, step)
 }
 
 /// The one place at a level, with its replacement.
@@ -270,50 +315,24 @@ fn one(
     step: Step,
 ) -> Result<Vec<Found>, Stop> {
     let whole = Lines::of(old);
-    let places = places::places(effort, lines, &whole, level)?;
-    match places.as_slice() {
-        [] => Ok(Vec::new()),
-        [place] => {
-            let rivals = rivals::rivals(effort, lines, old)?;
-            if rivals.len() > 1 {
-                return Err(Stop::Ambiguous(rivals));
-            }
-            if let Some(line) = rivals::closer(effort, lines, &whole, place)? {
-                return Err(Stop::Ambiguous(vec![place.first + 1, line]));
-            }
-            let replacement = merge::replacement(effort, lines, place, &whole, &Lines::of(new), level)?
-                .map_err(|why| Stop::Doubt { line: place.first + 1, why })?;
-            Ok(vec![Found { range: place.start..place.end, replacement: replacement.into(), step }])
-        }
-        many => Err(Stop::Ambiguous(many.iter().map(|place| place.first + 1).collect())),
-    }
-}
-
-/// Blank lines around a text that the file begins or ends with are overlooked: nothing else can be meant by them.
-fn without_outer_blank_lines(
-    effort: &Effort,
-    lines: &Lines<'_>,
-    old: &str,
-    new: &str,
-    step: Step,
-) -> Result<Vec<Found>, Stop> {
-    let (old_head, old_body, old_tail) = lines::split_outer_blank_lines(old);
-    if (old_head.is_empty() && old_tail.is_empty()) || old_body.is_empty() {
+    let all = places::places(effort, lines, &whole, level)?;
+    if all.is_empty() {
         return Ok(Vec::new());
     }
-    let (new_head, new_body, new_tail) = lines::split_outer_blank_lines(new);
-    // Only what the new text has as well, or leaves out where it replaces everything: anything else would change blank
-    // lines unasked, or not change them where just that is meant.
-    let has = |line: &str| new_body.lines().any(|new| new.trim() == line.trim());
-    let is_all_new = !old_body.lines().filter(|line| !line.trim().is_empty()).any(has);
-    let fits = |old: &str, new: &str| old == new || (new.is_empty() && is_all_new);
-    if new_body.is_empty() || !fits(old_head, new_head) || !fits(old_tail, new_tail) {
-        return Ok(Vec::new());
+    let (place, others) = match rivals::only(lines, &whole, &all) {
+        Some(place) => (place, rivals::rivals(effort, lines, &whole, place)?),
+        None => return Err(Stop::Ambiguous(all.iter().map(|place| place.first + 1).collect())),
+    };
+    if !others.is_empty() {
+        let mut lines = vec![place.first + 1];
+        lines.extend(others);
+        lines.sort_unstable();
+        return Err(Stop::Ambiguous(lines));
     }
-    let mut found = one(effort, lines, old_body, new_body, Level::Indentation, step)?;
-    found.retain(|found| {
-        (old_head.is_empty() || found.range.start == 0)
-            && (old_tail.is_empty() || found.range.end == lines.text.len())
-    });
-    Ok(found)
+    if let Some(line) = rivals::closer(effort, lines, &whole, place)? {
+        return Err(Stop::Elsewhere { line: place.first + 1, changed: line });
+    }
+    let replacement = merge::replacement(effort, lines, place, &whole, &Lines::of(new), level)?
+        .map_err(|why| Stop::Doubt { line: place.first + 1, why })?;
+    Ok(vec![Found { range: place.start..place.end, replacement: replacement.into(), step }])
 }

@@ -11,6 +11,8 @@ use toolpost_core::{
 
 /// Bytes of the text that are kept free for what follows the tree.
 const ROOM_FOR_NOTE: usize = 16 * 1024;
+/// Maximum number of entries that are counted where not all are shown.
+const MOST_COUNTED: usize = 20_000;
 /// Bytes that all paths in the data may have; the text shows only their last names.
 const MOST_PATHS: usize = 512 * 1024;
 
@@ -56,7 +58,7 @@ pub struct Data {
     path: String,
     /// Its entries in order, each folder followed by what is in it.
     entries: Vec<Entry>,
-    /// Entries that were seen and are not shown, because of the limit.
+    /// Entries that are not shown because of the limit, those in folders that are not shown included.
     left_out: u64,
     /// Folders that could not be read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -129,7 +131,19 @@ impl Tool for List {
             ctx.checkpoint()?;
         }
         let shown = tree(&name, &mut found, ctx.output_budget().bytes);
-        let text = format!("{shown}{}", note(ctx, &found, args.depth, held_back.note()));
+        let mut is_counted = true;
+        is_counted &= found.left_out <= MOST_COUNTED as u64;
+        if found.left_out > 0 && is_counted && !found.stopped {
+            // What lies under an entry that was left out was not looked at.
+            let uncounted = ctx.held_back();
+            let holds = |name: &str| uncounted.holds(name);
+            let options = WalkOptions { limit: MOST_COUNTED, ..options };
+            let all = walk(ctx.workspace().as_ref(), &args.path, &options, &should_stop, &holds).await?;
+            is_counted = !all.stopped && all.left_out == 0;
+            let counted = (all.found.len() as u64 + all.left_out).saturating_sub(found.found.len() as u64);
+            found.left_out = found.left_out.max(counted);
+        }
+        let text = format!("{shown}{}", note(ctx, &found, args.depth, is_counted, held_back.note()));
         let data = Data {
             path: name.clone(),
             entries: found
@@ -177,7 +191,7 @@ fn tree(name: &str, found: &mut Walk, bytes: usize) -> String {
     text
 }
 
-fn note(ctx: &Context, found: &Walk, depth: usize, held_back: Option<String>) -> String {
+fn note(ctx: &Context, found: &Walk, depth: usize, is_counted: bool, held_back: Option<String>) -> String {
     let mut notes = Vec::new();
     if found.found.is_empty() && found.left_out == 0 && !found.stopped {
         let (hidden, no_ignore) = (ctx.spelled("hidden", true), ctx.spelled("noIgnore", true));
@@ -187,7 +201,8 @@ fn note(ctx: &Context, found: &Walk, depth: usize, held_back: Option<String>) ->
         let worst = found.left_out_by_folder.iter().max_by_key(|left| left.entries);
         let most =
             worst.map_or_else(String::new, |left| format!(", most of them in {}", one_line(&left.folder)));
-        notes.push(format!("{} more left out{most}; list a folder, or raise limit", found.left_out));
+        let least = if is_counted { "" } else { "at least " };
+        notes.push(format!("{least}{} more left out{most}; list a folder, or raise limit", found.left_out));
     }
     if found.found.iter().any(|entry| entry.kind == Kind::Folder && entry.depth == depth) {
         notes.push(format!("folders at depth {depth} are not opened"));

@@ -227,6 +227,12 @@ fn note(ctx: &Context, page: &Page, wanted: &Wanted) -> String {
     if page.cut > 0 {
         notes.push(format!("{} long lines cut at {} characters, marked …", page.cut, lines::MAX_LINE));
     }
+    if page.returns > 0 {
+        notes.push(format!("carriage returns within {} lines, shown as {}", page.returns, lines::RETURN));
+    }
+    if page.is_unended && page.next.is_none() {
+        notes.push("no newline at the end of the file".to_owned());
+    }
     if let Some(line) = page.endless {
         notes.push(format!("line {line} goes on for so long that what follows it was not looked at"));
     }

@@ -3,8 +3,9 @@
 use super::read::attached;
 use super::read::encoding::Encoding;
 use sha2::{Digest, Sha256};
+use std::borrow::Cow;
 use std::io::Read as _;
-use toolpost_core::{Code, Context, File, Seen, ToolError, WorkspacePath};
+use toolpost_core::{Code, Context, File, PlannedChange, Seen, ToolError, WorkspacePath};
 
 /// Larger files are not edited.
 pub(crate) const MAX_BYTES: u64 = 50_000_000;
@@ -26,6 +27,11 @@ pub(crate) struct Text {
 impl Text {
     /// Decodes a whole file; refuses what could not be written back as it was.
     pub(crate) fn decode(bytes: &[u8], name: &str) -> Result<Text, ToolError> {
+        Text::of(Cow::Borrowed(bytes), name)
+    }
+
+    /// The same of bytes that are not needed any more, without a copy where they are UTF-8.
+    pub(crate) fn of(bytes: Cow<'_, [u8]>, name: &str) -> Result<Text, ToolError> {
         let head = &bytes[..bytes.len().min(HEAD)];
         let encoding = match attached::media_type(head) {
             Some(_) => None,
@@ -38,6 +44,11 @@ impl Text {
             Encoding::Utf16Be if bytes.starts_with(b"\xfe\xff") => b"\xfe\xff",
             _ => b"",
         };
+        if encoding == Encoding::Utf8 && mark.is_empty() {
+            let text = String::from_utf8(bytes.into_owned())
+                .map_err(|error| broken(name, encoding, error.utf8_error().valid_up_to()))?;
+            return Ok(Text { text, encoding, mark, is_mixed: false });
+        }
         let body = &bytes[mark.len()..];
         let text = match encoding {
             Encoding::Utf8 => std::str::from_utf8(body)
@@ -150,6 +161,27 @@ pub(crate) fn note_changed(ctx: &Context, name: &str, before: &str, after: &str)
     if ctx.extra().get::<Seen>().is_some_and(|seen| seen.is_known(name, before)) {
         note_known(ctx, name, after);
     }
+}
+
+/// Notes the folders that a dry run would make to write a file. The overlay notes files alone.
+pub(crate) async fn note_new_folders(ctx: &Context, path: &WorkspacePath) -> Result<(), ToolError> {
+    if !ctx.is_dry_run() {
+        return Ok(());
+    }
+    let name = ctx.workspace().name(path)?;
+    for (at, _) in name.match_indices('/').filter(|(at, _)| *at > 0) {
+        let folder = &name[..at];
+        match ctx.workspace().stat(&WorkspacePath::new(folder)).await {
+            Err(error) if error.code() == Code::FileNotFound => ctx.would_change(PlannedChange {
+                path: folder.to_owned(),
+                kind: "create".to_owned(),
+                bytes_before: None,
+                bytes_after: None,
+            }),
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// The name of a file, and all its bytes up to the limit.

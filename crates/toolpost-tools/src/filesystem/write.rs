@@ -112,6 +112,7 @@ impl Tool for Write {
                 shown.iter().for_each(|hash| text::note_known(ctx, &new.data.path, hash));
                 return Err(stale);
             }
+            text::note_new_folders(ctx, &new.path).await?;
             ctx.workspace().write(&new.path, &new.bytes).await?;
         }
         text::note_known(ctx, &new.data.path, &new.data.hash);

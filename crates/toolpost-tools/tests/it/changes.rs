@@ -251,17 +251,17 @@ fn dry_runs_show_the_diff_and_change_nothing() {
             "write",
             json!({"filePath": "new/b.txt", "content": "x\n"}),
             "created, 1 lines, 2 bytes\n--- /dev/null\n+++ b/new/b.txt\n",
-            "create",
+            "createcreate",
         ),
         (
             "edit",
             json!({"filePath": "new/b.txt", "oldString": "", "newString": "x\n"}),
             "+++ b/new/b.txt\n",
-            "create",
+            "createcreate",
         ),
         ("delete", json!({"filePath": "a.txt"}), "+++ /dev/null\n@@ -1,2 +0,0 @@\n-one\n-two\n", "delete"),
-        ("delete", json!({"filePath": "empty"}), "empty: removed, an empty folder", ""),
-        ("delete", json!({"filePath": "link.txt"}), "link.txt: removed, a link", ""),
+        ("delete", json!({"filePath": "empty"}), "empty: removed, an empty folder", "delete"),
+        ("delete", json!({"filePath": "link.txt"}), "link.txt: removed, a link", "delete"),
     ] {
         let outcome = run(executor().run(&ctx, Call::new(tool, args.clone()).dry_run()));
         let text = format!("{}{}", shown(&outcome), data(&outcome)["diff"].as_str().unwrap_or_default());

@@ -107,17 +107,26 @@ const BLOCKS: [(&str, &str, usize); 5] = [
 ];
 
 /// A slip: what it does to a block, and the step that forgives it.
-type Slip = (&'static str, fn(&str) -> String, &'static str);
+/// The number is that of the block's first line.
+type Slip = (&'static str, fn(&str, usize) -> String, &'static str);
 
 const SLIPS: [Slip; 8] = [
-    ("tabs for blanks, or blanks for tabs", other_indentation, "indentation"),
-    ("too little indentation", outdented, "indentation"),
-    ("CRLF for LF", |text| text.replace('\n', "\r\n"), "line endings"),
-    ("smart quotes", smart_quotes, "look-alike characters"),
-    ("trailing blanks", |text| text.replace('\n', "  \n"), "trailing whitespace"),
-    ("line numbers", |text| numbered(text, |number| format!("{number}: ")), "line-number prefixes"),
-    ("line numbers of cat", |text| numbered(text, |number| format!("{number:>6}\t")), "line-number prefixes"),
-    ("blanks within a line", blanks_within, "blanks within lines"),
+    ("tabs for blanks, or blanks for tabs", |text, _| other_indentation(text), "indentation"),
+    ("too little indentation", |text, _| outdented(text), "indentation"),
+    ("CRLF for LF", |text, _| text.replace('\n', "\r\n"), "line endings"),
+    ("smart quotes", |text, _| smart_quotes(text), "look-alike characters"),
+    ("trailing blanks", |text, _| text.replace('\n', "  \n"), "trailing whitespace"),
+    (
+        "line numbers",
+        |text, first| numbered(text, first, |number| format!("{number}: ")),
+        "line-number prefixes",
+    ),
+    (
+        "line numbers of cat",
+        |text, first| numbered(text, first, |number| format!("{number:>6}\t")),
+        "line-number prefixes",
+    ),
+    ("blanks within a line", |text, _| blanks_within(text), "blanks within lines"),
 ];
 
 fn other_indentation(text: &str) -> String {
@@ -151,8 +160,8 @@ fn smart_quotes(text: &str) -> String {
     text.replace('"', "”").replace('\'', "’").replace(" - ", " – ")
 }
 
-fn numbered(text: &str, number: fn(usize) -> String) -> String {
-    text.split_inclusive('\n').enumerate().map(|(index, line)| number(index + 40) + line).collect()
+fn numbered(text: &str, first: usize, number: fn(usize) -> String) -> String {
+    text.split_inclusive('\n').enumerate().map(|(index, line)| number(index + first) + line).collect()
 }
 
 fn blanks_within(text: &str) -> String {
@@ -174,14 +183,14 @@ fn slips_of_models_land_in_five_languages() {
         let new_block = block.replace(middle, &format!("{changed}{changed}"));
         let expected = source.replace(&block, &new_block);
         for (slip, make, step) in SLIPS {
-            let old = make(&block);
+            let old = make(&block, first + 1);
             if old == block {
                 continue;
             }
             // A model that slips in the old text may have the new one right, or slip in both alike.
             let mut news = vec![new_block.clone()];
             if !matches!(slip, "blanks within a line" | "trailing blanks") {
-                news.push(make(&new_block));
+                news.push(make(&new_block, first + 1));
             }
             for new in news {
                 let (outcome, after) = edit(source, &old, &new);
@@ -329,7 +338,8 @@ fn errors_lead_to_success() {
         "fn two() {\n    second(2);\n}",
         "fn two() {\n    third();\n}",
         "NO_MATCH: `oldString` is not in `file.txt`; compared: exact, line endings, trailing whitespace, indentation, \
-         blanks within lines, look-alike characters, line-number prefixes, over-escaped text, anchored block\n\
+         blanks within lines, look-alike characters, blank lines, line-number prefixes, over-escaped text, \
+         code fences, anchored block\n\
          nearest: line 5 (93 % alike), which first differs on line 6:\n  asked for:     second(2);\n  the file:      second(1);\n\
          `oldString` must be as the file has it, without the numbers:\n3: }\n4: \n5: fn two() {\n6:     second(1);\n7: }",
     );
@@ -339,7 +349,8 @@ fn errors_lead_to_success() {
         "    second();",
         "    second(1);",
         "NO_MATCH: `oldString` is not in `file.txt`; compared: exact, line endings, trailing whitespace, indentation, \
-         blanks within lines, look-alike characters, line-number prefixes, over-escaped text, anchored block. \
+         blanks within lines, look-alike characters, blank lines, line-number prefixes, over-escaped text, \
+         code fences, anchored block. \
          `newString` is in the file already: the edit may have been made before\n\
          nearest: line 6 (82 % alike), which first differs on line 6:\n  asked for:     second();\n  the file:      second(1);\n\
          `oldString` must be as the file has it, without the numbers:\n4: \n5: fn two() {\n6:     second(1);\n7: }",
@@ -380,8 +391,8 @@ fn errors_lead_to_success() {
         "anything",
         "x",
         "NO_MATCH: `oldString` is not in `file.txt`; compared: exact, line endings, \
-         trailing whitespace, indentation, blanks within lines, look-alike characters, line-number prefixes, \
-         over-escaped text, anchored block. Nothing in it is similar; read the file first",
+         trailing whitespace, indentation, blanks within lines, look-alike characters, blank lines, \
+         line-number prefixes, over-escaped text, code fences, anchored block. Nothing in it is similar; read the file first",
     );
     let outcome = call(
         &memory("//- src/main.rs\nx\n"),

@@ -66,15 +66,25 @@ fn apply_to(effort: &Effort, name: &str, file: &Lines<'_>, hunks: &[Hunk]) -> Re
     let mut placed: Vec<Placed> = Vec::with_capacity(hunks.len());
     let mut taken: Vec<Range<usize>> = Vec::with_capacity(hunks.len());
     let mut changed: Vec<Range<usize>> = Vec::with_capacity(hunks.len());
-    let mut drift = 0;
+    let (mut drift, mut is_as_named) = (0, true);
     for (index, hunk) in hunks.iter().enumerate() {
-        let found = place::place(effort, file, hunk, &Before { taken: &taken, changed: &changed, drift })
+        let before = Before {
+            taken: &taken,
+            changed: &changed,
+            drift,
+            is_as_named: index > 0 && is_as_named,
+            is_last: index + 1 == hunks.len(),
+        };
+        let found = place::place(effort, file, hunk, &before)
             .map_err(|miss| refusal(name, file, index + 1, hunk, &miss))?;
         if let Some(start) = hunk.old_start {
             let start = start.saturating_sub(1);
             let signed = |number: usize| isize::try_from(number).unwrap_or(isize::MAX);
+            // Of no lines, the header names the one before them.
+            let start = if hunk.old().next().is_none() { start + 1 } else { start };
             drift = signed(found.lines.start).saturating_sub(signed(start));
         }
+        is_as_named &= drift == 0 && hunk.old_start.is_some() && found.step == Step::Exact;
         taken.push(found.lines.clone());
         let core = found.core();
         changed.push(core.lines.clone());
@@ -135,6 +145,15 @@ fn refusal(name: &str, file: &Lines<'_>, number: usize, hunk: &Hunk, miss: &Miss
             ),
         ),
         Miss::Ambiguous(step, lines) => ambiguous(&what, *step, lines),
+        Miss::Named { fits, named } => ToolError::new(
+            Code::NoMatch,
+            format!(
+                "{what}: its lines are at line {fits}, but its header names line {named}, where all but a few of them are: \
+                 that may be what is meant, and have changed; read the lines from {named} on, and send the hunk with the \
+                 lines and the number of the one that is meant"
+            ),
+        )
+        .with("lines", vec![*named, *fits]),
         Miss::Nowhere(failure, from) => no_match(&what, file, hunk, failure, *from),
         Miss::Stopped(error) => return error.clone().with("path", name),
     };

@@ -47,6 +47,8 @@ pub(super) enum Miss {
     NoContext,
     /// Several places fit; their lines, from 1.
     Ambiguous(Step, Vec<usize>),
+    /// The lines fit at one place, counting from 1, and the place that the header names, too, is like them.
+    Named { fits: usize, named: usize },
     /// None fits. The ladder looked from this line on, from 0.
     Nowhere(Failure, usize),
     /// The call has ended, or has taken too many steps.
@@ -67,6 +69,10 @@ pub(super) struct Before<'a> {
     pub(super) changed: &'a [Range<usize>],
     /// How far the last of them was from where its header said.
     pub(super) drift: isize,
+    /// Whether each of them was where its header said, and there is one.
+    pub(super) is_as_named: bool,
+    /// Whether the hunk is the last of its file.
+    pub(super) is_last: bool,
 }
 
 /// Finds the place of a hunk.
@@ -119,6 +125,11 @@ impl Before<'_> {
         self.taken.iter().all(|taken| lines.end <= taken.start || lines.start >= taken.end)
     }
 
+    /// Where a hunk is by its header, and by how far the last one was from there.
+    fn expected(&self, hunk: &Hunk) -> Option<usize> {
+        hunk.old_start?.checked_sub(1)?.checked_add_signed(self.drift)
+    }
+
     /// Where the last hunk ends.
     fn end(&self) -> usize {
         self.taken.last().map_or(0, |taken| taken.end)
@@ -128,14 +139,17 @@ impl Before<'_> {
 fn place_whole(effort: &Effort, file: &Lines<'_>, hunk: &Hunk, before: &Before<'_>) -> Result<Placed, Miss> {
     let old: Vec<&HunkLine> = hunk.old().collect();
     if old.is_empty() {
-        return appended(file, hunk);
+        return added(file, hunk, before);
     }
     let scopes = scope::scopes(effort, file, hunk)?;
     for comparison in [Comparison::Exact, Comparison::Endings] {
         let places = places(effort, file, &old, hunk, before, comparison)?;
         let places = scope::below(places, &scopes);
         match choose(&places, hunk, before) {
-            Some(first) => return Ok(at(file, hunk, first, old.len(), comparison)),
+            Some(first) => {
+                check_named(file, &old, first, hunk, before)?;
+                return Ok(at(file, hunk, first, old.len(), comparison));
+            }
             None if places.is_empty() => {}
             None => {
                 let lines = places.iter().map(|place| place + 1).collect();
@@ -143,17 +157,49 @@ fn place_whole(effort: &Effort, file: &Lines<'_>, hunk: &Hunk, before: &Before<'
             }
         }
     }
-    climb::climb(effort, file, hunk, before, &scopes)
+    let placed = climb::climb(effort, file, hunk, before, &scopes)?;
+    check_named(file, &old, placed.lines.start, hunk, before)?;
+    Ok(placed)
 }
 
-/// New lines without context: only the end of the file is a place that needs no other line to find it.
-fn appended(file: &Lines<'_>, hunk: &Hunk) -> Result<Placed, Miss> {
-    let is_end = hunk.headers.is_empty() && hunk.old_start.is_none() || hunk.at_end || file.len() == 0;
-    if !is_end {
-        return Err(Miss::NoContext);
+/// Fails where the lines that the header names are those of the hunk in all but a few: they may have changed since, and
+/// the place that fits be another one.
+fn check_named(
+    file: &Lines<'_>,
+    old: &[&HunkLine],
+    first: usize,
+    hunk: &Hunk,
+    before: &Before<'_>,
+) -> Result<(), Miss> {
+    let Some(named) = before.expected(hunk).filter(|named| *named != first) else { return Ok(()) };
+    let is_filled = |line: &&&HunkLine| !line.text.trim().is_empty();
+    let filled = old.iter().filter(is_filled).count();
+    let is_same = |(at, line): &(usize, &&HunkLine)| {
+        file.all
+            .get(named + at)
+            .is_some_and(|there| there.text.trim() == line.text.trim() && is_filled(&line))
+    };
+    let same = old.iter().enumerate().filter(is_same).count();
+    match same > 0 && same + 1.max(filled / 3) >= filled {
+        true => Err(Miss::Named { fits: first + 1, named: named + 1 }),
+        false => Ok(()),
     }
+}
+
+/// New lines without context: the end of the file is a place that needs no other line to find it, and so is the line that
+/// the header names where the other hunks show that its numbers are right.
+fn added(file: &Lines<'_>, hunk: &Hunk, before: &Before<'_>) -> Result<Placed, Miss> {
+    let is_end = hunk.at_end
+        || file.len() == 0
+        || (hunk.headers.is_empty() && hunk.old_start.is_none() && before.is_last);
+    let place = match hunk.old_start {
+        _ if is_end => file.len(),
+        // Of no lines, the header names the one before them.
+        Some(line) if before.is_as_named && before.is_free(&(line..line + 1)) && line <= file.len() => line,
+        _ => return Err(Miss::NoContext),
+    };
     Ok(Placed {
-        lines: file.len()..file.len(),
+        lines: place..place,
         pieces: hunk.new_lines().map(|line| put(line, None)).collect(),
         step: Step::Exact,
         old_unended: false,
@@ -217,6 +263,10 @@ fn places(
             break;
         }
     }
+    // Hunks that name their lines may come in any order.
+    if let Some(named) = before.expected(hunk).filter(|named| all.contains(named)) {
+        return Ok(vec![named]);
+    }
     let cursor = before.end();
     let behind: Vec<usize> = all.iter().copied().filter(|start| *start >= cursor).collect();
     Ok(if behind.is_empty() { all } else { behind })
@@ -258,7 +308,7 @@ fn choose(places: &[usize], hunk: &Hunk, before: &Before<'_>) -> Option<usize> {
     if let [place] = places {
         return Some(*place);
     }
-    let expected = hunk.old_start?.checked_sub(1)?.checked_add_signed(before.drift)?;
+    let expected = before.expected(hunk)?;
     places.iter().copied().find(|place| *place == expected)
 }
 

@@ -14,6 +14,9 @@ pub(super) fn begins_file(lines: &[&str]) -> bool {
     }
 }
 
+/// Maximum number of lines by which the last hunk may be shorter than its header says.
+const MOST_MISSING: usize = 3;
+
 /// What stands in `@@ -1,2 +3,4 @@`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Range {
@@ -262,7 +265,10 @@ fn hunk(cursor: &mut Cursor<'_>, header: &str) -> Result<Hunk, ToolError> {
     if let (Some(range), None) = (range, cursor.peek()) {
         let old = hunk.old().count();
         let new = hunk.new_lines().count();
-        if old < range.old_count || new < range.new_count {
+        // Numbers are often wrong by a few, and a hunk that was cut off rarely ends with context.
+        let missing = range.old_count.saturating_sub(old).max(range.new_count.saturating_sub(new));
+        let is_ended = hunk.lines.last().is_some_and(|line| line.role == Role::Context);
+        if missing > MOST_MISSING || (missing > 0 && !is_ended) {
             let what = format!(
                 "the last hunk promises {} old and {} new lines, and {old} and {new} follow",
                 range.old_count, range.new_count

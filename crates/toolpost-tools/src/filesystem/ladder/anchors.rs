@@ -1,9 +1,9 @@
-//! A block whose first and last lines are there, and whose lines between differ by a slip of the pen.
+//! A block whose first and last lines are there, and whose lines between differ in a separator.
 //!
 //! The block has as many lines as the old text: a line that nobody has seen is never replaced, one that is missing never
 //! assumed.
 
-use super::fold::Level;
+use super::fold::{Level, is_word};
 use super::lines::{Lines, is_blank};
 use super::places::Place;
 use super::rivals::loosest;
@@ -11,9 +11,6 @@ use super::{Effort, Found, MOST_LISTED, Step, Stop, merge};
 use toolpost_core::ToolError;
 
 const KEPT: &str = "newString repeats a line of oldString that the file does not have";
-
-/// Characters that may be missing or too many in a line.
-const MOST_CHARACTERS: usize = 2;
 
 pub(super) fn block(effort: &Effort, lines: &Lines<'_>, old: &str, new: &str) -> Result<Vec<Found>, Stop> {
     let old = Lines::of(old);
@@ -62,7 +59,6 @@ pub(super) fn block(effort: &Effort, lines: &Lines<'_>, old: &str, new: &str) ->
                 first: *first,
                 start,
                 end: if old.ends_line() { last.end() } else { last.text_end() },
-                starts_line: true,
                 has_last_ending: !old.ends_line() || !last.ending.is_empty(),
             };
             let replacement =
@@ -114,19 +110,10 @@ fn drifted(effort: &Effort, wanted: &[String], there: &[&str]) -> Result<Option<
     Ok((!differ.is_empty() && same > 0).then_some(differ))
 }
 
-/// Whether a few letters or a separator are missing in one of the two. Other digits or operators are another meaning.
+/// Whether a separator at the end is missing in one of the two. Any other difference is one in meaning.
 fn is_slip(one: &str, other: &str) -> bool {
-    let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
-    let (short, long) = if one.len() < other.len() { (&one, &other) } else { (&other, &one) };
-    let more = long.len() - short.len();
-    if more == 0 || more > MOST_CHARACTERS || short.len() < 10 * more - 1 {
-        return false;
-    }
-    let is_harmless = |character: char| character.is_alphabetic() || matches!(character, ',' | ';');
-    // Whichever of them are taken for the additional ones, they are the same characters.
-    let mut rest = short.iter().peekable();
-    long.iter().all(|character| match rest.next_if_eq(&character) {
-        Some(_) => true,
-        None => is_harmless(*character),
-    }) && rest.peek().is_none()
+    let (short, long) = if one.len() < other.len() { (one, other) } else { (other, one) };
+    let rest = long.strip_prefix(short);
+    rest.is_some_and(|rest| matches!(rest, "," | ";"))
+        && short.ends_with(|last: char| is_word(last) || ")]}\"'".contains(last))
 }

@@ -1,9 +1,10 @@
 //! Text that was escaped once too often: `\"` for `"`, `\n` for a new line.
 
-use super::fold::Level;
 use super::lines::Lines;
-use super::{Effort, Found, Step, Stop, one};
+use super::{Effort, Found, Step, Stop, bare};
 
+const IN_LITERAL: &str =
+    "newString has an escaped new line or tab within quotes, which may be meant as it is";
 const HALF_ESCAPED: &str = "newString has escaped and plain characters of the same kind";
 
 /// What follows the backslash, and what it stands for.
@@ -15,17 +16,39 @@ pub(super) fn without(effort: &Effort, lines: &Lines<'_>, old: &str, new: &str) 
     let Some(kinds) = kinds(old) else { return Ok(Vec::new()) };
     let bare_old = unescaped(old, &kinds);
     let bare_new = unescaped(new, &kinds);
-    for level in [Level::Exact, Level::Trailing, Level::Indentation] {
-        let found = one(effort, lines, &bare_old, &bare_new, level, Step::Escapes)?;
-        if let Some(first) = found.first() {
-            let line = lines.at(first.range.start) + 1;
-            return match is_escaped_alike(new, &kinds) {
-                true => Ok(found),
-                false => Err(Stop::Doubt { line, why: HALF_ESCAPED }),
-            };
+    let found = bare(effort, lines, &bare_old, &bare_new, Step::Escapes)?;
+    let Some(first) = found.first() else { return Ok(found) };
+    let doubt = |why| Err(Stop::Doubt { line: lines.at(first.range.start) + 1, why });
+    match is_escaped_alike(new, &kinds) {
+        true if has_escaped_break_in_literal(new, &kinds) => doubt(IN_LITERAL),
+        true => Ok(found),
+        false => doubt(HALF_ESCAPED),
+    }
+}
+
+/// Whether a new line is escaped between two quotes that are not: there it may be meant as it is.
+fn has_escaped_break_in_literal(text: &str, kinds: &[(char, char)]) -> bool {
+    if kinds.iter().any(|(escape, _)| matches!(escape, '"' | '\'' | '\\')) || !text.contains('\\') {
+        return false;
+    }
+    let mut quote: Option<char> = None;
+    let mut characters = text.chars();
+    while let Some(character) = characters.next() {
+        match (character, quote) {
+            ('\\', _) => {
+                let escaped = characters.next();
+                if quote.is_some() && matches!(escaped, Some('n' | 't' | 'r')) {
+                    // Where a line ends with an open quote it was no quote, or a literal of several lines.
+                    return true;
+                }
+            }
+            ('\n', _) => quote = None,
+            ('"' | '\'' | '`', None) => quote = Some(character),
+            (_, Some(open)) if open == character => quote = None,
+            _ => {}
         }
     }
-    Ok(Vec::new())
+    false
 }
 
 /// The kinds of escapes in a text that is escaped throughout; `None` where it is not.

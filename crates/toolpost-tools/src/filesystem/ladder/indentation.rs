@@ -9,6 +9,8 @@ const UNKNOWN: &str = "newString has an indentation for which oldString shows no
 pub(super) struct Mapping<'a> {
     /// Each indentation that occurs, shortest first.
     known: Vec<(&'a str, &'a str)>,
+    /// By how much the lines of a block are usually deeper in the file.
+    step: Option<usize>,
 }
 
 impl<'a> Mapping<'a> {
@@ -35,17 +37,18 @@ impl<'a> Mapping<'a> {
             }
         }
         telling.extend(brackets);
-        Mapping::even(telling)
+        Ok(Mapping { step, ..Mapping::even(telling)? })
     }
 
-    fn even(mut pairs: Vec<(&'a str, &'a str)>) -> Result<Mapping<'a>, &'static str> {
+    pub(super) fn even(mut pairs: Vec<(&'a str, &'a str)>) -> Result<Mapping<'a>, &'static str> {
         pairs.sort_by_key(|(old, _)| old.len());
         pairs.dedup();
-        let mapping = Mapping { known: pairs };
+        let mapping = Mapping { known: pairs, step: None };
         let is_even = |way: &dyn Fn(&str) -> Option<String>| {
             mapping.known.iter().all(|(old, file)| way(old).as_deref() == Some(file))
         };
-        let ways = [Mapping::shifted, Mapping::scaled, Mapping::converted];
+        let ways =
+            [Mapping::shifted, Mapping::scaled, Mapping::converted, Mapping::expanded, Mapping::tabbed];
         match ways.iter().any(|way| is_even(&|indent| way(&mapping, indent))) {
             true => Ok(mapping),
             false => Err(UNEVEN),
@@ -54,7 +57,13 @@ impl<'a> Mapping<'a> {
 
     /// What an indentation may be in the file, by each of the rules that fit.
     fn ways(&self, indent: &str) -> impl Iterator<Item = String> {
-        [self.shifted(indent), self.scaled(indent), self.converted(indent)].into_iter().flatten()
+        let ways =
+            [Mapping::shifted, Mapping::scaled, Mapping::converted, Mapping::expanded, Mapping::tabbed];
+        ways.into_iter().filter_map(|way| way(self, indent))
+    }
+
+    pub(super) fn step(&self) -> Option<usize> {
+        self.step
     }
 
     pub(super) fn knows_old(&self, indent: &str) -> bool {
@@ -70,14 +79,18 @@ impl<'a> Mapping<'a> {
         if let Some((_, file)) = self.known.iter().find(|(old, _)| *old == indent) {
             return Ok((*file).to_owned());
         }
-        // Further out than anything that was shown, it may be written as the file is.
-        if self.known.first().is_some_and(|(old, _)| indent.len() < old.len()) {
-            return Err(UNKNOWN);
+        let mut ways: Vec<String> = self.ways(indent).collect();
+        ways.dedup();
+        // Where two rules say different things, a block is deeper by whole steps.
+        if ways.len() > 1 {
+            let is_whole = |way: &String| {
+                way.contains('\t') || self.step.is_some_and(|step| way.len().is_multiple_of(step))
+            };
+            ways.retain(is_whole);
         }
-        let mut ways = self.ways(indent);
-        match ways.next() {
-            Some(one) if ways.all(|other| other == one) => Ok(one),
-            _ => Err(UNKNOWN),
+        match <[String; 1]>::try_from(ways) {
+            Ok([way]) => Ok(way),
+            Err(_) => Err(UNKNOWN),
         }
     }
 
@@ -129,4 +142,33 @@ impl<'a> Mapping<'a> {
         let is_even = self.known.iter().all(|(old, file)| way(old).as_deref() == Some(file));
         way(indent).filter(|_| is_usual && is_even)
     }
+
+    /// Tabs that the file has as so many blanks, and blanks behind them.
+    fn expanded(&self, indent: &str) -> Option<String> {
+        let has_tabs = self.known.iter().any(|(old, _)| old.contains('\t'));
+        let fits = |width: &usize| self.known.iter().all(|(old, file)| expanded(old, *width) == *file);
+        WIDTHS.into_iter().find(fits).filter(|_| has_tabs).map(|width| expanded(indent, width))
+    }
+
+    /// Blanks that the file has as tabs, and the rest behind them.
+    fn tabbed(&self, indent: &str) -> Option<String> {
+        let has_tabs = self.known.iter().any(|(_, file)| file.contains('\t'));
+        let fits = |width: &usize| {
+            self.known.iter().all(|(old, file)| tabbed(old, *width) == Some((*file).to_owned()))
+        };
+        let width = WIDTHS.into_iter().find(fits).filter(|_| has_tabs)?;
+        tabbed(indent, width)
+    }
+}
+
+/// How many blanks a tab usually is.
+const WIDTHS: [usize; 3] = [4, 2, 8];
+
+fn expanded(indent: &str, width: usize) -> String {
+    indent.replace('\t', &" ".repeat(width))
+}
+
+fn tabbed(indent: &str, width: usize) -> Option<String> {
+    let is_blank = indent.chars().all(|character| character == ' ');
+    is_blank.then(|| "\t".repeat(indent.len() / width) + &" ".repeat(indent.len() % width))
 }

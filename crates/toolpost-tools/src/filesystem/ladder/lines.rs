@@ -77,13 +77,12 @@ pub(super) fn split_indent(line: &str) -> (&str, &str) {
     line.split_at(line.len() - rest.len())
 }
 
-/// The blank lines before and after the rest.
-pub(super) fn split_outer_blank_lines(text: &str) -> (&str, &str, &str) {
-    let lines = Lines::of(text);
-    let is_filled = |line: &Line<'_>| !line.text.trim_matches(is_blank).is_empty();
-    let Some(first) = lines.all.iter().position(is_filled) else { return (text, "", "") };
-    // There is a filled line, so there is a last one.
-    let last = lines.all.iter().rposition(is_filled).unwrap_or(first);
-    let (start, end) = (lines.all[first].start, lines.all[last].end());
-    (&text[..start], &text[start..end], &text[end..])
+/// Whether there is anything but blanks in a line.
+pub(super) fn is_filled(line: &str) -> bool {
+    !line.trim_matches(is_blank).is_empty()
+}
+
+/// Whether a line says something that tells it from others: a bracket alone is on many lines.
+pub(super) fn is_telling(line: &str) -> bool {
+    line.chars().filter(|character| character.is_alphanumeric()).nth(2).is_some()
 }

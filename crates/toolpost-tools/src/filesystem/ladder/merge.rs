@@ -5,15 +5,18 @@
 //! become, there is no replacement but a reason.
 
 mod characters;
+mod gaps;
 mod indenting;
+mod witnesses;
 
 use super::Effort;
 use super::fold::Level;
-use super::lines::{Lines, is_blank, split_indent};
+use super::lines::{Line, Lines, is_blank, is_filled, split_indent};
 use super::places::Place;
 use super::rivals::loosest;
 use super::suspicion;
 use characters::Characters;
+use gaps::Gaps;
 use indenting::Indenting;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 use std::borrow::Cow;
@@ -50,31 +53,19 @@ pub(super) fn replacement(
     let (old_keys, new_keys): (Vec<String>, Vec<String>) =
         (olds.iter().map(trimmed).collect(), news.iter().map(trimmed).collect());
     let ops = capture_diff_slices(Algorithm::Myers, &old_keys, &new_keys);
-    let all = Merge { file: lines.text, olds: &olds, parts: &parts, news: &news, ops: &ops, level };
-    let (written, indenting) = match all.written(place) {
+    let (above, below) = around(lines, place, old.all.len());
+    let all =
+        Merge { file: lines.text, above, below, olds: &olds, parts: &parts, news: &news, ops: &ops, level };
+    let written = match all.written() {
         Ok(written) => written,
         Err(why) => return Ok(Err(why)),
     };
     let (known, repeated) = (parts.iter().copied().collect::<HashSet<&str>>(), all.repeated());
-    let is_indent_overlooked = all.is_indent_overlooked();
+    let file = suspicion::Habits::of(lines);
     for (line, _) in written.iter().filter(|(line, _)| !known.contains(&**line)) {
-        // Each looks through the whole file.
-        effort.spend(lines.all.len() * 8)?;
-        let checked =
-            suspicion::check(lines, line).and_then(|()| check_repeated(&repeated, line)).and_then(|()| {
-                match is_indent_overlooked {
-                    true => suspicion::check_known(lines, line),
-                    false => Ok(()),
-                }
-            });
+        effort.spend(line.len() * 8)?;
+        let checked = suspicion::check(&file, line).and_then(|()| check_repeated(&repeated, line));
         if let Err(why) = checked {
-            return Ok(Err(why));
-        }
-    }
-    if let Indenting::AsOld(_) = &indenting {
-        effort.spend(lines.text.len() / 16 * written.len())?;
-        let texts = written.iter().map(|(line, _)| &**line);
-        if let Err(why) = suspicion::check_depth(lines, split_indent(parts[0]).0, texts) {
             return Ok(Err(why));
         }
     }
@@ -108,11 +99,21 @@ fn parts<'a>(lines: &Lines<'a>, place: &Place, count: usize) -> Vec<&'a str> {
 
 struct Merge<'a> {
     file: &'a str,
+    /// The lines of the file before and behind the place that are not blank.
+    above: Option<&'a str>,
+    below: Option<&'a str>,
     olds: &'a [&'a str],
     parts: &'a [&'a str],
     news: &'a [&'a str],
     ops: &'a [DiffOp],
     level: Level,
+}
+
+fn around<'a>(lines: &Lines<'a>, place: &Place, count: usize) -> (Option<&'a str>, Option<&'a str>) {
+    let is_there = |line: &&Line<'_>| is_filled(line.text);
+    let above = lines.all[..place.first].iter().rev().find(is_there);
+    let below = lines.all[(place.first + count).min(lines.all.len())..].iter().find(is_there);
+    (above.map(|line| line.text), below.map(|line| line.text))
 }
 
 /// A line to write, and the line of the place whose ending it takes.
@@ -129,28 +130,51 @@ impl<'a> Merge<'a> {
         })
     }
 
+    /// The end of a line that both texts have: blanks at the end that are as the file has them are taken away or added
+    /// where the new text says so.
+    fn end(&self, old: usize, new: usize) -> &'a str {
+        let (asked, there, wanted) = (self.olds[old], self.parts[old], self.news[new]);
+        if trailing(asked) == trailing(there) { trailing(wanted) } else { trailing(there) }
+    }
+
     /// A line that is the same but for the blanks at its end stays as the file has it: right where those of the old
     /// text are a slip, a change that would get lost where those of the new one are meant.
     fn check_trailing(&self) -> Result<(), &'static str> {
-        let trailing = |line: &'a str| &line[line.trim_end_matches(is_blank).len()..];
         let is_lost = |(old, new): (usize, usize)| {
             let wanted = trailing(self.news[new]);
-            wanted != trailing(self.olds[old]) && wanted != trailing(self.parts[old])
+            trailing(self.olds[old]) != trailing(self.parts[old])
+                && wanted != trailing(self.olds[old])
+                && wanted != trailing(self.parts[old])
         };
         if self.kept().any(is_lost) { Err(TRAILING) } else { Ok(()) }
     }
 
-    /// Whether a line of the old text is indented otherwise than that of the file.
-    fn is_indent_overlooked(&self) -> bool {
-        let differ = |(old, part): (&&str, &&str)| split_indent(old).0 != split_indent(part).0;
-        self.olds.iter().zip(self.parts).filter(|(old, _)| !old.trim_matches(is_blank).is_empty()).any(differ)
+    /// The lines to write.
+    fn written(&self) -> Result<Vec<Written<'a>>, &'static str> {
+        self.check_trailing()?;
+        let indenting = self.indenting()?;
+        let mut written = self.lines(&indenting)?;
+        if self.has_added_trailing() {
+            for (line, _) in written.iter_mut().filter(|(line, _)| !self.parts.contains(&&**line)) {
+                let bare = line.trim_end_matches(is_blank).len();
+                *line = Cow::Owned(line[..bare].to_owned());
+            }
+        }
+        Ok(written)
     }
 
-    /// The lines to write, and how they are indented.
-    fn written(&self, place: &Place) -> Result<(Vec<Written<'a>>, Indenting<'a>), &'static str> {
-        self.check_trailing()?;
-        let indenting = self.indenting(place.starts_line)?;
-        Ok((self.lines(&indenting)?, indenting))
+    /// Whether the old text has blanks at the ends of lines, and the file has none at this place: then those of the new
+    /// text are the same slip.
+    fn has_added_trailing(&self) -> bool {
+        let is_trailing = |line: &&str| is_filled(line) && line.ends_with(is_blank);
+        self.level >= Level::Trailing
+            && self.olds.iter().any(|line| is_trailing(&line))
+            && !self.parts.iter().any(|line| is_trailing(&line))
+    }
+
+    /// The first line of the new text that is not blank.
+    fn first(&self) -> Option<usize> {
+        self.news.iter().position(|line| is_filled(line))
     }
 
     fn repeated(&self) -> Repeated<'a> {
@@ -166,7 +190,9 @@ impl<'a> Merge<'a> {
     }
 
     fn lines(&self, indenting: &Indenting<'a>) -> Result<Vec<Written<'a>>, &'static str> {
-        let characters = Characters::new(self);
+        let (characters, gaps) = (Characters::new(self), Gaps::new(self));
+        let first = self.first().map(|first| self.news[first].as_ptr());
+        let is_first = |line: &str| first == Some(line.as_ptr());
         let mut written: Vec<Written<'a>> = Vec::new();
         for op in self.ops {
             match *op {
@@ -179,21 +205,17 @@ impl<'a> Merge<'a> {
                 DiffOp::Delete { .. } => {}
                 DiffOp::Insert { new_index, new_len, .. } => {
                     for line in &self.news[new_index..new_index + new_len] {
-                        written.push((self.new_line(line, &characters, indenting, written.len())?, None));
+                        let text = self.new_line(line, None, &characters, &gaps)?;
+                        written.push((self.indented(line, text, indenting, is_first(line))?, None));
                     }
                 }
                 DiffOp::Replace { old_index, old_len, new_index, new_len } => {
                     for at in 0..new_len {
                         let line = self.news[new_index + at];
                         let old = (at < old_len).then_some(old_index + at);
-                        let text = match old {
-                            Some(old) if old_len == new_len && self.level == Level::LookAlikes => {
-                                let indent = self.indent(line, indenting, written.len())?;
-                                Cow::Owned(format!("{indent}{}", characters.changed(self, old, line)?))
-                            }
-                            _ => self.new_line(line, &characters, indenting, written.len())?,
-                        };
-                        written.push((text, old));
+                        let text =
+                            self.new_line(line, old.filter(|_| old_len == new_len), &characters, &gaps)?;
+                        written.push((self.indented(line, text, indenting, is_first(line))?, old));
                     }
                 }
             }
@@ -215,7 +237,7 @@ impl<'a> Merge<'a> {
         let is_only = |lines: &[&str]| lines.iter().filter(|other| key(other) == key(line)).count() == 1;
         let is_as_it_was = match indenting {
             // A slip that both texts have. Of several lines that are alike, only the indentation tells which is meant.
-            Indenting::AsFile if in_new == in_old && in_new != in_file => {
+            Indenting::MostlyAsFile if in_new == in_old && in_new != in_file => {
                 let mut alike = self.parts.iter().filter(|other| key(other) == key(line));
                 let is_there = alike.any(|other| split_indent(other).0 == in_new);
                 match is_only(self.olds) && is_only(self.news) {
@@ -224,48 +246,65 @@ impl<'a> Merge<'a> {
                     false => return Err(indenting::MIXED),
                 }
             }
-            Indenting::AsFile => in_new == in_file,
-            Indenting::AsOld(_) | Indenting::FirstWithout(_) => in_new == in_old,
+            Indenting::AsFile | Indenting::MostlyAsFile => in_new == in_file,
+            Indenting::AsOld(_) => in_new == in_old,
+            Indenting::FirstWithout(_) => in_new == if Some(new) == self.first() { in_old } else { in_file },
         };
-        if is_as_it_was || self.level < Level::Indentation || line.trim_matches(is_blank).is_empty() {
-            return Ok(Cow::Borrowed(part));
+        let text = match self.end(old, new) {
+            end if end == trailing(part) => Cow::Borrowed(part),
+            end => Cow::Owned(part.trim_end_matches(is_blank).to_owned() + end),
+        };
+        if is_as_it_was || self.level < Level::Indentation || !is_filled(line) {
+            return Ok(text);
         }
-        let indent = self.indent(line, indenting, new)?;
-        Ok(Cow::Owned(format!("{indent}{}", split_indent(part).1)))
+        let text = match text {
+            Cow::Borrowed(text) => Cow::Borrowed(split_indent(text).1),
+            Cow::Owned(text) => Cow::Owned(split_indent(&text).1.to_owned()),
+        };
+        self.indented(line, text, indenting, Some(new) == self.first())
     }
 
+    /// What a line of the new text says, in the characters and with the gaps of the file, without its indentation.
     fn new_line(
         &self,
         line: &'a str,
+        old: Option<usize>,
         characters: &Characters<'_>,
-        indenting: &Indenting<'a>,
-        index: usize,
+        gaps: &Gaps,
     ) -> Result<Cow<'a, str>, &'static str> {
-        let text = match self.level {
-            Level::LookAlikes => characters.plain(line)?,
-            _ => Cow::Borrowed(line),
-        };
-        if let (Indenting::AsFile, Cow::Borrowed(_)) = (indenting, &text) {
-            return Ok(text);
+        let text = split_indent(line).1;
+        match (self.level, old) {
+            (Level::LookAlikes, Some(old)) => characters.changed(self, old, line).map(Cow::Owned),
+            (Level::LookAlikes, None) => characters.plain(text),
+            (Level::Blanks, old) => gaps.plain(text, old.map(|old| (self.olds[old], self.parts[old]))),
+            _ => Ok(Cow::Borrowed(text)),
         }
-        let indent = self.indent(line, indenting, index)?;
-        Ok(Cow::Owned(format!("{indent}{}", split_indent(&text).1)))
     }
 
-    fn indent(
+    /// A text behind the indentation that a line of the new text gets.
+    fn indented(
         &self,
         line: &'a str,
+        text: Cow<'a, str>,
         indenting: &Indenting<'a>,
-        index: usize,
+        is_first: bool,
     ) -> Result<Cow<'a, str>, &'static str> {
         let (indent, rest) = split_indent(line);
         match indenting {
-            Indenting::FirstWithout(before) if index == 0 => Ok(Cow::Owned(format!("{before}{indent}"))),
+            Indenting::FirstWithout(before) if is_first => Ok(Cow::Owned(format!("{before}{indent}{text}"))),
             Indenting::AsOld(_) if rest.is_empty() => Ok(Cow::Borrowed("")),
-            Indenting::AsOld(mapping) => mapping.apply(indent).map(Cow::Owned),
-            Indenting::AsFile | Indenting::FirstWithout(_) => Ok(Cow::Borrowed(indent)),
+            Indenting::AsOld(mapping) => Ok(Cow::Owned(mapping.apply(indent)? + &text)),
+            _ if text == rest => Ok(Cow::Borrowed(line)),
+            Indenting::AsFile | Indenting::MostlyAsFile | Indenting::FirstWithout(_) => {
+                Ok(Cow::Owned(format!("{indent}{text}")))
+            }
         }
     }
+}
+
+/// The blanks at the end of a line.
+fn trailing(line: &str) -> &str {
+    &line[line.trim_end_matches(is_blank).len()..]
 }
 
 /// The lines with the endings of the place.

@@ -115,14 +115,14 @@ pub(super) fn is_applied(text: &str, old: &str, new: &str) -> bool {
 }
 
 /// The pairs of neighbouring characters of a line, which tell how alike two lines are.
-struct Pairs {
+pub(super) struct Pairs {
     counts: HashMap<(char, char), u32>,
     total: u32,
     line: String,
 }
 
 impl Pairs {
-    fn of(line: &str) -> Pairs {
+    pub(super) fn of(line: &str) -> Pairs {
         let mut counts = HashMap::new();
         let mut total = 0;
         for pair in pairs(line) {
@@ -132,7 +132,7 @@ impl Pairs {
         Pairs { counts, total, line: line.to_owned() }
     }
 
-    fn similarity(&self, line: &str) -> f64 {
+    pub(super) fn similarity(&self, line: &str) -> f64 {
         if self.line == line {
             return 1.0;
         }

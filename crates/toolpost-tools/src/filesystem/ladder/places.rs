@@ -4,7 +4,7 @@
 //! make it one of a longer word, of another operator, or of something that was cut off.
 
 use super::fold::{Level, fold};
-use super::lines::{Line, Lines, is_blank, split_indent};
+use super::lines::{Line, Lines};
 use super::{Effort, MOST_LISTED};
 use crate::filesystem::sequence::Search;
 use std::borrow::Cow;
@@ -18,8 +18,6 @@ pub(super) struct Place {
     pub(super) first: usize,
     pub(super) start: usize,
     pub(super) end: usize,
-    /// Whether it begins at the very start of its first line, rather than behind its indentation.
-    pub(super) starts_line: bool,
     /// Whether the new text may end with a newline: not where the file ends without one.
     pub(super) has_last_ending: bool,
 }
@@ -56,7 +54,7 @@ pub(super) fn places(
         effort.spend(old.text.len())?;
         // Keys may be the same by chance.
         let is_there = (0..keys.len()).all(|at| fits(&lines.all[first + at], at));
-        found.extend(is_there.then(|| place(lines, first, old, level)).flatten());
+        found.extend(is_there.then(|| place(lines, first, old)).flatten());
         if found.len() >= MOST_LISTED {
             break;
         }
@@ -75,17 +73,13 @@ fn key(line: &str) -> u64 {
     hasher.finish()
 }
 
-fn place(lines: &Lines<'_>, first: usize, old: &Lines<'_>, level: Level) -> Option<Place> {
+fn place(lines: &Lines<'_>, first: usize, old: &Lines<'_>) -> Option<Place> {
     let (first_line, last_line) = (&lines.all[first], &lines.all[first + old.all.len() - 1]);
-    let indent = split_indent(first_line.text).0;
-    // One line without its indentation is a part of a line, as it would be if it were there exactly.
-    let is_part = old.all.len() == 1 && !old.text.starts_with(is_blank);
-    let starts_line = level < Level::Indentation || !is_part || indent.is_empty();
-    let start = first_line.start + if starts_line { 0 } else { indent.len() };
-    let end = if old.ends_line() { last_line.end() } else { last_line.text_end() };
+    let (start, end) =
+        (first_line.start, if old.ends_line() { last_line.end() } else { last_line.text_end() });
     if end - start > longest(old) {
         return None;
     }
     let has_last_ending = !old.ends_line() || !last_line.ending.is_empty();
-    Some(Place { first, start, end, starts_line, has_last_ending })
+    Some(Place { first, start, end, has_last_ending })
 }

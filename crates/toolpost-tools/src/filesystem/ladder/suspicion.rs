@@ -14,8 +14,22 @@ const ESCAPED: &str = "newString has nothing but escaped quotes on a line";
 /// Common in prose, and rarely a slip.
 const LONG_DASH: char = '\u{2014}';
 
+/// What a file has and what it has nowhere.
+pub(super) struct Habits<'a> {
+    text: &'a str,
+    has_tabs: bool,
+    has_spaces: bool,
+}
+
+impl<'a> Habits<'a> {
+    pub(super) fn of(file: &Lines<'a>) -> Habits<'a> {
+        let has = |start: &str| file.all.iter().any(|line| line.text.starts_with(start));
+        Habits { text: file.text, has_tabs: has("\t"), has_spaces: has("  ") }
+    }
+}
+
 /// Fails where a line that is to be written looks like a slip.
-pub(super) fn check(file: &Lines<'_>, line: &str) -> Result<(), &'static str> {
+pub(super) fn check(file: &Habits<'_>, line: &str) -> Result<(), &'static str> {
     let (indent, rest) = split_indent(line);
     let is_strange = |character: char| {
         character != LONG_DASH && look_alike(character).is_some() && !file.text.contains(character)
@@ -23,12 +37,11 @@ pub(super) fn check(file: &Lines<'_>, line: &str) -> Result<(), &'static str> {
     if !line.is_ascii() && rest.chars().any(is_strange) {
         return Err(STRANGE_CHARACTERS);
     }
-    let has = |start: &str| file.all.iter().any(|line| line.text.starts_with(start));
-    let is_other = (indent.contains('\t') && !has("\t") && has("  "))
-        || (indent.starts_with("  ") && !has("  ") && has("\t"))
+    let is_other = (indent.contains('\t') && !file.has_tabs && file.has_spaces)
+        || (indent.starts_with("  ") && !file.has_spaces && file.has_tabs)
         || (indent.contains("\t  ") && !file.text.contains("\t  "))
         || (indent.contains(" \t") && !file.text.contains(" \t"));
-    if !rest.is_empty() && (is_other || !is_whole_step(file, indent)) {
+    if !rest.is_empty() && is_other {
         return Err(STRANGE_INDENTATION);
     }
     let is_escaped = rest.contains("\\\"") || rest.contains("\\'");
@@ -37,36 +50,6 @@ pub(super) fn check(file: &Lines<'_>, line: &str) -> Result<(), &'static str> {
         true => Err(ESCAPED),
         false => Ok(()),
     }
-}
-
-/// Fails where a line stands elsewhere in the file, and nowhere with the indentation that it would get.
-pub(super) fn check_known(file: &Lines<'_>, line: &str) -> Result<(), &'static str> {
-    let (indent, rest) = split_indent(line);
-    let mut known = file.all.iter().map(|line| split_indent(line.text)).filter(|(_, other)| *other == rest);
-    // A bracket stands at every depth.
-    let is_telling = rest.chars().filter(|character| character.is_alphanumeric()).count() > 2;
-    let Some((first, _)) = known.next().filter(|_| is_telling) else { return Ok(()) };
-    match first == indent || known.any(|(other, _)| other == indent) {
-        true => Ok(()),
-        false => Err(STRANGE_INDENTATION),
-    }
-}
-
-/// Whether blanks are as many as the file's steps of indentation make, or as some line of it has.
-fn is_whole_step(file: &Lines<'_>, indent: &str) -> bool {
-    if indent.is_empty() || indent.contains(|character| character != ' ') {
-        return true;
-    }
-    let indents = || {
-        let filled = file.all.iter().map(|line| split_indent(line.text)).filter(|(_, rest)| !rest.is_empty());
-        filled.map(|(indent, _)| indent.len())
-    };
-    if indents().any(|width| width == indent.len()) {
-        return true;
-    }
-    usual_step(file)
-        .or_else(|| indents().filter(|width| *width > 0).min())
-        .is_none_or(|step| indent.len().is_multiple_of(step))
 }
 
 /// By how much most lines of the file are deeper than the line above, where they are.
@@ -78,28 +61,4 @@ pub(super) fn usual_step(file: &Lines<'_>) -> Option<usize> {
         *counts.entry(after - before).or_default() += 1;
     }
     counts.iter().max_by_key(|(step, count)| (**count, usize::MAX - **step)).map(|(step, _)| *step)
-}
-
-/// Fails where a line that was indented by a rule comes out deeper than any block is, or not deeper than what opens its
-/// block: it may have been indented as the file is, and the rule not meant for it.
-pub(super) fn check_depth<'a>(
-    file: &Lines<'_>,
-    first: &str,
-    written: impl Iterator<Item = &'a str>,
-) -> Result<(), &'static str> {
-    let step = usual_step(file).unwrap_or(usize::MAX);
-    let (mut before, mut is_open) = (first.len(), false);
-    for (indent, rest) in written.map(split_indent) {
-        if rest.is_empty() {
-            continue;
-        }
-        let is_flat = is_open && indent.len() <= before && !rest.starts_with(['}', ')', ']']);
-        let is_deep = indent.len() > before.saturating_add(step);
-        if (is_deep || is_flat) && !file.text.contains(rest) {
-            return Err(STRANGE_INDENTATION);
-        }
-        before = indent.len();
-        is_open = rest.ends_with(['{', '(', '[', ':']);
-    }
-    Ok(())
 }

@@ -131,7 +131,7 @@ fn only_one_place_under_any_reading() {
         "{\n    push(job);\n    next(one);\n}\n{\n        push(job);!\n        next(one);\n}\n",
         "        push(job);\n        next(one);\n",
         "        push(job);\n        more(1);\n        next(one);\n",
-        "ambiguous (indentation) [2, 6]",
+        "doubt (indentation)",
     );
 }
 
@@ -225,12 +225,12 @@ fn indentation_that_can_be_read_in_two_ways() {
         "    }\n}\nwrap {\n    table\n}\n",
         "doubt (indentation)",
     );
-    // Further out than it was, where something else is not as the file has it.
+    // Further out than it was; the old text is indented as the file is, so the new one is too.
     check(
         "    if few {\n      fail(\"a few\");\n    }\n  }\n",
         "      fail(“a few“);\n    }\n",
         "  }\n",
-        "doubt (look-alike characters)",
+        "look-alike characters:     if few {\n  }\n  }\n",
     );
     // A slip of its own in each of the texts.
     check(
@@ -294,7 +294,13 @@ fn line_numbers() {
         "line-number prefixes: fn a() {\n    two();\n}\n",
     );
     check(file, "1: fn a() {\n3:     one();", "x", "none");
-    check(file, "1: fn a() {\n2:     one();", "1: fn a() {\n    two();", "doubt (line-number prefixes)");
+    check(
+        file,
+        "1: fn a() {\n2:     one();",
+        "1: fn a() {\n    two();",
+        "line-number prefixes: fn a() {\n    two();\n}\n",
+    );
+    check(file, "1: fn a() {\n2:     one();", "1: fn b() {\n    two();", "doubt (line-number prefixes)");
     // Numbers that are the text.
     check("1: one\n2: two\n", "2: two", "2: zwei", "exact: 1: one\n2: zwei\n");
 }
@@ -324,6 +330,7 @@ fn anchored_blocks() {
     for (line, other) in [
         ("retries: 33,", "retries: 3,"),
         ("load_a(value)", "load_b(value)"),
+        ("loads(value)", "load(value)"),
         ("!is_enabled_now", "is_enabled_now"),
     ] {
         check(
@@ -335,6 +342,164 @@ fn anchored_blocks() {
     }
     // A line that nobody has seen is not replaced.
     check("start {\n  one;\n  unseen;\n  two;\n}\n", "start {\n  one;\n  two;\n}", "start {\n}", "none");
+}
+
+#[test]
+fn numbers_that_are_content_stay() {
+    check(
+        "x:\n  80: http\nend: 1\n",
+        "2:   80: http",
+        "  80: web",
+        "line-number prefixes: x:\n  80: web\nend: 1\n",
+    );
+    // Whatever the sign between them, and whatever number the content begins with.
+    for sign in [": ", "\t", "→", " | ", "|"] {
+        for key in [3, 7, 80, 8000] {
+            let file = format!("start\n{key}{sign}alpha\n9{sign}omega\n");
+            let old = format!("2{sign}{key}{sign}alpha\n");
+            check(
+                &file,
+                &old,
+                &format!("{key}0{sign}gamma\n"),
+                &format!("line-number prefixes: start\n{key}0{sign}gamma\n9{sign}omega\n"),
+            );
+        }
+    }
+    // Numbers of other lines.
+    check("fn a() {\n    one();\n}\n", "41:     one();", "    two();", "doubt (line-number prefixes)");
+}
+
+#[test]
+fn a_difference_in_meaning_is_no_slip() {
+    let pairs = [
+        ("if user.is_inactive():", "if user.is_active():"),
+        ("value = unsafe_get(1)", "value = safe_get(1)"),
+        ("if not ready(now):", "if ready(now):"),
+        ("total <= limit(1)", "total < limit(1)"),
+        ("retry(times=10)", "retry(times=1)"),
+        ("say('yes now')", "say('yes')"),
+        ("self.items += 1", "self.item += 1"),
+    ];
+    for (there, asked) in pairs {
+        let file = format!("def start():\n    keep(1)\n    {there}\n    more(2)\n    end()\n");
+        let old = format!("def start():\n    keep(1)\n    {asked}\n    more(2)\n    end()");
+        let outcome = edited(&file, &old, "def start():\n    gone(3)\n    end()", Wanted::One);
+        assert_eq!(outcome, "none", "{asked} for {there}");
+    }
+    // Nor is a part of a longer word the word.
+    check("x = unsafe_get(1)\n", "safe_get(1)\n", "get(1)\n", "doubt (exact)");
+}
+
+#[test]
+fn lines_that_begin_within_an_indentation_are_indented_as_lines() {
+    check(
+        "def f():\n        return 1\n",
+        "    return 1",
+        "    x = 1\n    return x",
+        "indentation: def f():\n        x = 1\n        return x\n",
+    );
+    for wide in [4, 6, 8, 12] {
+        for less in 1..wide {
+            let (indent, short) = (" ".repeat(wide), " ".repeat(wide - less));
+            check(
+                &format!("a {{\n{indent}call(one);\n}}\n"),
+                &format!("{short}call(one);"),
+                &format!("{short}before();\n{short}call(one);"),
+                &format!("indentation: a {{\n{indent}before();\n{indent}call(one);\n}}\n"),
+            );
+        }
+    }
+    // The new text has the indentation that the old one lost.
+    check("if a:\n    b(1)\n", "b(1)\n", "    b(1)\n    c(2)\n", "indentation: if a:\n    b(1)\n    c(2)\n");
+    check(
+        "def f():\n\n    import sqlite3\n",
+        "\nimport sqlite3",
+        "\nimport sqlite3\n    import os",
+        "indentation: def f():\n\n    import sqlite3\n    import os\n",
+    );
+}
+
+#[test]
+fn a_twin_at_another_depth_is_not_taken_for_what_has_changed() {
+    let twin = "        open(door)\n        walk(through)\n        close(door)\n";
+    for (at, word) in [(0, "opens"), (1, "walked"), (2, "closed")] {
+        let mut meant = ["    open(door)", "    walk(through)", "    close(door)"].map(str::to_owned);
+        let name = meant[at].trim().split('(').next().unwrap_or_default().to_owned();
+        meant[at] = meant[at].replace(&name, word);
+        let file = format!("a:\n{}\nb:\n{twin}", meant.join("\n"));
+        let old = "    open(door)\n    walk(through)\n    close(door)\n";
+        check(&file, old, "    run()\n", "doubt (indentation)");
+    }
+    check(
+        "a:\n    let total = sums(items);\nb:\n        let total = sum(items);\n",
+        "    let total = sum(items);",
+        "    let total = 1;",
+        "doubt (exact)",
+    );
+}
+
+#[test]
+fn new_lines_within_literals_stay_escaped() {
+    check("a = 1\nb = 2\n", r"a = 1\nb = 2", r#"a = 1\nprint("x\ny")\nb = 2"#, "doubt (over-escaped text)");
+}
+
+#[test]
+fn what_is_unambiguous_lands() {
+    // One level less; the old text is indented as the file is.
+    check(
+        "f {\n    if a {  \n        b();\n    }\n}\n",
+        "    if a {\n        b();\n    }\n",
+        "    b();\n",
+        "trailing whitespace: f {\n    b();\n}\n",
+    );
+    // The same blank line at the end of both.
+    check("one(1);\ntwo(2);\n", "one(1);\n\n", "three(3);\n\n", "blank lines: three(3);\ntwo(2);\n");
+    // One blank line lost, and one added.
+    check(
+        "one(1);\n\ntwo(2);\nend(3);\n",
+        "one(1);\ntwo(2);\nend(3);\n",
+        "one(1);\ntwo(2);\nend(4);\n",
+        "blank lines: one(1);\n\ntwo(2);\nend(4);\n",
+    );
+    check(
+        "zero(0);\none(1);\ntwo(2);\nend(3);\n",
+        "one(1);\n\ntwo(2);\nend(3);\n",
+        "one(1);\n\ntwo(2);\nend(4);\n",
+        "blank lines: zero(0);\none(1);\ntwo(2);\nend(4);\n",
+    );
+    check(
+        "if a < b && c {\n",
+        "if a &lt; b &amp;&amp; c {",
+        "if a &gt; b {",
+        "over-escaped text: if a > b {\n",
+    );
+    check(
+        "one(1);\ntwo(2);\n",
+        "```rust\none(1);\n```",
+        "```rust\nthree(3);\n```",
+        "code fences: three(3);\ntwo(2);\n",
+    );
+    // A numbered old text, and a clean new one.
+    check(
+        "f {\n    call(1);\n}\n",
+        "2:     call(1);",
+        "    if x {\n        call(1);\n    }",
+        "line-number prefixes: f {\n    if x {\n        call(1);\n    }\n}\n",
+    );
+    // Deeper or further out than anything that the old text shows.
+    check(
+        "class A:\n    def f(self):\n        self.a = 1\n",
+        "            self.a = 1\n",
+        "            self.a = 1\n\n        def g(self):\n            pass\n",
+        "indentation: class A:\n    def f(self):\n        self.a = 1\n\n    def g(self):\n        pass\n",
+    );
+    // A missing line that the file has right below is not added twice.
+    check(
+        "struct A {\n    one: u8,\n    two: u8,\n}\n",
+        "    one: u8,\n    two: u8,\n\n",
+        "    one: u8,\n    two: u8,\n}\nmore();\n\n",
+        "doubt (blank lines)",
+    );
 }
 
 #[test]

@@ -36,7 +36,14 @@ pub(super) struct Page {
     pub(super) hash: Option<String>,
     /// A line whose end was not waited for.
     pub(super) endless: Option<u64>,
+    /// Whether the last line is shown and has no newline.
+    pub(super) is_unended: bool,
+    /// Lines with carriage returns of their own, which are shown as [`RETURN`].
+    pub(super) returns: u64,
 }
+
+/// What is shown for a carriage return within a line: as it is, it would hide what stands before it.
+pub(super) const RETURN: char = '␍';
 
 /// Why there is no page.
 pub(super) enum Failure {
@@ -201,6 +208,9 @@ impl<'a> Pager<'a> {
         if let Some(end) = end {
             text = &text[..self.ctx.cut_at(text, end)];
         }
+        let visible = text.contains('\r').then(|| text.replace('\r', &RETURN.to_string()));
+        self.page.returns += u64::from(visible.is_some());
+        let text = visible.as_deref().unwrap_or(text);
         let before = self.page.text.len();
         // Writing to a string cannot fail.
         let _ = write!(self.page.text, "{}", self.number);
@@ -233,6 +243,7 @@ impl<'a> Pager<'a> {
 
     fn finish(mut self, is_at_end: bool) -> Page {
         if self.has_bytes && !self.is_full && self.number >= self.wanted.first {
+            self.page.is_unended = is_at_end;
             self.end_line();
             self.number -= 1;
         } else if !self.has_bytes {

@@ -30,7 +30,8 @@ pub(super) struct Lines<'a> {
     /// Matching lines seen, and those of them kept.
     pub(super) seen: u64,
     pub(super) kept_matches: usize,
-    pub(super) is_binary: bool,
+    /// Where the first NUL is, if the search ended there.
+    pub(super) binary_at: Option<u64>,
 }
 
 /// What to do after as many lines as are kept.
@@ -84,13 +85,13 @@ impl Sink for Lines<'_> {
         Ok(true)
     }
 
-    fn binary_data(&mut self, _: &Searcher, _: u64) -> Result<bool, std::io::Error> {
-        self.is_binary = true;
+    fn binary_data(&mut self, _: &Searcher, at: u64) -> Result<bool, std::io::Error> {
+        self.binary_at = Some(at);
         Ok(false)
     }
 
     fn finish(&mut self, _: &Searcher, finish: &SinkFinish) -> Result<(), std::io::Error> {
-        self.is_binary |= finish.binary_byte_offset().is_some();
+        self.binary_at = self.binary_at.or(finish.binary_byte_offset());
         Ok(())
     }
 }

@@ -32,8 +32,8 @@ pub(super) fn matcher(ctx: &Context, args: &Args) -> Result<RegexMatcher, ToolEr
         true => builder.dot_matches_new_line(true),
         false => builder.line_terminator(Some(b'\n')),
     };
-    if !args.literal && args.pattern.contains('$') {
-        // Whoever writes `$` means the end of a line also where lines end in CR LF.
+    if !args.literal && args.pattern.contains('$') && !args.pattern.contains("\\r") {
+        // Whoever writes `$` means the end of a line also where lines end in CR LF, unless the pattern says how.
         builder.crlf(true);
     }
     if args.multiline {

@@ -34,6 +34,11 @@ pub(super) fn report(
         cut: 0,
     };
     let mut files = Vec::new();
+    // What was found, as far as the search went.
+    let total: u64 = match args.mode {
+        Mode::Content => found.files.iter().map(|(_, in_file)| in_file.matches).sum(),
+        Mode::Files | Mode::Count => found.files.len() as u64,
+    };
     for (path, in_file) in found.files {
         if page.is_full || page.left == 0 {
             page.is_full = true;
@@ -55,6 +60,12 @@ pub(super) fn report(
     }
     if truncated {
         let what = if args.mode == Mode::Content { "lines" } else { "files" };
+        let shown = args.limit - page.left;
+        // More do not fit into the output, whatever the limit is.
+        if page.left > 0 && (shown as u64) < total {
+            let least = if found.truncated { "at least " } else { "" };
+            notes.push(format!("{shown} of {least}{total} {what} shown, which is what fits into the output"));
+        }
         notes.push(format!("there may be more {what} in older files; narrow the pattern, path or include"));
     }
     if page.cut > 0 {
@@ -62,7 +73,10 @@ pub(super) fn report(
     }
     if let Some(first) = found.unsearched.first() {
         let more = if found.unsearched.len() > 1 { " and others" } else { "" };
-        notes.push(format!("{}{more} not searched to the end: too long a line", one_line(first)));
+        notes.push(format!(
+            "{}{more} not searched to the end: a NUL byte or too long a line",
+            one_line(first)
+        ));
     }
     page.text.push_str(&search.watch.note(notes, &scanned));
     let data = Data {

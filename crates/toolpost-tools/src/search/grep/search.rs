@@ -16,6 +16,8 @@ use toolpost_core::{Candidate, Context, File, Kind, Stat, ToolError, Visit, Work
 
 /// Bytes that one thread may hold of one file: its longest line, or the whole where matches span lines.
 const MOST_HELD: usize = 16 * 1024 * 1024;
+/// A file without a NUL in so many bytes is taken for text.
+const TEXT: u64 = 64 * 1024;
 /// How many files that were not searched are named.
 const MOST_NAMED: usize = 20;
 
@@ -183,7 +185,7 @@ impl Worker for SearchWorker<'_> {
             kept: Vec::new(),
             seen: 0,
             kept_matches: 0,
-            is_binary: false,
+            binary_at: None,
         };
         let reader = EndingReader { reader, watch: &search.watch };
         if let Err(error) = search_in(&mut self.searcher, &mut self.buffer, stat.size, reader, &mut lines) {
@@ -194,8 +196,12 @@ impl Worker for SearchWorker<'_> {
                 _ => search.unsearched(candidate.name()),
             }
         }
-        if lines.is_binary {
+        if let Some(at) = lines.binary_at {
             search.binary.store(lines.seen == 0, Ordering::Relaxed);
+            // What begins as text and was searched as such is not searched to its end.
+            if lines.seen > 0 || at >= TEXT {
+                search.unsearched(candidate.name());
+            }
         }
         if lines.seen == 0 {
             return;

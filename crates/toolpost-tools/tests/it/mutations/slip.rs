@@ -159,7 +159,7 @@ impl Slip {
             Slip::Numbered => {
                 let sign = [": ", " | ", "\t", "→"][seed % 4];
                 for (index, line) in lines.iter_mut().enumerate() {
-                    line.insert_str(0, &format!("{}{sign}", seed % 90 + index));
+                    line.insert_str(0, &format!("{}{sign}", seed / 4 + index));
                 }
             }
             Slip::Escaped => return text.replace('\\', "\\\\").replace('"', "\\\"").replace('\'', "\\'"),

@@ -18,7 +18,10 @@ pub(super) fn climb(
 ) -> Result<Placed, Miss> {
     let cursor = before.end();
     // What belongs to a header may end later than it looks; one that stands several times says only where to begin.
-    let start = scopes.iter().map(|scope| scope.header).min().unwrap_or(0).max(cursor);
+    // Hunks that name their lines may come in any order.
+    let is_above = before.expected(hunk).is_some_and(|named| named < cursor);
+    let from = if is_above { 0 } else { cursor };
+    let start = scopes.iter().map(|scope| scope.header).min().unwrap_or(0).max(from);
     if start >= file.len() {
         return Err(nowhere(cursor));
     }

@@ -1,12 +1,11 @@
 //! How the lines of a new text are indented: as the file is, or as an old text that is indented otherwise.
 
-use super::super::fold::{Level, look_alike};
+use super::super::fold::Level;
 use super::super::indentation::Mapping;
-use super::super::lines::{Lines, is_blank, split_indent};
+use super::super::lines::{Lines, is_blank, is_filled, is_telling, split_indent};
 use super::super::suspicion;
 use super::Merge;
-use similar::DiffOp;
-use std::collections::HashSet;
+use super::witnesses::{self, Vote};
 
 pub(super) const MIXED: &str = "newString is not indented like oldString throughout, nor like the file";
 const PART_OF_LINE: &str =
@@ -16,177 +15,192 @@ const PART_OF_LINE: &str =
 pub(super) enum Indenting<'a> {
     /// As the file is.
     AsFile,
+    /// As the file is, but for single lines that are indented otherwise in both texts.
+    MostlyAsFile,
     /// As the old text is, which is not as the file is.
     AsOld(Mapping<'a>),
-    /// As the file is but for the first line, whose indentation stands before the old text.
+    /// As the file is but for the first line, which lacks this.
     FirstWithout(&'a str),
 }
 
 impl<'a> Merge<'a> {
-    pub(super) fn indenting(&self, starts_line: bool) -> Result<Indenting<'a>, &'static str> {
-        let is_filled = |line: &str| !line.trim_matches(is_blank).is_empty();
-        let indents = |index: usize| (split_indent(self.olds[index]).0, split_indent(self.parts[index]).0);
-        let filled: Vec<usize> = (usize::from(!starts_line)..self.olds.len())
-            .filter(|index| is_filled(self.olds[*index]))
-            .collect();
-        let new_filled = || self.news.iter().filter(|line| is_filled(line));
-        // A bracket alone is on many lines.
-        let is_telling =
-            |line: &str| line.chars().filter(|character| character.is_alphanumeric()).count() > 2;
-        let telling = || new_filled().filter(|line| is_telling(line));
-        if !starts_line {
-            // The indentation stands before the place: one in the new text would come on top of it.
-            let is_indented = self.news.first().is_some_and(|line| line.starts_with(is_blank));
-            let is_spread = self.olds.len() == 1 && new_filled().count() > 1;
-            if is_indented || is_spread {
-                return Err(PART_OF_LINE);
-            }
-        }
-        // A line of the old text that stands further out in the new one: a text moved to the margin by itself.
-        for line in new_filled() {
-            let is_same = |old: &&usize| self.is_same(self.olds[**old], line);
-            let depth = split_indent(line).0.len();
-            let mut same = filled.iter().filter(is_same).peekable();
-            let is_moved =
-                |old: &usize| indents(*old).0.len() > depth && indents(*old).1 != split_indent(line).0;
-            if same.peek().is_some() && same.all(is_moved) {
-                return Err(MIXED);
-            }
-        }
-        if self.level < Level::Indentation || (!starts_line && self.olds.len() == 1) {
+    /// The indentation of a line of the old text, and of the same line in the file.
+    pub(super) fn indents(&self, old: usize) -> (&'a str, &'a str) {
+        (split_indent(self.olds[old]).0, split_indent(self.parts[old]).0)
+    }
+
+    /// The lines of the old text that are not blank.
+    pub(super) fn filled(&self) -> Vec<usize> {
+        (0..self.olds.len()).filter(|index| is_filled(self.olds[*index])).collect()
+    }
+
+    pub(super) fn indenting(&self) -> Result<Indenting<'a>, &'static str> {
+        let filled = self.filled();
+        let is_same = |index: &usize| self.indents(*index).0 == self.indents(*index).1;
+        // What the old text shows is as the file has it, so the new text is taken at its word.
+        let is_deleted = !self.news.iter().any(|line| is_filled(line));
+        if self.level < Level::Indentation || is_deleted || filled.iter().all(is_same) {
             return Ok(Indenting::AsFile);
         }
-        if filled.iter().all(|index| indents(*index).0 == indents(*index).1) {
-            return Ok(Indenting::AsFile);
+        if let Some(found) = self.first_line_alone(&filled)? {
+            return Ok(found);
         }
-        let (old_first, file_first) = filled.first().map_or(("", ""), |index| indents(*index));
-        let rest_is_same = filled.len() > 1
-            && filled.first() == Some(&0)
-            && is_telling(self.olds[0])
-            && filled[1..].iter().all(|index| indents(*index).0 == indents(*index).1)
-            && filled[1..].iter().any(|index| !indents(*index).0.is_empty());
-        if old_first.is_empty() && rest_is_same {
-            return match self.news.first() {
-                Some(line) if line.starts_with(is_blank) => Err(PART_OF_LINE),
-                _ => Ok(Indenting::FirstWithout(file_first)),
-            };
-        }
-        // Where the new text is indented as the file is, it needs no rule for the old one. But of brackets the indentation
-        // is all that tells one from the next.
+        // Of brackets the indentation is all that tells one from the next.
         let (says, brackets): (Vec<usize>, Vec<usize>) =
             filled.iter().partition(|index| is_telling(self.olds[**index]));
-        let pairs = |lines: &[usize]| lines.iter().map(|index| indents(*index)).collect();
+        let pairs = |lines: &[usize]| lines.iter().map(|index| self.indents(*index)).collect();
         let step = suspicion::usual_step(&Lines::of(self.file));
-        let mapping = Mapping::new(pairs(&says), pairs(&brackets), step);
-        let is_there = |index: &usize| indents(*index).0 == indents(*index).1;
-        let (told, other): (Vec<usize>, Vec<usize>) = says.iter().partition(|index| is_there(index));
-        // Nor is a line that slipped told by itself: the rest of what says something has to be there to the letter.
-        let is_told = filled.iter().all(|index| is_there(index) || is_telling(self.olds[*index]));
-        if let Err(why) = &mapping
-            && !(is_told && told.len() > other.len())
-        {
-            return Err(why);
-        }
-        // What the new text shares with the old one and its first line tell how it is indented; failing that, whether
-        // its indentations occur in the one or in the other. Where they tell different things, nothing is told.
-        let (mut as_old, mut as_file, mut is_unclear) = (false, false, false);
-        for (old, new) in self.kept().filter(|(old, _)| filled.contains(old)) {
-            let (in_old, in_file) = indents(old);
-            let in_new = split_indent(self.news[new]).0;
-            // Below a new line that opens a block, it may have been made deeper from where the old text has it.
-            let above = new.checked_sub(1).map(|above| self.news[above]);
-            let is_opened = above.is_some_and(|above| {
-                above.ends_with(['{', '(', '[', ':']) && split_indent(above).0.len() >= in_new.len()
-            });
-            if in_old != in_file && in_new == in_file && is_opened {
-                return Err(MIXED);
+        let mapping = match Mapping::new(pairs(&says), pairs(&brackets), step) {
+            Ok(mapping) => mapping,
+            Err(why) => {
+                // A line that slipped by itself: the rest of what says something has to be there to the letter.
+                let (told, other): (Vec<usize>, Vec<usize>) = says.iter().partition(|index| is_same(index));
+                let is_told = brackets.iter().all(is_same) && told.len() > other.len();
+                let is_as_file = is_told && self.is_as_file(&filled);
+                return if is_as_file { Ok(Indenting::MostlyAsFile) } else { Err(why) };
             }
-            // Shifted by itself, like a text cut out and moved to the margin: by how much, nobody can tell.
-            if in_new != in_old && in_new != in_file {
-                return Err(MIXED);
-            }
-            // Of several lines that are alike nobody knows which is which.
-            let key = self.news[new].trim_matches(is_blank);
-            let count =
-                |lines: &[&str]| lines.iter().filter(|line| line.trim_matches(is_blank) == key).count();
-            let is_only = count(self.olds) == 1 && count(self.news) == 1;
-            is_unclear |= !is_only;
-            as_old |= is_only && in_new == in_old && in_old != in_file;
-            as_file |= is_only && in_new == in_file && in_old != in_file;
-        }
-        if is_unclear && !as_old && !as_file {
+        };
+        if self.is_dedented_by_itself(&filled) {
             return Err(MIXED);
         }
-        for line in telling() {
-            let indent = split_indent(line).0;
-            for old in filled.iter().filter(|old| self.is_same(self.olds[**old], line)) {
-                let (in_old, in_file) = indents(*old);
-                as_old |= in_old == indent && in_file != indent;
-                as_file |= in_file == indent && in_old != indent;
+        match witnesses::tally(self, &mapping) {
+            Vote::Old(_) => {
+                self.check_opened(&mapping)?;
+                Ok(Indenting::AsOld(mapping))
             }
-        }
-        // So does a line that takes the place of one.
-        for op in self.ops {
-            let &DiffOp::Replace { old_index, old_len, new_index, new_len } = op else { continue };
-            for at in 0..if old_len == new_len { old_len } else { 0 } {
-                let ((in_old, in_file), line) = (indents(old_index + at), self.news[new_index + at]);
-                let is_compared = in_old != in_file && filled.contains(&(old_index + at)) && is_filled(line);
-                as_old |= is_compared && split_indent(line).0 == in_old;
-                as_file |= is_compared && split_indent(line).0 == in_file;
-            }
-        }
-        // A line that is new here and stands in the file elsewhere is indented as it is there.
-        let is_kept = |line: &str| self.kept().any(|(_, new)| self.news[new] == line);
-        let new: HashSet<&str> = telling().copied().collect();
-        let in_file: HashSet<&str> = self.file.lines().filter(|there| new.contains(there)).collect();
-        let is_in_file = |line: &&&str| in_file.contains(**line);
-        for line in telling().filter(|line| !is_kept(line)).filter(is_in_file) {
-            let indent = split_indent(line).0;
-            as_file |= mapping.as_ref().is_ok_and(|mapping| mapping.apply(indent).as_deref() != Ok(indent));
-        }
-        let first = new_filled().next();
-        if old_first != file_first && first.is_none_or(|line| is_telling(line)) {
-            let first = first.map_or(old_first, |line| split_indent(line).0);
-            as_old |= first == old_first;
-            as_file |= first == file_first;
-        }
-        if !as_old && !as_file {
-            let mapping = mapping.as_ref().map_err(|why| *why)?;
-            for line in new_filled() {
-                let indent = split_indent(line).0;
-                as_old |= mapping.knows_old(indent) && !mapping.knows_file(indent);
-                as_file |= mapping.knows_file(indent) && !mapping.knows_old(indent);
-            }
-        }
-        match (as_old, as_file) {
-            (true, false) => Ok(Indenting::AsOld(mapping?)),
-            (false, true) => Ok(Indenting::AsFile),
-            (true, true) => Err(MIXED),
-            // Nothing to go by, but also nothing to change.
-            (false, false) => {
-                let mapping = mapping?;
-                let is_same = |line: &&str| {
-                    mapping.apply(split_indent(line).0).is_ok_and(|indent| indent == split_indent(line).0)
-                };
-                // At the margin, where neither the old text nor the file is: it was left out, or is meant.
-                let first = first.map_or(file_first, |line| split_indent(line).0);
-                let is_left_out = first.is_empty() && !old_first.is_empty() && !file_first.is_empty();
-                match new_filled().all(is_same) && !is_left_out {
-                    true => Ok(Indenting::AsFile),
-                    false => Err(MIXED),
-                }
-            }
+            Vote::File(_) => Ok(Indenting::AsFile),
+            Vote::Unclear(_) => Err(MIXED),
         }
     }
 
-    /// Whether two lines say the same, whatever blanks they have, and whatever quotes where those are overlooked.
-    fn is_same(&self, one: &str, other: &str) -> bool {
-        let plain = |word: &str| -> String {
-            word.chars().map(|character| look_alike(character).unwrap_or(character)).collect()
-        };
-        match self.level {
-            Level::LookAlikes => plain(one).split_whitespace().eq(plain(other).split_whitespace()),
-            _ => one.split_whitespace().eq(other.split_whitespace()),
+    /// Whether each of the texts was moved to the margin by itself, so that what they share is not as deep any more.
+    fn is_dedented_by_itself(&self, filled: &[usize]) -> bool {
+        let least =
+            |lines: &mut dyn Iterator<Item = &str>| lines.map(|line| split_indent(line).0.len()).min();
+        let old = least(&mut filled.iter().map(|at| self.olds[*at]));
+        let new = least(&mut self.news.iter().copied().filter(|line| is_filled(line)));
+        let kept: Vec<(usize, usize)> = self.kept().filter(|(old, _)| is_telling(self.olds[*old])).collect();
+        let is_moved =
+            |(old, new): &(usize, usize)| split_indent(self.news[*new]).0.len() < self.indents(*old).0.len();
+        old == Some(0) && new == Some(0) && !kept.is_empty() && kept.iter().all(is_moved)
+    }
+
+    /// Whether every line that both texts have and the file has otherwise is in the new one as the file has it.
+    fn is_as_file(&self, filled: &[usize]) -> bool {
+        self.kept().filter(|(old, _)| filled.contains(old)).all(|(old, new)| {
+            let (in_old, in_file) = self.indents(old);
+            let in_new = split_indent(self.news[new]).0;
+            in_old == in_file || in_new == in_file
+        })
+    }
+
+    /// A text that was cut out from behind the indentation of its first line: the rest is as the file has it.
+    fn first_line_alone(&self, filled: &[usize]) -> Result<Option<Indenting<'a>>, &'static str> {
+        let Some((first, rest)) = filled.split_first() else { return Ok(None) };
+        let (in_old, in_file) = self.indents(*first);
+        if !in_old.is_empty() || in_file.is_empty() || !is_telling(self.olds[*first]) {
+            return Ok(None);
+        }
+        let first_new = self.news.iter().find(|line| is_filled(line));
+        let others = || self.news.iter().filter(|line| is_filled(line)).skip(1);
+        if rest.is_empty() {
+            // One line shows no more than its own depth; the lines that are new tell which of the two is meant.
+            if others().next().is_none() || first_new.is_some_and(|line| line.starts_with(is_blank)) {
+                return Ok(None);
+            }
+            let indent = |line: &str| split_indent(line).0.len();
+            let as_first: Vec<(usize, &str)> =
+                std::iter::once((in_file.len(), first_new.copied().unwrap_or("")))
+                    .chain(others().map(|line| (indent(line), *line)))
+                    .collect();
+            let as_old: Vec<(usize, &str)> = as_first
+                .iter()
+                .enumerate()
+                .map(
+                    |(at, (depth, line))| {
+                        if at == 0 { (*depth, *line) } else { (depth + in_file.len(), *line) }
+                    },
+                )
+                .collect();
+            let is_below = as_first.iter().any(|(depth, _)| *depth < in_file.len());
+            return match (is_nested(&as_first), is_nested(&as_old)) {
+                (true, false) => Ok(Some(Indenting::FirstWithout(in_file))),
+                (false, true) => Ok(None),
+                // Lines that stand further out than the first, if the rest is as the file has it.
+                (true, true) if !is_below => Ok(Some(Indenting::FirstWithout(in_file))),
+                _ => Err(PART_OF_LINE),
+            };
+        }
+        let is_same = |index: &usize| self.indents(*index).0 == self.indents(*index).1;
+        if !rest.iter().all(is_same) || rest.iter().all(|index| self.indents(*index).0.is_empty()) {
+            return Ok(None);
+        }
+        match first_new {
+            Some(line) if split_indent(line).0 == in_file => Ok(Some(Indenting::AsFile)),
+            Some(line) if line.starts_with(is_blank) => Err(PART_OF_LINE),
+            _ => Ok(Some(Indenting::FirstWithout(in_file))),
         }
     }
+
+    /// Fails where a line that is new would come out no deeper than what opens its block, or, as deep as the file is at
+    /// this place, deeper than a line that opens nothing: it was written as the file is, among lines that are not.
+    fn check_opened(&self, mapping: &Mapping<'a>) -> Result<(), &'static str> {
+        let is_kept = |at: usize| self.kept().any(|(_, new)| new == at);
+        let mut above: Option<&str> = None;
+        for (at, line) in self.news.iter().enumerate().filter(|(_, line)| is_filled(line)) {
+            let indent = split_indent(line).0;
+            let is_end = line.trim_matches(is_blank).starts_with(['}', ')', ']']);
+            // A block that is deeper by another step than those of the file is written in other steps.
+            if let (Some(above), Some(step)) = (above, mapping.step())
+                && above.trim_end_matches(is_blank).ends_with(['{', ':'])
+                && !mapping.knows_old(indent)
+                && let (Ok(deeper), Ok(shallower)) =
+                    (mapping.apply(indent), mapping.apply(split_indent(above).0))
+                && !deeper.contains('\t')
+                && !deeper.len().abs_diff(shallower.len()).is_multiple_of(step)
+            {
+                return Err(MIXED);
+            }
+            let is_in_block =
+                above.is_some_and(|above| opens(above) && indent.len() <= split_indent(above).0.len());
+            if is_in_block && !is_end && !is_kept(at) {
+                return Err(MIXED);
+            }
+            if let Some(above) = above
+                && !is_kept(at)
+                && indent.len() > split_indent(above).0.len()
+                && mapping.knows_file(indent)
+                && !mapping.knows_old(indent)
+                && is_closed(above)
+            {
+                return Err(MIXED);
+            }
+            above = Some(line);
+        }
+        Ok(())
+    }
+}
+
+/// Whether no line is deeper than one that opens nothing, nor as deep as one that opens a block.
+fn is_nested(lines: &[(usize, &str)]) -> bool {
+    lines.windows(2).all(|pair| {
+        let ((above, opener), (below, line)) = (pair[0], pair[1]);
+        let is_end = line.trim_start_matches(is_blank).starts_with(['}', ')', ']']);
+        match (is_closed(opener), opens(opener)) {
+            (true, _) => below <= above,
+            (_, true) => below > above || is_end,
+            _ => true,
+        }
+    })
+}
+
+/// Whether a line opens a block.
+pub(super) fn opens(line: &str) -> bool {
+    line.trim_end_matches(is_blank).ends_with(['{', '(', '[', ':'])
+}
+
+/// Whether a line is complete, so that the next one is no deeper.
+pub(super) fn is_closed(line: &str) -> bool {
+    line.trim_end_matches(is_blank).ends_with([';', ')', '}', ']', '"', '\''])
+        || line.trim_end_matches(is_blank).ends_with(|last: char| last.is_alphanumeric())
 }

@@ -1,0 +1,213 @@
+//! Blank lines that were lost or added, between lines that are there.
+//!
+//! The texts are written again with the blank lines that the file has; then they are looked for like any other.
+
+use super::fold::Level;
+use super::lines::{Lines, is_blank, is_filled};
+use super::{Effort, Found, MOST_LISTED, Step, Stop, one};
+use crate::filesystem::sequence::Search;
+use similar::{Algorithm, DiffOp, capture_diff_slices};
+use std::collections::HashMap;
+
+const UNCLEAR: &str =
+    "oldString has other blank lines than the file, and it is unclear which of them newString is to have";
+
+/// The place of the old text, whatever blank lines it has.
+pub(super) fn without(
+    effort: &Effort,
+    lines: &Lines<'_>,
+    old: &str,
+    new: &str,
+    step: Step,
+) -> Result<Vec<Found>, Stop> {
+    let (old, new) = (Spaced::of(old), Spaced::of(new));
+    if old.lines.is_empty() {
+        return Ok(Vec::new());
+    }
+    let places = places(effort, lines, &old)?;
+    let [first] = places.as_slice() else {
+        return match places.is_empty() {
+            true => Ok(Vec::new()),
+            false => Err(Stop::Ambiguous(places.iter().map(|first| first + 1).collect())),
+        };
+    };
+    let runs = runs(lines, *first, old.lines.len());
+    let there: Vec<usize> = runs
+        .iter()
+        .enumerate()
+        .map(|(at, run)| if at == 0 || at == old.lines.len() { (*run).min(old.runs[at]) } else { *run })
+        .collect();
+    let differ = (0..there.len()).filter(|at| there[*at] != old.runs[*at]).count();
+    if differ == 0 || differ > 1 + old.lines.len() / 5 {
+        return Ok(Vec::new());
+    }
+    if is_swapped(&old, &runs, &there) || repeats_neighbour(lines, *first, &runs, &old, &new) {
+        return Err(Stop::Doubt { line: first + 1, why: UNCLEAR });
+    }
+    effort.spend(old.lines.len() * new.lines.len())?;
+    let Some(new) = respaced(&old, &new, &there) else {
+        return Err(Stop::Doubt { line: first + 1, why: UNCLEAR });
+    };
+    let old = Spaced { runs: there, ..old };
+    let (old, new) = (old.text(), new.text());
+    for level in [Level::Exact, Level::Trailing, Level::Indentation] {
+        let found = one(effort, lines, &old, &new, level, step)?;
+        if !found.is_empty() {
+            return Ok(found);
+        }
+    }
+    Ok(Vec::new())
+}
+
+/// A text as its filled lines, and how many blank ones stand before each and behind the last.
+#[derive(Debug, Clone)]
+struct Spaced<'a> {
+    lines: Vec<&'a str>,
+    runs: Vec<usize>,
+    ends_line: bool,
+}
+
+impl<'a> Spaced<'a> {
+    fn of(text: &'a str) -> Spaced<'a> {
+        let mut spaced =
+            Spaced { lines: Vec::new(), runs: vec![0], ends_line: text.is_empty() || text.ends_with('\n') };
+        for line in Lines::of(text).all {
+            match is_filled(line.text) {
+                true => {
+                    spaced.lines.push(line.text);
+                    spaced.runs.push(0);
+                }
+                // There is always a last run.
+                false => *spaced.runs.last_mut().unwrap_or(&mut 0) += 1,
+            }
+        }
+        spaced
+    }
+
+    fn text(&self) -> String {
+        let mut text = String::new();
+        for (at, run) in self.runs.iter().enumerate() {
+            (0..*run).for_each(|_| text.push('\n'));
+            if let Some(line) = self.lines.get(at) {
+                text.push_str(line);
+                text.push('\n');
+            }
+        }
+        if !self.ends_line {
+            text.pop();
+        }
+        text
+    }
+}
+
+/// The indices of the lines of the file from which the filled lines of the old text follow each other, blank ones apart.
+fn places(effort: &Effort, lines: &Lines<'_>, old: &Spaced<'_>) -> Result<Vec<usize>, Stop> {
+    let mut numbers: HashMap<&str, u64> = HashMap::new();
+    let wanted: Vec<u64> = old
+        .lines
+        .iter()
+        .map(|line| {
+            let next = numbers.len() as u64;
+            *numbers.entry(line.trim_matches(is_blank)).or_insert(next)
+        })
+        .collect();
+    let mut search = Search::new(&wanted);
+    let (mut filled, mut found) = (Vec::new(), Vec::new());
+    for (index, line) in lines.all.iter().enumerate().filter(|(_, line)| is_filled(line.text)) {
+        effort.spend(line.text.len() + 8)?;
+        filled.push(index);
+        if search.ends_with(numbers.get(line.text.trim_matches(is_blank)).copied()) {
+            found.push(filled[filled.len() - wanted.len()]);
+            if found.len() == MOST_LISTED {
+                break;
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// How many blank lines the file has before each of the filled lines from one on, and behind the last.
+fn runs(lines: &Lines<'_>, first: usize, count: usize) -> Vec<usize> {
+    let before = lines.all[..first].iter().rev().take_while(|line| !is_filled(line.text)).count();
+    let mut runs = vec![before];
+    let mut at = first;
+    for _ in 0..count {
+        at += 1;
+        let run =
+            lines.all[at.min(lines.all.len())..].iter().take_while(|line| !is_filled(line.text)).count();
+        runs.push(run);
+        at += run;
+    }
+    runs
+}
+
+/// Whether a blank line is missing on one side of a line and too many on the other: the two may have changed places.
+fn is_swapped(old: &Spaced<'_>, runs: &[usize], there: &[usize]) -> bool {
+    let differ = |at: usize| there[at] != old.runs[at];
+    (1..runs.len()).any(|at| {
+        let is_more = |at: usize| runs[at] > old.runs[at];
+        let is_less = |at: usize| runs[at] < old.runs[at];
+        (differ(at - 1) || differ(at)) && (is_more(at - 1) && is_less(at) || is_less(at - 1) && is_more(at))
+    })
+}
+
+/// Whether the new text adds a line that the file has right above or below the place: it may be one that is missing in the
+/// old text.
+fn repeats_neighbour(
+    lines: &Lines<'_>,
+    first: usize,
+    runs: &[usize],
+    old: &Spaced<'_>,
+    new: &Spaced<'_>,
+) -> bool {
+    let behind = first + old.lines.len() + runs[1..].iter().sum::<usize>();
+    let above = lines.all[..first].iter().rev().find(|line| is_filled(line.text));
+    let below = lines.all[behind.min(lines.all.len())..].iter().find(|line| is_filled(line.text));
+    let trimmed = |line: &'_ str| line.trim_matches(is_blank).to_owned();
+    let count = |lines: &[&str], line: &str| lines.iter().filter(|other| trimmed(other) == line).count();
+    above.into_iter().chain(below).any(|line| {
+        let line = trimmed(line.text);
+        count(&new.lines, &line) > count(&old.lines, &line)
+    })
+}
+
+/// The new text with the blank lines of the file where it has those of the old text; `None` where that is unclear.
+fn respaced<'a>(old: &Spaced<'_>, new: &Spaced<'a>, there: &[usize]) -> Option<Spaced<'a>> {
+    let key = |lines: &[&str]| -> Vec<String> {
+        lines.iter().map(|line| line.trim_matches(is_blank).to_owned()).collect()
+    };
+    let mut kept: HashMap<usize, usize> = HashMap::new();
+    for op in capture_diff_slices(Algorithm::Myers, &key(&old.lines), &key(&new.lines)) {
+        if let DiffOp::Equal { old_index, new_index, len } = op {
+            kept.extend((0..len).map(|at| (old_index + at, new_index + at)));
+        }
+    }
+    // Before and behind it, the new text has what the old one has or what the file has.
+    let is_outer = |run: usize, at: usize| [old.runs[at], there[at]].contains(&new.runs[run]);
+    if !is_outer(0, 0) || !is_outer(new.lines.len(), old.lines.len()) {
+        return None;
+    }
+    let mut spaced = new.clone();
+    let (count, new_count) = (old.lines.len(), new.lines.len());
+    for at in (0..=count).filter(|at| there[*at] != old.runs[*at]) {
+        let (asked, there) = (old.runs[at], there[at]);
+        // The run before a line is the run behind the one before it; the text begins and ends where the other does.
+        let (behind, before) = match at {
+            0 => (Some(0), Some(0)),
+            at if at == count => (Some(new_count), Some(new_count)),
+            at => (kept.get(&(at - 1)).map(|new| new + 1), kept.get(&at).copied()),
+        };
+        match (behind, before) {
+            (Some(run), Some(before)) if run == before => match new.runs[run] {
+                own if own == asked => spaced.runs[run] = there,
+                own if own == there => {}
+                _ => return None,
+            },
+            // One of the two lines is gone: its blank lines may be gone with it.
+            (Some(run), None) | (None, Some(run)) if new.runs[run] == there => {}
+            // Or something new stands between the two: the run may be on either side of it.
+            _ => return None,
+        }
+    }
+    Some(spaced)
+}
