@@ -111,7 +111,7 @@ impl Tool for Edit {
         let (name, bytes) = text::bytes(ctx, &args.file_path).await?;
         let inner = ctx.clone();
         let expected = args.expected_hash;
-        let work = move || -> Result<(Vec<u8>, Option<String>, Output<Data>), ToolError> {
+        let work = move || -> Result<Prepared, ToolError> {
             text::check_hash(&name, &bytes, expected.as_deref())?;
             // Whether the model has seen the rest of the file does not matter: the place is found in what is there now.
             let is_noted = inner.extra().get::<Seen>().is_some();
@@ -146,6 +146,9 @@ impl Tool for Edit {
         Ok(output)
     }
 }
+
+/// What is to be written, the hash of what was there where somebody keeps account of it, and what is said of it.
+type Prepared = (Vec<u8>, Option<String>, Output<Data>);
 
 /// The changes asked for, in whichever form.
 fn edits(

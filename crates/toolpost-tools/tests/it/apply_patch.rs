@@ -5,7 +5,7 @@ mod git;
 mod staged;
 mod whole;
 
-use super::{call, code, data, disk, executor, folder, memory, run, shown};
+use super::{call, code, data, disk, executor, folder, memory, one_file, run, shown};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -549,4 +549,60 @@ fn what_the_model_reads_is_short() {
 /// A session over a memory workspace that the test keeps.
 fn shared(memory: &Arc<Memory>) -> Context {
     Context::builder(memory.clone()).build()
+}
+
+/// A file of numbered lines, with a block at some of them.
+fn with_blocks(blocks: &[(usize, &str)]) -> String {
+    let lines = (1..=60).map(|number| {
+        let block = blocks.iter().find(|(at, _)| *at == number);
+        block.map_or(format!("line {number}\n"), |(_, text)| (*text).to_owned())
+    });
+    lines.collect()
+}
+
+#[test]
+fn a_place_far_from_the_named_line_needs_more_than_the_named_one() {
+    let twin = "open(door)\nwalk(through)\nclose(door)\n";
+    // What is meant has changed in a word since; the same lines stand elsewhere to the letter.
+    for (word, other) in [("walk", "run"), ("open", "opens"), ("close", "shut")] {
+        let file = with_blocks(&[(10, twin), (40, &twin.replace(word, other))]);
+        let patch =
+            "--- a/f\n+++ b/f\n@@ -42,3 +42,3 @@\n open(door)\n-walk(through)\n+jump(over)\n close(door)\n";
+        let ctx = one_file("f", file.as_bytes());
+        let outcome = call(&ctx, "apply_patch", json!({"patch": patch}));
+        assert_eq!(code(&outcome), "NO_MATCH", "{word}: {}", shown(&outcome));
+        assert!(shown(&outcome).contains("names line 42"), "{}", shown(&outcome));
+    }
+}
+
+#[test]
+fn hunks_that_name_their_lines_come_in_any_order() {
+    let twin = "open(door)\nwalk(through)\nclose(door)\n";
+    let file = with_blocks(&[(10, twin), (50, twin)]);
+    let patch = "--- a/f\n+++ b/f\n@@ -42 +42 @@\n-line 40\n+line forty\n\
+                 @@ -10,3 +10,3 @@\n open(door)\n-walk(through)\n+jump(over)\n close(door)\n";
+    let ctx = one_file("f", file.as_bytes());
+    let outcome = call(&ctx, "apply_patch", json!({"patch": patch}));
+    assert!(outcome.is_success(), "{}", shown(&outcome));
+    assert!(shown(&outcome).contains("@@ -8,7 +8,7 @@"), "{}", shown(&outcome));
+}
+
+#[test]
+fn new_lines_alone_do_not_go_to_the_end_before_other_hunks() {
+    let ctx = one_file("f", with_blocks(&[]).as_bytes());
+    let patch = "*** Begin Patch\n*** Update File: f\n@@\n+new\n@@\n-line 40\n+line forty\n*** End Patch\n";
+    let outcome = call(&ctx, "apply_patch", json!({"patch": patch}));
+    assert_eq!(code(&outcome), "NO_MATCH", "{}", shown(&outcome));
+}
+
+#[test]
+fn wrong_counts_in_the_last_hunk_do_not_matter() {
+    let hunk = " line 9\n-line 10\n+line ten\n line 11\n";
+    for counts in ["-9,3 +9,3", "-9,4 +9,5", "-9,2 +9,2", "-9,6 +9,3", "-9 +9"] {
+        let ctx = one_file("f", with_blocks(&[]).as_bytes());
+        let patch = format!("--- a/f\n+++ b/f\n@@ {counts} @@\n{hunk}");
+        let outcome = call(&ctx, "apply_patch", json!({"patch": patch}));
+        assert!(outcome.is_success(), "{counts}: {}", shown(&outcome));
+        assert!(shown(&outcome).contains("+line ten"), "{counts}");
+    }
 }

@@ -89,7 +89,7 @@ fn what_the_limit_leaves_out_is_counted() {
     let outcome = call(&memory(FIXTURE), "list", json!({"limit": 4}));
     assert_eq!(data(&outcome)["entries"].as_array().unwrap().len(), 4);
     assert_eq!(data(&outcome)["entries"][3], json!({"path": "src/deep", "kind": "folder"}));
-    assert_eq!(data(&outcome)["leftOut"], 5);
+    assert_eq!(data(&outcome)["leftOut"], 6);
 }
 
 #[test]

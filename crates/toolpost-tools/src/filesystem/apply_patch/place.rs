@@ -175,9 +175,7 @@ fn check_named(
     let is_filled = |line: &&&HunkLine| !line.text.trim().is_empty();
     let filled = old.iter().filter(is_filled).count();
     let is_same = |(at, line): &(usize, &&HunkLine)| {
-        file.all
-            .get(named + at)
-            .is_some_and(|there| there.text.trim() == line.text.trim() && is_filled(&line))
+        file.all.get(named + at).is_some_and(|there| there.text.trim() == line.text.trim() && is_filled(line))
     };
     let same = old.iter().enumerate().filter(is_same).count();
     match same > 0 && same + 1.max(filled / 3) >= filled {

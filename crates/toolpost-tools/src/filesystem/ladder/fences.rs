@@ -14,8 +14,10 @@ pub(super) fn without(effort: &Effort, lines: &Lines<'_>, old: &str, new: &str) 
     if ends(bare_old) && !ends(&bare_new) && !bare_new.is_empty() {
         bare_new.push('\n');
     }
-    // Nothing, or one blank line: both are written so.
-    if inside(new).is_some() && bare_new == "\n" {
+    // Nothing, or one blank line: both are written so. Nor is it told whether the newline before the fence belongs to a
+    // blank line at the end.
+    let is_open = bare_old.ends_with("\n\n") && !bare_new.ends_with("\n\n");
+    if inside(new).is_some() && bare_new == "\n" || inside(new).is_none() && is_open {
         return Ok(Vec::new());
     }
     effort.spend(old.len() + new.len())?;

@@ -166,10 +166,10 @@ impl<'a> Merge<'a> {
     /// Whether the old text has blanks at the ends of lines, and the file has none at this place: then those of the new
     /// text are the same slip.
     fn has_added_trailing(&self) -> bool {
-        let is_trailing = |line: &&str| is_filled(line) && line.ends_with(is_blank);
+        let is_trailing = |line: &&'a str| is_filled(line) && line.ends_with(is_blank);
         self.level >= Level::Trailing
-            && self.olds.iter().any(|line| is_trailing(&line))
-            && !self.parts.iter().any(|line| is_trailing(&line))
+            && self.olds.iter().any(is_trailing)
+            && !self.parts.iter().any(is_trailing)
     }
 
     /// The first line of the new text that is not blank.

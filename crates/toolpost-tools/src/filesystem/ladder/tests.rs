@@ -409,6 +409,19 @@ fn lines_that_begin_within_an_indentation_are_indented_as_lines() {
             );
         }
     }
+    // A part of the first line's indentation is lost, and the rest is as the file has it.
+    check(
+        "f {\n    call(\n        one,\n    );\n}\n",
+        " call(\n        one,\n    );",
+        " call(\n        two,\n    )?;",
+        "exact: f {\n    call(\n        two,\n    )?;\n}\n",
+    );
+    check(
+        "f {\n    jest\n        .spy(one)\n        .mock(two);\n}\n",
+        " jest\n        .spy(one)\n        .mock(two);",
+        " vi.spy(one).mock(\n        two,\n    );",
+        "exact: f {\n    vi.spy(one).mock(\n        two,\n    );\n}\n",
+    );
     // The new text has the indentation that the old one lost.
     check("if a:\n    b(1)\n", "b(1)\n", "    b(1)\n    c(2)\n", "indentation: if a:\n    b(1)\n    c(2)\n");
     check(

@@ -98,7 +98,10 @@ impl<'a> Merge<'a> {
     fn first_line_alone(&self, filled: &[usize]) -> Result<Option<Indenting<'a>>, &'static str> {
         let Some((first, rest)) = filled.split_first() else { return Ok(None) };
         let (in_old, in_file) = self.indents(*first);
-        if !in_old.is_empty() || in_file.is_empty() || !is_telling(self.olds[*first]) {
+        let Some(lost) = in_file.strip_suffix(in_old).filter(|lost| !lost.is_empty()) else {
+            return Ok(None);
+        };
+        if !is_telling(self.olds[*first]) || (rest.is_empty() && !in_old.is_empty()) {
             return Ok(None);
         }
         let first_new = self.news.iter().find(|line| is_filled(line));
@@ -137,8 +140,8 @@ impl<'a> Merge<'a> {
         }
         match first_new {
             Some(line) if split_indent(line).0 == in_file => Ok(Some(Indenting::AsFile)),
-            Some(line) if line.starts_with(is_blank) => Err(PART_OF_LINE),
-            _ => Ok(Some(Indenting::FirstWithout(in_file))),
+            Some(line) if split_indent(line).0 != in_old => Err(PART_OF_LINE),
+            _ => Ok(Some(Indenting::FirstWithout(lost))),
         }
     }
 

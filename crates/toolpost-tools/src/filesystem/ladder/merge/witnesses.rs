@@ -35,6 +35,7 @@ enum Weight {
 
 /// Somebody to ask.
 struct Witness {
+    #[cfg_attr(not(test), expect(dead_code, reason = "it tells the reader and the tests which one it is"))]
     name: &'static str,
     weight: Weight,
     ask: fn(&Merge<'_>, &Mapping<'_>) -> Vote,
