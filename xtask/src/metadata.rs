@@ -33,6 +33,15 @@ pub(crate) struct Dependency {
     pub(crate) name: String,
     /// Set where the dependency is a folder of this repository.
     pub(crate) path: Option<PathBuf>,
+    /// `dev` where only tests use it, `build` for a build script.
+    kind: Option<String>,
+}
+
+impl Dependency {
+    /// Whether only tests use it.
+    pub(crate) fn is_for_tests(&self) -> bool {
+        self.kind.as_deref() == Some("dev")
+    }
 }
 
 /// How far to look.

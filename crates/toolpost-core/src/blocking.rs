@@ -91,7 +91,7 @@ pub(crate) async fn at_once<T: Send + 'static>(
 }
 
 /// Whether this thread may block, so that another one is not needed for it.
-pub(crate) fn may_block() -> bool {
+pub fn may_block() -> bool {
     MAY_BLOCK.get()
 }
 

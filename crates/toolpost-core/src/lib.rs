@@ -97,11 +97,11 @@ mod start_check;
 mod tokens;
 mod tool;
 mod visible;
-mod workspace;
+pub mod workspace;
 
 pub use access::{Access, Resource, ResourceKind};
 pub use alias::{Alias, ArgumentAlias, ArgumentPath};
-pub use blocking::{Crashed, Here, Watch, blocking};
+pub use blocking::{Crashed, Here, Watch, blocking, may_block};
 pub use capability::{Capabilities, Capability, Facts, Need};
 pub use clock::{Clock, FakeClock, SystemClock};
 pub use confirm::{Always, Answer, Answers, Confirm, NobodyThere, Question, Remember, Scope};
@@ -138,9 +138,8 @@ pub use tool::{
 };
 pub use visible::{shown, visible};
 pub use workspace::{
-    After, Before, Candidate, Change, Changed, Disk, Entries, Entry as FolderEntry, File, FolderAlias, Found,
-    Guard, Journal, Kind, LeftOut, Lock, Locks, Mark, Marked, Memory, OldContent, OuterRules, Overlay,
-    Pending, PendingKind, ReadSeek, Replaced, RunByGit, ScanOptions, Scanned, Staged, Stat, Surveyed,
-    Surveyor, Usage, Visit, Walk, WalkOptions, Worker, Workspace, WorkspacePath, Written, linked_repository,
-    scan, walk,
+    After, Before, Candidate, Change, Changed, Entries, Entry as FolderEntry, File, FolderAlias, Found,
+    Guard, Journal, Kind, LeftOut, Lock, Mark, Marked, Memory, OldContent, OuterRules, Overlay, Pending,
+    PendingKind, ReadSeek, Replaced, RunByGit, ScanOptions, Scanned, Staged, Stat, Surveyed, Surveyor, Usage,
+    Visit, Walk, WalkOptions, Worker, Workspace, WorkspacePath, Written, scan, walk,
 };

@@ -5,24 +5,25 @@
 //! a name can be swapped for a link between two looks at it, an open file cannot.
 
 mod bound;
-mod disk;
 mod journal;
 mod memory;
 mod overlay;
 mod path;
-mod place;
-mod refusal;
-mod rules;
+#[doc(hidden)]
+pub mod place;
+#[doc(hidden)]
+pub mod refusal;
+#[doc(hidden)]
+pub mod rules;
 mod scan;
 mod stage;
 mod survey;
-mod turns;
+#[doc(hidden)]
+pub mod turns;
 mod walk;
 
 pub(crate) use bound::{Bound, Journaled};
 pub use bound::{Guard, Usage};
-pub use disk::linked_repository;
-pub use disk::{Disk, Locks};
 pub use journal::{After, Before, Changed, Journal, Pending, PendingKind};
 pub use memory::Memory;
 pub(crate) use overlay::Touched;
@@ -40,9 +41,14 @@ use serde::{Deserialize, Serialize};
 use std::io::{Read, Seek};
 use std::sync::Arc;
 
+/// What implementations of [`Workspace`] share: places from spellings, ignore rules, refusals, turns.
+pub mod implement {
+    pub use super::{place, refusal, rules, turns};
+}
+
 /// A tree of files: on disk, in memory, in a store, or laid over another one.
 ///
-/// Implemented by [`Disk`], [`Memory`] and [`Overlay`]; called by tools, through the [`Context`](crate::Context).
+/// Implemented by [`Memory`], [`Overlay`] and, in `toolpost-disk`, by the disk; called by tools, through the [`Context`](crate::Context).
 /// Implementations keep three promises: no path leads out of the roots, whatever its spelling and whatever links
 /// lie on its way; nothing but regular files and folders is ever opened; a write is whole or absent. Callers use
 /// the readers they get only where blocking is allowed.

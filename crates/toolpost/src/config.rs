@@ -56,7 +56,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use toolpost_core::policy::{self, Policy};
-use toolpost_core::{Dialect, Disk, Locks, Redactor, ToolError};
+use toolpost_core::{Dialect, Redactor, ToolError};
+use toolpost_disk::{Disk, Locks};
 
 /// What holds: everything a runtime is made from. There is one for each run of the program, whatever the command.
 #[derive(Debug)]

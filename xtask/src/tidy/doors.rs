@@ -32,9 +32,9 @@ const DOORS: [Door; 3] = [
 ];
 
 fn may_use_files(name: &str, file: &str) -> bool {
-    matches!(name, "toolpost-store" | "toolpost-process")
-        || matches!(file, "workspace/disk.rs" | "config.rs" | "spill.rs")
-        || ["workspace/disk/", "config/", "spill/"].iter().any(|folder| file.starts_with(folder))
+    matches!(name, "toolpost-store" | "toolpost-process" | "toolpost-disk")
+        || matches!(file, "config.rs" | "spill.rs")
+        || ["config/", "spill/"].iter().any(|folder| file.starts_with(folder))
 }
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
@@ -137,8 +137,8 @@ mod tests {
     fn the_places_of_the_design_may_use_them() {
         check(
             super::check,
-            "//- crates/toolpost-core/src/workspace/disk.rs\nuse std::fs;\n\
-             //- crates/toolpost-core/src/workspace/disk/open.rs\nuse std::fs;\n\
+            "//- crates/toolpost-disk/src/lib.rs\nuse std::fs;\n\
+             //- crates/toolpost-disk/src/open.rs\nuse std::fs;\n\
              //- crates/toolpost-core/src/spill.rs\nuse std::fs;\n\
              //- crates/toolpost/src/config/env.rs\nuse std::fs; fn a() { env::var(\"X\") }\n\
              //- crates/toolpost-store/src/sqlite.rs\nuse std::fs;\n\

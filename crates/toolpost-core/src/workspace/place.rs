@@ -12,25 +12,25 @@ const LONGEST_NAME: usize = 255;
 
 /// How one root is spelled.
 #[derive(Debug, Clone)]
-pub(crate) struct RootName {
+pub struct RootName {
     /// Absolute, without links: what answers show.
-    pub(crate) path: String,
+    pub path: String,
     /// Absolute, as the user gave it: accepted too.
-    pub(crate) given: String,
+    pub given: String,
 }
 
 /// A root and the names below it that lead to a file; empty for the root itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Place {
+pub struct Place {
     /// Which root.
-    pub(crate) root: usize,
+    pub root: usize,
     /// The names below it, none of them empty, `.` or `..`.
-    pub(crate) parts: Vec<String>,
+    pub parts: Vec<String>,
 }
 
 impl Place {
     /// Where a path leads by its spelling. Relative paths start at the first root.
-    pub(crate) fn parse(path: &WorkspacePath, roots: &[RootName]) -> Result<Place, ToolError> {
+    pub fn parse(path: &WorkspacePath, roots: &[RootName]) -> Result<Place, ToolError> {
         let spelling = path.as_str();
         if spelling.contains('\0') {
             return Err(ToolError::new(
@@ -57,17 +57,17 @@ impl Place {
     }
 
     /// Whether this is the root itself.
-    pub(crate) fn is_root(&self) -> bool {
+    pub fn is_root(&self) -> bool {
         self.parts.is_empty()
     }
 
     /// The path from the root, `.` for the root itself.
-    pub(crate) fn below(&self) -> String {
+    pub fn below(&self) -> String {
         if self.parts.is_empty() { ".".to_owned() } else { self.parts.join("/") }
     }
 
     /// The display name: relative in the first root, absolute in the others.
-    pub(crate) fn display(&self, roots: &[RootName]) -> String {
+    pub fn display(&self, roots: &[RootName]) -> String {
         if self.root == 0 {
             return self.below();
         }
@@ -79,14 +79,14 @@ impl Place {
     }
 
     /// The folder above and the last name; `None` for a root.
-    pub(crate) fn split(&self) -> Option<(Place, &str)> {
+    pub fn split(&self) -> Option<(Place, &str)> {
         let (name, above) = self.parts.split_last()?;
         Some((Place { root: self.root, parts: above.to_vec() }, name))
     }
 }
 
 /// The parts of an absolute path with `.` and `..` folded.
-pub(crate) fn fold(absolute: &str) -> Vec<String> {
+pub fn fold(absolute: &str) -> Vec<String> {
     let mut parts: Vec<String> = Vec::new();
     for part in absolute.split('/') {
         match part {
@@ -111,7 +111,7 @@ fn find(absolute: &[String], roots: &[RootName]) -> Option<Place> {
 }
 
 /// The refusal of a path that leads out of every root.
-pub(crate) fn escape(spelling: &str, roots: &[RootName]) -> ToolError {
+pub fn escape(spelling: &str, roots: &[RootName]) -> ToolError {
     let shown: Vec<String> = roots.iter().map(|root| format!("`{}`", root.path)).collect();
     ToolError::new(
         Code::PathEscape,

@@ -3,10 +3,10 @@
 use crate::error::{Code, ToolError};
 
 /// How many nearest names a message offers.
-pub(crate) const NEAREST: usize = 3;
+pub const NEAREST: usize = 3;
 
 /// Nothing has this name; the nearest that exist are offered.
-pub(crate) fn missing(name: &str, nearest: &[String]) -> ToolError {
+pub fn missing(name: &str, nearest: &[String]) -> ToolError {
     let offer = match nearest {
         [] => "; list its folder to see what is there".to_owned(),
         names => {
@@ -20,7 +20,7 @@ pub(crate) fn missing(name: &str, nearest: &[String]) -> ToolError {
 }
 
 /// A file is wanted and this is something else.
-pub(crate) fn not_a_file(name: &str, what: &str) -> ToolError {
+pub fn not_a_file(name: &str, what: &str) -> ToolError {
     let hint = match what {
         "a folder" => "name a file in it, or list it",
         _ => "only regular files are opened",
@@ -31,7 +31,7 @@ pub(crate) fn not_a_file(name: &str, what: &str) -> ToolError {
 }
 
 /// A folder is wanted, here or further up, and this is something else.
-pub(crate) fn not_a_folder(name: &str) -> ToolError {
+pub fn not_a_folder(name: &str) -> ToolError {
     ToolError::new(
         Code::NotAFile,
         format!("`{name}` is not a folder, or a name above it is a file; name a folder"),
@@ -40,7 +40,7 @@ pub(crate) fn not_a_folder(name: &str) -> ToolError {
 }
 
 /// The root itself would be removed, moved or replaced.
-pub(crate) fn is_root(name: &str) -> ToolError {
+pub fn is_root(name: &str) -> ToolError {
     ToolError::new(
         Code::WriteError,
         format!("`{name}` is a root of the workspace and stays; name a file inside it"),
@@ -48,19 +48,19 @@ pub(crate) fn is_root(name: &str) -> ToolError {
 }
 
 /// A folder that still holds something would be removed.
-pub(crate) fn not_empty(name: &str) -> ToolError {
+pub fn not_empty(name: &str) -> ToolError {
     ToolError::new(Code::WriteError, format!("the folder `{name}` is not empty; remove what is in it first"))
         .with("path", name)
 }
 
 /// Something would be moved onto a folder.
-pub(crate) fn onto_folder(name: &str) -> ToolError {
+pub fn onto_folder(name: &str) -> ToolError {
     ToolError::new(Code::NotAFile, format!("`{name}` exists and is a folder; name a new file to move to"))
         .with("path", name)
 }
 
 /// A folder would be moved to somewhere inside itself, or onto a file.
-pub(crate) fn no_move(from: &str, to: &str) -> ToolError {
+pub fn no_move(from: &str, to: &str) -> ToolError {
     ToolError::new(
         Code::WriteError,
         format!(

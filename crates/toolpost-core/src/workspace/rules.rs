@@ -6,7 +6,7 @@
 
 mod tracked;
 
-pub(super) use tracked::Tracked;
+pub use tracked::Tracked;
 
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
@@ -15,11 +15,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Larger ignore files are not read.
-pub(super) const LARGEST: u64 = 1024 * 1024;
+pub const LARGEST: u64 = 1024 * 1024;
 
 /// The rules that hold in one folder, and through `above` those of the folders around it.
 #[derive(Default)]
-pub(super) struct Rules {
+pub struct Rules {
     above: Option<Arc<Rules>>,
     ignore: Option<Gitignore>,
     /// `.gitignore`, `.git/info/exclude` and the user's excludes, in this order of strength.
@@ -45,33 +45,33 @@ enum Reach {
 
 /// What the ignore files of one folder say.
 #[derive(Default)]
-pub(super) struct IgnoreFiles {
-    pub(super) ignore: Option<Vec<u8>>,
-    pub(super) gitignore: Option<Vec<u8>>,
+pub struct IgnoreFiles {
+    pub ignore: Option<Vec<u8>>,
+    pub gitignore: Option<Vec<u8>>,
     /// Where a repository begins in this folder.
-    pub(super) repository: Option<Repository>,
+    pub repository: Option<Repository>,
 }
 
 /// What a repository adds to the rules.
-pub(super) struct Repository {
-    pub(super) exclude: Option<Vec<u8>>,
-    pub(super) tracked: Option<Tracked>,
+pub struct Repository {
+    pub exclude: Option<Vec<u8>>,
+    pub tracked: Option<Tracked>,
 }
 
 /// What lies outside of a workspace and holds in it all the same.
 #[derive(Default)]
 pub struct OuterRules {
     /// The folders above the root in the same repository, the outermost first, by absolute path.
-    pub(super) above: Vec<(String, IgnoreFiles)>,
+    pub above: Vec<(String, IgnoreFiles)>,
     /// The repository that begins at the root, where its folder lies elsewhere.
-    pub(super) at_root: Option<Repository>,
+    pub at_root: Option<Repository>,
     /// The user's own excludes.
-    pub(super) excludes: Option<Vec<u8>>,
+    pub excludes: Option<Vec<u8>>,
 }
 
 impl OuterRules {
     /// The rules that hold at the root before its own files are read, and what is known of its repository.
-    pub(super) fn into_rules(self) -> (Arc<Rules>, Option<Repository>) {
+    pub fn into_rules(self) -> (Arc<Rules>, Option<Repository>) {
         let first = Rules { excludes: self.excludes.map(Arc::from), ..Rules::default() };
         let rules = self
             .above
@@ -83,7 +83,7 @@ impl OuterRules {
 
 /// What is to be done with an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub enum Verdict {
     Shown,
     LeftOut,
     /// A folder that is left out and holds tracked files: only these are shown.
@@ -92,7 +92,7 @@ pub(super) enum Verdict {
 
 impl Rules {
     /// The rules in a folder with these ignore files, given its absolute path.
-    pub(super) fn below(self: &Arc<Rules>, folder: &str, files: IgnoreFiles) -> Arc<Rules> {
+    pub fn below(self: &Arc<Rules>, folder: &str, files: IgnoreFiles) -> Arc<Rules> {
         let IgnoreFiles { ignore, gitignore, repository } = files;
         if ignore.is_none() && gitignore.is_none() && repository.is_none() {
             return Arc::clone(self);
@@ -119,7 +119,7 @@ impl Rules {
     }
 
     /// The rules in a folder that is left out but for what is tracked in it.
-    pub(super) fn only_tracked(self: &Arc<Rules>) -> Arc<Rules> {
+    pub fn only_tracked(self: &Arc<Rules>) -> Arc<Rules> {
         if self.reach == Reach::OnlyTracked {
             return Arc::clone(self);
         }
@@ -133,7 +133,7 @@ impl Rules {
     }
 
     /// What is to be done with an entry of the folder, given its absolute path.
-    pub(super) fn judge(&self, path: &str, is_folder: bool) -> Verdict {
+    pub fn judge(&self, path: &str, is_folder: bool) -> Verdict {
         match self.matched(path, is_folder, |level| level.ignore.as_ref(), |_| false) {
             Match::Ignore(()) => return Verdict::LeftOut,
             Match::Whitelist(()) => return Verdict::Shown,
@@ -213,7 +213,7 @@ fn without_choices(line: &str) -> Cow<'_, str> {
 }
 
 /// The absolute path of a display name.
-pub(super) fn absolute(root: &str, name: &str) -> String {
+pub fn absolute(root: &str, name: &str) -> String {
     match name {
         "." => root.to_owned(),
         name if name.starts_with('/') => name.to_owned(),

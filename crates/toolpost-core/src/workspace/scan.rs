@@ -80,7 +80,8 @@ impl Scanned {
     /// How many folders are named.
     const MOST_NAMED: usize = 1_000;
 
-    pub(super) fn unreadable(&mut self, name: &str) {
+    /// Notes a folder that cannot be read, as far as so many are named.
+    pub fn unreadable(&mut self, name: &str) {
         if self.unreadable.len() < Scanned::MOST_NAMED {
             self.unreadable.push(name.to_owned());
         }

@@ -6,11 +6,11 @@ use tokio::sync::{Mutex as Turn, OwnedMutexGuard};
 
 /// One queue a key, kept only while somebody holds or waits for the turn.
 #[derive(Debug, Default)]
-pub(crate) struct Turns(Mutex<HashMap<String, Weak<Turn<()>>>>);
+pub struct Turns(Mutex<HashMap<String, Weak<Turn<()>>>>);
 
 impl Turns {
     /// Waits for the turn; giving up the future gives up the place in the queue.
-    pub(crate) async fn take(&self, key: &str) -> OwnedMutexGuard<()> {
+    pub async fn take(&self, key: &str) -> OwnedMutexGuard<()> {
         self.turn(key).lock_owned().await
     }
 

@@ -19,4 +19,3 @@ mod policy;
 mod registry;
 mod repair;
 mod stage;
-mod workspace;

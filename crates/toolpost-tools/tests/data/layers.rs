@@ -3,6 +3,7 @@
 //! A problem in one layer does not hide the others: `doctor` shows them all. Whoever wants to run something asks for
 //! [`Layers::problem`] first.
 
+use toolpost_disk::{Disk};
 use super::env::Environment;
 use super::found::{Inventory, Own, inventory};
 use super::look::{Hashed, look};
@@ -18,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use toolpost_core::policy::{self, Effect, LARGEST, Policy, Rule};
-use toolpost_core::{Code, Dialect, Disk, ToolError, Workspace};
+use toolpost_core::{Code, Dialect, ToolError, Workspace};
 
 /// The workspace's own file.
 pub(crate) const PROJECT_FILE: &str = ".toolpost/config.toml";

@@ -14,9 +14,10 @@ use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 use toolpost_core::policy::{Effect, Layer, Origin, Rule};
 use toolpost_core::{
-    Call, Capability, Code, Context, ContextBuilder, Disk, Event, EventKind, EventSink, Outcome, Policy,
-    Profile, Redactor, Registry, Spill, SpillLimits,
+    Call, Capability, Code, Context, ContextBuilder, Event, EventKind, EventSink, Outcome, Policy, Profile,
+    Redactor, Registry, Spill, SpillLimits,
 };
+use toolpost_disk::Disk;
 use toolpost_tools::Settings;
 use toolpost_tools::shell::{self, Confinement};
 

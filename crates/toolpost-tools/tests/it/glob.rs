@@ -14,7 +14,8 @@ use std::time::{Duration, Instant, SystemTime};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 use toolpost_core::policy::{Effect, Layer, Origin, Rule};
-use toolpost_core::{Call, Context, Disk, Memory, Outcome, Overlay, Policy, Profile, Registry};
+use toolpost_core::{Call, Context, Memory, Outcome, Overlay, Policy, Profile, Registry};
+use toolpost_disk::Disk;
 
 const FIXTURE: &str = "\
 //- .gitignore

@@ -6,9 +6,9 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use toolpost_core::{
-    After, Before, Call, Changed, Code, Context, Disk, Journal, Memory, Pending, PendingKind, ToolError,
-    Workspace,
+    After, Before, Call, Changed, Code, Context, Journal, Memory, Pending, PendingKind, ToolError, Workspace,
 };
+use toolpost_disk::Disk;
 
 /// One change as it was announced, and what the disk had at that moment.
 #[derive(Debug, Clone, PartialEq)]

@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
-use toolpost_core::{Context, Disk};
+use toolpost_core::Context;
+use toolpost_disk::Disk;
 
 /// A word in every file of every layout.
 const NEEDLE: &str = "needle";

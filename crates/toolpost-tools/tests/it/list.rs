@@ -9,7 +9,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
-use toolpost_core::{Call, Context, Disk};
+use toolpost_core::{Call, Context};
+use toolpost_disk::Disk;
 
 const FIXTURE: &str = "\
 //- .gitignore

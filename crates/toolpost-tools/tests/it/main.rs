@@ -47,9 +47,10 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use tempfile::TempDir;
 use toolpost_core::{
-    Attachment, AttachmentContent, Call, Capability, Context, Disk, Memory, Outcome, Output, OutputBudget,
-    Policy, Profile, Registry, Spec, ToolError, Workspace, WorkspacePath, dynamic,
+    Attachment, AttachmentContent, Call, Capability, Context, Memory, Outcome, Output, OutputBudget, Policy,
+    Profile, Registry, Spec, ToolError, Workspace, WorkspacePath, dynamic,
 };
+use toolpost_disk::Disk;
 
 /// This test program starts commands as a program does that calls this first in `main`.
 #[unsafe(link_section = ".init_array")]

@@ -11,9 +11,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 use toolpost_core::{
-    AttachmentContent, BoxFuture, Call, Context, Disk, Entries, File, Lock, Memory, Policy, Redactor,
-    Registry, Seen, Spill, SpillLimits, Stat, ToolError, Workspace, WorkspacePath, Written,
+    AttachmentContent, BoxFuture, Call, Context, Entries, File, Lock, Memory, Policy, Redactor, Registry,
+    Seen, Spill, SpillLimits, Stat, ToolError, Workspace, WorkspacePath, Written,
 };
+use toolpost_disk::Disk;
 use toolpost_tools::Settings;
 use toolpost_tools::filesystem::{self, Helper};
 

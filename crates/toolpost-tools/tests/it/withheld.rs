@@ -12,9 +12,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use toolpost_core::policy::{Effect, Layer, Origin, Rule, protected};
 use toolpost_core::{
-    Answer, BoxFuture, Call, Capabilities, Capability, Confirm, Context, Disk, Event, EventSink, Policy,
-    Profile, Question, Registry, Scope, Seen,
+    Answer, BoxFuture, Call, Capabilities, Capability, Confirm, Context, Event, EventSink, Policy, Profile,
+    Question, Registry, Scope, Seen,
 };
+use toolpost_disk::Disk;
 
 /// What the calls guess. It is the whole content in one world.
 const GUESSED: &str = "TOKEN=canary-one-4711\nSECOND=canary-line\n";

@@ -18,7 +18,8 @@ use crate::output::{Mark, Printer};
 use crate::runtime::Runtime;
 use std::path::Path;
 use toolpost_core::policy::{Layer, Policy, Rule, Warning};
-use toolpost_core::{Disk, ToolError, Workspace};
+use toolpost_core::{ToolError, Workspace};
+use toolpost_disk::Disk;
 use toolpost_process::Need;
 use toolpost_tools::shell::Confinement;
 

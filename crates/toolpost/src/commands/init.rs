@@ -5,7 +5,8 @@ use crate::config::env::Environment;
 use crate::config::{cwd, roots, write_project, write_user};
 use crate::output::{Printer, Tone, one_line};
 use serde_json::json;
-use toolpost_core::{Disk, ToolError};
+use toolpost_core::ToolError;
+use toolpost_disk::Disk;
 
 pub(crate) fn run(printer: &Printer, flags: &Flags, environment: &Environment, is_user: bool) -> u8 {
     match write(printer, flags, environment, is_user) {

@@ -4,7 +4,8 @@
 use super::env::Environment;
 use std::path::{Path, PathBuf};
 use toolpost_core::policy::{self, Effect, Layer, Origin, Rule};
-use toolpost_core::{Access, Capability, Disk, Workspace};
+use toolpost_core::{Access, Capability, Workspace};
+use toolpost_disk::Disk;
 
 /// Variables that name a file, or several with `:` between them.
 const FILES: &[&str] = &[

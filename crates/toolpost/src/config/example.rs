@@ -8,7 +8,8 @@ use super::look::look;
 use super::private;
 use super::schema::{SCHEMA_FILE, schema};
 use std::path::Path;
-use toolpost_core::{Code, Disk, ToolError, Workspace};
+use toolpost_core::{Code, ToolError, Workspace};
+use toolpost_disk::Disk;
 
 /// A file that was written, or was there before.
 pub(crate) struct Example {

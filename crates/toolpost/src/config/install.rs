@@ -17,7 +17,8 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 use toolpost_core::policy::Source;
-use toolpost_core::{Code, Disk, ToolError, Workspace};
+use toolpost_core::{Code, ToolError, Workspace};
+use toolpost_disk::Disk;
 
 /// The name of the entry.
 const NAME: &str = "toolpost";

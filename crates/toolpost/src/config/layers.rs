@@ -21,7 +21,8 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use toolpost_core::policy::{self, LARGEST, Policy, Rule};
-use toolpost_core::{Code, Disk, ToolError, Workspace};
+use toolpost_core::{Code, ToolError, Workspace};
+use toolpost_disk::Disk;
 
 /// The workspace's own file.
 pub(crate) const PROJECT_FILE: &str = ".toolpost/config.toml";

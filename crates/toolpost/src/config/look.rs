@@ -5,7 +5,8 @@ use sha2::{Digest, Sha256};
 use std::cell::Cell;
 use std::io::Read;
 use toolpost_core::policy::LARGEST;
-use toolpost_core::{Code, Disk, Kind, ToolError, Workspace, WorkspacePath};
+use toolpost_core::{Code, Kind, ToolError, Workspace, WorkspacePath};
+use toolpost_disk::Disk;
 
 /// The most entries of one folder that are looked at.
 const MOST_ENTRIES: usize = 200;

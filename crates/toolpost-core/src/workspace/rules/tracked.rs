@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::OnceLock;
 
 /// The files that a repository tracks, read when the first name is asked for: most walks never ask.
-pub(crate) struct Tracked {
+pub struct Tracked {
     /// The absolute path of the repository's top, with a `/` at its end.
     top: String,
     load: Box<dyn Fn() -> Option<Vec<u8>> + Send + Sync>,
@@ -19,22 +19,22 @@ impl fmt::Debug for Tracked {
 
 impl Tracked {
     /// Larger indexes (some 700,000 files) are not read; then the ignore files alone decide.
-    pub(crate) const LARGEST: u64 = 64 * 1024 * 1024;
+    pub const LARGEST: u64 = 64 * 1024 * 1024;
 
     /// The files below `top`, an absolute path; `load` gives the bytes of the index.
-    pub(crate) fn new(top: &str, load: impl Fn() -> Option<Vec<u8>> + Send + Sync + 'static) -> Tracked {
+    pub fn new(top: &str, load: impl Fn() -> Option<Vec<u8>> + Send + Sync + 'static) -> Tracked {
         let top = format!("{}/", top.trim_end_matches('/'));
         Tracked { top, load: Box::new(load), names: OnceLock::new() }
     }
 
     /// Whether the file of this absolute path is tracked.
-    pub(crate) fn has(&self, path: &str) -> bool {
+    pub fn has(&self, path: &str) -> bool {
         let Some(name) = path.strip_prefix(&self.top) else { return false };
         self.names().binary_search_by(|known| known.as_ref().cmp(name.as_bytes())).is_ok()
     }
 
     /// Whether anything below the folder of this absolute path is tracked.
-    pub(crate) fn has_below(&self, path: &str) -> bool {
+    pub fn has_below(&self, path: &str) -> bool {
         let Some(name) = path.strip_prefix(&self.top) else { return false };
         let prefix = format!("{name}/");
         let place = self.names().partition_point(|known| known.as_ref() < prefix.as_bytes());

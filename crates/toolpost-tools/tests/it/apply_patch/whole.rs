@@ -10,9 +10,10 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 use std::sync::Arc;
 use toolpost_core::{
-    BoxFuture, Call, Code, Context, Disk, Entries, File, Lock, Memory, Stat, ToolError, Workspace,
-    WorkspacePath, Written,
+    BoxFuture, Call, Code, Context, Entries, File, Lock, Memory, Stat, ToolError, Workspace, WorkspacePath,
+    Written,
 };
+use toolpost_disk::Disk;
 
 fn write(root: &Path, files: &[(&str, &str)]) {
     for (name, content) in files {

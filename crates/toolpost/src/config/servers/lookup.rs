@@ -13,7 +13,8 @@ use crate::config::trust::{State, Trust};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use toolpost_core::{Disk, Workspace};
+use toolpost_core::Workspace;
+use toolpost_disk::Disk;
 use toolpost_plugins::{Hints, Reach, Server};
 
 /// Where to look, with what is already read.

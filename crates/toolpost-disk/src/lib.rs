@@ -1,0 +1,317 @@
+//! Files on disk, confined to one or more roots by directory handles.
+//!
+//! The one place of this crate that touches the disk for a tool. Nothing here decides what is allowed: policy
+//! judges names, this keeps every name inside the roots.
+
+mod change;
+mod explain;
+mod git;
+mod keep;
+mod lock;
+mod look;
+mod outer;
+mod roots;
+mod scan;
+mod stage;
+mod survey;
+
+pub use git::linked_repository;
+pub use lock::Locks;
+
+use self::explain::{Doing, explain};
+use self::outer::Excludes;
+use self::roots::{Failure, Roots};
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, fstat, openat2};
+use rustix::io::Errno;
+use sha2::{Digest, Sha256};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock};
+use toolpost_core::BoxFuture;
+use toolpost_core::workspace::implement::place::{Place, RootName};
+use toolpost_core::workspace::implement::turns::Turns;
+use toolpost_core::workspace::{
+    Entries, File, Lock, OuterRules, RunByGit, ScanOptions, Scanned, Staged, Stat, Surveyed, Surveyor, Visit,
+    Workspace, WorkspacePath, Written,
+};
+use toolpost_core::{Code, ToolError};
+
+/// Turns are a matter of the file, so every `Disk` of the process queues here.
+static TURNS: LazyLock<Turns> = LazyLock::new(Turns::default);
+
+/// A workspace on disk.
+///
+/// ```
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// use toolpost_core::{Code, Workspace};
+/// use toolpost_disk::{Disk};
+///
+/// let folder = tempfile::tempdir().unwrap();
+/// let disk = Disk::open([folder.path()]).unwrap();
+/// disk.write(&"notes/today.md".into(), b"one\n").await.unwrap();
+/// assert_eq!(disk.stat(&"notes/today.md".into()).await.unwrap().size, 4);
+/// assert_eq!(disk.open(&"../other".into()).await.unwrap_err().code(), Code::PathEscape);
+/// # });
+/// ```
+#[derive(Debug)]
+pub struct Disk {
+    roots: Arc<Roots>,
+    locks: Option<Locks>,
+    excludes: Excludes,
+    /// What surveys have seen, for the next one.
+    remembered: Arc<survey::Remembered>,
+}
+
+impl Disk {
+    /// Opens the folders that file tools may act in; relative paths start at the first.
+    pub fn open(roots: impl IntoIterator<Item = impl Into<PathBuf>>) -> Result<Disk, ToolError> {
+        let mut opened = Roots { names: Vec::new(), handles: Vec::new() };
+        for given in roots {
+            let given: PathBuf = given.into();
+            let refuse = |reason: &str| {
+                let message = format!(
+                    "the workspace `{}` {reason}; give a folder with `--workspace DIR`",
+                    given.display()
+                );
+                ToolError::new(Code::ReadError, message)
+            };
+            let path = given.canonicalize().map_err(|error| match error.kind() {
+                std::io::ErrorKind::NotFound => refuse("does not exist"),
+                _ => refuse(&format!("cannot be opened ({error})")),
+            })?;
+            let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+            let handle = openat2(CWD, &path, flags, Mode::empty(), ResolveFlags::NO_MAGICLINKS);
+            let handle = handle.map_err(|errno| match errno {
+                Errno::NOSYS => refuse("needs Linux 5.6 or later (the system call openat2 is missing)"),
+                Errno::NOTDIR => refuse("is not a folder"),
+                other => refuse(&format!("cannot be opened ({other})")),
+            })?;
+            let absolute = std::path::absolute(&given).unwrap_or_else(|_| path.clone());
+            let text = |path: &Path| {
+                path.to_str().map(str::to_owned).ok_or_else(|| refuse("has a name that is not UTF-8"))
+            };
+            opened.names.push(RootName { path: text(&path)?, given: text(&absolute)? });
+            opened.handles.push(handle);
+        }
+        if opened.names.is_empty() {
+            return Err(ToolError::new(
+                Code::ReadError,
+                "a workspace needs a folder; give one with `--workspace DIR`",
+            ));
+        }
+        Ok(Disk {
+            roots: Arc::new(opened),
+            locks: None,
+            excludes: Excludes::default(),
+            remembered: Arc::default(),
+        })
+    }
+
+    /// Takes turns with other processes too, by lock files in the directory given.
+    #[must_use]
+    pub fn with_locks(mut self, locks: Locks) -> Disk {
+        self.locks = Some(locks);
+        self
+    }
+
+    /// Leaves out what this file says, as in a `.gitignore`, in place of the file that git's own settings name.
+    #[must_use]
+    pub fn with_excludes(mut self, file: impl Into<PathBuf>) -> Disk {
+        self.excludes = Excludes::File(file.into());
+        self
+    }
+
+    /// Runs `operation` where blocking is allowed, and explains its failure.
+    async fn run<T: Send + 'static>(
+        &self,
+        path: &WorkspacePath,
+        doing: Doing,
+        operation: impl FnOnce(&Roots, &Place) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, ToolError> {
+        let place = Place::parse(path, &self.roots.names)?;
+        let roots = Arc::clone(&self.roots);
+        let work =
+            move || operation(&roots, &place).map_err(|failure| explain(&roots, &place, failure, doing));
+        match doing {
+            Doing::Reading => looking(work).await,
+            _ => blocking(work).await,
+        }
+    }
+}
+
+impl Workspace for Disk {
+    fn root(&self) -> &str {
+        &self.roots.names[0].path
+    }
+
+    fn roots(&self) -> Vec<String> {
+        self.roots.names.iter().map(|root| root.path.clone()).collect()
+    }
+
+    fn name(&self, path: &WorkspacePath) -> Result<String, ToolError> {
+        Ok(Place::parse(path, &self.roots.names)?.display(&self.roots.names))
+    }
+
+    fn stat<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<Stat, ToolError>> {
+        Box::pin(self.run(path, Doing::Reading, look::stat))
+    }
+
+    fn open<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<File, ToolError>> {
+        Box::pin(self.run(path, Doing::Reading, look::open))
+    }
+
+    fn entries<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<Entries, ToolError>> {
+        Box::pin(self.run(path, Doing::Reading, look::entries))
+    }
+
+    fn write<'a>(
+        &'a self,
+        path: &'a WorkspacePath,
+        content: &'a [u8],
+    ) -> BoxFuture<'a, Result<Written, ToolError>> {
+        let content = content.to_vec();
+        Box::pin(self.run(path, Doing::Writing, move |roots, place| change::write(roots, place, &content)))
+    }
+
+    fn stage<'a>(
+        &'a self,
+        path: &'a WorkspacePath,
+        content: &'a [u8],
+    ) -> Option<BoxFuture<'a, Result<Box<dyn Staged>, ToolError>>> {
+        let (content, roots) = (content.to_vec(), Arc::clone(&self.roots));
+        Some(Box::pin(self.run(path, Doing::Writing, move |_, place| {
+            Ok(Box::new(stage::StagedFile::make(&roots, place, &content)?) as Box<dyn Staged>)
+        })))
+    }
+
+    fn link<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Option<String>> {
+        Box::pin(async { self.run(path, Doing::Reading, change::link).await.ok().flatten() })
+    }
+
+    fn remove<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<(), ToolError>> {
+        Box::pin(self.run(path, Doing::Writing, change::remove))
+    }
+
+    fn rename<'a>(
+        &'a self,
+        from: &'a WorkspacePath,
+        to: &'a WorkspacePath,
+    ) -> BoxFuture<'a, Result<(), ToolError>> {
+        Box::pin(async move {
+            let from = Place::parse(from, &self.roots.names)?;
+            let to = Place::parse(to, &self.roots.names)?;
+            let roots = Arc::clone(&self.roots);
+            blocking(move || {
+                change::rename(&roots, &from, &to).map_err(|failure| match failure {
+                    Failure::System(Errno::INVAL) => toolpost_core::workspace::implement::refusal::no_move(
+                        &from.display(&roots.names),
+                        &to.display(&roots.names),
+                    ),
+                    // What is missing is what was to be moved; everything else is about where to.
+                    Failure::System(Errno::NOENT) => explain(&roots, &from, failure, Doing::Writing),
+                    Failure::System(Errno::BUSY) if from.is_root() => {
+                        explain(&roots, &from, failure, Doing::Writing)
+                    }
+                    failure => explain(&roots, &to, failure, Doing::Writing),
+                })
+            })
+            .await
+        })
+    }
+
+    fn create_folder<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<(), ToolError>> {
+        Box::pin(self.run(path, Doing::Writing, change::create_folder))
+    }
+
+    fn lock<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<Lock, ToolError>> {
+        Box::pin(async move {
+            let key = self.run(path, Doing::Writing, key).await?;
+            let turn = TURNS.take(&key).await;
+            let Some(locks) = &self.locks else { return Ok(Lock::new(turn)) };
+            // Fields are dropped in order: the file first, then the turn inside this process.
+            Ok(Lock::new((locks.take(key).await?, turn)))
+        })
+    }
+
+    fn scan<'a>(
+        &'a self,
+        from: &'a WorkspacePath,
+        options: ScanOptions,
+        visit: &Arc<dyn Visit>,
+    ) -> Option<BoxFuture<'a, Result<Scanned, ToolError>>> {
+        let (excludes, visit) = (self.excludes.clone(), Arc::clone(visit));
+        Some(Box::pin(self.run(from, Doing::Reading, move |roots, place| {
+            scan::scan(roots, place, options, &excludes, visit.as_ref())
+        })))
+    }
+
+    fn survey<'a>(
+        &'a self,
+        surveyor: Arc<dyn Surveyor>,
+    ) -> Option<BoxFuture<'a, Result<Surveyed, ToolError>>> {
+        let (roots, remembered) = (Arc::clone(&self.roots), Arc::clone(&self.remembered));
+        Some(Box::pin(looking(move || survey::survey(&roots, surveyor.as_ref(), &remembered))))
+    }
+
+    fn has_repositories(&self) -> bool {
+        true
+    }
+
+    fn run_by_git(&self, changed: &[String]) -> Vec<RunByGit> {
+        survey::run_by_git(&self.roots, &self.remembered, changed)
+    }
+
+    fn outer_rules<'a>(&'a self, root: &'a str) -> BoxFuture<'a, OuterRules> {
+        let (root, excludes) = (root.to_owned(), self.excludes.clone());
+        Box::pin(async move {
+            let read = tokio::task::spawn_blocking(move || outer::rules(&root, &excludes));
+            read.await.unwrap_or_default()
+        })
+    }
+}
+
+/// The name of a file's lock: the same for every spelling of it, in every process.
+fn key(roots: &Roots, place: &Place) -> Result<String, Failure> {
+    let place = match (roots.resolve(place), place.parts.split_last()) {
+        (Ok(resolved), _) => resolved.place,
+        // A link that leads nowhere can still be removed: that is a change of the link itself.
+        (Err(Failure::Dangling(_) | Failure::Escape | Failure::Loop), Some((last, above))) => {
+            let mut place = roots.resolve(&Place { root: place.root, parts: above.to_vec() })?.place;
+            place.parts.push(last.clone());
+            place
+        }
+        (Err(failure), _) => return Err(failure),
+    };
+    let mut hash = Sha256::new();
+    hash.update(fstat(&roots.handles[place.root])?.st_dev.to_le_bytes());
+    hash.update(roots.names[place.root].path.trim_end_matches('/'));
+    for part in &place.parts {
+        hash.update("/");
+        hash.update(part);
+    }
+    Ok(toolpost_core::hex(&hash.finalize()))
+}
+
+/// What is over soon, as a rule.
+async fn looking<T: Send + 'static>(
+    operation: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
+) -> Result<T, ToolError> {
+    if toolpost_core::may_block() {
+        return operation();
+    }
+    match toolpost_core::blocking(move |_| operation()).await {
+        Ok(result) => result,
+        Err(crash) => Err(ToolError::execution(format!("the file operation was given up: {crash}"))),
+    }
+}
+
+async fn blocking<T: Send + 'static>(
+    operation: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
+) -> Result<T, ToolError> {
+    if toolpost_core::may_block() {
+        return operation();
+    }
+    match tokio::task::spawn_blocking(operation).await {
+        Ok(result) => result,
+        Err(error) => Err(ToolError::execution(format!("the file operation was given up: {error}"))),
+    }
+}

@@ -1,0 +1,165 @@
+//! Goes through every folder of the roots for names that a command may not have.
+//!
+//! What a survey has found is remembered, folder by folder, and used again where the folder is as it was: see
+//! `remembered.rs`. A folder that cannot be listed is hidden completely. Any other failure to look refuses the call.
+
+mod aliases;
+mod changed;
+mod git;
+mod links;
+mod remembered;
+#[cfg(test)]
+mod tests;
+mod walk;
+
+pub(super) use changed::run_by_git;
+pub(super) use remembered::Remembered;
+
+use super::roots::Roots;
+use links::Links;
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use toolpost_core::workspace::{Mark, Marked, Surveyed, Surveyor};
+use toolpost_core::{Code, ToolError};
+use walk::{Found, Stopped};
+
+/// How often a survey starts again because folders were replaced under it.
+const MOST_TRIES: usize = 16;
+
+/// What is locked or hidden below the roots, each folder before what is in it.
+pub(super) fn survey(
+    roots: &Roots,
+    surveyor: &dyn Surveyor,
+    remembered: &Remembered,
+) -> Result<Surveyed, ToolError> {
+    let mut at = PathBuf::new();
+    for _ in 0..MOST_TRIES {
+        match remembered.walk(roots, surveyor) {
+            Ok(found) => return Survey::new(roots, surveyor).finish(found),
+            Err(Stopped::Replaced(path)) => at = path,
+            Err(Stopped::Failed(path, errno)) => return Err(failed(&path, &errno.to_string())),
+        }
+        std::thread::yield_now();
+    }
+    Err(failed(&at, "it is replaced again and again").retryable())
+}
+
+fn failed(path: &Path, why: &str) -> ToolError {
+    let path = path.display().to_string();
+    ToolError::new(
+        Code::ReadError,
+        format!(
+            "no command is run: `{path}` cannot be looked through for protected files ({why}); try again, or check the \
+             folder"
+        ),
+    )
+    .with("path", path)
+}
+
+/// What is found beyond the names: where protected links lead, and what git runs.
+struct Survey<'a> {
+    roots: &'a Roots,
+    surveyor: &'a dyn Surveyor,
+    marks: BTreeMap<PathBuf, Mark>,
+    missing: BTreeSet<PathBuf>,
+    /// The repository at which git's files were too many to be read.
+    unread: Option<PathBuf>,
+}
+
+impl<'a> Survey<'a> {
+    fn new(roots: &'a Roots, surveyor: &'a dyn Surveyor) -> Survey<'a> {
+        Survey { roots, surveyor, marks: BTreeMap::new(), missing: BTreeSet::new(), unread: None }
+    }
+
+    fn finish(mut self, found: Found) -> Result<Surveyed, ToolError> {
+        for marked in found.marked {
+            self.add(marked.path, marked.mark);
+        }
+        for (link, mark) in found.links {
+            self.inherit_named(&link, mark, Some(&link));
+        }
+        let aliases = aliases::collect(&mut self, found.aliases).map_err(|link| {
+            failed(&link, "links give the files behind it too many names; remove some of the links, or the rule that needs them")
+        })?;
+        git::protect(&mut self, &found.repositories);
+        if let Some(path) = self.unread {
+            return Err(failed(&path, "the repositories up to this one name too many files"));
+        }
+        let mut marked: Vec<Marked> = Vec::with_capacity(self.marks.len());
+        let mut above: Vec<(PathBuf, Mark)> = Vec::new();
+        // In the order of a map, everything inside a folder follows the folder.
+        for (path, mark) in self.marks {
+            while above.last().is_some_and(|(folder, _)| !path.starts_with(folder)) {
+                above.pop();
+            }
+            if above.last().is_none_or(|(_, known)| mark > *known) {
+                above.push((path.clone(), mark));
+                marked.push(Marked { path, mark });
+            }
+        }
+        Ok(Surveyed { marked, missing: self.missing.into_iter().collect(), aliases })
+    }
+
+    fn add(&mut self, path: PathBuf, mark: Mark) {
+        let known = self.marks.entry(path).or_insert(mark);
+        *known = (*known).max(mark);
+    }
+
+    /// Marks what a path leads to, and the links on the way.
+    fn inherit(&mut self, path: &Path, mark: Mark) {
+        self.inherit_named(path, mark, None);
+    }
+
+    /// The same for what has its mark by a name: what a rule denies under that name, no rule about another name opens.
+    fn inherit_named(&mut self, path: &Path, mark: Mark, named: Option<&Path>) {
+        let Links { links, end, is_there } = links::follow(path);
+        for link in links {
+            self.inherit_one(link, mark, named);
+        }
+        match is_there {
+            true => self.inherit_one(end, mark, named),
+            false => self.close(end),
+        }
+    }
+
+    fn inherit_one(&mut self, path: PathBuf, mark: Mark, named: Option<&Path>) {
+        let Some(name) = self.name(&path) else { return };
+        // A root is the workspace itself: to hide it would leave nothing, and all its names are judged.
+        let is_root = self.roots.names.iter().any(|root| Path::new(&root.path) == path);
+        let is_denied =
+            named.and_then(|named| self.name(named)).is_some_and(|named| self.surveyor.denies(&named, mark));
+        let mark = if is_denied { mark } else { self.surveyor.inherited(&name, mark) };
+        if !is_root && mark != Mark::Free {
+            self.add(path, mark);
+        }
+    }
+
+    /// Nothing is to be created here.
+    fn close(&mut self, path: PathBuf) {
+        if self.name(&path).is_some() {
+            self.missing.insert(path);
+        }
+    }
+
+    /// All display names of an absolute path: it may lie in several roots.
+    fn names(&self, path: &Path) -> Vec<Vec<u8>> {
+        let roots = self.roots.names.iter().enumerate();
+        let inside = roots.filter_map(|(index, root)| Some((index, path.strip_prefix(&root.path).ok()?)));
+        let shown = inside.map(|(index, inside)| if index == 0 { inside } else { path });
+        shown.map(|shown| shown.as_os_str().as_bytes().to_vec()).collect()
+    }
+
+    /// The display name of an absolute path below a root; none outside.
+    fn name(&self, path: &Path) -> Option<String> {
+        let inside =
+            |root: &str| path.strip_prefix(root).ok().map(|inside| inside.to_string_lossy().into_owned());
+        let (index, inside) = self
+            .roots
+            .names
+            .iter()
+            .enumerate()
+            .find_map(|(index, root)| Some((index, inside(&root.path)?)))?;
+        Some(if index == 0 { inside } else { path.to_string_lossy().into_owned() })
+    }
+}

@@ -1,0 +1,113 @@
+//! What git runs or reads, for the few names that a file tool is about to change. No tree is walked for it.
+//!
+//! The configuration and the hooks are read of the repositories around each name, and of those that the last survey of
+//! this process has found. So a repository elsewhere in the workspace whose configuration names a file outside of its
+//! own folder is known only after a survey.
+
+use super::links::{self, Links};
+use super::remembered::Remembered;
+use super::{Survey, git};
+use crate::git::pointed_repository;
+use crate::roots::Roots;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use toolpost_core::workspace::implement::place::Place;
+use toolpost_core::workspace::{Kind, Mark, RunByGit, Surveyor, WorkspacePath};
+
+/// What makes a folder a repository: all names of a row.
+const REPOSITORY: [&[&str]; 2] = [&["HEAD", "objects", "refs"], &["HEAD", "commondir"]];
+
+/// See [`Workspace::run_by_git`](toolpost_core::workspace::Workspace::run_by_git).
+pub(crate) fn run_by_git(roots: &Roots, remembered: &Remembered, changed: &[String]) -> Vec<RunByGit> {
+    let mut targets: BTreeSet<PathBuf> = BTreeSet::new();
+    for name in changed {
+        let Ok(place) = Place::parse(&WorkspacePath::new(name.as_str()), &roots.names) else { continue };
+        let spelled = Path::new(&roots.names[place.root].path).join(place.parts.join("/"));
+        let Links { end, .. } = links::follow(&spelled);
+        targets.extend([spelled, end]);
+    }
+    let mut survey = Survey::new(roots, &Everything);
+    targets.retain(|target| survey.name(target).is_some());
+    let folders: BTreeSet<&Path> = targets.iter().flat_map(|target| target.ancestors()).collect();
+    let mut found: BTreeSet<PathBuf> = remembered.repositories();
+    for folder in folders.into_iter().filter(|folder| survey.name(folder).is_some()) {
+        let git = folder.join(".git");
+        if let Ok(entry) = git.symlink_metadata() {
+            let pointed = if entry.is_dir() { None } else { pointed_repository(folder) };
+            found.extend(pointed.filter(|pointed| survey.name(pointed).is_some()));
+            found.insert(git);
+        }
+        if is_repository(folder) {
+            found.insert(folder.to_path_buf());
+        }
+    }
+    git::protect(&mut survey, &found.into_iter().collect::<Vec<_>>());
+    if survey.unread.is_some() {
+        return targets.iter().filter_map(|target| survey.name(target)).map(RunByGit::Named).collect();
+    }
+    let protected: BTreeSet<&PathBuf> = survey.marks.keys().chain(&survey.missing).collect();
+    let mut run: BTreeSet<RunByGit> = BTreeSet::new();
+    for target in &targets {
+        let named = target.ancestors().filter(|path| protected.contains(&path.to_path_buf()));
+        run.extend(named.filter_map(|path| survey.name(path)).map(RunByGit::Named));
+        let completing = target.ancestors().filter(|path| completes(path, &targets));
+        run.extend(completing.filter_map(|path| survey.name(path)).map(RunByGit::Completes));
+    }
+    run.into_iter().collect()
+}
+
+/// Whether the folder is a repository, or was one and still has its configuration. A folder called `.git` is known by
+/// its name.
+fn is_repository(folder: &Path) -> bool {
+    let has = |name: &str| folder.join(name).symlink_metadata().is_ok();
+    let has_config = folder.join("config").symlink_metadata().is_ok_and(|found| !found.is_dir());
+    let parts = ["HEAD", "objects", "refs"].map(has);
+    (has_config && parts.contains(&true)) || (parts[1] && parts[2])
+}
+
+/// Whether this path does not exist and makes a repository of the folder above it, together with what is there and with
+/// the other changes.
+fn completes(path: &Path, targets: &BTreeSet<PathBuf>) -> bool {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return false };
+    let rows = REPOSITORY.iter().filter(|row| row.iter().any(|part| name.eq_ignore_ascii_case(part)));
+    let mut rows = rows.peekable();
+    if rows.peek().is_none() || path.symlink_metadata().is_ok() {
+        return false;
+    }
+    let comes = |part: &str| {
+        let other = folder.join(part);
+        name.eq_ignore_ascii_case(part)
+            || other.symlink_metadata().is_ok()
+            || targets.range(other.clone()..).next().is_some_and(|target| target.starts_with(&other))
+    };
+    rows.any(|row| row.iter().all(|part| comes(part)))
+}
+
+/// Opens nothing: what a rule opens is decided by whoever asked.
+struct Everything;
+
+impl Surveyor for Everything {
+    fn mark(&self, _: &str, _: Kind) -> Mark {
+        Mark::Free
+    }
+
+    fn inherited(&self, _: &str, mark: Mark) -> Mark {
+        mark
+    }
+
+    fn denies(&self, _: &str, _: Mark) -> bool {
+        false
+    }
+
+    fn progress(&self, _: &str) -> Option<Vec<(usize, u64)>> {
+        None
+    }
+
+    fn hides_sockets(&self) -> bool {
+        false
+    }
+
+    fn identity(&self) -> String {
+        String::new()
+    }
+}

@@ -1,0 +1,403 @@
+//! What git runs in the workspace: the files that the configuration and the hooks of its repositories name.
+//!
+//! What those files run further is not looked for.
+
+use super::Survey;
+use super::links::{self, Links};
+use crate::git::config::{Config, Value};
+use crate::git::script::{Computed, Script};
+use crate::git::words::{Word, words};
+use crate::git::{Repository, read, repository};
+use rustix::fs::{CWD, Dir, Mode, OFlags, openat};
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use toolpost_core::workspace::Mark;
+
+/// Maximum number of files that are read for one repository, and their largest size in bytes.
+const MOST_FILES: usize = 1_000;
+const LARGEST: u64 = 1 << 20;
+
+/// Maximum number of words of all of them that are looked up.
+const MOST_WORDS: usize = 20_000;
+
+/// Maximum number of files and words for all repositories together. Beyond that the survey fails, since folders that
+/// were made to look like repositories must not use up what is left for a real one.
+const MOST_IN_ALL: usize = 40 * MOST_WORDS;
+
+/// Maximum number of folders that one text is taken to change to, and that it is taken to mention.
+const MOST_FOLDERS: usize = 32;
+
+/// Maximum number of entries of a folder of hooks that are looked at.
+const MOST_HOOKS: usize = 256;
+
+/// How deep configurations may include each other; git's own limit is 10.
+const DEEPEST_INCLUDE: usize = 10;
+
+/// The hooks that git runs.
+const HOOKS: &[&str] = &[
+    "applypatch-msg",
+    "commit-msg",
+    "fsmonitor-watchman",
+    "p4-changelist",
+    "p4-post-changelist",
+    "p4-pre-submit",
+    "p4-prepare-changelist",
+    "post-applypatch",
+    "post-checkout",
+    "post-commit",
+    "post-index-change",
+    "post-merge",
+    "post-receive",
+    "post-rewrite",
+    "post-update",
+    "pre-applypatch",
+    "pre-auto-gc",
+    "pre-commit",
+    "pre-merge-commit",
+    "pre-push",
+    "pre-rebase",
+    "pre-receive",
+    "prepare-commit-msg",
+    "proc-receive",
+    "push-to-checkout",
+    "reference-transaction",
+    "sendemail-validate",
+    "update",
+];
+
+/// What chooses programs and other repositories, in a repository's folder.
+const OWN_FILES: &[&str] = &[
+    "config",
+    "config.worktree",
+    "hooks",
+    "commondir",
+    "info/attributes",
+    "objects/info/alternates",
+    "objects/info/http-alternates",
+];
+
+/// Keys whose values git runs, in whatever section.
+const RUN: &[&str] = &[
+    "alternaterefscommand",
+    "askpass",
+    "cccmd",
+    "clean",
+    "cmd",
+    "command",
+    "defaultkeycommand",
+    "difffilter",
+    "driver",
+    "editor",
+    "external",
+    "fsmonitor",
+    "gitproxy",
+    "headercmd",
+    "helper",
+    "httpd",
+    "packobjectshook",
+    "pager",
+    "process",
+    "program",
+    "receivepack",
+    "sendmailcmd",
+    "sequenceeditor",
+    "smtpserver",
+    "smudge",
+    "sshcommand",
+    "textconv",
+    "tocmd",
+    "tunnel",
+    "uploadarchive",
+    "uploadpack",
+    "vcs",
+];
+
+/// Marks what the repositories run, and reserves what they would run if it were there.
+pub(super) fn protect(survey: &mut Survey<'_>, found: &[PathBuf]) {
+    let mut programs = Programs { survey, files: 0, words: 0, read: BTreeSet::new() };
+    let mut all = 0;
+    for (top, repository) in programs.repositories(found) {
+        (programs.files, programs.words) = (0, 0);
+        programs.of(&top, &repository);
+        all += programs.files + programs.words;
+        if all > MOST_IN_ALL {
+            programs.survey.unread = Some(top);
+            return;
+        }
+    }
+}
+
+/// Where a text stands.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    /// Where git runs it.
+    top: &'a Path,
+    /// The repository's own folder.
+    own: &'a Path,
+    /// The folder that the text itself lies in.
+    script: &'a Path,
+}
+
+struct Programs<'a, 'b> {
+    survey: &'a mut Survey<'b>,
+    files: usize,
+    words: usize,
+    read: BTreeSet<(PathBuf, PathBuf)>,
+}
+
+impl Programs<'_, '_> {
+    /// Working trees with their repositories: those found, and those that the roots lie in.
+    fn repositories(&self, found: &[PathBuf]) -> Vec<(PathBuf, Repository)> {
+        let mut all: Vec<(PathBuf, Repository)> = Vec::new();
+        let mut tops: BTreeSet<PathBuf> = BTreeSet::new();
+        for path in found {
+            if path.file_name() == Some(OsStr::new(".git")) {
+                tops.extend(path.parent().map(Path::to_path_buf));
+            } else {
+                // The repository of a submodule or a worktree, or a bare one.
+                let named = read(&path.join("config"), LARGEST).map(|text| Config::parse(&text));
+                let worktree = named.as_ref().and_then(|config| config.last("core", "worktree"));
+                let top = worktree.map_or_else(|| path.clone(), |named| path.join(OsStr::from_bytes(named)));
+                let top = links::follow(&top).end;
+                all.push((top, Repository { own: path.clone(), shared: path.clone() }));
+            }
+        }
+        for root in &self.survey.roots.names {
+            let above = Path::new(&root.path)
+                .ancestors()
+                .find(|folder| folder.join(".git").symlink_metadata().is_ok());
+            tops.extend(above.map(Path::to_path_buf));
+        }
+        all.extend(tops.into_iter().filter_map(|top| Some((top.clone(), repository(&top)?))));
+        all
+    }
+
+    fn of(&mut self, top: &Path, repository: &Repository) {
+        for folder in BTreeSet::from([&repository.own, &repository.shared]) {
+            self.own_files(folder);
+        }
+        let at = Place { top, own: &repository.own, script: &repository.own };
+        let mut folders = vec![repository.shared.join("hooks")];
+        for file in [repository.shared.join("config"), repository.own.join("config.worktree")] {
+            self.config(at, &file, &mut folders, 0);
+        }
+        for folder in folders {
+            self.hooks(Place { script: &folder, ..at });
+        }
+    }
+
+    /// What git reads its programs and pointers from. In a repository that is called `.git`, the protected list has
+    /// these names, and only what they lead to as links is left.
+    fn own_files(&mut self, folder: &Path) {
+        if folder.components().any(|part| part.as_os_str() == ".git") {
+            for link in OWN_FILES.iter().map(|name| folder.join(name)).filter(|path| path.is_symlink()) {
+                self.survey.inherit(&link, Mark::Locked);
+            }
+            return;
+        }
+        for name in OWN_FILES {
+            self.survey.inherit(&folder.join(name), Mark::Locked);
+        }
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let Ok(handle) = openat(CWD, folder.join("worktrees"), flags, Mode::empty()) else { return };
+        let Ok(listing) = Dir::read_from(&handle) else { return };
+        for entry in listing.flatten().take(MOST_HOOKS) {
+            let name = entry.file_name().to_bytes();
+            if !matches!(name, b"." | b"..") {
+                let own = folder.join("worktrees").join(OsStr::from_bytes(name));
+                let files = ["commondir", "gitdir", "config.worktree"].map(|file| own.join(file));
+                files.iter().for_each(|file| self.survey.inherit(file, Mark::Locked));
+            }
+        }
+    }
+
+    fn config(&mut self, at: Place<'_>, file: &Path, hooks: &mut Vec<PathBuf>, depth: usize) {
+        let top = at.top;
+        let Some(text) = self.text(top, file) else { return };
+        let config = Config::parse(&text);
+        let folder = file.parent().unwrap_or(top).to_path_buf();
+        for Value { section, key, value, .. } in config.values() {
+            let path = || Path::new(OsStr::from_bytes(value));
+            match (section.as_str(), key.as_str()) {
+                ("include" | "includeif", "path") => {
+                    let included = folder.join(path());
+                    self.survey.inherit(&included, Mark::Locked);
+                    if depth < DEEPEST_INCLUDE && self.survey.name(&included).is_some() {
+                        self.config(at, &included, hooks, depth + 1);
+                    }
+                }
+                ("core", "hookspath") => {
+                    let chosen = links::follow(&top.join(path())).end;
+                    self.survey.inherit(&top.join(path()), Mark::Locked);
+                    if self.survey.roots.names.iter().any(|root| Path::new(&root.path) == chosen) {
+                        HOOKS.iter().for_each(|name| self.survey.inherit(&chosen.join(name), Mark::Locked));
+                    }
+                    hooks.push(chosen);
+                }
+                ("alias", _) if value.starts_with(b"!") => self.command(at, value),
+                ("submodule", "update") if value.starts_with(b"!") => self.command(at, value),
+                ("pager", _) | ("mergetool" | "difftool" | "browser" | "man", "path") => {
+                    self.command(at, value)
+                }
+                ("sequence", "editor") => self.command(at, value),
+                (_, key) if RUN.contains(&key) => self.command(at, value),
+                (_, key) if key.ends_with("path") && section == "lfs" => self.command(at, value),
+                _ => {}
+            }
+        }
+    }
+
+    /// The hooks in the folder of scripts, which itself is marked by whoever named it.
+    fn hooks(&mut self, at: Place<'_>) {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let Ok(handle) = openat(CWD, at.script, flags, Mode::empty()) else { return };
+        let Ok(listing) = Dir::read_from(&handle) else { return };
+        let mut names: Vec<Vec<u8>> = listing
+            .filter_map(|entry| Some(entry.ok()?.file_name().to_bytes().to_vec()))
+            .filter(|name| !name.starts_with(b".") && !name.ends_with(b".sample"))
+            .take(MOST_HOOKS)
+            .collect();
+        names.sort();
+        for name in names {
+            let script = at.script.join(OsStr::from_bytes(&name));
+            if script.is_symlink() {
+                self.survey.inherit(&script, Mark::Locked);
+            }
+            let Some(text) = self.text(at.top, &script).filter(|text| !text.contains(&0)) else { continue };
+            self.script(at, &String::from_utf8_lossy(&text));
+        }
+    }
+
+    fn command(&mut self, at: Place<'_>, value: &[u8]) {
+        let text = String::from_utf8_lossy(value).into_owned();
+        let text = text.trim_start_matches('!');
+        // Some programs are started without a shell: then a space is a part of the name.
+        if text.contains(' ') && at.top.join(text).is_file() {
+            self.word(at.top, &written(text));
+        }
+        self.script(at, text);
+    }
+
+    /// Protects what a text for a shell runs.
+    fn script(&mut self, at: Place<'_>, text: &str) {
+        let script = Script::read(text);
+        let mut entered = vec![at.top.to_path_buf()];
+        for folder in &script.entered {
+            for base in entered.clone() {
+                let found = links::follow(&base.join(folder)).end;
+                let is_new = entered.len() < MOST_FOLDERS && !entered.contains(&found);
+                if is_new && found.is_dir() && self.survey.name(&found).is_some() {
+                    entered.push(found);
+                }
+            }
+        }
+        // What is computed before a `/` is often the top; before `/..` also `$GIT_DIR` and the folder of the script.
+        let continued: Vec<PathBuf> =
+            entered.iter().cloned().chain([at.own.to_path_buf(), at.script.to_path_buf()]).collect();
+        let words = words(text);
+        for word in &words {
+            for base in if word.is_continued && word.text.contains("..") { &continued } else { &entered } {
+                self.word(base, word);
+            }
+        }
+        for name in &script.names {
+            entered.iter().for_each(|base| self.word(base, &written(name)));
+        }
+        for folder in &script.searched {
+            let programs = script.programs.iter().filter(|program| !program.contains('/'));
+            for name in programs.map(|program| format!("{folder}/{program}")) {
+                entered.iter().for_each(|base| self.word(base, &written(&name)));
+            }
+        }
+        for computed in &script.computed {
+            self.computed(at, &entered, &words, &script, computed);
+        }
+    }
+
+    /// Protects the folders in which a program with a computed name may lie: the one that is written before the computed
+    /// part or, where there is none, all that the text mentions.
+    fn computed(
+        &mut self,
+        at: Place<'_>,
+        entered: &[PathBuf],
+        words: &[Word],
+        script: &Script,
+        Computed { before, after }: &Computed,
+    ) {
+        let written_before = before.rsplit_once('/').map(|(folder, _)| folder).unwrap_or_default();
+        if written_before.chars().any(|letter| letter != '.' && letter != '/') {
+            entered.iter().for_each(|base| self.folder(at, &base.join(written_before)));
+            return;
+        }
+        let searched = |text: &str| script.searched.iter().any(|folder| folder == text);
+        let mentioned: Vec<PathBuf> = words
+            .iter()
+            .map(|word| word.text.trim_start_matches('/'))
+            .filter(|text| !searched(text) && text.chars().any(|letter| letter != '.' && letter != '/'))
+            .flat_map(|text| entered.iter().map(move |base| base.join(text)))
+            .filter(|folder| folder.is_dir())
+            .take(MOST_FOLDERS)
+            .collect();
+        for folder in mentioned.iter().chain(&entered[1..]) {
+            match after.contains('/') {
+                true => self.word(folder, &written(after.trim_start_matches('/'))),
+                false => self.folder(at, folder),
+            }
+        }
+    }
+
+    /// Protects a folder of the workspace, unless it holds the working tree itself.
+    fn folder(&mut self, at: Place<'_>, folder: &Path) {
+        let end = links::follow(folder).end;
+        let is_inside = end.is_dir() && self.survey.name(&end).is_some();
+        if is_inside && !at.top.starts_with(&end) && !end.starts_with(at.own) {
+            self.survey.inherit(folder, Mark::Locked);
+        }
+    }
+
+    /// Protects the file that a word names. Without a `/` a word names a program of the machine, unless it is given to
+    /// one that runs files, or such a program is there.
+    fn word(&mut self, base: &Path, Word { text, is_run, is_continued }: &Word) {
+        let is_path = text.contains('/');
+        let is_plain = text.chars().any(|letter| letter != '.' && letter != '/') && !text.starts_with('~');
+        if !is_plain || self.words == MOST_WORDS {
+            return;
+        }
+        self.words += 1;
+        let is_absolute = text.starts_with('/') && !is_continued;
+        let path = if is_absolute { PathBuf::from(text) } else { base.join(text.trim_start_matches('/')) };
+        let Links { end, is_there, links } = links::follow(&path);
+        if self.survey.name(&end).is_none() && links.iter().all(|link| self.survey.name(link).is_none()) {
+            return;
+        }
+        let found = end.symlink_metadata().ok();
+        let is_file = found.as_ref().is_some_and(std::fs::Metadata::is_file);
+        let is_program = found.is_some_and(|found| found.permissions().mode() & 0o111 != 0);
+        let is_named = match is_there {
+            true => is_file && (is_path || *is_run || is_program),
+            // Nothing is reserved for words such as `check`; a file has an ending, or stands in a folder.
+            false => is_path || (*is_run && text.contains('.')),
+        };
+        if is_named {
+            self.survey.inherit(&path, Mark::Locked);
+        }
+    }
+
+    /// The text of a file, once for each working tree.
+    fn text(&mut self, top: &Path, file: &Path) -> Option<Vec<u8>> {
+        let is_new = self.read.insert((top.to_path_buf(), file.to_path_buf()));
+        if !is_new || self.files == MOST_FILES {
+            return None;
+        }
+        self.files += 1;
+        read(file, LARGEST)
+    }
+}
+
+/// A name that is known to be run.
+fn written(text: &str) -> Word {
+    Word { text: text.to_owned(), is_run: true, is_continued: false }
+}
