@@ -45,25 +45,38 @@ pub(super) async fn without_secrets_in(
     Ok(output)
 }
 
-/// The result cut to its budget, and how it was cut if it was. What the tool has cut itself is cut: it knows of more than
-/// it handed over.
+/// A result that need not be cut here, with how the tool itself cut it; otherwise the result as it was. What the tool has
+/// cut itself is cut: it knows of more than it handed over.
+#[expect(clippy::type_complexity, reason = "the same pair as of `within`, or the result untouched")]
+pub(super) fn fitting(
+    budget: OutputBudget,
+    result: Result<Output<Value>, ToolError>,
+) -> Result<(Result<Output<Value>, ToolError>, Option<Truncation>), Result<Output<Value>, ToolError>> {
+    match result {
+        Err(error) if fits(error.message(), budget) => Ok((Err(error), None)),
+        Ok(mut output) if output.truncated.is_some() || fits(&output.text, budget) => {
+            let truncation = output.truncated.take();
+            Ok((Ok(output), truncation))
+        }
+        result => Err(result),
+    }
+}
+
+/// A result that does not fit, cut to its budget, and how it was cut.
 pub(super) async fn within(
     ctx: &Context,
     budget: OutputBudget,
     result: Result<Output<Value>, ToolError>,
 ) -> (Result<Output<Value>, ToolError>, Option<Truncation>) {
     match result {
-        Err(error) if fits(error.message(), budget) => (Err(error), None),
         Err(error) => {
-            let (message, truncation) = Box::pin(kept_and_cut(ctx, budget, error.message().to_owned())).await;
+            let (message, truncation) = kept_and_cut(ctx, budget, error.message().to_owned()).await;
             (Err(error.with_message(message)), truncation)
         }
         Ok(mut output) => {
-            let mut truncation = output.truncated.take();
-            if truncation.is_none() && !fits(&output.text, budget) {
-                let text = std::mem::take(&mut output.text);
-                (output.text, truncation) = Box::pin(kept_and_cut(ctx, budget, text)).await;
-            }
+            let text = std::mem::take(&mut output.text);
+            let truncation;
+            (output.text, truncation) = kept_and_cut(ctx, budget, text).await;
             (Ok(output), truncation)
         }
     }

@@ -25,6 +25,7 @@ use crate::tool::{OutputBudget, Spec};
 use futures_util::FutureExt;
 use serde_json::Value;
 use std::panic::AssertUnwindSafe;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What a call asks for, once its tool is found.
@@ -181,7 +182,10 @@ async fn start(
 
 /// Step 9: known secrets taken out.
 async fn redact(ctx: &Context, result: Result<Output<Value>, ToolError>) -> Result<Output<Value>, ToolError> {
-    budget::without_secrets_in(ctx, result).await
+    if ctx.redactor().is_empty() {
+        return result;
+    }
+    Box::pin(budget::without_secrets_in(ctx, result)).await
 }
 
 /// Step 10: the text cut to its budget, and the whole kept under a handle.
@@ -190,7 +194,10 @@ async fn cut(
     limit: OutputBudget,
     result: Result<Output<Value>, ToolError>,
 ) -> (Result<Output<Value>, ToolError>, Option<Truncation>) {
-    budget::within(ctx, limit, result).await
+    match budget::fitting(limit, result) {
+        Ok(fitting) => fitting,
+        Err(result) => Box::pin(budget::within(ctx, limit, result)).await,
+    }
 }
 
 /// Step 11: events, statistics, hooks that look on, sinks.
@@ -288,7 +295,7 @@ impl Executor {
             };
             let mut ending = Ending { executor: self, ctx: &ctx, known: Mutex::new(known), is_over: false };
             let hooks = self.inner.hooks.load_full();
-            let steps = self.steps(found, snapshot.dialects(), &hooks, &ctx, call, &ending.known);
+            let steps = pin!(self.steps(found, snapshot.dialects(), &hooks, &ctx, call, &ending.known));
             // The last net: the tool's own crashes are caught nearer to it.
             let result = AssertUnwindSafe(steps).catch_unwind().await;
             let result =

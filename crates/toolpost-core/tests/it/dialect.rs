@@ -24,7 +24,12 @@ fn registry() -> Arc<Registry> {
             .register(dynamic(spec, schema, |_, args| async { Ok(Output::new("echo", "", args)) }))
             .unwrap();
     }
-    registry.change(|draft| Ok(draft.set_dialects(Arc::new(Dialects::new(tables))))).unwrap();
+    registry
+        .change(|draft| {
+            draft.set_dialects(Arc::new(Dialects::new(tables)));
+            Ok(())
+        })
+        .unwrap();
     Arc::new(registry)
 }
 

@@ -13,7 +13,12 @@ use toolpost_core::{Alias, Context, Dialect, Memory, Output, Policy, Registry, S
 fn registry() -> Registry {
     let registry = Registry::new();
     let dialects = Arc::clone(toolpost_tools::dialects());
-    registry.change(|draft| Ok(draft.set_dialects(dialects))).unwrap();
+    registry
+        .change(|draft| {
+            draft.set_dialects(dialects);
+            Ok(())
+        })
+        .unwrap();
     registry
 }
 
