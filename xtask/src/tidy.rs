@@ -1,5 +1,6 @@
 //! `tidy`: the rules of this tree that no compiler checks. Each rule is a file that turns the tree into findings.
 
+mod budget;
 mod code;
 mod doors;
 mod edges;
@@ -20,11 +21,12 @@ use anyhow::{Result, bail};
 use crate::metadata::{Metadata, Scope};
 use tree::Tree;
 
-/// Prints what is wrong and the ten largest files; an error if anything is wrong.
+/// Prints the sizes of the crates, the ten largest files and what is wrong; an error if anything is wrong.
 pub(crate) fn run(root: &Path) -> Result<()> {
     let tree = Tree::load(root)?;
     let mut findings = edges::check(root, &Metadata::load(root, Scope::Workspace)?);
     let rules = [
+        budget::check,
         doors::check,
         headers::check,
         leftovers::check,
@@ -37,6 +39,10 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     findings.sort();
     findings.dedup();
 
+    println!("lines without tests, and names at the root");
+    for budget::Size { name, lines, exports } in budget::sizes(&tree) {
+        println!("{lines:>7} {exports:>5}  {name}");
+    }
     println!("the ten largest files");
     for (lines, path) in sizes::largest(&tree) {
         println!("{lines:>7}  {path}");

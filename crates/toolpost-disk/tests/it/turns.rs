@@ -7,8 +7,12 @@ use std::time::Duration;
 use toolpost_core::{Call, Capability, Outcome, Workspace, dynamic};
 use toolpost_disk::Disk;
 
-/// A tool that takes a second for its files, and writes down when it begins and ends.
-fn slow(diary: &Arc<Mutex<Vec<String>>>, capability: Capability) -> toolpost_core::DynamicTool {
+/// A tool that writes down when it begins and ends. In between it lets time pass, or waits for another call to begin.
+fn slow(
+    diary: &Arc<Mutex<Vec<String>>>,
+    capability: Capability,
+    waits_for_other: bool,
+) -> toolpost_core::DynamicTool {
     let diary = diary.clone();
     dynamic(spec("slow").requires(capability).parallel_safe(), path_schema(), move |_, args| {
         let diary = diary.clone();
@@ -16,6 +20,12 @@ fn slow(diary: &Arc<Mutex<Vec<String>>>, capability: Capability) -> toolpost_cor
             let name = args["content"].as_str().unwrap().to_owned();
             diary.lock().unwrap().push(format!("{name} begins"));
             tokio::time::sleep(Duration::from_millis(20)).await;
+            for _ in 0..2_000 {
+                if !waits_for_other || diary.lock().unwrap().len() > 1 {
+                    break;
+                }
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
             diary.lock().unwrap().push(format!("{name} ends"));
             said(name)
         }
@@ -25,7 +35,7 @@ fn slow(diary: &Arc<Mutex<Vec<String>>>, capability: Capability) -> toolpost_cor
 /// Runs one call for each of the arguments at once; they overlap or take turns.
 async fn check(workspace: Arc<dyn Workspace>, capability: Capability, calls: [Value; 2], takes_turns: bool) {
     let diary = Arc::new(Mutex::new(Vec::new()));
-    let stage = Stage::new().tool(slow(&diary, capability));
+    let stage = Stage::new().tool(slow(&diary, capability, !takes_turns));
     let ctx = toolpost_core::Context::builder(workspace).build();
     let named = ["x", "y"].into_iter().zip(calls.clone()).map(|(name, mut arguments)| {
         arguments["content"] = name.into();
@@ -100,7 +110,7 @@ async fn calls_that_name_two_files_in_opposite_order_do_not_wait_for_each_other(
 #[tokio::test(start_paused = true)]
 async fn a_call_does_not_wait_for_the_turn_its_own_parent_has() {
     let diary = Arc::new(Mutex::new(Vec::new()));
-    let stage = Stage::new().tool(slow(&diary, Capability::Write)).tool(dynamic(
+    let stage = Stage::new().tool(slow(&diary, Capability::Write, false)).tool(dynamic(
         spec("parent").requires(Capability::Write),
         path_schema(),
         |ctx, _| async move {
