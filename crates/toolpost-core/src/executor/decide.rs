@@ -88,7 +88,7 @@ pub(super) fn decided(
 }
 
 impl Executor {
-    /// Step 7, where asking is the decision: what the call may do once the person has agreed.
+    /// Step 7: what the call may do, once the person has agreed where asking is the decision.
     pub(super) async fn confirmed(
         &self,
         ctx: &Context,
@@ -98,7 +98,10 @@ impl Executor {
         decided: Decided,
         agreed: Option<&Agreed>,
     ) -> Result<Consent, ToolError> {
-        let Decided { consent, .. } = decided;
+        let Decided { effect, consent } = decided;
+        if effect != Effect::Ask {
+            return Ok(consent);
+        }
         let request = Request { tool: entry.name(), accesses };
         let would = Consent { accesses: asking(&consent.policy, entry.name(), accesses), ..consent };
         let is_agreed = |agreed: &Agreed| {
