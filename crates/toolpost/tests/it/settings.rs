@@ -23,8 +23,8 @@ fn the_workspace_is_the_enclosing_repository() {
 #[test]
 fn flags_win_over_the_environment_and_the_environment_over_the_repository() {
     let home = Home::new();
-    home.write("one/1", "first");
-    home.write("two/2", "second");
+    home.write("one/1", "first\n");
+    home.write("two/2", "second\n");
     for (value, expected) in [(home.path("one").to_str().unwrap(), "./\n  1\n"), ("../two", "./\n  2\n")] {
         let mut command = home.command(["call", "list"]);
         command.env("AGENT_WORKSPACE_ROOT", value);
