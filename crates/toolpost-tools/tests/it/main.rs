@@ -199,3 +199,8 @@ fn peak_memory() -> usize {
     let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
     line.split_whitespace().nth(1).unwrap().parse::<usize>().unwrap() / 1024
 }
+
+/// What the names of the built-in tools mean in rules.
+fn names() -> toolpost_core::policy::Names {
+    executor().registry().snapshot().names().clone()
+}

@@ -50,14 +50,30 @@ pub(super) fn any_endings(
     if !old.contains('\n') || !(text.contains("\r\n") || old.contains("\r\n")) {
         return Ok(Vec::new());
     }
-    effort.spend(text.len())?;
-    let plain = text.replace("\r\n", "\n");
+    let plain = with_newlines(effort, text)?;
     let old = old.replace("\r\n", "\n");
     let ranges = occurrences(effort, &plain, &old, wanted, |_| true)?;
     let starts = in_original(text, ranges.iter().map(|range| range.start));
     let ends = in_original(text, ranges.iter().map(|range| range.end));
     let ranges = starts.into_iter().zip(ends).map(|(start, end)| start..end).collect();
     found(effort, text, ranges, new, wanted, Step::LineEndings)
+}
+
+/// The text with every line ended by a newline alone, made in pieces, so that a call that has ended stops.
+fn with_newlines(effort: &Effort, text: &str) -> Result<String, Stop> {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while !rest.is_empty() {
+        let mut end = rest.floor_char_boundary(PIECE.min(rest.len()));
+        // No line ending is cut in two.
+        if rest[..end].ends_with('\r') && rest[end..].starts_with('\n') {
+            end += 1;
+        }
+        effort.spend(end)?;
+        plain.push_str(&rest[..end].replace("\r\n", "\n"));
+        rest = &rest[end..];
+    }
+    Ok(plain)
 }
 
 /// Where positions of a text without carriage returns are in the text itself. They come in order, so that those before

@@ -152,7 +152,8 @@ fn guarantee_18_no_count_of_commands_switches_checking_off() {
 fn what_is_denied_is_denied_wherever_it_stands() {
     use toolpost_core::policy::{Layer, Origin, Policy, Profile, Rule};
     let rule = Rule::new(Effect::Deny, "bash", "rm *", Origin::new(Layer::User, "rules.toml", 1)).unwrap();
-    let policy = Policy::profile(Profile::Privileged).with_rules(Layer::User, vec![rule]);
+    let policy =
+        Policy::profile(Profile::Privileged).with_names(&crate::names()).with_rules(Layer::User, vec![rule]);
     assert_eq!(decide(&policy, "ls; git log"), Effect::Allow);
     for line in [
         "rm x",

@@ -206,8 +206,9 @@ fn guarantee_18_a_denial_is_not_walked_around() {
     let rule = |rule: &&str| {
         Rule::new(Effect::Deny, "Bash", rule, Origin::new(Layer::User, "rules.toml", 1)).unwrap()
     };
-    let policy =
-        Policy::profile(Profile::Privileged).with_rules(Layer::User, rules.iter().map(rule).collect());
+    let policy = Policy::profile(Profile::Privileged)
+        .with_names(&crate::names())
+        .with_rules(Layer::User, rules.iter().map(rule).collect());
     let (passed, found) = breaches(
         &lines,
         |line| decide(&policy, line) == Effect::Allow,

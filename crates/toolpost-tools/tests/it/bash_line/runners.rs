@@ -213,7 +213,9 @@ fn guarantee_18_examples_of_denials() {
     ] {
         let origin = Origin::new(Layer::User, "rules.toml", 1);
         let rule = Rule::new(Effect::Deny, action, rule, origin).unwrap();
-        let policy = Policy::profile(Profile::Privileged).with_rules(Layer::User, vec![rule]);
+        let policy = Policy::profile(Profile::Privileged)
+            .with_names(&crate::names())
+            .with_rules(Layer::User, vec![rule]);
         let accesses = line::accesses_in(folder, line);
         let request = toolpost_core::policy::Request { tool: "bash", accesses: &accesses };
         assert_eq!(policy.decide(&request).effect(), Effect::Deny, "{line} {accesses:?}");
@@ -244,7 +246,9 @@ fn a_denial_leaves_other_commands_alone() {
     ] {
         let origin = Origin::new(Layer::User, "rules.toml", 1);
         let rule = Rule::new(Effect::Deny, "bash", rule, origin).unwrap();
-        let policy = Policy::profile(Profile::Privileged).with_rules(Layer::User, vec![rule]);
+        let policy = Policy::profile(Profile::Privileged)
+            .with_names(&crate::names())
+            .with_rules(Layer::User, vec![rule]);
         assert_eq!(decide(&policy, line), Effect::Allow, "{line} {:?}", line::read(line));
     }
     // No rule that allows gets any of this.
@@ -263,7 +267,8 @@ fn a_denial_leaves_other_commands_alone() {
 fn guarantee_23_a_denial_is_looked_for_in_bounded_time() {
     let origin = Origin::new(Layer::User, "rules.toml", 1);
     let rule = Rule::new(Effect::Deny, "bash", "curl *a*b*c*d z", origin).unwrap();
-    let policy = Policy::profile(Profile::Privileged).with_rules(Layer::User, vec![rule]);
+    let policy =
+        Policy::profile(Profile::Privileged).with_names(&crate::names()).with_rules(Layer::User, vec![rule]);
     for word in ["curl ", "curl -x ", "'curl;curl' ", "-a=curl@1 ", "a/b/c/curl "] {
         let line = format!("tool {}", word.repeat(90_000 / word.len()));
         let started = super::processor_time();
@@ -307,7 +312,9 @@ fn guarantee_40_what_cannot_be_told_meets_every_denial() {
         (vec![(Effect::Ask, "git *"), (Effect::Deny, "git push *")], Effect::Ask),
     ] {
         let rules: Vec<Rule> = rules.into_iter().map(|(effect, text)| rule(effect, text)).collect();
-        let policy = Policy::profile(Profile::Privileged).with_rules(Layer::User, rules.clone());
+        let policy = Policy::profile(Profile::Privileged)
+            .with_names(&crate::names())
+            .with_rules(Layer::User, rules.clone());
         assert_eq!(decide(&policy, "eval \"$x\""), expected, "{rules:?}");
     }
     for rules in [&["*a*"][..], &["eval *", "$x", "ls *"]] {
