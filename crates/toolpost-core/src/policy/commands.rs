@@ -209,10 +209,12 @@ impl Part {
     fn decided_by_rules(&self, target: &Target<'_>, is_consented: bool) -> Option<(Effect, Option<&Rule>)> {
         let mut strongest = is_consented.then_some((Effect::Allow, None));
         for (layer, rules) in Layer::ALL.into_iter().zip(&self.layers) {
-            let is_relevant = |rule: &&Rule| is_relevant(layer, rule);
-            let Some(rule) = rules.iter().filter(is_relevant).find(|rule| rule.matches(target)) else {
-                continue;
-            };
+            let mut matching = rules.iter().filter(|rule| is_relevant(layer, rule) && rule.matches(target));
+            // Of toolpost's own rules a denial comes first, wherever it stands.
+            let denial = (layer == Layer::BuiltIn)
+                .then(|| matching.clone().find(|rule| rule.effect() == Effect::Deny))
+                .flatten();
+            let Some(rule) = denial.or_else(|| matching.next()) else { continue };
             if rule.effect() == Effect::Deny {
                 return Some((Effect::Deny, Some(rule)));
             }
@@ -223,12 +225,16 @@ impl Part {
 
     fn file_rules(&self, opened: &[FileRule]) -> FileRules {
         let own = Layer::ALL.into_iter().zip(&self.layers).map(|(layer, rules)| {
-            rules
+            let mut own: Vec<FileRule> = rules
                 .iter()
                 .filter(|rule| is_relevant(layer, rule) && !rule.is_protected())
                 .filter(|rule| is_about_writing(rule))
                 .map(|rule| FileRule { effect: rule.effect(), pattern: rule.resource().files() })
-                .collect()
+                .collect();
+            if layer == Layer::BuiltIn {
+                own.sort_by_key(|rule| rule.effect != Effect::Deny);
+            }
+            own
         });
         let layers = std::iter::once(opened.to_vec()).chain(own).filter(|rules| !rules.is_empty());
         FileRules { layers: layers.collect() }
