@@ -40,6 +40,11 @@ impl Seen {
         self.known().insert(file.to_owned(), hash.to_ascii_lowercase());
     }
 
+    /// Whether the model knows the file in any state.
+    pub fn is_noted(&self, file: &str) -> bool {
+        self.known().contains_key(file)
+    }
+
     /// Whether the model knows the file in the state of this hash.
     pub fn is_known(&self, file: &str, hash: &str) -> bool {
         self.known().get(file).is_some_and(|known| known.eq_ignore_ascii_case(hash))

@@ -99,6 +99,15 @@ pub trait Workspace: Send + Sync {
         content: &'a [u8],
     ) -> BoxFuture<'a, Result<Written, ToolError>>;
 
+    /// [`Workspace::write`] of content that may be shared between threads, so that a large one is not copied.
+    fn write_shared<'a>(
+        &'a self,
+        path: &'a WorkspacePath,
+        content: Arc<Vec<u8>>,
+    ) -> BoxFuture<'a, Result<Written, ToolError>> {
+        Box::pin(async move { self.write(path, &content).await })
+    }
+
     /// Makes the new content of a file without showing it, so that several files can change at nearly one moment;
     /// `None` where there is no such way, and [`Workspace::write`] is all there is. Folders above it are made.
     fn stage<'a>(

@@ -172,6 +172,14 @@ impl Workspace for Disk {
         Box::pin(self.run(path, Doing::Writing, move |roots, place| change::write(roots, place, &content)))
     }
 
+    fn write_shared<'a>(
+        &'a self,
+        path: &'a WorkspacePath,
+        content: Arc<Vec<u8>>,
+    ) -> BoxFuture<'a, Result<Written, ToolError>> {
+        Box::pin(self.run(path, Doing::Writing, move |roots, place| change::write(roots, place, &content)))
+    }
+
     fn stage<'a>(
         &'a self,
         path: &'a WorkspacePath,

@@ -39,7 +39,10 @@ pub(super) fn rules(root: &str, excludes: &Excludes) -> OuterRules {
         .take_while(|folder| folder.starts_with(top))
         .map(|folder| {
             let files = IgnoreFiles {
-                ignore: git::read(&folder.join(".ignore"), LARGEST),
+                ignore: IgnoreFiles::for_tools(
+                    git::read(&folder.join(".ignore"), LARGEST),
+                    git::read(&folder.join(".rgignore"), LARGEST),
+                ),
                 gitignore: git::read(&folder.join(".gitignore"), LARGEST),
                 repository: if folder == top { repository(top) } else { None },
             };

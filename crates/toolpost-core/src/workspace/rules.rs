@@ -1,4 +1,4 @@
-//! Which names the ignore files leave out: git's rules, and `.ignore` for tools.
+//! Which names the ignore files leave out: git's rules, and `.ignore` and `.rgignore` for tools.
 //!
 //! Nothing is read here: whoever walks hands over what the files say, folder by folder. Deeper files win over those
 //! above, `.ignore` over `.gitignore`, that over `.git/info/exclude`, that over the user's own excludes. The rules of
@@ -46,10 +46,21 @@ enum Reach {
 /// What the ignore files of one folder say.
 #[derive(Default)]
 pub struct IgnoreFiles {
+    /// For tools alone; see [`IgnoreFiles::for_tools`].
     pub ignore: Option<Vec<u8>>,
     pub gitignore: Option<Vec<u8>>,
     /// Where a repository begins in this folder.
     pub repository: Option<Repository>,
+}
+
+impl IgnoreFiles {
+    /// What `.ignore` and `.rgignore` say together: the rules of the second come last, so they win.
+    pub fn for_tools(ignore: Option<Vec<u8>>, rgignore: Option<Vec<u8>>) -> Option<Vec<u8>> {
+        match (ignore, rgignore) {
+            (Some(ignore), Some(rgignore)) => Some([ignore, rgignore].join(&b'\n')),
+            (ignore, rgignore) => ignore.or(rgignore),
+        }
+    }
 }
 
 /// What a repository adds to the rules.

@@ -19,7 +19,7 @@ use crate::error::ToolError;
 pub struct WalkOptions {
     /// Show names that begin with a dot.
     pub hidden: bool,
-    /// Show what `.gitignore`, `.ignore` and `.git/info/exclude` leave out.
+    /// Show what `.gitignore`, `.ignore`, `.rgignore` and `.git/info/exclude` leave out.
     pub no_ignore: bool,
     /// How many levels to go down; 1 is the folder's own entries. `None`: all.
     pub max_depth: Option<usize>,

@@ -114,9 +114,8 @@ impl OpenFolder {
         let find = |name: &str| known.and_then(|known| known.iter().find(|found| found.name == name));
         let may_have = |name: &str| known.is_none() || find(name).is_some();
         let mut files = IgnoreFiles::default();
-        if may_have(".ignore") {
-            files.ignore = self.bytes(".ignore", LARGEST);
-        }
+        let read = |name: &str| may_have(name).then(|| self.bytes(name, LARGEST)).flatten();
+        files.ignore = IgnoreFiles::for_tools(read(".ignore"), read(".rgignore"));
         if may_have(".gitignore") {
             files.gitignore = self.bytes(".gitignore", LARGEST);
         }

@@ -62,6 +62,14 @@ impl Text {
         Ok(Text { text, encoding, mark, is_mixed })
     }
 
+    /// Another text, written as this one is, without a copy where it is UTF-8.
+    pub(crate) fn encode_owned(&self, text: String, name: &str) -> Result<Vec<u8>, ToolError> {
+        match self.encoding == Encoding::Utf8 && self.mark.is_empty() {
+            true => Ok(text.into_bytes()),
+            false => self.encode(&text, name),
+        }
+    }
+
     /// Another text, written as this one is.
     pub(crate) fn encode(&self, text: &str, name: &str) -> Result<Vec<u8>, ToolError> {
         let mut bytes = self.mark.to_vec();
@@ -200,10 +208,11 @@ pub(crate) async fn bytes(ctx: &Context, path: &WorkspacePath) -> Result<(String
 
 /// The first bytes of a file.
 pub(crate) async fn head(file: File, limit: u64) -> Result<Vec<u8>, ToolError> {
-    let name = file.stat.name;
+    let (name, size) = (file.stat.name, file.stat.size.min(MAX_BYTES));
     let reader = file.reader;
     let read = move || {
-        let mut bytes = Vec::new();
+        // One more than there is, so that the end is seen without more room.
+        let mut bytes = Vec::with_capacity(usize::try_from(size.min(limit)).unwrap_or_default() + 1);
         reader.take(limit).read_to_end(&mut bytes).map(|_| bytes)
     };
     tokio::task::spawn_blocking(read)

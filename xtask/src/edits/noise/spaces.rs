@@ -100,7 +100,7 @@ pub(super) const KINDS: &[Kind] = &[
     decidable("blank-added", "a blank line between context lines, in both strings", |edit, random| {
         let inner = |edit: &Edit, index: usize| {
             index > 0
-                && edit.context().iter().any(|(other, _)| *other + 1 == index)
+                && is_on_one_side(edit, index - 1, index)
                 && !is_blank(&edit.old[index])
                 && !is_blank(&edit.old[index - 1])
         };
@@ -187,7 +187,14 @@ fn with_trailing(line: &str, random: &mut Random) -> String {
 fn is_inner(edit: &Edit<'_>, index: usize) -> bool {
     let is_context =
         |other: usize| edit.context().iter().any(|(index, _)| *index == other) && !is_blank(&edit.old[other]);
-    index > 0 && is_context(index - 1) && is_context(index + 1)
+    index > 0 && is_context(index - 1) && is_context(index + 1) && is_on_one_side(edit, index - 1, index + 1)
+}
+
+/// Whether two lines of `old` are both above the change or both below it. Added lines may stand between others, although
+/// nothing is removed there.
+fn is_on_one_side(edit: &Edit<'_>, one: usize, other: usize) -> bool {
+    let (above, below) = (0..edit.head, edit.old.len() - edit.tail..edit.old.len());
+    above.contains(&one) && above.contains(&other) || below.contains(&one) && below.contains(&other)
 }
 
 /// The context lines for which something holds.

@@ -125,9 +125,14 @@ pub(crate) async fn files_of(
 ) -> IgnoreFiles {
     let may_have = |name: &str| known.is_none_or(|entries| entries.iter().any(|entry| entry.name == name));
     let mut files = IgnoreFiles::default();
-    if may_have(".ignore") {
-        files.ignore = read(workspace, folder, ".ignore", LARGEST).await;
+    let mut for_tools = [None, None];
+    for (content, name) in for_tools.iter_mut().zip([".ignore", ".rgignore"]) {
+        if may_have(name) {
+            *content = read(workspace, folder, name, LARGEST).await;
+        }
     }
+    let [ignore, rgignore] = for_tools;
+    files.ignore = IgnoreFiles::for_tools(ignore, rgignore);
     if may_have(".gitignore") {
         files.gitignore = read(workspace, folder, ".gitignore", LARGEST).await;
     }

@@ -4,6 +4,7 @@
 //! another. A process that is killed among those leaves some files changed and others not, each of them whole.
 
 use super::plan::{Plan, Planned};
+use crate::filesystem::text;
 use std::collections::HashMap;
 use std::sync::Arc;
 use toolpost_core::{Code, Context, PendingKind, Staged, ToolError, Workspace, WorkspacePath};
@@ -49,6 +50,9 @@ async fn run(
     }
     for step in steps {
         go_on()?;
+        if let Step::Write { file, .. } | Step::Move { to: file, .. } = &step {
+            text::note_new_folders(ctx, &path(&file.name)).await?;
+        }
         step.run(workspace, &mut prepared, undo).await?;
     }
     Ok(())

@@ -3,7 +3,7 @@
 //! The texts are written again with the blank lines that the file has; then they are looked for like any other.
 
 use super::fold::Level;
-use super::lines::{Lines, is_blank, is_filled};
+use super::lines::{Lines, is_blank, is_filled, is_telling};
 use super::{Effort, Found, MOST_LISTED, Step, Stop, one};
 use crate::filesystem::sequence::Search;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
@@ -41,7 +41,7 @@ pub(super) fn without(
     if differ == 0 || differ > 1 + old.lines.len() / 5 {
         return Ok(Vec::new());
     }
-    if is_swapped(&old, &runs, &there) || repeats_neighbour(lines, *first, &runs, &old, &new) {
+    if is_swapped(&old, &there) || repeats_neighbour(lines, *first, &runs, &old, &new) {
         return Err(Stop::Doubt { line: first + 1, why: UNCLEAR });
     }
     effort.spend(old.lines.len() * new.lines.len())?;
@@ -142,13 +142,10 @@ fn runs(lines: &Lines<'_>, first: usize, count: usize) -> Vec<usize> {
 }
 
 /// Whether a blank line is missing on one side of a line and too many on the other: the two may have changed places.
-fn is_swapped(old: &Spaced<'_>, runs: &[usize], there: &[usize]) -> bool {
-    let differ = |at: usize| there[at] != old.runs[at];
-    (1..runs.len()).any(|at| {
-        let is_more = |at: usize| runs[at] > old.runs[at];
-        let is_less = |at: usize| runs[at] < old.runs[at];
-        (differ(at - 1) || differ(at)) && (is_more(at - 1) && is_less(at) || is_less(at - 1) && is_more(at))
-    })
+fn is_swapped(old: &Spaced<'_>, there: &[usize]) -> bool {
+    let is_more = |at: usize| there[at] > old.runs[at];
+    let is_less = |at: usize| there[at] < old.runs[at];
+    (1..there.len()).any(|at| is_more(at - 1) && is_less(at) || is_less(at - 1) && is_more(at))
 }
 
 /// Whether the new text adds a line that the file has right above or below the place: it may be one that is missing in the
@@ -165,7 +162,8 @@ fn repeats_neighbour(
     let below = lines.all[behind.min(lines.all.len())..].iter().find(|line| is_filled(line.text));
     let trimmed = |line: &'_ str| line.trim_matches(is_blank).to_owned();
     let count = |lines: &[&str], line: &str| lines.iter().filter(|other| trimmed(other) == line).count();
-    above.into_iter().chain(below).any(|line| {
+    // A bracket above is not one of those that end what is new.
+    above.into_iter().filter(|line| is_telling(line.text)).chain(below).any(|line| {
         let line = trimmed(line.text);
         count(&new.lines, &line) > count(&old.lines, &line)
     })
@@ -205,9 +203,19 @@ fn respaced<'a>(old: &Spaced<'_>, new: &Spaced<'a>, there: &[usize]) -> Option<S
             },
             // One of the two lines is gone: its blank lines may be gone with it.
             (Some(run), None) | (None, Some(run)) if new.runs[run] == there => {}
+            // Both are gone, and nothing that takes their place has a blank line.
+            (None, None) if asked > there && is_without_blanks(&kept, new, at) => {}
             // Or something new stands between the two: the run may be on either side of it.
             _ => return None,
         }
     }
     Some(spaced)
+}
+
+/// Whether the lines of the new text that take the place of two that are gone have no blank lines between them.
+fn is_without_blanks(kept: &HashMap<usize, usize>, new: &Spaced<'_>, at: usize) -> bool {
+    let above = kept.iter().filter(|(old, _)| **old < at).map(|(_, new)| *new + 1).max().unwrap_or(0);
+    let below =
+        kept.iter().filter(|(old, _)| **old > at).map(|(_, new)| *new).min().unwrap_or(new.lines.len());
+    (above + 1..below).all(|run| new.runs[run] == 0)
 }

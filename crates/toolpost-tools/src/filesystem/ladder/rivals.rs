@@ -47,14 +47,9 @@ pub(super) fn rivals(
     old: &Lines<'_>,
     place: &Place,
 ) -> Result<Vec<usize>, ToolError> {
-    let is_same_indent =
-        |at: usize| split_indent(old.all[at].text).0 == split_indent(lines.all[place.first + at].text).0;
-    let is_same_text = |at: usize| {
-        let trimmed = |line: &'_ str| line.trim_end_matches(is_blank).to_owned();
-        trimmed(old.all[at].text) == trimmed(lines.all[place.first + at].text)
-    };
+    let is_same = |at: usize| bare(old.all[at].text) == bare(lines.all[place.first + at].text);
     // To the letter but for blanks at the ends of lines, it is this one.
-    if (0..old.all.len()).all(|at| is_same_indent(at) && is_same_text(at)) {
+    if (0..old.all.len()).all(is_same) {
         return Ok(Vec::new());
     }
     effort.spend(lines.text.len() * 2)?;

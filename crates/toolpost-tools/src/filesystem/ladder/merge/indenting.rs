@@ -56,7 +56,7 @@ impl<'a> Merge<'a> {
                 // A line that slipped by itself: the rest of what says something has to be there to the letter.
                 let (told, other): (Vec<usize>, Vec<usize>) = says.iter().partition(|index| is_same(index));
                 let is_told = brackets.iter().all(is_same) && told.len() > other.len();
-                let is_as_file = is_told && self.is_as_file(&filled);
+                let is_as_file = is_told && (self.is_as_file(&filled) || self.is_slip_of_both(&other));
                 return if is_as_file { Ok(Indenting::MostlyAsFile) } else { Err(why) };
             }
         };
@@ -85,6 +85,28 @@ impl<'a> Merge<'a> {
         old == Some(0) && new == Some(0) && !kept.is_empty() && kept.iter().all(is_moved)
     }
 
+    /// Whether the lines that are indented otherwise in the old text stay, are so in the new text too, and have nothing to
+    /// do with what is new: no line that comes stands beside one of them, or is as deep.
+    fn is_slip_of_both(&self, slipped: &[usize]) -> bool {
+        let kept: Vec<(usize, usize)> = self.kept().collect();
+        let come = || {
+            (0..self.news.len())
+                .filter(|at| is_filled(self.news[*at]) && !kept.iter().any(|(_, new)| new == at))
+        };
+        let is_known = |indent: &str| {
+            let exact = self.filled().into_iter().filter(|at| !slipped.contains(at));
+            exact.map(|at| self.indents(at).0).any(|known| known == indent)
+        };
+        slipped.iter().all(|old| {
+            let indent = self.indents(*old).0;
+            let Some((_, place)) = kept.iter().find(|(kept, _)| kept == old) else { return false };
+            let is_apart = |at: usize| {
+                split_indent(self.news[at]).0 != indent || (at.abs_diff(*place) > 1 && is_known(indent))
+            };
+            split_indent(self.news[*place]).0 == indent && come().all(is_apart)
+        })
+    }
+
     /// Whether every line that both texts have and the file has otherwise is in the new one as the file has it.
     fn is_as_file(&self, filled: &[usize]) -> bool {
         self.kept().filter(|(old, _)| filled.contains(old)).all(|(old, new)| {
@@ -101,7 +123,10 @@ impl<'a> Merge<'a> {
         let Some(lost) = in_file.strip_suffix(in_old).filter(|lost| !lost.is_empty()) else {
             return Ok(None);
         };
-        if !is_telling(self.olds[*first]) || (rest.is_empty() && !in_old.is_empty()) {
+        // Of brackets nobody knows which one is meant, unless everything else is there to the letter.
+        let is_exact = rest.iter().any(|index| is_telling(self.olds[*index]))
+            && self.olds.iter().zip(self.parts).skip(first + 1).all(|(old, part)| old == part);
+        if !(is_telling(self.olds[*first]) || is_exact) || (rest.is_empty() && !in_old.is_empty()) {
             return Ok(None);
         }
         let first_new = self.news.iter().find(|line| is_filled(line));
@@ -135,7 +160,7 @@ impl<'a> Merge<'a> {
             };
         }
         let is_same = |index: &usize| self.indents(*index).0 == self.indents(*index).1;
-        if !rest.iter().all(is_same) || rest.iter().all(|index| self.indents(*index).0.is_empty()) {
+        if !rest.iter().all(is_same) {
             return Ok(None);
         }
         match first_new {
