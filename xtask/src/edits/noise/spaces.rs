@@ -75,7 +75,9 @@ pub(super) const KINDS: &[Kind] = &[
     }),
     decidable("blank-end-old", "a blank line after `oldString` that is not in the file", |edit, _| {
         let next = edit.before.get(edit.start + edit.old.len())?;
-        let is_clear = !is_blank(next) && edit.old.last().is_some_and(|line| !is_blank(line));
+        // Where the new lines end with a blank one, both strings would end alike, as if it were extra in both.
+        let is_text = |lines: &[String]| lines.last().is_some_and(|line| !is_blank(line));
+        let is_clear = !is_blank(next) && is_text(&edit.old) && is_text(&edit.new);
         is_clear.then(|| Noisy::text(joined(&edit.old, "\n\n"), joined(&edit.new, "\n")))
     }),
     decidable("newline-start", "both strings begin with the line ending of the line before", |edit, _| {

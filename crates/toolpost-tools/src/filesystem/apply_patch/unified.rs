@@ -272,7 +272,9 @@ fn hunk(cursor: &mut Cursor<'_>, header: &str) -> Result<Hunk, ToolError> {
         let is_ended = hunk.lines.last().is_some_and(|line| line.role == Role::Context);
         // What is cut off ends with context, which counts on both sides.
         let is_cut = old_missing > 0 && new_missing > 0 && missing > MOST_MISSING;
-        if is_cut || (missing > 0 && !is_ended) {
+        // More lines than promised on one side: the numbers are wrong, whatever the other side says.
+        let is_more = old > range.old_count || new > range.new_count;
+        if !is_more && (is_cut || (missing > 0 && !is_ended)) {
             let what = format!(
                 "the last hunk promises {} old and {} new lines, and {old} and {new} follow",
                 range.old_count, range.new_count

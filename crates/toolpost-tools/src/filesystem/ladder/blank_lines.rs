@@ -4,9 +4,8 @@
 
 use super::fold::Level;
 use super::lines::{Lines, is_blank, is_filled, is_telling};
-use super::{Effort, Found, MOST_LISTED, Step, Stop, one};
+use super::{Effort, Found, MOST_LISTED, Step, Stop, merge, one};
 use crate::filesystem::sequence::Search;
-use similar::{Algorithm, DiffOp, capture_diff_slices};
 use std::collections::HashMap;
 
 const UNCLEAR: &str =
@@ -44,7 +43,11 @@ pub(super) fn without(
     if is_swapped(&old, &there) || repeats_neighbour(lines, *first, &runs, &old, &new) {
         return Err(Stop::Doubt { line: first + 1, why: UNCLEAR });
     }
-    effort.spend(old.lines.len() * new.lines.len())?;
+    // After a newline, one line shows its own depth and not that of those which take its place.
+    if there[0] != old.runs[0] && old.lines.len() == 1 && new.lines.len() > 1 {
+        return Err(Stop::Doubt { line: first + 1, why: UNCLEAR });
+    }
+    effort.spend(old.lines.len() * new.lines.len() * 2)?;
     let Some(new) = respaced(&old, &new, &there) else {
         return Err(Stop::Doubt { line: first + 1, why: UNCLEAR });
     };
@@ -174,12 +177,20 @@ fn respaced<'a>(old: &Spaced<'_>, new: &Spaced<'a>, there: &[usize]) -> Option<S
     let key = |lines: &[&str]| -> Vec<String> {
         lines.iter().map(|line| line.trim_matches(is_blank).to_owned()).collect()
     };
-    let mut kept: HashMap<usize, usize> = HashMap::new();
-    for op in capture_diff_slices(Algorithm::Myers, &key(&old.lines), &key(&new.lines)) {
-        if let DiffOp::Equal { old_index, new_index, len } = op {
-            kept.extend((0..len).map(|at| (old_index + at, new_index + at)));
-        }
-    }
+    let (old_keys, new_keys) = (key(&old.lines), key(&new.lines));
+    let [one, other] = [merge::from_start(&old_keys, &new_keys), merge::from_end(&old_keys, &new_keys)]
+        .map(|ops| with_runs(old, new, there, &merge::kept(&ops).collect()));
+    // Of lines that are alike, which one stays is not told by the text.
+    one.filter(|one| other.is_some_and(|other| other.runs == one.runs))
+}
+
+/// The same where it is known which lines of the old text are which of the new one.
+fn with_runs<'a>(
+    old: &Spaced<'_>,
+    new: &Spaced<'a>,
+    there: &[usize],
+    kept: &HashMap<usize, usize>,
+) -> Option<Spaced<'a>> {
     // Before and behind it, the new text has what the old one has or what the file has.
     let is_outer = |run: usize, at: usize| [old.runs[at], there[at]].contains(&new.runs[run]);
     if !is_outer(0, 0) || !is_outer(new.lines.len(), old.lines.len()) {
@@ -204,7 +215,7 @@ fn respaced<'a>(old: &Spaced<'_>, new: &Spaced<'a>, there: &[usize]) -> Option<S
             // One of the two lines is gone: its blank lines may be gone with it.
             (Some(run), None) | (None, Some(run)) if new.runs[run] == there => {}
             // Both are gone, and nothing that takes their place has a blank line.
-            (None, None) if asked > there && is_without_blanks(&kept, new, at) => {}
+            (None, None) if asked > there && is_without_blanks(kept, new, at) => {}
             // Or something new stands between the two: the run may be on either side of it.
             _ => return None,
         }

@@ -14,20 +14,60 @@ const KINDS: [(char, char); 7] =
 
 /// The place of the old text without its escapes.
 pub(super) fn without(effort: &Effort, lines: &Lines<'_>, old: &str, new: &str) -> Result<Vec<Found>, Stop> {
-    let Some(mut kinds) = kinds(old) else { return Ok(Vec::new()) };
+    if let Some(kinds) = kinds(old) {
+        let found = throughout(effort, lines, old, new, kinds)?;
+        if !found.is_empty() {
+            return Ok(found);
+        }
+    }
+    let unless_unclear = |found: Vec<Found>, is_clear: bool| match found.first() {
+        Some(first) if !is_clear => {
+            Err(Stop::Doubt { line: lines.at(first.range.start) + 1, why: IN_LITERAL })
+        }
+        _ => Ok(found),
+    };
+    // The ends of lines alone, or the tabs; other escapes are those of the text.
+    if old.contains("\\n") && !old.contains('\n') {
+        let (bare_new, is_clear) =
+            if new.contains('\n') { (new.to_owned(), true) } else { outside_literals(new) };
+        return unless_unclear(
+            bare(effort, lines, &outside_literals(old).0, &bare_new, Step::Escapes)?,
+            is_clear,
+        );
+    }
+    if old.contains("\\t") && !old.contains('\t') && !new.contains('\t') {
+        let plain = |text: &str| text.replace("\\t", "\t");
+        let is_clear = !has_escaped_blank_in_literal(new, &[('t', '\t')]);
+        return unless_unclear(bare(effort, lines, &plain(old), &plain(new), Step::Escapes)?, is_clear);
+    }
+    Ok(Vec::new())
+}
+
+/// The place of the old text without escapes of these kinds, which it has throughout.
+fn throughout(
+    effort: &Effort,
+    lines: &Lines<'_>,
+    old: &str,
+    new: &str,
+    mut kinds: Vec<(char, char)>,
+) -> Result<Vec<Found>, Stop> {
     // Who escapes the lines may have escaped the quotes that only the new text has.
     let quote = KINDS[0];
     if new.contains("\\\"") && !kinds.contains(&quote) && !has_plain(new, '"') && !has_plain(old, '"') {
         kinds.push(quote);
     }
+    // A text of several lines is not escaped, unless its quotes say so.
+    let is_clean = has_plain(new, '\n')
+        && kinds.iter().any(|(escape, _)| *escape == 'n')
+        && !(new.contains("\\\"") && !has_plain(new, '"'));
+    if is_clean {
+        return bare(effort, lines, &unescaped(old, &kinds), new, Step::Escapes);
+    }
     let (bare_new, is_clear) = match is_breaks_alone(&kinds) {
         true => outside_literals(new),
         false => (unescaped(new, &kinds), true),
     };
-    let mut found = bare(effort, lines, &unescaped(old, &kinds), &bare_new, Step::Escapes)?;
-    if found.is_empty() && is_breaks_alone(&kinds) {
-        found = bare(effort, lines, &outside_literals(old).0, &bare_new, Step::Escapes)?;
-    }
+    let found = bare(effort, lines, &unescaped(old, &kinds), &bare_new, Step::Escapes)?;
     let Some(first) = found.first() else { return Ok(found) };
     let doubt = |why| Err(Stop::Doubt { line: lines.at(first.range.start) + 1, why });
     match is_escaped_alike(new, &kinds) {
@@ -74,16 +114,23 @@ fn outside_literals(text: &str) -> (String, bool) {
                 let has_break = literal.is_some_and(|literal| literal.contains("\\n"));
                 let length = match literal {
                     Some(literal) if !has_break => literal.len(),
-                    Some(literal) if sign == '"' => {
+                    // Nothing but escapes: a character.
+                    Some(literal)
+                        if literal.trim_matches(sign).replace("\\r", "").replace("\\n", "").is_empty() =>
+                    {
+                        literal.len()
+                    }
+                    Some(literal) if sign == '"' || is_set_off(before, literal, &rest[literal.len()..]) => {
                         // What is indented behind it is more likely a line.
                         is_clear &= !literal.contains("\\n ") && !literal.contains("\\n\t");
                         literal.len()
                     }
-                    // An apostrophe, a lifetime, or a literal with an escape: a short one is more likely that.
+                    // An apostrophe or a lifetime has letters around it; anything else may be a literal.
                     Some(literal) => {
-                        let is_apostrophe = sign == '\'' && before.is_some_and(is_word);
-                        let is_short = !literal.contains(['{', '}', ';', '(']) && !literal.contains("  ");
-                        is_clear &= is_apostrophe || !is_short;
+                        let after = rest[literal.len()..].chars().next();
+                        let is_apostrophe = before.is_some_and(is_word) && literal.contains(' ');
+                        let is_lifetime = matches!(before, Some('&' | '<')) || after.is_some_and(is_word);
+                        is_clear &= sign == '\'' && (is_apostrophe || is_lifetime);
                         1
                     }
                     // A quote that nothing closes: of those before it, too, nobody knows which belong together.
@@ -99,6 +146,13 @@ fn outside_literals(text: &str) -> (String, bool) {
     }
     plain.push_str(rest);
     (plain, is_clear)
+}
+
+/// Whether what stands in single quotes stands where a literal does: apostrophes and lifetimes have letters around them.
+fn is_set_off(before: Option<char>, literal: &str, after: &str) -> bool {
+    literal.starts_with('\'')
+        && before.is_none_or(|before| before.is_whitespace() || "([{=,:+!?".contains(before))
+        && after.chars().next().is_none_or(|after| after.is_whitespace() || ")]},;:.+".contains(after))
 }
 
 /// The literal that a text begins with, up to its closing quote.

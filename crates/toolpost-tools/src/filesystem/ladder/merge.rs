@@ -73,7 +73,7 @@ pub(super) fn replacement(
         effort.spend(old.all.len() * new.all.len())?;
         let other = Merge { file, above, below, olds, parts, news, ops: &others, level }.written();
         let text = |written: &[Written<'_>]| -> Vec<String> {
-            written.iter().map(|(line, _)| line.clone().into_owned()).collect()
+            written.iter().map(|(line, _)| line.trim_end_matches(is_blank).to_owned()).collect()
         };
         if other.is_ok_and(|other| text(&other) != text(&written)) {
             return Ok(Err(ALIKE));
@@ -92,7 +92,7 @@ pub(super) fn replacement(
 }
 
 /// The pairs of lines that are the same in the old and the new text.
-fn kept(ops: &[DiffOp]) -> impl Iterator<Item = (usize, usize)> + '_ {
+pub(super) fn kept(ops: &[DiffOp]) -> impl Iterator<Item = (usize, usize)> + '_ {
     ops.iter().flat_map(|op| match *op {
         DiffOp::Equal { old_index, new_index, len } => {
             (0..len).map(|at| (old_index + at, new_index + at)).collect::<Vec<_>>()
@@ -102,12 +102,12 @@ fn kept(ops: &[DiffOp]) -> impl Iterator<Item = (usize, usize)> + '_ {
 }
 
 /// What has changed, where the first of lines that are alike stay.
-fn from_start(old: &[String], new: &[String]) -> Vec<DiffOp> {
+pub(super) fn from_start(old: &[String], new: &[String]) -> Vec<DiffOp> {
     capture_diff_slices(Algorithm::Myers, old, new)
 }
 
 /// What has changed, where the last of lines that are alike stay.
-fn from_end(old: &[String], new: &[String]) -> Vec<DiffOp> {
+pub(super) fn from_end(old: &[String], new: &[String]) -> Vec<DiffOp> {
     let turned = |lines: &'_ [String]| -> Vec<String> { lines.iter().rev().cloned().collect() };
     let (old_count, new_count) = (old.len(), new.len());
     let turn = |op: DiffOp| match op {

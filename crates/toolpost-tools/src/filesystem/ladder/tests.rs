@@ -64,8 +64,10 @@ fn whitespace_at_the_edges() {
         "let total = 1;\nend",
         "let total = 1;\nend\n",
         "let total = 2;\nend\n",
-        "trailing whitespace: let total = 2;\nend",
+        "line endings: let total = 2;\nend",
     );
+    // Brackets alone, at the end.
+    check("f(1);\ng(2, {\n});", "});\n", "};\n", "line endings: f(1);\ng(2, {\n};");
     // Blanks that separate are no trailing ones.
     check("return;\n", "return ", "yield ", "none");
     check("    \n\t\n", "  \t", "x", "none");
@@ -473,7 +475,13 @@ fn new_lines_within_literals_stay_escaped() {
         r"// don't\n// won't\nend(2)",
         "over-escaped text: // don't\n// won't\nend(2)\n",
     );
-    for new in [r"a(`x\ny`)\nend(2)", r#"5" wide\nend(2)"#, r#"say("x\n  y")\nend(2)"#, r"b('x\ny')"] {
+    check(
+        "one(1)\nend(2)\n",
+        r"one(1)\nend(2)",
+        r"if b == b'\n' || c('x\ny') {\nend(2)",
+        "over-escaped text: if b == b'\\n' || c('x\\ny') {\nend(2)\n",
+    );
+    for new in [r"a(`x\ny`)\nend(2)", r#"5" wide\nend(2)"#, r#"say("x\n  y")\nend(2)"#] {
         check("one(1)\nend(2)\n", r"one(1)\nend(2)", new, "doubt (over-escaped text)");
     }
 }
@@ -493,7 +501,12 @@ fn what_was_changed_throughout_is_undone() {
     both(|text| text.replace("--", "—"), "look-alike characters");
     both(|text| text.replace("    ", "\u{a0}\u{a0}\u{a0}\u{a0}"), "look-alike characters");
     both(|text| text.replace("let", "\u{200b}let"), "look-alike characters");
-    both(|text| text.replace("\n    ", "\n"), "indentation");
+    check(
+        "    if a:\n        one(1)\n        two(2)\n",
+        "    if a:\n    one(1)\n    two(2)",
+        "    if a:\n    one(1)\n    if b:\n        two(3)",
+        "indentation:     if a:\n        one(1)\n        if b:\n            two(3)\n",
+    );
     both(|text| format!("{text}\n```"), "code fences");
     both(|text| format!("\"{text}\""), "quotes, tags or marks around the text");
     both(|text| format!("`{text}`"), "quotes, tags or marks around the text");

@@ -1,7 +1,7 @@
 //! Characters that were put for others throughout, or added, and indentation that was lost below the first line.
 
 use super::super::fold::look_alike;
-use super::super::lines::{Lines, is_filled, split_indent};
+use super::super::lines::{Line, Lines, is_filled, is_telling, split_indent};
 use super::Undone;
 use std::collections::BTreeSet;
 
@@ -68,14 +68,17 @@ fn written_out(file: &Lines<'_>, old: &str, new: &str, character: char, plain: &
 /// No-break spaces for the indentation, where the file has none.
 pub(super) fn no_break_indentation(file: &Lines<'_>, old: &str, new: &str) -> Option<Undone> {
     const NO_BREAK: char = '\u{a0}';
-    if !old.contains(NO_BREAK) || file.text.contains(NO_BREAK) {
+    let indent = |line: &'_ str| line.len() - line.trim_start_matches([NO_BREAK, ' ', '\t']).len();
+    let has =
+        |lines: &Lines<'_>| lines.all.iter().any(|line| line.text[..indent(line.text)].contains(NO_BREAK));
+    if !old.contains(NO_BREAK) || !has(&Lines::of(old)) || has(file) {
         return None;
     }
     let plain = |text: &str| -> String {
         let mut plain = String::with_capacity(text.len());
         for line in Lines::of(text).all {
-            let rest = line.text.trim_start_matches([NO_BREAK, ' ', '\t']);
-            plain.push_str(&line.text[..line.text.len() - rest.len()].replace(NO_BREAK, " "));
+            let (blanks, rest) = line.text.split_at(indent(line.text));
+            plain.push_str(&blanks.replace(NO_BREAK, " "));
             plain.push_str(rest);
             plain.push_str(line.ending);
         }
@@ -90,8 +93,11 @@ pub(super) fn rest_dedented(_: &Lines<'_>, old: &str, new: &str) -> Option<Undon
     let (first, rest) = olds.all.split_first()?;
     let indent = split_indent(first.text).0;
     let is_shared = news.all.first().is_some_and(|line| line.text == first.text);
-    let is_lost = rest.iter().any(|line| is_filled(line.text) && !line.text.starts_with(indent));
-    if indent.is_empty() || !is_filled(first.text) || !is_shared || !is_lost {
+    // A line below that both have shows that both have lost it.
+    let is_kept = |line: &Line<'_>| {
+        is_telling(line.text) && news.all.iter().skip(1).any(|other| other.text == line.text)
+    };
+    if indent.is_empty() || !is_filled(first.text) || !is_shared || !rest.iter().any(is_kept) {
         return None;
     }
     let deeper = |lines: &Lines<'_>| -> String {
