@@ -96,7 +96,7 @@ impl Step {
             Step::LinePrefixes => "line-number prefixes",
             Step::Escapes => "over-escaped text",
             Step::CodeFences => "code fences",
-            Step::Wrapping => "quotes, tags or marks around the text",
+            Step::Wrapping => "wrapping",
             Step::AnchoredBlock => "anchored block",
         }
     }

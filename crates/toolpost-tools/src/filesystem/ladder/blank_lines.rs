@@ -40,7 +40,11 @@ pub(super) fn without(
     if differ == 0 || differ > 1 + old.lines.len() / 5 {
         return Ok(Vec::new());
     }
-    if is_swapped(&old, &there) || repeats_neighbour(lines, *first, &runs, &old, &new) {
+    if is_swapped(&old, &runs, &there) || repeats_neighbour(lines, *first, &runs, &old, &new) {
+        return Err(Stop::Doubt { line: first + 1, why: UNCLEAR });
+    }
+    // Where nothing but blank lines changes, these are what is meant.
+    if old.lines == new.lines {
         return Err(Stop::Doubt { line: first + 1, why: UNCLEAR });
     }
     // After a newline, one line shows its own depth and not that of those which take its place.
@@ -145,10 +149,13 @@ fn runs(lines: &Lines<'_>, first: usize, count: usize) -> Vec<usize> {
 }
 
 /// Whether a blank line is missing on one side of a line and too many on the other: the two may have changed places.
-fn is_swapped(old: &Spaced<'_>, there: &[usize]) -> bool {
-    let is_more = |at: usize| there[at] > old.runs[at];
-    let is_less = |at: usize| there[at] < old.runs[at];
-    (1..there.len()).any(|at| is_more(at - 1) && is_less(at) || is_less(at - 1) && is_more(at))
+fn is_swapped(old: &Spaced<'_>, runs: &[usize], there: &[usize]) -> bool {
+    let differ = |at: usize| there[at] != old.runs[at];
+    (1..runs.len()).any(|at| {
+        let is_more = |at: usize| runs[at] > old.runs[at];
+        let is_less = |at: usize| runs[at] < old.runs[at];
+        (differ(at - 1) || differ(at)) && (is_more(at - 1) && is_less(at) || is_less(at - 1) && is_more(at))
+    })
 }
 
 /// Whether the new text adds a line that the file has right above or below the place: it may be one that is missing in the

@@ -40,6 +40,21 @@ pub(super) fn without(effort: &Effort, lines: &Lines<'_>, old: &str, new: &str) 
         let is_clear = !has_escaped_blank_in_literal(new, &[('t', '\t')]);
         return unless_unclear(bare(effort, lines, &plain(old), &plain(new), Step::Escapes)?, is_clear);
     }
+    // Quotes of one kind.
+    for (quote, _) in &KINDS[..3] {
+        let escaped = format!("\\{quote}");
+        if !old.contains(&escaped) || has_plain(old, *quote) {
+            continue;
+        }
+        let plain = |text: &str| text.replace(&escaped, &quote.to_string());
+        let found = bare(effort, lines, &plain(old), &plain(new), Step::Escapes)?;
+        return match found.first() {
+            Some(first) if new.contains(&escaped) && has_plain(new, *quote) => {
+                Err(Stop::Doubt { line: lines.at(first.range.start) + 1, why: HALF_ESCAPED })
+            }
+            _ => Ok(found),
+        };
+    }
     Ok(Vec::new())
 }
 

@@ -4,12 +4,15 @@
 //! the letter: anything else may be the text itself.
 
 use super::fold::Level;
-use super::lines::{Lines, is_telling};
+use super::lines::{Line, Lines, is_filled, is_telling};
 use super::places::Place;
 use super::{Effort, Found, Step, Stop, bare, merge};
 
 const SOME_PREFIXES: &str = "only some lines of newString begin with a line number";
 const OTHER_NUMBERS: &str = "the line numbers in oldString are not those of these lines";
+
+const NEXT_LINE: &str =
+    "newString ends with the line that follows oldString in the file, so it would be there twice";
 
 /// Maximum number of lines that the numbers may be off, where everything else is there to the letter and nowhere else.
 const MOST_OFF: usize = 32;
@@ -70,14 +73,23 @@ fn named(
     let (Some(there), Some(new)) = (lines.all.get(first..first + old.all.len()), new) else {
         return Ok(None);
     };
-    let is_there = there.iter().zip(&old.all).all(|(line, old)| line.text == old.text);
+    // A bracket is on many lines, so that a number may be off by one without anybody noticing.
+    let is_there = old.all.iter().any(|line| is_telling(line.text))
+        && there.iter().zip(&old.all).all(|(line, old)| line.text == old.text);
     let (Some(start), Some(last)) = (there.first().filter(|_| is_there), there.last()) else {
         return Ok(None);
     };
+    // The last of the new lines is the next one of the file: it may be missing in the old text.
+    let below = lines.all[first + old.all.len()..].iter().find(|line| is_filled(line.text));
+    let new_lines = Lines::of(new);
+    let (ends, ended) = (last_line(&new_lines), last_line(&old));
+    if ends != ended && ends.is_some_and(is_telling) && ends == below.map(|line| line.text) {
+        return Err(Stop::Doubt { line: first + 1, why: NEXT_LINE });
+    }
     let has_last_ending = !old.ends_line() || !last.ending.is_empty();
     let end = if old.ends_line() { last.end() } else { last.text_end() };
     let place = Place { first, start: start.start, end, has_last_ending };
-    let replacement = merge::replacement(effort, lines, &place, &old, &Lines::of(new), Level::Exact)?
+    let replacement = merge::replacement(effort, lines, &place, &old, &new_lines, Level::Exact)?
         .map_err(|why| Stop::Doubt { line: first + 1, why })?;
     Ok(Some(Found {
         range: place.start..place.end,
@@ -86,13 +98,18 @@ fn named(
     }))
 }
 
+/// The last line that is not blank.
+fn last_line<'a>(lines: &Lines<'a>) -> Option<&'a str> {
+    lines.all.iter().rev().map(|line| line.text).find(|line| is_filled(line))
+}
+
 /// Whether the old text is at a line to the letter, a few lines from where the numbers say, and nothing of it is there.
 fn is_a_few_off(lines: &Lines<'_>, old: &str, first: u64, line: usize) -> bool {
     let old = Lines::of(old);
     let Some(named) = usize::try_from(first).ok().and_then(|first| first.checked_sub(1)) else {
         return false;
     };
-    let is_at = |at: usize, (index, old): (usize, &super::lines::Line<'_>)| {
+    let is_at = |at: usize, (index, old): (usize, &Line<'_>)| {
         lines.all.get(at + index).is_some_and(|line| line.text == old.text)
     };
     let mut telling = old.all.iter().enumerate().filter(|(_, line)| is_telling(line.text));

@@ -508,13 +508,10 @@ fn what_was_changed_throughout_is_undone() {
         "indentation:     if a:\n        one(1)\n        if b:\n            two(3)\n",
     );
     both(|text| format!("{text}\n```"), "code fences");
-    both(|text| format!("\"{text}\""), "quotes, tags or marks around the text");
-    both(|text| format!("`{text}`"), "quotes, tags or marks around the text");
-    both(
-        |text| text.lines().map(|line| format!("> {line}\n")).collect(),
-        "quotes, tags or marks around the text",
-    );
-    let tags = "quotes, tags or marks around the text";
+    both(|text| format!("\"{text}\""), "wrapping");
+    both(|text| format!("`{text}`"), "wrapping");
+    both(|text| text.lines().map(|line| format!("> {line}\n")).collect(), "wrapping");
+    let tags = "wrapping";
     check(
         file,
         &format!("<old_string>\n{old}\n</old_string>"),
