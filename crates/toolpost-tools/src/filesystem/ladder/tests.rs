@@ -631,6 +631,53 @@ fn of_lines_that_are_alike_it_is_unclear_which_stays() {
 }
 
 #[test]
+fn what_is_moved_is_not_taken_for_what_was_indented_otherwise() {
+    // Both are two deeper than the file, and the new text moves the inner lines by two.
+    check(
+        "f(\n    | ({\n          one: 1;\n          two: 2;\n      } & X)\n    | null\n): Y;\n",
+        "      | ({\n            one: 1;\n            two: 2;\n        } & X)\n      | null\n  ): Y;",
+        "      | ({\n          one: 1;\n          two: 2;\n      } & X)\n      | null,\n  ): Y;",
+        "doubt (indentation)",
+    );
+    // A block that is moved with a line that is too deep in the old text, and as deep as it is to be in the new one.
+    check(
+        "a(\n  b: [\n    one(1)\n    two(2)\n    three(3)\n  ],\n)\n",
+        "a(\n  b: [\n    one(1)\n      two(2)\n    three(3)\n  ],\n)",
+        "a(\n  b: () =>\n    [\n      one(1)\n      two(2)\n      three(3)\n    ],\n)",
+        "doubt (indentation)",
+    );
+    // The first line of each has lost as much, and the new one begins deeper.
+    check(
+        "x {\n    if (a) {\n      throw b(1);\n    }\n}\n",
+        "  if (a) {\n      throw b(1);",
+        "    throw c(\n        2\n      );",
+        "doubt (exact)",
+    );
+    // Lines at the margin do not show how deep the others are.
+    for (old, new) in
+        [(" one: 1,\n): X;", " one: 1,\n two: 2,\n): Y;"), ("f(\n one: 1\n): X", "f(\n one: 1,\n): X")]
+    {
+        let step = if old.starts_with(' ') { "exact" } else { "indentation" };
+        check("f(\n  one: 1,\n): X;\nf(\n  one: 1\n): X\n", old, new, &format!("doubt ({step})"));
+    }
+}
+
+#[test]
+fn blank_lines_in_doubt() {
+    // After a newline, one line shows its own depth and not that of those which take its place.
+    check("f {\n    a(1);\n        call(1);\n}\n", "\ncall(1);", "\ncall\n    .x(1);", "doubt (blank lines)");
+    // Brackets that are alike: which of them the blank line stands before is unclear.
+    check(
+        "a {\n  b {\n    c(1);\n  }\n}\n",
+        "  b {\n    c(1);\n  }\n\n}",
+        "  if x {\n    b {\n      c(1);\n    }\n  }\n\n}",
+        "doubt (blank lines)",
+    );
+    // Nothing but blank lines is to change.
+    check("one(1);\n\n\ntwo(2);\n", "one(1);\n\ntwo(2);", "one(1);\n \ntwo(2);", "doubt (blank lines)");
+}
+
+#[test]
 fn a_fence_around_the_old_text_alone() {
     check("one(1);\ntwo(2);\n", "```\none(1);\n```", "three(3);", "code fences: three(3);\ntwo(2);\n");
     check(

@@ -115,6 +115,26 @@ impl<'a> Merge<'a> {
         Depths { old: in_old, file: in_file, new: split_indent(self.news[new]).0 }
     }
 
+    /// What these lines say, and brackets too that are there once: only of others it is unclear which one is which.
+    fn aligned_votes(&self, pairs: impl Iterator<Item = (usize, usize)>, reason: &'static str) -> Vec<Vote> {
+        let count = |lines: &[&str], line: &str| {
+            lines.iter().filter(|other| other.trim_matches(is_blank) == line.trim_matches(is_blank)).count()
+        };
+        let is_clear = |(old, new): &(usize, usize)| {
+            let (line, other) = (self.olds[*old], self.news[*new]);
+            is_telling(line)
+                || (is_filled(line) && count(self.olds, line) == 1 && count(self.news, other) == 1)
+        };
+        let pairs: Vec<(usize, usize)> = pairs.collect();
+        match pairs.iter().any(|(old, _)| is_telling(self.olds[*old])) {
+            true => {
+                let clear = pairs.into_iter().filter(is_clear);
+                clear.map(|(old, new)| self.depths(old, new).vote(reason)).collect()
+            }
+            false => self.kept_votes(pairs.into_iter(), reason),
+        }
+    }
+
     fn kept_votes(&self, pairs: impl Iterator<Item = (usize, usize)>, reason: &'static str) -> Vec<Vote> {
         let mut pairs: Vec<(usize, usize)> = pairs.filter(|(old, _)| is_filled(self.olds[*old])).collect();
         // Which bracket is which is not told by the text.
@@ -131,7 +151,7 @@ fn before_changes(merge: &Merge<'_>, _: &Mapping<'_>) -> Vote {
         return Vote::Unclear("the first line has changed");
     };
     let lines = (0..*len).map(|at| (old_index + at, new_index + at));
-    together(merge.kept_votes(lines, "nothing has changed above it").into_iter())
+    together(merge.aligned_votes(lines, "nothing has changed above it").into_iter())
 }
 
 /// Nothing has changed below these lines. What was above them may have been taken away, and they with it to another depth.
@@ -140,7 +160,7 @@ fn after_changes(merge: &Merge<'_>, _: &Mapping<'_>) -> Vote {
         return Vote::Unclear("the last line has changed");
     };
     let lines = (0..*len).map(|at| (old_index + at, new_index + at));
-    together(merge.kept_votes(lines, "nothing has changed below it").into_iter())
+    together(merge.aligned_votes(lines, "nothing has changed below it").into_iter())
 }
 
 /// Where the one is indented with tabs and the other with spaces, the new text is written as one of them.
