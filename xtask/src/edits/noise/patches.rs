@@ -88,7 +88,8 @@ pub(super) const KINDS: &[Kind] = &[
     decidable("patch-crlf-file", "the file has CRLF, the patch LF: new lines get CRLF too", |patch, _| {
         let mut noisy = by_header(unified(&patch.blocks))?;
         noisy.ending = "\r\n";
-        Some(noisy)
+        // One line alone does not show how lines end.
+        (patch.before.len() > 1).then_some(noisy)
     }),
     decidable("patch-crlf", "the patch has CRLF, the file LF", |patch, _| {
         by_header(unified(&patch.blocks).replace('\n', "\r\n"))

@@ -40,7 +40,7 @@ pub(super) fn without(
     if differ == 0 || differ > 1 + old.lines.len() / 5 {
         return Ok(Vec::new());
     }
-    if is_swapped(&old, &runs, &there) || repeats_neighbour(lines, *first, &runs, &old, &new) {
+    if is_swapped(&old, &new, &runs, &there) || repeats_neighbour(lines, *first, &runs, &old, &new) {
         return Err(Stop::Doubt { line: first + 1, why: UNCLEAR });
     }
     // Where nothing but blank lines changes, these are what is meant.
@@ -148,12 +148,22 @@ fn runs(lines: &Lines<'_>, first: usize, count: usize) -> Vec<usize> {
     runs
 }
 
-/// Whether a blank line is missing on one side of a line and too many on the other: the two may have changed places.
-fn is_swapped(old: &Spaced<'_>, runs: &[usize], there: &[usize]) -> bool {
+/// Whether a blank line is missing on one side of a line and too many on the other: the two may have changed places. Around
+/// the text that does not matter where the new one begins or ends with the same line.
+fn is_swapped(old: &Spaced<'_>, new: &Spaced<'_>, runs: &[usize], there: &[usize]) -> bool {
+    let trimmed = |line: Option<&&str>| line.map(|line| line.trim_matches(is_blank).to_owned());
+    let begins_alike = trimmed(old.lines.first()) == trimmed(new.lines.first());
+    let ends_alike = trimmed(old.lines.last()) == trimmed(new.lines.last());
+    let last = runs.len() - 1;
+    let run = |at: usize| match at {
+        0 if begins_alike => there[0],
+        at if at == last && ends_alike => there[last],
+        at => runs[at],
+    };
     let differ = |at: usize| there[at] != old.runs[at];
     (1..runs.len()).any(|at| {
-        let is_more = |at: usize| runs[at] > old.runs[at];
-        let is_less = |at: usize| runs[at] < old.runs[at];
+        let is_more = |at: usize| run(at) > old.runs[at];
+        let is_less = |at: usize| run(at) < old.runs[at];
         (differ(at - 1) || differ(at)) && (is_more(at - 1) && is_less(at) || is_less(at - 1) && is_more(at))
     })
 }

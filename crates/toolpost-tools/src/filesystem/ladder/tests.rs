@@ -445,6 +445,13 @@ fn a_twin_at_another_depth_is_not_taken_for_what_has_changed() {
         let old = "    open(door)\n    walk(through)\n    close(door)\n";
         check(&file, old, "    run()\n", "doubt (indentation)");
     }
+    // Lines that say little, but many of them.
+    check(
+        " * // a\n * // other\n * // b\n * // c\n * end\n\n     * // a\n     * // false\n     * // b\n     * // c\n",
+        " * // a\n * // false\n * // b\n * // c\n",
+        " * // a\n * // false\n * // 'b'\n * // 'c'\n",
+        "doubt (indentation)",
+    );
     check(
         "a:\n    let total = sums(items);\nb:\n        let total = sum(items);\n",
         "    let total = sum(items);",
@@ -653,7 +660,7 @@ fn what_is_moved_is_not_taken_for_what_was_indented_otherwise() {
         "    throw c(\n        2\n      );",
         "doubt (exact)",
     );
-    // Lines at the margin do not show how deep the others are.
+    // Lines at the margin do not show how deep the others are: it may be the steps that differ, or the first line alone.
     for (old, new) in
         [(" one: 1,\n): X;", " one: 1,\n two: 2,\n): Y;"), ("f(\n one: 1\n): X", "f(\n one: 1,\n): X")]
     {

@@ -192,7 +192,7 @@ impl<'a> Merge<'a> {
         // Lines at the margin are there in any steps, so they do not show how deep the others are.
         let is_at_margin = rest.iter().all(|index| self.indents(*index).0.is_empty());
         if is_at_margin && others().any(|line| line.starts_with(is_blank)) {
-            return Ok(None);
+            return Err(PART_OF_LINE);
         }
         match first_new {
             // Another line may have lost as much as the first line of the old text has.
