@@ -12,11 +12,13 @@ mod look;
 mod outer;
 mod roots;
 mod scan;
+mod spill;
 mod stage;
 mod survey;
 
 pub use git::linked_repository;
 pub use lock::Locks;
+pub use spill::{SpillFolder, SpillLimits};
 
 use self::explain::{Doing, explain};
 use self::outer::Excludes;
