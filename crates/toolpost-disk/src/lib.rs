@@ -70,10 +70,7 @@ impl Disk {
         for given in roots {
             let given: PathBuf = given.into();
             let refuse = |reason: &str| {
-                let message = format!(
-                    "the workspace `{}` {reason}; give a folder with `--workspace DIR`",
-                    given.display()
-                );
+                let message = format!("the workspace `{}` {reason}; give another folder", given.display());
                 ToolError::new(Code::ReadError, message)
             };
             let path = given.canonicalize().map_err(|error| match error.kind() {
@@ -95,10 +92,7 @@ impl Disk {
             opened.handles.push(handle);
         }
         if opened.names.is_empty() {
-            return Err(ToolError::new(
-                Code::ReadError,
-                "a workspace needs a folder; give one with `--workspace DIR`",
-            ));
+            return Err(ToolError::new(Code::ReadError, "a workspace needs a folder; give one"));
         }
         Ok(Disk {
             roots: Arc::new(opened),

@@ -19,7 +19,6 @@ use crate::runtime::Runtime;
 use std::path::Path;
 use toolpost_core::policy::{Layer, Policy, Rule};
 use toolpost_core::{ToolError, Workspace};
-use toolpost_disk::Disk;
 use toolpost_process::Need;
 use toolpost_rules::Warning;
 use toolpost_tools::shell::Confinement;
@@ -191,7 +190,7 @@ fn kernel() -> String {
 }
 
 fn root(folder: &Path) -> Root {
-    match Disk::open([folder.to_path_buf()]) {
+    match crate::config::open_disk([folder.to_path_buf()]) {
         Ok(disk) => Root { path: disk.root().to_owned(), error: None },
         Err(error) => Root { path: folder.display().to_string(), error: Some(error.message().to_owned()) },
     }
