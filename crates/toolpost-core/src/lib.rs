@@ -51,7 +51,7 @@
 //!
 //! 9. [`Registry`]: the tools, by name and by other names. A call keeps the [`Snapshot`] that it began with.
 //! 10. [`Pack`]: tools that are added together, with a manifest that says what they need.
-//! 11. [`Workspace`]: where file tools act: [`Disk`], [`Memory`], or an [`Overlay`] whose changes are thrown away.
+//! 11. [`Workspace`]: where file tools act: `Disk` of toolpost-disk, [`Memory`], or an [`Overlay`] whose changes are thrown away.
 //! 12. [`Policy`]: what a session may do, by capabilities and rules; it can be narrowed and never joined.
 //! 13. [`Dialect`]: under which names and spellings a model knows the tools.
 //!
