@@ -67,6 +67,23 @@ pub(super) fn check(root: &Path, metadata: &Metadata) -> Vec<Finding> {
     metadata.packages.iter().flat_map(|package| check_package(root, package)).collect()
 }
 
+/// The edges that there are, by crate.
+pub(super) fn shown(metadata: &Metadata) -> Vec<(&str, String)> {
+    let known = |package: &&Package| CRATES.iter().any(|(name, _)| *name == package.name);
+    let mut all: Vec<(&str, String)> = metadata
+        .packages
+        .iter()
+        .filter(known)
+        .map(|package| {
+            let ours = package.dependencies.iter().filter(|one| one.path.is_some() && !one.is_for_tests());
+            let names: Vec<&str> = ours.map(|one| one.name.trim_start_matches("toolpost-")).collect();
+            (package.name.as_str(), names.join(", "))
+        })
+        .collect();
+    all.sort_unstable();
+    all
+}
+
 fn check_package(root: &Path, package: &Package) -> Vec<Finding> {
     let manifest = package.manifest_path.strip_prefix(root).unwrap_or(&package.manifest_path);
     let path = manifest.to_string_lossy().replace('\\', "/");
