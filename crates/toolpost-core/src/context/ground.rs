@@ -5,7 +5,7 @@ use crate::capability::Capability;
 use crate::error::{Code, ToolError};
 use crate::policy::{self, Ahead, Closed, Effect, FilePattern, FileRule, FileRules, Protected};
 use crate::workspace::{FolderAlias, Guard, Kind, Mark, Marked, Surveyor};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 /// What a command may see and change, by absolute paths. A sandbox is made from it.
@@ -26,6 +26,9 @@ pub struct Ground {
     pub rules: Vec<FileRules>,
     /// Other names of folders, which links of the workspace give them. A name must be open under each of them.
     pub aliases: Vec<FolderAlias>,
+    /// Names through which something protected is reached, existing or not: none of them may become a link or be moved,
+    /// whatever the rules say.
+    pub fixed: Vec<PathBuf>,
     /// Whether any command may run. Where rules allow some commands only, what one of them leaves in the home folder must
     /// not choose what the next one runs.
     pub allows_any_command: bool,
@@ -71,12 +74,14 @@ impl Context {
             reserved: Vec::new(),
             rules: Vec::new(),
             aliases: Vec::new(),
+            fixed: Vec::new(),
             allows_any_command: guard.allows_any_command(),
         };
         if reach == Reach::Confined {
             let survey = survey.await?;
             ground.marked = survey.marked;
             ground.aliases = survey.aliases;
+            ground.fixed = survey.fixed;
             ground.reserved = reserved();
             ground.reserved.extend(guard.protected_paths());
             ground.rules = guard.file_rules();
@@ -110,7 +115,8 @@ impl Context {
         let closed = self.call.guard.as_ref().and_then(|guard| guard.closed_to_commands(&name));
         let closed = closed.unwrap_or_else(|| Closed {
             why: "it holds a protected or hidden file, or a protected link, a git hook or git's configuration names it, or \
-                  the name that a link gives it is protected or denied"
+                  the name that a link gives it is protected or denied; what a protected link leads through can be \
+                  neither moved nor made a link, whatever the rules say"
                 .to_owned(),
             remedy: self.policy().opening(&name),
         });

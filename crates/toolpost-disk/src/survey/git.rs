@@ -369,7 +369,7 @@ impl Programs<'_, '_> {
         self.words += 1;
         let is_absolute = text.starts_with('/') && !is_continued;
         let path = if is_absolute { PathBuf::from(text) } else { base.join(text.trim_start_matches('/')) };
-        let Links { end, is_there, links } = links::follow(&path);
+        let Links { end, is_there, links, .. } = links::follow(&path);
         if self.survey.name(&end).is_none() && links.iter().all(|link| self.survey.name(link).is_none()) {
             return;
         }

@@ -4,6 +4,7 @@ mod files;
 mod git;
 mod hidden;
 mod home;
+mod led;
 mod links;
 mod planted;
 

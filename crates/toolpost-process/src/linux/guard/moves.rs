@@ -49,7 +49,14 @@ impl Guard {
             }
         };
         let place = caller.place(to.0, &caller.text(to.1)?)?;
-        self.check(asked, &place, Making::File)?;
+        // A symbolic link can have a second name too.
+        let stat = match &source {
+            Source::Object(object) => Some(rustix::fs::fstat(object)?),
+            Source::Named(source) => source.stat()?,
+        };
+        let is_link = stat.is_none_or(|stat| kind(&stat) == FileType::Symlink);
+        let making = if is_link { Making::Link } else { Making::File };
+        self.check(asked, &place, making)?;
         let written = place.written();
         let name = OsStr::from_bytes(&written);
         let result = match source {
@@ -64,7 +71,7 @@ impl Guard {
                 rustix::fs::linkat(&source.parent, old, &place.parent, name, AtFlags::empty())
             }
         };
-        self.made(&place, Making::File, result)
+        self.made(&place, making, result)
     }
 
     /// Moves a file or folder, or exchanges two.
@@ -130,7 +137,11 @@ impl Guard {
         let Ok(Some(stat)) = place.stat() else { return true };
         let is_folder = kind(&stat) == FileType::Directory;
         if folder != place.folder {
-            let making = if is_folder { Making::Filled } else { Making::File };
+            let making = match kind(&stat) {
+                FileType::Symlink => Making::Link,
+                FileType::Directory => Making::Filled,
+                _ => Making::File,
+            };
             if self.names.is_closed(&path, making) {
                 return false;
             }
@@ -147,7 +158,8 @@ impl Guard {
     /// Judges the new name of what moves, and of everything inside it; what is locked or hidden stays where it is.
     fn check_move(&mut self, asked: &Asked, source: &Place, target: &Place) -> Result<(), Errno> {
         let path = source.path();
-        if self.names.holds_marked(&path) || self.names.is_closed(&path, Making::Folder) {
+        let is_held = self.names.holds_marked(&path) || self.names.is_fixed(&path);
+        if is_held || self.names.is_closed(&path, Making::Folder) {
             return Err(self.refuse(path));
         }
         let Some(stat) = source.stat()? else { return Err(Errno::NOENT) };

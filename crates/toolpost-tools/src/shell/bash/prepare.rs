@@ -122,6 +122,7 @@ pub(crate) fn view_of(ground: &Ground) -> Sandbox {
         reserved: ground.reserved.clone(),
         rules: ground.rules.iter().map(rules_of).collect(),
         aliases: ground.aliases.iter().map(|alias| (alias.folder.clone(), alias.name.clone())).collect(),
+        fixed: ground.fixed.clone(),
         network: ground.has_network,
         ..Sandbox::default()
     };
