@@ -6,10 +6,12 @@
 pub(super) mod config;
 mod pointer;
 pub(super) mod script;
+mod user;
 pub(super) mod words;
 
 pub use pointer::linked_repository;
 pub(super) use pointer::{Repository, pointed_repository, repository};
+pub use user::UserGit;
 
 use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, openat};
 use std::io::Read;

@@ -15,6 +15,7 @@ mod walk;
 pub(super) use changed::run_by_git;
 pub(super) use remembered::Remembered;
 
+use super::git::UserGit;
 use super::roots::Roots;
 use links::Links;
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,11 +33,12 @@ pub(super) fn survey(
     roots: &Roots,
     surveyor: &dyn Surveyor,
     remembered: &Remembered,
+    user_git: &UserGit,
 ) -> Result<Surveyed, ToolError> {
     let mut at = PathBuf::new();
     for _ in 0..MOST_TRIES {
         match remembered.walk(roots, surveyor) {
-            Ok(found) => return Survey::new(roots, surveyor).finish(found),
+            Ok(found) => return Survey::new(roots, surveyor, user_git).finish(found),
             Err(Stopped::Replaced(path)) => at = path,
             Err(Stopped::Failed(path, errno)) => return Err(failed(&path, &errno.to_string())),
         }
@@ -61,6 +63,7 @@ fn failed(path: &Path, why: &str) -> ToolError {
 struct Survey<'a> {
     roots: &'a Roots,
     surveyor: &'a dyn Surveyor,
+    user_git: &'a UserGit,
     marks: BTreeMap<PathBuf, Mark>,
     missing: BTreeSet<PathBuf>,
     /// Names on the way of a protected path.
@@ -70,10 +73,11 @@ struct Survey<'a> {
 }
 
 impl<'a> Survey<'a> {
-    fn new(roots: &'a Roots, surveyor: &'a dyn Surveyor) -> Survey<'a> {
+    fn new(roots: &'a Roots, surveyor: &'a dyn Surveyor, user_git: &'a UserGit) -> Survey<'a> {
         Survey {
             roots,
             surveyor,
+            user_git,
             marks: BTreeMap::new(),
             missing: BTreeSet::new(),
             fixed: BTreeSet::new(),

@@ -7,7 +7,7 @@
 use super::links::{self, Links};
 use super::remembered::Remembered;
 use super::{Survey, git};
-use crate::git::pointed_repository;
+use crate::git::{UserGit, pointed_repository};
 use crate::roots::Roots;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,12 @@ use toolpost_core::workspace::{Kind, Mark, RunByGit, Surveyor, WorkspacePath};
 const REPOSITORY: [&[&str]; 2] = [&["HEAD", "objects", "refs"], &["HEAD", "commondir"]];
 
 /// See [`Workspace::run_by_git`](toolpost_core::workspace::Workspace::run_by_git).
-pub(crate) fn run_by_git(roots: &Roots, remembered: &Remembered, changed: &[String]) -> Vec<RunByGit> {
+pub(crate) fn run_by_git(
+    roots: &Roots,
+    remembered: &Remembered,
+    user_git: &UserGit,
+    changed: &[String],
+) -> Vec<RunByGit> {
     let mut targets: BTreeSet<PathBuf> = BTreeSet::new();
     for name in changed {
         let Ok(place) = Place::parse(&WorkspacePath::new(name.as_str()), &roots.names) else { continue };
@@ -26,7 +31,7 @@ pub(crate) fn run_by_git(roots: &Roots, remembered: &Remembered, changed: &[Stri
         let Links { end, .. } = links::follow(&spelled);
         targets.extend([spelled, end]);
     }
-    let mut survey = Survey::new(roots, &Everything);
+    let mut survey = Survey::new(roots, &Everything, user_git);
     targets.retain(|target| survey.name(target).is_some());
     let folders: BTreeSet<&Path> = targets.iter().flat_map(|target| target.ancestors()).collect();
     let mut found: BTreeSet<PathBuf> = remembered.repositories();

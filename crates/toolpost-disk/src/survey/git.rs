@@ -115,9 +115,18 @@ const RUN: &[&str] = &[
     "vcs",
 ];
 
+/// Programs in these folders know nothing of a workspace.
+const SYSTEM: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib64", "/nix/store", "/gnu/store"];
+
 /// Marks what the repositories run, and reserves what they would run if it were there.
 pub(super) fn protect(survey: &mut Survey<'_>, found: &[PathBuf]) {
     let mut programs = Programs { survey, files: 0, words: 0, read: BTreeSet::new() };
+    let user_git = programs.survey.user_git;
+    // What the user's own configuration names by a whole path runs in repositories elsewhere, too.
+    let nowhere = Path::new("/");
+    let at = Place { top: nowhere, own: nowhere, script: nowhere };
+    user_git.files.iter().for_each(|file| programs.survey.inherit(file, Mark::Locked));
+    programs.configurations(at, &user_git.files);
     let mut all = 0;
     for (top, repository) in programs.repositories(found) {
         (programs.files, programs.words) = (0, 0);
@@ -180,9 +189,17 @@ impl Programs<'_, '_> {
             self.own_files(folder);
         }
         let at = Place { top, own: &repository.own, script: &repository.own };
-        let mut folders = vec![repository.shared.join("hooks")];
-        for file in [repository.shared.join("config"), repository.own.join("config.worktree")] {
-            self.config(at, &file, &mut folders, 0);
+        self.hooks(Place { script: &repository.shared.join("hooks"), ..at });
+        let own = [repository.shared.join("config"), repository.own.join("config.worktree")];
+        let files: Vec<PathBuf> = self.survey.user_git.files.iter().cloned().chain(own).collect();
+        self.configurations(at, &files);
+    }
+
+    /// What configurations name, and the hooks in the folders that they choose.
+    fn configurations(&mut self, at: Place<'_>, files: &[PathBuf]) {
+        let mut folders = Vec::new();
+        for file in files {
+            self.config(at, file, &mut folders, 0);
         }
         for folder in folders {
             self.hooks(Place { script: &folder, ..at });
@@ -218,26 +235,42 @@ impl Programs<'_, '_> {
         let top = at.top;
         let Some(text) = self.text(top, file) else { return };
         let config = Config::parse(&text);
-        let folder = file.parent().unwrap_or(top).to_path_buf();
+        // A configuration may be a link; what it includes is meant from where it is, or from where it seems to be.
+        let folders: BTreeSet<PathBuf> = [file.to_path_buf(), links::follow(file).end]
+            .iter()
+            .filter_map(|file| Some(file.parent()?.to_path_buf()))
+            .collect();
         for Value { section, key, value, .. } in config.values() {
-            let path = || Path::new(OsStr::from_bytes(value));
+            let path = || self.survey.user_git.path(value);
             match (section.as_str(), key.as_str()) {
+                // Whatever the condition: a branch or a folder that it asks for may come.
                 ("include" | "includeif", "path") => {
-                    let included = folder.join(path());
-                    self.survey.inherit(&included, Mark::Locked);
-                    if depth < DEEPEST_INCLUDE && self.survey.name(&included).is_some() {
-                        self.config(at, &included, hooks, depth + 1);
+                    let Some(path) = path() else { continue };
+                    for included in folders.iter().map(|folder| folder.join(&path)) {
+                        self.survey.inherit(&included, Mark::Locked);
+                        if depth < DEEPEST_INCLUDE {
+                            self.config(at, &included, hooks, depth + 1);
+                        }
                     }
                 }
+                // What is copied into every new repository.
+                ("init", "templatedir") => {
+                    let Some(path) = path() else { continue };
+                    self.survey.inherit(&top.join(&path), Mark::Locked);
+                    hooks.push(links::follow(&top.join(path).join("hooks")).end);
+                }
                 ("core", "hookspath") => {
-                    let chosen = links::follow(&top.join(path())).end;
-                    self.survey.inherit(&top.join(path()), Mark::Locked);
+                    let Some(path) = path() else { continue };
+                    let chosen = links::follow(&top.join(&path)).end;
+                    self.survey.inherit(&top.join(path), Mark::Locked);
                     if self.survey.roots.names.iter().any(|root| Path::new(&root.path) == chosen) {
                         HOOKS.iter().for_each(|name| self.survey.inherit(&chosen.join(name), Mark::Locked));
                     }
                     hooks.push(chosen);
                 }
                 ("alias", _) if value.starts_with(b"!") => self.command(at, value),
+                // `git -c core.pager=… log`
+                ("alias", _) if value.windows(2).any(|two| two == b"-c") => self.command(at, value),
                 ("submodule", "update") if value.starts_with(b"!") => self.command(at, value),
                 ("pager", _) | ("mergetool" | "difftool" | "browser" | "man", "path") => {
                     self.command(at, value)
@@ -279,6 +312,28 @@ impl Programs<'_, '_> {
             self.word(at.top, &written(text));
         }
         self.script(at, text);
+        for word in words(text) {
+            self.outside(at, &word);
+        }
+    }
+
+    /// Reads a program that lies outside of the workspace and that git's configuration names by a whole path: it may run
+    /// files of the workspace. What is a part of the system does not.
+    fn outside(&mut self, at: Place<'_>, word: &Word) {
+        let Some(path) = self.survey.user_git.path(word.text.as_bytes()).filter(|path| path.is_absolute())
+        else {
+            return;
+        };
+        let file = links::follow(&path).end;
+        let is_of_system =
+            SYSTEM.iter().any(|folder| file.starts_with(folder)) && !file.starts_with("/usr/local");
+        if word.is_continued || is_of_system || self.survey.name(&file).is_some() {
+            return;
+        }
+        if let Some(text) = self.text(at.top, &file).filter(|text| !text.contains(&0)) {
+            let folder = file.parent().unwrap_or(at.script).to_path_buf();
+            self.script(Place { script: &folder, ..at }, &String::from_utf8_lossy(&text));
+        }
     }
 
     /// Protects what a text for a shell runs.

@@ -88,7 +88,7 @@ impl Tree {
     }
 
     fn survey(&self, surveyor: &dyn Surveyor) -> Surveyed {
-        survey(&self.disk.roots, surveyor, &self.disk.remembered).unwrap()
+        survey(&self.disk.roots, surveyor, &self.disk.remembered, &self.disk.user_git).unwrap()
     }
 
     /// What is marked, by names from the top, and what is reserved.
