@@ -3,9 +3,11 @@
 //! Nothing of it is ever shown. A folder's word about where its repository is counts only where the repository says the
 //! same: anybody can write such a word, and it must not open another repository of the machine.
 
+pub(super) mod code;
 pub(super) mod config;
 mod pointer;
 pub(super) mod script;
+mod shell;
 mod user;
 pub(super) mod words;
 

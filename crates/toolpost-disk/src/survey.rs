@@ -68,6 +68,8 @@ struct Survey<'a> {
     missing: BTreeSet<PathBuf>,
     /// Names on the way of a protected path.
     fixed: BTreeSet<PathBuf>,
+    /// Folders, with globs for files in them that a script runs.
+    globs: BTreeSet<(PathBuf, String)>,
     /// The repository at which git's files were too many to be read.
     unread: Option<PathBuf>,
 }
@@ -81,6 +83,7 @@ impl<'a> Survey<'a> {
             marks: BTreeMap::new(),
             missing: BTreeSet::new(),
             fixed: BTreeSet::new(),
+            globs: BTreeSet::new(),
             unread: None,
         }
     }
@@ -112,7 +115,7 @@ impl<'a> Survey<'a> {
             }
         }
         let (missing, fixed) = (self.missing.into_iter().collect(), self.fixed.into_iter().collect());
-        Ok(Surveyed { marked, missing, fixed, aliases })
+        Ok(Surveyed { marked, missing, fixed, globs: self.globs.into_iter().collect(), aliases })
     }
 
     fn add(&mut self, path: PathBuf, mark: Mark) {
@@ -161,6 +164,14 @@ impl<'a> Survey<'a> {
             if self.roots.names.iter().any(|root| is_below(&root.path)) {
                 self.fixed.insert(path);
             }
+        }
+    }
+
+    /// Files of this form in this folder are run.
+    fn close_glob(&mut self, folder: &Path, glob: &str) {
+        let folder = links::follow(folder).end;
+        if self.name(&folder).is_some() {
+            self.globs.insert((folder, glob.to_owned()));
         }
     }
 

@@ -85,8 +85,10 @@ impl Context {
             ground.reserved = reserved();
             ground.reserved.extend(guard.protected_paths());
             ground.rules = guard.file_rules();
-            let missing = survey.missing.iter().map(|path| closed_path(&ground.roots, path)).collect();
-            close(&mut ground.rules, missing);
+            let missing = survey.missing.iter().map(|path| closed_path(&ground.roots, path));
+            let globs = survey.globs.iter().map(|(folder, glob)| closed_glob(&ground.roots, folder, glob));
+            let closed = missing.chain(globs).collect();
+            close(&mut ground.rules, closed);
         }
         Ok(ground)
     }
@@ -217,6 +219,16 @@ fn closed_path(roots: &[String], path: &Path) -> FileRule {
         }
     };
     FileRule { effect: Effect::Ask, pattern }
+}
+
+/// The rule that closes files of a form.
+fn closed_glob(roots: &[String], folder: &Path, glob: &str) -> FileRule {
+    let name = display(roots, folder);
+    let glob = match name.as_str() {
+        "." => glob.to_owned(),
+        name => format!("{}/{glob}", globset::escape(&name.replace(char::REPLACEMENT_CHARACTER, "?"))),
+    };
+    FileRule { effect: Effect::Ask, pattern: FilePattern::Glob { glob, inside: false } }
 }
 
 /// Adds rules below all others: whatever the user says of these files goes before.

@@ -48,6 +48,9 @@ pub struct Surveyed {
     /// Names through which something protected is reached, existing or not: none of them may become a link or be moved.
     /// Absolute, sorted.
     pub fixed: Vec<PathBuf>,
+    /// Folders, each with a glob for the files in it that something protected runs, existing or not. In the syntax of
+    /// `globset`, from the folder.
+    pub globs: Vec<(PathBuf, String)>,
     /// Other names of folders, for what is created in them.
     pub aliases: Vec<FolderAlias>,
 }

@@ -53,12 +53,49 @@ pub(crate) fn run_by_git(
     let protected: BTreeSet<&PathBuf> = survey.marks.keys().chain(&survey.missing).collect();
     let mut run: BTreeSet<RunByGit> = BTreeSet::new();
     for target in &targets {
+        let is_meant = |(folder, glob): &&(PathBuf, String)| {
+            target.strip_prefix(folder).is_ok_and(|rest| has_form(glob, &rest.to_string_lossy()))
+        };
+        if survey.globs.iter().any(|glob| is_meant(&glob)) {
+            run.extend(survey.name(target).map(RunByGit::Named));
+        }
         let named = target.ancestors().filter(|path| protected.contains(&path.to_path_buf()));
         run.extend(named.filter_map(|path| survey.name(path)).map(RunByGit::Named));
         let completing = target.ancestors().filter(|path| completes(path, &targets));
         run.extend(completing.filter_map(|path| survey.name(path)).map(RunByGit::Completes));
     }
     run.into_iter().collect()
+}
+
+/// Whether a path has the form of a glob with `*`, `?` and, before a name, `**/`.
+fn has_form(glob: &str, path: &str) -> bool {
+    if let Some(name) = glob.strip_prefix("**/") {
+        return has_form(name, path.rsplit('/').next().unwrap_or(path));
+    }
+    let (glob, path): (Vec<char>, Vec<char>) = (glob.chars().collect(), path.chars().collect());
+    // The places in the glob to which the path leads so far.
+    let mut places = vec![false; glob.len() + 1];
+    places[0] = true;
+    let pass_stars = |places: &mut Vec<bool>| {
+        for at in 0..glob.len() {
+            places[at + 1] |= places[at] && glob[at] == '*';
+        }
+    };
+    pass_stars(&mut places);
+    for letter in path {
+        let mut next = vec![false; glob.len() + 1];
+        for at in (0..glob.len()).filter(|at| places[*at]) {
+            match glob[at] {
+                '*' if letter != '/' => next[at] = true,
+                '?' if letter != '/' => next[at + 1] = true,
+                wanted if wanted == letter => next[at + 1] = true,
+                _ => {}
+            }
+        }
+        pass_stars(&mut next);
+        places = next;
+    }
+    places[glob.len()]
 }
 
 /// Whether the folder is a repository, or was one and still has its configuration. A folder called `.git` is known by
@@ -114,5 +151,28 @@ impl Surveyor for Everything {
 
     fn identity(&self) -> String {
         String::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::has_form;
+
+    #[test]
+    fn globs_are_held_against_paths() {
+        for (glob, path, expected) in [
+            ("*.sh", "a.sh", true),
+            ("*.sh", ".sh", true),
+            ("*.sh", "d/a.sh", false),
+            ("*.sh", "a.shx", false),
+            ("x?-*", "x1-", true),
+            ("x?-*", "x/-", false),
+            ("**/*.sh", "d/e/a.sh", true),
+            ("**/*.sh", "a.sh", true),
+            ("d/*", "d/e", true),
+            ("d/*", "d/e/f", false),
+        ] {
+            assert_eq!(has_form(glob, path), expected, "{glob} {path}");
+        }
     }
 }

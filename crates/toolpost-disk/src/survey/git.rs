@@ -4,6 +4,7 @@
 
 use super::Survey;
 use super::links::{self, Links};
+use crate::git::code::{Code, ENDINGS, is_code};
 use crate::git::config::{Config, Value};
 use crate::git::script::{Computed, Script};
 use crate::git::words::{Word, words};
@@ -32,6 +33,15 @@ const MOST_FOLDERS: usize = 32;
 
 /// Maximum number of entries of a folder of hooks that are looked at.
 const MOST_HOOKS: usize = 256;
+
+/// Maximum number of entries of any other folder that are looked at.
+const MOST_ENTRIES: usize = 2_000;
+
+/// How many names in quotes are put together to a path.
+const DEEPEST_JOIN: usize = 3;
+
+/// Folders in which programs that are installed or built lie: the mention of something in them does not protect them whole.
+const MADE: &[&str] = &["node_modules", "target", "dist", "build", "vendor", ".venv", "venv"];
 
 /// How deep configurations may include each other; git's own limit is 10.
 const DEEPEST_INCLUDE: usize = 10;
@@ -300,7 +310,18 @@ impl Programs<'_, '_> {
                 self.survey.inherit(&script, Mark::Locked);
             }
             let Some(text) = self.text(at.top, &script).filter(|text| !text.contains(&0)) else { continue };
-            self.script(at, &String::from_utf8_lossy(&text));
+            self.script_or_code(at, &String::from_utf8_lossy(&text));
+        }
+    }
+
+    /// Protects what a script runs, in the language that its first line names.
+    fn script_or_code(&mut self, at: Place<'_>, text: &str) {
+        match is_code(text) {
+            true => {
+                self.plain_words(at, &[at.top.to_path_buf()], text);
+                self.code(at, text);
+            }
+            false => self.script(at, text),
         }
     }
 
@@ -332,13 +353,14 @@ impl Programs<'_, '_> {
         }
         if let Some(text) = self.text(at.top, &file).filter(|text| !text.contains(&0)) {
             let folder = file.parent().unwrap_or(at.script).to_path_buf();
-            self.script(Place { script: &folder, ..at }, &String::from_utf8_lossy(&text));
+            self.script_or_code(Place { script: &folder, ..at }, &String::from_utf8_lossy(&text));
         }
     }
 
     /// Protects what a text for a shell runs.
     fn script(&mut self, at: Place<'_>, text: &str) {
-        let script = Script::read(text);
+        let home = self.survey.user_git.home.as_ref().and_then(|home| home.to_str());
+        let script = Script::read(text, home);
         let mut entered = vec![at.top.to_path_buf()];
         for folder in &script.entered {
             for base in entered.clone() {
@@ -349,17 +371,18 @@ impl Programs<'_, '_> {
                 }
             }
         }
-        // What is computed before a `/` is often the top; before `/..` also `$GIT_DIR` and the folder of the script.
-        let continued: Vec<PathBuf> =
-            entered.iter().cloned().chain([at.own.to_path_buf(), at.script.to_path_buf()]).collect();
-        let words = words(text);
-        for word in &words {
-            for base in if word.is_continued && word.text.contains("..") { &continued } else { &entered } {
-                self.word(base, word);
-            }
-        }
+        let words = self.plain_words(at, &entered, text);
         for name in &script.names {
             entered.iter().for_each(|base| self.word(base, &written(name)));
+        }
+        for name in &script.interpreted {
+            for base in &entered {
+                self.word(base, &written(name));
+                self.folder(at, &base.join(name));
+            }
+        }
+        for module in &script.modules {
+            entered.iter().for_each(|base| self.module(base, &module.replace('.', "/")));
         }
         for folder in &script.searched {
             let programs = script.programs.iter().filter(|program| !program.contains('/'));
@@ -370,6 +393,25 @@ impl Programs<'_, '_> {
         for computed in &script.computed {
             self.computed(at, &entered, &words, &script, computed);
         }
+        for code in &script.codes {
+            self.code(at, code);
+        }
+        if script.is_unclear {
+            self.mentioned(at, &entered, &words, &script);
+        }
+    }
+
+    /// Protects what the plain words of a text name, in whatever language it is.
+    fn plain_words(&mut self, at: Place<'_>, entered: &[PathBuf], text: &str) -> Vec<Word> {
+        // What is computed before a `/` is often the top; before `/..` also `$GIT_DIR` and the folder of the script.
+        let continued: Vec<PathBuf> =
+            entered.iter().cloned().chain([at.own.to_path_buf(), at.script.to_path_buf()]).collect();
+        let words = words(text);
+        for word in &words {
+            let bases = if word.is_continued && word.text.contains("..") { &continued[..] } else { entered };
+            bases.iter().for_each(|base| self.word(base, word));
+        }
+        words
     }
 
     /// Protects the folders in which a program with a computed name may lie: the one that is written before the computed
@@ -380,11 +422,15 @@ impl Programs<'_, '_> {
         entered: &[PathBuf],
         words: &[Word],
         script: &Script,
-        Computed { before, after }: &Computed,
+        Computed { before, after, glob, is_interpreted }: &Computed,
     ) {
         let written_before = before.rsplit_once('/').map(|(folder, _)| folder).unwrap_or_default();
         if written_before.chars().any(|letter| letter != '.' && letter != '/') {
             entered.iter().for_each(|base| self.folder(at, &base.join(written_before)));
+            return;
+        }
+        if let Some(glob) = glob {
+            entered.iter().for_each(|base| self.survey.close_glob(base, glob));
             return;
         }
         let searched = |text: &str| script.searched.iter().any(|folder| folder == text);
@@ -397,9 +443,116 @@ impl Programs<'_, '_> {
             .take(MOST_FOLDERS)
             .collect();
         for folder in mentioned.iter().chain(&entered[1..]) {
-            match after.contains('/') {
-                true => self.word(folder, &written(after.trim_start_matches('/'))),
-                false => self.folder(at, folder),
+            match (after.contains('/'), is_interpreted) {
+                (true, _) => self.word(folder, &written(after.trim_start_matches('/'))),
+                (false, true) => self.folder(at, folder),
+                (false, false) => self.programs_in(at, folder),
+            }
+        }
+    }
+
+    /// Protects every folder of which a text speaks that runs something unknown: written out, as the folder of a file, or
+    /// in other letters.
+    fn mentioned(&mut self, at: Place<'_>, entered: &[PathBuf], words: &[Word], script: &Script) {
+        let texts: BTreeSet<&str> = words
+            .iter()
+            .map(|word| word.text.as_str())
+            .chain(script.names.iter().map(String::as_str))
+            .collect();
+        let mut folders: BTreeSet<PathBuf> = BTreeSet::new();
+        for text in texts.into_iter().map(|text| text.trim_start_matches('/')) {
+            if script.searched.iter().any(|folder| text.starts_with(folder.as_str())) {
+                continue;
+            }
+            for base in entered {
+                let found = in_any_case(base, text);
+                let is_itself = found.components().count()
+                    == base.components().count() + Path::new(text).components().count();
+                let is_made = found.file_name().is_some_and(|name| MADE.iter().any(|made| name == *made));
+                if folders.len() < MOST_FOLDERS && found != *base && (is_itself || !is_made) {
+                    folders.insert(found);
+                }
+            }
+        }
+        folders.iter().chain(&entered[1..]).for_each(|folder| self.programs_in(at, folder));
+    }
+
+    /// Protects a folder whole if most of its files are programs, and the programs in it otherwise.
+    fn programs_in(&mut self, at: Place<'_>, folder: &Path) {
+        let (programs, all) = programs(folder);
+        if !programs.is_empty() && programs.len() * 2 >= all {
+            self.folder(at, folder);
+            return;
+        }
+        if !at.top.starts_with(links::follow(folder).end) {
+            programs.iter().for_each(|program| self.survey.inherit(program, Mark::Locked));
+        }
+    }
+
+    /// Protects what a text in another language names: files whose name, or the parts of it, stand in quotes, modules in
+    /// the folders that it mentions and, if it goes through folders, those that hold programs.
+    fn code(&mut self, at: Place<'_>, text: &str) {
+        let code = Code::read(text);
+        let mut folders = vec![at.top.to_path_buf(), at.script.to_path_buf()];
+        for _ in 0..DEEPEST_JOIN {
+            for folder in folders.clone() {
+                for name in &code.strings {
+                    let found = links::follow(&folder.join(name)).end;
+                    let is_new = folders.len() < MOST_FOLDERS && !folders.contains(&found);
+                    if is_new
+                        && found.is_dir()
+                        && self.survey.name(&found).is_some_and(|name| !name.is_empty())
+                    {
+                        folders.push(found);
+                    }
+                }
+            }
+        }
+        for (index, folder) in folders.iter().enumerate() {
+            for name in &code.strings {
+                let has_ending = |name: &str| {
+                    ENDINGS
+                        .iter()
+                        .any(|ending| name.strip_suffix(ending).is_some_and(|stem| stem.ends_with('.')))
+                };
+                let is_run = index > 1 || has_ending(name);
+                let word = |name: &str| Word { text: name.to_owned(), is_run, is_continued: false };
+                if folder.join(name).is_file() {
+                    self.word(folder, &word(name));
+                }
+                for name in ENDINGS.iter().map(|ending| format!("{name}.{ending}")) {
+                    if (index > 1 || name.contains('/')) && folder.join(&name).is_file() {
+                        self.word(folder, &written(&name));
+                    }
+                }
+            }
+            if index != 0 || text.contains("sys.path") {
+                code.modules.iter().for_each(|module| self.module_there(folder, module));
+            }
+            if index > 1 && code.searches {
+                self.programs_in(at, folder);
+            }
+        }
+    }
+
+    /// Protects the files that a module of Python is made of, whether they are there or not.
+    fn module(&mut self, base: &Path, module: &str) {
+        let parents = Path::new(module).ancestors().skip(1).filter(|parent| !parent.as_os_str().is_empty());
+        let mut files: Vec<PathBuf> = parents.map(|parent| parent.join("__init__.py")).collect();
+        files.extend(
+            [format!("{module}.py"), format!("{module}/__init__.py"), format!("{module}/__main__.py")]
+                .map(PathBuf::from),
+        );
+        for file in files.iter().filter_map(|file| file.to_str()) {
+            self.word(base, &written(file));
+        }
+    }
+
+    /// The same for a module that may lie elsewhere: only what is there counts.
+    fn module_there(&mut self, base: &Path, module: &str) {
+        for file in [format!("{module}.py"), format!("{module}/__init__.py")] {
+            if base.join(&file).is_file() {
+                self.word(base, &written(&file));
             }
         }
     }
@@ -417,13 +570,19 @@ impl Programs<'_, '_> {
     /// one that runs files, or such a program is there.
     fn word(&mut self, base: &Path, Word { text, is_run, is_continued }: &Word) {
         let is_path = text.contains('/');
-        let is_plain = text.chars().any(|letter| letter != '.' && letter != '/') && !text.starts_with('~');
+        let in_home = text.starts_with('~').then(|| self.survey.user_git.path(text.as_bytes())).flatten();
+        let is_plain = text.chars().any(|letter| letter != '.' && letter != '/')
+            && (!text.starts_with('~') || in_home.is_some());
         if !is_plain || self.words == MOST_WORDS {
             return;
         }
         self.words += 1;
         let is_absolute = text.starts_with('/') && !is_continued;
-        let path = if is_absolute { PathBuf::from(text) } else { base.join(text.trim_start_matches('/')) };
+        let path = match in_home {
+            Some(path) => path,
+            None if is_absolute => PathBuf::from(text),
+            None => base.join(text.trim_start_matches('/')),
+        };
         let Links { end, is_there, links, .. } = links::follow(&path);
         if self.survey.name(&end).is_none() && links.iter().all(|link| self.survey.name(link).is_none()) {
             return;
@@ -455,4 +614,44 @@ impl Programs<'_, '_> {
 /// A name that is known to be run.
 fn written(text: &str) -> Word {
     Word { text: text.to_owned(), is_run: true, is_continued: false }
+}
+
+/// The longest part of a path from here that is a folder, whatever the case of its letters.
+fn in_any_case(base: &Path, text: &str) -> PathBuf {
+    let mut folder = base.to_path_buf();
+    for part in text.split('/').filter(|part| !part.is_empty() && *part != ".") {
+        let exact = folder.join(part);
+        let next = match exact.is_dir() {
+            true => Some(exact),
+            false => entries(&folder)
+                .into_iter()
+                .filter(|name| name.eq_ignore_ascii_case(part))
+                .map(|name| folder.join(name))
+                .find(|path| path.is_dir()),
+        };
+        let Some(next) = next else { break };
+        folder = next;
+    }
+    folder
+}
+
+/// The files of a folder that are programs, and how many files there are. A program may be executed, begins as a script
+/// does, or is called like one.
+fn programs(folder: &Path) -> (Vec<PathBuf>, usize) {
+    let files = entries(folder).into_iter().map(|name| folder.join(name)).filter(|path| path.is_file());
+    let files: Vec<PathBuf> = files.collect();
+    let is_program = |file: &&PathBuf| {
+        let may_run = || file.metadata().is_ok_and(|found| found.permissions().mode() & 0o111 != 0);
+        let is_called_so = file.extension().is_some_and(|ending| ending == "sh" || ending == "bash");
+        is_called_so || may_run() || read(file, LARGEST).is_some_and(|text| text.starts_with(b"#!"))
+    };
+    (files.iter().filter(is_program).cloned().collect(), files.len())
+}
+
+fn entries(folder: &Path) -> Vec<std::ffi::OsString> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let Ok(handle) = openat(CWD, folder, flags, Mode::empty()) else { return Vec::new() };
+    let Ok(listing) = Dir::read_from(&handle) else { return Vec::new() };
+    let names = listing.flatten().map(|entry| OsStr::from_bytes(entry.file_name().to_bytes()).to_owned());
+    names.filter(|name| name != "." && name != "..").take(MOST_ENTRIES).collect()
 }
