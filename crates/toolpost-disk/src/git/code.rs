@@ -102,6 +102,13 @@ impl Code {
         let is_name =
             |text: &str| text.chars().any(|letter| letter != '.' && letter != '/') && text.len() < 1_000;
         self.strings.extend(text.split_whitespace().filter(|part| is_name(part)).map(str::to_owned));
+        // `tools/*.py`: the folder is what is known.
+        for part in text.split_whitespace() {
+            let plain = part.find(['*', '?', '[', '{', '%', '$']).map(|at| &part[..at]);
+            let folder =
+                plain.and_then(|plain| Some(plain.rsplit_once('/')?.0)).filter(|folder| is_name(folder));
+            self.strings.extend(folder.map(str::to_owned));
+        }
         if text.contains(' ') && is_name(&text) {
             self.strings.push(text);
         }

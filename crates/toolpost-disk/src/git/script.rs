@@ -318,9 +318,13 @@ impl Reader {
             reads_input = false;
             self.computed_for(word, true);
             let texts: Vec<String> = self.expand(word, 0).iter().filter_map(literal).collect();
-            self.script.interpreted.extend(texts);
+            if LANGUAGES.contains(&name) {
+                self.script.interpreted.extend(texts);
+            } else {
+                self.script.names.extend(texts.into_iter().filter(|text| may_be_file(text)));
+            }
             let more = rest.by_ref().flat_map(|word| self.expand(word, 0)).filter_map(|word| literal(&word));
-            let more: Vec<String> = more.filter(|text| is_name(text)).collect();
+            let more: Vec<String> = more.filter(|text| may_be_file(text)).collect();
             self.script.names.extend(more);
             break;
         }
@@ -430,9 +434,7 @@ impl Reader {
     fn computed_for(&mut self, word: &Word, is_interpreted: bool) {
         for word in self.expand(word, 0) {
             if let Some(text) = literal(&word) {
-                if is_name(&text) && literal(&word).is_some_and(|text| text.contains(['/', '.'])) {
-                    self.script.names.push(text);
-                }
+                self.script.names.extend(Some(text).filter(|text| may_be_file(text)));
                 continue;
             }
             // `"$@"` and `$EDITOR` are the user's own.
@@ -501,6 +503,11 @@ fn is_option(word: &Word) -> bool {
 /// Whether a text may name a file.
 fn is_name(text: &str) -> bool {
     !text.starts_with('-') && text.len() < 1_000 && text.chars().any(|letter| letter != '.' && letter != '/')
+}
+
+/// The same for a word that may be something else, such as a target of `make`.
+fn may_be_file(text: &str) -> bool {
+    is_name(text) && text.contains(['/', '.'])
 }
 
 /// Two words in a row, as one.

@@ -318,7 +318,7 @@ impl Programs<'_, '_> {
     fn script_or_code(&mut self, at: Place<'_>, text: &str) {
         match is_code(text) {
             true => {
-                self.plain_words(at, &[at.top.to_path_buf()], text);
+                self.plain_words(at, &[at.top.to_path_buf()], text, |_| false);
                 self.code(at, text);
             }
             false => self.script(at, text),
@@ -371,8 +371,11 @@ impl Programs<'_, '_> {
                 }
             }
         }
-        let words = self.plain_words(at, &entered, text);
-        for name in &script.names {
+        // A folder of programs need not be there; what is looked for in it is protected below.
+        let is_searched =
+            |name: &str| script.searched.iter().any(|folder| folder.trim_end_matches('/') == name);
+        let words = self.plain_words(at, &entered, text, is_searched);
+        for name in script.names.iter().filter(|name| !is_searched(name)) {
             entered.iter().for_each(|base| self.word(base, &written(name)));
         }
         for name in &script.interpreted {
@@ -385,7 +388,9 @@ impl Programs<'_, '_> {
             entered.iter().for_each(|base| self.module(base, &module.replace('.', "/")));
         }
         for folder in &script.searched {
-            let programs = script.programs.iter().filter(|program| !program.contains('/'));
+            let is_name =
+                |program: &&String| !program.contains('/') && program.contains(char::is_alphanumeric);
+            let programs = script.programs.iter().filter(is_name);
             for name in programs.map(|program| format!("{folder}/{program}")) {
                 entered.iter().for_each(|base| self.word(base, &written(&name)));
             }
@@ -402,12 +407,18 @@ impl Programs<'_, '_> {
     }
 
     /// Protects what the plain words of a text name, in whatever language it is.
-    fn plain_words(&mut self, at: Place<'_>, entered: &[PathBuf], text: &str) -> Vec<Word> {
+    fn plain_words(
+        &mut self,
+        at: Place<'_>,
+        entered: &[PathBuf],
+        text: &str,
+        is_searched: impl Fn(&str) -> bool,
+    ) -> Vec<Word> {
         // What is computed before a `/` is often the top; before `/..` also `$GIT_DIR` and the folder of the script.
         let continued: Vec<PathBuf> =
             entered.iter().cloned().chain([at.own.to_path_buf(), at.script.to_path_buf()]).collect();
         let words = words(text);
-        for word in &words {
+        for word in words.iter().filter(|word| !is_searched(word.text.trim_start_matches('/'))) {
             let bases = if word.is_continued && word.text.contains("..") { &continued[..] } else { entered };
             bases.iter().for_each(|base| self.word(base, word));
         }
@@ -449,6 +460,7 @@ impl Programs<'_, '_> {
                 (false, false) => self.programs_in(at, folder),
             }
         }
+        self.mentioned(at, entered, words, script);
     }
 
     /// Protects every folder of which a text speaks that runs something unknown: written out, as the folder of a file, or

@@ -7,6 +7,7 @@ mod home;
 mod led;
 mod links;
 mod planted;
+mod spelled;
 
 use crate::{Home, Ran};
 use std::ffi::OsString;

@@ -32,7 +32,7 @@ fn what_a_script_runs_is_found() {
     check("cd tools && ./f.sh", "names ./f.sh; entered tools");
     check("bash -c \"cd tools; ./k\"", "names ./k; entered tools, tools");
     check("cd \"$ROOT/tools\"", "entered tools");
-    check("make -C sub all", "names all; entered sub");
+    check("make -C sub all", "entered sub");
     check("DIR=scripts\n$DIR/s7.sh", "names scripts/s7.sh");
     check("for s in a b; do sh scripts/$s.sh; done", "names scripts/a.sh, scripts/b.sh");
     check("for s in $X; do sh scripts/$s.sh; done", "computed scripts/….sh");

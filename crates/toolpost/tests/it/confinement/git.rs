@@ -210,7 +210,7 @@ const ELSEWHERE: &[(&str, &str, &str)] = &[
     (".config/git/config", "[core]\n\thooksPath = ~/repo/../repo/hk2\n", "hk2/pre-commit"),
     ("repo/.git/config", "[include]\n\tpath = HOME/out/c\n", ""),
     ("out/c", "[merge \"m\"]\n\tdriver = tools/f6.sh %A\n[include]\n\tpath = d\n", "tools/f6.sh"),
-    ("out/d", "[core]\n\tsshCommand = sh -c 'cd tools; ./f7.sh'\n", "tools/f7.sh"),
+    ("out/d", "[core]\n\tsshCommand = \"sh -c 'cd tools; ./f7.sh'\"\n", "tools/f7.sh"),
     ("repo/.git/config", "[include]\n\tpath = ~/gi\n", ""),
     ("gi", "[core]\n\thooksPath = ~/../NAME/repo/hk3\n", "hk3/pre-commit"),
     ("repo/.git/config", "[diff \"d\"]\n\tcommand = HOME/bin/d.sh\n", ""),
@@ -234,8 +234,8 @@ fn guarantee_39_configuration_from_elsewhere_protects_what_it_names() {
         let home = home.trim_end_matches('/');
         let name = home.rsplit('/').next().unwrap();
         for (file, text, named) in ELSEWHERE {
-            let text = text.replace("HOME/", &format!("{home}/")).replace("NAME/", &format!("{name}/"));
             let text = text.replace("$HOME", "$\u{1}").replace("REPO", &format!("{home}/repo"));
+            let text = text.replace("HOME/", &format!("{home}/")).replace("NAME/", &format!("{name}/"));
             let text = text.replace("\u{1}", "HOME");
             let before = std::fs::read_to_string(user.home.path(file)).unwrap_or_default();
             user.home.write(file, before + &text);
