@@ -102,9 +102,9 @@ impl Context {
             let (why, remedy) = match self.call.guard.as_ref().is_none_or(|guard| guard.allows_any_command())
             {
                 true => (
-                    "shells and tools read it when they start, and commands may not change that, not even in their \
-                     temporary home folder",
-                    "no rule opens it; use another file",
+                    "it is outside of the workspace, where commands write to temporary folders of their own only, and in \
+                     their temporary home folder not to what shells and tools read when they start",
+                    "no rule opens it; use a file of the workspace or of /tmp",
                 ),
                 false => (
                     "rules allow single commands only, and programs run what they find in the home folder, so that \

@@ -460,7 +460,9 @@ impl Programs<'_, '_> {
                 (false, false) => self.programs_in(at, folder),
             }
         }
-        self.mentioned(at, entered, words, script);
+        if !after.contains('/') {
+            self.mentioned(at, entered, words, script);
+        }
     }
 
     /// Protects every folder of which a text speaks that runs something unknown: written out, as the folder of a file, or

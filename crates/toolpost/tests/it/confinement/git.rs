@@ -60,9 +60,15 @@ fn git_itself_works_in_the_sandbox() {
             format!("cd middle/inner && echo x >> file.txt && git add . && {git} commit -q -m five"),
             format!("cd tree && echo x >> file.txt && git add . && {git} commit -q -m six"),
             "git fetch -q ./middle".to_owned(),
+            "git branch gone && git branch -D gone".to_owned(),
+            "git format-patch -q -o /tmp/patches -1 HEAD && ls /tmp/patches".to_owned(),
+            "git log --output=/tmp/log && git diff > /tmp/diff && cat /tmp/log /tmp/diff".to_owned(),
         ] {
             let done = user.bash(&line);
             assert_eq!(done.code, Some(0), "{}: {line}: {}", user.name(), done.text);
+            for noise in ["error", "warning", "refused"] {
+                assert!(!done.text.contains(noise), "{}: {line}: {}", user.name(), done.text);
+            }
         }
     }
 }
