@@ -109,6 +109,11 @@ impl Code {
                 plain.and_then(|plain| Some(plain.rsplit_once('/')?.0)).filter(|folder| is_name(folder));
             self.strings.extend(folder.map(str::to_owned));
         }
+        // `import_module("tools.check")`
+        let is_module = text.chars().all(|letter| letter.is_alphanumeric() || letter == '_' || letter == '.');
+        if is_module && is_name(&text) {
+            self.modules.push(text.trim_matches('.').replace('.', "/"));
+        }
         if text.contains(' ') && is_name(&text) {
             self.strings.push(text);
         }
@@ -125,6 +130,9 @@ impl Code {
         };
         if let Some(rest) = line.strip_prefix("import ") {
             self.modules.extend(names(rest));
+        }
+        if let Some(rest) = line.strip_prefix("use ").or_else(|| line.strip_prefix("require ")) {
+            self.modules.extend(names(&rest.replace("::", ".")));
         }
         if let Some((module, rest)) = line.strip_prefix("from ").and_then(|rest| rest.split_once(" import "))
         {
@@ -148,7 +156,10 @@ mod tests {
         assert!(is_code(text) && !is_code("#!/bin/sh\npython3 x\n") && !is_code("python"));
         let code = Code::read(text);
         assert_eq!(code.strings, ["it", "no", "run", "run it", "tools"]);
-        assert_eq!(code.modules, ["a", "os", "sys/x", "tools/check", "tools/check/more", "tools/check/run"]);
+        assert_eq!(
+            code.modules,
+            ["a", "no", "os", "sys/x", "tools", "tools/check", "tools/check/more", "tools/check/run"]
+        );
         assert!(!code.searches && Code::read("for f in glob('x'):").searches);
     }
 }

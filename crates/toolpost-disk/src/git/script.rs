@@ -46,8 +46,9 @@ pub(crate) struct Script {
     pub(crate) programs: Vec<String>,
     /// What is given to interpreters; a folder is run too.
     pub(crate) interpreted: Vec<String>,
-    /// Modules that Python is told to run.
+    /// Modules that Python is told to run, and folders in which it looks for them.
     pub(crate) modules: Vec<String>,
+    pub(crate) libraries: Vec<String>,
     /// Texts in other languages.
     pub(crate) codes: Vec<String>,
     /// Folders that it changes to.
@@ -129,6 +130,15 @@ impl Reader {
             let Some((name, value, is_appended)) = assignment(word) else { continue };
             if name == "PATH" {
                 self.search(&value);
+            }
+            if name == "PYTHONPATH" {
+                let folders = value.iter().filter_map(|piece| match piece {
+                    Piece::Text(text) => {
+                        Some(text.split(':').map(|folder| folder.trim_start_matches('/').to_owned()))
+                    }
+                    _ => None,
+                });
+                self.script.libraries.extend(folders.flatten().filter(|folder| !folder.is_empty()));
             }
             let values = self.assigned.entry(name).or_default();
             match values.last().filter(|_| is_appended) {
@@ -321,7 +331,9 @@ impl Reader {
             if LANGUAGES.contains(&name) {
                 self.script.interpreted.extend(texts);
             } else {
-                self.script.names.extend(texts.into_iter().filter(|text| may_be_file(text)));
+                let is_run = is_shell || matches!(name, "." | "source");
+                let is_file = |text: &String| may_be_file(text) || (is_run && is_name(text));
+                self.script.names.extend(texts.into_iter().filter(is_file));
             }
             let more = rest.by_ref().flat_map(|word| self.expand(word, 0)).filter_map(|word| literal(&word));
             let more: Vec<String> = more.filter(|text| may_be_file(text)).collect();

@@ -160,6 +160,15 @@ struct Place<'a> {
     script: &'a Path,
 }
 
+/// Where a text in another language looks for its modules first.
+#[derive(Clone, Copy, PartialEq)]
+enum From {
+    /// Where git runs it.
+    Top,
+    /// Where the script lies.
+    Script,
+}
+
 struct Programs<'a, 'b> {
     survey: &'a mut Survey<'b>,
     files: usize,
@@ -190,7 +199,15 @@ impl Programs<'_, '_> {
                 .find(|folder| folder.join(".git").symlink_metadata().is_ok());
             tops.extend(above.map(Path::to_path_buf));
         }
-        all.extend(tops.into_iter().filter_map(|top| Some((top.clone(), repository(&top)?))));
+        for (top, repository) in tops.into_iter().filter_map(|top| Some((top.clone(), repository(&top)?))) {
+            // Its hooks may run in another folder.
+            let named = read(&repository.shared.join("config"), LARGEST).map(|text| Config::parse(&text));
+            let worktree = named.as_ref().and_then(|config| config.last("core", "worktree"));
+            let worktree =
+                worktree.map(|named| links::follow(&repository.own.join(OsStr::from_bytes(named))).end);
+            all.extend(worktree.filter(|other| *other != top).map(|other| (other, repository.clone())));
+            all.push((top, repository));
+        }
         all
     }
 
@@ -316,10 +333,14 @@ impl Programs<'_, '_> {
 
     /// Protects what a script runs, in the language that its first line names.
     fn script_or_code(&mut self, at: Place<'_>, text: &str) {
+        let interpreter = text.strip_prefix("#!").and_then(|text| text.lines().next()).unwrap_or_default();
+        for word in interpreter.split_whitespace().filter(|word| word.contains(['/', '.'])) {
+            self.word(at.top, &written(word));
+        }
         match is_code(text) {
             true => {
                 self.plain_words(at, &[at.top.to_path_buf()], text, |_| false);
-                self.code(at, text);
+                self.code(at, text, From::Script);
             }
             false => self.script(at, text),
         }
@@ -363,7 +384,10 @@ impl Programs<'_, '_> {
         let script = Script::read(text, home);
         let mut entered = vec![at.top.to_path_buf()];
         for folder in &script.entered {
-            for base in entered.clone() {
+            // `cd "${0%/*}/../../tools"`
+            let others = [at.own, at.script].map(Path::to_path_buf).into_iter();
+            let others = others.filter(|_| folder.contains(".."));
+            for base in entered.iter().cloned().chain(others).collect::<Vec<_>>() {
                 let found = links::follow(&base.join(folder)).end;
                 let is_new = entered.len() < MOST_FOLDERS && !entered.contains(&found);
                 if is_new && found.is_dir() && self.survey.name(&found).is_some() {
@@ -382,10 +406,21 @@ impl Programs<'_, '_> {
             for base in &entered {
                 self.word(base, &written(name));
                 self.folder(at, &base.join(name));
+                // `node tools/run` runs `tools/run.js`.
+                for name in ENDINGS.iter().map(|ending| format!("{name}.{ending}")) {
+                    if base.join(&name).is_file() {
+                        self.word(base, &written(&name));
+                    }
+                }
             }
         }
-        for module in &script.modules {
-            entered.iter().for_each(|base| self.module(base, &module.replace('.', "/")));
+        for module in script.modules.iter().map(|module| module.replace('.', "/")) {
+            for base in &entered {
+                self.module(base, &module);
+                for library in &script.libraries {
+                    self.module_there(&base.join(library), &module);
+                }
+            }
         }
         for folder in &script.searched {
             let is_name =
@@ -399,7 +434,7 @@ impl Programs<'_, '_> {
             self.computed(at, &entered, &words, &script, computed);
         }
         for code in &script.codes {
-            self.code(at, code);
+            self.code(at, code, From::Top);
         }
         if script.is_unclear {
             self.mentioned(at, &entered, &words, &script);
@@ -443,6 +478,10 @@ impl Programs<'_, '_> {
         if let Some(glob) = glob {
             entered.iter().for_each(|base| self.survey.close_glob(base, glob));
             return;
+        }
+        if after.contains('/') {
+            let bases = entered.iter().cloned().chain([at.own, at.script].map(Path::to_path_buf));
+            bases.for_each(|base| self.word(&base, &written(after.trim_start_matches('/'))));
         }
         let searched = |text: &str| script.searched.iter().any(|folder| folder == text);
         let mentioned: Vec<PathBuf> = words
@@ -505,7 +544,7 @@ impl Programs<'_, '_> {
 
     /// Protects what a text in another language names: files whose name, or the parts of it, stand in quotes, modules in
     /// the folders that it mentions and, if it goes through folders, those that hold programs.
-    fn code(&mut self, at: Place<'_>, text: &str) {
+    fn code(&mut self, at: Place<'_>, text: &str, from: From) {
         let code = Code::read(text);
         let mut folders = vec![at.top.to_path_buf(), at.script.to_path_buf()];
         for _ in 0..DEEPEST_JOIN {
@@ -540,7 +579,7 @@ impl Programs<'_, '_> {
                     }
                 }
             }
-            if index != 0 || text.contains("sys.path") {
+            if index != 0 || from == From::Top || text.contains("sys.path") {
                 code.modules.iter().for_each(|module| self.module_there(folder, module));
             }
             if index > 1 && code.searches {
@@ -564,7 +603,8 @@ impl Programs<'_, '_> {
 
     /// The same for a module that may lie elsewhere: only what is there counts.
     fn module_there(&mut self, base: &Path, module: &str) {
-        for file in [format!("{module}.py"), format!("{module}/__init__.py")] {
+        let endings = [".py", "/__init__.py", ".pm", ".rb", ".js"].iter();
+        for file in endings.map(|ending| format!("{module}{ending}")) {
             if base.join(&file).is_file() {
                 self.word(base, &written(&file));
             }
