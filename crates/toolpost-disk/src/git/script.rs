@@ -146,23 +146,21 @@ impl Reader {
                 None => values.push(value),
             }
         }
-        let text = |at: usize| command.get(at).and_then(literal);
         let is_before = |word: &&Word| literal(word).is_some_and(|text| BEFORE.contains(&text.as_str()));
         let rest = &command[command.iter().take_while(is_before).count()..];
+        let text = |at: usize| rest.get(at).and_then(literal);
         match text(0).as_deref() {
             Some("for" | "select") => {
                 if let (Some(name), Some("in")) = (text(1), text(2).as_deref()) {
-                    self.assigned.entry(name).or_default().extend(command[3..].iter().cloned());
+                    self.assigned.entry(name).or_default().extend(rest[3..].iter().cloned());
                 }
             }
-            _ => {
-                let first = rest.first().and_then(literal);
-                if matches!(first.as_deref(), Some("read" | "mapfile" | "readarray" | "getopts" | "printf")) {
-                    for name in rest[1..].iter().filter_map(literal) {
-                        self.assigned.entry(name).or_default().push(vec![Piece::Anything]);
-                    }
+            Some("read" | "mapfile" | "readarray" | "getopts" | "printf") => {
+                for name in rest[1..].iter().filter_map(literal) {
+                    self.assigned.entry(name).or_default().push(vec![Piece::Anything]);
                 }
             }
+            _ => {}
         }
     }
 

@@ -5,16 +5,16 @@ use crate::count;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-/// Hooks that run `DIR/NAME`, which may have another spelling in `PATH`. `HALF` and `REST` are the path in two, `TOP` is
+/// Hooks that run `DIR/NAME`, which may have another spelling in `SPELLED`. `HALF` and `REST` are the path in two, `TOP` is
 /// the workspace, `UPPER` the path in capitals.
 const SHELL: &[&str] = &[
-    "PATH",
-    "exec PATH a b",
-    "sh PATH",
-    ". PATH",
-    "X=PATH; $X",
-    "X=PATH; Y=$X; sh -e \"$Y\"",
-    "${NONE:-PATH}",
+    "SPELLED",
+    "exec SPELLED a b",
+    "sh SPELLED",
+    ". SPELLED",
+    "X=SPELLED; $X",
+    "X=SPELLED; Y=$X; sh -e \"$Y\"",
+    "${NONE:-SPELLED}",
     "\"${NONE-DIR/NAME}\"",
     "c=HALF; c+=REST; eval \"$c\"",
     "c=HALF; d=REST; \"$c$d\"",
@@ -55,6 +55,13 @@ const SHELL: &[&str] = &[
     "N=$(echo NAME); sh DIR/\"$N\"",
     "p=./DIR/NAME.x; ${p%.x}",
     "python3 -c 'import os; os.system(\"DIR/NAME\")'",
+    "cd DIR; sh \"NAME\"''",
+    "cd \"${0%/*}/../../DIR\"; ./NAME",
+    "\"${0%/*}\"/../../''DIR/NAME",
+    "for d in DIR; do for f in $d/*; do $f; done; done",
+    "$(ls DIR/*)",
+    "perl -e 'system(\"DIR/NAME\")'",
+    "export PATH=\"$PWD/DIR:/usr/bin:/bin\"; NAME",
 ];
 
 /// The same in Python.
@@ -76,6 +83,9 @@ const MODULES: &[(&str, &str, bool)] = &[
     ("import sys\nsys.path.insert(0, 'DIR')\nimport NAME", "DIR/NAME.py", true),
     ("import sys, os\nsys.path.insert(0, os.getcwd())\nfrom DIR import NAME", "DIR/NAME.py", true),
     ("import sys, os\nsys.path.append(os.getcwd())\nimport DIR.NAME", "DIR/NAME.py", true),
+    ("import sys, importlib\nsys.path.append('')\nimportlib.import_module('DIR.NAME')", "DIR/NAME.py", true),
+    ("PYTHONPATH=DIR python3 -m NAME", "DIR/NAME.py", false),
+    ("python3 -c 'import DIR.NAME'", "DIR/NAME.py", false),
 ];
 
 /// A path as the shell reads it, in other letters.
@@ -113,7 +123,7 @@ fn hooks(user: &User, dice: &mut Dice, cases: usize) -> Vec<Hook> {
         let half = 1 + dice.roll(path.len() - 1);
         let whole = spelled(&path, dice);
         let text = text.replace("UPPER", &path.to_uppercase()).replace("HOMENAME", &home);
-        let text = text.replace("PATH", &whole).replace("NAM{E,F}", &format!("p{{{index},x}}"));
+        let text = text.replace("SPELLED", &whole).replace("NAM{E,F}", &format!("p{{{index},x}}"));
         let text = text.replace("HALF", &path[..half]).replace("REST", &path[half..]).replace("TOP", &top);
         let fill = |text: &str| text.replace("DIR", &folder).replace("NAME", &name);
         hooks.push(Hook { text: format!("{first}\n{}\n", fill(&text)), program: fill(program) });
@@ -127,6 +137,7 @@ fn hooks(user: &User, dice: &mut Dice, cases: usize) -> Vec<Hook> {
     for (text, program, is_python) in MODULES {
         add(text, program, if *is_python { "#!/usr/bin/python3" } else { "#!/bin/sh" }, dice);
     }
+    hooks.push(Hook { text: format!("#!{top}/shebang/x -e\n"), program: "shebang/x".to_owned() });
     // Patterns in the workspace itself.
     for (text, program) in [("for f in ./*.one; do sh \"$f\"; done", "x.one"), ("./two-*", "two-x")] {
         hooks.push(Hook { text: format!("#!/bin/sh\n{text}\n"), program: program.to_owned() });
