@@ -7,13 +7,13 @@ mod dialects;
 mod offer;
 mod read;
 
+pub use crate::alias::{Alias, ArgumentAlias, ArgumentPath};
 pub use dialects::{Dialects, Tables};
 
-use crate::alias::Alias;
-use crate::policy::{Errors, Source};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::{Arc, LazyLock};
+use toolpost_text::{Errors, Source};
 
 /// A table from canonical tools to the names and arguments of a family of models. It has rows for the tools that differ:
 /// a tool without a row is offered under its canonical name and arguments.

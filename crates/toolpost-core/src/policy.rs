@@ -42,7 +42,6 @@ pub use pattern::Pattern;
 pub use profile::Profile;
 pub use protected::{Protected, is_protected, protected};
 pub use rule::Rule;
-pub use toolpost_text::{Errors, LARGEST, Located, Source, kind_of_toml, other_names_of_program, parse_toml};
 
 use crate::access::Access;
 use crate::capability::{Capabilities, Capability};

@@ -3,6 +3,7 @@
 mod entry;
 mod shelves;
 
+pub use crate::source::{Expected, IsWanted, ToolSource};
 pub(crate) use entry::AbortOnDrop;
 pub use entry::{Entry, Prepared};
 pub use shelves::Shelves;
@@ -12,7 +13,6 @@ use crate::capability::Capability;
 use crate::dialect::{Dialect, Dialects};
 use crate::error::{Code, ToolError};
 use crate::policy::Names;
-use crate::source::ToolSource;
 use crate::tool::{AnyTool, Definition, Setting, Texts};
 use arc_swap::ArcSwap;
 use indexmap::IndexMap;

@@ -1,6 +1,6 @@
 //! A tool's schema: made from a type, compiled once, used to check arguments and to say what is wrong with them.
 //!
-//! This is the only module that knows the validator crate. Repairing arguments is [`repair`]'s work.
+//! This is the only module that knows the validator crate. Repairing arguments is `repair`'s work.
 
 mod problem;
 pub(crate) mod repair;

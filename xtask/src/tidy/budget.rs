@@ -13,7 +13,7 @@ struct Budget {
 }
 
 /// Core is what everybody compiles and reads.
-const BUDGETS: [Budget; 1] = [Budget { name: "toolpost-core", lines: 16_000, exports: 175 }];
+const BUDGETS: [Budget; 1] = [Budget { name: "toolpost-core", lines: 16_000, exports: 26 }];
 
 /// One crate.
 #[derive(Debug, PartialEq, Eq)]

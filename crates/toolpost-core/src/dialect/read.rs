@@ -4,7 +4,6 @@
 
 use super::{Dialect, Spelling};
 use crate::alias::{Alias, ArgumentAlias, ArgumentPath};
-use crate::policy::{Errors, Source, kind_of_toml, parse_toml};
 use indexmap::IndexMap;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
@@ -12,6 +11,7 @@ use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use toolpost_text::nearest;
+use toolpost_text::{Errors, Source, kind_of_toml, parse_toml};
 
 type TomlValue<'a> = Spanned<DeValue<'a>>;
 
