@@ -23,10 +23,10 @@ pub struct Args {
     /// Folder to list; the workspace root if left out.
     #[serde(default = "WorkspacePath::root")]
     path: WorkspacePath,
-    /// More to leave out, written as in a .gitignore.
+    /// More to leave out, written as in .gitignore.
     #[serde(default)]
     ignore: Vec<String>,
-    /// Levels to go down.
+    /// Levels to show.
     #[serde(default = "usual_depth")]
     #[schemars(range(min = 1))]
     depth: usize,
@@ -34,10 +34,10 @@ pub struct Args {
     #[serde(default = "usual_limit")]
     #[schemars(range(min = 1, max = 10_000))]
     limit: usize,
-    /// Show names that begin with a dot.
+    /// Also names that begin with a dot.
     #[serde(default)]
     hidden: bool,
-    /// Show what .gitignore leaves out.
+    /// Also what .gitignore leaves out.
     #[serde(default)]
     no_ignore: bool,
 }
@@ -194,18 +194,25 @@ fn tree(name: &str, found: &mut Walk, bytes: usize) -> String {
 fn note(ctx: &Context, found: &Walk, depth: usize, is_counted: bool, held_back: Option<String>) -> String {
     let mut notes = Vec::new();
     if found.found.is_empty() && found.left_out == 0 && !found.stopped {
-        let (hidden, no_ignore) = (ctx.spelled("hidden", true), ctx.spelled("noIgnore", true));
-        notes.push(format!("nothing here; {hidden} and {no_ignore} show more"));
+        let wider = [ctx.spelled("hidden", true), ctx.spelled("noIgnore", true)];
+        let wider: Vec<String> = wider.into_iter().flatten().collect();
+        notes.push(match wider.is_empty() {
+            true => {
+                "nothing here, but for names that begin with a dot and what .gitignore leaves out".to_owned()
+            }
+            false => format!("nothing here; {} show more", wider.join(" and ")),
+        });
     }
     if found.left_out > 0 {
         let worst = found.left_out_by_folder.iter().max_by_key(|left| left.entries);
         let most =
             worst.map_or_else(String::new, |left| format!(", most of them in {}", one_line(&left.folder)));
         let least = if is_counted { "" } else { "at least " };
-        notes.push(format!("{least}{} more left out{most}; list a folder, or raise limit", found.left_out));
+        let raise = ctx.argument("limit").map_or_else(String::new, |limit| format!(", or raise `{limit}`"));
+        notes.push(format!("{least}{} more left out{most}; list one folder{raise}", found.left_out));
     }
     if found.found.iter().any(|entry| entry.kind == Kind::Folder && entry.depth == depth) {
-        notes.push(format!("folders at depth {depth} are not opened"));
+        notes.push(format!("folders on level {depth} are not opened"));
     }
     if !found.unreadable.is_empty() {
         let named: Vec<_> = found.unreadable.iter().take(3).map(|name| one_line(name)).collect();

@@ -24,16 +24,19 @@ use toolpost_core::{
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Args {
-    /// File to read: absolute, from the workspace root, or a `spill:` handle.
+    /// File to read, absolute or from the workspace root, or a `spill:` handle.
     file_path: WorkspacePath,
     /// First line wanted, counting from 1.
     #[serde(default = "first_line")]
     offset: u64,
-    /// Lines wanted.
+    /// Number of lines wanted.
     #[serde(default = "usual_limit")]
     #[schemars(range(min = 1))]
     limit: u64,
-    /// Read again what has not changed since it was last shown.
+    /// Last line wanted, counting from 1.
+    #[schemars(range(min = 1), extend("x-toolpost-hidden" = true))]
+    end_line: Option<u64>,
+    /// Show it again even if it has not changed.
     #[serde(default)]
     force: bool,
 }
@@ -110,12 +113,14 @@ impl Tool for Read {
             .parallel_safe()
             // Pages by lines itself; the line budget of the executor would cut a page that was asked for.
             .budget(OutputBudget { bytes: 50_000, lines: 20_000 })
+            .reads_handles("filePath")
             .argument_alias("path", "filePath")
             .argument_alias("file", "filePath")
             .argument_alias("absolute_path", "filePath")
     }
 
-    async fn call(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
+    async fn call(&self, ctx: &Context, mut args: Args) -> Result<Output<Data>, ToolError> {
+        args.end_at_last_line(ctx)?;
         let inner = ctx.clone();
         let (args, found) = blocking(move |here| {
             let is_handle = args.file_path.as_str().starts_with(HANDLE_PREFIX);
@@ -142,6 +147,22 @@ impl Tool for Read {
     }
 }
 
+impl Args {
+    /// Limits the lines to those before the last one wanted, if one is given.
+    fn end_at_last_line(&mut self, ctx: &Context) -> Result<(), ToolError> {
+        let Some(last) = self.end_line else { return Ok(()) };
+        let first = self.offset.max(1);
+        if last < first {
+            let end = ctx.spelled("endLine", last).unwrap_or_default();
+            let start = ctx.spelled("offset", first).unwrap_or_default();
+            let message = format!("{end} is before {start}; the last line must not be before the first");
+            return Err(ToolError::new(Code::ValidationError, message));
+        }
+        self.limit = self.limit.min(last - first + 1);
+        Ok(())
+    }
+}
+
 /// What was read.
 enum Found {
     /// A PDF, attached, and its bytes.
@@ -165,7 +186,7 @@ fn read(ctx: &Context, mut file: File, args: &Args) -> Result<Found, ToolError> 
     let page = lines::page(ctx, Cursor::new(head).chain(rest), stat.size, encoding, &wanted)
         .map_err(|error| error.named(&stat.name))?;
     if page.lines == 0 && wanted.first > 1 {
-        return Err(past_the_end(&stat.name, "lines", page.total.unwrap_or(0), wanted.first));
+        return Err(past_the_end(ctx, &stat.name, "lines", page.total.unwrap_or(0), wanted.first));
     }
     let text = format!("{}{}", page.text, note(ctx, &page, &wanted));
     let data = Data {
@@ -208,8 +229,9 @@ impl Wanted {
     }
 }
 
-fn past_the_end(name: &str, what: &str, total: u64, first: u64) -> ToolError {
-    ToolError::new(Code::ReadError, format!("`{name}` has {total} {what}; offset {first} is past its end"))
+fn past_the_end(ctx: &Context, name: &str, what: &str, total: u64, first: u64) -> ToolError {
+    let start = ctx.spelled("offset", first).unwrap_or_else(|| format!("line {first}"));
+    ToolError::new(Code::ReadError, format!("`{name}` has {total} {what}; {start} is past its end"))
         .with("totalLines", total)
 }
 
@@ -221,8 +243,8 @@ fn note(ctx: &Context, page: &Page, wanted: &Wanted) -> String {
     }
     if let Some(next) = page.next {
         let of = page.total.map_or_else(String::new, |total| format!(" of {total}"));
-        let next = ctx.spelled("offset", next);
-        notes.push(format!("lines {}{of}; go on with {next}", shown_range(wanted, page.lines)));
+        let on = go_on(ctx, next);
+        notes.push(format!("lines {}{of}{on}", shown_range(wanted, page.lines)));
     }
     if page.cut > 0 {
         notes.push(format!("{} long lines cut at {} characters, marked …", page.cut, lines::MAX_LINE));
@@ -240,6 +262,11 @@ fn note(ctx: &Context, page: &Page, wanted: &Wanted) -> String {
         true => String::new(),
         false => format!("({})", notes.join("; ")),
     }
+}
+
+/// How to see what follows.
+fn go_on(ctx: &Context, next: u64) -> String {
+    ctx.spelled("offset", next).map_or_else(String::new, |next| format!("; go on with {next}"))
 }
 
 fn shown_range(wanted: &Wanted, lines: u64) -> String {
