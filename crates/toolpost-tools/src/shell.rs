@@ -21,6 +21,11 @@ pub(crate) use bash::view_of;
 use std::sync::Arc;
 use toolpost_core::{Pack, Profile, RiskProfile};
 
+/// A text without what is meant for a terminal.
+pub(crate) fn plain_text(text: &str) -> String {
+    String::from_utf8_lossy(&clean::cleaned(text.as_bytes())).into_owned()
+}
+
 /// The pack, under these settings.
 pub fn pack(settings: Settings) -> Pack {
     let settings = Arc::new(settings);

@@ -167,7 +167,7 @@ const COMMAND_LINE: &str = "x-toolpost-command-line";
 /// The command line that a list of words means: the script of a shell, or the words themselves.
 fn command_line(words: &[Value]) -> Option<Value> {
     let words: Vec<&str> = words.iter().map(Value::as_str).collect::<Option<_>>()?;
-    let is_shell = |word: &str| matches!(word.rsplit('/').next(), Some("bash" | "sh" | "zsh"));
+    let is_shell = |word: &str| word.rsplit('/').next().is_some_and(|program| program.ends_with("sh"));
     match words.as_slice() {
         [] => None,
         [shell, "-c" | "-lc" | "-cl", script] if is_shell(shell) => Some((*script).into()),

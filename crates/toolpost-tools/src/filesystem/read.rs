@@ -1,4 +1,4 @@
-//! `read`: one file as numbered lines, an image or a PDF as an attachment (a PDF with its text where a helper can read
+//! `read`: one file as numbered lines, a notebook as its cells, an image or a PDF as an attachment (a PDF with its text where a helper can read
 //! it), a folder as its names.
 //!
 //! The file is streamed: neither its size nor the length of its lines costs memory.
@@ -7,6 +7,7 @@ pub(super) mod attached;
 pub(super) mod encoding;
 mod folder;
 mod lines;
+mod notebook;
 mod pdf;
 
 use crate::filesystem::Helper;
@@ -55,7 +56,7 @@ fn usual_limit() -> u64 {
 pub struct Data {
     /// The file that was read, links followed.
     path: String,
-    /// `text`, `image`, `pdf` or `folder`.
+    /// `text`, `notebook`, `image`, `pdf` or `folder`.
     kind: String,
     /// Size of the file in bytes.
     size: u64,
@@ -179,10 +180,23 @@ fn read(ctx: &Context, mut file: File, args: &Args) -> Result<Found, ToolError> 
         return attached::attachment(ctx, file, media_type);
     }
     let encoding = Encoding::guess(&head).ok_or_else(|| is_binary(&file, &head))?;
+    if notebook::is_named_so(&file.stat.name) && file.stat.size <= notebook::MOST_BYTES {
+        let mut bytes = head.clone();
+        if !is_whole {
+            let mut rest = file.reader.by_ref().take(notebook::MOST_BYTES);
+            (rest.read_to_end(&mut bytes)).map_err(|error| failed(&file.stat.name, &error))?;
+        }
+        ctx.checkpoint()?;
+        if let Some(output) = notebook::shown(ctx, &file.stat.name, &bytes, args) {
+            return output.map(Found::Other);
+        }
+        // It has another content than its name says: it is shown as it is.
+        head = bytes;
+    }
     let wanted = Wanted::new(ctx, args);
     let File { stat, reader } = file;
     // At the end already, there is nothing more to ask for.
-    let rest = reader.take(if is_whole { 0 } else { u64::MAX });
+    let rest = reader.take(if is_whole || head.len() > filled { 0 } else { u64::MAX });
     let page = lines::page(ctx, Cursor::new(head).chain(rest), stat.size, encoding, &wanted)
         .map_err(|error| error.named(&stat.name))?;
     if page.lines == 0 && wanted.first > 1 {

@@ -81,7 +81,10 @@ fn refusal(ctx: &Context, argument: &str, pattern: &str, error: &grep_regex::Err
         }
         _ if text.contains("look-around") => ToolError::new(
             Code::ValidationError,
-            format!("`{argument}` has look-around ((?=…), (?!…), (?<=…), (?<!…)), {}", other_way(ctx, pattern)),
+            format!(
+                "`{argument}` looks around a match, with (?=…), (?!…), (?<=…) or (?<!…), which patterns here cannot; {}",
+                other_way(ctx, pattern)
+            ),
         )
         .with("argument", argument),
         _ if text.contains("backreferences are not supported") => ToolError::new(
@@ -107,17 +110,17 @@ fn refusal(ctx: &Context, argument: &str, pattern: &str, error: &grep_regex::Err
 /// How a search with look-around is written here.
 fn other_way(ctx: &Context, pattern: &str) -> String {
     let without = without_look_around(pattern);
-    let shorter = match without.is_empty() || without == pattern {
-        true => String::new(),
-        false => format!(": search for `{without}`"),
-    };
+    let shorter = (!without.is_empty() && without != pattern).then(|| format!("search for `{without}`"));
     let is_negative = pattern.contains("(?!") || pattern.contains("(?<!");
-    let rest = match (is_negative, ctx.argument("excludePattern"), ctx.tool_name("bash")) {
-        (true, Some(exclude), _) => format!(", and name what must not stand in the line in `{exclude}`"),
-        (_, _, Some(bash)) => format!(", or run `grep -P` with `{bash}`"),
-        _ => " and choose among the lines".to_owned(),
-    };
-    format!("which patterns here cannot{shorter}{rest}")
+    let exclude = ctx.argument("excludePattern").filter(|_| is_negative && shorter.is_some());
+    let exclude = exclude.map(|name| format!(" and name what must not stand in the line in `{name}`"));
+    let shell = ctx.tool_name("bash").map(|bash| format!("run `grep -P` with `{bash}`"));
+    let literal = ctx.spelled("literal", true).map(|set| format!("set {set} if it is meant as plain text"));
+    let ways: Vec<String> = [shorter.map(|way| way + &exclude.unwrap_or_default()), shell, literal]
+        .into_iter()
+        .flatten()
+        .collect();
+    ways.join(", or ")
 }
 
 /// The pattern without its groups of look-around; all of it where they are not closed.

@@ -68,7 +68,11 @@ pub(super) fn report(
         }
         let narrower = ["pattern", "path", "include"].into_iter().filter_map(|name| ctx.argument(name));
         let narrower: Vec<String> = narrower.map(|name| format!("`{name}`")).collect();
-        notes.push(format!("there may be more {what} in older files; narrow {}", narrower.join(" or ")));
+        let narrower = match narrower.as_slice() {
+            [others @ .., last] if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+            few => few.concat(),
+        };
+        notes.push(format!("there may be more {what} in older files; narrow {narrower}"));
     }
     if page.cut > 0 {
         notes.push(format!("{} long lines cut at {MAX_LINE} characters, marked …", page.cut));

@@ -205,7 +205,7 @@ fn hints(ctx: &Context, args: &Args, shown: &Shown, ended: &Ended, sandbox: &str
 }
 
 /// The shortest time that a command has where a caller knows that it counts milliseconds.
-const SHORT: u64 = 1_000;
+const SHORT: u64 = 500;
 /// The most that a caller may ask for.
 const LONGEST: u64 = 600_000;
 
@@ -230,7 +230,10 @@ pub(super) fn out_of_time(ctx: &Context, args: &Args, shown: &Shown, sandbox: &s
         Some(name) if args.timeout < SHORT => {
             let meant = (args.timeout * 1_000).clamp(SHORT, LONGEST);
             let meant = ctx.spelled("timeout", meant).unwrap_or_default();
-            Some(format!("`{name}` counts milliseconds: for {} s write {meant}", args.timeout))
+            Some(format!(
+                "`{name}` counts milliseconds, and {} are far too few: for {} s write {meant}",
+                args.timeout, args.timeout
+            ))
         }
         Some(_) => {
             let more = ctx.spelled("timeout", (args.timeout * 4).min(LONGEST)).unwrap_or_default();
