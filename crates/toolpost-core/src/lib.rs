@@ -51,7 +51,7 @@
 //!
 //! 9. [`Registry`]: the tools, by name and by other names. A call keeps the [`Snapshot`] that it began with.
 //! 10. [`Pack`]: tools that are added together, with a manifest that says what they need.
-//! 11. [`Workspace`]: where file tools act: [`Disk`], [`Memory`], or an [`Overlay`] whose changes are thrown away.
+//! 11. [`Workspace`]: where file tools act: `Disk` of toolpost-disk, [`Memory`], or an [`Overlay`] whose changes are thrown away.
 //! 12. [`Policy`]: what a session may do, by capabilities and rules; it can be narrowed and never joined.
 //! 13. [`Dialect`]: under which names and spellings a model knows the tools.
 //!
@@ -79,10 +79,7 @@ mod error;
 mod event;
 mod executor;
 mod future;
-mod hex;
 mod id;
-pub mod json;
-mod nearest;
 mod outcome;
 mod pack;
 pub mod policy;
@@ -94,9 +91,7 @@ mod seen;
 mod source;
 mod spill;
 mod start_check;
-mod tokens;
 mod tool;
-mod visible;
 pub mod workspace;
 
 pub use access::{Access, Resource, ResourceKind};
@@ -116,9 +111,7 @@ pub use executor::{
     Agreed, Call, Checked, Executor, ExecutorBuilder, Hook, Listing, Retry, Stats, ToolStats, Verdict,
 };
 pub use future::BoxFuture;
-pub use hex::hex;
 pub use id::new_id;
-pub use nearest::nearest;
 pub use outcome::{
     Attachment, AttachmentContent, DryRun, Metadata, Outcome, Output, PlannedChange, Truncation,
 };
@@ -129,17 +122,17 @@ pub use registry::{Draft, Entry, Prepared, Registry, Resolved, Shelves, Snapshot
 pub use schema::{MAX_DEPTH, Problem, Repair, Schema, arguments_of, data_of};
 pub use seen::Seen;
 pub use source::{Expected, IsWanted, ToolSource};
-pub use spill::{HANDLE_PREFIX, Spill, SpillFile, SpillLimits};
+pub use spill::{HANDLE_PREFIX, Spill, SpillFile};
 pub use start_check::StartCheck;
-pub use tokens::tokens;
+pub use text::{hex, json, nearest, shown, tokens, visible};
 pub use tool::{
     Amendment, AnyTool, Definition, DynamicTool, FunctionTool, OutputBudget, RuleNames, Setting, Spec, Texts,
     Tool, dynamic, function,
 };
-pub use visible::{shown, visible};
+pub use toolpost_text as text;
 pub use workspace::{
-    After, Before, Candidate, Change, Changed, Entries, Entry as FolderEntry, File, FolderAlias, Found,
-    Guard, Journal, Kind, LeftOut, Lock, Mark, Marked, Memory, OldContent, OuterRules, Overlay, Pending,
-    PendingKind, ReadSeek, Replaced, RunByGit, ScanOptions, Scanned, Staged, Stat, Surveyed, Surveyor, Usage,
-    Visit, Walk, WalkOptions, Worker, Workspace, WorkspacePath, Written, scan, walk,
+    After, Before, Candidate, Change, Changed, Entries, Entry as FolderEntry, File, FolderAlias, Guard,
+    Journal, Kind, Lock, Mark, Marked, Memory, OldContent, OuterRules, Overlay, Pending, PendingKind,
+    ReadSeek, Replaced, RunByGit, ScanOptions, Scanned, Staged, Stat, Surveyed, Surveyor, Usage, Visit,
+    Worker, Workspace, WorkspacePath, Written,
 };

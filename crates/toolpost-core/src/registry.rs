@@ -11,7 +11,6 @@ use crate::alias::Alias;
 use crate::capability::Capability;
 use crate::dialect::{Dialect, Dialects};
 use crate::error::{Code, ToolError};
-use crate::nearest::nearest;
 use crate::policy::Names;
 use crate::source::ToolSource;
 use crate::tool::{AnyTool, Definition, Setting, Texts};
@@ -21,6 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
+use toolpost_text::nearest;
 
 /// The tools of a runtime, by name and by alias.
 ///

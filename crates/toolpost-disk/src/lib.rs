@@ -12,11 +12,13 @@ mod look;
 mod outer;
 mod roots;
 mod scan;
+mod spill;
 mod stage;
 mod survey;
 
 pub use git::linked_repository;
 pub use lock::Locks;
+pub use spill::{SpillFolder, SpillLimits};
 
 use self::explain::{Doing, explain};
 use self::outer::Excludes;
@@ -68,10 +70,7 @@ impl Disk {
         for given in roots {
             let given: PathBuf = given.into();
             let refuse = |reason: &str| {
-                let message = format!(
-                    "the workspace `{}` {reason}; give a folder with `--workspace DIR`",
-                    given.display()
-                );
+                let message = format!("the workspace `{}` {reason}; give another folder", given.display());
                 ToolError::new(Code::ReadError, message)
             };
             let path = given.canonicalize().map_err(|error| match error.kind() {
@@ -93,10 +92,7 @@ impl Disk {
             opened.handles.push(handle);
         }
         if opened.names.is_empty() {
-            return Err(ToolError::new(
-                Code::ReadError,
-                "a workspace needs a folder; give one with `--workspace DIR`",
-            ));
+            return Err(ToolError::new(Code::ReadError, "a workspace needs a folder; give one"));
         }
         Ok(Disk {
             roots: Arc::new(opened),

@@ -40,7 +40,7 @@ pub(crate) use key::{InFile, Shown, text_of};
 pub(crate) use keys::KEYS;
 pub(crate) use layers::{FileState, Layers, Values};
 pub use origin::{Layer, Origined, Place, Problem};
-pub(crate) use roots::{cwd, roots};
+pub(crate) use roots::{cwd, open_disk, roots};
 pub(crate) use schema::schema;
 pub use servers::{ServerReport, ServerState, Servers, secrets};
 pub(crate) use token::token;
@@ -138,7 +138,7 @@ impl Config {
         let cwd = cwd(&environment)?;
         let roots = roots(flags, &environment, &cwd);
         let data_directory = environment.data_directory.clone();
-        let workspace = Disk::open(roots.iter().cloned()).map(|disk| match &data_directory {
+        let workspace = open_disk(roots.iter().cloned()).map(|disk| match &data_directory {
             Some(data) => Arc::new(disk.with_locks(Locks::new(data.join("locks")))),
             None => Arc::new(disk),
         });

@@ -12,8 +12,8 @@ struct Budget {
     exports: usize,
 }
 
-/// Core is what everybody compiles and reads. These come down as parts move out; they never go up.
-const BUDGETS: [Budget; 1] = [Budget { name: "toolpost-core", lines: 19_200, exports: 175 }];
+/// Core is what everybody compiles and reads.
+const BUDGETS: [Budget; 1] = [Budget { name: "toolpost-core", lines: 16_000, exports: 175 }];
 
 /// One crate.
 #[derive(Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use super::Context;
 use crate::capability::Capability;
 use crate::error::{Code, ToolError};
-use crate::policy::{self, Ahead, Closed, Effect, FilePattern, FileRule, FileRules, Protected};
+use crate::policy::{self, Ahead, Closed, Effect, FilePattern, FileRule, FileRules, Protected, Remedy};
 use crate::workspace::{FolderAlias, Guard, Kind, Mark, Marked, Surveyor};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -92,20 +92,23 @@ impl Context {
         let roots = self.host_workspace().roots();
         let name = display(&roots, path);
         if !roots.iter().any(|root| path.starts_with(root)) {
-            let (why, remedy) = match self.call.guard.as_ref().is_none_or(|guard| guard.allows_any_command())
-            {
+            let any = self.call.guard.as_ref().is_none_or(|guard| guard.allows_any_command());
+            let (why, remedy) = match any {
                 true => (
                     "shells and tools read it when they start, and commands may not change that, not even in their \
                      temporary home folder",
-                    "no rule opens it; use another file",
+                    "no rule opens it; use another file".to_owned(),
                 ),
                 false => (
                     "rules allow single commands only, and programs run what they find in the home folder, so that \
                      nothing but caches is created there",
-                    "use a file of the workspace, or allow all commands with --allow exec",
+                    format!("use a file of the workspace; for all commands {}", {
+                        let missing = [Capability::Exec].into_iter().collect();
+                        self.policy().advise(&Remedy::Grant { missing, tool: None })
+                    }),
                 ),
             };
-            return (name, Closed { why: why.to_owned(), remedy: remedy.to_owned() });
+            return (name, Closed { why: why.to_owned(), remedy });
         }
         let closed = self.call.guard.as_ref().and_then(|guard| guard.closed_to_commands(&name));
         let closed = closed.unwrap_or_else(|| Closed {

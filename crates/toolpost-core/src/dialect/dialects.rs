@@ -2,10 +2,10 @@
 
 use super::Dialect;
 use crate::alias::Alias;
-use crate::nearest::nearest;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
+use toolpost_text::nearest;
 
 /// The dialects of a registry, beside the canonical one. Their tables are read when a name first needs them.
 ///

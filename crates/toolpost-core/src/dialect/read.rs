@@ -4,7 +4,6 @@
 
 use super::{Dialect, Spelling};
 use crate::alias::{Alias, ArgumentAlias, ArgumentPath};
-use crate::nearest::nearest;
 use crate::policy::{Errors, Source, kind_of_toml, parse_toml};
 use indexmap::IndexMap;
 use serde_json::Value;
@@ -12,6 +11,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
+use toolpost_text::nearest;
 
 type TomlValue<'a> = Spanned<DeValue<'a>>;
 

@@ -1,9 +1,9 @@
 //! The action of a rule: a capability, a tool, or everything.
 
 use super::names::Names;
-use super::wildcard::{has_wildcard, name_matches};
 use crate::capability::Capability;
 use std::fmt;
+use toolpost_text::wildcard::{has_wildcard, name_matches};
 
 /// What a rule is about.
 ///

@@ -1,12 +1,12 @@
 //! What is wrong with one argument, in words a model can act on.
 
 use crate::alias::Alias;
-use crate::nearest::nearest;
 use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;
+use toolpost_text::nearest;
 
 /// A value can be wrong in as many places as it has parts; a reader acts on the first few.
 pub(super) const MOST: usize = 32;

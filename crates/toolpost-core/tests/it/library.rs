@@ -23,7 +23,7 @@ fn session(tool: impl toolpost_core::AnyTool + 'static) -> Context {
 
 #[track_caller]
 fn check_effect(policy: &Policy, tool: &str, access: Access, expected: Effect) {
-    assert_eq!(policy.decide(&Request { tool, accesses: &[access] }).effect(), expected, "{policy}");
+    assert_eq!(policy.decide(&Request { tool, accesses: &[access] }).effect(), expected, "{policy:?}");
 }
 
 #[test]

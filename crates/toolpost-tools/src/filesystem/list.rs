@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 use toolpost_core::workspace::{Found, LeftOut};
 use toolpost_core::{
-    Capability, Context, Kind, Output, OutputBudget, ResourceKind, Spec, Tool, ToolError, Walk, WalkOptions,
-    WorkspacePath, walk,
+    Capability, Context, Kind, Output, OutputBudget, ResourceKind, Spec, Tool, ToolError, WorkspacePath,
 };
+use toolpost_walk::{Walk, WalkOptions, walk};
 
 /// Bytes of the text that are kept free for what follows the tree.
 const ROOM_FOR_NOTE: usize = 16 * 1024;

@@ -10,8 +10,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use toolpost_core::{
     Candidate, Capability, Context, Kind, Output, OutputBudget, ResourceKind, ScanOptions, Spec, Tool,
-    ToolError, Visit, Worker, WorkspacePath, scan,
+    ToolError, Visit, Worker, WorkspacePath,
 };
+use toolpost_walk::scan;
 
 /// Bytes of the text that are kept free for what follows the names.
 const ROOM_FOR_NOTE: usize = 4 * 1024;

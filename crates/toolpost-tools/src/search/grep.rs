@@ -22,8 +22,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use toolpost_core::{
     Capability, Code, Context, File, HANDLE_PREFIX, Kind, Output, OutputBudget, ResourceKind, ScanOptions,
-    Scanned, Spec, Tool, ToolError, Visit, WorkspacePath, scan,
+    Scanned, Spec, Tool, ToolError, Visit, WorkspacePath,
 };
+use toolpost_walk::scan;
 
 /// What the model may ask for.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -19,7 +19,7 @@ pub(super) struct Taken {
 struct Ends(Capture<Whole>);
 
 /// The file that keeps the whole, where there is one.
-struct Whole(Option<SpillFile>);
+struct Whole(Option<Box<dyn SpillFile>>);
 
 /// An output as the model gets it.
 pub(super) struct Shown {

@@ -187,6 +187,8 @@ fn print(printer: &Printer, flags: &CallFlags, outcome: &Outcome) -> u8 {
             } else if error.code() == Code::ValidationError {
                 printer
                     .say(Tone::Note, &format!("`toolpost tools show {}` tells what it takes", outcome.tool));
+            } else if error.code() == Code::PathEscape {
+                printer.say(Tone::Note, "`--workspace DIR` adds a folder to the workspace");
             }
         }
     }

@@ -100,7 +100,7 @@ fn show(runtime: &Runtime, printer: &Printer) -> Result<(), ToolError> {
                 .flat_map(|layer| policy.rules(layer).cloned().collect::<Vec<_>>())
                 .collect::<Vec<_>>(),
         })),
-        false => printer.data(&policy.to_toml()),
+        false => printer.data(&toolpost_rules::policy_to_toml(&policy)),
     }
     Ok(())
 }

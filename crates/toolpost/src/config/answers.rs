@@ -8,8 +8,9 @@ use std::fs;
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use toolpost_core::policy::{LARGEST, Layer, Rule, Source, read_rules, rules_to_toml};
+use toolpost_core::policy::{LARGEST, Layer, Rule, Source};
 use toolpost_core::{Answers, Code, Scope, ToolError};
+use toolpost_rules::{read_rules, rules_to_toml};
 
 /// The files that answers are kept in.
 #[derive(Debug, Clone)]

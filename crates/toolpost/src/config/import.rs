@@ -12,7 +12,8 @@ mod starlark;
 
 use std::sync::Arc;
 use toolpost_core::Capabilities;
-use toolpost_core::policy::{Effect, Layer, MOST_RULES, Origin, Rule, Source};
+use toolpost_core::policy::{Effect, Layer, Origin, Rule, Source};
+use toolpost_rules::MOST_RULES;
 
 /// What a foreign file holds, as ours.
 #[derive(Debug, Clone, Default)]

@@ -100,7 +100,7 @@ impl Plan {
         let command = program(environment)?;
         let entry = host.entry(&command, &arguments(host, flags, &cwd)?);
         let (path, place, before) = match scope {
-            Scope::Project => in_project(host, Disk::open(super::roots(flags, environment, &cwd))?)?,
+            Scope::Project => in_project(host, super::open_disk(super::roots(flags, environment, &cwd))?)?,
             Scope::User => of_user(host, environment)?,
         };
         let snippet = match host {

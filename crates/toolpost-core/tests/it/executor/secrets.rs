@@ -7,8 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use toolpost_core::{
     Always, Answer, Attachment, AttachmentContent, Call, Capability, Context, Output, Policy, Redactor,
-    Retry, Spill, SpillLimits, ToolError, dynamic,
+    Retry, ToolError, dynamic,
 };
+use toolpost_disk::{SpillFolder, SpillLimits};
 
 const SECRET: &str = "sk-0123456789abcdef";
 
@@ -91,7 +92,7 @@ async fn questions_and_repairs_have_none() {
 #[tokio::test]
 async fn a_cut_text_and_the_whole_of_it_have_none() {
     let directory = tempfile::tempdir().unwrap();
-    let spill = Arc::new(Spill::new(directory.path(), SpillLimits::default()));
+    let spill = Arc::new(SpillFolder::new(directory.path(), SpillLimits::default()));
     // So many that every way to cut the text would cut one of them.
     let stage = Stage::new()
         .tool(any(spec("leaky"), |_, args| async move {

@@ -304,7 +304,7 @@ fn rules_that_do_nothing_are_warned_about() {
         ("standard; project deny bash: git *; user allow bash: git push *", "never takes effect"),
         ("standard; user ask bash: git *; project allow bash: git log *", "never decides"),
     ] {
-        let warnings = policy(rules).warnings(&tools, |name| name.starts_with("mcp_"));
+        let warnings = toolpost_rules::warnings(&policy(rules), &tools, |name| name.starts_with("mcp_"));
         assert!(warnings.iter().any(|warning| warning.message.contains(expected)), "{rules}: {warnings:?}");
     }
     for rules in [
@@ -314,7 +314,7 @@ fn rules_that_do_nothing_are_warned_about() {
         "standard; user allow write: docs/*; user deny write: docs/**",
         "standard; user allow bash: ./gradlew *; project deny write: *.lock",
     ] {
-        let warnings = policy(rules).warnings(&tools, |name| name.starts_with("mcp_"));
+        let warnings = toolpost_rules::warnings(&policy(rules), &tools, |name| name.starts_with("mcp_"));
         let warnings: Vec<_> =
             warnings.iter().filter(|warning| !warning.message.contains("never decides")).collect();
         assert!(warnings.is_empty(), "{rules}: {warnings:?}");

@@ -59,7 +59,8 @@ async fn refuses_and_explains(workspace: &dyn Workspace) {
     }
     let error = workspace.write(&path("../x"), b"").await.unwrap_err();
     assert!(
-        error.message().contains("--workspace DIR") && error.message().contains(workspace.root()),
+        error.message().contains("add its folder to the workspace")
+            && error.message().contains(workspace.root()),
         "{error}"
     );
 

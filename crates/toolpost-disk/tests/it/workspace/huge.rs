@@ -6,8 +6,9 @@ use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
 use std::io::{Read, Seek, SeekFrom};
 use std::process::Command;
 use std::time::{Duration, Instant};
-use toolpost_core::{Kind, WalkOptions, Workspace, WorkspacePath, walk};
+use toolpost_core::{Kind, Workspace, WorkspacePath};
 use toolpost_disk::Disk;
+use toolpost_walk::{WalkOptions, walk};
 
 const BAR: Duration = Duration::from_secs(15);
 

@@ -4,18 +4,12 @@
 //! above, `.ignore` over `.gitignore`, that over `.git/info/exclude`, that over the user's own excludes. The rules of
 //! git end where another repository begins, and never leave out what the repository tracks.
 
-mod tracked;
-
-pub use tracked::Tracked;
-
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
-
-/// Larger ignore files are not read.
-pub const LARGEST: u64 = 1024 * 1024;
+use toolpost_core::workspace::{IgnoreFiles, OuterRules, Repository, Tracked};
 
 /// The rules that hold in one folder, and through `above` those of the folders around it.
 #[derive(Default)]
@@ -43,54 +37,28 @@ enum Reach {
     OnlyTracked,
 }
 
-/// What the ignore files of one folder say.
-#[derive(Default)]
-pub struct IgnoreFiles {
-    pub ignore: Option<Vec<u8>>,
-    pub gitignore: Option<Vec<u8>>,
-    /// Where a repository begins in this folder.
-    pub repository: Option<Repository>,
-}
-
-/// What a repository adds to the rules.
-pub struct Repository {
-    pub exclude: Option<Vec<u8>>,
-    pub tracked: Option<Tracked>,
-}
-
-/// What lies outside of a workspace and holds in it all the same.
-#[derive(Default)]
-pub struct OuterRules {
-    /// The folders above the root in the same repository, the outermost first, by absolute path.
-    pub above: Vec<(String, IgnoreFiles)>,
-    /// The repository that begins at the root, where its folder lies elsewhere.
-    pub at_root: Option<Repository>,
-    /// The user's own excludes.
-    pub excludes: Option<Vec<u8>>,
-}
-
-impl OuterRules {
-    /// The rules that hold at the root before its own files are read, and what is known of its repository.
-    pub fn into_rules(self) -> (Arc<Rules>, Option<Repository>) {
-        let first = Rules { excludes: self.excludes.map(Arc::from), ..Rules::default() };
-        let rules = self
-            .above
-            .into_iter()
-            .fold(Arc::new(first), |rules, (folder, files)| rules.below(&folder, files));
-        (rules, self.at_root)
-    }
-}
-
 /// What is to be done with an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
+    /// It is shown.
     Shown,
+    /// It is left out.
     LeftOut,
     /// A folder that is left out and holds tracked files: only these are shown.
     OnlyTracked,
 }
 
 impl Rules {
+    /// The rules that hold at the root of a workspace before its own files are read.
+    pub fn outside(outer: OuterRules) -> (Arc<Rules>, Option<Repository>) {
+        let first = Rules { excludes: outer.excludes.map(Arc::from), ..Rules::default() };
+        let rules = outer
+            .above
+            .into_iter()
+            .fold(Arc::new(first), |rules, (folder, files)| rules.below(&folder, files));
+        (rules, outer.at_root)
+    }
+
     /// The rules in a folder with these ignore files, given its absolute path.
     pub fn below(self: &Arc<Rules>, folder: &str, files: IgnoreFiles) -> Arc<Rules> {
         let IgnoreFiles { ignore, gitignore, repository } = files;
@@ -213,7 +181,7 @@ fn without_choices(line: &str) -> Cow<'_, str> {
 }
 
 /// The absolute path of a display name.
-pub fn absolute(root: &str, name: &str) -> String {
+pub(crate) fn absolute(root: &str, name: &str) -> String {
     match name {
         "." => root.to_owned(),
         name if name.starts_with('/') => name.to_owned(),

@@ -25,7 +25,7 @@ impl<'a> Source<'a> {
     /// The same for files that may have another number of bytes, such as those that another program keeps.
     pub fn within(file: &'a str, bytes: &'a [u8], most: usize) -> Result<Source<'a>, Errors> {
         let at = |line, column, message: String| {
-            Err(Errors(vec![Located { file: file.to_owned(), line, column, message }]))
+            Err(Errors::one(Located { file: file.to_owned(), line, column, message }))
         };
         if bytes.len() > most {
             let length = bytes.len();
@@ -101,7 +101,7 @@ impl fmt::Display for Located {
 
 /// Everything wrong with a file, at most twenty of it.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct Errors(pub(crate) Vec<Located>);
+pub struct Errors(Vec<Located>);
 
 impl Errors {
     /// Each with its place, in the order of the file.
@@ -109,21 +109,30 @@ impl Errors {
         &self.0
     }
 
-    pub(crate) fn none() -> Errors {
+    /// Nothing wrong so far.
+    pub fn none() -> Errors {
         Errors(Vec::new())
     }
 
-    pub(crate) fn push(&mut self, error: Located) {
+    /// One thing wrong.
+    pub fn one(error: Located) -> Errors {
+        Errors(vec![error])
+    }
+
+    /// One more, as far as so many are kept.
+    pub fn push(&mut self, error: Located) {
         if self.0.len() < MOST_ERRORS {
             self.0.push(error);
         }
     }
 
-    pub(crate) fn is_full(&self) -> bool {
+    /// Whether no more are kept.
+    pub fn is_full(&self) -> bool {
         self.0.len() >= MOST_ERRORS
     }
 
-    pub(crate) fn or<T>(self, value: T) -> Result<T, Errors> {
+    /// The value, where nothing is wrong.
+    pub fn or<T>(self, value: T) -> Result<T, Errors> {
         if self.0.is_empty() { Ok(value) } else { Err(self) }
     }
 }

@@ -6,13 +6,14 @@
 mod folder;
 mod ignored;
 
-pub(super) use self::folder::chunk;
-pub(super) use self::ignored::{files_of, rules_above};
+pub(crate) use self::folder::chunk;
+pub(crate) use self::ignored::{files_of, rules_above};
 
 use self::folder::{Pending, Reading};
 use self::ignored::Ignored;
-use super::{Kind, Workspace, WorkspacePath, refusal};
-use crate::error::ToolError;
+use toolpost_core::ToolError;
+use toolpost_core::workspace::implement::refusal;
+use toolpost_core::workspace::{Kind, Workspace, WorkspacePath};
 
 /// How to walk.
 #[derive(Debug, Clone)]
@@ -81,7 +82,8 @@ pub struct Walk {
 ///
 /// ```
 /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
-/// use toolpost_core::{Memory, WalkOptions, WorkspacePath, walk};
+/// use toolpost_core::workspace::{Memory, WorkspacePath};
+/// use toolpost_walk::{WalkOptions, walk};
 ///
 /// let memory = Memory::from_fixture("//- .gitignore\n/target\n//- src/main.rs\n//- target/debug/main\n");
 /// let found = walk(&memory, &WorkspacePath::root(), &WalkOptions::default(), &|| false, &|_| false).await.unwrap();

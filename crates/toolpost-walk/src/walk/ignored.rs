@@ -3,14 +3,14 @@
 //! Only the folders on the way to the current one are held.
 
 use super::WalkOptions;
-use crate::error::{Code, ToolError};
-use crate::workspace::memory::above;
-use crate::workspace::rules::{IgnoreFiles, LARGEST, Repository, Rules, Tracked, Verdict, absolute};
-use crate::workspace::{Entry, Workspace, WorkspacePath};
+use crate::rules::{Rules, Verdict, absolute};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
+use toolpost_core::workspace::implement::above;
+use toolpost_core::workspace::{Entry, IgnoreFiles, Repository, Tracked, Workspace, WorkspacePath};
+use toolpost_core::{Code, ToolError};
 
 /// The rules that hold in the current folder.
 pub(super) struct Ignored {
@@ -98,7 +98,7 @@ pub(crate) async fn rules_above(workspace: &dyn Workspace, start: &str) -> (Arc<
     // In another root, names above it are not ours to look at.
     let root = roots.iter().skip(1).find(|root| Path::new(start).starts_with(root)).map(String::as_str);
     let (mut rules, mut at_root) =
-        workspace.outer_rules(root.unwrap_or_else(|| workspace.root())).await.into_rules();
+        Rules::outside(workspace.outer_rules(root.unwrap_or_else(|| workspace.root())).await);
     if start == "." || Some(start) == root {
         return (rules, at_root);
     }
@@ -126,13 +126,13 @@ pub(crate) async fn files_of(
     let may_have = |name: &str| known.is_none_or(|entries| entries.iter().any(|entry| entry.name == name));
     let mut files = IgnoreFiles::default();
     if may_have(".ignore") {
-        files.ignore = read(workspace, folder, ".ignore", LARGEST).await;
+        files.ignore = read(workspace, folder, ".ignore", IgnoreFiles::LARGEST).await;
     }
     if may_have(".gitignore") {
-        files.gitignore = read(workspace, folder, ".gitignore", LARGEST).await;
+        files.gitignore = read(workspace, folder, ".gitignore", IgnoreFiles::LARGEST).await;
     }
     if may_have(".git") && workspace.stat(&WorkspacePath::new(folder).join(".git")).await.is_ok() {
-        let exclude = read(workspace, folder, ".git/info/exclude", LARGEST).await;
+        let exclude = read(workspace, folder, ".git/info/exclude", IgnoreFiles::LARGEST).await;
         let index = read(workspace, folder, ".git/index", Tracked::LARGEST).await;
         let top = absolute(workspace.root(), folder);
         let tracked = index.map(|index| Tracked::new(&top, move || Some(index.clone())));

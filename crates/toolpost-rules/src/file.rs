@@ -1,19 +1,12 @@
 //! Rules and policies in TOML: each rule knows its line, each error its file, line and column.
 
-use super::effect::{Effect, Layer, Origin};
-use super::judge::Part;
-use super::names::Names;
-use super::rule::Rule;
-use super::source::{Errors, Located, Source};
-use super::{Policy, pattern};
-use crate::capability::{Capabilities, Capability};
-use crate::nearest::nearest;
 use std::sync::Arc;
-use toml::Spanned;
-use toml::de::{DeArray, DeTable, DeValue};
+use toml::de::{DeArray, DeTable};
+use toolpost_core::policy::{Action, Effect, Layer, Names, Origin, Pattern, Policy, Rule};
+use toolpost_core::text::{Errors, Located, Source, kind_of_toml, nearest, parse_toml};
+use toolpost_core::{Capabilities, Capability};
 
-/// The most rules that one file may hold: as many path patterns are made ready well within two seconds.
-/// At most so many rules are taken from a file.
+/// At most so many rules are taken from a file: as many path patterns are made ready well within two seconds.
 pub const MOST_RULES: usize = 1_000;
 
 /// What a file of rules holds.
@@ -28,15 +21,17 @@ pub struct RuleFile {
 /// Reads a file that holds nothing but `[[rule]]` tables.
 ///
 /// ```
-/// use toolpost_core::policy::{Layer, Names, Source, read_rules};
+/// use toolpost_core::policy::{Layer, Names};
+/// use toolpost_core::text::Source;
+/// use toolpost_rules::read_rules;
 ///
 /// let text = "[[rule]]\neffect = 'allow'\naction = 'exec'\nresource = 'cargo test *'\nmatch = ['cargo test --all']\n";
 /// let file = read_rules(&Source::new("rules.toml", text.as_bytes())?, Layer::User, &Names::default())?;
 /// assert_eq!(file.rules[0].origin().to_string(), "rules.toml:1");
-/// # Ok::<(), toolpost_core::policy::Errors>(())
+/// # Ok::<(), toolpost_core::text::Errors>(())
 /// ```
 pub fn read_rules(source: &Source<'_>, layer: Layer, names: &Names) -> Result<RuleFile, Errors> {
-    let table = parse(source)?;
+    let table = parse_toml(source)?;
     let mut reader = Reader::new(source, names);
     reader.warn_of_other_keys(table.get_ref(), &["rule"], "a file of rules");
     let rules = reader.rules(table.get_ref(), Layers::All(layer));
@@ -55,43 +50,25 @@ pub fn read_rules_in(
     reader.errors.or(RuleFile { rules, warnings: reader.warnings })
 }
 
-impl Policy {
-    /// Reads what [`Policy::to_toml`] writes: `granted`, `askable` and rules with their `layer`; or `[[policy]]`
-    /// tables of these, which must all agree.
-    pub fn from_toml(source: &Source<'_>, names: &Names) -> Result<Policy, Errors> {
-        let table = parse(source)?;
-        let table = table.get_ref();
-        let mut reader = Reader::new(source, names);
-        let mut parts = Vec::new();
-        match reader.tables(table, "policy") {
-            tables if tables.is_empty() => parts.push(reader.part(table)),
-            tables => {
-                for key in table.keys().filter(|key| key.get_ref() != "policy") {
-                    reader
-                        .error(key.span().start, "this stands beside `[[policy]]`; move it into one of them");
-                }
-                parts.extend(tables.into_iter().map(|(_, table)| reader.part(table)));
+/// Reads what [`policy_to_toml`](crate::policy_to_toml) writes: `granted`, `askable` and rules with their `layer`; or
+/// `[[policy]]` tables of these, which must all agree.
+pub fn policy_from_toml(source: &Source<'_>, names: &Names) -> Result<Policy, Errors> {
+    let table = parse_toml(source)?;
+    let table = table.get_ref();
+    let mut reader = Reader::new(source, names);
+    let mut parts = Vec::new();
+    match reader.tables(table, "policy") {
+        tables if tables.is_empty() => parts.push(reader.part(table)),
+        tables => {
+            for key in table.keys().filter(|key| key.get_ref() != "policy") {
+                reader.error(key.span().start, "this stands beside `[[policy]]`; move it into one of them");
             }
+            parts.extend(tables.into_iter().map(|(_, table)| reader.part(table)));
         }
-        let policies = parts.into_iter().map(|part| Policy::from_parts(vec![part]).with_names(names));
-        let policy = policies.reduce(|all, policy| all.meet(&policy));
-        let none = || Policy::with_capabilities(Capabilities::NONE, Capabilities::NONE);
-        reader.errors.or(policy.unwrap_or_else(none))
     }
-}
-
-/// Parses TOML; the first mistake is located and says what to do.
-pub fn parse<'a>(source: &Source<'a>) -> Result<Spanned<DeTable<'a>>, Errors> {
-    DeTable::parse(source.text()).map_err(|problem| {
-        let at = problem.span().map_or(0, |span| span.start);
-        let message = problem.message().trim().replace('\n', ", ");
-        let advice = match message.as_str() {
-            text if text.contains("duplicate key") => "keep one of them",
-            text if text.contains("recurs") => "nest less deeply",
-            _ => "see https://toml.io for how to write it",
-        };
-        Errors(vec![source.located(at, format!("{message}; {advice}"))])
-    })
+    let policy = parts.into_iter().reduce(|all, policy| all.meet(&policy));
+    let none = || Policy::with_capabilities(Capabilities::NONE, Capabilities::NONE);
+    reader.errors.or(policy.unwrap_or_else(none))
 }
 
 /// Whether the layer is the file's, or each rule says its own.
@@ -134,7 +111,8 @@ impl<'a, 'b> Reader<'a, 'b> {
     fn tables<'t>(&mut self, table: &'t DeTable<'a>, name: &str) -> Vec<(usize, &'t DeTable<'a>)> {
         let Some(value) = table.get(name) else { return Vec::new() };
         let Some(items) = value.get_ref().as_array() else {
-            let message = format!("`{name}` is {}; write each as a table under `[[{name}]]`", kind(value));
+            let message =
+                format!("`{name}` is {}; write each as a table under `[[{name}]]`", kind_of_toml(value));
             self.error(value.span().start, message);
             return Vec::new();
         };
@@ -152,21 +130,23 @@ impl<'a, 'b> Reader<'a, 'b> {
                 Some(table) => tables.push((item.span().start, table)),
                 None => self.error(
                     item.span().start,
-                    format!("a `{name}` is {}; write each as a table under `[[{name}]]`", kind(item)),
+                    format!("a `{name}` is {}; write each as a table under `[[{name}]]`", kind_of_toml(item)),
                 ),
             }
         }
         tables
     }
 
-    fn part(&mut self, table: &DeTable<'a>) -> Part {
+    fn part(&mut self, table: &DeTable<'a>) -> Policy {
         self.warn_of_other_keys(table, &["granted", "askable", "rule"], "a policy");
         let granted = self.capabilities(table, "granted");
         let askable = self.capabilities(table, "askable").difference(granted);
         let rules = self.rules(table, Layers::Each);
-        let layers = Layer::ALL
-            .map(|layer| rules.iter().filter(|rule| rule.origin().layer == layer).cloned().collect());
-        Part { granted, askable, layers }
+        let none = Policy::with_capabilities(granted, askable).with_names(self.names);
+        Layer::ALL.into_iter().fold(none, |policy, layer| {
+            let own = rules.iter().filter(|rule| rule.origin().layer == layer).cloned();
+            policy.with_rules(layer, own.collect())
+        })
     }
 
     fn capabilities(&mut self, table: &DeTable<'a>, name: &str) -> Capabilities {
@@ -202,10 +182,10 @@ impl<'a, 'b> Reader<'a, 'b> {
             Layers::Each => self.needed(at, table, "layer", "user", |text| text.parse::<Layer>()),
         };
         let effect = self.needed(at, table, "effect", "ask", |text| text.parse::<Effect>());
-        let action = self.needed(at, table, "action", "exec", super::Action::parse);
+        let action = self.needed(at, table, "action", "exec", Action::parse);
         let resource = match table.contains_key("resource") {
-            true => self.needed(at, table, "resource", "*", pattern::Pattern::parse),
-            false => pattern::Pattern::parse("*").ok(),
+            true => self.needed(at, table, "resource", "*", Pattern::parse),
+            false => Pattern::parse("*").ok(),
         };
         let matching = self.texts(table, "match");
         let not_matching = self.texts(table, "not_match");
@@ -257,8 +237,10 @@ impl<'a, 'b> Reader<'a, 'b> {
             return None;
         };
         let Some(text) = value.get_ref().as_str() else {
-            let message =
-                format!("`{name}` is {}; write a text, such as `{name} = \"{example}\"`", kind(value));
+            let message = format!(
+                "`{name}` is {}; write a text, such as `{name} = \"{example}\"`",
+                kind_of_toml(value)
+            );
             self.error(value.span().start, message);
             return None;
         };
@@ -270,8 +252,10 @@ impl<'a, 'b> Reader<'a, 'b> {
         let Some(value) = table.get(name) else { return Vec::new() };
         let empty = DeArray::new();
         let items = value.get_ref().as_array().unwrap_or_else(|| {
-            let message =
-                format!("`{name}` is {}; write a list of texts, such as `{name} = [\"…\"]`", kind(value));
+            let message = format!(
+                "`{name}` is {}; write a list of texts, such as `{name} = [\"…\"]`",
+                kind_of_toml(value)
+            );
             self.error(value.span().start, message);
             &empty
         });
@@ -280,24 +264,11 @@ impl<'a, 'b> Reader<'a, 'b> {
             match item.get_ref().as_str() {
                 Some(text) => texts.push((item.span().start, text.to_owned())),
                 None => {
-                    let message = format!("`{name}` holds {}; write texts only", kind(item));
+                    let message = format!("`{name}` holds {}; write texts only", kind_of_toml(item));
                     self.error(item.span().start, message);
                 }
             }
         }
         texts
-    }
-}
-
-/// What a value is, for messages.
-pub fn kind(value: &Spanned<DeValue<'_>>) -> &'static str {
-    match value.get_ref() {
-        DeValue::String(_) => "a text",
-        DeValue::Integer(_) => "a whole number",
-        DeValue::Float(_) => "a number",
-        DeValue::Boolean(_) => "true or false",
-        DeValue::Datetime(_) => "a date",
-        DeValue::Array(_) => "a list",
-        DeValue::Table(_) => "a table",
     }
 }

@@ -1,17 +1,10 @@
 //! Rules that do nothing, said aloud: other systems accept them in silence.
 
-use super::Policy;
-use super::action::Action;
-use super::cover::covers;
-use super::effect::{Effect, Layer, Origin};
-use super::judge::Part;
-use super::names::Names;
-use super::rule::Rule;
-use super::wildcard;
-use crate::capability::Capability;
-use crate::nearest::nearest;
 use serde::Serialize;
 use std::fmt;
+use toolpost_core::Capability;
+use toolpost_core::policy::{Action, Effect, Layer, Names, Origin, Policy, Rule};
+use toolpost_core::text::{nearest, wildcard};
 
 /// Something that its author hardly meant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -31,31 +24,28 @@ impl fmt::Display for Warning {
 /// Pairs of rules are compared up to here; larger policies are only checked rule by rule.
 const MOST_COMPARED: usize = 1_000;
 
-impl Policy {
-    /// What in the rules can never take effect; `tools` are the names that exist, and `may_come` says of another name
-    /// that a tool of it may come later.
-    pub fn warnings(&self, tools: &[&str], may_come: impl Fn(&str) -> bool) -> Vec<Warning> {
-        let mut warnings = Vec::new();
-        for part in self.parts.iter() {
-            let rules: Vec<&Rule> = part.layers.iter().flat_map(|layer| layer.iter()).collect();
-            for (index, rule) in rules.iter().enumerate() {
-                let messages =
-                    [unknown_action(rule, tools, &may_come, &self.names), odd_resource(rule, &self.names)];
-                let compared = if rules.len() <= MOST_COMPARED {
-                    overruled(part, &rules, index, &self.names)
-                } else {
-                    None
-                };
-                for message in messages.into_iter().flatten().chain(compared) {
-                    let warning = Warning { origin: rule.origin().clone(), message };
-                    if !warnings.contains(&warning) {
-                        warnings.push(warning);
-                    }
+/// What in the rules can never take effect; `tools` are the names that exist, and `may_come` says of another name that a
+/// tool of it may come later.
+pub fn warnings(policy: &Policy, tools: &[&str], may_come: impl Fn(&str) -> bool) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    let names = policy.names();
+    for part in policy.parts() {
+        let rules: Vec<&Rule> = Layer::ALL.into_iter().flat_map(|layer| part.rules(layer)).collect();
+        for (index, rule) in rules.iter().enumerate() {
+            let messages = [unknown_action(rule, tools, &may_come, names), odd_resource(rule, names)];
+            let compared = match rules.len() <= MOST_COMPARED {
+                true => overruled(&part, &rules, index, names),
+                false => None,
+            };
+            for message in messages.into_iter().flatten().chain(compared) {
+                let warning = Warning { origin: rule.origin().clone(), message };
+                if !warnings.contains(&warning) {
+                    warnings.push(warning);
                 }
             }
         }
-        warnings
     }
+    warnings
 }
 
 fn unknown_action(
@@ -126,13 +116,13 @@ fn odd_resource(rule: &Rule, names: &Names) -> Option<String> {
 }
 
 /// Why the rule at `index` never decides, if another stands in its way.
-fn overruled(part: &Part, rules: &[&Rule], index: usize, names: &Names) -> Option<String> {
+fn overruled(part: &Policy, rules: &[&Rule], index: usize, names: &Names) -> Option<String> {
     let rule = rules[index];
     let layer = rule.origin().layer;
     let earlier = &rules[..index];
     let said = |other: &Rule| format!("`{other}` ({} at {})", other.effect(), other.origin());
     if let Some(other) =
-        earlier.iter().find(|other| other.origin().layer == layer && covers(other, rule, names))
+        earlier.iter().find(|other| other.origin().layer == layer && other.covers(rule, names))
     {
         return Some(format!(
             "the rule `{rule}` is never reached: {} before it covers it; remove it or move it up",
@@ -143,7 +133,7 @@ fn overruled(part: &Part, rules: &[&Rule], index: usize, names: &Names) -> Optio
         return None;
     }
     let denies = |other: &&Rule| {
-        other.effect() == Effect::Deny && covers(other, rule, names) && is_first_for(part, other)
+        other.effect() == Effect::Deny && other.covers(rule, names) && is_first_for(part, other)
     };
     if let Some(other) = rules.iter().find(|other| other.origin().layer != layer && denies(other)) {
         return Some(format!(
@@ -152,17 +142,17 @@ fn overruled(part: &Part, rules: &[&Rule], index: usize, names: &Names) -> Optio
         ));
     }
     let stronger = earlier.iter().find(|other| {
-        other.origin().layer < layer && covers(other, rule, names) && is_first_for(part, other)
+        other.origin().layer < layer && other.covers(rule, names) && is_first_for(part, other)
     })?;
     Some(format!("the {layer} rule `{rule}` never decides: {} is stronger and covers it", said(stronger)))
 }
 
 /// Whether no earlier rule of its layer could take some of what the rule covers.
-fn is_first_for(part: &Part, rule: &Rule) -> bool {
+fn is_first_for(part: &Policy, rule: &Rule) -> bool {
     let layer: Layer = rule.origin().layer;
-    part.layers[layer as usize].first().is_some_and(|first| std::ptr::eq(first, rule))
-        || part.layers[layer as usize]
-            .iter()
+    part.rules(layer).next().is_some_and(|first| std::ptr::eq(first, rule))
+        || part
+            .rules(layer)
             .take_while(|other| !std::ptr::eq(*other, rule))
             .all(|other| other.effect() >= rule.effect())
 }

@@ -2,10 +2,10 @@
 
 use super::ignored::Ignored;
 use super::{LeftOut, Walk, WalkOptions};
-use crate::error::{Code, ToolError};
-use crate::workspace::memory::prefix;
-use crate::workspace::{Entries, Entry, Kind, Workspace, WorkspacePath};
 use std::collections::{BinaryHeap, VecDeque};
+use toolpost_core::workspace::implement::prefix;
+use toolpost_core::workspace::{Entries, Entry, Kind, Workspace, WorkspacePath};
+use toolpost_core::{Code, ToolError};
 
 /// How many entries are read before the caller is asked whether to stop.
 const CHUNK: usize = 1000;

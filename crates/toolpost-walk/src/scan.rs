@@ -1,17 +1,32 @@
-//! The scan of a workspace that has no quick way: folder by folder, through its own entries.
+//! Every file below a folder handed to a visitor: by the workspace's quick way, else folder by folder, through its
+//! own entries.
 
-use super::{Candidate, ScanOptions, Scanned, Visit};
-use crate::error::{Code, ToolError};
-use crate::workspace::memory::prefix;
-use crate::workspace::rules::{Rules, Verdict, absolute};
-use crate::workspace::walk::{chunk, files_of, rules_above};
-use crate::workspace::{File, Kind, Stat, Workspace, WorkspacePath, refusal};
+use crate::rules::{Rules, Verdict, absolute};
+use crate::walk::{chunk, files_of, rules_above};
 use std::sync::Arc;
+use toolpost_core::workspace::implement::{prefix, refusal};
+use toolpost_core::workspace::{
+    Candidate, File, Kind, Repository, ScanOptions, Scanned, Stat, Visit, Workspace, WorkspacePath,
+};
+use toolpost_core::{Code, ToolError};
 
 /// How many files are opened at a time.
 const BATCH: usize = 64;
 
-pub(super) async fn scan(
+/// Hands every file below the folder `from` to the visitor.
+pub async fn scan(
+    workspace: &dyn Workspace,
+    from: &WorkspacePath,
+    options: ScanOptions,
+    visit: Arc<dyn Visit>,
+) -> Result<Scanned, ToolError> {
+    match workspace.scan(from, options, &visit) {
+        Some(scanned) => scanned.await,
+        None => by_entries(workspace, from, options, visit).await,
+    }
+}
+
+async fn by_entries(
     workspace: &dyn Workspace,
     from: &WorkspacePath,
     options: ScanOptions,
@@ -57,7 +72,7 @@ impl Scan<'_> {
         &mut self,
         name: &str,
         above: &Arc<Rules>,
-        at_root: Option<crate::workspace::rules::Repository>,
+        at_root: Option<Repository>,
         open: &mut Vec<(String, Arc<Rules>)>,
     ) -> Result<(), ToolError> {
         let mut entries = self.workspace.entries(&WorkspacePath::new(name)).await?;

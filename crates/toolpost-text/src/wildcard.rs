@@ -9,7 +9,7 @@ const QUOTED_BLANK: char = '\u{E0A0}';
 /// words, never for one in quotes, and a pattern that ends in ` *` also matches the command without arguments.
 ///
 /// A program of the workspace may be written with `./` or without: `./scripts/test` and `scripts/test` are the same.
-pub(super) fn command_matches(pattern: &str, command: &str) -> bool {
+pub fn command_matches(pattern: &str, command: &str) -> bool {
     let command = command.trim_matches([' ', '\t']);
     let other = command.strip_prefix("./").filter(|rest| program_has_folder(rest));
     text_matches(pattern, command) || other.is_some_and(|other| text_matches(pattern, other))
@@ -76,7 +76,7 @@ impl Iterator for Blanks<'_> {
 }
 
 /// Whether the pattern matches the host, whatever its case and a final dot.
-pub(super) fn host_matches(pattern: &str, host: &str) -> bool {
+pub fn host_matches(pattern: &str, host: &str) -> bool {
     let host = host.trim().trim_end_matches('.');
     matches(
         pattern.chars().map(|letter| letter.to_ascii_lowercase()),
@@ -85,17 +85,17 @@ pub(super) fn host_matches(pattern: &str, host: &str) -> bool {
 }
 
 /// Whether the pattern matches the whole name of a tool.
-pub(super) fn name_matches(pattern: &str, name: &str) -> bool {
+pub fn name_matches(pattern: &str, name: &str) -> bool {
     matches(pattern.chars(), name.chars())
 }
 
 /// Whether the pattern has a character with a meaning of its own.
-pub(super) fn has_wildcard(pattern: &str) -> bool {
+pub fn has_wildcard(pattern: &str) -> bool {
     pattern.contains(['*', '?', '\\'])
 }
 
 /// The pattern that matches exactly this text.
-pub(super) fn escape(text: &str) -> String {
+pub fn escape(text: &str) -> String {
     let mut pattern = String::with_capacity(text.len());
     for letter in text.chars() {
         if matches!(letter, '*' | '?' | '\\' | '[' | ']' | '{' | '}') {
@@ -109,7 +109,7 @@ pub(super) fn escape(text: &str) -> String {
 /// Whether the pattern matches the whole text.
 ///
 /// Only the last `*` is ever tried again, one character further on, which is enough and keeps the time bounded.
-pub(super) fn matches(
+pub fn matches(
     pattern: impl Iterator<Item = char> + Clone,
     text: impl Iterator<Item = char> + Clone,
 ) -> bool {

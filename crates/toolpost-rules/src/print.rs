@@ -1,34 +1,24 @@
 //! A policy as text that reads back to one that decides alike.
 
-use super::Policy;
-use super::effect::Layer;
-use super::judge::Part;
-use super::rule::Rule;
-use crate::capability::Capabilities;
 use std::fmt::{self, Write};
+use toolpost_core::Capabilities;
+use toolpost_core::policy::{Layer, Policy, Rule};
 
-impl Policy {
-    /// The policy in TOML; [`Policy::from_toml`] reads it back. Where each rule stood is kept as a comment.
-    pub fn to_toml(&self) -> String {
-        let mut text = String::new();
-        match &*self.parts {
-            [part] => write_part(&mut text, part, ""),
-            parts => {
-                for part in parts {
-                    text.push_str("[[policy]]\n");
-                    write_part(&mut text, part, "policy.");
-                }
+/// The policy in TOML; [`policy_from_toml`](crate::policy_from_toml) reads it back. Where each rule stood is kept as a
+/// comment.
+pub fn policy_to_toml(policy: &Policy) -> String {
+    let mut text = String::new();
+    let parts: Vec<Policy> = policy.parts().collect();
+    match parts.as_slice() {
+        [part] => write_part(&mut text, part, ""),
+        parts => {
+            for part in parts {
+                text.push_str("[[policy]]\n");
+                write_part(&mut text, part, "policy.");
             }
         }
-        text
     }
-}
-
-/// The printed form; see [`Policy::to_toml`].
-impl fmt::Display for Policy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.to_toml())
-    }
+    text
 }
 
 /// The rules as `[[rule]]` tables of a file, in order.
@@ -40,10 +30,10 @@ pub fn rules_to_toml(rules: &[Rule]) -> String {
     text
 }
 
-fn write_part(text: &mut String, part: &Part, prefix: &str) {
-    text.push_str(&format!("granted = {}\naskable = {}\n", words(part.granted), words(part.askable)));
-    for (layer, rules) in Layer::ALL.into_iter().zip(&part.layers) {
-        for rule in rules.iter() {
+fn write_part(text: &mut String, part: &Policy, prefix: &str) {
+    text.push_str(&format!("granted = {}\naskable = {}\n", words(part.granted()), words(part.askable())));
+    for layer in Layer::ALL {
+        for rule in part.rules(layer) {
             write_rule(text, rule, Some(layer), prefix);
         }
     }

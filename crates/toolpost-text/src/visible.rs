@@ -10,8 +10,8 @@ use std::borrow::Cow;
 /// variation selectors and joiners that belong to no emoji.
 ///
 /// ```
-/// assert_eq!(toolpost_core::visible("rm\u{200b} a\u{202e}txt.exe\n"), "rm\\u{200b} a\\u{202e}txt.exe\n");
-/// assert_eq!(toolpost_core::visible("ä ❤\u{fe0f}"), "ä ❤\u{fe0f}");
+/// assert_eq!(toolpost_text::visible("rm\u{200b} a\u{202e}txt.exe\n"), "rm\\u{200b} a\\u{202e}txt.exe\n");
+/// assert_eq!(toolpost_text::visible("ä ❤\u{fe0f}"), "ä ❤\u{fe0f}");
 /// ```
 pub fn visible(text: &str) -> Cow<'_, str> {
     shown(text, |hidden, shown| shown.extend(hidden.escape_unicode()))

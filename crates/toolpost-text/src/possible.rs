@@ -7,10 +7,10 @@
 //! arguments of a program that is not well known may be a command, from any of them on. A rule that allows gets none of
 //! this.
 
-use super::programs::{self, Runs};
+use crate::programs::{self, Runs};
 
 /// Whether the pattern could match the command, in the canonical text of the reader of command lines.
-pub(super) fn could_match(pattern: &str, command: &str) -> bool {
+pub fn could_match(pattern: &str, command: &str) -> bool {
     let words = words(command);
     let Some((program, arguments)) = words.split_first() else { return false };
     let has_quotes = pattern.contains(['\'', '"']);

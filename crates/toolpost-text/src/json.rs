@@ -2,7 +2,7 @@
 //!
 //! Depth is bounded and duplicate keys are errors; the text itself is bounded by `Source`.
 
-use crate::policy::{Errors, Source};
+use crate::source::{Errors, Source};
 
 /// How deep values may be nested.
 const DEEPEST: usize = 64;
@@ -106,7 +106,7 @@ impl<'a> Reader<'a, '_> {
     }
 
     fn wrong(&self, message: &str) -> Box<Errors> {
-        Box::new(Errors(vec![self.source.located(self.at, message)]))
+        Box::new(Errors::one(self.source.located(self.at, message)))
     }
 
     /// Passes over blanks and comments.
