@@ -21,13 +21,13 @@ use std::sync::{Arc, LazyLock};
 ///
 /// ```
 /// use toolpost_core::Dialect;
-/// use toolpost_core::policy::Source;
+/// use toolpost_core::text::Source;
 ///
 /// let text = "name = 'loud'\nabout = 'models that shout'\n[tool.weather]\nname = 'WEATHER'\n";
 /// let loud = Dialect::parse(&Source::new("loud.toml", text.as_bytes())?)?;
 /// assert_eq!(loud.name_of("weather"), Some("WEATHER"));
 /// assert_eq!(loud.name_of("time"), None);
-/// # Ok::<(), toolpost_core::policy::Errors>(())
+/// # Ok::<(), toolpost_core::text::Errors>(())
 /// ```
 pub struct Dialect {
     name: String,

@@ -313,7 +313,7 @@ impl EventSink for Sinks {
     }
 }
 
-/// Hands every event to a closure; see [`ContextBuilder::on_event`](crate::ContextBuilder::on_event).
+/// Hands every event to a closure; see [`ContextBuilder::on_event`](crate::host::ContextBuilder::on_event).
 pub(crate) struct Tells<F>(pub(crate) F);
 
 impl<F: Fn(&Event) + Send + Sync> EventSink for Tells<F> {

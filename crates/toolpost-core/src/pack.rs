@@ -25,7 +25,8 @@ use std::sync::Arc;
 /// A named group of tools, none of them built yet.
 ///
 /// ```
-/// use toolpost_core::{Manifest, Pack, Registry, Spec, dynamic, Output};
+/// use toolpost_core::{Output, Pack, Registry, Spec, dynamic};
+/// use toolpost_core::pack::Manifest;
 /// use serde_json::json;
 ///
 /// let text = r#"{"schemaVersion": 1, "name": "greetings", "description": "Says things.",

@@ -2,7 +2,7 @@
 //! it does not know.
 //!
 //! Only a kernel, which owns the transcript, knows this; it puts a [`Seen`] into the context's
-//! [`Extra`](crate::Extra). Elsewhere there is none, and everything is shown.
+//! [`Extra`](crate::host::Extra). Elsewhere there is none, and everything is shown.
 
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;

@@ -28,7 +28,7 @@ use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
-use toolpost_core::BoxFuture;
+use toolpost_core::host::BoxFuture;
 use toolpost_core::workspace::implement::place::{Place, RootName};
 use toolpost_core::workspace::implement::turns::Turns;
 use toolpost_core::workspace::{
@@ -284,17 +284,17 @@ fn key(roots: &Roots, place: &Place) -> Result<String, Failure> {
         hash.update("/");
         hash.update(part);
     }
-    Ok(toolpost_core::hex(&hash.finalize()))
+    Ok(toolpost_core::text::hex(&hash.finalize()))
 }
 
 /// What is over soon, as a rule.
 async fn looking<T: Send + 'static>(
     operation: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
 ) -> Result<T, ToolError> {
-    if toolpost_core::may_block() {
+    if toolpost_core::host::may_block() {
         return operation();
     }
-    match toolpost_core::blocking(move |_| operation()).await {
+    match toolpost_core::host::blocking(move |_| operation()).await {
         Ok(result) => result,
         Err(crash) => Err(ToolError::execution(format!("the file operation was given up: {crash}"))),
     }
@@ -303,7 +303,7 @@ async fn looking<T: Send + 'static>(
 async fn blocking<T: Send + 'static>(
     operation: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
 ) -> Result<T, ToolError> {
-    if toolpost_core::may_block() {
+    if toolpost_core::host::may_block() {
         return operation();
     }
     match tokio::task::spawn_blocking(operation).await {

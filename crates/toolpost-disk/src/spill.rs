@@ -12,8 +12,10 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
+use toolpost_core::host::{HANDLE_PREFIX, Redactor, Spill, SpillFile};
+use toolpost_core::text::hex;
 use toolpost_core::workspace::{File, Kind, Stat};
-use toolpost_core::{Code, HANDLE_PREFIX, Redactor, Spill, SpillFile, ToolError, hex};
+use toolpost_core::{Code, ToolError};
 
 /// What a spill folder may hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

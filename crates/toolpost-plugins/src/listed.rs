@@ -7,7 +7,7 @@ use crate::http::header_problem;
 use crate::server::Server;
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
-use toolpost_core::Schema;
+use toolpost_core::schema::Schema;
 use toolpost_mcp::RpcError;
 use toolpost_mcp::error::METHOD_NOT_FOUND;
 

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 use toml::de::{DeArray, DeTable};
+use toolpost_core::Capability;
+use toolpost_core::capability::Capabilities;
 use toolpost_core::policy::{Action, Effect, Layer, Names, Origin, Pattern, Policy, Rule};
 use toolpost_core::text::{Errors, Located, Source, kind_of_toml, nearest, parse_toml};
-use toolpost_core::{Capabilities, Capability};
 
 /// At most so many rules are taken from a file: as many path patterns are made ready well within two seconds.
 pub const MOST_RULES: usize = 1_000;

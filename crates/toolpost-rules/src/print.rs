@@ -1,7 +1,7 @@
 //! A policy as text that reads back to one that decides alike.
 
 use std::fmt::{self, Write};
-use toolpost_core::Capabilities;
+use toolpost_core::capability::Capabilities;
 use toolpost_core::policy::{Layer, Policy, Rule};
 
 /// The policy in TOML; [`policy_from_toml`](crate::policy_from_toml) reads it back. Where each rule stood is kept as a

@@ -55,8 +55,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use toolpost_core::host::Redactor;
 use toolpost_core::policy::{self, Policy};
-use toolpost_core::{Dialect, Redactor, ToolError};
+use toolpost_core::{Dialect, ToolError};
 use toolpost_disk::{Disk, Locks};
 
 /// What holds: everything a runtime is made from. There is one for each run of the program, whatever the command.
@@ -273,5 +274,5 @@ fn hash_of_roots(roots: &[PathBuf]) -> String {
         hash.update(root.as_os_str().as_encoded_bytes());
         hash.update([0]);
     }
-    toolpost_core::hex(&hash.finalize()[..8])
+    toolpost_core::text::hex(&hash.finalize()[..8])
 }

@@ -3,10 +3,10 @@
 use crate::config::{self, Config, Servers};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
-use toolpost_core::{
-    Call, Code, Confirm, Context, EventSink, Executor, NoEvents, NobodyThere, Policy, Registry, Services,
-    Texts, ToolError, Watch, Workspace,
-};
+use toolpost_core::event::{EventSink, NoEvents};
+use toolpost_core::host::{Confirm, NobodyThere, Services, Watch};
+use toolpost_core::tool::Texts;
+use toolpost_core::{Call, Code, Context, Executor, Policy, Registry, ToolError, Workspace};
 use toolpost_disk::{SpillFolder, SpillLimits};
 use toolpost_plugins::{Plugins, Server};
 use toolpost_tools::filesystem::Helper;

@@ -223,7 +223,7 @@ impl Executor {
         snapshot: Arc<Snapshot>,
         parent: &'a Context,
         call: Call,
-    ) -> crate::BoxFuture<'a, Outcome> {
+    ) -> crate::host::BoxFuture<'a, Outcome> {
         let found = snapshot.find(&call.tool, parent.dialect());
         self.run_found(snapshot, found, parent, call)
     }
@@ -268,7 +268,7 @@ impl Executor {
         found: Result<Resolved, ToolError>,
         parent: &'a Context,
         call: Call,
-    ) -> crate::BoxFuture<'a, Outcome> {
+    ) -> crate::host::BoxFuture<'a, Outcome> {
         // Boxed, because a tool may call tools: the future would otherwise contain itself.
         Box::pin(async move {
             let (mut call, mut snapshot, mut found) = (call, snapshot, found);

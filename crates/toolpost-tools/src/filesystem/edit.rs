@@ -14,9 +14,9 @@ use crate::one_line;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use toolpost_core::{
-    Capability, Code, Context, Output, ResourceKind, Seen, Spec, Tool, ToolError, WorkspacePath,
-};
+use toolpost_core::access::ResourceKind;
+use toolpost_core::host::Seen;
+use toolpost_core::{Capability, Code, Context, Output, Spec, Tool, ToolError, WorkspacePath};
 
 /// What the model may ask for.
 #[derive(Debug, Deserialize, JsonSchema)]

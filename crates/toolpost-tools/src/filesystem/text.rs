@@ -5,7 +5,10 @@ use super::read::encoding::Encoding;
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::io::Read as _;
-use toolpost_core::{Code, Context, File, PlannedChange, Seen, ToolError, WorkspacePath};
+use toolpost_core::host::Seen;
+use toolpost_core::outcome::PlannedChange;
+use toolpost_core::workspace::File;
+use toolpost_core::{Code, Context, ToolError, WorkspacePath};
 
 /// Larger files are not edited.
 pub(crate) const MAX_BYTES: u64 = 50_000_000;
@@ -131,7 +134,7 @@ fn is_binary(name: &str, head: &[u8]) -> ToolError {
 
 /// The SHA-256 of some bytes, as `read` gives it.
 pub(crate) fn hash(bytes: &[u8]) -> String {
-    toolpost_core::hex(&Sha256::digest(bytes))
+    toolpost_core::text::hex(&Sha256::digest(bytes))
 }
 
 /// Fails where the file is not the one that was last seen.

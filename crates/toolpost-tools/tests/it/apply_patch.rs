@@ -535,11 +535,11 @@ fn no_text_makes_the_parser_crash() {
 
 #[test]
 fn what_the_model_reads_is_short() {
-    let definition = toolpost_core::AnyTool::definition(&toolpost_tools::filesystem::ApplyPatch);
-    let description = toolpost_core::tokens(&definition.spec.description);
+    let definition = toolpost_core::tool::AnyTool::definition(&toolpost_tools::filesystem::ApplyPatch);
+    let description = toolpost_core::text::tokens(&definition.spec.description);
     assert!((10..=40).contains(&description), "{description}");
     let grammar = definition.input["properties"]["patch"]["description"].as_str().unwrap();
-    assert!(toolpost_core::tokens(grammar) <= 150, "{}", toolpost_core::tokens(grammar));
+    assert!(toolpost_core::text::tokens(grammar) <= 150, "{}", toolpost_core::text::tokens(grammar));
     assert!(
         grammar.contains("\n*** Update File: path\n") && grammar.contains("\n line that stays\n"),
         "{grammar}"

@@ -12,11 +12,11 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
+use toolpost_core::event::{EventKind, EventSink};
+use toolpost_core::host::{ContextBuilder, Redactor};
+use toolpost_core::policy::Profile;
 use toolpost_core::policy::{Effect, Layer, Origin, Rule};
-use toolpost_core::{
-    Call, Capability, Code, Context, ContextBuilder, Event, EventKind, EventSink, Outcome, Policy, Profile,
-    Redactor, Registry,
-};
+use toolpost_core::{Call, Capability, Code, Context, Event, Outcome, Policy, Registry};
 use toolpost_disk::Disk;
 use toolpost_disk::{SpillFolder, SpillLimits};
 use toolpost_tools::Settings;

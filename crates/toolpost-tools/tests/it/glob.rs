@@ -13,8 +13,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
+use toolpost_core::policy::Profile;
 use toolpost_core::policy::{Effect, Layer, Origin, Rule};
-use toolpost_core::{Call, Context, Memory, Outcome, Overlay, Policy, Profile, Registry};
+use toolpost_core::workspace::Overlay;
+use toolpost_core::{Call, Context, Memory, Outcome, Policy, Registry};
 use toolpost_disk::Disk;
 
 const FIXTURE: &str = "\

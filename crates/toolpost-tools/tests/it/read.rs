@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
-use toolpost_core::{
-    AttachmentContent, BoxFuture, Call, Context, Entries, File, Lock, Memory, Policy, Redactor, Registry,
-    Seen, Stat, ToolError, Workspace, WorkspacePath, Written,
-};
+use toolpost_core::host::{BoxFuture, Redactor, Seen};
+use toolpost_core::outcome::AttachmentContent;
+use toolpost_core::workspace::{Entries, File, Lock, Stat, Written};
+use toolpost_core::{Call, Context, Memory, Policy, Registry, ToolError, Workspace, WorkspacePath};
 use toolpost_disk::Disk;
 use toolpost_disk::{SpillFolder, SpillLimits};
 use toolpost_tools::Settings;
@@ -355,7 +355,7 @@ struct Disturbed {
 }
 
 struct Disturbing {
-    inner: Box<dyn toolpost_core::ReadSeek>,
+    inner: Box<dyn toolpost_core::workspace::ReadSeek>,
     disturb: Option<(Disturb, PathBuf)>,
 }
 

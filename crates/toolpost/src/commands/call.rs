@@ -7,8 +7,10 @@ use crate::output::{Printer, Tone, harmless};
 use crate::runtime::{Runtime, threads};
 use serde_json::json;
 use std::time::Duration;
+use toolpost_core::executor::{Agreed, Retry};
+use toolpost_core::outcome::Metadata;
 use toolpost_core::policy::Effect;
-use toolpost_core::{Agreed, Call, Code, Metadata, Outcome, Retry, ToolError};
+use toolpost_core::{Call, Code, Outcome, ToolError};
 
 pub(crate) fn run(runtime: Runtime, printer: &Printer, flags: &CallFlags) -> u8 {
     let threads = match threads() {

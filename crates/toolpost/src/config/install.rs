@@ -16,7 +16,7 @@ use entry::{arguments, program};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::path::PathBuf;
-use toolpost_core::policy::Source;
+use toolpost_core::text::Source;
 use toolpost_core::{Code, ToolError, Workspace};
 use toolpost_disk::Disk;
 

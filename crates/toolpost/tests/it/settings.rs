@@ -4,7 +4,9 @@ use crate::{Home, Ran, offered};
 use serde_json::json;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
-use toolpost_core::{Dialect, Profile, Redactor, Spill};
+use toolpost_core::Dialect;
+use toolpost_core::host::{Redactor, Spill};
+use toolpost_core::policy::Profile;
 use toolpost_disk::{SpillFolder, SpillLimits};
 
 #[test]

@@ -4,7 +4,8 @@ use crate::stage::{Stage, any, code, message, said, spec};
 use serde_json::json;
 use std::io::Read;
 use std::sync::Arc;
-use toolpost_core::{Context, OutputBudget, ToolError, dynamic};
+use toolpost_core::tool::OutputBudget;
+use toolpost_core::{Context, ToolError, dynamic};
 use toolpost_disk::{SpillFolder, SpillLimits};
 
 /// A context whose long outputs are kept in `directory`, at most `most` bytes of each.
@@ -14,7 +15,7 @@ fn spilling(stage: &Stage, directory: &tempfile::TempDir, most: u64, session: &s
 }
 
 /// Opens a handle the way `read` does.
-fn opener() -> toolpost_core::DynamicTool {
+fn opener() -> toolpost_core::tool::DynamicTool {
     dynamic(spec("open"), json!({"type": "object"}), |ctx, args| async move {
         let mut file = ctx.open(&args["filePath"].as_str().unwrap().into()).await?;
         let mut start = [0; 10];

@@ -164,7 +164,9 @@ fn guarantee_38_a_sandbox_decides_about_new_files_as_the_policy_does() {
         MATCHERS.with_borrow_mut(HashMap::clear);
         for _ in 0..12 {
             let path = match consented.first() {
-                Some(Access { resource: toolpost_core::Resource::Path(path), .. }) if dice.roll(4) == 0 => {
+                Some(Access { resource: toolpost_core::access::Resource::Path(path), .. })
+                    if dice.roll(4) == 0 =>
+                {
                     path.clone()
                 }
                 _ => path(&mut dice),

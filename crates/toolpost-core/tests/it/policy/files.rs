@@ -3,7 +3,8 @@
 use super::NAMES;
 use crate::load::stretched;
 use std::time::Instant;
-use toolpost_core::policy::{Errors, LARGEST, Layer, Source};
+use toolpost_core::policy::Layer;
+use toolpost_core::text::{Errors, LARGEST, Source};
 use toolpost_rules::{RuleFile, policy_from_toml, read_rules};
 
 fn read(bytes: &[u8]) -> Result<RuleFile, Errors> {

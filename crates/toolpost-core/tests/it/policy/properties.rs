@@ -6,8 +6,10 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use std::cell::Cell;
 use std::sync::LazyLock;
 use std::time::Instant;
-use toolpost_core::policy::{Effect, Layer, Origin, Policy, Profile, Request, Rule, Source};
-use toolpost_core::{Access, Capabilities, Capability};
+use toolpost_core::capability::Capabilities;
+use toolpost_core::policy::{Effect, Layer, Origin, Policy, Profile, Request, Rule};
+use toolpost_core::text::Source;
+use toolpost_core::{Access, Capability};
 
 const ACTIONS: &[&str] = &[
     "read",

@@ -3,7 +3,8 @@
 use super::{names, read, run};
 use std::sync::Arc;
 use std::time::Duration;
-use toolpost_core::{Code, Kind, Memory, Overlay, Workspace, WorkspacePath};
+use toolpost_core::workspace::{Kind, Overlay};
+use toolpost_core::{Code, Memory, Workspace, WorkspacePath};
 use toolpost_disk::{Disk, Locks};
 
 fn path(spelling: &str) -> WorkspacePath {

@@ -4,7 +4,8 @@ use super::run;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use toolpost_core::{Code, Memory, Overlay, Workspace, WorkspacePath};
+use toolpost_core::workspace::Overlay;
+use toolpost_core::{Code, Memory, Workspace, WorkspacePath};
 use toolpost_disk::Disk;
 use toolpost_walk::{Walk, WalkOptions, walk};
 

@@ -164,7 +164,7 @@ fn no_header(what: &str, file: &Lines<'_>, hunk: &Hunk, index: usize) -> ToolErr
     let header = &hunk.headers[index];
     let texts = file.all.iter().map(|line| line.text.trim()).filter(|text| !text.is_empty());
     let texts = texts.take(MOST_COMPARED);
-    let near = toolpost_core::nearest(&header.text, texts, 3);
+    let near = toolpost_core::text::nearest(&header.text, texts, 3);
     let near = match near.is_empty() {
         true => String::new(),
         false => {

@@ -6,7 +6,8 @@
 use super::plan::{Plan, Planned};
 use std::collections::HashMap;
 use std::sync::Arc;
-use toolpost_core::{Code, Context, PendingKind, Staged, ToolError, Workspace, WorkspacePath};
+use toolpost_core::workspace::{PendingKind, Staged};
+use toolpost_core::{Code, Context, ToolError, Workspace, WorkspacePath};
 
 /// Writes all files of the plan. After a failure everything is as it was, or the error says what is not.
 pub(super) async fn commit(ctx: &Context, plan: &Plan) -> Result<(), ToolError> {
