@@ -53,6 +53,13 @@ impl ToolError {
         self
     }
 
+    /// The same error with one more thing to do about it.
+    #[must_use]
+    pub fn with_advice(mut self, advice: &str) -> ToolError {
+        self.message = format!("{}; {advice}", self.message);
+        self
+    }
+
     /// The stable code.
     pub fn code(&self) -> Code {
         self.code

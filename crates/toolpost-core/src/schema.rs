@@ -8,6 +8,7 @@ pub(crate) mod repair;
 pub use problem::Problem;
 pub use repair::Repair;
 
+use crate::alias::Alias;
 use crate::error::{Code, ToolError};
 use crate::workspace::WorkspacePath;
 use jsonschema::PatternOptions;
@@ -60,9 +61,14 @@ impl Schema {
 
     /// Everything that is wrong with the value; empty if it fits.
     pub fn problems(&self, value: &Value) -> Vec<Problem> {
+        self.problems_in(value, &self.value, None)
+    }
+
+    /// The same in the words of a caller who knows the schema in another form, by the names of an alias.
+    pub(crate) fn problems_in(&self, value: &Value, offered: &Value, called: Option<&Alias>) -> Vec<Problem> {
         self.validator
             .iter_errors(value)
-            .flat_map(|error| problem::explain(&error, &self.value))
+            .flat_map(|error| problem::explain(&error, offered, called))
             .take(problem::MOST)
             .collect()
     }

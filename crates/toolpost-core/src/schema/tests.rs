@@ -27,7 +27,7 @@ fn schema() -> Value {
 
 fn check_repair(given: Value, expected: Value, repairs: usize) {
     let aliases = [("path".to_owned(), "filePath".to_owned())];
-    let (value, notes) = repair(&schema(), &aliases, given.clone());
+    let (value, notes) = repair(&schema(), &aliases, None, given.clone());
     assert_eq!(value, expected, "{given}");
     assert_eq!(notes.len(), repairs, "{given}: {notes:?}");
 }
