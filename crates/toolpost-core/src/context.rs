@@ -14,7 +14,6 @@ pub use ground::{Ground, Reach};
 pub use held_back::HeldBack;
 pub use services::{AgentHost, CodeEngine, Extra, Model, Services, Store};
 
-use crate::alias::Alias;
 use crate::capability::{Capabilities, Capability, Need};
 use crate::clock::Clock;
 use crate::confirm::{Answer, Confirm, NobodyThere, Question};
@@ -38,6 +37,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
+use toolpost_schema::Alias;
 
 /// What a running tool can reach: ids, workspace, services, limits, and the ways to speak.
 ///

@@ -7,9 +7,9 @@ mod dialects;
 mod offer;
 mod read;
 
-pub use crate::alias::{Alias, ArgumentAlias, ArgumentPath};
 pub use dialects::{Dialects, Tables};
 pub(crate) use offer::is_hidden;
+pub use toolpost_schema::{Alias, ArgumentAlias, ArgumentPath};
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;

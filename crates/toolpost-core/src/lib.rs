@@ -69,7 +69,6 @@
 //! [`prelude`] has the names that most programs need. The guide has a chapter on a first tool and one on testing a tool.
 
 pub mod access;
-mod alias;
 mod blocking;
 pub mod capability;
 mod clock;
@@ -88,7 +87,6 @@ pub mod policy;
 pub mod prelude;
 mod redact;
 pub mod registry;
-pub mod schema;
 mod seen;
 mod source;
 mod spill;
@@ -109,5 +107,6 @@ pub use pack::Pack;
 pub use policy::Policy;
 pub use registry::{Registry, Snapshot};
 pub use tool::{Spec, Tool, dynamic, function};
+pub use toolpost_schema as schema;
 pub use toolpost_text as text;
 pub use workspace::{Memory, Workspace, WorkspacePath};

@@ -8,7 +8,6 @@ pub(crate) use entry::AbortOnDrop;
 pub use entry::{Entry, Prepared};
 pub use shelves::Shelves;
 
-use crate::alias::Alias;
 use crate::capability::Capability;
 use crate::dialect::{Dialect, Dialects};
 use crate::error::{Code, ToolError};
@@ -20,6 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
+use toolpost_schema::Alias;
 use toolpost_text::nearest;
 
 /// The tools of a runtime, by name and by alias.

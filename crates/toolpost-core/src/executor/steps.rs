@@ -10,7 +10,6 @@ use super::hook::Hooks;
 use super::to_come::to_come;
 use super::{Executor, MAX_CALL_DEPTH, budget, payload_message, run};
 use crate::access::{Access, Resource};
-use crate::alias::Alias;
 use crate::capability::{Capabilities, Capability};
 use crate::context::{Context, Running};
 use crate::dialect::Dialects;
@@ -20,13 +19,14 @@ use crate::id::new_shared_id;
 use crate::outcome::{Metadata, Outcome, Output, Truncation};
 use crate::policy::{Effect, Policy, Remedy};
 use crate::registry::{Entry, Prepared, Resolved, Snapshot};
-use crate::schema::Repair;
 use crate::tool::{OutputBudget, Spec};
 use futures_util::FutureExt;
 use serde_json::Value;
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
+use toolpost_schema::Alias;
+use toolpost_schema::Repair;
 
 /// What a call asks for, once its tool is found.
 pub(super) struct Found {

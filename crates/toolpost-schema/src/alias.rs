@@ -2,7 +2,7 @@
 //!
 //! Pure: from what was said to what the tool knows. Which name is meant is the registry's to find.
 
-use crate::schema::Repair;
+use crate::repair::Repair;
 use serde_json::{Map, Value};
 
 /// Another name under which a tool can be called.
@@ -190,13 +190,13 @@ impl Alias {
     }
 
     /// The spelling that is offered for a canonical argument, if it differs.
-    pub(crate) fn offered(&self, list: Option<&str>, name: &str) -> Option<&ArgumentAlias> {
+    pub fn offered(&self, list: Option<&str>, name: &str) -> Option<&ArgumentAlias> {
         let mut all = self.arguments.iter();
         all.find(|argument| argument.to.list.as_deref() == list && argument.to.name == name)
     }
 
     /// The name under this alias of a canonical argument, or of a field of a list's items; none where it has none.
-    pub(crate) fn spelling<'a>(&'a self, list: Option<&str>, name: &'a str) -> Option<&'a str> {
+    pub fn spelling<'a>(&'a self, list: Option<&str>, name: &'a str) -> Option<&'a str> {
         let path = list.map_or_else(|| name.to_owned(), |list| format!("{list}[].{name}"));
         let spelled = self.offered(list, name).map_or(name, |argument| argument.from.as_str());
         (!self.absent.contains(&path)).then_some(spelled)
@@ -210,7 +210,7 @@ impl Alias {
 
 impl ArgumentAlias {
     /// The canonical value for one under the alias.
-    pub(crate) fn canonical(&self, value: Value) -> Value {
+    pub fn canonical(&self, value: Value) -> Value {
         match self.values.iter().find(|(theirs, _)| *theirs == value) {
             Some((_, ours)) => ours.clone(),
             None => shifted(value, self.shift),
@@ -221,7 +221,7 @@ impl ArgumentAlias {
     fn parsed(&self, value: &Value) -> Option<Value> {
         let text = value.as_str()?.trim();
         let is_known =
-            self.values.iter().any(|(theirs, _)| theirs.to_string() == text && !theirs.is_string());
+            self.values.iter().any(|(theirs, _)| !theirs.is_string() && format!("{theirs}") == text);
         match is_known {
             true => serde_json::from_str(text).ok(),
             false if self.shift != 0 => text.parse::<i64>().ok().map(Value::from),
@@ -230,7 +230,7 @@ impl ArgumentAlias {
     }
 
     /// The value under the alias for a canonical one.
-    pub(crate) fn theirs(&self, value: Value) -> Value {
+    pub fn theirs(&self, value: Value) -> Value {
         let mut same = self.values.iter().filter(|(_, ours)| *ours == value);
         let is_same_there = same.clone().any(|(theirs, _)| *theirs == value);
         match same.next() {

@@ -3,8 +3,8 @@
 //! Only arguments that do not fit are looked at, so valid ones never change. A number is never turned into a string,
 //! nothing is guessed, and what cannot be mended is left for the validator to explain.
 
-use super::problem::{joined, shown, spelled_path};
 use crate::alias::Alias;
+use crate::problem::{joined, shown, spelled_path};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 use std::collections::HashSet;
@@ -25,7 +25,7 @@ pub struct Repair {
 
 impl Repair {
     /// An argument that was left out, because the tool has none of this name.
-    pub(crate) fn left_out(path: String, name: &str) -> Repair {
+    pub fn left_out(path: String, name: &str) -> Repair {
         Repair { path, from: format!("`{name}`"), to: LEFT_OUT.to_owned() }
     }
 
@@ -42,7 +42,8 @@ impl Repair {
         }
     }
 
-    pub(crate) fn map_text(self, change: &dyn Fn(&str) -> String) -> Repair {
+    /// The same with every text changed.
+    pub fn map_text(self, change: &dyn Fn(&str) -> String) -> Repair {
         Repair { path: change(&self.path), from: change(&self.from), to: change(&self.to) }
     }
 }
@@ -55,7 +56,7 @@ impl fmt::Display for Repair {
 
 /// Mends `value` after the schema. `aliases` are other spellings of top-level keys; what is told uses the names of the
 /// alias by which the tool was called.
-pub(crate) fn repair(
+pub fn repair(
     schema: &Value,
     aliases: &[(String, String)],
     called: Option<&Alias>,
