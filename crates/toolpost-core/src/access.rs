@@ -15,6 +15,9 @@ pub struct Access {
     /// Why the resource cannot be named, for messages alone: it does not tell accesses apart.
     #[serde(skip)]
     why: Option<&'static str>,
+    /// Whether the capability alone does not allow it.
+    #[serde(skip)]
+    needs_consent: bool,
 }
 
 impl PartialEq for Access {
@@ -35,40 +38,71 @@ impl Hash for Access {
 impl Access {
     /// A file or folder would be touched.
     pub fn path(action: Capability, path: impl Into<String>) -> Access {
-        Access { action, why: None, resource: Resource::Path(path.into()) }
+        Access { action, why: None, needs_consent: false, resource: Resource::Path(path.into()) }
     }
 
     /// A command would be run.
     pub fn command(line: impl Into<String>) -> Access {
-        Access { action: Capability::Exec, why: None, resource: Resource::Command(line.into()) }
+        Access {
+            action: Capability::Exec,
+            why: None,
+            needs_consent: false,
+            resource: Resource::Command(line.into()),
+        }
     }
 
     /// A command would be run that needs no right of its own, such as a built-in of a shell or a program that runs
     /// another: only rules that deny or ask speak of it.
     pub fn mention(line: impl Into<String>) -> Access {
-        Access { action: Capability::Trace, why: None, resource: Resource::Command(line.into()) }
+        Access {
+            action: Capability::Trace,
+            why: None,
+            needs_consent: false,
+            resource: Resource::Command(line.into()),
+        }
     }
 
     /// A command would write to a place outside the workspace, which the right to write does not cover, nor a rule
     /// about commands; the right to run any command does.
     pub fn outside(path: impl Into<String>) -> Access {
-        Access { action: Capability::Exec, why: None, resource: Resource::Path(path.into()) }
+        Access {
+            action: Capability::Exec,
+            why: None,
+            needs_consent: false,
+            resource: Resource::Path(path.into()),
+        }
     }
 
     /// A host would be reached.
     pub fn host(host: impl Into<String>) -> Access {
-        Access { action: Capability::Network, why: None, resource: Resource::Host(host.into()) }
+        Access {
+            action: Capability::Network,
+            why: None,
+            needs_consent: false,
+            resource: Resource::Host(host.into()),
+        }
     }
 
     /// The action on anything: what a call cannot name beforehand.
     pub fn any(action: Capability) -> Access {
-        Access { action, why: None, resource: Resource::Any }
+        Access { action, why: None, needs_consent: false, resource: Resource::Any }
     }
 
     /// The action on anything, with the reason why a call cannot name it,
     /// as a clause.
     pub fn any_because(action: Capability, why: &'static str) -> Access {
         Access { why: Some(why), ..Access::any(action) }
+    }
+
+    /// The same access, about which a person is asked although the capability is granted, unless a rule allows it.
+    #[must_use]
+    pub fn with_consent(self) -> Access {
+        Access { needs_consent: true, ..self }
+    }
+
+    /// Whether a person is asked although the capability is granted.
+    pub fn needs_consent(&self) -> bool {
+        self.needs_consent
     }
 
     /// Why the resource cannot be named, if that is known.

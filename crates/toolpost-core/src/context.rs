@@ -14,11 +14,10 @@ pub use ground::{Ground, Reach};
 pub use held_back::HeldBack;
 pub use services::{AgentHost, CodeEngine, Extra, Model, Services, Store};
 
-use crate::alias::Alias;
 use crate::capability::{Capabilities, Capability, Need};
 use crate::clock::Clock;
 use crate::confirm::{Answer, Confirm, NobodyThere, Question};
-use crate::dialect::Dialect;
+use crate::dialect::{Dialect, is_hidden};
 use crate::error::{Code, ToolError};
 use crate::event::{Event, EventKind, EventSink, NoEvents};
 use crate::executor::{Call, Executor};
@@ -38,6 +37,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
+use toolpost_schema::Alias;
 
 /// What a running tool can reach: ids, workspace, services, limits, and the ways to speak.
 ///
@@ -252,13 +252,78 @@ impl Context {
     }
 
     /// An argument of the running tool with a value, as the caller would write it: `offset=20`. For texts that say how
-    /// to go on, since the caller may know the argument by another name, or count from 0.
-    pub fn spelled(&self, argument: &str, value: impl Into<Value>) -> String {
+    /// to go on, since the caller may know the argument by another name, or count from 0. None where the caller has no
+    /// such argument, so that no text speaks of it.
+    pub fn spelled(&self, argument: &str, value: impl Into<Value>) -> Option<String> {
+        let name = self.argument(argument)?;
         let alias = self.call.alias.as_ref();
-        match alias.and_then(|alias| alias.offered(None, argument)) {
-            Some(spelling) => format!("{}={}", spelling.from, spelling.theirs(value.into())),
-            None => format!("{argument}={}", value.into()),
+        let value = match alias.and_then(|alias| alias.offered(None, argument)) {
+            Some(spelling) => spelling.theirs(value.into()),
+            None => value.into(),
+        };
+        Some(format!("{name}={value}"))
+    }
+
+    /// The name by which the caller knows an argument of the running tool; none where the caller has no such argument.
+    pub fn argument<'a>(&'a self, argument: &'a str) -> Option<&'a str> {
+        let alias = self.call.alias.as_deref();
+        self.spelling(alias, alias.map_or(&self.call.tool, |alias| alias.tool.as_str()), argument)
+    }
+
+    /// The name of a tool's argument under an alias, or under the tool's own name.
+    fn spelling<'a>(&self, alias: Option<&'a Alias>, tool: &str, argument: &'a str) -> Option<&'a str> {
+        if alias.is_none_or(|alias| alias.offered(None, argument).is_none()) {
+            let snapshot = self.snapshot();
+            let prepared = snapshot.get(tool).and_then(|entry| entry.prepared().ok());
+            if prepared.is_some_and(|prepared| is_hidden(&prepared.definition.input, argument)) {
+                return None;
+            }
         }
+        match alias {
+            Some(alias) => alias.spelling(None, argument),
+            None => Some(argument),
+        }
+    }
+
+    /// The name under which this session knows a tool; none where the session has no such tool.
+    pub fn tool_name(&self, tool: &str) -> Option<String> {
+        let snapshot = self.snapshot();
+        snapshot.get(tool)?;
+        snapshot.shown_name(tool, &self.host.dialect).map(str::to_owned)
+    }
+
+    /// The name of a tool for messages about a call of it: the session's, or else its own.
+    pub(crate) fn known_as<'a>(&'a self, tool: &'a str) -> &'a str {
+        self.host.dialect.shown_name(tool).unwrap_or(tool)
+    }
+
+    /// The name by which this session knows an argument of another tool; none where it has no such tool or argument.
+    pub fn argument_of(&self, tool: &str, argument: &str) -> Option<String> {
+        let alias = self.host.dialect.resolve(&self.tool_name(tool)?);
+        self.spelling(alias.map(Arc::as_ref), tool, argument).map(str::to_owned)
+    }
+
+    /// How this session reads what is kept under a handle: `` `read` with filePath=spill:… ``. None where it has no tool
+    /// that does.
+    pub fn reading(&self, handle: &str) -> Option<String> {
+        let snapshot = self.snapshot();
+        let (entry, argument) =
+            snapshot.all().find_map(|entry| Some((entry, entry.spec().handle_argument.clone()?)))?;
+        let tool = self.tool_name(entry.name())?;
+        let argument = self.argument_of(entry.name(), &argument)?;
+        Some(format!("`{tool}` with {argument}={handle}"))
+    }
+
+    fn snapshot(&self) -> Arc<Snapshot> {
+        match &self.call.executor {
+            Some((_, snapshot)) => snapshot.clone(),
+            None => self.host.tools.snapshot(),
+        }
+    }
+
+    /// The spelling that the running call was made in.
+    pub(crate) fn alias(&self) -> Option<&Alias> {
+        self.call.alias.as_deref()
     }
 
     /// The services there are.
@@ -324,6 +389,11 @@ impl Context {
     /// walk; the details name the `rule`.
     pub fn withheld(&self, name: &str) -> Option<ToolError> {
         self.call.guard.as_ref()?.judge(Capability::Read, name).err()
+    }
+
+    /// Why this call may not change or remove the file or folder of this display name; none if it may.
+    pub fn change_refusal(&self, name: &str) -> Option<ToolError> {
+        self.call.guard.as_ref()?.judge(Capability::Write, name).err()
     }
 
     /// Whether this call only tells what it would do.

@@ -8,12 +8,13 @@ mod offer;
 mod read;
 
 pub use dialects::{Dialects, Tables};
+pub(crate) use offer::is_hidden;
+pub use toolpost_schema::{Alias, ArgumentAlias, ArgumentPath};
 
-use crate::alias::Alias;
-use crate::policy::{Errors, Source};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::{Arc, LazyLock};
+use toolpost_text::{Errors, Source};
 
 /// A table from canonical tools to the names and arguments of a family of models. It has rows for the tools that differ:
 /// a tool without a row is offered under its canonical name and arguments.
@@ -43,8 +44,10 @@ pub struct Dialect {
 struct Spelling {
     /// The name that is offered, with its arguments.
     alias: Arc<Alias>,
-    /// Canonical arguments that do not exist there: not offered, taken if they are given.
-    absent: Vec<String>,
+    /// What the dialect says of the tool instead of its own description.
+    description: Option<String>,
+    /// Canonical arguments that it requires and the tool does not.
+    required: Vec<String>,
 }
 
 impl Dialect {
@@ -87,6 +90,14 @@ impl Dialect {
         self.tools.get(tool).map(|spelling| spelling.alias.name.as_str())
     }
 
+    /// The name under which a tool is known there; none where the dialect does not offer it.
+    pub fn shown_name<'a>(&'a self, tool: &'a str) -> Option<&'a str> {
+        match self.not_offered.contains_key(tool) {
+            true => None,
+            false => Some(self.name_of(tool).unwrap_or(tool)),
+        }
+    }
+
     /// What a name means in this dialect: the tool, and how its arguments differ.
     pub fn resolve(&self, name: &str) -> Option<&Arc<Alias>> {
         self.names.get(name)
@@ -104,7 +115,7 @@ impl Dialect {
 
     /// The canonical arguments of a tool that do not exist there.
     pub fn absent(&self, tool: &str) -> &[String] {
-        self.tools.get(tool).map(|spelling| spelling.absent.as_slice()).unwrap_or_default()
+        self.tools.get(tool).map(|spelling| spelling.alias.absent.as_slice()).unwrap_or_default()
     }
 
     /// The tools it does not offer, each with the reason.

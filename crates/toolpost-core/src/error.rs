@@ -53,6 +53,13 @@ impl ToolError {
         self
     }
 
+    /// The same error with one more thing to do about it.
+    #[must_use]
+    pub fn with_advice(mut self, advice: &str) -> ToolError {
+        self.message = format!("{}; {advice}", self.message);
+        self
+    }
+
     /// The stable code.
     pub fn code(&self) -> Code {
         self.code
@@ -96,6 +103,12 @@ pub(crate) fn map_strings(value: Value, change: &dyn Fn(&str) -> String) -> Valu
             map.into_iter().map(|(key, value)| (change(&key), map_strings(value, change))).collect()
         }
         other => other,
+    }
+}
+
+impl From<toolpost_schema::NoSchema> for ToolError {
+    fn from(error: toolpost_schema::NoSchema) -> ToolError {
+        ToolError::new(Code::ValidationError, error.to_string())
     }
 }
 

@@ -87,7 +87,8 @@ impl Executor {
 
     /// The policy that a session's calls are decided by: its own, and what was answered since.
     pub fn policy_for(&self, ctx: &Context) -> Policy {
-        self.inner.remembered.add_to(ctx.policy(), ctx.session()).with_names(ctx.tools().snapshot().names())
+        let policy = self.inner.remembered.add_to(ctx.policy(), ctx.session());
+        policy.with_names(ctx.tools().snapshot().names()).explained_in(ctx.dialect())
     }
 
     /// Runs a tool. Never fails itself: whatever goes wrong is an outcome.
@@ -114,11 +115,14 @@ impl Executor {
             return Ok(checked);
         }
         let policy = self.policy_for(ctx);
-        let found = steps::find(snapshot.find(tool, ctx.dialect()), ctx, &policy, tool, arguments)?;
+        let resolved = snapshot.find(tool, ctx.dialect());
+        let called = resolved.as_ref().ok().and_then(|found| found.alias.clone());
+        let found = steps::find(resolved, ctx, &policy, tool, arguments)?;
         let (entry, mut repairs) = (found.entry, found.repairs);
         let prepared = entry.prepared()?;
-        let (arguments, more) =
-            steps::validate(prepared, steps::repair(snapshot.dialects(), prepared, found.arguments)?)?;
+        let called = called.as_deref();
+        let repaired = steps::repair(snapshot.dialects(), prepared, called, found.arguments)?;
+        let (arguments, more) = steps::validate(ctx, prepared, called, repaired)?;
         repairs.extend(more);
         let accesses = arguments::accesses(ctx, &entry, prepared, &arguments)?;
         let policy = steps::knowing_git_now(ctx, &policy, &accesses);
@@ -142,8 +146,9 @@ impl Executor {
             Some(alias) => alias.apply(arguments).0,
             None => arguments,
         };
-        let (arguments, _) =
-            steps::validate(prepared, steps::repair(snapshot.dialects(), prepared, arguments)?)?;
+        let called = found.alias.as_deref();
+        let repaired = steps::repair(snapshot.dialects(), prepared, called, arguments)?;
+        let (arguments, _) = steps::validate(ctx, prepared, called, repaired)?;
         let accesses = arguments::accesses(ctx, &found.entry, prepared, &arguments)?;
         let request = Request { tool: found.entry.name(), accesses: &accesses };
         Ok(steps::knowing_git_now(ctx, &self.policy_for(ctx), &accesses).explain(&request))

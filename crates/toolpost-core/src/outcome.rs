@@ -1,9 +1,9 @@
 //! What a call gives back: the tool's own `Output`, and the `Outcome` that leaves the executor.
 
 use crate::error::ToolError;
-use crate::schema::Repair;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use toolpost_schema::Repair;
 
 /// What a tool returns when it worked.
 #[derive(Debug, Clone, PartialEq)]
@@ -101,13 +101,29 @@ impl Outcome {
     }
 
     /// The outcome as plain text, for hosts that know nothing else: the output, its data as JSON where it has no text,
-    /// or `Error: <message>`.
+    /// or `Error: <message>`; then how the arguments were read, where that differs from what was given.
     pub fn to_text(&self) -> String {
-        match &self.result {
+        let mut text = match &self.result {
             Ok(output) if output.text.is_empty() && !output.data.is_null() => output.data.to_string(),
             Ok(output) => output.text.clone(),
             Err(error) => format!("Error: {}", error.message()),
+        };
+        if let Some(note) = self.repair_note() {
+            text = format!("{}\n{note}", text.trim_end_matches('\n'));
         }
+        text
+    }
+
+    /// How the arguments were read, where that differs from what was given; one line for the model.
+    pub fn repair_note(&self) -> Option<String> {
+        const MOST: usize = 5;
+        let repairs = &self.metadata.repairs;
+        let sentences: Vec<String> = repairs.iter().take(MOST).map(Repair::sentence).collect();
+        let more = match repairs.len().saturating_sub(MOST) {
+            0 => String::new(),
+            more => format!("; and {more} more"),
+        };
+        (!sentences.is_empty()).then(|| format!("(note: {}{more})", sentences.join("; ")))
     }
 
     /// The envelope of `toolpost call --json`.

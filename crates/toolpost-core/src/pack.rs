@@ -13,7 +13,6 @@ pub use manifest::{Manifest, ManifestFile};
 pub use profile::RiskProfile;
 pub use resolve::resolve_packs;
 
-use crate::alias::Alias;
 use crate::capability::{Capabilities, Need};
 use crate::error::ToolError;
 use crate::policy::{Policy, Profile};
@@ -21,6 +20,7 @@ use crate::registry::Draft;
 use crate::tool::{AnyTool, Spec};
 use std::fmt;
 use std::sync::Arc;
+use toolpost_schema::Alias;
 
 /// A named group of tools, none of them built yet.
 ///

@@ -42,10 +42,10 @@ pub use pattern::Pattern;
 pub use profile::Profile;
 pub use protected::{Protected, is_protected, protected};
 pub use rule::Rule;
-pub use toolpost_text::{Errors, LARGEST, Located, Source, kind_of_toml, other_names_of_program, parse_toml};
 
 use crate::access::Access;
 use crate::capability::{Capabilities, Capability};
+use crate::dialect::Dialect;
 use crate::error::{Code, ToolError};
 use judge::{Part, Verdict};
 use rule::Target;
@@ -61,6 +61,8 @@ pub struct Policy {
     parts: Arc<[Part]>,
     names: Names,
     advice: Advice,
+    /// In whose names of tools decisions are explained.
+    dialect: Option<Arc<Dialect>>,
 }
 
 /// A call to be judged.
@@ -115,7 +117,8 @@ impl Policy {
     }
 
     fn from_parts(parts: Vec<Part>) -> Policy {
-        Policy { parts: parts.into(), names: Names::none().clone(), advice: advice::in_rules }
+        let (names, advice) = (Names::none().clone(), advice::in_rules);
+        Policy { parts: parts.into(), names, advice, dialect: None }
     }
 
     /// The policy with a capability granted.
@@ -155,6 +158,11 @@ impl Policy {
         Policy { names: names.clone(), ..self.clone() }
     }
 
+    /// The policy with the names of tools in which its decisions are explained.
+    pub(crate) fn explained_in(self, dialect: &Arc<Dialect>) -> Policy {
+        Policy { dialect: Some(dialect.clone()), ..self }
+    }
+
     /// What the names of tools in its rules mean.
     pub fn names(&self) -> &Names {
         &self.names
@@ -190,7 +198,8 @@ impl Policy {
     fn change(&self, change: impl Fn(&mut Part)) -> Policy {
         let mut parts = self.parts.to_vec();
         parts.iter_mut().for_each(change);
-        Policy { names: self.names.clone(), advice: self.advice, ..Policy::from_parts(parts) }
+        let dialect = self.dialect.clone();
+        Policy { names: self.names.clone(), advice: self.advice, dialect, ..Policy::from_parts(parts) }
     }
 
     /// The policy that allows only what both allow: it decides each access as the stricter of the two.
@@ -206,7 +215,8 @@ impl Policy {
             }
         }
         let names = if self.names.is_empty() { &other.names } else { &self.names };
-        Policy { names: names.clone(), advice: self.advice, ..Policy::from_parts(parts) }
+        let dialect = self.dialect.clone().or_else(|| other.dialect.clone());
+        Policy { names: names.clone(), advice: self.advice, dialect, ..Policy::from_parts(parts) }
     }
 
     /// The capabilities that are granted.
@@ -259,7 +269,8 @@ impl Policy {
     }
 
     fn decision(&self, tool: &str, access: Option<&Access>, verdict: Verdict<'_>) -> Decision {
-        Decision::new(self.advice, (tool, self.names.about(tool)), access, verdict)
+        let shown = self.dialect.as_ref().and_then(|dialect| dialect.shown_name(tool));
+        Decision::new(self.advice, (tool, self.names.about(tool)), access, verdict).shown_as(shown)
     }
 
     /// Whether an action of a tool on one path is simply allowed. A walk asks it of every name: nothing is allocated.

@@ -3,16 +3,15 @@
 mod entry;
 mod shelves;
 
+pub use crate::source::{Expected, IsWanted, ToolSource};
 pub(crate) use entry::AbortOnDrop;
 pub use entry::{Entry, Prepared};
 pub use shelves::Shelves;
 
-use crate::alias::Alias;
 use crate::capability::Capability;
 use crate::dialect::{Dialect, Dialects};
 use crate::error::{Code, ToolError};
 use crate::policy::Names;
-use crate::source::ToolSource;
 use crate::tool::{AnyTool, Definition, Setting, Texts};
 use arc_swap::ArcSwap;
 use indexmap::IndexMap;
@@ -20,6 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
+use toolpost_schema::Alias;
 use toolpost_text::nearest;
 
 /// The tools of a runtime, by name and by alias.
@@ -270,9 +270,17 @@ impl Snapshot {
         let definition = &entry.prepared()?.definition;
         match dialect.name_of(entry.name()) {
             Some(name) if name != entry.name() && self.tools.contains_key(name) => {
-                Ok(Some(definition.clone()))
+                Ok(Dialect::canonical().offer(definition))
             }
             _ => Ok(dialect.offer(definition)),
+        }
+    }
+
+    /// The name under which a dialect offers a tool; none if it does not.
+    pub fn shown_name<'a>(&self, tool: &'a str, dialect: &'a Dialect) -> Option<&'a str> {
+        match dialect.name_of(tool) {
+            Some(name) if name != tool && self.tools.contains_key(name) => Some(tool),
+            _ => dialect.shown_name(tool),
         }
     }
 
@@ -333,9 +341,9 @@ impl Snapshot {
         for candidate in nearest(name, tools.keys().copied(), 6) {
             // Another name is only a way to its tool: say what the session calls it.
             let tool = tools.get(candidate.as_str()).copied().unwrap_or(&candidate);
-            let shown = dialect.name_of(tool).unwrap_or(tool).to_owned();
-            if !near.contains(&shown) {
-                near.push(shown);
+            let Some(shown) = self.shown_name(tool, dialect) else { continue };
+            if near.iter().all(|known| known != shown) {
+                near.push(shown.to_owned());
             }
         }
         near.truncate(3);
@@ -343,7 +351,10 @@ impl Snapshot {
         let hint = match near.as_slice() {
             [] => match self.tools.len() {
                 0 => "there are no tools".to_owned(),
-                1..=40 => format!("there are {}", self.tools.keys().cloned().collect::<Vec<_>>().join(", ")),
+                1..=40 => {
+                    let names = self.tools.keys().filter_map(|tool| self.shown_name(tool, dialect));
+                    format!("there are {}", names.collect::<Vec<_>>().join(", "))
+                }
                 many => format!("none of the {many} names is near"),
             },
             near => format!(

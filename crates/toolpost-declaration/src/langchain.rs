@@ -1,6 +1,6 @@
-//! The declaration for LangChain: the keyword arguments of `StructuredTool`.
+//! The declaration for LangChain: what `bind_tools` of every chat model takes, which is the form of Chat Completions.
 //!
-//! The model behind it is not known here, so the root is made plain, as most of them want it; `args_schema` always has
+//! The model behind it is not known here, so the root is made plain, as most of them want it; `parameters` always has
 //! `properties`, which LangChain reads without asking.
 
 use super::note::{Notes, Refusal};
@@ -10,14 +10,11 @@ use serde_json::{Value, json};
 
 pub(super) fn declare(source: &Source<'_>, input: &Value, notes: &mut Notes) -> Result<Value, Refusal> {
     Ok(json!({
-        "name": source.name,
-        "description": description_or_name(source, notes),
-        "args_schema": flatten(input, notes)?,
-        "metadata": {
-            "readOnlyHint": source.read_only,
-            "destructiveHint": source.destructive,
-            "idempotentHint": source.idempotent,
-            "openWorldHint": source.open_world,
+        "type": "function",
+        "function": {
+            "name": source.name,
+            "description": description_or_name(source, notes),
+            "parameters": flatten(input, notes)?,
         },
     }))
 }

@@ -135,7 +135,7 @@ proptest! {
                     Format::OpenaiResponses | Format::OpenaiStrict | Format::Gemini => &value["parameters"],
                     Format::Anthropic => &value["input_schema"],
                     Format::GeminiJsonSchema => &value["parametersJsonSchema"],
-                    Format::Langchain => &value["args_schema"],
+                    Format::Langchain => &value["function"]["parameters"],
                 };
                 if value["strict"] == true {
                     // Closed objects and nulls for what is absent; alternatives are left to the other formats.

@@ -65,13 +65,15 @@ pub fn conforms(format: Format, value: &Value) -> Result<(), Vec<String>> {
             json_schema::check(&value["parametersJsonSchema"], &mut broken);
         }
         Format::Langchain => {
-            only_keys(value, &["name", "description", "args_schema", "metadata"], &mut broken);
-            name(value, 64, "_-", &mut broken);
-            described(value, &mut broken);
-            let schema = &value["args_schema"];
+            only_keys(value, &["type", "function"], &mut broken);
+            let function = &value["function"];
+            only_keys(function, &["name", "description", "parameters"], &mut broken);
+            name(function, 64, "_-", &mut broken);
+            described(function, &mut broken);
+            let schema = &function["parameters"];
             plain_root(schema, &["oneOf", "anyOf", "allOf", "$ref", "$schema"], &mut broken);
             if !schema["properties"].is_object() {
-                broken.push("`args_schema` has no `properties`, which LangChain reads".into());
+                broken.push("`parameters` has no `properties`, which LangChain reads".into());
             }
             json_schema::check(schema, &mut broken);
         }

@@ -28,7 +28,7 @@ fn schema_of(format: Format, declaration: &Value) -> &Value {
         Format::OpenaiResponses | Format::OpenaiStrict | Format::Gemini => &declaration["parameters"],
         Format::Anthropic => &declaration["input_schema"],
         Format::GeminiJsonSchema => &declaration["parametersJsonSchema"],
-        Format::Langchain => &declaration["args_schema"],
+        Format::Langchain => &declaration["function"]["parameters"],
     }
 }
 
@@ -188,7 +188,7 @@ fn shapes_of_the_providers() {
         assert_eq!(declare(&source("tool", &input), format).unwrap().value, expected, "{format}");
     }
     let langchain = declare(&source("tool", &input), Format::Langchain).unwrap().value;
-    assert_eq!(langchain["args_schema"], input);
+    assert_eq!(langchain["function"]["parameters"], input);
 }
 
 #[test]
@@ -403,7 +403,10 @@ fn the_checker_finds_what_providers_refuse() {
             json!({"name": "t", "inputSchema": {"type": "object", "x-toolpost-a": 1}, "annotations": {"readOnlyHint": true,
             "destructiveHint": true, "idempotentHint": true, "openWorldHint": true}}),
         ),
-        (Format::Langchain, json!({"name": "t", "description": "d", "args_schema": {"type": "object"}})),
+        (
+            Format::Langchain,
+            json!({"type": "function", "function": {"name": "t", "description": "d", "parameters": {"type": "object"}}}),
+        ),
         (
             Format::GeminiJsonSchema,
             json!({"name": "t", "description": "d", "parametersJsonSchema": {"type": "object", "$schema": "x"}}),

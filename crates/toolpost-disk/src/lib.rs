@@ -16,7 +16,7 @@ mod spill;
 mod stage;
 mod survey;
 
-pub use git::linked_repository;
+pub use git::{UserGit, linked_repository};
 pub use lock::Locks;
 pub use spill::{SpillFolder, SpillLimits};
 
@@ -59,6 +59,7 @@ pub struct Disk {
     roots: Arc<Roots>,
     locks: Option<Locks>,
     excludes: Excludes,
+    user_git: Arc<UserGit>,
     /// What surveys have seen, for the next one.
     remembered: Arc<survey::Remembered>,
 }
@@ -98,6 +99,7 @@ impl Disk {
             roots: Arc::new(opened),
             locks: None,
             excludes: Excludes::default(),
+            user_git: Arc::default(),
             remembered: Arc::default(),
         })
     }
@@ -113,6 +115,14 @@ impl Disk {
     #[must_use]
     pub fn with_excludes(mut self, file: impl Into<PathBuf>) -> Disk {
         self.excludes = Excludes::File(file.into());
+        self
+    }
+
+    /// Protects what the user's own configuration of git names in the workspace, as it protects what that of the
+    /// repositories names.
+    #[must_use]
+    pub fn with_user_git(mut self, user_git: UserGit) -> Disk {
+        self.user_git = Arc::new(user_git);
         self
     }
 
@@ -253,7 +263,8 @@ impl Workspace for Disk {
         surveyor: Arc<dyn Surveyor>,
     ) -> Option<BoxFuture<'a, Result<Surveyed, ToolError>>> {
         let (roots, remembered) = (Arc::clone(&self.roots), Arc::clone(&self.remembered));
-        Some(Box::pin(looking(move || survey::survey(&roots, surveyor.as_ref(), &remembered))))
+        let user_git = Arc::clone(&self.user_git);
+        Some(Box::pin(looking(move || survey::survey(&roots, surveyor.as_ref(), &remembered, &user_git))))
     }
 
     fn has_repositories(&self) -> bool {
@@ -261,7 +272,7 @@ impl Workspace for Disk {
     }
 
     fn run_by_git(&self, changed: &[String]) -> Vec<RunByGit> {
-        survey::run_by_git(&self.roots, &self.remembered, changed)
+        survey::run_by_git(&self.roots, &self.remembered, &self.user_git, changed)
     }
 
     fn outer_rules<'a>(&'a self, root: &'a str) -> BoxFuture<'a, OuterRules> {

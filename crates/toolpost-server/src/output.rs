@@ -27,7 +27,14 @@ pub(crate) fn result(
 ) -> Value {
     let link = match reader {
         Reader::Model => None,
-        Reader::Program(_) => outcome.metadata.truncated.and_then(|truncated| link(truncated, client)),
+        Reader::Program(_) => {
+            outcome.metadata.truncated.clone().and_then(|truncated| link(truncated, client))
+        }
+    };
+    let note = outcome.repair_note();
+    let with_note = |text: String| match &note {
+        Some(note) => format!("{}\n{note}", text.trim_end_matches('\n')),
+        None => text,
     };
     let mut result = Map::new();
     match outcome.result {
@@ -40,7 +47,7 @@ pub(crate) fn result(
                 }
                 _ => None,
             };
-            let mut blocks = content.unwrap_or_else(|| vec![text_block(text)]);
+            let mut blocks = content.unwrap_or_else(|| vec![text_block(with_note(text))]);
             let is_sent = |attachment: &Attachment| match reader {
                 // A model reads the text. The bytes of a document would cost it many times as much.
                 Reader::Model => {
@@ -58,7 +65,7 @@ pub(crate) fn result(
             result.insert("isError".to_owned(), false.into());
         }
         Err(error) => {
-            let mut blocks = vec![text_block(format!("Error: {}", error.message()))];
+            let mut blocks = vec![text_block(with_note(format!("Error: {}", error.message())))];
             blocks.extend(link);
             result.insert("content".to_owned(), Value::Array(blocks));
             result.insert("isError".to_owned(), true.into());

@@ -23,6 +23,11 @@ use toolpost_core::Pack;
 use toolpost_core::pack::RiskProfile;
 use toolpost_core::policy::Profile;
 
+/// A text without what is meant for a terminal.
+pub(crate) fn plain_text(text: &str) -> String {
+    String::from_utf8_lossy(&clean::cleaned(text.as_bytes())).into_owned()
+}
+
 /// The pack, under these settings.
 pub fn pack(settings: Settings) -> Pack {
     let settings = Arc::new(settings);

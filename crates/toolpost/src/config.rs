@@ -31,6 +31,7 @@ mod servers;
 mod settings;
 mod token;
 mod trust;
+mod user_git;
 
 pub(crate) use data::{DataDirectory, State as DataState};
 pub(crate) use example::{write_project, write_user};
@@ -139,7 +140,9 @@ impl Config {
         let cwd = cwd(&environment)?;
         let roots = roots(flags, &environment, &cwd);
         let data_directory = environment.data_directory.clone();
-        let workspace = open_disk(roots.iter().cloned()).map(|disk| match &data_directory {
+        let user_git = user_git::of(&environment);
+        let workspace = open_disk(roots.iter().cloned()).map(|disk| disk.with_user_git(user_git));
+        let workspace = workspace.map(|disk| match &data_directory {
             Some(data) => Arc::new(disk.with_locks(Locks::new(data.join("locks")))),
             None => Arc::new(disk),
         });

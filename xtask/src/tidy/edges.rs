@@ -15,9 +15,10 @@ enum Edges {
 }
 
 /// The diamond of ARCHITECTURE.md: one vocabulary, features that never see each other, one crate that joins them.
-const CRATES: [(&str, Edges); 16] = [
+const CRATES: [(&str, Edges); 17] = [
     ("toolpost-text", Edges::Only(&[])),
-    ("toolpost-core", Edges::Only(&["toolpost-text"])),
+    ("toolpost-schema", Edges::Only(&["toolpost-text"])),
+    ("toolpost-core", Edges::Only(&["toolpost-text", "toolpost-schema"])),
     ("toolpost-declaration", Edges::Only(&["toolpost-core"])),
     ("toolpost-rules", Edges::Only(&["toolpost-core"])),
     ("toolpost-walk", Edges::Only(&["toolpost-core"])),

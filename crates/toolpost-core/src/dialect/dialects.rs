@@ -1,10 +1,10 @@
 //! All dialects that a registry knows: what a name means in any of them.
 
 use super::Dialect;
-use crate::alias::Alias;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
+use toolpost_schema::Alias;
 use toolpost_text::nearest;
 
 /// The dialects of a registry, beside the canonical one. Their tables are read when a name first needs them.

@@ -1,9 +1,18 @@
 //! A tool's definition as a dialect offers it: its name, its arguments, where they count from.
 
 use super::Dialect;
-use crate::alias::{Alias, ArgumentAlias};
 use crate::tool::Definition;
 use serde_json::{Map, Value};
+use std::borrow::Cow;
+use toolpost_schema::{Alias, ArgumentAlias};
+
+/// Marks an argument that is offered only by dialects that have a name for it: others have another way to say the same.
+const HIDDEN: &str = "x-toolpost-hidden";
+
+/// Whether a schema offers this argument only to dialects that have a name for it.
+pub(crate) fn is_hidden(input: &Value, argument: &str) -> bool {
+    input.get("properties").and_then(|all| all.get(argument)?.get(HIDDEN)).is_some()
+}
 
 impl Dialect {
     /// The definition under this dialect's name and spellings; none if the dialect does not offer the tool. A tool
@@ -12,24 +21,57 @@ impl Dialect {
         if self.not_offered.contains_key(&definition.spec.name) {
             return None;
         }
+        let spelling = self.tools.get(&definition.spec.name);
+        let alias = spelling.map(|spelling| spelling.alias.as_ref());
+        let offer = Offer::new(self, alias, &definition.input);
         let mut offered = definition.clone();
         // Other spellings are understood and never offered.
         offered.spec.argument_aliases.clear();
-        let Some(spelling) = self.tools.get(&definition.spec.name) else { return Some(offered) };
-        let offer = Offer { alias: &spelling.alias, absent: &spelling.absent };
-        offered.spec.name.clone_from(&spelling.alias.name);
-        offered.spec.description = offer.text(&definition.spec.description);
+        if let Some(alias) = alias {
+            offered.spec.name.clone_from(&alias.name);
+        }
+        let own = spelling.and_then(|spelling| spelling.description.as_ref());
+        offered.spec.description = match own {
+            Some(description) => description.trim().to_owned(),
+            None => offer.text(&definition.spec.description),
+        };
         offered.input = offer.object(None, definition.input.clone());
+        let further = spelling.into_iter().flat_map(|spelling| &spelling.required);
+        let names = further.filter_map(|name| offer.name(name)).map(Value::from);
+        if let Some(required) = offered.input.get_mut("required").and_then(Value::as_array_mut) {
+            required.extend(names);
+        }
         Some(offered)
+    }
+
+    /// The schema of arguments as a caller knows it who has called the tool by this alias.
+    pub(crate) fn input_by(&self, alias: Option<&Alias>, input: &Value) -> Value {
+        Offer::new(self, alias, input).object(None, input.clone())
     }
 }
 
 struct Offer<'a> {
-    alias: &'a Alias,
-    absent: &'a [String],
+    dialect: &'a Dialect,
+    alias: Option<&'a Alias>,
+    /// The canonical arguments.
+    known: Vec<&'a str>,
+    /// Those of them that only some dialects have a name for.
+    hidden: Vec<&'a str>,
 }
 
-impl Offer<'_> {
+impl<'a> Offer<'a> {
+    fn new(dialect: &'a Dialect, alias: Option<&'a Alias>, input: &'a Value) -> Offer<'a> {
+        let properties = input.get("properties").and_then(Value::as_object);
+        let all = || properties.into_iter().flatten();
+        let hidden = all().filter(|(_, property)| property.get(HIDDEN).is_some());
+        Offer {
+            dialect,
+            alias,
+            known: all().map(|(name, _)| name.as_str()).collect(),
+            hidden: hidden.map(|(name, _)| name.as_str()).collect(),
+        }
+    }
+
     /// The schema of the arguments, or of the items of a list.
     fn object(&self, list: Option<&str>, schema: Value) -> Value {
         let Value::Object(map) = schema else { return schema };
@@ -60,25 +102,31 @@ impl Offer<'_> {
                 {
                     *items = self.object(Some(&name), items.take());
                 }
-                let argument = self.alias.offered(list, &name);
+                let argument = self.offered(list, &name);
+                let text = self.own_text(list, &name);
                 (
                     argument.map_or_else(|| name.clone(), |argument| argument.from.clone()),
-                    self.property(argument, property),
+                    self.property(argument, text, property),
                 )
             })
             .collect()
     }
 
-    fn property(&self, argument: Option<&ArgumentAlias>, property: Value) -> Value {
+    fn property(&self, argument: Option<&ArgumentAlias>, own: Option<&str>, property: Value) -> Value {
         let Value::Object(mut map) = property else { return property };
-        if let Some(Value::String(text)) = map.get("description") {
-            let text = self.text(text);
-            let text = match argument {
-                Some(argument) if argument.shift != 0 => counting(&text, argument.shift),
-                _ => text,
-            };
-            map.insert("description".to_owned(), text.into());
-        }
+        map.remove(HIDDEN);
+        let text = match (own, map.get("description")) {
+            (Some(own), _) => own.to_owned(),
+            (None, Some(Value::String(text))) => match argument {
+                Some(argument) if argument.shift != 0 => counting(&self.text(text), argument.shift),
+                _ => self.text(text),
+            },
+            _ => String::new(),
+        };
+        match text.is_empty() {
+            true => map.shift_remove("description"),
+            false => map.insert("description".to_owned(), text.into()),
+        };
         let Some(argument) = argument else { return Value::Object(map) };
         for key in ["default", "minimum", "maximum"] {
             if let Some(value) = map.get_mut(key) {
@@ -105,7 +153,7 @@ impl Offer<'_> {
         let names =
             names.into_iter().filter(|name| !name.as_str().is_some_and(|name| self.is_absent(list, name)));
         names
-            .map(|name| match name.as_str().and_then(|name| self.alias.offered(list, name)) {
+            .map(|name| match name.as_str().and_then(|name| self.offered(list, name)) {
                 Some(argument) => argument.from.as_str().into(),
                 None => name,
             })
@@ -117,28 +165,63 @@ impl Offer<'_> {
         required.filter_map(Value::as_str).any(|name| self.is_absent(list, name))
     }
 
-    /// Whether an argument is not offered: it does not exist there, or is filled in.
-    fn is_absent(&self, list: Option<&str>, name: &str) -> bool {
-        let path = list.map_or_else(|| name.to_owned(), |list| format!("{list}[].{name}"));
-        let mut given = self.alias.filled.iter().map(|(path, _)| path).chain(&self.alias.numbered);
-        self.absent.contains(&path) || given.any(|path| path.list.as_deref() == list && path.name == name)
+    fn offered(&self, list: Option<&str>, name: &str) -> Option<&ArgumentAlias> {
+        self.alias.and_then(|alias| alias.offered(list, name))
     }
 
-    /// A text that names arguments in backticks, with the names that are offered.
+    /// What the dialect says of an argument in place of its description.
+    fn own_text(&self, list: Option<&str>, name: &str) -> Option<&str> {
+        let path = path(list, name);
+        let mut texts = self.alias?.texts.iter();
+        texts.find(|(argument, _)| *argument == path).map(|(_, text)| text.as_str())
+    }
+
+    /// Whether an argument is not offered: it does not exist there, or is filled in.
+    fn is_absent(&self, list: Option<&str>, name: &str) -> bool {
+        if list.is_none() && self.hidden.contains(&name) && self.offered(list, name).is_none() {
+            return true;
+        }
+        let Some(alias) = self.alias else { return false };
+        let mut given = alias.filled.iter().map(|(path, _)| path).chain(&alias.numbered);
+        alias.absent.contains(&path(list, name))
+            || given.any(|path| path.list.as_deref() == list && path.name == name)
+    }
+
+    /// A text that names arguments and tools in backticks, with the names that are offered. A sentence about one that is
+    /// not offered is left out.
     fn text(&self, text: &str) -> String {
-        let mut changed = text.to_owned();
-        for argument in &self.alias.arguments {
-            let is_offered = self
-                .alias
-                .offered(argument.to.list.as_deref(), &argument.to.name)
-                .is_some_and(|offered| std::ptr::eq(offered, argument));
-            if is_offered && argument.from != argument.to.name {
-                changed =
-                    changed.replace(&format!("`{}`", argument.to.name), &format!("`{}`", argument.from));
+        let mut sentences = Vec::new();
+        for sentence in text.split_inclusive(". ") {
+            let parts: Option<Vec<Cow<'_, str>>> = sentence
+                .split('`')
+                .enumerate()
+                .map(|(index, part)| match index % 2 {
+                    0 => Some(Cow::Borrowed(part)),
+                    _ => self.name(part).map(|name| format!("`{name}`").into()),
+                })
+                .collect();
+            // Without a partner a backtick is only a letter.
+            match sentence.matches('`').count() % 2 {
+                0 => sentences.extend(parts.map(|parts| parts.concat())),
+                _ => sentences.push(sentence.to_owned()),
             }
         }
-        changed
+        sentences.concat().trim_end().to_owned()
     }
+
+    /// The offered name for what stands between backticks: an argument, a tool, or anything else, which stays. Nothing
+    /// where it is an argument or a tool that is not offered.
+    fn name<'t>(&'t self, word: &'t str) -> Option<&'t str> {
+        match self.known.contains(&word) {
+            true if self.is_absent(None, word) => None,
+            true => Some(self.offered(None, word).map_or(word, |argument| argument.from.as_str())),
+            false => self.dialect.shown_name(word),
+        }
+    }
+}
+
+fn path(list: Option<&str>, name: &str) -> String {
+    list.map_or_else(|| name.to_owned(), |list| format!("{list}[].{name}"))
 }
 
 /// The text with the place from which it counts; said at its end if it does not say it.

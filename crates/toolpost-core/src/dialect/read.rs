@@ -3,20 +3,21 @@
 //! The tables are ours, so a key that means nothing is an error, not a warning.
 
 use super::{Dialect, Spelling};
-use crate::alias::{Alias, ArgumentAlias, ArgumentPath};
-use crate::policy::{Errors, Source, kind_of_toml, parse_toml};
 use indexmap::IndexMap;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
+use toolpost_schema::{Alias, ArgumentAlias, ArgumentPath};
 use toolpost_text::nearest;
+use toolpost_text::{Errors, Source, kind_of_toml, parse_toml};
 
 type TomlValue<'a> = Spanned<DeValue<'a>>;
 
 /// Keys that both kinds of table have.
-const SPELLING: [&str; 7] = ["rename", "accept", "shift", "values", "ignored", "filled", "numbered"];
+const SPELLING: [&str; 10] =
+    ["rename", "accept", "shift", "values", "read_as", "ignored", "remarks", "absent", "filled", "numbered"];
 
 pub(super) fn dialect(source: &Source<'_>) -> Result<Dialect, Errors> {
     let root = parse_toml(source)?;
@@ -29,10 +30,16 @@ pub(super) fn dialect(source: &Source<'_>) -> Result<Dialect, Errors> {
     let mut names: HashMap<String, Arc<Alias>> = HashMap::new();
     for (tool, value) in reader.table(root, "tool") {
         let Some(table) = reader.as_table(value, tool) else { continue };
-        let keys: Vec<&str> = SPELLING.into_iter().chain(["name", "also", "absent"]).collect();
+        let keys: Vec<&str> =
+            SPELLING.into_iter().chain(["name", "also", "description", "texts", "required"]).collect();
         reader.known_keys(table, &keys, "a tool of a dialect");
         let Some(offered) = reader.needed_text(value.span().start, table, "name") else { continue };
-        let alias = reader.alias(&offered, tool, table);
+        let mut alias = reader.alias(&offered, tool, table);
+        for (canonical, value) in reader.table(table, "texts") {
+            let text = reader.as_text(value, canonical);
+            alias.texts.extend(text.map(|text| (canonical.to_owned(), text)));
+        }
+        let description = table.get("description").and_then(|value| reader.as_text(value, "description"));
         let also = reader.texts(table, "also");
         for other in std::iter::once(offered).chain(also) {
             let alias = Arc::new(Alias { name: other.clone(), ..alias.clone() });
@@ -41,8 +48,8 @@ pub(super) fn dialect(source: &Source<'_>) -> Result<Dialect, Errors> {
                 reader.error(value.span().start, message);
             }
         }
-        let absent = reader.texts(table, "absent");
-        let spelling = Spelling { alias: Arc::new(alias), absent };
+        let required = reader.texts(table, "required");
+        let spelling = Spelling { alias: Arc::new(alias), description, required };
         tools.insert(tool.to_owned(), spelling);
     }
     let mut not_offered = BTreeMap::new();
@@ -134,7 +141,19 @@ impl<'a> Reader<'a, '_> {
                 alias = alias.argument(&theirs, canonical);
             }
         }
+        for (theirs, value) in self.table(table, "read_as") {
+            if let Some(argument) = self.read_as(theirs, value) {
+                let to = &argument.to;
+                if alias.offered(to.list.as_deref(), &to.name).is_none() && to.list.is_none() {
+                    // What is offered stays the first spelling.
+                    spelling(&mut alias, &to.name);
+                }
+                alias.arguments.push(argument);
+            }
+        }
         alias.ignored = self.paths(table, "ignored");
+        alias.remarks = self.texts(table, "remarks");
+        alias.absent = self.texts(table, "absent");
         for (canonical, value) in self.table(table, "filled") {
             match scalar(value) {
                 Some(value) => alias.filled.push((ArgumentPath::new(canonical), value)),
@@ -143,6 +162,29 @@ impl<'a> Reader<'a, '_> {
         }
         alias.numbered = self.paths(table, "numbered");
         alias
+    }
+
+    /// A further spelling with values of its own: `recursive = { argument = "depth", true = 99, false = 1 }`.
+    fn read_as(&mut self, theirs: &str, value: &TomlValue<'a>) -> Option<ArgumentAlias> {
+        let table = self.as_table(value, theirs)?;
+        let to = self.needed_text(value.span().start, table, "argument")?;
+        let mut argument = ArgumentAlias {
+            from: theirs.to_owned(),
+            to: ArgumentPath::new(&to),
+            shift: 0,
+            values: Vec::new(),
+        };
+        for (key, value) in table.iter() {
+            match (key.get_ref().as_ref(), scalar(value)) {
+                ("argument", _) => {}
+                ("shift", Some(shift)) if shift.is_i64() => {
+                    argument.shift = shift.as_i64().unwrap_or_default()
+                }
+                (key, Some(ours)) => argument.values.push((word(key), ours)),
+                (key, None) => self.wrong_kind(value, key, "a text, a number, true or false"),
+            }
+        }
+        Some(argument)
     }
 
     fn wrong_kind(&mut self, value: &TomlValue<'a>, name: &str, wanted: &str) {

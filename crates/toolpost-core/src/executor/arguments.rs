@@ -6,12 +6,13 @@ use crate::context::Context;
 use crate::dialect::Dialects;
 use crate::error::{Code, ToolError};
 use crate::registry::{Entry, Prepared};
-use crate::schema::repair::repair;
-use crate::schema::{MAX_DEPTH, Problem, Repair, has_whole_float, is_too_deep};
 use crate::spill::HANDLE_PREFIX;
 use crate::workspace::WorkspacePath;
 use serde_json::Value;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use toolpost_schema::Alias;
+use toolpost_schema::repair;
+use toolpost_schema::{MAX_DEPTH, Problem, Repair, has_whole_float, is_too_deep};
 
 /// Arguments after the third step.
 pub(super) struct Repaired {
@@ -25,6 +26,7 @@ pub(super) struct Repaired {
 pub(super) fn repaired(
     dialects: &Dialects,
     prepared: &Prepared,
+    called: Option<&Alias>,
     arguments: Value,
 ) -> Result<Repaired, ToolError> {
     if is_too_deep(&arguments) {
@@ -35,23 +37,31 @@ pub(super) fn repaired(
         return Ok(Repaired { arguments, repairs: Vec::new(), fits: true });
     }
     let aliases = aliases(dialects, prepared);
-    let (arguments, repairs) = repair(prepared.schema.value(), &aliases, arguments);
+    let (arguments, repairs) = repair(prepared.schema.value(), &aliases, called, arguments);
     if is_too_deep(&arguments) {
         return Err(too_deep());
     }
     Ok(Repaired { arguments, repairs, fits: false })
 }
 
-/// What the schema says of the arguments.
-pub(super) fn validated(prepared: &Prepared, repaired: Repaired) -> Result<(Value, Vec<Repair>), ToolError> {
+/// What the schema says of the arguments, in the words of the caller.
+pub(super) fn validated(
+    ctx: &Context,
+    prepared: &Prepared,
+    called: Option<&Alias>,
+    repaired: Repaired,
+) -> Result<(Value, Vec<Repair>), ToolError> {
     let Repaired { arguments, repairs, fits } = repaired;
     if fits {
         return Ok((arguments, repairs));
     }
-    match prepared.schema.problems(&arguments) {
-        problems if problems.is_empty() => Ok((arguments, repairs)),
-        problems => Err(refusal(&prepared.definition.name, &problems, &repairs)),
+    if prepared.schema.accepts(&arguments) {
+        return Ok((arguments, repairs));
     }
+    let offered = ctx.dialect().input_by(called, prepared.schema.value());
+    let problems = prepared.schema.problems_in(&arguments, &offered, called);
+    let name = &prepared.definition.name;
+    Err(refusal(ctx.tool_name(name).as_ref().unwrap_or(name), &problems, &repairs))
 }
 
 fn too_deep() -> ToolError {
@@ -108,7 +118,7 @@ pub(super) fn accesses(
     // The tool's own code, outside of its task: a crash is a failed call here too.
     let mut accesses = catch_unwind(AssertUnwindSafe(|| entry.tool().accesses(arguments, usual)))
         .unwrap_or_else(|payload| {
-            Err(super::run::crashed(entry.name(), &super::payload_message(&*payload)))
+            Err(super::run::crashed(ctx.known_as(entry.name()), &super::payload_message(&*payload)))
         })?;
     // What a command writes is outside only where it is in no root. What is computed begins with one of these signs.
     accesses.retain(|access| match &access.resource {

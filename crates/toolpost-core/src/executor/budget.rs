@@ -93,12 +93,13 @@ pub(super) fn redacted(ctx: &Context, metadata: Metadata) -> Metadata {
 /// A text for a person, without secrets and cut to its budget; the rest is not kept.
 pub(super) fn shortened(ctx: &Context, budget: OutputBudget, text: String) -> String {
     let text = without_secrets(ctx.redactor(), text);
-    if fits(&text, budget) { text } else { cut(&text, budget, None).0 }
+    if fits(&text, budget) { text } else { cut(&text, budget, None, None).0 }
 }
 
 async fn kept_and_cut(ctx: &Context, budget: OutputBudget, text: String) -> (String, Option<Truncation>) {
     let spill = ctx.spill().cloned();
     let (session, call) = (ctx.session().to_owned(), ctx.call_id().to_owned());
+    let reader = ctx.clone();
     let work = move || {
         let kept = spill.map(|spill| spill.keep(&session, &call, &text, &Redactor::default()));
         let (kept, failed) = match kept {
@@ -106,7 +107,8 @@ async fn kept_and_cut(ctx: &Context, budget: OutputBudget, text: String) -> (Str
             Some(Err(error)) => (None, Some(error.to_string())),
             None => (None, None),
         };
-        let (text, truncation) = cut(&text, budget, kept);
+        let reading = kept.as_ref().and_then(|(handle, _)| reader.reading(handle));
+        let (text, truncation) = cut(&text, budget, kept, reading);
         (text, truncation, failed)
     };
     let Ok((text, truncation, failed)) = tokio::task::spawn_blocking(work).await else {
@@ -133,7 +135,12 @@ fn fits(text: &str, budget: OutputBudget) -> bool {
 }
 
 /// The two ends of a text, with a line between them that says what is missing and where it is.
-fn cut(whole: &str, budget: OutputBudget, kept: Option<(String, u64)>) -> (String, Truncation) {
+fn cut(
+    whole: &str,
+    budget: OutputBudget,
+    kept: Option<(String, u64)>,
+    reading: Option<String>,
+) -> (String, Truncation) {
     let (head, tail) = ends(whole, budget);
     let (total_bytes, total_lines) = (whole.len() as u64, count_lines(whole) as u64);
     let (handle, kept_bytes) = match kept {
@@ -144,10 +151,16 @@ fn cut(whole: &str, budget: OutputBudget, kept: Option<(String, u64)>) -> (Strin
     let left_out = total_bytes - shown_bytes;
     let lines = total_lines.saturating_sub((count_lines(head) + count_lines(tail)) as u64);
     let how = match &handle {
-        Some(handle) if kept_bytes < total_bytes => {
-            format!("the first {kept_bytes} bytes are kept: read filePath `{handle}`")
+        Some(handle) => {
+            let what = match kept_bytes < total_bytes {
+                true => format!("the first {kept_bytes} bytes are kept"),
+                false => "the whole is kept".to_owned(),
+            };
+            match reading {
+                Some(reading) => format!("{what}: {reading} shows it by pages"),
+                None => format!("{what} as {handle}"),
+            }
         }
-        Some(handle) => format!("the whole is kept: read filePath `{handle}` with offset and limit"),
         None => "the whole was not kept".to_owned(),
     };
     let text = format!(

@@ -121,11 +121,11 @@ impl Executor {
             }
         };
         if ctx.is_cancelled() {
-            return Err(cancelled(entry.name()));
+            return Err(cancelled(ctx.known_as(entry.name())));
         }
         match answer {
             Answer::Yes(scope) => self.remember(ctx, scope, &rules)?,
-            Answer::No(why) => return Err(declined(entry.name(), &why)),
+            Answer::No(why) => return Err(declined(ctx.known_as(entry.name()), &why)),
             Answer::Nobody | Answer::DryRun => {
                 return Err(denied(&would.policy, &request, ", and there is nobody to ask"));
             }

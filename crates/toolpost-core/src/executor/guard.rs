@@ -1,7 +1,7 @@
 //! The decision on a call, kept while it runs: each file is judged again by where its name led.
 
 use super::decide::denied;
-use crate::access::Access;
+use crate::access::{Access, Resource};
 use crate::capability::{Capabilities, Capability};
 use crate::error::{Code, ToolError};
 use crate::policy::{Ahead, Closed, Effect, FileRules, Layer, Origin, Policy, Request, Rule};
@@ -160,6 +160,17 @@ impl CallGuard {
         let is_covered = decision.effect() == Effect::Ask
             && decision.rule().is_none()
             && self.consented.contains(&Access::any(action));
+        // Consent to a folder with everything in it covers what only the capability asks about there.
+        let is_in_folder = |access: &Access| match &access.resource {
+            Resource::Path(folder) if access.needs_consent() && access.action == action => {
+                name.strip_prefix(folder.as_str()).is_some_and(|rest| rest.starts_with('/'))
+            }
+            _ => false,
+        };
+        let is_covered = is_covered
+            || decision.effect() == Effect::Ask
+                && decision.rule().is_none()
+                && self.consented.iter().any(is_in_folder);
         if is_covered || self.consented.contains(&accesses[0]) {
             return Ok(());
         }

@@ -84,7 +84,7 @@ impl Executor {
                 AssertUnwindSafe(async { hook.before(ctx, entry.name(), current).await }).catch_unwind();
             let verdict = tokio::select! {
                 biased;
-                () = ctx.cancel().cancelled() => return Err(super::run::cancelled(entry.name())),
+                () = ctx.cancel().cancelled() => return Err(super::run::cancelled(ctx.known_as(entry.name()))),
                 verdict = asked => verdict.unwrap_or_else(|_| Verdict::Block("the hook crashed".to_owned())),
             };
             match verdict {
@@ -97,7 +97,7 @@ impl Executor {
                     note(ctx, hook.name(), &format!("blocked the call: {why}"));
                     return Err(ToolError::new(
                         Code::PermissionDenied,
-                        format!("hook `{}` blocked `{}`: {why}", hook.name(), entry.name()),
+                        format!("hook `{}` blocked `{}`: {why}", hook.name(), ctx.known_as(entry.name())),
                     )
                     .with("hook", hook.name()));
                 }

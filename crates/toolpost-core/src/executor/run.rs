@@ -63,7 +63,7 @@ impl Executor {
         let mut paused = Duration::ZERO;
         let result = loop {
             if ctx.is_cancelled() {
-                break Err(cancelled(entry.name()));
+                break Err(cancelled(ctx.known_as(entry.name())));
             }
             ctx.record(|| EventKind::CallStarted { tool: spec.name.clone(), attempt, dry_run: is_dry_run });
             if !spec.facts.idempotent && !is_dry_run && ctx.events().is_listening() {
@@ -107,7 +107,7 @@ impl Executor {
                     });
                     tokio::select! {
                         biased;
-                        () = ctx.cancel().cancelled() => break Err(cancelled(entry.name())),
+                        () = ctx.cancel().cancelled() => break Err(cancelled(ctx.known_as(entry.name()))),
                         () = tokio::time::sleep(delay) => attempt += 1,
                     }
                 }
@@ -220,8 +220,8 @@ async fn attempt_in_place(
     // Most are done at once: then no timer is set.
     let first = poll_fn(|waker| Poll::Ready(work.as_mut().poll(waker))).await;
     match first {
-        Poll::Ready(_) if ctx.is_cancelled() => Err(cancelled(entry.name())),
-        Poll::Ready(result) => caught(result, entry.name()),
+        Poll::Ready(_) if ctx.is_cancelled() => Err(cancelled(ctx.known_as(entry.name()))),
+        Poll::Ready(result) => caught(result, ctx.known_as(entry.name())),
         Poll::Pending => Box::pin(waited(ctx, entry, work, limit)).await,
     }
 }
@@ -233,7 +233,7 @@ async fn waited(
     mut work: Pin<&mut (impl Future<Output = Caught> + Send)>,
     limit: Duration,
 ) -> Result<Output<Value>, ToolError> {
-    let name = entry.name();
+    let name = ctx.known_as(entry.name());
     let ended = tokio::select! {
         biased;
         () = ctx.cancel().cancelled() => cancelled(name),
@@ -286,7 +286,7 @@ pub(super) async fn attempt_once(
     arguments: Arc<Value>,
     limit: Duration,
 ) -> Result<Output<Value>, ToolError> {
-    let name = entry.name().to_owned();
+    let name = ctx.known_as(entry.name()).to_owned();
     let grace = entry.spec().grace;
     let span = ctx.span().clone();
     let inner = ctx.clone();

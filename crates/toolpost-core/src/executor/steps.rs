@@ -10,7 +10,6 @@ use super::hook::Hooks;
 use super::to_come::to_come;
 use super::{Executor, MAX_CALL_DEPTH, budget, payload_message, run};
 use crate::access::{Access, Resource};
-use crate::alias::Alias;
 use crate::capability::{Capabilities, Capability};
 use crate::context::{Context, Running};
 use crate::dialect::Dialects;
@@ -20,13 +19,14 @@ use crate::id::new_shared_id;
 use crate::outcome::{Metadata, Outcome, Output, Truncation};
 use crate::policy::{Effect, Policy, Remedy};
 use crate::registry::{Entry, Prepared, Resolved, Snapshot};
-use crate::schema::Repair;
 use crate::tool::{OutputBudget, Spec};
 use futures_util::FutureExt;
 use serde_json::Value;
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
+use toolpost_schema::Alias;
+use toolpost_schema::Repair;
 
 /// What a call asks for, once its tool is found.
 pub(super) struct Found {
@@ -45,16 +45,17 @@ pub(super) fn find(
 ) -> Result<Found, ToolError> {
     let Resolved { entry, alias, is_own } = found?;
     let spec = entry.spec();
-    check_offered(policy, spec)?;
+    let shown = ctx.dialect().shown_name(&spec.name).unwrap_or(&spec.name);
+    check_offered(policy, spec, shown)?;
     if let Some(need) = spec.needs.iter().find(|need| !ctx.has(**need)) {
         return Err(ToolError::new(
             need.missing_code(),
-            format!("`{}` needs the {} service, which is not there", spec.name, need.as_str()),
+            format!("`{shown}` needs the {} service, which is not there", need.as_str()),
         ));
     }
     let mut repairs = Vec::new();
     if !is_own {
-        let to = format!("`{}`", spec.name);
+        let to = format!("`{shown}`");
         repairs.push(Repair { path: "tool".to_owned(), from: format!("`{name}`"), to });
     }
     let arguments = match alias {
@@ -82,7 +83,7 @@ async fn init<'e>(
     let ready = Box::pin(entry.ready(&setting, executor.inner.init_limit));
     let (prepared, is_first) = tokio::select! {
         biased;
-        () = ctx.cancel().cancelled() => return Err(run::cancelled(entry.name())),
+        () = ctx.cancel().cancelled() => return Err(run::cancelled(ctx.known_as(entry.name()))),
         ready = ready => ready?,
     };
     if is_first {
@@ -95,14 +96,20 @@ async fn init<'e>(
 pub(super) fn repair(
     dialects: &Dialects,
     prepared: &Prepared,
+    called: Option<&Alias>,
     arguments: Value,
 ) -> Result<Repaired, ToolError> {
-    arguments::repaired(dialects, prepared, arguments)
+    arguments::repaired(dialects, prepared, called, arguments)
 }
 
 /// Step 4: what the schema says of them.
-pub(super) fn validate(prepared: &Prepared, repaired: Repaired) -> Result<(Value, Vec<Repair>), ToolError> {
-    arguments::validated(prepared, repaired)
+pub(super) fn validate(
+    ctx: &Context,
+    prepared: &Prepared,
+    called: Option<&Alias>,
+    repaired: Repaired,
+) -> Result<(Value, Vec<Repair>), ToolError> {
+    arguments::validated(ctx, prepared, called, repaired)
 }
 
 /// Step 5: the host's hooks, which may stop the call or change its arguments.
@@ -348,7 +355,7 @@ impl Executor {
         let arguments = std::mem::take(&mut call.arguments);
         let Found { entry, arguments, repairs } = find(found, ctx, &policy, &call.tool, arguments)?;
         if ctx.is_cancelled() {
-            return Err(run::cancelled(entry.name()));
+            return Err(run::cancelled(ctx.known_as(entry.name())));
         }
         let noted = |repairs: Vec<Repair>| {
             if !repairs.is_empty() {
@@ -359,7 +366,10 @@ impl Executor {
         let prepared = init(self, ctx, &entry).await?;
         let checked = |arguments: Value| match call.skips_validation {
             true => Ok((arguments, Vec::new())),
-            false => validate(prepared, repair(dialects, prepared, arguments)?),
+            false => {
+                let repaired = repair(dialects, prepared, ctx.alias(), arguments)?;
+                validate(ctx, prepared, ctx.alias(), repaired)
+            }
         };
         let checked_first = checked(arguments);
         noted(repairs.into_iter().chain(checked_first.iter().flat_map(|(_, more)| more.clone())).collect());
@@ -414,7 +424,7 @@ impl Executor {
 }
 
 /// Whether what the tool requires is granted or can be.
-pub(super) fn check_offered(policy: &Policy, spec: &Spec) -> Result<(), ToolError> {
+pub(super) fn check_offered(policy: &Policy, spec: &Spec, shown: &str) -> Result<(), ToolError> {
     if policy.offers(&spec.name, spec.required) {
         return Ok(());
     }
@@ -422,7 +432,7 @@ pub(super) fn check_offered(policy: &Policy, spec: &Spec) -> Result<(), ToolErro
     // Of a group of tools hardly anybody means all.
     let tool = spec.rule_names.is_some().then_some(spec.name.as_str());
     let advice = policy.advise(&Remedy::Grant { missing: absent, tool });
-    let message = format!("`{}` needs {absent}, which is not granted; {advice}", spec.name);
+    let message = format!("`{shown}` needs {absent}, which is not granted; {advice}");
     let missing = serde_json::to_value(absent).unwrap_or_default();
     Err(ToolError::new(Code::PermissionDenied, message).with("missing", missing))
 }

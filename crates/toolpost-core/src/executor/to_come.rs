@@ -102,7 +102,7 @@ impl Executor {
 
     fn refusal(&self, ctx: &Context, expected: &Expected, is_dry_run: bool) -> Result<(), ToolError> {
         let policy = knowing(self.policy_for(ctx), expected);
-        steps::check_offered(&policy, &expected.spec)?;
+        steps::check_offered(&policy, &expected.spec, &expected.spec.name)?;
         if is_dry_run {
             run::check_dry_run(&self.entry(expected)?)?;
         }

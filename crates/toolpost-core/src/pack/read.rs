@@ -2,9 +2,9 @@
 
 use super::manifest::{Manifest, ManifestFile};
 use super::profile::RiskProfile;
-use crate::policy::{Errors, Located, Source};
 use toolpost_text::json::{self, Json, Node, Syntax};
 use toolpost_text::nearest;
+use toolpost_text::{Errors, Located, Source};
 
 const KEYS: [&str; 6] = ["schemaVersion", "name", "description", "tools", "riskProfile", "tags"];
 

@@ -119,10 +119,10 @@ fn tool_matches(pattern: &str, tool: &str, names: &Names) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::alias::Alias;
     use crate::dialect::{Dialects, Tables};
     use crate::tool::{RuleNames, Spec};
     use std::sync::Arc;
+    use toolpost_schema::Alias;
 
     /// A shell and a reader with names of dialects, and tools of servers.
     fn names() -> Names {

@@ -20,6 +20,8 @@ pub struct Decision {
 #[derive(Debug, Clone)]
 struct Because {
     tool: String,
+    /// The tool's name where the decision is explained, if it is another.
+    shown: Option<String>,
     /// What rules that name the tool are about.
     about: Option<ResourceKind>,
     access: Option<Access>,
@@ -51,8 +53,17 @@ impl Decision {
             Cause::Rule(rule) => Cause::Rule(rule.clone()),
             Cause::AskWithoutGrant(rule) => Cause::AskWithoutGrant(rule.clone()),
         };
-        let because = Because { tool: tool.to_owned(), about, access: access.cloned(), cause, advice };
+        let (tool, shown) = (tool.to_owned(), None);
+        let because = Because { tool, shown, about, access: access.cloned(), cause, advice };
         Decision { effect: verdict.effect, because: Some(Box::new(because)) }
+    }
+
+    /// Explained with this name of the tool.
+    pub(super) fn shown_as(mut self, name: Option<&str>) -> Decision {
+        if let Some(because) = &mut self.because {
+            because.shown = name.filter(|name| *name != because.tool).map(str::to_owned);
+        }
+        self
     }
 
     /// What was decided.
@@ -82,7 +93,10 @@ impl Decision {
     pub fn sentence(&self) -> String {
         match &self.because {
             None => "everything it would do is granted".to_owned(),
-            Some(because) => sentence(&because.tool, because.access.as_ref(), self.effect, &because.cause),
+            Some(because) => {
+                let tool = because.shown.as_ref().unwrap_or(&because.tool);
+                sentence(tool, because.access.as_ref(), self.effect, &because.cause)
+            }
         }
     }
 

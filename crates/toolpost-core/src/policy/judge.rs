@@ -115,10 +115,10 @@ impl Part {
     fn by_capability(&self, target: &Target<'_>) -> Verdict<'static> {
         match target.action() {
             _ if target.is_mentioned() => Verdict { effect: Effect::Allow, cause: Cause::Granted },
-            Some(action) if self.granted.has(action) => {
+            Some(action) if self.granted.has(action) && !target.needs_consent() => {
                 Verdict { effect: Effect::Allow, cause: Cause::Granted }
             }
-            Some(action) if self.askable.has(action) => {
+            Some(action) if self.granted.has(action) || self.askable.has(action) => {
                 Verdict { effect: Effect::Ask, cause: Cause::Askable }
             }
             Some(_) => Verdict { effect: Effect::Deny, cause: Cause::Absent },

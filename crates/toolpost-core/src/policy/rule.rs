@@ -236,6 +236,7 @@ pub(super) struct Target<'a> {
     tool: &'a str,
     action: Option<Capability>,
     resource: Aim<'a>,
+    needs_consent: bool,
 }
 
 enum Aim<'a> {
@@ -254,12 +255,14 @@ impl<'a> Target<'a> {
             Some(Resource::Host(host)) => Aim::Host(host),
             Some(Resource::Any) | None => Aim::Anything,
         };
-        Target { names, tool, action: access.map(|access| access.action), resource }
+        let needs_consent = access.is_some_and(Access::needs_consent);
+        Target { names, tool, action: access.map(|access| access.action), resource, needs_consent }
     }
 
     /// An action on one path.
     pub(super) fn path_of(tool: &'a str, action: Capability, path: &'a str, names: &'a Names) -> Target<'a> {
-        Target { names, tool, action: Some(action), resource: Aim::Path(super::pattern::normal_path(path)) }
+        let resource = Aim::Path(super::pattern::normal_path(path));
+        Target { names, tool, action: Some(action), resource, needs_consent: false }
     }
 
     /// What the names of tools in rules mean.
@@ -276,6 +279,11 @@ impl<'a> Target<'a> {
     /// against it.
     pub(super) fn is_mentioned(&self) -> bool {
         self.action == Some(Capability::Trace) && matches!(self.resource, Aim::Command(_))
+    }
+
+    /// Whether a person is asked although the capability is granted, unless a rule allows it.
+    pub(super) fn needs_consent(&self) -> bool {
+        self.needs_consent
     }
 
     /// Whether it could be anything.

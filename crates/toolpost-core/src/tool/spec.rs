@@ -47,6 +47,9 @@ pub struct Spec {
     /// Whether it finds tools that are held back from lists, and is itself listed only where there are any.
     #[serde(skip)]
     pub finds_unlisted: bool,
+    /// The argument by which it reads what is kept under a handle, if it does.
+    #[serde(skip)]
+    pub handle_argument: Option<String>,
     /// Whether it calls other tools, each under its own rights, so that through it anything may be caused.
     #[serde(skip)]
     pub calls_tools: bool,
@@ -83,6 +86,7 @@ impl Spec {
             has_own_dry_run: false,
             is_quick: false,
             finds_unlisted: false,
+            handle_argument: None,
             calls_tools: false,
             is_by_agent: false,
             about: None,
@@ -185,6 +189,13 @@ impl Spec {
     #[must_use]
     pub fn finds_unlisted(mut self) -> Spec {
         self.finds_unlisted = true;
+        self
+    }
+
+    /// The tool reads what is kept under a handle, by this argument: texts that were cut name it.
+    #[must_use]
+    pub fn reads_handles(mut self, argument: &str) -> Spec {
+        self.handle_argument = Some(argument.to_owned());
         self
     }
 

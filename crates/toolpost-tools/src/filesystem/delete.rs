@@ -1,6 +1,8 @@
-//! `delete`: one file, link or empty folder removed.
+//! `delete`: one file, link or empty folder removed; with `recursive`, a folder with everything in it.
 //!
 //! Links are removed, not followed. That a root stays is the workspace's part.
+
+mod tree;
 
 use super::diff::Diff;
 use super::text::{self, Text};
@@ -11,7 +13,7 @@ use toolpost_core::access::ResourceKind;
 use toolpost_core::host::Seen;
 use toolpost_core::outcome::PlannedChange;
 use toolpost_core::workspace::{Kind, OldContent};
-use toolpost_core::{Capability, Code, Context, Output, Spec, Tool, ToolError, WorkspacePath};
+use toolpost_core::{Access, Capability, Code, Context, Output, Spec, Tool, ToolError, WorkspacePath};
 
 /// A dry run shows what would be gone up to this size.
 const SHOWN_BYTES: u64 = 1_000_000;
@@ -20,8 +22,11 @@ const SHOWN_BYTES: u64 = 1_000_000;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Args {
-    /// File or empty folder to delete: absolute, or from the workspace root.
+    /// File or folder to delete, absolute or from the workspace root.
     file_path: WorkspacePath,
+    /// Delete a folder with everything in it; the user is asked first.
+    #[serde(default)]
+    recursive: bool,
 }
 
 /// What a program gets beside the text.
@@ -35,6 +40,9 @@ pub struct Data {
     /// Size of the file in bytes; absent where its content is not shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     size: Option<u64>,
+    /// Files, links and folders removed with a folder.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    removed: Option<u64>,
     /// What would be gone, in a dry run.
     #[serde(skip_serializing_if = "Option::is_none")]
     diff: Option<String>,
@@ -53,6 +61,13 @@ impl Tool for Delete {
             .about(ResourceKind::Path)
             .argument_alias("path", "filePath")
             .argument_alias("file", "filePath")
+    }
+
+    fn accesses(&self, args: &Args, usual: Vec<Access>) -> Vec<Access> {
+        match args.recursive {
+            true => usual.into_iter().map(Access::with_consent).collect(),
+            false => usual,
+        }
     }
 
     async fn call(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
@@ -77,6 +92,9 @@ impl Tool for Delete {
                 false => return Err(error),
             },
         };
+        if kind == "folder" && args.recursive {
+            return tree::remove(ctx, &args.file_path, name).await;
+        }
         let content = match size {
             Some(_) => Some(ctx.workspace().replaced(&args.file_path).await?.content),
             None => None,
@@ -90,7 +108,14 @@ impl Tool for Delete {
             }
             _ => (size, None, None),
         };
-        ctx.workspace().remove(&args.file_path).await?;
+        ctx.workspace().remove(&args.file_path).await.map_err(|error| {
+            match ctx.spelled("recursive", true) {
+                Some(recursive) if kind == "folder" && error.code() == Code::WriteError => {
+                    error.with_advice(&format!("{recursive} deletes a folder with everything in it"))
+                }
+                _ => error,
+            }
+        })?;
         // The overlay of a dry run notes files alone.
         if ctx.is_dry_run() && kind != "file" {
             let change = PlannedChange {
@@ -119,7 +144,7 @@ impl Tool for Delete {
             text.push_str(&diff.shown());
         }
         let diff = diff.map(|diff| diff.text);
-        let data = Data { path: name.clone(), kind: kind.to_owned(), size, diff };
+        let data = Data { path: name.clone(), kind: kind.to_owned(), size, removed: None, diff };
         Ok(Output::new(name, text, data))
     }
 }

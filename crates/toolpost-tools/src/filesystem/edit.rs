@@ -23,18 +23,18 @@ use toolpost_core::{Capability, Code, Context, Output, Spec, Tool, ToolError, Wo
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Args {
-    /// File to change: absolute, or from the workspace root.
+    /// File to change, absolute or from the workspace root.
     file_path: WorkspacePath,
-    /// Text to replace, as it is in the file; empty to create the file.
+    /// Text to replace, exactly as in the file, without line numbers; empty to create the file.
     old_string: Option<String>,
     /// Text to put in its place.
     new_string: Option<String>,
     /// Replace every occurrence.
     #[serde(default)]
     replace_all: bool,
-    /// Instead of the above: several changes, one after another, all or none.
+    /// Instead of the above: several changes in order, all or none.
     edits: Option<Vec<Replacement>>,
-    /// SHA-256 that the file must have, as `read` gives it.
+    /// SHA-256 that the file must have now.
     expected_hash: Option<String>,
 }
 
@@ -179,7 +179,10 @@ fn edits(
             )),
             None => Ok(edits),
         },
-        (None, None, None) => wrong(format!("give `{old_name}` and `{new_name}`, or `edits`")),
+        (None, None, None) => {
+            let several = ctx.argument("edits").map_or_else(String::new, |name| format!(", or `{name}`"));
+            wrong(format!("give `{old_name}` and `{new_name}`{several}"))
+        }
         (_, _, Some(_)) => wrong(format!("give either `{old_name}` and `{new_name}`, or `edits`, not both")),
         (Some(_), None, None) => {
             wrong(format!("`{new_name}` is missing; it may be empty to delete the text"))

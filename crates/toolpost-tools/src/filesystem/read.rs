@@ -1,4 +1,4 @@
-//! `read`: one file as numbered lines, an image or a PDF as an attachment (a PDF with its text where a helper can read
+//! `read`: one file as numbered lines, a notebook as its cells, an image or a PDF as an attachment (a PDF with its text where a helper can read
 //! it), a folder as its names.
 //!
 //! The file is streamed: neither its size nor the length of its lines costs memory.
@@ -7,6 +7,7 @@ pub(super) mod attached;
 pub(super) mod encoding;
 mod folder;
 mod lines;
+mod notebook;
 mod pdf;
 
 use crate::filesystem::Helper;
@@ -25,16 +26,19 @@ use toolpost_core::{Capability, Code, Context, Output, Spec, Tool, ToolError, Wo
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Args {
-    /// File to read: absolute, from the workspace root, or a `spill:` handle.
+    /// File to read, absolute or from the workspace root, or a `spill:` handle.
     file_path: WorkspacePath,
     /// First line wanted, counting from 1.
     #[serde(default = "first_line")]
     offset: u64,
-    /// Lines wanted.
+    /// Number of lines wanted.
     #[serde(default = "usual_limit")]
     #[schemars(range(min = 1))]
     limit: u64,
-    /// Read again what has not changed since it was last shown.
+    /// Last line wanted, counting from 1.
+    #[schemars(range(min = 1), extend("x-toolpost-hidden" = true))]
+    end_line: Option<u64>,
+    /// Show it again even if it has not changed.
     #[serde(default)]
     force: bool,
 }
@@ -53,7 +57,7 @@ fn usual_limit() -> u64 {
 pub struct Data {
     /// The file that was read, links followed.
     path: String,
-    /// `text`, `image`, `pdf` or `folder`.
+    /// `text`, `notebook`, `image`, `pdf` or `folder`.
     kind: String,
     /// Size of the file in bytes.
     size: u64,
@@ -111,12 +115,14 @@ impl Tool for Read {
             .parallel_safe()
             // Pages by lines itself; the line budget of the executor would cut a page that was asked for.
             .budget(OutputBudget { bytes: 50_000, lines: 20_000 })
+            .reads_handles("filePath")
             .argument_alias("path", "filePath")
             .argument_alias("file", "filePath")
             .argument_alias("absolute_path", "filePath")
     }
 
-    async fn call(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
+    async fn call(&self, ctx: &Context, mut args: Args) -> Result<Output<Data>, ToolError> {
+        args.end_at_last_line(ctx)?;
         let inner = ctx.clone();
         let (args, found) = blocking(move |here| {
             let is_handle = args.file_path.as_str().starts_with(HANDLE_PREFIX);
@@ -143,6 +149,22 @@ impl Tool for Read {
     }
 }
 
+impl Args {
+    /// Limits the lines to those before the last one wanted, if one is given.
+    fn end_at_last_line(&mut self, ctx: &Context) -> Result<(), ToolError> {
+        let Some(last) = self.end_line else { return Ok(()) };
+        let first = self.offset.max(1);
+        if last < first {
+            let end = ctx.spelled("endLine", last).unwrap_or_default();
+            let start = ctx.spelled("offset", first).unwrap_or_default();
+            let message = format!("{end} is before {start}; the last line must not be before the first");
+            return Err(ToolError::new(Code::ValidationError, message));
+        }
+        self.limit = self.limit.min(last - first + 1);
+        Ok(())
+    }
+}
+
 /// What was read.
 enum Found {
     /// A PDF, attached, and its bytes.
@@ -159,14 +181,27 @@ fn read(ctx: &Context, mut file: File, args: &Args) -> Result<Found, ToolError> 
         return attached::attachment(ctx, file, media_type);
     }
     let encoding = Encoding::guess(&head).ok_or_else(|| is_binary(&file, &head))?;
+    if notebook::is_named_so(&file.stat.name) && file.stat.size <= notebook::MOST_BYTES {
+        let mut bytes = head.clone();
+        if !is_whole {
+            let mut rest = file.reader.by_ref().take(notebook::MOST_BYTES);
+            (rest.read_to_end(&mut bytes)).map_err(|error| failed(&file.stat.name, &error))?;
+        }
+        ctx.checkpoint()?;
+        if let Some(output) = notebook::shown(ctx, &file.stat.name, &bytes, args) {
+            return output.map(Found::Other);
+        }
+        // It has another content than its name says: it is shown as it is.
+        head = bytes;
+    }
     let wanted = Wanted::new(ctx, args);
     let File { stat, reader } = file;
     // At the end already, there is nothing more to ask for.
-    let rest = reader.take(if is_whole { 0 } else { u64::MAX });
+    let rest = reader.take(if is_whole || head.len() > filled { 0 } else { u64::MAX });
     let page = lines::page(ctx, Cursor::new(head).chain(rest), stat.size, encoding, &wanted)
         .map_err(|error| error.named(&stat.name))?;
     if page.lines == 0 && wanted.first > 1 {
-        return Err(past_the_end(&stat.name, "lines", page.total.unwrap_or(0), wanted.first));
+        return Err(past_the_end(ctx, &stat.name, "lines", page.total.unwrap_or(0), wanted.first));
     }
     let text = format!("{}{}", page.text, note(ctx, &page, &wanted));
     let data = Data {
@@ -209,8 +244,9 @@ impl Wanted {
     }
 }
 
-fn past_the_end(name: &str, what: &str, total: u64, first: u64) -> ToolError {
-    ToolError::new(Code::ReadError, format!("`{name}` has {total} {what}; offset {first} is past its end"))
+fn past_the_end(ctx: &Context, name: &str, what: &str, total: u64, first: u64) -> ToolError {
+    let start = ctx.spelled("offset", first).unwrap_or_else(|| format!("line {first}"));
+    ToolError::new(Code::ReadError, format!("`{name}` has {total} {what}; {start} is past its end"))
         .with("totalLines", total)
 }
 
@@ -222,8 +258,8 @@ fn note(ctx: &Context, page: &Page, wanted: &Wanted) -> String {
     }
     if let Some(next) = page.next {
         let of = page.total.map_or_else(String::new, |total| format!(" of {total}"));
-        let next = ctx.spelled("offset", next);
-        notes.push(format!("lines {}{of}; go on with {next}", shown_range(wanted, page.lines)));
+        let on = go_on(ctx, next);
+        notes.push(format!("lines {}{of}{on}", shown_range(wanted, page.lines)));
     }
     if page.cut > 0 {
         notes.push(format!("{} long lines cut at {} characters, marked …", page.cut, lines::MAX_LINE));
@@ -241,6 +277,11 @@ fn note(ctx: &Context, page: &Page, wanted: &Wanted) -> String {
         true => String::new(),
         false => format!("({})", notes.join("; ")),
     }
+}
+
+/// How to see what follows.
+fn go_on(ctx: &Context, next: u64) -> String {
+    ctx.spelled("offset", next).map_or_else(String::new, |next| format!("; go on with {next}"))
 }
 
 fn shown_range(wanted: &Wanted, lines: u64) -> String {

@@ -28,11 +28,11 @@ const PATIENCE: Duration = Duration::from_millis(500);
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Args {
-    /// File to write: absolute, or from the workspace root.
+    /// File to write, absolute or from the workspace root.
     file_path: WorkspacePath,
     /// The whole new content.
     content: String,
-    /// SHA-256 that the file must have now, as `read` gives it.
+    /// SHA-256 that the file must have now.
     expected_hash: Option<String>,
 }
 
@@ -199,7 +199,7 @@ fn check_expected(
                 format!(
                     "`{}` of `{name}` cannot be compared, because its content may not be known here; leave it out. \
                      {}",
-                    ctx.spelled("expectedHash", "").split('=').next().unwrap_or_default(),
+                    ctx.argument("expectedHash").unwrap_or("expectedHash"),
                     why.message()
                 ),
             );
@@ -253,7 +253,10 @@ fn unseen(ctx: &Context, old: &Old) -> Option<(ToolError, Option<String>)> {
         Some(text) if text.len() <= SHOWN_BYTES => {
             (error(&format!(":\n{text}")).with("text", text), Some(hash))
         }
-        _ => (error(&format!(", with `{}`", ctx.spelled("expectedHash", hash.as_str()))), None),
+        _ => {
+            let spelled = ctx.spelled("expectedHash", hash.as_str());
+            (error(&spelled.map_or_else(String::new, |hash| format!(", with `{hash}`"))), None)
+        }
     })
 }
 

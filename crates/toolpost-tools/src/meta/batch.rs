@@ -97,7 +97,7 @@ impl Tool for Batch {
         let failed = outcomes.len() - succeeded;
         let title = format!("{succeeded} of {} calls worked", outcomes.len());
         let share = share(&outcomes, ctx.output_budget());
-        let text = text(&outcomes, share);
+        let text = text(ctx, &outcomes, share);
         let results = outcomes.iter().map(|outcome| result(outcome, share)).collect();
         let mut output = Output::new(title, text, Data { succeeded, failed, results });
         for outcome in outcomes {
@@ -115,12 +115,13 @@ fn share(outcomes: &[Outcome], budget: OutputBudget) -> usize {
 }
 
 /// The results one after another.
-fn text(outcomes: &[Outcome], share: usize) -> String {
+fn text(ctx: &Context, outcomes: &[Outcome], share: usize) -> String {
     let mut all = String::new();
     for (index, outcome) in outcomes.iter().enumerate() {
         let state = if outcome.is_success() { "ok" } else { "failed" };
         let text = cut(&outcome.to_text(), share);
-        let name = outcome.tool.escape_debug();
+        let name = ctx.tool_name(&outcome.tool).unwrap_or_else(|| outcome.tool.clone());
+        let name = name.escape_debug();
         all.push_str(&format!("## {}. {name}: {state}\n{}\n\n", index + 1, text.trim_end_matches('\n')));
     }
     all.trim_end().to_owned()

@@ -21,13 +21,13 @@ const ROOM_FOR_NOTE: usize = 4 * 1024;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Args {
-    /// Glob; without a `/` it means the last name, at any depth.
+    /// Glob such as src/**/*.ts; without a / it matches names at any depth.
     #[schemars(length(min = 1))]
     pattern: String,
     /// Folder to look in; the workspace root if left out.
     #[serde(default = "WorkspacePath::root")]
     path: WorkspacePath,
-    /// Most files to show.
+    /// Most files to return.
     #[serde(default = "usual_limit")]
     #[schemars(range(min = 1, max = 10_000))]
     limit: usize,
@@ -111,7 +111,7 @@ impl Tool for Glob {
             let more: Vec<String> = [("hidden", args.hidden), ("noIgnore", args.no_ignore)]
                 .into_iter()
                 .filter(|(_, is_set)| !is_set)
-                .map(|(argument, _)| ctx.spelled(argument, true))
+                .filter_map(|(argument, _)| ctx.spelled(argument, true))
                 .collect();
             let more = if more.is_empty() {
                 String::new()
@@ -121,7 +121,9 @@ impl Tool for Glob {
             notes.push(format!("no file matches{more}"));
         }
         if left_out > 0 {
-            notes.push(format!("{left_out} more, older; narrow the pattern or raise limit"));
+            let raise =
+                ctx.argument("limit").map_or_else(String::new, |limit| format!(", or raise `{limit}`"));
+            notes.push(format!("{left_out} more, older; narrow the pattern{raise}"));
         }
         text.push_str(&visit.watch.note(notes, &scanned));
         let data = Data {

@@ -3,6 +3,7 @@
 //! Ripgrep's own crates do the matching, in this process. Once enough newer lines are found, older files are not
 //! opened any more: they could not be shown.
 
+mod file_type;
 mod interruptible;
 mod lines;
 mod matcher;
@@ -10,6 +11,7 @@ mod reading;
 mod report;
 mod search;
 
+use self::file_type::FileType;
 use self::interruptible::Pattern;
 use self::report::{Found, report};
 use self::search::{Opened, Search};
@@ -29,31 +31,44 @@ use toolpost_walk::scan;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Args {
-    /// Regular expression (Rust's, without look-around and back-references).
+    /// Regular expression, without look-around and back-references.
     #[schemars(length(min = 1))]
     pattern: String,
     /// Folder or file to search; the workspace root if left out.
     #[serde(default = "WorkspacePath::root")]
     path: WorkspacePath,
-    /// Glob of the names to search; `!` before it turns it round.
+    /// Globs of the files to search, such as *.ts,*.py; !*.md leaves files out.
     include: Option<String>,
+    /// Kind of files to search, by the names that ripgrep has for them: rust, py, ts.
+    #[serde(rename = "type")]
+    #[schemars(extend("x-toolpost-hidden" = true))]
+    file_type: Option<String>,
+    /// Regular expression of lines to leave out.
+    #[schemars(extend("x-toolpost-hidden" = true))]
+    exclude_pattern: Option<String>,
     /// Lines to show before and after each match.
     #[serde(default)]
     #[schemars(range(max = 100))]
     context: usize,
-    /// Whether upper and lower case are the same.
+    /// Lines to show before each match.
+    #[schemars(range(max = 100), extend("x-toolpost-hidden" = true))]
+    before: Option<usize>,
+    /// Lines to show after each match.
+    #[schemars(range(max = 100), extend("x-toolpost-hidden" = true))]
+    after: Option<usize>,
+    /// Match upper and lower case alike.
     #[serde(default)]
     ignore_case: bool,
     /// Take the pattern as plain text.
     #[serde(default)]
     literal: bool,
-    /// Let matches span lines, and `.` match line ends.
+    /// Let matches span lines.
     #[serde(default)]
     multiline: bool,
-    /// What to show: lines, names of files, or matching lines counted by file.
+    /// Return matching lines, the names of files, or the number of matching lines by file.
     #[serde(default)]
     mode: Mode,
-    /// Most matching lines (or files) to show.
+    /// Most lines (or files) to return.
     #[serde(default = "usual_limit")]
     #[schemars(range(min = 1, max = 10_000))]
     limit: usize,
@@ -155,11 +170,13 @@ impl Tool for Grep {
             Place::File(_) => ".",
         };
         let include = args.include.as_deref().filter(|include| !include.is_empty());
-        let include = include
-            .map(|include| NamePattern::new("include", include, name, ctx.workspace().root()))
-            .transpose()?;
+        let include =
+            include.map(|include| NamePattern::several(ctx, "include", include, name)).transpose()?;
         let names_hidden = include.as_ref().is_some_and(|include| include.names_hidden);
-        let search = Arc::new(Search::new(ctx, &args, matcher, include));
+        let kind = args.file_type.as_deref().map(|kind| FileType::named(ctx, kind)).transpose()?;
+        let excluded = args.exclude_pattern.as_deref().map(|pattern| matcher::excluding(ctx, &args, pattern));
+        let search = Search::new(ctx, &args, matcher, include, kind).leaving_out(excluded.transpose()?);
+        let search = Arc::new(search);
         let scanned = match place {
             Place::Folder(_) => {
                 let options = ScanOptions { hidden: args.hidden || names_hidden, no_ignore: args.no_ignore };

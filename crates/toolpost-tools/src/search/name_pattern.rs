@@ -1,7 +1,7 @@
 //! A glob over the names below a folder: without a `/` it means the last name, with one the whole way down.
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
-use toolpost_core::{Code, ToolError};
+use toolpost_core::{Code, Context, ToolError};
 
 /// Longer patterns are no patterns.
 const LONGEST: usize = 2_000;
@@ -19,6 +19,46 @@ pub(super) struct NamePattern {
 }
 
 impl NamePattern {
+    /// Reads several patterns with commas between them, `*.ts,*.py`, where no file name of the workspace can be meant.
+    pub(super) fn several(
+        ctx: &Context,
+        argument: &str,
+        patterns: &str,
+        start: &str,
+    ) -> Result<NamePattern, ToolError> {
+        let name = ctx.argument(argument).unwrap_or(argument);
+        let root = ctx.workspace().root();
+        let parts: Vec<&str> = patterns.split(',').map(str::trim).filter(|part| !part.is_empty()).collect();
+        // Commas within braces or brackets, or after a backslash, are part of one pattern.
+        let is_list = patterns.contains(',') && !patterns.contains(['{', '[', '\\']);
+        match is_list && !parts.is_empty() {
+            false => NamePattern::new(name, patterns, start, root),
+            true => {
+                let wanted: Vec<&str> = parts.iter().copied().filter(|part| !part.starts_with('!')).collect();
+                let unwanted: Vec<&str> = parts.iter().filter_map(|part| part.strip_prefix('!')).collect();
+                // Each part by itself means the last name or the whole way.
+                let joined = |parts: &[&str]| {
+                    let parts = parts.iter().map(|part| match part.contains('/') {
+                        true => (*part).to_owned(),
+                        false => format!("**/{part}"),
+                    });
+                    format!("{{{}}}", parts.collect::<Vec<_>>().join(","))
+                };
+                match (wanted.as_slice(), unwanted.as_slice()) {
+                    (wanted, []) => NamePattern::new(name, &joined(wanted), start, root),
+                    ([], unwanted) => NamePattern::new(name, &format!("!{}", joined(unwanted)), start, root),
+                    _ => {
+                        let message = format!(
+                            "`{name}` mixes names to search and names to leave out; give one kind, such as `{}`",
+                            wanted.join(",")
+                        );
+                        Err(ToolError::new(Code::ValidationError, message).with("argument", name))
+                    }
+                }
+            }
+        }
+    }
+
     /// Reads the pattern of this argument, for names below the folder of display name `start`. An absolute pattern
     /// is taken from the root on.
     pub(super) fn new(
@@ -112,6 +152,27 @@ mod tests {
         check("!*.rs", ".", "a.rs", false);
         check("!*.rs", ".", "a.md", true);
         check("\\*", ".", "*", true);
+    }
+
+    #[test]
+    fn patterns_with_commas_between_them_are_several() {
+        let ctx = Context::in_memory();
+        let check = |pattern: &str, name: &str, expected: bool| {
+            let read = NamePattern::several(&ctx, "include", pattern, ".").unwrap();
+            assert_eq!(read.wants(name), expected, "{pattern}: {name}");
+        };
+        check("*.ts,*.py", "src/a.ts", true);
+        check("*.ts, *.py", "b.py", true);
+        check("*.ts,*.py", "b.rs", false);
+        check("src/*.ts,*.py", "src/a.ts", true);
+        check("src/*.ts,*.py", "lib/a.ts", false);
+        check("src/*.ts,*.py", "lib/deep/b.py", true);
+        check("!*.ts,!*.py", "b.py", false);
+        check("!*.ts,!*.py", "b.rs", true);
+        check("*.{ts,py}", "b.py", true);
+        check("*.ts,", "a.ts", true);
+        let mixed = NamePattern::several(&ctx, "include", "*.ts,!*.py", ".").err().unwrap();
+        assert!(mixed.message().contains("give one kind, such as `*.ts`"), "{mixed}");
     }
 
     #[test]

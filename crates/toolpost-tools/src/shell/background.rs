@@ -2,6 +2,7 @@
 
 use super::bash::{Args, Data, Prepared, explain};
 use super::clean::cleaned;
+use super::output::Shown;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -11,7 +12,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::unix::pipe;
 use tokio::sync::{Notify, mpsc};
 use toolpost_core::{Code, Context, Output, ToolError};
-use toolpost_process::{Capture, Ended, Error, Exit, Limits, Stdin};
+use toolpost_process::{Capture, Captured, Ended, Error, Exit, Limits, Stdin};
 
 /// Of what nobody has read yet, so much of the beginning and of the end is held.
 const HELD: usize = 64 * 1024;
@@ -92,9 +93,55 @@ impl Background {
         args: &Args,
         prepared: Prepared,
     ) -> Result<Output<Data>, ToolError> {
-        self.check_room()?;
+        let (id, job) = self.launch(ctx, args, prepared.command).await?;
+        Ok(goes_on(ctx, &id, &job, prepared.sandbox, ""))
+    }
+
+    /// Starts a command and waits for its end, not longer than this; then it goes on in the background.
+    pub(super) async fn start_and_wait(
+        &self,
+        ctx: &Context,
+        args: &Args,
+        prepared: Prepared,
+        limit: Duration,
+    ) -> Result<Waited, ToolError> {
+        let (id, job) = self.launch(ctx, args, prepared.command).await?;
+        tokio::select! {
+            () = job.wait(limit, |job| job.has_ended()) => (),
+            () = ctx.cancel().cancelled() => {
+                job.ask_to_end();
+                job.wait(Duration::from_secs(3), |job| job.has_ended()).await;
+                ctx.checkpoint()?;
+            }
+        }
+        let (text, captured) = job.unread();
+        let ended = job.state().ended.clone();
+        match ended {
+            Some(ended) => {
+                self.jobs().remove(&id);
+                let ended = ended.map_err(ToolError::execution)?;
+                let lines = captured.lines;
+                let shown = Shown { text, bytes: captured.total, lines, truncated: None, not_kept: None };
+                Ok(Waited::Ended(Box::new((shown, ended))))
+            }
+            None => Ok(Waited::GoesOn(goes_on(ctx, &id, &job, prepared.sandbox, &text))),
+        }
+    }
+
+    /// Whether a command can go on here when the call that has started it is over.
+    pub(super) fn is_possible(&self) -> bool {
+        self.most > 0
+    }
+
+    async fn launch(
+        &self,
+        ctx: &Context,
+        args: &Args,
+        command: toolpost_process::Command,
+    ) -> Result<(String, Arc<Job>), ToolError> {
+        self.check_room(ctx)?;
         let limits = Limits { wall: None, ..Limits::default() };
-        let command = prepared.command.limits(limits).stdin(Stdin::Open);
+        let command = command.limits(limits).stdin(Stdin::Open);
         let mut running = command.start().map_err(|error| explain(&error))?;
         let stdin = running.take_stdin();
         let (orders, mut inbox) = mpsc::unbounded_channel();
@@ -125,20 +172,15 @@ impl Background {
         if let Some(text) = &args.stdin {
             job.write(text).await?;
         }
-        let text = format!(
-            "started as {id}; it goes on until it ends, bash_kill id={id} or the end of the session. bash_output \
-             id={id} shows what it writes"
-        );
-        let data = Data { sandbox: prepared.sandbox, id: Some(id.clone()), ..Data::default() };
-        Ok(Output::new(id, text, data))
+        Ok((id, job))
     }
 
-    fn check_room(&self) -> Result<(), ToolError> {
+    fn check_room(&self, ctx: &Context) -> Result<(), ToolError> {
         if self.most == 0 {
             return Err(ToolError::new(
                 Code::ExecutionError,
                 "nothing can go on in the background here, as the process ends with this call; run the command \
-                 without background, or serve the tools with `toolpost mcp`",
+                 in the foreground, or serve the tools with `toolpost mcp`",
             ));
         }
         let running: Vec<String> =
@@ -147,9 +189,10 @@ impl Background {
             return Ok(());
         }
         let message = format!(
-            "{} background commands are running, and no more are allowed: {}; end one with bash_kill",
+            "{} background commands are running, and no more are allowed: {}; end one{}",
             running.len(),
-            running.join(", ")
+            running.join(", "),
+            ctx.tool_name("bash_kill").map_or_else(String::new, |tool| format!(" with `{tool}`"))
         );
         Err(ToolError::new(Code::FanoutExceeded, message))
     }
@@ -257,20 +300,25 @@ impl Job {
         }
     }
 
-    /// What is new since the last look.
-    pub(super) fn look(&self, id: &str) -> Output<Look> {
-        let mut state = self.state();
-        let unread = std::mem::replace(&mut state.unread, Capture::new(HELD, HELD));
-        let ended = state.ended.clone();
-        drop(state);
+    /// What it has written and nobody has read.
+    fn unread(&self) -> (String, Captured) {
+        let unread = std::mem::replace(&mut self.state().unread, Capture::new(HELD, HELD));
         let (captured, _, _) = unread.finish();
-        let mut text = match captured.missing {
-            0 => lossy(&[captured.head, captured.tail].concat()),
+        let text = match captured.missing {
+            0 => lossy(&[captured.head.as_slice(), &captured.tail].concat()),
             missing => {
                 let (head, tail) = (lossy(&captured.head), lossy(&captured.tail));
                 format!("{head}\n[… {missing} bytes came too fast to be held]\n{tail}")
             }
         };
+        (text, captured)
+    }
+
+    /// What is new since the last look.
+    pub(super) fn look(&self, id: &str) -> Output<Look> {
+        // Asked for first: what is written before the end is then read with it.
+        let ended = self.state().ended.clone();
+        let (mut text, captured) = self.unread();
         let mut look = Look {
             id: id.to_owned(),
             running: ended.is_none(),
@@ -295,6 +343,33 @@ impl Job {
         }
         Output::new(format!("{id}: {}", crate::one_line(&self.command)), format!("{text}[{state}]"), look)
     }
+}
+
+/// What became of a command that was waited for.
+pub(super) enum Waited {
+    Ended(Box<(Shown, Ended)>),
+    /// It has not ended yet.
+    GoesOn(Output<Data>),
+}
+
+/// What is said of a command that goes on: what it has written so far, and how it is looked at and ended.
+fn goes_on(ctx: &Context, id: &str, job: &Job, sandbox: &'static str, written: &str) -> Output<Data> {
+    let way = |tool: &str| {
+        let argument = ctx.argument_of(tool, "id")?;
+        Some(format!("{} {argument}={id}", ctx.tool_name(tool)?))
+    };
+    let until = way("bash_kill").map_or_else(String::new, |way| format!(", {way}"));
+    let look = way("bash_output").map_or_else(String::new, |way| format!(". {way} shows what it writes"));
+    let state = match written.is_empty() {
+        true => format!("started as {id}; it goes on until it ends{until} or the end of the session{look}"),
+        false => {
+            format!("[it still runs as {id}, until it ends{until} or the end of the session{look}]")
+        }
+    };
+    let gap = if written.is_empty() || written.ends_with('\n') { "" } else { "\n" };
+    let duration_ms = milliseconds(job.started.elapsed());
+    let data = Data { sandbox, id: Some(id.to_owned()), duration_ms, ..Data::default() };
+    Output::new(id, format!("{written}{gap}{state}"), data)
 }
 
 fn how_it_ended(ended: &Ended) -> String {

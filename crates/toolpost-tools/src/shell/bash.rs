@@ -5,6 +5,7 @@ mod notes;
 mod plain;
 mod prepare;
 
+use super::background::Waited;
 use super::live::Live;
 use super::output::{Shown, Taken};
 use super::{Background, Confinement, Settings, line};
@@ -30,20 +31,23 @@ const BACKSTOP: Duration = Duration::from_millis(LONGEST + 10_000);
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Args {
-    /// The command line.
-    #[schemars(length(min = 1))]
+    /// Command line for bash.
+    #[schemars(length(min = 1), extend("x-toolpost-command-line" = true))]
     pub(super) command: String,
     /// What it is for, in a few words.
     pub(super) description: Option<String>,
-    /// Milliseconds until it is ended.
+    /// Milliseconds after which it is ended.
     #[serde(default = "usual_timeout")]
     #[schemars(range(min = 1, max = 600_000))]
     pub(super) timeout: u64,
     /// Folder to run in; the workspace root if left out.
     pub(super) workdir: Option<WorkspacePath>,
-    /// Return at once with an id for bash_output and bash_kill.
+    /// Return at once; the command goes on, and `bash_output` and `bash_kill` take the id that is returned.
     #[serde(default)]
     pub(super) background: bool,
+    /// Milliseconds to wait for its end. After that it goes on, and `bash_output` and `bash_kill` take the id that is returned.
+    #[schemars(range(min = 1, max = 600_000), extend("x-toolpost-hidden" = true))]
+    pub(super) yield_after: Option<u64>,
     /// Text for its standard input.
     pub(super) stdin: Option<String>,
     /// Most tokens of output to return.
@@ -142,6 +146,13 @@ impl Tool for Bash {
         if args.background {
             return self.background.start(ctx, &args, prepared).await;
         }
+        if let Some(limit) = args.yield_after.filter(|_| self.background.is_possible()) {
+            let (limit, sandbox) = (Duration::from_millis(limit), prepared.sandbox);
+            return match self.background.start_and_wait(ctx, &args, prepared, limit).await? {
+                Waited::GoesOn(output) => Ok(output),
+                Waited::Ended(ended) => report(ctx, &args, Ok(*ended), title(&args), sandbox),
+            };
+        }
         perform(ctx, &args, prepared, ctx.output_budget()).await
     }
 
@@ -208,6 +219,10 @@ pub(super) enum Failure {
     Cancelled(Box<(Shown, Ended)>),
 }
 
+fn title(args: &Args) -> String {
+    args.description.clone().unwrap_or_else(|| crate::one_line(&args.command).into_owned())
+}
+
 /// Runs a command in the foreground, its output within a budget.
 async fn perform(
     ctx: &Context,
@@ -215,7 +230,7 @@ async fn perform(
     mut prepared: Prepared,
     budget: OutputBudget,
 ) -> Result<Output<Data>, ToolError> {
-    let title = args.description.clone().unwrap_or_else(|| crate::one_line(&args.command).into_owned());
+    let title = title(args);
     if let Some(direct) = prepared.direct.take() {
         match run(ctx, args, direct, &title, budget).await {
             // Nothing was run; the shell says so in its own words.
@@ -291,17 +306,7 @@ fn report(
         }
     };
     if ended.why == Why::TimedOut {
-        let longer = match args.timeout < LONGEST {
-            true => {
-                format!("ask for more with {}, or ", ctx.spelled("timeout", (args.timeout * 4).min(LONGEST)))
-            }
-            false => String::new(),
-        };
-        let told = format!(
-            "the command was ended after {}, with everything it had started; {longer}run it with {}",
-            notes::time(args.timeout),
-            ctx.spelled("background", true),
-        );
+        let told = notes::out_of_time(ctx, args, &shown, sandbox);
         let error = ToolError::new(Code::Timeout, notes::with_output(&told, &shown));
         return Err(details(error, &shown, &ended).with("timeoutMs", args.timeout));
     }

@@ -13,11 +13,11 @@ use toolpost_core::{Access, Capability, Context, Output, Spec, Tool, ToolError};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Args {
-    /// The id that bash returned.
+    /// Id of the background command.
     id: String,
-    /// Text to write to its input first, such as quit.
+    /// Text to write to its input first.
     input: Option<String>,
-    /// Milliseconds in which it may end by itself.
+    /// Milliseconds to let it end by itself.
     #[serde(default)]
     #[schemars(range(max = 20_000))]
     wait: u64,

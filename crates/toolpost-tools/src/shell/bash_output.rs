@@ -13,11 +13,11 @@ use toolpost_core::{Access, Capability, Context, Output, Spec, Tool, ToolError};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Args {
-    /// The id that bash returned.
+    /// Id of the background command.
     id: String,
     /// Text to write to its input first.
     input: Option<String>,
-    /// Milliseconds to wait for something new.
+    /// Milliseconds to wait for new output.
     #[serde(default)]
     #[schemars(range(max = 600_000))]
     wait: u64,

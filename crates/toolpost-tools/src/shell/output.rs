@@ -13,7 +13,10 @@ use toolpost_process::{Capture, Captured};
 const ROOM_FOR_NOTES: usize = 1_500;
 
 /// Takes a command's output, as it comes.
-pub(super) struct Taken(Clean<RedactingWriter<Arc<Redactor>, Ends>>);
+pub(super) struct Taken {
+    ctx: Context,
+    output: Clean<RedactingWriter<Arc<Redactor>, Ends>>,
+}
 
 /// Holds the two ends and hands the whole on.
 struct Ends(Capture<Whole>);
@@ -39,12 +42,12 @@ impl Taken {
         let room = room.saturating_sub(ROOM_FOR_NOTES).max(room / 2);
         let head = room * 3 / 5;
         let capture = Capture::new(head, room - head).with_whole(Whole(ctx.spill_file(room)));
-        Taken(Clean::new(ctx.without_secrets(Ends(capture))))
+        Taken { ctx: ctx.clone(), output: Clean::new(ctx.without_secrets(Ends(capture))) }
     }
 
     /// The output, cut if it is too long.
     pub(super) fn finish(self, lines: usize) -> Shown {
-        let ends = self.0.finish().and_then(RedactingWriter::finish);
+        let ends = self.output.finish().and_then(RedactingWriter::finish);
         let Ok(Ends(capture)) = ends else {
             let not_kept = Some("the output could not be taken".into());
             return Shown { text: String::new(), bytes: 0, lines: 0, truncated: None, not_kept };
@@ -59,17 +62,17 @@ impl Taken {
             }
             None => None,
         };
-        shown(&captured, kept, not_kept, lines)
+        shown(&self.ctx, &captured, kept, not_kept, lines)
     }
 }
 
 impl Write for Taken {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes)
+        self.output.write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
+        self.output.flush()
     }
 }
 
@@ -94,7 +97,13 @@ impl Write for Whole {
     }
 }
 
-fn shown(captured: &Captured, kept: Option<(String, u64)>, not_kept: Option<String>, lines: usize) -> Shown {
+fn shown(
+    ctx: &Context,
+    captured: &Captured,
+    kept: Option<(String, u64)>,
+    not_kept: Option<String>,
+    lines: usize,
+) -> Shown {
     let (bytes, all_lines) = (captured.total, captured.lines);
     if captured.missing == 0 && usize::try_from(all_lines).is_ok_and(|count| count <= lines) {
         let text = String::from_utf8_lossy(&[captured.head.as_slice(), &captured.tail].concat()).into_owned();
@@ -104,10 +113,12 @@ fn shown(captured: &Captured, kept: Option<(String, u64)>, not_kept: Option<Stri
     let shown_bytes = (head.len() + tail.len()) as u64;
     let left_out = bytes - shown_bytes;
     let (handle, kept_bytes) = kept.map_or((None, 0), |(handle, kept)| (Some(handle), kept));
+    let reading = handle.as_ref().map(|handle| ctx.reading(handle).unwrap_or_else(|| handle.clone()));
+    let reading = reading.unwrap_or_default();
     let whole = match (&handle, kept_bytes < bytes) {
-        (Some(handle), false) => format!("`read` the whole with filePath={handle}"),
-        (Some(handle), true) => {
-            format!("`read` the first {kept_bytes} bytes of it with filePath={handle}; the rest was not kept")
+        (Some(_), false) => format!("{reading} shows the whole"),
+        (Some(_), true) => {
+            format!("{reading} shows the first {kept_bytes} bytes of it; the rest was not kept")
         }
         (None, _) => "they were not kept: write the output to a file to see all of it".to_owned(),
     };

@@ -77,7 +77,7 @@ fn the_text_is_the_output_and_says_how_it_ended() {
     let outcome = bash(ground.path(), json!({"command": "ls", "workdir": "src"}));
     assert_eq!(shown(&outcome), "a.txt\n");
     let outcome = bash(ground.path(), json!({"command": "ls", "workdir": "src/a.txt"}));
-    assert!(shown(&outcome).contains("workdir must be a folder"), "{}", shown(&outcome));
+    assert!(shown(&outcome).contains("a command runs in a folder"), "{}", shown(&outcome));
 }
 
 #[test]

@@ -257,7 +257,7 @@ fn it_has_no_network_hides_what_is_hidden_and_needs_the_right_and_the_sandbox() 
     assert_eq!(error.code(), Code::SandboxUnavailable);
     assert!(error.message().contains("needs the sandbox"), "{error}");
     let refused = dry(root, json!({"command": "touch x", "background": true}));
-    assert!(shown(&refused).contains("without background=true"), "{}", shown(&refused));
+    assert!(shown(&refused).contains("without `background`"), "{}", shown(&refused));
     assert!(!root.join("x").exists());
 }
 

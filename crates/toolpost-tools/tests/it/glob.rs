@@ -155,7 +155,7 @@ fn the_newest_come_first_and_the_rest_is_counted() {
     let ctx = disk(folder.path());
     assert_eq!(shown(&call(&ctx, "glob", json!({"pattern": "**"}))), "b/newest\na/new\nmid-a\nmid-b\nold\n");
     let outcome = call(&ctx, "glob", json!({"pattern": "**", "limit": 3}));
-    let expected = "b/newest\na/new\nmid-a\n(2 more, older; narrow the pattern or raise limit)";
+    let expected = "b/newest\na/new\nmid-a\n(2 more, older; narrow the pattern, or raise `limit`)";
     assert_eq!(shown(&outcome), expected);
     assert_eq!(data(&outcome)["files"], json!(["b/newest", "a/new", "mid-a"]));
     assert_eq!(
@@ -365,4 +365,10 @@ fn found(ctx: &Context, pattern: &str) -> Vec<String> {
     let mut names: Vec<String> = shown(&outcome).lines().map(str::to_owned).collect();
     names.sort();
     names
+}
+
+#[test]
+fn a_bare_name_is_found_anywhere() {
+    let ctx = memory("//- src/deep/x.ts\n//- x.tsx\n//- y/ax.ts\n");
+    assert_eq!(shown(&call(&ctx, "glob", json!({"pattern": "x.ts"}))), "src/deep/x.ts\n");
 }

@@ -134,7 +134,7 @@ fn wrong_arguments_are_explained() {
             ["VALIDATION_ERROR: `pattern` is no regular expression", "unclosed group", "literal=true"],
         ),
         (json!({"pattern": "a{2,1}"}), ["VALIDATION_ERROR", "^", "literal=true"]),
-        (json!({"pattern": "(?=x)"}), ["VALIDATION_ERROR", "look-around", "literal=true"]),
+        (json!({"pattern": "(?=x)"}), ["VALIDATION_ERROR", "looks around a match", "literal=true"]),
         (json!({"pattern": "a\\nb"}), ["VALIDATION_ERROR", "line", "multiline=true"]),
         (json!({"pattern": "a\nb", "literal": true}), ["VALIDATION_ERROR", "line", "multiline=true"]),
         (json!({"pattern": "x", "path": "scr"}), ["FILE_NOT_FOUND", "no file `scr`", "nearest: `src`"]),
@@ -178,7 +178,7 @@ fn the_newest_files_fill_the_limit() {
     }
     let ctx = disk(folder.path());
     let outcome = call(&ctx, "grep", json!({"pattern": "hit", "limit": 3}));
-    let expected = "49.txt\n1: hit\n3: hit\n\n48.txt\n1: hit\n(there may be more lines in older files; narrow the pattern, path or include)";
+    let expected = "49.txt\n1: hit\n3: hit\n\n48.txt\n1: hit\n(there may be more lines in older files; narrow `pattern`, `path` or `include`)";
     assert_eq!(shown(&outcome), expected);
     assert_eq!(data(&outcome)["truncated"], true);
     let outcome = call(&ctx, "grep", json!({"pattern": "hit", "limit": 100}));

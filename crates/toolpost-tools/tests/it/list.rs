@@ -51,7 +51,7 @@ fn the_tree_is_drawn_as_git_sees_it() {
       kept.rs
     main.rs
   void/
-(folders at depth 3 are not opened)";
+(folders on level 3 are not opened)";
     check(json!({}), usual);
     check(json!({"path": "."}), usual);
     check(json!({"path": "/workspace"}), usual);
@@ -63,7 +63,7 @@ fn the_tree_is_drawn_as_git_sees_it() {
 fn depth_ignore_hidden_and_no_ignore_change_what_is_shown() {
     check(
         json!({"depth": 1}),
-        "./\n  Cargo.toml\n  keep.log\n  src/\n  void/\n(folders at depth 1 are not opened)",
+        "./\n  Cargo.toml\n  keep.log\n  src/\n  void/\n(folders on level 1 are not opened)",
     );
     check(
         json!({"depth": 64, "path": "src/deep", "ignore": ["*.rs"]}),
@@ -76,7 +76,7 @@ fn depth_ignore_hidden_and_no_ignore_change_what_is_shown() {
     );
     check(
         json!({"depth": 1, "noIgnore": true, "ignore": ["src", "void"]}),
-        "./\n  Cargo.toml\n  a.log\n  keep.log\n  target/\n(folders at depth 1 are not opened)",
+        "./\n  Cargo.toml\n  a.log\n  keep.log\n  target/\n(folders on level 1 are not opened)",
     );
     check(json!({"path": "void"}), "void/\n(nothing here; hidden=true and noIgnore=true show more)");
 }
@@ -85,12 +85,34 @@ fn depth_ignore_hidden_and_no_ignore_change_what_is_shown() {
 fn what_the_limit_leaves_out_is_counted() {
     check(
         json!({"limit": 2}),
-        "./\n  Cargo.toml\n  keep.log\n(8 more left out, most of them in .; list a folder, or raise limit)",
+        "./\n  Cargo.toml\n  keep.log\n(8 more left out, most of them in .; list one folder, or raise `limit`)",
     );
-    let outcome = call(&memory(FIXTURE), "list", json!({"limit": 4}));
-    assert_eq!(data(&outcome)["entries"].as_array().unwrap().len(), 4);
+    let outcome = call(&memory(FIXTURE), "list", json!({"limit": 5}));
+    assert_eq!(data(&outcome)["entries"].as_array().unwrap().len(), 5);
     assert_eq!(data(&outcome)["entries"][3], json!({"path": "src/deep", "kind": "folder"}));
-    assert_eq!(data(&outcome)["leftOut"], 6);
+    assert_eq!(data(&outcome)["leftOut"], 5);
+}
+
+#[test]
+fn every_level_is_shown_before_the_next_is_opened() {
+    // The first folder alone has more than can be shown.
+    let many: String = (0..50).map(|number| format!("//- a/deep/{number}.txt\n")).collect();
+    let fixture = format!("{many}//- b/1.txt\n//- b/2.txt\n//- c/x/y.txt\n//- z.txt\n");
+    let listed = |args: Value| shown(&call(&memory(&fixture), "list", args));
+    assert_eq!(
+        listed(json!({"limit": 8})),
+        "./\n  a/\n    deep/ (50 more)\n  b/\n    1.txt\n    2.txt\n  c/\n    x/ (1 more)\n  z.txt\n(51 more left out, \
+         most of them in a/deep; list one folder, or raise `limit`)"
+    );
+    assert_eq!(
+        listed(json!({"limit": 5})),
+        "./\n  a/\n    deep/ (50 more)\n  b/ (2 more)\n  c/ (1 more)\n  z.txt\n(54 more left out, most of them in \
+         a/deep; list one folder, or raise `limit`)"
+    );
+    let text = listed(json!({"limit": 20}));
+    assert!(text.contains("  b/\n    1.txt\n    2.txt\n  c/\n    x/"), "{text}");
+    assert!(text.contains("deep/ (39 more)\n      0.txt\n"), "{text}");
+    assert!(listed(json!({})).contains("      y.txt\n  z.txt\n"));
 }
 
 #[test]

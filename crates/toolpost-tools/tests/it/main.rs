@@ -33,6 +33,7 @@ mod layouts;
 mod list;
 #[path = "../../../toolpost-plugins/tests/it/load.rs"]
 mod load;
+mod meant;
 mod mutations;
 mod race;
 mod read;

@@ -51,16 +51,16 @@ fn lines_are_numbered_and_paged() {
     check(json!({"filePath": "src/lib.rs", "offset": 4}), "4: four\n");
     check(
         json!({"filePath": "src/lib.rs", "offset": 5}),
-        "READ_ERROR: `src/lib.rs` has 4 lines; offset 5 is past its end",
+        "READ_ERROR: `src/lib.rs` has 4 lines; offset=5 is past its end",
     );
     check(
         json!({"filePath": "src/lib.rs", "offset": u64::MAX, "limit": u64::MAX}),
-        "READ_ERROR: `src/lib.rs` has 4 lines; offset 18446744073709551615 is past its end",
+        "READ_ERROR: `src/lib.rs` has 4 lines; offset=18446744073709551615 is past its end",
     );
     check(json!({"filePath": "empty.txt"}), "(the file is empty)");
     check(
         json!({"filePath": "empty.txt", "offset": 2}),
-        "READ_ERROR: `empty.txt` has 0 lines; offset 2 is past its end",
+        "READ_ERROR: `empty.txt` has 0 lines; offset=2 is past its end",
     );
 }
 
@@ -251,7 +251,7 @@ fn a_folder_is_listed_by_pages() {
     );
     check(
         json!({"filePath": "src", "offset": 3}),
-        "READ_ERROR: `src` has 2 entries; offset 3 is past its end",
+        "READ_ERROR: `src` has 2 entries; offset=3 is past its end",
     );
 }
 
@@ -285,7 +285,7 @@ fn a_spilled_output_is_read_by_its_handle_in_its_session() {
         |id: &str| Context::builder(Arc::new(Memory::new())).spill(spill.clone()).session(id).build();
     let flooded = call(&session("one"), "flood", json!({}));
     let handle = flooded.metadata.truncated.clone().unwrap().handle.unwrap();
-    assert!(shown(&flooded).contains(&format!("read filePath `{handle}`")));
+    assert!(shown(&flooded).contains(&format!("`read` with filePath={handle} shows it by pages")));
     let page = call(&session("one"), "read", json!({"filePath": handle, "offset": 4_999}));
     assert_eq!(shown(&page), "4999: 4999\n5000: 5000\n");
     assert_eq!(data(&page)["path"], handle.as_str());
@@ -518,4 +518,46 @@ fn the_text_of_a_pdf_is_taken_from_a_confined_helper() {
         read_pdf_with("head -c 3000000000 /dev/zero | tail -c 2999999999", json!({"filePath": "a.pdf"}));
     assert!(envelope["output"].as_str().unwrap().contains("attached as a PDF"), "{envelope}");
     assert!(started.elapsed() < stretched(Duration::from_secs(19)), "{:?}", started.elapsed());
+}
+
+#[test]
+fn a_notebook_is_its_cells_with_their_outputs() {
+    let notebook = json!({
+        "cells": [
+            {"cell_type": "markdown", "metadata": {}, "source": ["# Title\n", "text"]},
+            {"cell_type": "code", "execution_count": 2, "metadata": {}, "source": "print(1)\nplot()", "outputs": [
+                {"output_type": "stream", "name": "stdout", "text": ["1\n"]},
+                {"output_type": "display_data", "data": {"image/png": "cGl4\nZWxz", "text/plain": ["<Figure>"]}},
+                {"output_type": "error", "ename": "E", "evalue": "v", "traceback": ["\u{1b}[31mE\u{1b}[0m: v"]},
+            ]},
+            {"cell_type": "code", "execution_count": null, "source": [], "outputs": []},
+        ],
+        "metadata": {}, "nbformat": 4, "nbformat_minor": 5,
+    });
+    let ctx = one_file("a.ipynb", notebook.to_string().as_bytes());
+    let outcome = call(&ctx, "read", json!({"filePath": "a.ipynb"}));
+    assert_eq!(
+        shown(&outcome),
+        "1: == cell 1: markdown ==\n2: # Title\n3: text\n4: == cell 2: code [2] ==\n5: print(1)\n6: plot()\n7: -- output of \
+         cell 2: stream --\n8: 1\n9: -- output of cell 2: display_data --\n10: [picture 1 (image/png), attached]\n11: \
+         <Figure>\n12: -- output of cell 2: error --\n13: E: v\n14: == cell 3: code ==\n(a notebook of 3 cells; the lines \
+         are those of this view, not of the file)"
+    );
+    let output = outcome.result.unwrap();
+    assert_eq!(output.data["kind"], "notebook");
+    assert_eq!(output.attachments[0].content, AttachmentContent::Data("cGl4ZWxz".to_owned()));
+    let page = call(&ctx, "read", json!({"filePath": "a.ipynb", "offset": 2, "limit": 1}));
+    assert!(
+        shown(&page).starts_with("2: # Title\n(lines 2–2 of 14; go on with offset=3)"),
+        "{}",
+        shown(&page)
+    );
+    assert!(page.result.unwrap().attachments.is_empty());
+    // What is none is shown as it is, also where it is long.
+    let ctx = one_file("b.ipynb", b"{\"cells\": 1}\n");
+    assert_eq!(shown(&call(&ctx, "read", json!({"filePath": "b.ipynb"}))), "1: {\"cells\": 1}\n");
+    let long = numbers(40_000);
+    let ctx = one_file("c.ipynb", long.as_bytes());
+    let last = call(&ctx, "read", json!({"filePath": "c.ipynb", "offset": 40_000}));
+    assert_eq!(shown(&last), "40000: 40000\n");
 }

@@ -14,7 +14,8 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use toolpost_core::{Code, ToolError};
+use toolpost_core::host::HANDLE_PREFIX;
+use toolpost_core::{Code, Context, ToolError};
 use toolpost_http::{Admission, Listener, Routes};
 use toolpost_server::{Extension, Options, Server};
 
@@ -58,7 +59,7 @@ fn serve(
     notes.iter().for_each(|note| printer.say(Tone::Note, &format!("note: {}", harmless(note))));
     let options = Options {
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        instructions: instructions(config),
+        instructions: instructions(config, &runtime.context),
         page_size: usize::from(mcp.page_size),
         says_yes: flags.yes,
         timeout: config.timeout,
@@ -151,14 +152,17 @@ fn admission(
 }
 
 /// What a model should know before its first call.
-fn instructions(config: &Config) -> String {
+fn instructions(config: &Config, context: &Context) -> String {
     let shown =
         |root: &PathBuf| format!("`{}`", root.canonicalize().unwrap_or_else(|_| root.clone()).display());
     let roots: Vec<String> = config.roots.iter().map(shown).collect();
+    let rest = context.reading(&format!("{HANDLE_PREFIX}…"));
+    let rest = rest.map_or_else(String::new, |reading| format!(": {reading} shows the whole by pages"));
     format!(
-        "Tools that act in the workspace {}. Paths are absolute or from its root. A call that is refused says by \
-         which rule and what would allow it; one with wrong arguments says what is right. An output that is too long \
-         is cut in the middle, and the whole is kept under the handle that is named there.",
+        "These tools act in the workspace {}. Paths are absolute or from its root. Prefer them to other ways of reading, \
+         searching and changing files and of running commands: their results are bounded and leave out what git ignores, \
+         a change is made whole or not at all, and a refusal says by which rule and what would allow it. A result that \
+         is too long is cut in the middle and names a handle{rest}.",
         roots.join(", ")
     )
 }

@@ -38,6 +38,7 @@ mod one_file;
 mod packs;
 mod pdf;
 mod price;
+mod reader;
 mod secrets;
 mod servers;
 mod settings;

@@ -10,6 +10,7 @@ mod python;
 mod structured;
 mod tasks;
 mod wire;
+mod words;
 
 use crate::Home;
 use crate::load::stretched;

@@ -44,7 +44,7 @@ async fn a_flood_is_cut_and_kept_up_to_a_bound() {
     let handle = format!("spill:{}", outcome.call_id);
     assert!(text.starts_with("0123456789abcde\n") && text.ends_with("0123456789abcde\n"));
     let told = format!("of {size} bytes");
-    let where_from = format!("the first {kept} bytes are kept: read filePath `{handle}` …]");
+    let where_from = format!("the first {kept} bytes are kept as {handle} …]");
     assert!(text.contains(&told) && text.contains(&where_from), "{}", &text[29_000..31_000]);
     stage.check("requested flood · initialized flood · allow · started 1 · spilled · finished");
 
@@ -70,8 +70,8 @@ async fn too_many_lines_are_cut_too_and_a_fitting_text_is_left_alone() {
     assert_eq!(
         cut.to_text(),
         format!(
-            "line\nline\n\n[… 26 of 45 bytes (5 of 9 lines) left out here; the whole is kept: \
-             read filePath `{handle}` with offset and limit …]\n\nline\nline\n"
+            "line\nline\n\n[… 26 of 45 bytes (5 of 9 lines) left out here; the whole is kept \
+             as {handle} …]\n\nline\nline\n"
         )
     );
 }

@@ -11,8 +11,13 @@ const MOST_LISTED: usize = 20;
 
 /// The name by which the caller knows an argument.
 pub(super) fn argument(ctx: &Context, name: &str) -> String {
-    let spelled = ctx.spelled(name, "");
-    spelled.split_once('=').map_or(spelled.clone(), |(name, _)| name.to_owned())
+    ctx.argument(name).unwrap_or(name).to_owned()
+}
+
+/// A reason that speaks of the texts of an edit, in the caller's names for them.
+fn in_words_of_caller(ctx: &Context, reason: &str) -> String {
+    let named = |text: &str, name: &str| text.replace(name, &argument(ctx, name));
+    named(&named(reason, "oldString"), "newString")
 }
 
 pub(super) fn no_change(ctx: &Context, path: &WorkspacePath, edit: Option<usize>) -> ToolError {
@@ -28,11 +33,12 @@ pub(super) fn no_change(ctx: &Context, path: &WorkspacePath, edit: Option<usize>
 }
 
 pub(super) fn exists(ctx: &Context, name: &str) -> ToolError {
+    let whole = ctx.tool_name("write");
+    let whole = whole.map_or_else(String::new, |tool| format!(", or use `{tool}` to replace all of it"));
     ToolError::new(
         Code::NoMatch,
         format!(
-            "an empty `{}` creates a file, but `{name}` exists; give the text to replace, or use `write` to replace \
-             all of it",
+            "an empty `{}` creates a file, but `{name}` exists; give the text to replace{whole}",
             argument(ctx, "oldString")
         ),
     )
@@ -57,7 +63,9 @@ pub(super) fn failed(
         }
         Failure::NoMatch { tried, nearest, already_applied, doubt } => {
             let mut message = match &doubt {
-                Some(doubt) => in_doubt(name, &format!("`{old}`{which}"), doubt),
+                Some(doubt) => {
+                    in_doubt(name, &format!("`{old}`{which}"), doubt, &in_words_of_caller(ctx, &doubt.why))
+                }
                 None => format!("`{old}`{which} is not in `{name}`"),
             };
             let words: Vec<&str> = tried.iter().map(|step| step.word()).collect();
@@ -92,11 +100,11 @@ pub(super) fn failed(
     error.with("path", name)
 }
 
-fn in_doubt(name: &str, old: &str, doubt: &Doubt) -> String {
+fn in_doubt(name: &str, old: &str, doubt: &Doubt, why: &str) -> String {
     format!(
-        "{old} fits line {} of `{name}` but for {}, and it cannot be told what to put there: {}; give both texts as \
+        "{old} fits line {} of `{name}` but for {}, and it cannot be told what to put there: {why}; give both texts as \
          the file has them",
-        doubt.line, doubt.step, doubt.why
+        doubt.line, doubt.step
     )
 }
 
@@ -151,8 +159,8 @@ fn ambiguous(ctx: &Context, name: &str, text: &str, old: &str, step: Step, lines
         let _ = write!(message, ", but for {step}");
     }
     message.push_str("; add lines around the one that is meant");
-    if step <= Step::LineEndings {
-        let _ = write!(message, ", or set {}", ctx.spelled("replaceAll", true));
+    if let Some(all) = ctx.spelled("replaceAll", true).filter(|_| step <= Step::LineEndings) {
+        let _ = write!(message, ", or set {all}");
     }
     message.push_str(". It begins on:");
     let mut all = text.lines().enumerate();

@@ -1,6 +1,6 @@
 //! A folder that was asked for as if it were a file: its names, by pages.
 
-use super::{Args, Data, past_the_end};
+use super::{Args, Data, go_on, past_the_end};
 use crate::one_line;
 use toolpost_core::workspace::Kind;
 use toolpost_core::{Context, Output, ToolError};
@@ -29,7 +29,7 @@ pub(super) async fn names(ctx: &Context, args: &Args) -> Result<Output<Data>, To
     ctx.checkpoint()?;
     let total = found.found.len() as u64 + found.left_out;
     if first > 1 && first > total {
-        return Err(past_the_end(&name, "entries", total, first));
+        return Err(past_the_end(ctx, &name, "entries", total, first));
     }
     let shown_name = one_line(&name);
     let mut text = format!("{shown_name} is a folder of {total} entries:\n");
@@ -48,7 +48,7 @@ pub(super) async fn names(ctx: &Context, args: &Args) -> Result<Output<Data>, To
     let next = Some(first + lines).filter(|next| *next <= total);
     let mut notes = Vec::new();
     if let Some(next) = next {
-        notes.push(format!("{} more; go on with {}", total - next + 1, ctx.spelled("offset", next)));
+        notes.push(format!("{} more{}", total - next + 1, go_on(ctx, next)));
     }
     if found.not_utf8 > 0 {
         notes.push(format!("{} names are not UTF-8", found.not_utf8));

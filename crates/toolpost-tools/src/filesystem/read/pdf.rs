@@ -40,7 +40,7 @@ pub(super) async fn with_text(
     let page = lines::page(ctx, Cursor::new(whole), size, Encoding::Utf8, &wanted)
         .map_err(|error| error.named(&name))?;
     if page.lines == 0 && wanted.first > 1 {
-        return Err(past_the_end(&name, "lines of text", page.total.unwrap_or(0), wanted.first));
+        return Err(past_the_end(ctx, &name, "lines of text", page.total.unwrap_or(0), wanted.first));
     }
     let cut = if said.is_cut { "(the text goes on beyond what is taken of it)" } else { "" };
     let mut output = attached;

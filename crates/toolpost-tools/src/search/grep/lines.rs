@@ -2,6 +2,7 @@
 
 use super::interruptible::Interruptible;
 use grep_matcher::Matcher;
+use grep_regex::RegexMatcher;
 use grep_searcher::{Searcher, Sink, SinkContext, SinkContextKind, SinkFinish, SinkMatch};
 use toolpost_core::Context;
 
@@ -23,6 +24,8 @@ pub(super) struct Line {
 pub(super) struct Lines<'a> {
     pub(super) ctx: &'a Context,
     pub(super) matcher: &'a Interruptible<'a>,
+    /// Lines that match this too are as if they did not match.
+    pub(super) excluded: Option<&'a RegexMatcher>,
     /// Lines to keep; the rest is counted if it is wanted.
     pub(super) keep: usize,
     pub(super) beyond: Beyond,
@@ -42,6 +45,11 @@ pub(super) enum Beyond {
 }
 
 impl Lines<'_> {
+    fn is_excluded(&self, line: &[u8]) -> bool {
+        let Some(excluded) = self.excluded else { return false };
+        excluded.is_match(trimmed(line)).unwrap_or(false)
+    }
+
     fn line(&mut self, number: u64, bytes: &[u8]) {
         let bytes = trimmed(bytes);
         let first = self.matcher.find(bytes).ok().flatten().map_or(0, |found| found.start());
@@ -58,12 +66,18 @@ impl Sink for Lines<'_> {
     fn matched(&mut self, searcher: &Searcher, found: &SinkMatch<'_>) -> Result<bool, std::io::Error> {
         let number = found.line_number().unwrap_or(0);
         if !searcher.multi_line_with_matcher(self.matcher) {
+            if self.is_excluded(found.bytes()) {
+                return Ok(true);
+            }
             self.seen += 1;
             if self.kept_matches < self.keep {
                 self.line(number, found.bytes());
             }
         } else {
             for (number, bytes) in (number..).zip(found.lines()) {
+                if self.is_excluded(bytes) {
+                    continue;
+                }
                 self.seen += 1;
                 if self.kept_matches < self.keep {
                     self.line(number, bytes);

@@ -39,36 +39,129 @@ pub(super) fn matcher(ctx: &Context, args: &Args) -> Result<RegexMatcher, ToolEr
     if args.multiline {
         builder.line_terminator(None);
     }
-    builder.build(&args.pattern).map_err(|error| refusal(ctx, &args.pattern, &error))
+    builder.build(&args.pattern).map_err(|error| refusal(ctx, "pattern", &args.pattern, &error))
+}
+
+/// The matcher of lines that are not wanted, for the same reading of upper and lower case.
+pub(super) fn excluding(ctx: &Context, args: &Args, pattern: &str) -> Result<RegexMatcher, ToolError> {
+    let mut builder = RegexMatcherBuilder::new();
+    builder
+        .case_insensitive(args.ignore_case)
+        .fixed_strings(args.literal)
+        .nest_limit(DEEPEST)
+        .size_limit(LARGEST)
+        .dfa_size_limit(LARGEST);
+    let name = ctx.argument("excludePattern").unwrap_or("excludePattern");
+    builder.build(pattern).map_err(|error| refusal(ctx, name, pattern, &error))
 }
 
 fn over_lines(ctx: &Context) -> ToolError {
-    let multiline = ctx.spelled("multiline", true);
+    let advice = match ctx.spelled("multiline", true) {
+        Some(multiline) => format!("set {multiline}"),
+        None => "search for one of the lines".to_owned(),
+    };
     ToolError::new(
         Code::ValidationError,
-        format!("`pattern` has a line end in it, and lines are searched one by one; set {multiline}"),
+        format!("`pattern` has a line end in it, and lines are searched one by one; {advice}"),
     )
 }
 
-fn refusal(ctx: &Context, pattern: &str, error: &grep_regex::Error) -> ToolError {
+fn refusal(ctx: &Context, argument: &str, pattern: &str, error: &grep_regex::Error) -> ToolError {
     let literal = ctx.spelled("literal", true);
+    let literal =
+        literal.map_or_else(String::new, |set| format!("to search for it as plain text set {set}, or "));
     let text = error.to_string();
     match error.kind() {
         grep_regex::ErrorKind::NotAllowed(_) => over_lines(ctx),
         _ if text.contains("size limit") || text.contains("too large") || text.contains("too big") => {
             ToolError::new(
                 Code::SearchError,
-                "`pattern` grows too large when it is compiled; use smaller repetitions".to_owned(),
+                format!("`{argument}` grows too large when it is compiled; use smaller repetitions"),
             )
         }
+        _ if text.contains("look-around") => ToolError::new(
+            Code::ValidationError,
+            format!(
+                "`{argument}` looks around a match, with (?=…), (?!…), (?<=…) or (?<!…), which patterns here cannot; {}",
+                other_way(ctx, pattern)
+            ),
+        )
+        .with("argument", argument),
+        _ if text.contains("backreferences are not supported") => ToolError::new(
+            Code::ValidationError,
+            format!(
+                "`{argument}` refers back to a group (\\1), which patterns here cannot; write out what may stand there, \
+                 or search for the first part and look at the lines"
+            ),
+        )
+        .with("argument", argument),
         _ => {
             let text = text.trim_end();
             let message = format!(
-                "`pattern` is no regular expression: {text}\nto search for it as plain text set {literal}, or write \\ before the signs that are meant as they are"
+                "`{argument}` is no regular expression: {text}\n{literal}write \\ before the signs that are meant as they are"
             );
             ToolError::new(Code::ValidationError, message)
-                .with("argument", "pattern")
+                .with("argument", argument)
                 .with("pattern", pattern.chars().take(200).collect::<String>())
+        }
+    }
+}
+
+/// How a search with look-around is written here.
+fn other_way(ctx: &Context, pattern: &str) -> String {
+    let without = without_look_around(pattern);
+    let shorter = (!without.is_empty() && without != pattern).then(|| format!("search for `{without}`"));
+    let is_negative = pattern.contains("(?!") || pattern.contains("(?<!");
+    let exclude = ctx.argument("excludePattern").filter(|_| is_negative && shorter.is_some());
+    let exclude = exclude.map(|name| format!(" and name what must not stand in the line in `{name}`"));
+    let shell = ctx.tool_name("bash").map(|bash| format!("run `grep -P` with `{bash}`"));
+    let literal = ctx.spelled("literal", true).map(|set| format!("set {set} if it is meant as plain text"));
+    let ways: Vec<String> = [shorter.map(|way| way + &exclude.unwrap_or_default()), shell, literal]
+        .into_iter()
+        .flatten()
+        .collect();
+    ways.join(", or ")
+}
+
+/// The pattern without its groups of look-around; all of it where they are not closed.
+fn without_look_around(pattern: &str) -> String {
+    let mut rest = pattern;
+    let mut kept = String::new();
+    while let Some(start) = ["(?=", "(?!", "(?<=", "(?<!"].iter().filter_map(|sign| rest.find(sign)).min() {
+        kept.push_str(&rest[..start]);
+        let mut depth = 0;
+        let mut is_escaped = false;
+        let end = rest[start..].char_indices().find(|(_, letter)| {
+            let was_escaped = is_escaped;
+            is_escaped = *letter == '\\' && !was_escaped;
+            match letter {
+                _ if was_escaped => {}
+                '(' => depth += 1,
+                ')' => depth -= 1,
+                _ => {}
+            }
+            depth == 0
+        });
+        let Some((at, _)) = end else { return pattern.to_owned() };
+        rest = &rest[start + at + 1..];
+    }
+    kept + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn look_around_is_taken_out() {
+        for (pattern, expected) in [
+            ("foo(?!bar)", "foo"),
+            ("(?<=a)b(?=c(d))e", "be"),
+            (r"a(?=\))b", "ab"),
+            ("a(?!b", "a(?!b"),
+            ("(?:a)b", "(?:a)b"),
+        ] {
+            assert_eq!(without_look_around(pattern), expected, "{pattern}");
         }
     }
 }

@@ -67,7 +67,13 @@ pub(super) fn report(
             let least = if found.truncated { "at least " } else { "" };
             notes.push(format!("{shown} of {least}{total} {what} shown, which is what fits into the output"));
         }
-        notes.push(format!("there may be more {what} in older files; narrow the pattern, path or include"));
+        let narrower = ["pattern", "path", "include"].into_iter().filter_map(|name| ctx.argument(name));
+        let narrower: Vec<String> = narrower.map(|name| format!("`{name}`")).collect();
+        let narrower = match narrower.as_slice() {
+            [others @ .., last] if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+            few => few.concat(),
+        };
+        notes.push(format!("there may be more {what} in older files; narrow {narrower}"));
     }
     if page.cut > 0 {
         notes.push(format!("{} long lines cut at {MAX_LINE} characters, marked …", page.cut));
@@ -93,8 +99,11 @@ pub(super) fn report(
 
 fn nothing(ctx: &Context, args: &Args) -> String {
     let wider = [("ignoreCase", args.ignore_case), ("hidden", args.hidden), ("noIgnore", args.no_ignore)];
-    let more: Vec<String> =
-        wider.into_iter().filter(|(_, is_set)| !is_set).map(|(name, _)| ctx.spelled(name, true)).collect();
+    let more: Vec<String> = wider
+        .into_iter()
+        .filter(|(_, is_set)| !is_set)
+        .filter_map(|(name, _)| ctx.spelled(name, true))
+        .collect();
     match more.is_empty() {
         true => "nothing matches".to_owned(),
         false => format!("nothing matches; {} look further", more.join(", ")),

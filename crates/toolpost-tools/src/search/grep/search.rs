@@ -1,5 +1,6 @@
 //! The search itself: every candidate opened and run through the searcher, the newest results kept.
 
+use super::file_type::FileType;
 use super::interruptible::{Interruptible, Pattern};
 use super::lines::{Beyond, Line, Lines};
 use super::reading::{EndingReader, search_in};
@@ -8,6 +9,7 @@ use super::{Args, Mode};
 use crate::search::name_pattern::NamePattern;
 use crate::search::newest::Newest;
 use crate::search::watch::Watch;
+use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
@@ -32,8 +34,12 @@ pub(super) struct Search {
     pub(super) watch: Watch,
     matcher: Arc<Pattern>,
     include: Option<NamePattern>,
+    kind: Option<FileType>,
+    /// Lines that match this too are not wanted.
+    excluded: Option<RegexMatcher>,
     mode: Mode,
-    context: usize,
+    before: usize,
+    after: usize,
     limit: usize,
     multiline: bool,
     newest: Mutex<Newest<InFile>>,
@@ -46,13 +52,22 @@ pub(super) struct Search {
 }
 
 impl Search {
-    pub(super) fn new(ctx: &Context, args: &Args, matcher: Pattern, include: Option<NamePattern>) -> Search {
+    pub(super) fn new(
+        ctx: &Context,
+        args: &Args,
+        matcher: Pattern,
+        include: Option<NamePattern>,
+        kind: Option<FileType>,
+    ) -> Search {
         Search {
             watch: Watch::new(ctx),
             matcher: Arc::new(matcher),
             include,
+            kind,
+            excluded: None,
             mode: args.mode,
-            context: args.context,
+            before: args.before.unwrap_or(args.context),
+            after: args.after.unwrap_or(args.context),
             limit: args.limit,
             multiline: args.multiline,
             newest: Mutex::new(Newest::new(args.limit)),
@@ -62,6 +77,12 @@ impl Search {
             binary: AtomicBool::new(false),
             interrupted: AtomicBool::new(false),
         }
+    }
+
+    /// Without the lines that match this too.
+    pub(super) fn leaving_out(mut self, excluded: Option<RegexMatcher>) -> Search {
+        self.excluded = excluded;
+        self
     }
 
     pub(super) fn must_be_wanted(&self, stopped: bool) -> Result<(), ToolError> {
@@ -130,6 +151,7 @@ impl Visit for Search {
 
     fn wants(&self, name: &str) -> bool {
         self.include.as_ref().is_none_or(|include| include.wants(name))
+            && self.kind.as_ref().is_none_or(|kind| kind.has(name))
     }
 
     fn held_back(&self, refusal: &ToolError) {
@@ -145,8 +167,8 @@ impl Visit for Search {
         let searcher = builder
             .line_number(self.mode == Mode::Content)
             .multi_line(self.multiline)
-            .before_context(if self.mode == Mode::Content { self.context } else { 0 })
-            .after_context(if self.mode == Mode::Content { self.context } else { 0 })
+            .before_context(if self.mode == Mode::Content { self.before } else { 0 })
+            .after_context(if self.mode == Mode::Content { self.after } else { 0 })
             .binary_detection(BinaryDetection::quit(0))
             .heap_limit(Some(MOST_HELD))
             .build();
@@ -181,6 +203,7 @@ impl Worker for SearchWorker<'_> {
         let mut lines = Lines {
             ctx: &search.watch.ctx,
             matcher: &self.matcher,
+            excluded: search.excluded.as_ref(),
             keep,
             beyond,
             kept: Vec::new(),

@@ -28,8 +28,8 @@ pub(super) async fn run(ctx: &Context, settings: &Settings, args: &Args) -> Resu
         return Err(ToolError::new(
             Code::ValidationError,
             format!(
-                "a dry run tells what a command has done at its end; ask for it without {}",
-                ctx.spelled("background", true)
+                "a dry run tells what a command has done at its end; ask for it without `{}`",
+                ctx.argument("background").unwrap_or("background")
             ),
         ));
     }

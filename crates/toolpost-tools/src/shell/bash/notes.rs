@@ -115,11 +115,14 @@ fn left_behind(ctx: &Context, ended: &Ended) -> String {
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let is_left = ended.survivors.iter().any(|survivor| survivor.remains);
     let done = if is_left { "could not be ended" } else { "was ended with the command" };
-    format!(
-        "what it left running {done}: {}{more}; to keep something running use {}",
-        named.join(", "),
-        ctx.spelled("background", true)
-    )
+    format!("what it left running {done}: {}{more}{}", named.join(", "), keep_running(ctx))
+}
+
+/// How a command is kept running, in the caller's words.
+pub(super) fn keep_running(ctx: &Context) -> String {
+    let ways = [ctx.spelled("background", true), ctx.spelled("yieldAfter", 1_000)];
+    let way = ways.into_iter().flatten().next();
+    way.map_or_else(String::new, |way| format!("; to keep something running use {way}"))
 }
 
 /// Names that the command may not create: those it was refused, and those that exist now all the same.
@@ -162,9 +165,15 @@ fn hints(ctx: &Context, args: &Args, shown: &Shown, ended: &Ended, sandbox: &str
     let mut hints = Vec::new();
     if says(QUESTIONS) && args.stdin.is_none() {
         hints.push(
-            "it may have waited for an answer: there is no terminal and no input; use a flag such as -y, or give \
-             the text as stdin"
-                .to_owned(),
+            match ctx.argument("stdin") {
+                Some(stdin) => format!(
+                    "it may have waited for an answer: there is no terminal and no input; use a flag such as -y, or \
+                     give the text as `{stdin}`"
+                ),
+                None => "it may have waited for an answer: there is no terminal and no input; use a flag such as -y, \
+                         or pipe the answer into it"
+                    .to_owned(),
+            },
         );
     }
     if sandbox == "none" {
@@ -195,6 +204,58 @@ fn hints(ctx: &Context, args: &Args, shown: &Shown, ended: &Ended, sandbox: &str
         hints.push(format!("the sandbox may be the cause: {writes}"));
     }
     hints
+}
+
+/// The shortest time that a command has where a caller knows that it counts milliseconds.
+const SHORT: u64 = 500;
+/// The most that a caller may ask for.
+const LONGEST: u64 = 600_000;
+
+/// What is said of a command that was ended by its time: after how long, what it may have waited for, and how it gets
+/// more.
+pub(super) fn out_of_time(ctx: &Context, args: &Args, shown: &Shown, sandbox: &str) -> String {
+    let mut told =
+        format!("the command was ended after {}, with everything it had started", time(args.timeout));
+    let output = shown.text.to_lowercase();
+    let says = |words: &[&str]| words.iter().any(|word| output.contains(word));
+    let asks = says(QUESTIONS) || is_prompt(&shown.text);
+    let accesses = crate::shell::line::accesses_in("", &args.command);
+    let is_of_network = accesses.iter().any(|access| access.action == Capability::Network);
+    if asks && args.stdin.is_none() {
+        told.push_str(". It seems to have waited for an answer: there is no terminal and no input");
+    } else if (is_of_network || says(NO_NETWORK)) && sandbox != "none" && !ctx.granted(Capability::Network) {
+        told.push_str(
+            ". It seems to have waited for the network, which it does not have: `--allow network` grants it",
+        );
+    }
+    let longer = match ctx.argument("timeout").filter(|_| args.timeout < LONGEST) {
+        Some(name) if args.timeout < SHORT => {
+            let meant = (args.timeout * 1_000).clamp(SHORT, LONGEST);
+            let meant = ctx.spelled("timeout", meant).unwrap_or_default();
+            Some(format!(
+                "`{name}` counts milliseconds, and {} are far too few: for {} s write {meant}",
+                args.timeout, args.timeout
+            ))
+        }
+        Some(_) => {
+            let more = ctx.spelled("timeout", (args.timeout * 4).min(LONGEST)).unwrap_or_default();
+            Some(format!("ask for more with {more}"))
+        }
+        None => None,
+    };
+    let ways = [ctx.spelled("background", true), ctx.spelled("yieldAfter", 1_000)];
+    let beside = ways.into_iter().flatten().next().map(|way| format!("run it with {way}"));
+    let advice: Vec<String> = [longer, beside].into_iter().flatten().collect();
+    if !advice.is_empty() {
+        told.push_str(&format!("; {}", advice.join(", or ")));
+    }
+    told
+}
+
+/// Whether an output ends with a question that is still open: its last line has no end.
+fn is_prompt(output: &str) -> bool {
+    let last = output.rsplit('\n').next().unwrap_or_default();
+    !last.trim().is_empty() && last.trim_end().ends_with(['?', ':', '>', ']', ')'])
 }
 
 /// A sentence and what the command had written.

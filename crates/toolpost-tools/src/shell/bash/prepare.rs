@@ -99,7 +99,7 @@ async fn folder(
     let Some(wanted) = wanted else { return Ok(standing(ctx, &ground.roots)) };
     let stat = workspace.stat(wanted).await?;
     if stat.kind != Kind::Folder {
-        let message = format!("`{}` is a file; workdir must be a folder", stat.name);
+        let message = format!("`{}` is a file; a command runs in a folder", stat.name);
         return Err(ToolError::new(Code::NotAFile, message).with("path", stat.name));
     }
     Ok(PathBuf::from(workspace.root()).join(stat.name))
@@ -124,6 +124,7 @@ pub(crate) fn view_of(ground: &Ground) -> Sandbox {
         reserved: ground.reserved.clone(),
         rules: ground.rules.iter().map(rules_of).collect(),
         aliases: ground.aliases.iter().map(|alias| (alias.folder.clone(), alias.name.clone())).collect(),
+        fixed: ground.fixed.clone(),
         network: ground.has_network,
         ..Sandbox::default()
     };

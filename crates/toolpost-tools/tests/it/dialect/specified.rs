@@ -13,6 +13,7 @@ pub(super) struct Specified {
 pub(super) struct Argument {
     pub(super) name: &'static str,
     is_required: bool,
+    is_hidden: bool,
     kind: Kind,
 }
 
@@ -40,7 +41,8 @@ fn argument(text: &'static str) -> Argument {
         Some((name, kind)) => (name, self::kind(kind)),
         None => (text, Kind::Text),
     };
-    Argument { name: name.trim_end_matches('!'), is_required: name.ends_with('!'), kind }
+    let (is_required, is_hidden) = (name.ends_with('!'), name.ends_with('?'));
+    Argument { name: name.trim_end_matches(['!', '?']), is_required, is_hidden, kind }
 }
 
 fn kind(text: &'static str) -> Kind {
@@ -75,6 +77,11 @@ impl Specified {
         arguments.iter().any(|argument| argument.name == name)
     }
 
+    /// Whether an argument is offered only by dialects that have a name for it.
+    pub(super) fn is_hidden(&self, name: &str) -> bool {
+        self.arguments.iter().any(|argument| argument.name == name && argument.is_hidden)
+    }
+
     /// Sample arguments in which `round` picks the choices, without those that `is_left_out` names.
     pub(super) fn sample(&self, round: usize, is_left_out: &dyn Fn(&str) -> bool) -> Value {
         sample(&self.arguments, "", round, is_left_out)
@@ -100,6 +107,9 @@ fn property(argument: &Argument) -> Value {
         Kind::Items(fields) => json!({"type": "array", "items": schema(fields)}),
     };
     property["description"] = "Counting from 1, see `filePath`.".into();
+    if argument.is_hidden {
+        property["x-toolpost-hidden"] = true.into();
+    }
     property
 }
 

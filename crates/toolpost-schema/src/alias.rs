@@ -2,7 +2,7 @@
 //!
 //! Pure: from what was said to what the tool knows. Which name is meant is the registry's to find.
 
-use crate::schema::Repair;
+use crate::repair::Repair;
 use serde_json::{Map, Value};
 
 /// Another name under which a tool can be called.
@@ -16,6 +16,12 @@ pub struct Alias {
     pub arguments: Vec<ArgumentAlias>,
     /// Arguments that callers know by this name and that the tool does not have: left out, and told.
     pub ignored: Vec<ArgumentPath>,
+    /// Arguments that only say what a call is for, so that leaving them out changes nothing and need not be told.
+    pub remarks: Vec<String>,
+    /// Canonical arguments that callers by this name do not know: never offered or named to them, taken if they are given.
+    pub absent: Vec<String>,
+    /// What the descriptions of arguments say instead: the canonical argument, and the text.
+    pub texts: Vec<(String, String)>,
     /// What the tool needs and callers by this name do not give: the argument, and its value.
     pub filled: Vec<(ArgumentPath, Value)>,
     /// The same where the items of a list are to be numbered from 1.
@@ -62,6 +68,9 @@ impl Alias {
             tool: tool.into(),
             arguments: Vec::new(),
             ignored: Vec::new(),
+            remarks: Vec::new(),
+            absent: Vec::new(),
+            texts: Vec::new(),
             filled: Vec::new(),
             numbered: Vec::new(),
         }
@@ -88,41 +97,51 @@ impl Alias {
             return (arguments, Vec::new());
         }
         let Value::Object(mut map) = arguments else { return (arguments, Vec::new()) };
-        let mut left_out = Vec::new();
+        let mut told = Vec::new();
         map.retain(|key, _| {
             let is_ignored = self.ignores(None, key);
             if is_ignored {
-                let (path, from) = (key.clone(), format!("`{key}`"));
-                left_out.push(Repair {
-                    path,
-                    from,
-                    to: "left out, the tool has no such argument".to_owned(),
-                });
+                told.push(Repair::left_out(key.clone(), key));
             }
-            !is_ignored
+            !is_ignored && !self.remarks.contains(key)
         });
-        let mut map = self.renamed(None, map);
+        let mut map = self.renamed(None, map, "", &mut told);
         for (name, value) in &mut map {
             let Value::Array(items) = value else { continue };
+            let shown = self.offered(None, name).map_or(name.as_str(), |argument| &argument.from);
             for (index, item) in items.iter_mut().enumerate() {
                 if let Value::Object(fields) = item {
-                    fields.retain(|key, _| !self.ignores(Some(name), key));
-                    let renamed = self.renamed(Some(name), std::mem::take(fields));
+                    let place = format!("{shown}[{index}].");
+                    fields.retain(|key, _| {
+                        let is_ignored = self.ignores(Some(name), key);
+                        if is_ignored {
+                            told.push(Repair::left_out(format!("{place}{key}"), key));
+                        }
+                        !is_ignored
+                    });
+                    let renamed = self.renamed(Some(name), std::mem::take(fields), &place, &mut told);
                     *fields = self.completed(Some(name), index, renamed);
                 }
             }
         }
-        (Value::Object(self.completed(None, 0, map)), left_out)
+        (Value::Object(self.completed(None, 0, map)), told)
     }
 
     fn changes_nothing(&self) -> bool {
         self.arguments.is_empty()
             && self.ignored.is_empty()
+            && self.remarks.is_empty()
             && self.filled.is_empty()
             && self.numbered.is_empty()
     }
 
-    fn renamed(&self, list: Option<&str>, map: Map<String, Value>) -> Map<String, Value> {
+    fn renamed(
+        &self,
+        list: Option<&str>,
+        map: Map<String, Value>,
+        place: &str,
+        told: &mut Vec<Repair>,
+    ) -> Map<String, Value> {
         let given: Vec<String> = map.keys().cloned().collect();
         let mut renamed = Map::new();
         for (key, value) in map {
@@ -131,7 +150,12 @@ impl Alias {
                 continue;
             };
             let name = &argument.to.name;
-            let canonical = argument.canonical(value.clone());
+            let meant = argument.parsed(&value);
+            let canonical = argument.canonical(meant.clone().unwrap_or_else(|| value.clone()));
+            if let Some(meant) = meant {
+                let (path, from, to) = (format!("{place}{key}"), value.to_string(), meant.to_string());
+                told.push(Repair { path, from, to });
+            }
             match renamed.get(name) {
                 // Two spellings of one thing that agree are one; that do not, the second is left to be refused.
                 Some(known) if *known == canonical => {}
@@ -166,9 +190,16 @@ impl Alias {
     }
 
     /// The spelling that is offered for a canonical argument, if it differs.
-    pub(crate) fn offered(&self, list: Option<&str>, name: &str) -> Option<&ArgumentAlias> {
+    pub fn offered(&self, list: Option<&str>, name: &str) -> Option<&ArgumentAlias> {
         let mut all = self.arguments.iter();
         all.find(|argument| argument.to.list.as_deref() == list && argument.to.name == name)
+    }
+
+    /// The name under this alias of a canonical argument, or of a field of a list's items; none where it has none.
+    pub fn spelling<'a>(&'a self, list: Option<&str>, name: &'a str) -> Option<&'a str> {
+        let path = list.map_or_else(|| name.to_owned(), |list| format!("{list}[].{name}"));
+        let spelled = self.offered(list, name).map_or(name, |argument| argument.from.as_str());
+        (!self.absent.contains(&path)).then_some(spelled)
     }
 
     /// The canonical name of an argument under this alias.
@@ -179,15 +210,27 @@ impl Alias {
 
 impl ArgumentAlias {
     /// The canonical value for one under the alias.
-    pub(crate) fn canonical(&self, value: Value) -> Value {
+    pub fn canonical(&self, value: Value) -> Value {
         match self.values.iter().find(|(theirs, _)| *theirs == value) {
             Some((_, ours)) => ours.clone(),
             None => shifted(value, self.shift),
         }
     }
 
+    /// The number or truth value that a text holds, where the alias has a meaning of its own for it.
+    fn parsed(&self, value: &Value) -> Option<Value> {
+        let text = value.as_str()?.trim();
+        let is_known =
+            self.values.iter().any(|(theirs, _)| !theirs.is_string() && format!("{theirs}") == text);
+        match is_known {
+            true => serde_json::from_str(text).ok(),
+            false if self.shift != 0 => text.parse::<i64>().ok().map(Value::from),
+            false => None,
+        }
+    }
+
     /// The value under the alias for a canonical one.
-    pub(crate) fn theirs(&self, value: Value) -> Value {
+    pub fn theirs(&self, value: Value) -> Value {
         let mut same = self.values.iter().filter(|(_, ours)| *ours == value);
         let is_same_there = same.clone().any(|(theirs, _)| *theirs == value);
         match same.next() {
@@ -199,12 +242,7 @@ impl ArgumentAlias {
 }
 
 fn shifted(value: Value, shift: i64) -> Value {
-    let number = match &value {
-        Value::Number(number) => number.as_i64(),
-        Value::String(text) => text.trim().parse().ok(),
-        _ => None,
-    };
-    match number.and_then(|number: i64| number.checked_add(shift)) {
+    match value.as_i64().and_then(|number| number.checked_add(shift)) {
         Some(number) if shift != 0 => number.into(),
         _ => value,
     }
@@ -221,13 +259,15 @@ mod tests {
             Alias::new("read_file", "read").argument("path", "filePath").shifted("offset", "offset", 1);
         for (given, expected) in [
             (json!({"path": "a", "offset": 0}), json!({"filePath": "a", "offset": 1})),
-            (json!({"path": "a", "offset": "4", "x": 1}), json!({"filePath": "a", "offset": 5, "x": 1})),
             (json!({"path": "a", "filePath": "b"}), json!({"path": "a", "filePath": "b"})),
             (json!({"offset": i64::MAX}), json!({"offset": i64::MAX})),
             (json!([1]), json!([1])),
         ] {
             assert_eq!(alias.apply(given), (expected, Vec::new()));
         }
+        let (arguments, repairs) = alias.apply(json!({"path": "a", "offset": "4", "x": 1}));
+        assert_eq!(arguments, json!({"filePath": "a", "offset": 5, "x": 1}));
+        assert_eq!(repairs[0].to_string(), "`offset`: \"4\" → 4");
     }
 
     #[test]

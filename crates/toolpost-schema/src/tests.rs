@@ -27,7 +27,7 @@ fn schema() -> Value {
 
 fn check_repair(given: Value, expected: Value, repairs: usize) {
     let aliases = [("path".to_owned(), "filePath".to_owned())];
-    let (value, notes) = repair(&schema(), &aliases, given.clone());
+    let (value, notes) = repair(&schema(), &aliases, None, given.clone());
     assert_eq!(value, expected, "{given}");
     assert_eq!(notes.len(), repairs, "{given}: {notes:?}");
 }
@@ -105,7 +105,8 @@ fn problems_say_where_and_what_was_expected() {
 #[expect(dead_code, reason = "only its schema is looked at")]
 struct Args {
     /// File to read.
-    file_path: WorkspacePath,
+    #[schemars(extend("x-toolpost-path" = true))]
+    file_path: String,
     /// First line.
     offset: Option<usize>,
     /// How.
@@ -148,7 +149,7 @@ fn references_to_elsewhere_and_broken_schemas_are_refused() {
     for schema in [json!({"$ref": "https://example.com/x.json"}), json!({"type": 5}), json!({"pattern": "("})]
     {
         let error = Schema::compile(schema).unwrap_err();
-        assert_eq!(error.code(), Code::ValidationError);
+        assert!(error.to_string().starts_with("the schema itself is not valid at `"), "{error}");
     }
 }
 

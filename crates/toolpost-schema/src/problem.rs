@@ -1,5 +1,6 @@
 //! What is wrong with one argument, in words a model can act on.
 
+use crate::alias::Alias;
 use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind};
 use serde::{Deserialize, Serialize};
@@ -39,15 +40,29 @@ impl fmt::Display for Problem {
     }
 }
 
-/// One validator error as the problems it stands for: an object with three unknown keys has three.
-pub(super) fn explain(error: &ValidationError<'_>, schema: &Value) -> Vec<Problem> {
-    let path = dotted(error.instance_path().as_str());
-    let found = Some(shown(error.instance()));
+/// One validator error as the problems it stands for: an object with three unknown keys has three. `offered` is the
+/// schema as the caller was told it, with the names of the alias that the call was made by.
+pub(super) fn explain(error: &ValidationError<'_>, offered: &Value, called: Option<&Alias>) -> Vec<Problem> {
+    let place = error.instance_path().as_str();
+    let path = spelled_path(called, &dotted(place));
+    let pointer = pointer(&path);
+    let schema = offered;
+    let property = object_schema(schema, &pointer);
+    let said = |key: &str| property.and_then(|property| property.get(key)).filter(|_| !path.is_empty());
+    let argument = called.and_then(|alias| alias.offered(None, place.trim_start_matches('/')));
+    let instance = match argument {
+        Some(argument) => argument.theirs(error.instance().as_ref().clone()),
+        None => error.instance().as_ref().clone(),
+    };
+    let found = Some(shown(&instance));
     let one = |expected: String| {
         vec![Problem { path: path.clone(), expected, found: found.clone(), nearest: None }]
     };
     match error.kind() {
         ValidationErrorKind::Type { kind } => one(match kind {
+            _ if said("type").is_some_and(Value::is_string) => {
+                a_type(said("type").and_then(Value::as_str).unwrap_or_default())
+            }
             TypeKind::Single(kind) => a_type(&kind.to_string()),
             TypeKind::Multiple(kinds) => {
                 kinds.iter().map(|kind| a_type(&kind.to_string())).collect::<Vec<_>>().join(" or ")
@@ -55,36 +70,40 @@ pub(super) fn explain(error: &ValidationError<'_>, schema: &Value) -> Vec<Proble
         }),
         ValidationErrorKind::Required { property } => {
             let name = property.as_str().unwrap_or_default();
-            let expected = describe(object_schema(schema, error.instance_path().as_str()), name);
-            vec![Problem {
-                path: joined(&path, name),
-                expected,
-                found: Some("nothing".to_owned()),
-                nearest: None,
-            }]
+            let path = spelled_path(called, &joined(&dotted(place), name));
+            let name = path.rsplit('.').next().unwrap_or(name);
+            let expected = describe(object_schema(schema, &pointer), name);
+            vec![Problem { path: path.clone(), expected, found: Some("nothing".to_owned()), nearest: None }]
         }
         ValidationErrorKind::AdditionalProperties { unexpected }
         | ValidationErrorKind::UnevaluatedProperties { unexpected } => {
-            let known: Vec<&str> = object_schema(schema, error.instance_path().as_str())
+            let known: Vec<&str> = object_schema(schema, &pointer)
                 .and_then(|schema| schema.get("properties"))
                 .and_then(Value::as_object)
                 .map(|properties| properties.keys().map(String::as_str).collect())
                 .unwrap_or_default();
             unexpected.iter().take(MOST).map(|name| unknown(&path, name, &known)).collect()
         }
+        ValidationErrorKind::Enum { .. } if said("enum").is_none() && said("type").is_some() => {
+            one(a_type(said("type").and_then(Value::as_str).unwrap_or_default()))
+        }
         ValidationErrorKind::Enum { options } => {
+            let options = said("enum").unwrap_or(options);
             let words: Vec<&str> = options
                 .as_array()
                 .map(|all| all.iter().filter_map(Value::as_str).collect())
                 .unwrap_or_default();
-            let nearest = error
-                .instance()
+            let nearest = instance
                 .as_str()
                 .and_then(|given| nearest(given, words.iter().copied(), 1).into_iter().next());
             vec![Problem { path, expected: format!("one of {options}"), found, nearest }]
         }
-        ValidationErrorKind::Minimum { limit } => one(format!("at least {limit}")),
-        ValidationErrorKind::Maximum { limit } => one(format!("at most {limit}")),
+        ValidationErrorKind::Minimum { limit } => {
+            one(format!("at least {}", said("minimum").unwrap_or(limit)))
+        }
+        ValidationErrorKind::Maximum { limit } => {
+            one(format!("at most {}", said("maximum").unwrap_or(limit)))
+        }
         ValidationErrorKind::ExclusiveMinimum { limit } => one(format!("more than {limit}")),
         ValidationErrorKind::ExclusiveMaximum { limit } => one(format!("less than {limit}")),
         ValidationErrorKind::MinLength { limit } => one(format!("at least {limit} characters")),
@@ -156,6 +175,27 @@ fn dotted(pointer: &str) -> String {
         };
     }
     path
+}
+
+/// A path of canonical names in the names of the alias that a call was made by.
+pub(super) fn spelled_path(called: Option<&Alias>, path: &str) -> String {
+    let Some(alias) = called else { return path.to_owned() };
+    let (first, rest) = path.split_at(path.find(['[', '.']).unwrap_or(path.len()));
+    let top = alias.spelling(None, first).unwrap_or(first);
+    match rest.split_once("].") {
+        Some((index, field)) if index.starts_with('[') => {
+            let (name, deeper) = field.split_at(field.find(['[', '.']).unwrap_or(field.len()));
+            let name = alias.spelling(Some(first), name).unwrap_or(name);
+            format!("{top}{index}].{name}{deeper}")
+        }
+        _ => format!("{top}{rest}"),
+    }
+}
+
+/// `todos[2].status` as `/todos/2/status`.
+fn pointer(path: &str) -> String {
+    let parts = path.split(['.', '[', ']']).filter(|part| !part.is_empty());
+    parts.map(|part| format!("/{}", part.replace('~', "~0").replace('/', "~1"))).collect()
 }
 
 pub(super) fn joined(path: &str, name: &str) -> String {

@@ -1,22 +1,37 @@
-//! A tool's schema: made from a type, compiled once, used to check arguments and to say what is wrong with them.
-//!
-//! This is the only module that knows the validator crate. Repairing arguments is [`repair`]'s work.
+//! The schema of a tool: made from a type, compiled once, used to check arguments, to repair them and to say what is wrong
+//! with them. Pure, and the only crate that knows the validator. Reached as `toolpost_core::schema`.
 
+mod alias;
 mod problem;
-pub(crate) mod repair;
+mod repair;
 
+pub use alias::{Alias, ArgumentAlias, ArgumentPath};
 pub use problem::Problem;
-pub use repair::Repair;
+pub use repair::{Repair, repair};
 
-use crate::error::{Code, ToolError};
-use crate::workspace::WorkspacePath;
 use jsonschema::PatternOptions;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
+use std::fmt;
 
 /// Arguments nested deeper than this are refused.
 pub const MAX_DEPTH: usize = 128;
+
+/// The keyword by which a schema marks an argument that is a path of the workspace.
+pub const PATH_MARK: &str = "x-toolpost-path";
+
+/// A value that is no schema: where, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoSchema(String);
+
+impl fmt::Display for NoSchema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for NoSchema {}
 
 /// A JSON Schema, compiled.
 pub struct Schema {
@@ -28,7 +43,7 @@ pub struct Schema {
 
 impl Schema {
     /// Compiles a schema. References to other documents are refused, and patterns run in linear time.
-    pub fn compile(value: Value) -> Result<Schema, ToolError> {
+    pub fn compile(value: Value) -> Result<Schema, NoSchema> {
         let mut options = jsonschema::options();
         if means_the_same_in_draft_7(&value) {
             // Its meta-schema is read in a quarter of the time, which is most of what a short process spends.
@@ -39,12 +54,10 @@ impl Schema {
             .offline()
             .build(&value)
             .map_err(|error| {
-                ToolError::new(
-                    Code::ValidationError,
-                    format!("the schema itself is not valid at `{}`: {error}", error.instance_path()),
-                )
+                let at = error.instance_path();
+                NoSchema(format!("the schema itself is not valid at `{at}`: {error}"))
             })?;
-        let has_paths = value.to_string().contains(WorkspacePath::SCHEMA_MARK);
+        let has_paths = value.to_string().contains(PATH_MARK);
         Ok(Schema { value, validator, has_paths })
     }
 
@@ -60,15 +73,20 @@ impl Schema {
 
     /// Everything that is wrong with the value; empty if it fits.
     pub fn problems(&self, value: &Value) -> Vec<Problem> {
+        self.problems_in(value, &self.value, None)
+    }
+
+    /// The same in the words of a caller who knows the schema in another form, by the names of an alias.
+    pub fn problems_in(&self, value: &Value, offered: &Value, called: Option<&Alias>) -> Vec<Problem> {
         self.validator
             .iter_errors(value)
-            .flat_map(|error| problem::explain(&error, &self.value))
+            .flat_map(|error| problem::explain(&error, offered, called))
             .take(problem::MOST)
             .collect()
     }
 
     /// The values of all arguments that are paths of the workspace; of one that is left out, its default.
-    pub(crate) fn paths<'a>(&'a self, arguments: &'a Value) -> Vec<&'a str> {
+    pub fn paths<'a>(&'a self, arguments: &'a Value) -> Vec<&'a str> {
         let mut found = Vec::new();
         if !self.has_paths {
             return found;
@@ -78,8 +96,8 @@ impl Schema {
     }
 }
 
-impl std::fmt::Debug for Schema {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for Schema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Schema").field(&self.value).finish()
     }
 }
@@ -102,7 +120,7 @@ pub fn arguments_of<T: JsonSchema>() -> Value {
 
 /// The same, with every object closed that does not say which other keys it takes: an argument that is misspelled must
 /// be refused, and not ignored.
-pub(crate) fn closed_arguments_of<T: JsonSchema>() -> Value {
+pub fn closed_arguments_of<T: JsonSchema>() -> Value {
     let mut value = arguments_of::<T>();
     close(&mut value, Keys::All);
     value
@@ -242,7 +260,7 @@ fn collect_paths<'a>(schema: &'a Value, value: &'a Value, found: &mut Vec<&'a st
         return;
     }
     match value {
-        Value::String(text) if schema.get(WorkspacePath::SCHEMA_MARK).is_some() => found.push(text),
+        Value::String(text) if schema.get(PATH_MARK).is_some() => found.push(text),
         Value::Array(items) => {
             if let Some(schema) = schema.get("items") {
                 items.iter().for_each(|item| collect_paths(schema, item, found, depth + 1));
@@ -260,7 +278,7 @@ fn collect_paths<'a>(schema: &'a Value, value: &'a Value, found: &mut Vec<&'a st
 }
 
 /// Whether a value is nested deeper than [`MAX_DEPTH`].
-pub(crate) fn is_too_deep(value: &Value) -> bool {
+pub fn is_too_deep(value: &Value) -> bool {
     fn deeper(value: &Value, left: usize) -> bool {
         match value {
             Value::Array(items) => left == 0 || items.iter().any(|item| deeper(item, left - 1)),
@@ -272,7 +290,7 @@ pub(crate) fn is_too_deep(value: &Value) -> bool {
 }
 
 /// Whether a value holds a number like `5.0`, which a schema takes for an integer and a type does not.
-pub(crate) fn has_whole_float(value: &Value) -> bool {
+pub fn has_whole_float(value: &Value) -> bool {
     match value {
         Value::Number(number) => number.is_f64() && number.as_f64().is_some_and(|float| float.fract() == 0.0),
         Value::Array(items) => items.iter().any(has_whole_float),

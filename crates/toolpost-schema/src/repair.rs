@@ -3,11 +3,14 @@
 //! Only arguments that do not fit are looked at, so valid ones never change. A number is never turned into a string,
 //! nothing is guessed, and what cannot be mended is left for the validator to explain.
 
-use super::problem::{joined, shown};
+use crate::alias::Alias;
+use crate::problem::{joined, shown, spelled_path};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 use std::collections::HashSet;
 use std::fmt;
+
+const LEFT_OUT: &str = "left out, the tool has no such argument";
 
 /// One change made to the arguments before they were checked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -21,7 +24,26 @@ pub struct Repair {
 }
 
 impl Repair {
-    pub(crate) fn map_text(self, change: &dyn Fn(&str) -> String) -> Repair {
+    /// An argument that was left out, because the tool has none of this name.
+    pub fn left_out(path: String, name: &str) -> Repair {
+        Repair { path, from: format!("`{name}`"), to: LEFT_OUT.to_owned() }
+    }
+
+    /// The change as a model reads it.
+    pub fn sentence(&self) -> String {
+        let Repair { path, from, to } = self;
+        match () {
+            () if path == "tool" => format!("{from} is called {to} here"),
+            () if to == LEFT_OUT => format!("`{path}` was ignored, there is no such argument"),
+            () if to == "left out" => format!("`{path}`: {from} was read as not given"),
+            // Another spelling of an argument's name.
+            () if from.starts_with('`') && to.starts_with('`') => format!("`{path}` was read as {to}"),
+            () => format!("`{path}`: {from} was read as {to}"),
+        }
+    }
+
+    /// The same with every text changed.
+    pub fn map_text(self, change: &dyn Fn(&str) -> String) -> Repair {
         Repair { path: change(&self.path), from: change(&self.from), to: change(&self.to) }
     }
 }
@@ -32,18 +54,25 @@ impl fmt::Display for Repair {
     }
 }
 
-/// Mends `value` after the schema. `aliases` are other spellings of top-level keys.
-pub(crate) fn repair(schema: &Value, aliases: &[(String, String)], value: Value) -> (Value, Vec<Repair>) {
-    let mut mender = Mender { repairs: Vec::new() };
+/// Mends `value` after the schema. `aliases` are other spellings of top-level keys; what is told uses the names of the
+/// alias by which the tool was called.
+pub fn repair(
+    schema: &Value,
+    aliases: &[(String, String)],
+    called: Option<&Alias>,
+    value: Value,
+) -> (Value, Vec<Repair>) {
+    let mut mender = Mender { called, repairs: Vec::new() };
     let value = mender.mend(schema, aliases, value, "");
     (value, mender.repairs)
 }
 
-struct Mender {
+struct Mender<'a> {
+    called: Option<&'a Alias>,
     repairs: Vec<Repair>,
 }
 
-impl Mender {
+impl Mender<'_> {
     fn mend(&mut self, schema: &Value, aliases: &[(String, String)], value: Value, path: &str) -> Value {
         let value = self.mend_kind(schema, value, path);
         match value {
@@ -64,6 +93,7 @@ impl Mender {
     fn mend_kind(&mut self, schema: &Value, value: Value, path: &str) -> Value {
         let wanted = Wanted::of(schema);
         let mended = match &value {
+            Value::Array(words) if wanted.text && schema.get(COMMAND_LINE).is_some() => command_line(words),
             Value::String(text) if !wanted.text => wanted.parse(text),
             Value::Number(number) if wanted.integer && !wanted.number => whole(number).map(Value::Number),
             _ => None,
@@ -102,7 +132,11 @@ impl Mender {
                 false if is_open => key,
                 false => match meant(&key, properties, aliases) {
                     Some(name) if !given.contains(&name) && !mended.contains_key(&name) => {
-                        self.note(&joined(path, &key), format!("`{key}`"), format!("`{name}`"));
+                        let list = path.split_once('[').map(|(list, _)| list);
+                        let shown =
+                            self.called.and_then(|alias| alias.spelling(list, &name)).unwrap_or(&name);
+                        let shown = format!("`{shown}`");
+                        self.note(&joined(path, &key), format!("`{key}`"), shown);
                         name
                     }
                     _ => key,
@@ -124,7 +158,30 @@ impl Mender {
     }
 
     fn note(&mut self, path: &str, from: String, to: String) {
-        self.repairs.push(Repair { path: path.to_owned(), from, to });
+        self.repairs.push(Repair { path: spelled_path(self.called, path), from, to });
+    }
+}
+
+/// Marks a text that is a command line in a schema: a list of words there is one too.
+const COMMAND_LINE: &str = "x-toolpost-command-line";
+
+/// The command line that a list of words means: the script of a shell, or the words themselves.
+fn command_line(words: &[Value]) -> Option<Value> {
+    let words: Vec<&str> = words.iter().map(Value::as_str).collect::<Option<_>>()?;
+    let is_shell = |word: &str| word.rsplit('/').next().is_some_and(|program| program.ends_with("sh"));
+    match words.as_slice() {
+        [] => None,
+        [shell, "-c" | "-lc" | "-cl", script] if is_shell(shell) => Some((*script).into()),
+        words => Some(words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ").into()),
+    }
+}
+
+/// A word as a shell takes it for itself.
+fn quoted(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./=:,@%+".contains(letter);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
     }
 }
 
