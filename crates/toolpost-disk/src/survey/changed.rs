@@ -51,7 +51,7 @@ pub(crate) fn run_by_git(
         }
     }
     git::protect(&mut survey, &found.into_iter().collect::<Vec<_>>());
-    if survey.unread.is_some() {
+    if survey.unread.is_some() || survey.closed.is_some() {
         return targets.iter().filter_map(|target| survey.name(target)).map(RunByGit::Named).collect();
     }
     let protected: BTreeSet<&PathBuf> = survey.marks.keys().chain(&survey.missing).collect();

@@ -8,8 +8,9 @@ use crate::git::code::{Code, ENDINGS, is_code};
 use crate::git::config::{Config, Value};
 use crate::git::script::{Computed, Script};
 use crate::git::words::{Word, words};
-use crate::git::{Repository, read, repository};
+use crate::git::{Repository, is_refused, read, repository};
 use rustix::fs::{CWD, Dir, Mode, OFlags, openat};
+use rustix::io::Errno;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -313,7 +314,11 @@ impl Programs<'_, '_> {
     /// The hooks in the folder of scripts, which itself is marked by whoever named it.
     fn hooks(&mut self, at: Place<'_>) {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let Ok(handle) = openat(CWD, at.script, flags, Mode::empty()) else { return };
+        let handle = match openat(CWD, at.script, flags, Mode::empty()) {
+            Ok(handle) => handle,
+            Err(Errno::ACCESS) => return self.survey.must_see(Some(at.script)),
+            Err(_) => return,
+        };
         let Ok(listing) = Dir::read_from(&handle) else { return };
         let mut names: Vec<Vec<u8>> = listing
             .filter_map(|entry| Some(entry.ok()?.file_name().to_bytes().to_vec()))
@@ -661,7 +666,11 @@ impl Programs<'_, '_> {
             return None;
         }
         self.files += 1;
-        read(file, LARGEST)
+        let text = read(file, LARGEST);
+        if text.is_none() && is_refused(file) {
+            self.survey.must_see(Some(file));
+        }
+        text
     }
 }
 
