@@ -345,7 +345,7 @@ async fn files_of_the_system_that_only_root_may_read_are_not_read() {
 
 /// What a judged link leads through stays what it is; and a locked file may be "replaced" by its own content, as git does.
 #[tokio::test]
-async fn a_fixed_name_becomes_no_link() {
+async fn what_links_lead_through_becomes_no_link() {
     let stage = stage();
     fs::create_dir_all(stage.root.join("there/x")).unwrap();
     fs::write(stage.root.join("locked"), "same\n").unwrap();
