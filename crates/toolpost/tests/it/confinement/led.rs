@@ -73,7 +73,7 @@ fn case(base: &Path, dice: &mut Dice) -> Case {
             way.push((base.join(detour), std::iter::once("..".to_owned()).chain(parts.clone()).collect()));
         }
         target.push_str(&parts.join(*dice.pick(&["/", "//", "/./"])));
-        target.push_str(*dice.pick(&["", "", "/", "/."]));
+        target.push_str(dice.pick(&["", "", "/", "/."]));
         symlink(target, &link).unwrap();
         link = end;
     }
