@@ -131,7 +131,9 @@ impl Programs<'_, '_> {
             return;
         }
         if after.contains('/') {
-            let bases = entered.iter().cloned().chain([at.own, at.script].map(Path::to_path_buf));
+            let others = [at.own, at.script].map(Path::to_path_buf).into_iter();
+            let others = others.filter(|_| after.contains(".."));
+            let bases = entered.iter().cloned().chain(others);
             bases.for_each(|base| self.word(&base, &written(after.trim_start_matches('/'))));
         }
         let searched = |text: &str| script.searched.iter().any(|folder| folder == text);
