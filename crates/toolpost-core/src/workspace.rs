@@ -180,7 +180,7 @@ pub trait Workspace: Send + Sync {
 
     /// Of these display names, which are about to change: those whose content git would run or take its configuration
     /// from, and those by which a folder becomes a repository. Each is given as the protected path that it is or lies
-    /// in. Blocks for as long as it takes to read the configuration and the hooks of the repositories around them.
+    /// in. Also the names that links in the folders above give to these. Blocks for as long as it takes to read the configuration and the hooks of the repositories around them.
     fn run_by_git(&self, _changed: &[String]) -> Vec<RunByGit> {
         Vec::new()
     }

@@ -19,6 +19,12 @@ use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, openat};
 use std::io::Read;
 use std::path::Path;
 
+/// Whether a file is there, or may be, and this user may not read it.
+pub(super) fn is_refused(path: &Path) -> bool {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    openat(CWD, path, flags, Mode::empty()).is_err_and(|errno| errno == rustix::io::Errno::ACCESS)
+}
+
 /// The bytes of a regular file that is not too large.
 pub(super) fn read(path: &Path, largest: u64) -> Option<Vec<u8>> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;

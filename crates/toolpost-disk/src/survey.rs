@@ -20,6 +20,7 @@ use super::roots::Roots;
 use links::Links;
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use toolpost_core::workspace::{Mark, Marked, Surveyed, Surveyor};
 use toolpost_core::{Code, ToolError};
@@ -72,6 +73,8 @@ struct Survey<'a> {
     globs: BTreeSet<(PathBuf, String)>,
     /// The repository at which git's files were too many to be read.
     unread: Option<PathBuf>,
+    /// A folder or file that its owner has closed to themselves, so that it is not known what is protected.
+    closed: Option<PathBuf>,
 }
 
 impl<'a> Survey<'a> {
@@ -85,6 +88,7 @@ impl<'a> Survey<'a> {
             fixed: BTreeSet::new(),
             globs: BTreeSet::new(),
             unread: None,
+            closed: None,
         }
     }
 
@@ -101,6 +105,11 @@ impl<'a> Survey<'a> {
         git::protect(&mut self, &found.repositories);
         if let Some(path) = self.unread {
             return Err(failed(&path, "the repositories up to this one name too many files"));
+        }
+        if let Some(path) = self.closed {
+            let why = "it may not be read, so that where protected links lead or what git runs is not known; open it with \
+                       `chmod u+rwX`";
+            return Err(failed(&path, why));
         }
         let mut marked: Vec<Marked> = Vec::with_capacity(self.marks.len());
         let mut above: Vec<(PathBuf, Mark)> = Vec::new();
@@ -130,7 +139,8 @@ impl<'a> Survey<'a> {
 
     /// The same for what has its mark by a name: what a rule denies under that name, no rule about another name opens.
     fn inherit_named(&mut self, path: &Path, mark: Mark, named: Option<&Path>) {
-        let Links { links, way, end, is_there } = links::follow(path);
+        let Links { links, way, unseen, end, is_there } = links::follow(path);
+        self.must_see(unseen.as_deref());
         // Without links, what leads to the end is held by what becomes of the end.
         let has_links = !links.is_empty();
         self.fix(way.into_iter().filter(|path| has_links || !end.starts_with(path)));
@@ -164,6 +174,23 @@ impl<'a> Survey<'a> {
             if self.roots.names.iter().any(|root| is_below(&root.path)) {
                 self.fixed.insert(path);
             }
+        }
+    }
+
+    /// Notes that something could not be looked at which the user could open again, and a command could have closed. What
+    /// belongs to others is as closed to the user's own programs.
+    fn must_see(&mut self, unseen: Option<&Path>) {
+        let Some(unseen) = unseen.filter(|unseen| self.name(unseen).is_some()) else { return };
+        let is_closed = |path: &&Path| {
+            path.symlink_metadata().is_ok_and(|found| {
+                let wanted = if found.is_dir() { 0o500 } else { 0o400 };
+                let is_own = found.uid() == rustix::process::geteuid().as_raw();
+                is_own && !found.is_symlink() && found.mode() & wanted != wanted
+            })
+        };
+        let closed = unseen.ancestors().filter(|path| self.name(path).is_some()).find(is_closed);
+        if let Some(closed) = closed.map(Path::to_path_buf) {
+            self.closed = Some(closed);
         }
     }
 

@@ -18,14 +18,26 @@ pub(super) fn with_run_by_git(policy: &Policy, run: &[RunByGit]) -> Policy {
     if run.is_empty() {
         return policy.clone();
     }
+    let origin = |why: &str| Origin::new(Layer::BuiltIn, why, 0);
     let rule = |run: &RunByGit| {
         let (path, why) = match run {
             RunByGit::Named(path) => (path, "git runs it or takes its configuration from it"),
             RunByGit::Completes(path) => (path, "it would make its folder a git repository"),
+            // No rule about one name of a file opens what another denies by its other name.
+            RunByGit::Linked { path, name } if policy.is_denied_by_rule(Capability::Write, name) => {
+                let access = Access::path(Capability::Write, path.as_str());
+                let origin = origin("a rule denies the name that a link gives it");
+                return Rule::exact(Effect::Deny, Capability::Write.as_str(), None, &access, origin);
+            }
+            RunByGit::Linked { name, .. } if policy.is_open_to_commands(Capability::Write, name, &[]) => {
+                return None;
+            }
+            RunByGit::Linked { path, .. } => (path, "the name that a link gives it is protected"),
         };
-        Rule::protected_path(Capability::Write, path, Origin::new(Layer::BuiltIn, why, 0))
+        Some(Rule::protected_path(Capability::Write, path, origin(why)))
     };
-    policy.with_rules(Layer::BuiltIn, run.iter().map(rule).collect())
+    let rules: Vec<Rule> = run.iter().filter_map(rule).collect();
+    if rules.is_empty() { policy.clone() } else { policy.with_rules(Layer::BuiltIn, rules) }
 }
 
 /// Holds a running call to what was decided for it.

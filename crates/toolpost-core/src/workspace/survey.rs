@@ -64,13 +64,20 @@ pub struct FolderAlias {
     pub name: PathBuf,
 }
 
-/// A path that is protected because of git; see [`Workspace::run_by_git`](super::Workspace::run_by_git).
+/// A path that may be protected for another reason than its own name; see [`Workspace::run_by_git`](super::Workspace::run_by_git).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RunByGit {
     /// By its display name: git runs it or something in it, or takes its configuration from there.
     Named(String),
     /// By its display name: once it is there, the folder above it is a repository.
     Completes(String),
+    /// A link gives it another name, by which rules and the protected list may mean it.
+    Linked {
+        /// Its display name.
+        path: String,
+        /// The other one.
+        name: String,
+    },
 }
 
 /// The names that make a folder a repository.

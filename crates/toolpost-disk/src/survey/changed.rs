@@ -6,10 +6,14 @@
 
 use super::links::{self, Links};
 use super::remembered::Remembered;
-use super::{Survey, git};
+use super::{Survey, git, walk};
 use crate::git::{UserGit, pointed_repository};
+use crate::look::READ;
 use crate::roots::Roots;
+use rustix::fs::{CWD, Dir, Mode, OFlags, openat};
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use toolpost_core::workspace::implement::place::Place;
 use toolpost_core::workspace::{Kind, Mark, RunByGit, Surveyor, WorkspacePath};
@@ -47,7 +51,7 @@ pub(crate) fn run_by_git(
         }
     }
     git::protect(&mut survey, &found.into_iter().collect::<Vec<_>>());
-    if survey.unread.is_some() {
+    if survey.unread.is_some() || survey.closed.is_some() {
         return targets.iter().filter_map(|target| survey.name(target)).map(RunByGit::Named).collect();
     }
     let protected: BTreeSet<&PathBuf> = survey.marks.keys().chain(&survey.missing).collect();
@@ -64,7 +68,33 @@ pub(crate) fn run_by_git(
         let completing = target.ancestors().filter(|path| completes(path, &targets));
         run.extend(completing.filter_map(|path| survey.name(path)).map(RunByGit::Completes));
     }
+    run.extend(linked(&survey, &targets));
     run.into_iter().collect()
+}
+
+/// The names that links in the folders above give to what changes. Links elsewhere are not known without a walk.
+fn linked(survey: &Survey<'_>, targets: &BTreeSet<PathBuf>) -> Vec<RunByGit> {
+    let folders: BTreeSet<&Path> = targets.iter().flat_map(|target| target.ancestors().skip(1)).collect();
+    let mut found = Vec::new();
+    for folder in folders.into_iter().filter(|folder| survey.name(folder).is_some()) {
+        let flags = READ | OFlags::DIRECTORY | OFlags::NOFOLLOW;
+        let Ok(mut listing) = openat(CWD, folder, flags, Mode::empty()).and_then(Dir::new) else { continue };
+        while let Some(Ok(entry)) = listing.read() {
+            if walk::kind_of(&listing, &entry) != Ok(Kind::Link) {
+                continue;
+            }
+            let link = folder.join(OsStr::from_bytes(entry.file_name().to_bytes()));
+            let end = links::follow(&link).end;
+            for target in targets {
+                let Ok(rest) = target.strip_prefix(&end) else { continue };
+                let name = if rest.as_os_str().is_empty() { link.clone() } else { link.join(rest) };
+                if let (Some(path), Some(name)) = (survey.name(target), survey.name(&name)) {
+                    found.push(RunByGit::Linked { path, name });
+                }
+            }
+        }
+    }
+    found
 }
 
 /// Whether a path has the form of a glob with `*`, `?` and, before a name, `**/`.

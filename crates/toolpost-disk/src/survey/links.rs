@@ -17,6 +17,8 @@ pub(super) struct Links {
     /// All other names on the way, the end included, whether they exist or not: a link in the place of any of them would
     /// lead to somewhere else.
     pub(super) way: Vec<PathBuf>,
+    /// A name on the way that could not be looked at.
+    pub(super) unseen: Option<PathBuf>,
     /// What is at the end.
     pub(super) end: PathBuf,
     /// Whether anything is there.
@@ -31,6 +33,7 @@ pub(super) fn follow(path: &Path) -> Links {
     let mut end = PathBuf::from("/");
     let mut links = Vec::new();
     let mut way = Vec::new();
+    let mut unseen = None;
     // Everything below this name is missing too.
     let mut missing: Option<PathBuf> = None;
     let mut todo = parts(path);
@@ -58,17 +61,17 @@ pub(super) fn follow(path: &Path) -> Links {
                 continue;
             }
             // A loop of links; all of them are marked by now.
-            Ok(_) => return Links { links, way, end, is_there: true },
+            Ok(_) => return Links { links, way, unseen, end, is_there: true },
             // Not a link.
             Err(Errno::INVAL) => {}
             Err(Errno::NOENT | Errno::NOTDIR) => missing = Some(end.clone()),
-            // What cannot be looked at is hidden whole, with all that is in it.
-            Err(_) => {}
+            // What cannot be looked at is hidden whole, with all that is in it; but where it leads is not known.
+            Err(_) => unseen = Some(end.clone()),
         }
         way.push(end.clone());
     }
     let is_there = !missing.is_some_and(|missing| end.starts_with(missing));
-    Links { links, way, end, is_there }
+    Links { links, way, unseen, end, is_there }
 }
 
 fn parts(path: &Path) -> Vec<OsString> {
@@ -115,7 +118,7 @@ mod tests {
         let none = at("real/none/x");
         assert_eq!(
             follow(&none),
-            Links { links: vec![], way: way(&none), end: none.clone(), is_there: false }
+            Links { links: vec![], way: way(&none), unseen: None, end: none.clone(), is_there: false }
         );
         assert!(follow(&at("me")).links.contains(&at("me")));
         // Behind what is missing the path goes on, with the links that are there.

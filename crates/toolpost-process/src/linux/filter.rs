@@ -20,6 +20,9 @@ enum Rule {
     Ask,
     /// The guard performs it if this argument has any of these bits.
     AskBits { arg: u8, bits: u32 },
+    /// This argument is a mode: it fails with bits of a program that runs as somebody else, and the guard performs it if
+    /// the owner is left without the right to read or to search.
+    Mode { arg: u8 },
 }
 
 const NEW_NAMESPACES: u32 = (libc::CLONE_NEWNS
@@ -128,6 +131,13 @@ fn refused() -> Vec<(i64, Rule)> {
     rules
 }
 
+/// Since Linux 6.13; the same number on every architecture.
+const SYS_SETXATTRAT: i64 = 463;
+
+/// The rights of an owner without which a folder cannot be looked through.
+pub(super) const OWNER_READS: u32 = 0o400;
+pub(super) const OWNER_SEARCHES: u32 = 0o100;
+
 /// Calls that create names, and `umask`, since what is created depends on it.
 fn asked() -> Vec<(i64, Rule)> {
     // A file without a name may get one later. Files that exist are locked by mounts, which fall off when somebody
@@ -150,6 +160,15 @@ fn asked() -> Vec<(i64, Rule)> {
         (libc::SYS_bind, Rule::Ask),
         (libc::SYS_truncate, Rule::Ask),
         (libc::SYS_umask, Rule::Ask),
+        // A folder that nobody can look into any more would hide what is protected from the next command's survey.
+        (libc::SYS_fchmod, Rule::Mode { arg: 1 }),
+        (libc::SYS_fchmodat, Rule::Mode { arg: 2 }),
+        (libc::SYS_fchmodat2, Rule::Mode { arg: 2 }),
+        // Access lists change modes too. They lie in memory, as the names of attributes do; programs do without.
+        (libc::SYS_setxattr, Rule::Refuse(libc::EOPNOTSUPP)),
+        (libc::SYS_lsetxattr, Rule::Refuse(libc::EOPNOTSUPP)),
+        (libc::SYS_fsetxattr, Rule::Refuse(libc::EOPNOTSUPP)),
+        (SYS_SETXATTRAT, Rule::Refuse(libc::EOPNOTSUPP)),
     ];
     #[cfg(target_arch = "x86_64")]
     rules.extend([
@@ -160,6 +179,7 @@ fn asked() -> Vec<(i64, Rule)> {
         (libc::SYS_symlink, Rule::Ask),
         (libc::SYS_link, Rule::Ask),
         (libc::SYS_rename, Rule::Ask),
+        (libc::SYS_chmod, Rule::Mode { arg: 1 }),
     ]);
     rules
 }
@@ -212,10 +232,9 @@ pub(super) fn instructions(watch: bool) -> Vec<Instruction> {
         step(IF_AT_LEAST, 0x4000_0000, 0, 1),
         error(libc::ENOSYS),
     ];
-    let mut rules = refused();
-    if watch {
-        rules.extend(asked());
-    }
+    // Of two rules for one call, the first counts.
+    let mut rules = if watch { asked() } else { Vec::new() };
+    rules.extend(refused());
     for (number, rule) in rules {
         let Ok(number) = u32::try_from(number) else { continue };
         let block = block(&rule);
@@ -245,6 +264,15 @@ fn block(rule: &Rule) -> Vec<Instruction> {
         Rule::Ask => vec![end(NOTIFY)],
         Rule::RefuseBits { arg, bits: wanted } => bits(arg, wanted, error(libc::EPERM)),
         Rule::AskBits { arg, bits: wanted } => bits(arg, wanted, end(NOTIFY)),
+        Rule::Mode { arg } => vec![
+            step(LOAD, argument_at(arg), 0, 0),
+            step(IF_BITS, AS_SOMEBODY_ELSE, 0, 1),
+            error(libc::EPERM),
+            step(IF_BITS, OWNER_READS, 0, 2),
+            step(IF_BITS, OWNER_SEARCHES, 0, 1),
+            end(ALLOW),
+            end(NOTIFY),
+        ],
         Rule::RefuseValues { arg, values: list } => values(arg, list, error(libc::EPERM), end(ALLOW)),
         Rule::AllowOnly { arg, value, errno } => values(arg, &[value], end(ALLOW), error(errno)),
         Rule::PretendValues { arg, values: list } => values(arg, list, error(0), end(ALLOW)),
@@ -317,6 +345,19 @@ mod tests {
         assert_eq!(judge(libc::SYS_fchmod, [0, 0o755, 0, 0, 0, 0]), ALLOW);
         assert_eq!(judge(libc::SYS_fchmod, [0, 0o4755, 0, 0, 0, 0]), ERROR | 1);
         assert_eq!(judge(libc::SYS_fchmodat, [0, 0, 0o2755, 0, 0, 0]), ERROR | 1);
+        for (mode, expected) in [
+            (0o755, ALLOW),
+            (0o500, ALLOW),
+            (0o644, NOTIFY),
+            (0o300, NOTIFY),
+            (0, NOTIFY),
+            (0o4000, ERROR | 1),
+        ] {
+            assert_eq!(judge(libc::SYS_fchmodat2, [0, 0, mode, 0, 0, 0]), expected, "{mode:o}");
+        }
+        assert_eq!(run(&plain, ARCHITECTURE, libc::SYS_fchmod, [0, 0, 0, 0, 0, 0]), ALLOW);
+        assert_eq!(run(&plain, ARCHITECTURE, libc::SYS_fchmod, [0, 0o4000, 0, 0, 0, 0]), ERROR | 1);
+        assert_eq!(judge(libc::SYS_setxattr, [0; 6]), ERROR | libc::EOPNOTSUPP as u32);
         assert_eq!(run(&plain, ARCHITECTURE, libc::SYS_renameat2, [0; 6]), ALLOW);
         assert_eq!(run(&watch, 0x4000_0003, libc::SYS_read, [0; 6]), ERROR | libc::ENOSYS as u32);
         assert_eq!(judge(0x4000_0000, [0; 6]), ERROR | libc::ENOSYS as u32);

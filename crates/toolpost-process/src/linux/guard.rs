@@ -21,13 +21,14 @@ use self::call::Call;
 use self::caller::{Caller, Place};
 use self::names::{Making, Names};
 use self::openers::Openers;
+use super::filter;
 use super::sys::notify::{self, Asked, Said};
 use super::wire::View;
 use rustix::fs::{Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
@@ -171,6 +172,11 @@ impl Guard {
             Call::Link { from, to, flags } => self.link(asked, from, to, flags),
             Call::Rename { from, to, flags } => self.rename(asked, from, to, flags),
             Call::Bind { socket, address, length } => self.bind(asked, socket, address, length),
+            Call::Chmod { folder, path, mode, flags } => {
+                let object = caller.named(folder, &caller.text(path)?, flags)?;
+                self.chmod(asked, &object, mode)
+            }
+            Call::ChmodOpen { file, mode } => self.chmod(asked, &caller.object(file)?, mode),
             Call::Truncate { path, length } => self.truncate(asked, &caller.text(path)?, length),
             Call::Umask => {
                 self.has_own_masks = true;
@@ -267,6 +273,25 @@ impl Guard {
             }
         }
         Ok(Mode::from_raw_mode(mode as u32 & RIGHTS))
+    }
+
+    /// Changes the rights of what is held open. A folder that holds something protected stays open to its owner: the next
+    /// command is surveyed by what can be looked at.
+    fn chmod(&mut self, asked: &Asked, object: &OwnedFd, mode: u64) -> Result<Ending, Errno> {
+        const LOOKS: u32 = filter::OWNER_READS | filter::OWNER_SEARCHES;
+        let mode = mode as u32 & RIGHTS;
+        if !notify::still_asks(self.listener(), asked.id) {
+            return Err(Errno::SRCH);
+        }
+        if caller::kind(&rustix::fs::fstat(object)?).is_dir() && mode & LOOKS != LOOKS {
+            let path = caller::path_of(object.as_fd())?;
+            let is_on_the_way = self.names.is_closed(&path, Making::Filled);
+            if is_on_the_way || self.names.holds_marked(&path) || self.names.is_fixed(&path) {
+                return Err(self.refuse(path));
+            }
+        }
+        let path = format!("/proc/self/fd/{}", object.as_raw_fd());
+        done(rustix::fs::chmod(path, Mode::from_raw_mode(mode)))
     }
 
     /// A socket of the file system is a name too.

@@ -342,3 +342,42 @@ async fn files_of_the_system_that_only_root_may_read_are_not_read() {
     assert_eq!(stage.run(&format!("cat {deep}/open")).await.text, "CANARY\n");
     assert_ne!(stage.run("cat /etc/shadow").await.ended.exit, Exit::Code(0));
 }
+
+/// What a judged link leads through stays what it is; and a locked file may be "replaced" by its own content, as git does.
+#[tokio::test]
+async fn what_links_lead_through_becomes_no_link() {
+    let stage = stage();
+    fs::create_dir_all(stage.root.join("there/x")).unwrap();
+    fs::write(stage.root.join("locked"), "same\n").unwrap();
+    let at = |name: &str| stage.root.join(name);
+    let sandbox = || toolpost_process::Sandbox {
+        fixed: vec![at("there"), at("there/x"), at("gone"), at("gone/x")],
+        locked: vec![at("locked")],
+        ..stage.sandbox()
+    };
+    for line in [
+        "ln -s src gone",
+        "ln -s src l; mv -T l gone",
+        "ln -s src l2; ln -P l2 gone",
+        "ln -s src l3; python3 -c 'import os; os.link(\"l3\", \"gone\", follow_symlinks=False)'",
+        "mv there away",
+        "mv there/x away",
+        "rm -r there/x; ln -s ../src there/x",
+        "mkdir n; ln -s ../src n/x; mv n gone",
+        "mkdir -p n2/n3; ln -s ../src n2/n3/x; mv n2/n3 gone",
+        "echo other > o; mv -f o locked",
+        "echo same > o; chmod 600 o; mv -f o locked",
+        "ln -s locked o2; mv -f o2 locked",
+    ] {
+        let done = run(shell(line, &stage.root).limits(limits(60_000)).sandbox(sandbox())).await;
+        assert_ne!(done.ended.exit, Exit::Code(0), "{line}: {}", done.text);
+        for name in ["there", "there/x", "gone", "gone/x"] {
+            assert!(!at(name).is_symlink(), "{line}: {name}");
+        }
+        assert_eq!(fs::read_to_string(at("locked")).unwrap(), "same\n", "{line}");
+    }
+    let fine =
+        "mkdir -p gone/x && echo x > gone/x/file && cp -p locked o3 && mv -f o3 locked && test ! -e o3";
+    let done = run(shell(fine, &stage.root).limits(limits(60_000)).sandbox(sandbox())).await;
+    assert_eq!((done.ended.exit, done.ended.refused.len()), (Exit::Code(0), 0), "{}", done.text);
+}

@@ -12,6 +12,8 @@ pub(super) enum Call {
     Rename { from: (i32, u64), to: (i32, u64), flags: u64 },
     Bind { socket: i32, address: u64, length: u64 },
     Truncate { path: u64, length: u64 },
+    Chmod { folder: i32, path: u64, mode: u64, flags: u64 },
+    ChmodOpen { file: i32, mode: u64 },
     Umask,
 }
 
@@ -33,6 +35,11 @@ impl Call {
             libc::SYS_bind => Call::Bind { socket: fd(a), address: b, length: c },
             libc::SYS_truncate => Call::Truncate { path: a, length: b },
             libc::SYS_umask => Call::Umask,
+            libc::SYS_fchmod => Call::ChmodOpen { file: fd(a), mode: b },
+            libc::SYS_fchmodat => Call::Chmod { folder: fd(a), path: b, mode: c, flags: 0 },
+            libc::SYS_fchmodat2 => Call::Chmod { folder: fd(a), path: b, mode: c, flags: d },
+            #[cfg(target_arch = "x86_64")]
+            libc::SYS_chmod => Call::Chmod { folder: HERE, path: a, mode: b, flags: 0 },
             #[cfg(target_arch = "x86_64")]
             libc::SYS_open => Call::Open { folder: HERE, path: a, flags: b, mode: c },
             #[cfg(target_arch = "x86_64")]

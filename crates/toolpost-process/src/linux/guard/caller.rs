@@ -221,6 +221,33 @@ impl Caller {
         }
     }
 
+    /// What a path with these flags of an `at` call names, without the right to read or write. A last link is never meant
+    /// itself.
+    pub(super) fn named(self, folder: i32, path: &[u8], flags: u64) -> Result<OwnedFd, Errno> {
+        const EMPTY: u64 = libc::AT_EMPTY_PATH as u64;
+        const STAYS: u64 = libc::AT_SYMLINK_NOFOLLOW as u64;
+        if flags & !(EMPTY | STAYS) != 0 {
+            return Err(Errno::INVAL);
+        }
+        if path.is_empty() && flags & EMPTY != 0 {
+            return match folder {
+                libc::AT_FDCWD => self.start(folder),
+                number => self.object(number),
+            };
+        }
+        if flags & STAYS == 0 {
+            return self.whole(folder, path);
+        }
+        let place = self.place(folder, path)?;
+        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let written = place.written();
+        let found = rustix::fs::openat(&place.parent, OsStr::from_bytes(&written), flags, Mode::empty())?;
+        match kind(&rustix::fs::fstat(&found)?) {
+            FileType::Symlink => Err(Errno::OPNOTSUPP),
+            _ => Ok(found),
+        }
+    }
+
     /// Follows a path part by part, as the kernel would for the caller.
     fn walk(self, start: BorrowedFd<'_>, path: &[u8]) -> Result<OwnedFd, Errno> {
         let root = || rustix::fs::openat(CWD, "/", FOLDER, Mode::empty());

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Cases that are tried in one command.
-const BATCH: usize = 30;
+const BATCH: usize = 20;
 
 /// Protected folders with a file in each that may not be written. The last is protected by a rule.
 const PROTECTED: [(&str, &str); 4] = [
@@ -73,13 +73,14 @@ fn case(base: &Path, dice: &mut Dice) -> Case {
             way.push((base.join(detour), std::iter::once("..".to_owned()).chain(parts.clone()).collect()));
         }
         target.push_str(&parts.join(*dice.pick(&["/", "//", "/./"])));
-        target.push_str(*dice.pick(&["", "", "/", "/."]));
+        let ending = *dice.pick(&["", "", "/", "/."]);
+        target.push_str(ending);
         symlink(target, &link).unwrap();
         link = end;
     }
     let mut attack = String::new();
     let base = base.display().to_string();
-    for _ in 0..3 {
+    for _ in 0..2 {
         let (path, rest) = dice.pick(&way).clone();
         // A link in the place of a folder before `..` leads one folder deeper.
         let (folder, rest) = match rest.first().map(String::as_str) {
@@ -113,7 +114,7 @@ fn is_led_elsewhere(case: &Case) -> bool {
 #[test]
 fn guarantee_36_generated_links_lead_where_they_led() {
     let users = User::all();
-    let cases = count(60, 6_000) / users.len();
+    let cases = count(40, 6_000) / users.len();
     let (mut tried, mut without) = (0, 0);
     for user in users {
         user.deny("write", "**/migrations/**");
@@ -206,5 +207,69 @@ fn guarantee_36_a_link_leads_where_it_led() {
         let done = user.bash("bash try.sh");
         assert!(!user.has("d1/x/tasks.json"), "{}: {}", user.name(), done.text);
         assert!(done.text.contains("was refused"), "{}", done.text);
+    }
+}
+
+/// What cannot be looked into hides where links lead and what git runs. No command makes it so.
+#[test]
+fn guarantee_36_a_command_closes_no_folder_that_protects() {
+    for user in User::all() {
+        for name in ["hop/keep", "vs/keep", "hk/keep", "packages/a/keep", "gh/keep"] {
+            user.write(name, "");
+        }
+        let link =
+            |name: &str, target: &str| symlink(target, user.home.path(&format!("repo/{name}"))).unwrap();
+        link(".vscode", "hop/link");
+        link("hop/link", "../vs");
+        link("packages/a/.github", "../../gh");
+        std::fs::remove_dir_all(user.home.path("repo/.git")).unwrap();
+        user.settle();
+        assert!(user.git("repo", &["init", "-q"]).status.success());
+        assert!(user.git("repo", &["config", "core.hooksPath", "hk"]).status.success());
+        user.write(
+            "close.sh",
+            "for f in hop .git packages packages/a .; do chmod 000 $f; chmod a-x $f; chmod u-r $f\n\
+             python3 -c 'import os, sys; fd = os.open(sys.argv[1], os.O_RDONLY); os.fchmod(fd, 0)' $f\n\
+             python3 -c 'import os, sys; fd = os.open(sys.argv[1], os.O_RDONLY); os.chmod(f\"/proc/self/fd/{fd}\", 0)' $f\n\
+             python3 -c 'import os, struct, sys; acl = struct.pack(\"<I\", 2) + b\"\".join(struct.pack(\"<HHI\", t, 0, 2 ** 32 - 1) \
+             for t in (1, 4, 32)); os.setxattr(sys.argv[1], \"system.posix_acl_access\", acl)' $f\ndone\ntrue\n",
+        );
+        let write = "echo EVIL > vs/tasks.json; echo EVIL > hk/pre-commit; mkdir -p gh/workflows; echo EVIL > gh/workflows/a.yml; \
+                     chmod 755 hop .git packages packages/a .; true\n";
+        user.write("write.sh", write);
+        user.settle();
+        for line in ["bash close.sh 2>/dev/null", "bash write.sh 2>/dev/null"] {
+            let done = user.bash(line);
+            assert_eq!(done.code, Some(0), "{}: {line}: {}", user.name(), done.text);
+        }
+        let mode = |name: &str| {
+            let found = user.home.path(&format!("repo/{name}")).metadata().unwrap();
+            std::os::unix::fs::MetadataExt::mode(&found) & 0o777
+        };
+        for name in ["hop", ".git", "packages", "packages/a", "."] {
+            assert_eq!(mode(name) & 0o500, 0o500, "{}: {name}", user.name());
+        }
+        for name in ["vs/tasks.json", "hk/pre-commit", "gh/workflows/a.yml"] {
+            assert!(!user.has(name), "{}: {name}", user.name());
+        }
+        // Folders that hold nothing of the kind, and files, have the rights that a command gives them.
+        let done = user.bash(
+            "mkdir free && chmod 000 free && chmod 700 free && touch f && chmod 400 f && stat -c %a free f",
+        );
+        assert_eq!((done.code, done.text.trim()), (Some(0), "700\n400"), "{}", user.name());
+        // Where somebody else has closed them, no command runs; root looks everywhere.
+        for name in ["hop", ".git"] {
+            let path = user.home.path(&format!("repo/{name}"));
+            let set = |mode| {
+                std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap()
+            };
+            set(0o000);
+            let done = user.bash("bash write.sh");
+            set(0o755);
+            if user.name() != "root" {
+                assert!(done.code.is_none() && done.text.contains("chmod u+rwX"), "{name}: {}", done.text);
+            }
+            assert!(!user.has("vs/tasks.json") && !user.has("hk/pre-commit"), "{}: {name}", user.name());
+        }
     }
 }

@@ -241,3 +241,44 @@ fn guarantee_39_commands_make_no_repository_and_take_none_apart() {
         }
     }
 }
+
+/// A file tool judges a file by the names that links in the folders above give it, too.
+#[test]
+fn guarantee_15_file_tools_ask_before_they_write_what_a_link_protects() {
+    for user in User::all() {
+        repository(&user);
+        for name in ["vs/settings.json", "deep/hooks/pre-commit", "db/mig/001.sql", "src/a"] {
+            user.write(name, ":");
+        }
+        std::fs::create_dir_all(user.home.path("repo/packages/one")).unwrap();
+        link(&user, "vs", ".vscode");
+        link(&user, "hop", ".husky");
+        link(&user, "deep/hooks", "hop");
+        link(&user, "d1/x", "packages/.zed");
+        link(&user, "db/mig", "migrations");
+        link(&user, "conf/e", ".envrc");
+        user.deny("write", "/migrations/**");
+        user.settle();
+        for name in [
+            "vs/settings.json",
+            "vs/tasks.json",
+            "deep/hooks/pre-commit",
+            "packages/d1/x/tasks.json",
+            "conf/e",
+        ] {
+            check_asks(&user, name);
+        }
+        for name in ["db/mig/001.sql", "db/mig/002.sql"] {
+            let before = user.has(name).then(|| user.read(name));
+            let file = format!("filePath={name}");
+            for flags in [&[][..], &["--yes"], &["--allow-rule", "write: **"]] {
+                let code = call(&user, &[&["write", &file, "content=EVIL"], flags].concat());
+                assert_eq!(code, "PERMISSION_DENIED", "{}: {name} {flags:?}", user.name());
+            }
+            assert_eq!(user.has(name).then(|| user.read(name)), before, "{}: {name}", user.name());
+        }
+        for name in ["vs/extensions.json", "db/other", "src/a", "packages/d1/y", "deep/x"] {
+            check_is_free(&user, name);
+        }
+    }
+}
