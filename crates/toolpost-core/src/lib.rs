@@ -133,8 +133,8 @@ pub use spill::{HANDLE_PREFIX, Spill, SpillFile, SpillLimits};
 pub use start_check::StartCheck;
 pub use tokens::tokens;
 pub use tool::{
-    Amendment, AnyTool, Definition, DynamicTool, FunctionTool, OutputBudget, RuleNames, Setting, Spec, Texts,
-    Tool, dynamic, function,
+    Amendment, Annotations, AnyTool, Definition, DynamicTool, FunctionTool, OutputBudget, RuleNames, Setting,
+    Spec, Texts, Tool, dynamic, function,
 };
 pub use visible::{shown, visible};
 pub use workspace::{

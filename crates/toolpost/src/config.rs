@@ -88,6 +88,8 @@ pub struct Config {
     pub timeout: Option<Duration>,
     /// Whether results over MCP carry data for programs beside the text.
     pub structured: bool,
+    /// How long the first list of tools waits for MCP servers that are starting.
+    pub list_wait: Duration,
     /// What the user should hear before anything runs: keys that mean nothing, settings that wait for trust.
     pub notes: Vec<String>,
     /// The warning that the enclosing repository is not used, if it is another user's.
@@ -192,6 +194,7 @@ impl Config {
             dialect: keys.dialect.first().map_or_else(Dialect::canonical, |dialect| dialect.value.clone()),
             timeout: keys.timeout.first().map(|timeout| timeout.value),
             structured: keys.structured.first().is_some_and(|structured| structured.value),
+            list_wait: keys.list_wait.first().map_or(LIST_WAIT, |wait| wait.value),
             notes: notes(&values).into_iter().chain(foreign_repository.clone()).collect(),
             foreign_repository,
             roots_origin: roots_origin(flags, &environment, &cwd),
@@ -224,6 +227,9 @@ impl Config {
 }
 
 /// Tells a server that we start that it is one.
+/// How long the first list of tools waits for servers where nothing is said.
+const LIST_WAIT: Duration = Duration::from_secs(2);
+
 const UPSTREAM: &str = "TOOLPOST_UPSTREAM";
 
 /// What the user should hear: the first warnings, and that something waits.

@@ -64,6 +64,7 @@ fn serve(
         timeout: config.timeout,
         structured: config.structured,
         session: config.is_session_named.then(|| config.session.clone()),
+        list_wait: config.list_wait,
     };
     let (executor, context) = (runtime.executor.clone(), runtime.context.clone());
     let server = match extension {
