@@ -313,6 +313,28 @@ fn a_list_of_words_is_a_command_line() {
 }
 
 #[test]
+fn a_file_that_a_command_was_kept_from_is_named_with_its_rule() {
+    let texts = commands(
+        "toolpost",
+        vec![
+            ("bash", json!({"command": "mkdir -p .github/workflows; echo; true"})),
+            ("bash", json!({"command": "echo A=1 > .env.sample; cat .env; echo went on"})),
+            ("bash", json!({"command": "cat .env", "workdir": "."})),
+        ],
+    );
+    // The last command succeeded, and the hint is there all the same.
+    for text in &texts[1..] {
+        assert!(text.contains("the sandbox kept it from `.env`: "), "{text}");
+        assert!(
+            text.contains("protected") && text.contains("--allow-rule") || text.contains("rule"),
+            "{text}"
+        );
+        assert!(!text.contains("the sandbox may be the cause"), "{text}");
+    }
+    assert!(texts[1].contains("went on") && !texts[1].contains("[exit code"), "{}", texts[1]);
+}
+
+#[test]
 fn a_time_out_tells_its_unit_and_what_was_waited_for() {
     let texts = commands(
         "claude",

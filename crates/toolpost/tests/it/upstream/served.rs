@@ -119,12 +119,12 @@ fn the_first_list_has_the_tools_of_servers_that_are_starting() {
 fn a_server_that_does_not_come_keeps_the_first_list_only_so_long() {
     let home = Home::new();
     run(async {
-        let host = runtime(&home, &["--policy", "privileged"], true, vec![python(&home, "silent")]);
+        let host = runtime(&home, &["--policy", "privileged"], true, vec![python(&home, "never-answers")]);
         let options = Options { list_wait: std::time::Duration::from_millis(50), ..options() };
         let (at, serving) = serve_with(&host, options).await;
         let listed =
             tokio::task::spawn_blocking(move || sent(at, "tools/list", "", json!({}))).await.unwrap();
-        assert!(listed.contains("\"read\"") && !listed.contains("mcp__silent"), "{listed}");
+        assert!(listed.contains("\"read\"") && !listed.contains("mcp__never"), "{listed}");
         host.cancel.cancel();
         serving.await.unwrap();
         end(host, &home).await;
