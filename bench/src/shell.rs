@@ -9,7 +9,8 @@ use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use toolpost_core::policy::{Policy, Profile};
-use toolpost_core::{Call, Capability, Context, Event, EventKind, EventSink, Executor, Registry};
+use toolpost_core::{Call, Capability, Context, Event, Executor, Registry};
+use toolpost_core::event::{EventKind, EventSink};
 use toolpost_tools::Settings;
 use toolpost_tools::shell::{self, Confinement};
 

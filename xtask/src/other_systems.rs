@@ -8,7 +8,7 @@ use crate::process;
 
 const TARGETS: [&str; 2] = ["x86_64-apple-darwin", "x86_64-pc-windows-msvc"];
 
-/// Checks `toolpost-process` for each; the standard library is checked from source, as it is installed for neither.
+/// Checks `toolpost-process` and `toolpost-core` for each; the standard library is checked from source, as it is installed for neither.
 pub(crate) fn run(root: &Path) -> Result<()> {
     let mut rustc = std::process::Command::new("rustc");
     let sysroot = process::capture(rustc.args(["--print", "sysroot"]).current_dir(root))?;
@@ -26,6 +26,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
             "clippy",
             "-Zbuild-std=std,panic_abort",
             "--package=toolpost-process",
+            "--package=toolpost-core",
             "--target-dir=target/other-systems",
             "--locked",
             "--target",

@@ -21,10 +21,11 @@ use anyhow::{Result, bail};
 use crate::metadata::{Metadata, Scope};
 use tree::Tree;
 
-/// Prints the sizes of the crates, the ten largest files and what is wrong; an error if anything is wrong.
+/// Prints the sizes of the crates, their edges, the ten largest files and what is wrong; an error if anything is wrong.
 pub(crate) fn run(root: &Path) -> Result<()> {
     let tree = Tree::load(root)?;
-    let mut findings = edges::check(root, &Metadata::load(root, Scope::Workspace)?);
+    let metadata = Metadata::load(root, Scope::Workspace)?;
+    let mut findings = edges::check(root, &metadata);
     let rules = [
         budget::check,
         doors::check,
@@ -42,6 +43,10 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     println!("lines without tests, and names at the root");
     for budget::Size { name, lines, exports } in budget::sizes(&tree) {
         println!("{lines:>7} {exports:>5}  {name}");
+    }
+    println!("which of our crates each depends on, tests aside");
+    for (name, edges) in edges::shown(&metadata) {
+        println!("{name:>21}  {edges}");
     }
     println!("the ten largest files");
     for (lines, path) in sizes::largest(&tree) {

@@ -4,10 +4,8 @@ use super::{Answer, Args, NAME, noop};
 use anyhow::Result;
 use serde_json::Value;
 use std::sync::Arc;
-use toolpost_core::{
-    Capability, Context, EventSink, Executor, Memory, MemoryLog, NoEvents, Outcome, Output, Registry,
-    Spec, Tool, ToolError,
-};
+use toolpost_core::{Capability, Context, Executor, Memory, Outcome, Output, Registry, Spec, Tool, ToolError};
+use toolpost_core::event::{EventSink, MemoryLog, NoEvents};
 
 struct Noop {
     is_quick: bool,

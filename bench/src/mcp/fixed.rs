@@ -19,7 +19,7 @@ pub(crate) fn serve() -> Result<()> {
     let tool =
         dynamic(spec, schema, |_, _| async { Ok(Output::new("", "a line of a small file", Value::Null)) });
     registry.register(tool)?;
-    let context = Context::builder(Arc::new(Memory::new())).build();
+    let context = Context::builder(Arc::new(Memory::new())).tools(registry).policy(Policy::default()).build();
     let options = Options {
         version: "1.0.0".to_owned(),
         instructions: String::new(),
@@ -29,7 +29,7 @@ pub(crate) fn serve() -> Result<()> {
         structured: false,
         session: None,
     };
-    let server = Server::new(Executor::new(registry, Policy::default()), context, options);
+    let server = Server::new(Executor::new(), context, options);
     let threads = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     // On one of the threads that calls run on, as `toolpost mcp` does.
     Ok(threads.block_on(async { tokio::spawn(async move { server.serve_stdio().await }).await })?)

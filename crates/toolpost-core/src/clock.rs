@@ -49,7 +49,8 @@ impl Clock for SystemClock {
 /// ```
 /// use std::sync::Arc;
 /// use std::time::Duration;
-/// use toolpost_core::{Clock, Context, FakeClock, Memory};
+/// use toolpost_core::{Context, Memory};
+/// use toolpost_core::host::{Clock, FakeClock};
 ///
 /// let clock = Arc::new(FakeClock::at(1_700_000_000_000));
 /// let ctx = Context::builder(Arc::new(Memory::new())).clock(clock.clone()).build();

@@ -143,7 +143,7 @@ impl Confirm for Always {
     }
 }
 
-/// Asks by calling a closure; see [`ContextBuilder::confirm_with`](crate::ContextBuilder::confirm_with).
+/// Asks by calling a closure; see [`ContextBuilder::confirm_with`](crate::host::ContextBuilder::confirm_with).
 pub(crate) struct Asks<F>(pub(crate) F);
 
 impl<F, R> Confirm for Asks<F>

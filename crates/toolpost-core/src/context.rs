@@ -14,7 +14,6 @@ pub use ground::{Ground, Reach};
 pub use held_back::HeldBack;
 pub use services::{AgentHost, CodeEngine, Extra, Model, Services, Store};
 
-use crate::alias::Alias;
 use crate::capability::{Capabilities, Capability, Need};
 use crate::clock::Clock;
 use crate::confirm::{Answer, Confirm, NobodyThere, Question};
@@ -38,6 +37,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
+use toolpost_schema::Alias;
 
 /// What a running tool can reach: ids, workspace, services, limits, and the ways to speak.
 ///
@@ -65,7 +65,7 @@ struct Host {
     sequence: Arc<AtomicU64>,
     confirm: Arc<dyn Confirm>,
     redactor: Arc<Redactor>,
-    spill: Option<Arc<Spill>>,
+    spill: Option<Arc<dyn Spill>>,
     journal: Option<Arc<dyn Journal>>,
     dialect: Arc<Dialect>,
 }
@@ -490,7 +490,7 @@ impl Context {
     }
 
     /// A file for an output of this call that is too long to hold; none where nothing is kept. See [`Spill::file`].
-    pub fn spill_file(&self, threshold: usize) -> Option<SpillFile> {
+    pub fn spill_file(&self, threshold: usize) -> Option<Box<dyn SpillFile>> {
         self.host.spill.as_ref()?.file(self.session(), self.call_id(), threshold).ok()
     }
 
@@ -510,7 +510,7 @@ impl Context {
         &self.host.redactor
     }
 
-    pub(crate) fn spill(&self) -> Option<&Arc<Spill>> {
+    pub(crate) fn spill(&self) -> Option<&Arc<dyn Spill>> {
         self.host.spill.as_ref()
     }
 

@@ -9,25 +9,25 @@ mod read;
 
 pub use dialects::{Dialects, Tables};
 pub(crate) use offer::is_hidden;
+pub use toolpost_schema::{Alias, ArgumentAlias, ArgumentPath};
 
-use crate::alias::Alias;
-use crate::policy::{Errors, Source};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::{Arc, LazyLock};
+use toolpost_text::{Errors, Source};
 
 /// A table from canonical tools to the names and arguments of a family of models. It has rows for the tools that differ:
 /// a tool without a row is offered under its canonical name and arguments.
 ///
 /// ```
 /// use toolpost_core::Dialect;
-/// use toolpost_core::policy::Source;
+/// use toolpost_core::text::Source;
 ///
 /// let text = "name = 'loud'\nabout = 'models that shout'\n[tool.weather]\nname = 'WEATHER'\n";
 /// let loud = Dialect::parse(&Source::new("loud.toml", text.as_bytes())?)?;
 /// assert_eq!(loud.name_of("weather"), Some("WEATHER"));
 /// assert_eq!(loud.name_of("time"), None);
-/// # Ok::<(), toolpost_core::policy::Errors>(())
+/// # Ok::<(), toolpost_core::text::Errors>(())
 /// ```
 pub struct Dialect {
     name: String,

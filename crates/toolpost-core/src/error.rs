@@ -106,6 +106,12 @@ pub(crate) fn map_strings(value: Value, change: &dyn Fn(&str) -> String) -> Valu
     }
 }
 
+impl From<toolpost_schema::NoSchema> for ToolError {
+    fn from(error: toolpost_schema::NoSchema) -> ToolError {
+        ToolError::new(Code::ValidationError, error.to_string())
+    }
+}
+
 impl fmt::Display for ToolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.code, self.message)

@@ -4,11 +4,11 @@ use crate::confirm::{Answer, Question};
 use crate::error::{ToolError, map_strings};
 use crate::future::BoxFuture;
 use crate::outcome::{Metadata, Output};
-use crate::schema::Repair;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
+use toolpost_schema::Repair;
 
 /// One thing that happened, and where it belongs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -313,7 +313,7 @@ impl EventSink for Sinks {
     }
 }
 
-/// Hands every event to a closure; see [`ContextBuilder::on_event`](crate::ContextBuilder::on_event).
+/// Hands every event to a closure; see [`ContextBuilder::on_event`](crate::host::ContextBuilder::on_event).
 pub(crate) struct Tells<F>(pub(crate) F);
 
 impl<F: Fn(&Event) + Send + Sync> EventSink for Tells<F> {

@@ -51,7 +51,7 @@
 //!
 //! 9. [`Registry`]: the tools, by name and by other names. A call keeps the [`Snapshot`] that it began with.
 //! 10. [`Pack`]: tools that are added together, with a manifest that says what they need.
-//! 11. [`Workspace`]: where file tools act: [`Disk`], [`Memory`], or an [`Overlay`] whose changes are thrown away.
+//! 11. [`Workspace`]: where file tools act: `Disk` of toolpost-disk, [`Memory`], or an [`Overlay`](workspace::Overlay) whose changes are thrown away.
 //! 12. [`Policy`]: what a session may do, by capabilities and rules; it can be narrowed and never joined.
 //! 13. [`Dialect`]: under which names and spellings a model knows the tools.
 //!
@@ -60,86 +60,53 @@
 //! 14. [`Executor`]: the one path of a call, in eleven steps, for all sessions.
 //! 15. [`Call`]: what a caller asks for: tool, arguments, time-out, retries, dry run.
 //! 16. [`Access`]: one thing that a call would do, computed from its arguments before it runs. The policy judges these.
-//! 17. [`Hook`]: looks at every call and may stop it; a closure does for most ([`ExecutorBuilder::before`]).
-//! 18. [`Question`] and [`Answer`]: what the person is asked where the policy says so ([`ContextBuilder::confirm_with`]).
-//! 19. [`Event`]: everything that happens, in order ([`ContextBuilder::on_event`]).
+//! 17. [`Hook`]: looks at every call and may stop it; a closure does for most ([`ExecutorBuilder::before`](executor::ExecutorBuilder::before)).
+//! 18. [`Question`] and [`Answer`]: what the person is asked where the policy says so ([`ContextBuilder::confirm_with`](host::ContextBuilder::confirm_with)).
+//! 19. [`Event`]: everything that happens, in order ([`ContextBuilder::on_event`](host::ContextBuilder::on_event)).
 //! 20. [`Outcome`]: what came of a call. The executor never fails itself: whatever goes wrong is an outcome.
 //!
+//! What else there is stands in the module of its word; [`host`] has what only a program needs that runs tools for others.
 //! [`prelude`] has the names that most programs need. The guide has a chapter on a first tool and one on testing a tool.
 
-mod access;
-mod alias;
+pub mod access;
 mod blocking;
-mod capability;
+pub mod capability;
 mod clock;
 mod confirm;
 mod context;
-mod dialect;
+pub mod dialect;
 mod error;
-mod event;
-mod executor;
+pub mod event;
+pub mod executor;
 mod future;
-mod hex;
+pub mod host;
 mod id;
-pub mod json;
-mod nearest;
-mod outcome;
-mod pack;
+pub mod outcome;
+pub mod pack;
 pub mod policy;
 pub mod prelude;
 mod redact;
-mod registry;
-mod schema;
+pub mod registry;
 mod seen;
 mod source;
 mod spill;
 mod start_check;
-mod tokens;
-mod tool;
-mod visible;
+pub mod tool;
 pub mod workspace;
 
-pub use access::{Access, Resource, ResourceKind};
-pub use alias::{Alias, ArgumentAlias, ArgumentPath};
-pub use blocking::{Crashed, Here, Watch, blocking, may_block};
-pub use capability::{Capabilities, Capability, Facts, Need};
-pub use clock::{Clock, FakeClock, SystemClock};
-pub use confirm::{Always, Answer, Answers, Confirm, NobodyThere, Question, Remember, Scope};
-pub use context::{
-    AgentHost, CodeEngine, Context, ContextBuilder, Extra, Ground, HeldBack, Ids, Model, Reach, Services,
-    Spawn, Store,
-};
-pub use dialect::{Dialect, Dialects, Tables};
+pub use access::Access;
+pub use capability::Capability;
+pub use confirm::{Answer, Question};
+pub use context::Context;
+pub use dialect::Dialect;
 pub use error::{Code, ToolError};
-pub use event::{Event, EventKind, EventSink, MemoryLog, NoEvents, Sinks, Told};
-pub use executor::{
-    Agreed, Call, Checked, Executor, ExecutorBuilder, Hook, Listing, Retry, Stats, ToolStats, Verdict,
-};
-pub use future::BoxFuture;
-pub use hex::hex;
-pub use id::new_id;
-pub use nearest::nearest;
-pub use outcome::{
-    Attachment, AttachmentContent, DryRun, Metadata, Outcome, Output, PlannedChange, Truncation,
-};
-pub use pack::{Manifest, ManifestFile, Pack, PackTool, RiskProfile, assert_allowed, resolve_packs};
-pub use policy::{Policy, Profile};
-pub use redact::{RedactingWriter, Redactor};
-pub use registry::{Draft, Entry, Prepared, Registry, Resolved, Shelves, Snapshot};
-pub use schema::{MAX_DEPTH, Problem, Repair, Schema, arguments_of, data_of};
-pub use seen::Seen;
-pub use source::{Expected, IsWanted, ToolSource};
-pub use spill::{HANDLE_PREFIX, Spill, SpillFile, SpillLimits};
-pub use start_check::StartCheck;
-pub use tokens::tokens;
-pub use tool::{
-    Amendment, Annotations, AnyTool, Definition, DynamicTool, FunctionTool, OutputBudget, RuleNames, Setting,
-    Spec, Texts, Tool, dynamic, function,
-};
-pub use visible::{shown, visible};
-pub use workspace::{
-    After, Before, Candidate, Change, Changed, Entries, Entry as FolderEntry, File, FolderAlias, Found,
-    Guard, Journal, Kind, LeftOut, Lock, Mark, Marked, Memory, OldContent, OuterRules, Overlay, Pending,
-    PendingKind, ReadSeek, Replaced, RunByGit, ScanOptions, Scanned, Staged, Stat, Surveyed, Surveyor, Usage,
-    Visit, Walk, WalkOptions, Worker, Workspace, WorkspacePath, Written, scan, walk,
-};
+pub use event::Event;
+pub use executor::{Call, Executor, Hook};
+pub use outcome::{Outcome, Output};
+pub use pack::Pack;
+pub use policy::Policy;
+pub use registry::{Registry, Snapshot};
+pub use tool::{Spec, Tool, dynamic, function};
+pub use toolpost_schema as schema;
+pub use toolpost_text as text;
+pub use workspace::{Memory, Workspace, WorkspacePath};

@@ -1,9 +1,9 @@
 //! What a call gives back: the tool's own `Output`, and the `Outcome` that leaves the executor.
 
 use crate::error::ToolError;
-use crate::schema::Repair;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use toolpost_schema::Repair;
 
 /// What a tool returns when it worked.
 #[derive(Debug, Clone, PartialEq)]

@@ -13,7 +13,6 @@ pub use manifest::{Manifest, ManifestFile};
 pub use profile::RiskProfile;
 pub use resolve::resolve_packs;
 
-use crate::alias::Alias;
 use crate::capability::{Capabilities, Need};
 use crate::error::ToolError;
 use crate::policy::{Policy, Profile};
@@ -21,11 +20,13 @@ use crate::registry::Draft;
 use crate::tool::{AnyTool, Spec};
 use std::fmt;
 use std::sync::Arc;
+use toolpost_schema::Alias;
 
 /// A named group of tools, none of them built yet.
 ///
 /// ```
-/// use toolpost_core::{Manifest, Pack, Registry, Spec, dynamic, Output};
+/// use toolpost_core::{Output, Pack, Registry, Spec, dynamic};
+/// use toolpost_core::pack::Manifest;
 /// use serde_json::json;
 ///
 /// let text = r#"{"schemaVersion": 1, "name": "greetings", "description": "Says things.",

@@ -22,20 +22,13 @@ mod cover;
 mod decision;
 mod effect;
 mod explain;
-mod file;
 mod folded;
 mod judge;
 mod names;
 mod pattern;
-mod possible;
-mod print;
 mod profile;
-mod programs;
 mod protected;
 mod rule;
-mod source;
-mod warn;
-mod wildcard;
 
 pub use action::Action;
 pub use advice::{Advice, Remedy};
@@ -44,17 +37,11 @@ pub use commands::{Closed, FilePattern, FileRule, FileRules};
 pub use decision::Decision;
 pub use effect::{Effect, Layer, Origin};
 pub use explain::{Explanation, Judged, LookedAt};
-pub use file::{MOST_RULES, RuleFile, read_rules, read_rules_in};
-pub use file::{kind as kind_of_toml, parse as parse_toml};
-pub use names::Names;
+pub use names::{Kinds, Names};
 pub use pattern::Pattern;
-pub use print::rules_to_toml;
 pub use profile::Profile;
-pub use programs::other_names as other_names_of_program;
 pub use protected::{Protected, is_protected, protected};
 pub use rule::Rule;
-pub use source::{Errors, LARGEST, Located, Source};
-pub use warn::Warning;
 
 use crate::access::Access;
 use crate::capability::{Capabilities, Capability};
@@ -177,7 +164,7 @@ impl Policy {
     }
 
     /// What the names of tools in its rules mean.
-    pub(crate) fn names(&self) -> &Names {
+    pub fn names(&self) -> &Names {
         &self.names
     }
 
@@ -292,6 +279,11 @@ impl Policy {
         self.parts.iter().all(|part| part.judge(&target).effect == Effect::Allow)
     }
 
+    /// The policies that must all agree: this one, unless it is a meet.
+    pub fn parts(&self) -> impl Iterator<Item = Policy> {
+        self.parts.iter().map(|part| Policy { parts: Arc::from([part.clone()]), ..self.clone() })
+    }
+
     /// The rules of a layer, those of every part of a meet one after the other; the protected list is left out.
     pub fn rules(&self, layer: Layer) -> impl Iterator<Item = &Rule> {
         self.parts.iter().flat_map(move |part| part.layers[layer as usize].iter())
@@ -329,6 +321,6 @@ impl Default for Policy {
 
 impl fmt::Debug for Policy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Policy({self})")
+        f.debug_list().entries(self.parts.iter()).finish()
     }
 }

@@ -3,17 +3,15 @@
 mod entry;
 mod shelves;
 
+pub use crate::source::{Expected, IsWanted, ToolSource};
 pub(crate) use entry::AbortOnDrop;
 pub use entry::{Entry, Prepared};
 pub use shelves::Shelves;
 
-use crate::alias::Alias;
 use crate::capability::Capability;
 use crate::dialect::{Dialect, Dialects};
 use crate::error::{Code, ToolError};
-use crate::nearest::nearest;
 use crate::policy::Names;
-use crate::source::ToolSource;
 use crate::tool::{AnyTool, Definition, Setting, Texts};
 use arc_swap::ArcSwap;
 use indexmap::IndexMap;
@@ -21,6 +19,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
+use toolpost_schema::Alias;
+use toolpost_text::nearest;
 
 /// The tools of a runtime, by name and by alias.
 ///

@@ -2,7 +2,7 @@
 //! it does not know.
 //!
 //! Only a kernel, which owns the transcript, knows this; it puts a [`Seen`] into the context's
-//! [`Extra`](crate::Extra). Elsewhere there is none, and everything is shown.
+//! [`Extra`](crate::host::Extra). Elsewhere there is none, and everything is shown.
 
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
@@ -38,6 +38,11 @@ impl Seen {
     /// Notes that the model knows the whole file in the state of this hash: it has read it, or written it.
     pub fn knows(&self, file: &str, hash: &str) {
         self.known().insert(file.to_owned(), hash.to_ascii_lowercase());
+    }
+
+    /// Whether the model knows the file in any state.
+    pub fn is_noted(&self, file: &str) -> bool {
+        self.known().contains_key(file)
     }
 
     /// Whether the model knows the file in the state of this hash.

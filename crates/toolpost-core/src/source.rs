@@ -29,7 +29,9 @@ pub type IsWanted<'a> = dyn Fn(&Expected) -> bool + Send + Sync + 'a;
 /// ```
 /// use serde_json::json;
 /// use std::sync::{Arc, Weak};
-/// use toolpost_core::{BoxFuture, Context, Executor, Output, Registry, Spec, ToolError, ToolSource, dynamic};
+/// use toolpost_core::{Context, Executor, Output, Registry, Spec, ToolError, dynamic};
+/// use toolpost_core::host::BoxFuture;
+/// use toolpost_core::registry::ToolSource;
 ///
 /// /// One tool that is made when somebody calls it.
 /// struct Late(Weak<Registry>);

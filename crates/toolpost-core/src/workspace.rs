@@ -5,6 +5,7 @@
 //! a name can be swapped for a link between two looks at it, an open file cannot.
 
 mod bound;
+mod ignored;
 mod journal;
 mod memory;
 mod overlay;
@@ -13,27 +14,25 @@ mod path;
 pub mod place;
 #[doc(hidden)]
 pub mod refusal;
-#[doc(hidden)]
-pub mod rules;
 mod scan;
 mod stage;
 mod survey;
+mod tracked;
 #[doc(hidden)]
 pub mod turns;
-mod walk;
 
 pub(crate) use bound::{Bound, Journaled};
 pub use bound::{Guard, Usage};
+pub use ignored::{IgnoreFiles, OuterRules, Repository};
 pub use journal::{After, Before, Changed, Journal, Pending, PendingKind};
 pub use memory::Memory;
 pub(crate) use overlay::Touched;
 pub use overlay::{Change, Overlay};
 pub use path::WorkspacePath;
-pub use rules::OuterRules;
-pub use scan::{Candidate, ScanOptions, Scanned, Visit, Worker, scan};
+pub use scan::{Candidate, ScanOptions, Scanned, Visit, Worker};
 pub use stage::Staged;
 pub use survey::{FolderAlias, Mark, Marked, RunByGit, Surveyed, Surveyor};
-pub use walk::{Found, LeftOut, Walk, WalkOptions, walk};
+pub use tracked::Tracked;
 
 use crate::error::ToolError;
 use crate::future::BoxFuture;
@@ -41,9 +40,10 @@ use serde::{Deserialize, Serialize};
 use std::io::{Read, Seek};
 use std::sync::Arc;
 
-/// What implementations of [`Workspace`] share: places from spellings, ignore rules, refusals, turns.
+/// What implementations of [`Workspace`] share: places from spellings, refusals, turns.
 pub mod implement {
-    pub use super::{place, refusal, rules, turns};
+    pub use super::memory::{above, prefix};
+    pub use super::{place, refusal, turns};
 }
 
 /// A tree of files: on disk, in memory, in a store, or laid over another one.
@@ -99,6 +99,15 @@ pub trait Workspace: Send + Sync {
         content: &'a [u8],
     ) -> BoxFuture<'a, Result<Written, ToolError>>;
 
+    /// [`Workspace::write`] of content that may be shared between threads, so that a large one is not copied.
+    fn write_shared<'a>(
+        &'a self,
+        path: &'a WorkspacePath,
+        content: Arc<Vec<u8>>,
+    ) -> BoxFuture<'a, Result<Written, ToolError>> {
+        Box::pin(async move { self.write(path, &content).await })
+    }
+
     /// Makes the new content of a file without showing it, so that several files can change at nearly one moment;
     /// `None` where there is no such way, and [`Workspace::write`] is all there is. Folders above it are made.
     fn stage<'a>(
@@ -143,10 +152,10 @@ pub trait Workspace: Send + Sync {
     fn lock<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<Lock, ToolError>>;
 
     /// Hands every file below a folder to the visitor, by a way that is quicker than opening folder after folder;
-    /// `None` where there is no such way. Called by [`scan`], which then goes through [`Workspace::entries`].
+    /// `None` where there is no such way, and the scan goes through [`Workspace::entries`].
     ///
     /// An implementation keeps the promises of the trait for each file, asks [`Visit::wants`] and [`Visit::admits`]
-    /// before it looks at one, and hands over what `scan` would.
+    /// before it looks at one, and hands over what a scan by entries would.
     fn scan<'a>(
         &'a self,
         _from: &'a WorkspacePath,

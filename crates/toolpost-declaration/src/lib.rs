@@ -49,7 +49,8 @@ use note::{Notes, Path};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::HashSet;
-use toolpost_core::{Annotations, Capability, Context, Definition, Executor};
+use toolpost_core::tool::{Annotations, Definition};
+use toolpost_core::{Capability, Context, Executor};
 
 /// What a declaration is made from.
 #[derive(Debug, Clone, Copy)]

@@ -7,7 +7,7 @@ use super::{Format, Source, declare};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::fmt;
-use toolpost_core::tokens;
+use toolpost_core::text::tokens;
 
 /// Hosts put a prefix before the name (`mcp__server__`), and 64 characters is the limit of most providers.
 const WISE_NAME: usize = 40;

@@ -3,7 +3,7 @@
 use super::roots::{Failure, Roots};
 use rustix::fs::{Dir, OFlags};
 use rustix::io::Errno;
-use toolpost_core::nearest;
+use toolpost_core::text::nearest;
 use toolpost_core::workspace::implement::place::{Place, escape};
 use toolpost_core::workspace::implement::refusal;
 use toolpost_core::{Code, ToolError};

@@ -3,13 +3,17 @@
 //! Nothing of it is ever shown. A folder's word about where its repository is counts only where the repository says the
 //! same: anybody can write such a word, and it must not open another repository of the machine.
 
+pub(super) mod code;
 pub(super) mod config;
 mod pointer;
 pub(super) mod script;
+mod shell;
+mod user;
 pub(super) mod words;
 
 pub use pointer::linked_repository;
 pub(super) use pointer::{Repository, pointed_repository, repository};
+pub use user::UserGit;
 
 use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, openat};
 use std::io::Read;

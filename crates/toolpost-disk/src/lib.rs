@@ -12,11 +12,13 @@ mod look;
 mod outer;
 mod roots;
 mod scan;
+mod spill;
 mod stage;
 mod survey;
 
-pub use git::linked_repository;
+pub use git::{UserGit, linked_repository};
 pub use lock::Locks;
+pub use spill::{SpillFolder, SpillLimits};
 
 use self::explain::{Doing, explain};
 use self::outer::Excludes;
@@ -26,7 +28,7 @@ use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
-use toolpost_core::BoxFuture;
+use toolpost_core::host::BoxFuture;
 use toolpost_core::workspace::implement::place::{Place, RootName};
 use toolpost_core::workspace::implement::turns::Turns;
 use toolpost_core::workspace::{
@@ -57,6 +59,7 @@ pub struct Disk {
     roots: Arc<Roots>,
     locks: Option<Locks>,
     excludes: Excludes,
+    user_git: Arc<UserGit>,
     /// What surveys have seen, for the next one.
     remembered: Arc<survey::Remembered>,
 }
@@ -68,10 +71,7 @@ impl Disk {
         for given in roots {
             let given: PathBuf = given.into();
             let refuse = |reason: &str| {
-                let message = format!(
-                    "the workspace `{}` {reason}; give a folder with `--workspace DIR`",
-                    given.display()
-                );
+                let message = format!("the workspace `{}` {reason}; give another folder", given.display());
                 ToolError::new(Code::ReadError, message)
             };
             let path = given.canonicalize().map_err(|error| match error.kind() {
@@ -93,15 +93,13 @@ impl Disk {
             opened.handles.push(handle);
         }
         if opened.names.is_empty() {
-            return Err(ToolError::new(
-                Code::ReadError,
-                "a workspace needs a folder; give one with `--workspace DIR`",
-            ));
+            return Err(ToolError::new(Code::ReadError, "a workspace needs a folder; give one"));
         }
         Ok(Disk {
             roots: Arc::new(opened),
             locks: None,
             excludes: Excludes::default(),
+            user_git: Arc::default(),
             remembered: Arc::default(),
         })
     }
@@ -117,6 +115,14 @@ impl Disk {
     #[must_use]
     pub fn with_excludes(mut self, file: impl Into<PathBuf>) -> Disk {
         self.excludes = Excludes::File(file.into());
+        self
+    }
+
+    /// Protects what the user's own configuration of git names in the workspace, as it protects what that of the
+    /// repositories names.
+    #[must_use]
+    pub fn with_user_git(mut self, user_git: UserGit) -> Disk {
+        self.user_git = Arc::new(user_git);
         self
     }
 
@@ -169,6 +175,14 @@ impl Workspace for Disk {
         content: &'a [u8],
     ) -> BoxFuture<'a, Result<Written, ToolError>> {
         let content = content.to_vec();
+        Box::pin(self.run(path, Doing::Writing, move |roots, place| change::write(roots, place, &content)))
+    }
+
+    fn write_shared<'a>(
+        &'a self,
+        path: &'a WorkspacePath,
+        content: Arc<Vec<u8>>,
+    ) -> BoxFuture<'a, Result<Written, ToolError>> {
         Box::pin(self.run(path, Doing::Writing, move |roots, place| change::write(roots, place, &content)))
     }
 
@@ -249,7 +263,8 @@ impl Workspace for Disk {
         surveyor: Arc<dyn Surveyor>,
     ) -> Option<BoxFuture<'a, Result<Surveyed, ToolError>>> {
         let (roots, remembered) = (Arc::clone(&self.roots), Arc::clone(&self.remembered));
-        Some(Box::pin(looking(move || survey::survey(&roots, surveyor.as_ref(), &remembered))))
+        let user_git = Arc::clone(&self.user_git);
+        Some(Box::pin(looking(move || survey::survey(&roots, surveyor.as_ref(), &remembered, &user_git))))
     }
 
     fn has_repositories(&self) -> bool {
@@ -257,7 +272,7 @@ impl Workspace for Disk {
     }
 
     fn run_by_git(&self, changed: &[String]) -> Vec<RunByGit> {
-        survey::run_by_git(&self.roots, &self.remembered, changed)
+        survey::run_by_git(&self.roots, &self.remembered, &self.user_git, changed)
     }
 
     fn outer_rules<'a>(&'a self, root: &'a str) -> BoxFuture<'a, OuterRules> {
@@ -288,17 +303,17 @@ fn key(roots: &Roots, place: &Place) -> Result<String, Failure> {
         hash.update("/");
         hash.update(part);
     }
-    Ok(toolpost_core::hex(&hash.finalize()))
+    Ok(toolpost_core::text::hex(&hash.finalize()))
 }
 
 /// What is over soon, as a rule.
 async fn looking<T: Send + 'static>(
     operation: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
 ) -> Result<T, ToolError> {
-    if toolpost_core::may_block() {
+    if toolpost_core::host::may_block() {
         return operation();
     }
-    match toolpost_core::blocking(move |_| operation()).await {
+    match toolpost_core::host::blocking(move |_| operation()).await {
         Ok(result) => result,
         Err(crash) => Err(ToolError::execution(format!("the file operation was given up: {crash}"))),
     }
@@ -307,7 +322,7 @@ async fn looking<T: Send + 'static>(
 async fn blocking<T: Send + 'static>(
     operation: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
 ) -> Result<T, ToolError> {
-    if toolpost_core::may_block() {
+    if toolpost_core::host::may_block() {
         return operation();
     }
     match tokio::task::spawn_blocking(operation).await {

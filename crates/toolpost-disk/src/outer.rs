@@ -5,7 +5,7 @@
 
 use super::git;
 use std::path::{Path, PathBuf};
-use toolpost_core::workspace::implement::rules::{IgnoreFiles, LARGEST, OuterRules, Repository, Tracked};
+use toolpost_core::workspace::{IgnoreFiles, OuterRules, Repository, Tracked};
 
 /// Where the user's own excludes are.
 #[derive(Debug, Clone, Default)]
@@ -23,7 +23,7 @@ pub(super) fn rules(root: &str, excludes: &Excludes) -> OuterRules {
         Excludes::OfGit => ignore::gitignore::gitconfig_excludes_path(),
         Excludes::File(path) => Some(path.clone()),
     };
-    let excludes = excludes.and_then(|path| git::read(&path, LARGEST));
+    let excludes = excludes.and_then(|path| git::read(&path, IgnoreFiles::LARGEST));
     let root = Path::new(root);
     if let Ok(git) = root.join(".git").symlink_metadata() {
         let at_root = if git.is_dir() { None } else { repository(root) };
@@ -39,8 +39,11 @@ pub(super) fn rules(root: &str, excludes: &Excludes) -> OuterRules {
         .take_while(|folder| folder.starts_with(top))
         .map(|folder| {
             let files = IgnoreFiles {
-                ignore: git::read(&folder.join(".ignore"), LARGEST),
-                gitignore: git::read(&folder.join(".gitignore"), LARGEST),
+                ignore: IgnoreFiles::for_tools(
+                    git::read(&folder.join(".ignore"), IgnoreFiles::LARGEST),
+                    git::read(&folder.join(".rgignore"), IgnoreFiles::LARGEST),
+                ),
+                gitignore: git::read(&folder.join(".gitignore"), IgnoreFiles::LARGEST),
                 repository: if folder == top { repository(top) } else { None },
             };
             (folder.to_string_lossy().into_owned(), files)
@@ -55,7 +58,7 @@ pub(super) fn repository(top: &Path) -> Option<Repository> {
     let git::Repository { own, shared } = git::repository(top)?;
     let index = own.join("index");
     let tracked = Tracked::new(&top.to_string_lossy(), move || read_inside(&own, &index, Tracked::LARGEST));
-    let exclude = read_inside(&shared, &shared.join("info/exclude"), LARGEST);
+    let exclude = read_inside(&shared, &shared.join("info/exclude"), IgnoreFiles::LARGEST);
     Some(Repository { exclude, tracked: Some(tracked) })
 }
 

@@ -18,8 +18,8 @@ use rustix::fs::OFlags;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use toolpost_core::workspace::implement::place::Place;
-use toolpost_core::workspace::implement::rules::{Rules, Verdict};
 use toolpost_core::workspace::{Kind, ScanOptions, Scanned, Visit, Worker};
+use toolpost_walk::{Rules, Verdict};
 
 /// More threads gain nothing: they wait for the same disk and the same queue.
 const MOST_THREADS: usize = 12;
@@ -72,7 +72,7 @@ pub(super) fn scan(
 fn rules(roots: &Roots, place: &Place, excludes: &Excludes) -> Arc<Rules> {
     let root = &roots.names[place.root].path;
     // Where the root's own repository lies elsewhere, reading the root finds that out again.
-    let (mut rules, _) = outer::rules(root, excludes).into_rules();
+    let (mut rules, _) = Rules::outside(outer::rules(root, excludes));
     for known in 0..place.parts.len() {
         let below = place.parts[..known].join("/");
         if let Ok(folder) = OpenFolder::open(roots, place.root, &below) {

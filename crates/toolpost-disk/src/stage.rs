@@ -14,8 +14,8 @@ use rustix::io::Errno;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
-use toolpost_core::BoxFuture;
 use toolpost_core::ToolError;
+use toolpost_core::host::BoxFuture;
 use toolpost_core::workspace::implement::place::Place;
 use toolpost_core::workspace::{Staged, Written};
 

@@ -15,6 +15,7 @@ mod walk;
 pub(super) use changed::run_by_git;
 pub(super) use remembered::Remembered;
 
+use super::git::UserGit;
 use super::roots::Roots;
 use links::Links;
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,11 +33,12 @@ pub(super) fn survey(
     roots: &Roots,
     surveyor: &dyn Surveyor,
     remembered: &Remembered,
+    user_git: &UserGit,
 ) -> Result<Surveyed, ToolError> {
     let mut at = PathBuf::new();
     for _ in 0..MOST_TRIES {
         match remembered.walk(roots, surveyor) {
-            Ok(found) => return Survey::new(roots, surveyor).finish(found),
+            Ok(found) => return Survey::new(roots, surveyor, user_git).finish(found),
             Err(Stopped::Replaced(path)) => at = path,
             Err(Stopped::Failed(path, errno)) => return Err(failed(&path, &errno.to_string())),
         }
@@ -61,15 +63,29 @@ fn failed(path: &Path, why: &str) -> ToolError {
 struct Survey<'a> {
     roots: &'a Roots,
     surveyor: &'a dyn Surveyor,
+    user_git: &'a UserGit,
     marks: BTreeMap<PathBuf, Mark>,
     missing: BTreeSet<PathBuf>,
+    /// Names on the way of a protected path.
+    fixed: BTreeSet<PathBuf>,
+    /// Folders, with globs for files in them that a script runs.
+    globs: BTreeSet<(PathBuf, String)>,
     /// The repository at which git's files were too many to be read.
     unread: Option<PathBuf>,
 }
 
 impl<'a> Survey<'a> {
-    fn new(roots: &'a Roots, surveyor: &'a dyn Surveyor) -> Survey<'a> {
-        Survey { roots, surveyor, marks: BTreeMap::new(), missing: BTreeSet::new(), unread: None }
+    fn new(roots: &'a Roots, surveyor: &'a dyn Surveyor, user_git: &'a UserGit) -> Survey<'a> {
+        Survey {
+            roots,
+            surveyor,
+            user_git,
+            marks: BTreeMap::new(),
+            missing: BTreeSet::new(),
+            fixed: BTreeSet::new(),
+            globs: BTreeSet::new(),
+            unread: None,
+        }
     }
 
     fn finish(mut self, found: Found) -> Result<Surveyed, ToolError> {
@@ -98,7 +114,8 @@ impl<'a> Survey<'a> {
                 marked.push(Marked { path, mark });
             }
         }
-        Ok(Surveyed { marked, missing: self.missing.into_iter().collect(), aliases })
+        let (missing, fixed) = (self.missing.into_iter().collect(), self.fixed.into_iter().collect());
+        Ok(Surveyed { marked, missing, fixed, globs: self.globs.into_iter().collect(), aliases })
     }
 
     fn add(&mut self, path: PathBuf, mark: Mark) {
@@ -113,7 +130,10 @@ impl<'a> Survey<'a> {
 
     /// The same for what has its mark by a name: what a rule denies under that name, no rule about another name opens.
     fn inherit_named(&mut self, path: &Path, mark: Mark, named: Option<&Path>) {
-        let Links { links, end, is_there } = links::follow(path);
+        let Links { links, way, end, is_there } = links::follow(path);
+        // Without links, what leads to the end is held by what becomes of the end.
+        let has_links = !links.is_empty();
+        self.fix(way.into_iter().filter(|path| has_links || !end.starts_with(path)));
         for link in links {
             self.inherit_one(link, mark, named);
         }
@@ -132,6 +152,26 @@ impl<'a> Survey<'a> {
         let mark = if is_denied { mark } else { self.surveyor.inherited(&name, mark) };
         if !is_root && mark != Mark::Free {
             self.add(path, mark);
+        }
+    }
+
+    /// None of these names is to become a link, and none is to be moved: what a protected path leads to would be another
+    /// file. The roots themselves cannot be.
+    fn fix(&mut self, way: impl IntoIterator<Item = PathBuf>) {
+        for path in way {
+            let is_below =
+                |root: &str| path.strip_prefix(root).is_ok_and(|rest| !rest.as_os_str().is_empty());
+            if self.roots.names.iter().any(|root| is_below(&root.path)) {
+                self.fixed.insert(path);
+            }
+        }
+    }
+
+    /// Files of this form in this folder are run.
+    fn close_glob(&mut self, folder: &Path, glob: &str) {
+        let folder = links::follow(folder).end;
+        if self.name(&folder).is_some() {
+            self.globs.insert((folder, glob.to_owned()));
         }
     }
 

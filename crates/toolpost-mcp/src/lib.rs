@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | [`message`] | JSON-RPC messages: read from bytes, written as text |
 //! | [`error`] | [`RpcError`] and the error codes of JSON-RPC and MCP |
-//! | [`line`] | messages out of a stream of bytes, one per line |
+//! | [`mod@line`] | messages out of a stream of bytes, one per line |
 //! | [`revision`] | the revisions of the protocol and its two eras |
 //! | [`meta`] | the keys of `_meta`, and progress tokens |
 //! | [`header`] | the HTTP headers of MCP, and how their values are encoded |

@@ -7,7 +7,7 @@ use crate::http::header_problem;
 use crate::server::Server;
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
-use toolpost_core::Schema;
+use toolpost_core::schema::Schema;
 use toolpost_mcp::RpcError;
 use toolpost_mcp::error::METHOD_NOT_FOUND;
 
@@ -140,7 +140,7 @@ fn one(mut tool: Value, name: &str, room: &mut usize) -> Result<Listed, String> 
     if input["type"] != "object" {
         return Err("its arguments are no object".to_owned());
     }
-    Schema::compile(input.clone()).map_err(|error| error.message().to_owned())?;
+    Schema::compile(input.clone()).map_err(|error| error.to_string())?;
     // An answer's schema that is no schema promises nothing.
     let output = Some(take(&mut tool, "outputSchema"))
         .filter(|output| output.is_object() && output.to_string().len() <= LARGEST_SCHEMA)

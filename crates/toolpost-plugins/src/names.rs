@@ -4,7 +4,7 @@
 //! Other characters become `_`. A name that is too long is cut, and a hash of the whole keeps it apart from others.
 
 use sha2::{Digest, Sha256};
-use toolpost_core::RuleNames;
+use toolpost_core::tool::RuleNames;
 
 const LONGEST: usize = 64;
 

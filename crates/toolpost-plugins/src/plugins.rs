@@ -15,7 +15,9 @@ use pack::{pack, price};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
-use toolpost_core::{BoxFuture, Expected, IsWanted, Pack, Registry, Shelves, ToolError, ToolSource};
+use toolpost_core::host::BoxFuture;
+use toolpost_core::registry::{Expected, IsWanted, Shelves, ToolSource};
+use toolpost_core::{Pack, Registry, ToolError};
 
 /// The name of all servers together, as a source of tools.
 const SOURCE: &str = "MCP servers";

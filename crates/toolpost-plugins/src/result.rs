@@ -5,7 +5,9 @@ use crate::fault::take;
 use crate::listed::Listed;
 use base64::Engine;
 use serde_json::{Value, json};
-use toolpost_core::{Attachment, AttachmentContent, Code, Output, Schema, ToolError};
+use toolpost_core::outcome::{Attachment, AttachmentContent};
+use toolpost_core::schema::Schema;
+use toolpost_core::{Code, Output, ToolError};
 
 /// The output of a call, or the failure that the server reports.
 pub(crate) fn read(mut result: Value, tool: &Listed, notes: Vec<String>) -> Result<Output<Value>, ToolError> {

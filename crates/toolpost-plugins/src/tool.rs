@@ -7,7 +7,10 @@ use crate::server::{Hints, Reach, Server};
 use crate::upstream::Upstream;
 use std::sync::Arc;
 use std::time::Duration;
-use toolpost_core::{Access, Annotations, Capabilities, Capability, DynamicTool, Expected, Spec, dynamic};
+use toolpost_core::capability::Capabilities;
+use toolpost_core::registry::Expected;
+use toolpost_core::tool::{Annotations, DynamicTool};
+use toolpost_core::{Access, Capability, Spec, dynamic};
 
 /// The most that a caller may ask for, unless the server's own limit is larger.
 const LONGEST_CALL: Duration = Duration::from_secs(600);

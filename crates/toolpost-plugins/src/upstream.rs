@@ -14,7 +14,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-use toolpost_core::{Code, Expected, IsWanted, ToolError};
+use toolpost_core::registry::{Expected, IsWanted};
+use toolpost_core::{Code, ToolError};
 use toolpost_mcp::Revision;
 
 /// The first pause; each next one is twice as long.

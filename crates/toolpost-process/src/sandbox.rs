@@ -32,6 +32,9 @@ pub struct Sandbox {
     /// created in the folder is judged under that name too. A rule that opens its real name goes before, unless another
     /// denies the other name.
     pub aliases: Vec<(PathBuf, PathBuf)>,
+    /// Paths inside what is writable, existing or not, none of which may become a symbolic link or be moved, whatever the
+    /// rules say: links that were judged lead through them.
+    pub fixed: Vec<PathBuf>,
     /// Whether it reaches the network. Without, it has a loopback that it shares with the other commands of this
     /// process and with nobody else.
     pub network: bool,

@@ -8,7 +8,8 @@ use crate::session::{Outlet, Session};
 use serde_json::{Map, Value, json};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
-use toolpost_core::{Answer, BoxFuture, Confirm, Context, Question, Scope};
+use toolpost_core::host::{BoxFuture, Confirm, Scope};
+use toolpost_core::{Answer, Context, Question};
 use toolpost_mcp::{RpcError, message};
 
 /// A running call, as its client can be reached from it.

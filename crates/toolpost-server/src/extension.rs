@@ -6,7 +6,8 @@ use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
-use toolpost_core::{BoxFuture, Registry, ToolError};
+use toolpost_core::host::BoxFuture;
+use toolpost_core::{Registry, ToolError};
 use toolpost_mcp::RpcError;
 
 /// An addition to the server. Implemented by programs that offer more than tools; called by the server, from any thread.

@@ -124,7 +124,7 @@ impl Server {
             .options
             .session
             .clone()
-            .unwrap_or_else(|| format!("mcp-{}", toolpost_core::hex(&seal::random::<16>())));
+            .unwrap_or_else(|| format!("mcp-{}", toolpost_core::text::hex(&seal::random::<16>())));
         Arc::new(Session::new(&self.context, &id))
     }
 }

@@ -4,7 +4,9 @@ use crate::Server;
 use crate::dispatch::Exchange;
 use crate::structured::Shape;
 use serde_json::{Map, Value, json};
-use toolpost_core::{HANDLE_PREFIX, Listing, ToolError};
+use toolpost_core::ToolError;
+use toolpost_core::executor::Listing;
+use toolpost_core::host::HANDLE_PREFIX;
 use toolpost_declaration::{Format, Source, declare};
 use toolpost_mcp::{Revision, RpcError};
 

@@ -4,7 +4,8 @@
 use crate::client::Client;
 use crate::structured::Shape;
 use serde_json::{Map, Value, json};
-use toolpost_core::{Attachment, AttachmentContent, Outcome, Output, Truncation};
+use toolpost_core::outcome::{Attachment, AttachmentContent, Truncation};
+use toolpost_core::{Outcome, Output};
 use toolpost_mcp::Revision;
 
 /// For whom results are made.

@@ -4,7 +4,8 @@ use crate::session::Outlet;
 use serde_json::{Map, Value};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
-use toolpost_core::{Event, EventKind, EventSink};
+use toolpost_core::Event;
+use toolpost_core::event::{EventKind, EventSink};
 use toolpost_mcp::message;
 
 /// The longest message that is told.

@@ -4,7 +4,8 @@ use crate::Server;
 use crate::dispatch::Exchange;
 use serde_json::{Map, Value, json};
 use std::io::Read;
-use toolpost_core::{HANDLE_PREFIX, WorkspacePath};
+use toolpost_core::WorkspacePath;
+use toolpost_core::host::HANDLE_PREFIX;
 use toolpost_mcp::RpcError;
 use toolpost_mcp::error::RESOURCE_NOT_FOUND;
 

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use toolpost_core::hex;
+use toolpost_core::text::hex;
 use toolpost_http::is_same_secret;
 
 /// How long an answer may take.

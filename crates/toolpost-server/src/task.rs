@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
-use toolpost_core::hex;
+use toolpost_core::text::hex;
 use toolpost_mcp::RpcError;
 use toolpost_mcp::meta::TASKS;
 

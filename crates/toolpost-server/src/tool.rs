@@ -11,7 +11,8 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use tokio_util::task::AbortOnDropHandle;
-use toolpost_core::{Call, Code, Context, Executor, Registry, hex};
+use toolpost_core::text::hex;
+use toolpost_core::{Call, Code, Context, Executor, Registry};
 use toolpost_mcp::{Revision, RpcError};
 
 pub(crate) async fn call(

@@ -3,8 +3,9 @@
 //! A tool that has no row in a table is offered there under its canonical name and arguments.
 
 use std::sync::{Arc, LazyLock};
-use toolpost_core::policy::{Errors, Source};
-use toolpost_core::{Dialect, Dialects, Tables};
+use toolpost_core::Dialect;
+use toolpost_core::dialect::{Dialects, Tables};
+use toolpost_core::text::{Errors, Source};
 
 /// In the order in which they resolve, after the session's own and the canonical names.
 const TABLES: [(&str, &str); 4] = [

@@ -25,7 +25,9 @@ pub use read::Read;
 pub use write::Write;
 
 use std::sync::Arc;
-use toolpost_core::{Pack, Profile, RiskProfile};
+use toolpost_core::Pack;
+use toolpost_core::pack::RiskProfile;
+use toolpost_core::policy::Profile;
 
 /// What a host says about its file tools.
 #[derive(Debug, Clone, Default)]

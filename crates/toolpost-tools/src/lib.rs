@@ -13,8 +13,10 @@ pub use dialects::dialects;
 
 use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
+use toolpost_core::host::Services;
+use toolpost_core::pack::PackTool;
 use toolpost_core::policy::Names;
-use toolpost_core::{Pack, PackTool, Registry, Services, ToolError};
+use toolpost_core::{Pack, Registry, ToolError};
 
 /// What a host says about its tools.
 #[derive(Debug, Clone, Default)]

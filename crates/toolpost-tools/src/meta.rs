@@ -6,7 +6,8 @@ mod tool_search;
 pub use batch::Batch;
 pub use tool_search::ToolSearch;
 
-use toolpost_core::{Pack, RiskProfile};
+use toolpost_core::Pack;
+use toolpost_core::pack::RiskProfile;
 
 /// The pack.
 pub fn pack() -> Pack {

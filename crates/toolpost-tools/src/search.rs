@@ -9,7 +9,9 @@ mod watch;
 pub use glob::Glob;
 pub use grep::Grep;
 
-use toolpost_core::{Pack, Profile, RiskProfile};
+use toolpost_core::Pack;
+use toolpost_core::pack::RiskProfile;
+use toolpost_core::policy::Profile;
 
 /// The pack.
 pub fn pack() -> Pack {

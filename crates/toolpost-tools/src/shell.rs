@@ -19,7 +19,9 @@ pub use settings::{Confinement, Settings};
 pub(crate) use bash::view_of;
 
 use std::sync::Arc;
-use toolpost_core::{Pack, Profile, RiskProfile};
+use toolpost_core::Pack;
+use toolpost_core::pack::RiskProfile;
+use toolpost_core::policy::Profile;
 
 /// A text without what is meant for a terminal.
 pub(crate) fn plain_text(text: &str) -> String {

@@ -2,7 +2,7 @@
 //!
 //! Policies that are made from configuration carry these words, so that every way in says the same.
 
-use toolpost_core::Capabilities;
+use toolpost_core::capability::Capabilities;
 use toolpost_core::policy::{Layer, Remedy};
 
 /// The advice of the policies that the configuration makes.

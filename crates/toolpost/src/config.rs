@@ -31,6 +31,7 @@ mod servers;
 mod settings;
 mod token;
 mod trust;
+mod user_git;
 
 pub(crate) use data::{DataDirectory, State as DataState};
 pub(crate) use example::{write_project, write_user};
@@ -40,7 +41,7 @@ pub(crate) use key::{InFile, Shown, text_of};
 pub(crate) use keys::KEYS;
 pub(crate) use layers::{FileState, Layers, Values};
 pub use origin::{Layer, Origined, Place, Problem};
-pub(crate) use roots::{cwd, roots};
+pub(crate) use roots::{cwd, open_disk, roots};
 pub(crate) use schema::schema;
 pub use servers::{ServerReport, ServerState, Servers, secrets};
 pub(crate) use token::token;
@@ -55,8 +56,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use toolpost_core::host::Redactor;
 use toolpost_core::policy::{self, Policy};
-use toolpost_core::{Dialect, Redactor, ToolError};
+use toolpost_core::{Dialect, ToolError};
 use toolpost_disk::{Disk, Locks};
 
 /// What holds: everything a runtime is made from. There is one for each run of the program, whatever the command.
@@ -140,7 +142,9 @@ impl Config {
         let cwd = cwd(&environment)?;
         let roots = roots(flags, &environment, &cwd);
         let data_directory = environment.data_directory.clone();
-        let workspace = Disk::open(roots.iter().cloned()).map(|disk| match &data_directory {
+        let user_git = user_git::of(&environment);
+        let workspace = open_disk(roots.iter().cloned()).map(|disk| disk.with_user_git(user_git));
+        let workspace = workspace.map(|disk| match &data_directory {
             Some(data) => Arc::new(disk.with_locks(Locks::new(data.join("locks")))),
             None => Arc::new(disk),
         });
@@ -279,5 +283,5 @@ fn hash_of_roots(roots: &[PathBuf]) -> String {
         hash.update(root.as_os_str().as_encoded_bytes());
         hash.update([0]);
     }
-    toolpost_core::hex(&hash.finalize()[..8])
+    toolpost_core::text::hex(&hash.finalize()[..8])
 }

@@ -4,7 +4,8 @@
 
 use crate::output::{Printer, Tone, harmless};
 use std::io::{BufRead, IsTerminal};
-use toolpost_core::{Answer, BoxFuture, Confirm, Question, Scope};
+use toolpost_core::host::{BoxFuture, Confirm, Scope};
+use toolpost_core::{Answer, Question};
 
 /// Asks on the terminal; with `--yes`, only about protected files.
 pub(crate) struct Terminal {

@@ -9,7 +9,9 @@ use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::sync::Arc;
-use toolpost_core::{Code, EventSink, NoEvents, ToolError, shown};
+use toolpost_core::event::{EventSink, NoEvents};
+use toolpost_core::text::shown;
+use toolpost_core::{Code, ToolError};
 
 /// Prints for a person or, with `--json`, for a program.
 pub(crate) struct Printer {

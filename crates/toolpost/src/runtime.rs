@@ -3,10 +3,11 @@
 use crate::config::{self, Config, Servers};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
-use toolpost_core::{
-    Call, Code, Confirm, Context, EventSink, Executor, NoEvents, NobodyThere, Policy, Registry, Services,
-    Spill, SpillLimits, Texts, ToolError, Watch, Workspace,
-};
+use toolpost_core::event::{EventSink, NoEvents};
+use toolpost_core::host::{Confirm, NobodyThere, Services, Watch};
+use toolpost_core::tool::Texts;
+use toolpost_core::{Call, Code, Context, Executor, Policy, Registry, ToolError, Workspace};
+use toolpost_disk::{SpillFolder, SpillLimits};
 use toolpost_plugins::{Plugins, Server};
 use toolpost_tools::filesystem::Helper;
 use toolpost_tools::shell::Background;
@@ -89,7 +90,7 @@ impl Runtime {
             .redactor(config.redactor.and(usable.iter().flat_map(config::secrets)))
             .cancel(cancel.clone());
         if let Some(data) = &config.data_directory {
-            context = context.spill(Arc::new(Spill::new(data.join("spill"), SpillLimits::default())));
+            context = context.spill(Arc::new(SpillFolder::new(data.join("spill"), SpillLimits::default())));
         }
         let mut executor = Executor::builder();
         if let Some(answers) = &config.answers {

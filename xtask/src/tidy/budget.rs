@@ -12,8 +12,8 @@ struct Budget {
     exports: usize,
 }
 
-/// Core is what everybody compiles and reads. These come down as parts move out; they never go up.
-const BUDGETS: [Budget; 1] = [Budget { name: "toolpost-core", lines: 19_200, exports: 175 }];
+/// Core is what everybody compiles and reads.
+const BUDGETS: [Budget; 1] = [Budget { name: "toolpost-core", lines: 16_000, exports: 25 }];
 
 /// One crate.
 #[derive(Debug, PartialEq, Eq)]
@@ -46,7 +46,9 @@ pub(super) fn sizes(tree: &Tree) -> Vec<Size> {
 /// The names that a root exports, modules aside.
 fn exports(text: &str) -> usize {
     let code = code::code_only(text);
-    let uses = code.split("pub use ").skip(1).filter_map(|rest| rest.split_once(';')).map(|(used, _)| {
+    let uses = code.split("pub use ").skip(1).filter_map(|rest| rest.split_once(';'));
+    // A crate of ours under another name is a module.
+    let uses = uses.filter(|(used, _)| !used.starts_with("toolpost_")).map(|(used, _)| {
         let names = used
             .split_once('{')
             .map(|(_, names)| names.split(',').filter(|name| name.contains(char::is_alphabetic)));

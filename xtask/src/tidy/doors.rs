@@ -33,8 +33,8 @@ const DOORS: [Door; 3] = [
 
 fn may_use_files(name: &str, file: &str) -> bool {
     matches!(name, "toolpost-store" | "toolpost-process" | "toolpost-disk")
-        || matches!(file, "config.rs" | "spill.rs")
-        || ["config/", "spill/"].iter().any(|folder| file.starts_with(folder))
+        || file == "config.rs"
+        || file.starts_with("config/")
 }
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
@@ -139,7 +139,6 @@ mod tests {
             super::check,
             "//- crates/toolpost-disk/src/lib.rs\nuse std::fs;\n\
              //- crates/toolpost-disk/src/open.rs\nuse std::fs;\n\
-             //- crates/toolpost-core/src/spill.rs\nuse std::fs;\n\
              //- crates/toolpost/src/config/env.rs\nuse std::fs; fn a() { env::var(\"X\") }\n\
              //- crates/toolpost-store/src/sqlite.rs\nuse std::fs;\n\
              //- crates/toolpost-process/src/start.rs\nuse std::fs; fn a() { Command::new(\"x\") }\n",

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::Finding;
 use crate::metadata::{Metadata, Package};
 
-/// What a crate may depend on, for use, for its build and for its tests alike; tests may use the disk as well.
+/// What a crate may depend on, for use, for its build and for its tests alike; tests may use the disk and rule files as well.
 enum Edges {
     /// These of our crates, and no other.
     Only(&'static [&'static str]),
@@ -15,10 +15,14 @@ enum Edges {
 }
 
 /// The diamond of ARCHITECTURE.md: one vocabulary, features that never see each other, one crate that joins them.
-const CRATES: [(&str, Edges); 13] = [
-    ("toolpost-core", Edges::Only(&[])),
+const CRATES: [(&str, Edges); 17] = [
+    ("toolpost-text", Edges::Only(&[])),
+    ("toolpost-schema", Edges::Only(&["toolpost-text"])),
+    ("toolpost-core", Edges::Only(&["toolpost-text", "toolpost-schema"])),
     ("toolpost-declaration", Edges::Only(&["toolpost-core"])),
-    ("toolpost-disk", Edges::Only(&["toolpost-core"])),
+    ("toolpost-rules", Edges::Only(&["toolpost-core"])),
+    ("toolpost-walk", Edges::Only(&["toolpost-core"])),
+    ("toolpost-disk", Edges::Only(&["toolpost-core", "toolpost-walk"])),
     ("toolpost-process", Edges::Only(&[])),
     ("toolpost-http", Edges::Only(&[])),
     ("toolpost-mcp", Edges::Only(&[])),
@@ -26,7 +30,13 @@ const CRATES: [(&str, Edges); 13] = [
     ("toolpost-store", Edges::Only(&["toolpost-core"])),
     (
         "toolpost-tools",
-        Edges::Only(&["toolpost-core", "toolpost-declaration", "toolpost-process", "toolpost-http"]),
+        Edges::Only(&[
+            "toolpost-core",
+            "toolpost-walk",
+            "toolpost-declaration",
+            "toolpost-process",
+            "toolpost-http",
+        ]),
     ),
     (
         "toolpost-plugins",
@@ -49,10 +59,30 @@ const CRATES: [(&str, Edges); 13] = [
 /// What a tool author would depend on, and an example shows nothing else.
 const EXAMPLE: Edges = Edges::Only(&["toolpost-core", "toolpost-tools", "toolpost"]);
 
+/// What the tests of every crate may use.
+const FOR_TESTS: [&str; 2] = ["toolpost-disk", "toolpost-rules"];
+
 const DEVELOPER_TOOL: Edges = Edges::Only(&[]);
 
 pub(super) fn check(root: &Path, metadata: &Metadata) -> Vec<Finding> {
     metadata.packages.iter().flat_map(|package| check_package(root, package)).collect()
+}
+
+/// The edges that there are, by crate.
+pub(super) fn shown(metadata: &Metadata) -> Vec<(&str, String)> {
+    let known = |package: &&Package| CRATES.iter().any(|(name, _)| *name == package.name);
+    let mut all: Vec<(&str, String)> = metadata
+        .packages
+        .iter()
+        .filter(known)
+        .map(|package| {
+            let ours = package.dependencies.iter().filter(|one| one.path.is_some() && !one.is_for_tests());
+            let names: Vec<&str> = ours.map(|one| one.name.trim_start_matches("toolpost-")).collect();
+            (package.name.as_str(), names.join(", "))
+        })
+        .collect();
+    all.sort_unstable();
+    all
 }
 
 fn check_package(root: &Path, package: &Package) -> Vec<Finding> {
@@ -69,7 +99,7 @@ fn check_package(root: &Path, package: &Package) -> Vec<Finding> {
     let ours = package.dependencies.iter().filter(|dependency| dependency.path.is_some());
     ours.filter(|dependency| dependency.name != package.name && !edges.allow(&dependency.name))
         // Tests act on real files.
-        .filter(|dependency| !(dependency.is_for_tests() && dependency.name == "toolpost-disk"))
+        .filter(|dependency| !(dependency.is_for_tests() && FOR_TESTS.contains(&dependency.name.as_str())))
         .map(|dependency| {
             let message = format!(
                 "`{}` must not depend on `{}`, so move what they share down, or join them in `toolpost`",

@@ -179,7 +179,7 @@ impl ContextBuilder {
 
     /// Where outputs too long to show are kept.
     #[must_use]
-    pub fn spill(mut self, spill: Arc<Spill>) -> ContextBuilder {
+    pub fn spill(mut self, spill: Arc<dyn Spill>) -> ContextBuilder {
         self.host.spill = Some(spill);
         self
     }

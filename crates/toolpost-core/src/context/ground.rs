@@ -3,9 +3,9 @@
 use super::Context;
 use crate::capability::Capability;
 use crate::error::{Code, ToolError};
-use crate::policy::{self, Ahead, Closed, Effect, FilePattern, FileRule, FileRules, Protected};
+use crate::policy::{self, Ahead, Closed, Effect, FilePattern, FileRule, FileRules, Protected, Remedy};
 use crate::workspace::{FolderAlias, Guard, Kind, Mark, Marked, Surveyor};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 /// What a command may see and change, by absolute paths. A sandbox is made from it.
@@ -26,6 +26,9 @@ pub struct Ground {
     pub rules: Vec<FileRules>,
     /// Other names of folders, which links of the workspace give them. A name must be open under each of them.
     pub aliases: Vec<FolderAlias>,
+    /// Names through which something protected is reached, existing or not: none of them may become a link or be moved,
+    /// whatever the rules say.
+    pub fixed: Vec<PathBuf>,
     /// Whether any command may run. Where rules allow some commands only, what one of them leaves in the home folder must
     /// not choose what the next one runs.
     pub allows_any_command: bool,
@@ -71,17 +74,21 @@ impl Context {
             reserved: Vec::new(),
             rules: Vec::new(),
             aliases: Vec::new(),
+            fixed: Vec::new(),
             allows_any_command: guard.allows_any_command(),
         };
         if reach == Reach::Confined {
             let survey = survey.await?;
             ground.marked = survey.marked;
             ground.aliases = survey.aliases;
+            ground.fixed = survey.fixed;
             ground.reserved = reserved();
             ground.reserved.extend(guard.protected_paths());
             ground.rules = guard.file_rules();
-            let missing = survey.missing.iter().map(|path| closed_path(&ground.roots, path)).collect();
-            close(&mut ground.rules, missing);
+            let missing = survey.missing.iter().map(|path| closed_path(&ground.roots, path));
+            let globs = survey.globs.iter().map(|(folder, glob)| closed_glob(&ground.roots, folder, glob));
+            let closed = missing.chain(globs).collect();
+            close(&mut ground.rules, closed);
         }
         Ok(ground)
     }
@@ -92,25 +99,29 @@ impl Context {
         let roots = self.host_workspace().roots();
         let name = display(&roots, path);
         if !roots.iter().any(|root| path.starts_with(root)) {
-            let (why, remedy) = match self.call.guard.as_ref().is_none_or(|guard| guard.allows_any_command())
-            {
+            let any = self.call.guard.as_ref().is_none_or(|guard| guard.allows_any_command());
+            let (why, remedy) = match any {
                 true => (
-                    "shells and tools read it when they start, and commands may not change that, not even in their \
-                     temporary home folder",
-                    "no rule opens it; use another file",
+                    "it is outside of the workspace, where commands write to temporary folders of their own only, and in \
+                     their temporary home folder not to what shells and tools read when they start",
+                    "no rule opens it; use a file of the workspace or of /tmp".to_owned(),
                 ),
                 false => (
                     "rules allow single commands only, and programs run what they find in the home folder, so that \
                      nothing but caches is created there",
-                    "use a file of the workspace, or allow all commands with --allow exec",
+                    format!("use a file of the workspace; for all commands {}", {
+                        let missing = [Capability::Exec].into_iter().collect();
+                        self.policy().advise(&Remedy::Grant { missing, tool: None })
+                    }),
                 ),
             };
-            return (name, Closed { why: why.to_owned(), remedy: remedy.to_owned() });
+            return (name, Closed { why: why.to_owned(), remedy });
         }
         let closed = self.call.guard.as_ref().and_then(|guard| guard.closed_to_commands(&name));
         let closed = closed.unwrap_or_else(|| Closed {
             why: "it holds a protected or hidden file, or a protected link, a git hook or git's configuration names it, or \
-                  the name that a link gives it is protected or denied"
+                  the name that a link gives it is protected or denied; what a protected link leads through can be \
+                  neither moved nor made a link, whatever the rules say"
                 .to_owned(),
             remedy: self.policy().opening(&name),
         });
@@ -211,6 +222,16 @@ fn closed_path(roots: &[String], path: &Path) -> FileRule {
         }
     };
     FileRule { effect: Effect::Ask, pattern }
+}
+
+/// The rule that closes files of a form.
+fn closed_glob(roots: &[String], folder: &Path, glob: &str) -> FileRule {
+    let name = display(roots, folder);
+    let glob = match name.as_str() {
+        "." => glob.to_owned(),
+        name => format!("{}/{glob}", globset::escape(&name.replace(char::REPLACEMENT_CHARACTER, "?"))),
+    };
+    FileRule { effect: Effect::Ask, pattern: FilePattern::Glob { glob, inside: false } }
 }
 
 /// Adds rules below all others: whatever the user says of these files goes before.

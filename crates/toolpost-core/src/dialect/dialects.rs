@@ -1,20 +1,20 @@
 //! All dialects that a registry knows: what a name means in any of them.
 
 use super::Dialect;
-use crate::alias::Alias;
-use crate::nearest::nearest;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
+use toolpost_schema::Alias;
+use toolpost_text::nearest;
 
 /// The dialects of a registry, beside the canonical one. Their tables are read when a name first needs them.
 ///
 /// Core has no tables: whoever registers tools adds those in which the tools have other names, see
-/// [`Draft::set_dialects`](crate::Draft::set_dialects).
+/// [`Draft::set_dialects`](crate::registry::Draft::set_dialects).
 ///
 /// ```
-/// use toolpost_core::{Dialects, Tables};
-/// use toolpost_core::policy::Source;
+/// use toolpost_core::dialect::{Dialects, Tables};
+/// use toolpost_core::text::Source;
 ///
 /// fn tables() -> Tables {
 ///     let text = "name = 'loud'\nabout = 'models that shout'\n[tool.weather]\nname = 'WEATHER'\n";

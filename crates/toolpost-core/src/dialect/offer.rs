@@ -1,10 +1,10 @@
 //! A tool's definition as a dialect offers it: its name, its arguments, where they count from.
 
 use super::Dialect;
-use crate::alias::{Alias, ArgumentAlias};
 use crate::tool::Definition;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
+use toolpost_schema::{Alias, ArgumentAlias};
 
 /// Marks an argument that is offered only by dialects that have a name for it: others have another way to say the same.
 const HIDDEN: &str = "x-toolpost-hidden";

@@ -3,15 +3,15 @@
 //! The tables are ours, so a key that means nothing is an error, not a warning.
 
 use super::{Dialect, Spelling};
-use crate::alias::{Alias, ArgumentAlias, ArgumentPath};
-use crate::nearest::nearest;
-use crate::policy::{Errors, Source, kind_of_toml, parse_toml};
 use indexmap::IndexMap;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
+use toolpost_schema::{Alias, ArgumentAlias, ArgumentPath};
+use toolpost_text::nearest;
+use toolpost_text::{Errors, Source, kind_of_toml, parse_toml};
 
 type TomlValue<'a> = Spanned<DeValue<'a>>;
 

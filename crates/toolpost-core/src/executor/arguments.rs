@@ -1,18 +1,18 @@
 //! Steps 3 and 4, and the accesses for step 6: pure functions of a definition and its arguments.
 
 use crate::access::{Access, Resource};
-use crate::alias::Alias;
 use crate::capability::Capability;
 use crate::context::Context;
 use crate::dialect::Dialects;
 use crate::error::{Code, ToolError};
 use crate::registry::{Entry, Prepared};
-use crate::schema::repair::repair;
-use crate::schema::{MAX_DEPTH, Problem, Repair, has_whole_float, is_too_deep};
 use crate::spill::HANDLE_PREFIX;
 use crate::workspace::WorkspacePath;
 use serde_json::Value;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use toolpost_schema::Alias;
+use toolpost_schema::repair;
+use toolpost_schema::{MAX_DEPTH, Problem, Repair, has_whole_float, is_too_deep};
 
 /// Arguments after the third step.
 pub(super) struct Repaired {

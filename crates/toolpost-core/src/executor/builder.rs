@@ -51,7 +51,8 @@ impl ExecutorBuilder {
     /// for messages.
     ///
     /// ```
-    /// use toolpost_core::{Executor, Verdict};
+    /// use toolpost_core::Executor;
+    /// use toolpost_core::executor::Verdict;
     ///
     /// let executor = Executor::builder()
     ///     .before("office hours", |_, tool, _| match tool {

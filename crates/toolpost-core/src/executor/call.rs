@@ -2,10 +2,10 @@
 
 use crate::access::Access;
 use crate::policy::Effect;
-use crate::schema::Repair;
 use serde::Serialize;
 use serde_json::Value;
 use std::time::Duration;
+use toolpost_schema::Repair;
 
 /// One call: which tool, with what, and how.
 #[derive(Debug, Clone, PartialEq)]

@@ -10,7 +10,6 @@ use super::hook::Hooks;
 use super::to_come::to_come;
 use super::{Executor, MAX_CALL_DEPTH, budget, payload_message, run};
 use crate::access::{Access, Resource};
-use crate::alias::Alias;
 use crate::capability::{Capabilities, Capability};
 use crate::context::{Context, Running};
 use crate::dialect::Dialects;
@@ -20,13 +19,14 @@ use crate::id::new_shared_id;
 use crate::outcome::{Metadata, Outcome, Output, Truncation};
 use crate::policy::{Effect, Policy, Remedy};
 use crate::registry::{Entry, Prepared, Resolved, Snapshot};
-use crate::schema::Repair;
 use crate::tool::{OutputBudget, Spec};
 use futures_util::FutureExt;
 use serde_json::Value;
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
+use toolpost_schema::Alias;
+use toolpost_schema::Repair;
 
 /// What a call asks for, once its tool is found.
 pub(super) struct Found {
@@ -223,7 +223,7 @@ impl Executor {
         snapshot: Arc<Snapshot>,
         parent: &'a Context,
         call: Call,
-    ) -> crate::BoxFuture<'a, Outcome> {
+    ) -> crate::host::BoxFuture<'a, Outcome> {
         let found = snapshot.find(&call.tool, parent.dialect());
         self.run_found(snapshot, found, parent, call)
     }
@@ -268,7 +268,7 @@ impl Executor {
         found: Result<Resolved, ToolError>,
         parent: &'a Context,
         call: Call,
-    ) -> crate::BoxFuture<'a, Outcome> {
+    ) -> crate::host::BoxFuture<'a, Outcome> {
         // Boxed, because a tool may call tools: the future would otherwise contain itself.
         Box::pin(async move {
             let (mut call, mut snapshot, mut found) = (call, snapshot, found);

@@ -39,7 +39,12 @@ impl Turns {
         let mut paths = BTreeMap::new();
         for path in accesses.iter().filter_map(written) {
             let path = WorkspacePath::new(path);
-            let name = resolved(&**ctx.host_workspace(), &path).await?;
+            let name = match resolved(&**ctx.host_workspace(), &path).await {
+                Ok(name) => name,
+                // A command may write to folders of its own; a file tool is refused when it opens the file.
+                Err(error) if error.code() == Code::PathEscape => continue,
+                Err(error) => return Err(error),
+            };
             paths.insert(name, path);
         }
         let all = async {

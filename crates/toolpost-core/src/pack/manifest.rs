@@ -3,8 +3,8 @@
 use super::profile::RiskProfile;
 use super::read;
 use crate::capability::Capabilities;
-use crate::policy::{Errors, Located};
 use serde::Serialize;
+use toolpost_text::{Errors, Located};
 
 /// The manifest of a pack, checked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

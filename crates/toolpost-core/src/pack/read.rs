@@ -2,9 +2,9 @@
 
 use super::manifest::{Manifest, ManifestFile};
 use super::profile::RiskProfile;
-use crate::json::{self, Json, Node, Syntax};
-use crate::nearest::nearest;
-use crate::policy::{Errors, Located, Source};
+use toolpost_text::json::{self, Json, Node, Syntax};
+use toolpost_text::nearest;
+use toolpost_text::{Errors, Located, Source};
 
 const KEYS: [&str; 6] = ["schemaVersion", "name", "description", "tools", "riskProfile", "tags"];
 
@@ -23,7 +23,7 @@ pub(super) fn manifest(file: &str, bytes: &[u8]) -> Result<ManifestFile, Errors>
     let mut reader = Reader { source: &source, errors: Errors::none() };
     let Json::Object(entries) = &root.value else {
         let message = format!("a manifest is an object, not {}; begin it with `{{`", root.value.kind());
-        return Err(Errors(vec![source.located(root.at, message)]));
+        return Err(Errors::one(source.located(root.at, message)));
     };
     let warnings = warnings(&source, entries);
     let version = reader.version(&root);

@@ -2,8 +2,8 @@
 
 use super::{Pack, PackTool};
 use crate::error::{Code, ToolError};
-use crate::nearest::nearest;
 use indexmap::IndexMap;
+use toolpost_text::nearest;
 
 /// The tools of the packs of these names, one after the other. Where two packs have a tool of the same name, or two
 /// packs have the same name, the later one wins.

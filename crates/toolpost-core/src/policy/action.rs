@@ -1,9 +1,9 @@
 //! The action of a rule: a capability, a tool, or everything.
 
 use super::names::Names;
-use super::wildcard::{has_wildcard, name_matches};
 use crate::capability::Capability;
 use std::fmt;
+use toolpost_text::wildcard::{has_wildcard, name_matches};
 
 /// What a rule is about.
 ///
@@ -119,10 +119,10 @@ fn tool_matches(pattern: &str, tool: &str, names: &Names) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::alias::Alias;
     use crate::dialect::{Dialects, Tables};
     use crate::tool::{RuleNames, Spec};
     use std::sync::Arc;
+    use toolpost_schema::Alias;
 
     /// A shell and a reader with names of dialects, and tools of servers.
     fn names() -> Names {

@@ -4,6 +4,7 @@
 //! Rules that name a tool are about its commands; files are a matter of rules about files. What exists is judged here
 //! by name. What does not exist yet is judged by the sandbox, which gets the rules as plain values.
 
+use super::Policy;
 use super::advice::Remedy;
 use super::decision;
 use super::effect::{Effect, Layer, Origin};
@@ -11,9 +12,9 @@ use super::judge::{Cause, Part};
 use super::names::Names;
 use super::protected;
 use super::rule::{Rule, Target};
-use super::{Policy, wildcard};
 use crate::access::{Access, Resource};
 use crate::capability::Capability;
+use toolpost_text::wildcard;
 
 /// The name under which rules are looked up: no tool has it.
 pub(super) const NO_TOOL: &str = "";

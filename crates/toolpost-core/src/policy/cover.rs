@@ -4,7 +4,7 @@ use super::action::Action;
 use super::names::Names;
 use super::pattern::Pattern;
 use super::rule::Rule;
-use super::wildcard;
+use toolpost_text::wildcard;
 
 /// Whether everything that `inner` matches is also matched by `outer`.
 pub(super) fn covers(outer: &Rule, inner: &Rule, names: &Names) -> bool {

@@ -3,7 +3,7 @@
 //!
 //! It only ever makes more names alike, so it serves the protected list, which asks, and no rule that allows.
 
-use super::wildcard;
+use toolpost_text::wildcard;
 
 /// Whether some run of the path's parts matches all parts of the pattern, in order; what lies inside matches too. A part
 /// `**` stands for any number of parts.

@@ -18,7 +18,7 @@ use crate::capability::Capabilities;
 use std::sync::Arc;
 
 /// Rules and capabilities that decide together; a policy is one of these, or several that must all agree.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(super) struct Part {
     pub(super) granted: Capabilities,
     pub(super) askable: Capabilities,

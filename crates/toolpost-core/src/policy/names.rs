@@ -37,10 +37,13 @@ impl Known {
 
 /// The kinds of resource that an action can meet.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Kinds {
-    pub(super) path: bool,
-    pub(super) command: bool,
-    pub(super) host: bool,
+pub struct Kinds {
+    /// Files and folders.
+    pub path: bool,
+    /// Command lines.
+    pub command: bool,
+    /// Hosts of the network.
+    pub host: bool,
 }
 
 impl Kinds {
@@ -102,7 +105,7 @@ impl Names {
     }
 
     /// What the accesses of an action are about, as far as that is known.
-    pub(super) fn kinds(&self, action: &Action) -> Kinds {
+    pub fn kinds(&self, action: &Action) -> Kinds {
         match action {
             Action::Capability(Capability::Exec) => Kinds::of(Some(ResourceKind::Command)),
             Action::Capability(Capability::Network) => Kinds::of(Some(ResourceKind::Host)),

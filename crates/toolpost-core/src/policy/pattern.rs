@@ -22,12 +22,12 @@
 
 use super::commands::FilePattern;
 use super::folded;
-use super::possible;
-use super::wildcard;
 use globset::{Glob, GlobBuilder, GlobMatcher};
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::OnceLock;
+use toolpost_text::could_match;
+use toolpost_text::wildcard;
 
 /// The longest pattern taken, in bytes.
 pub(super) const LONGEST: usize = 1000;
@@ -167,7 +167,7 @@ impl Pattern {
             Kind::Everything => true,
             Kind::Protected(_) | Kind::ProtectedPath(_) => false,
             Kind::Chosen(_) => {
-                wildcard::command_matches(&self.text, command) || possible::could_match(&self.text, command)
+                wildcard::command_matches(&self.text, command) || could_match(&self.text, command)
             }
         }
     }

@@ -157,6 +157,9 @@ mod tests {
             ".hus\u{212a}y/pre-commit",
             ".pre-commit-config.yaml",
             "a.code-workspace",
+            ".pylintrc",
+            "lib/pylintrc",
+            ".asdfrc",
         ] {
             assert!(asks(Capability::Write, path), "{path}");
         }
@@ -167,6 +170,14 @@ mod tests {
         for path in [
             ".env",
             ".env.local",
+            ".env~",
+            ".env.bak",
+            ".env.swp",
+            ".env-prod",
+            ".env_backup",
+            "#.env#",
+            "prod.env~",
+            "prod.env.bak",
             "app/.ENV.production",
             "prod.env",
             "server.pem",
@@ -206,6 +217,10 @@ mod tests {
         for path in [
             ".env.example",
             ".env.sample",
+            ".env-example",
+            ".env_template",
+            "src/env.d.ts",
+            "next-env.d.ts",
             ".env.template",
             "id_rsa.pub",
             "src/key.rs",

@@ -4,13 +4,13 @@ use super::action::Action;
 use super::effect::{Effect, Layer, Origin};
 use super::names::Names;
 use super::pattern::{Pattern, exact_path};
-use super::wildcard;
 use crate::access::{Access, Resource, ResourceKind};
 use crate::capability::Capability;
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
+use toolpost_text::wildcard;
 
 /// A rule of a policy; cheap to clone.
 ///
@@ -96,7 +96,8 @@ impl Rule {
         Rule::from_parts(Effect::Ask, Action::Capability(action), Pattern::protected_path(path), origin)
     }
 
-    pub(super) fn from_parts(effect: Effect, action: Action, resource: Pattern, origin: Origin) -> Rule {
+    /// A rule from its parts.
+    pub fn from_parts(effect: Effect, action: Action, resource: Pattern, origin: Origin) -> Rule {
         let resource = Arc::new(resource);
         Rule(Arc::new(Inner { effect, action, resource, matching: vec![], not_matching: vec![], origin }))
     }
@@ -167,6 +168,11 @@ impl Rule {
     }
 
     /// Whether both say the same, wherever they stand.
+    /// Whether it matches everything that the other one could match. Says yes only where that is certain.
+    pub fn covers(&self, other: &Rule, names: &Names) -> bool {
+        super::cover::covers(self, other, names)
+    }
+
     pub(super) fn says_the_same(&self, other: &Rule) -> bool {
         self.effect() == other.effect()
             && self.action() == other.action()

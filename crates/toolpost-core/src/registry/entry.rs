@@ -2,13 +2,13 @@
 
 use crate::capability::Capabilities;
 use crate::error::{Code, ToolError};
-use crate::schema::Schema;
 use crate::tool::{Amendment, AnyTool, Definition, Setting, Spec, Texts};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::sync::Mutex;
+use toolpost_schema::Schema;
 
 /// A tool as the registry holds it.
 pub struct Entry {

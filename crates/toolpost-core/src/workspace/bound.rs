@@ -229,6 +229,18 @@ async fn judge_run_by_git(
     }
 }
 
+impl Bound {
+    /// Counts a written file, and hands it to the journal.
+    async fn after_write(&self, written: Written, content: &[u8]) -> Result<Written, ToolError> {
+        self.usage.touch(&written.name);
+        self.usage.written.fetch_add(written.bytes, Ordering::Relaxed);
+        if let Some(journal) = &self.journal {
+            journal.after(written.name.clone(), journaled::file(content)).await?;
+        }
+        Ok(written)
+    }
+}
+
 impl Workspace for Bound {
     fn root(&self) -> &str {
         self.inner.root()
@@ -286,12 +298,19 @@ impl Workspace for Bound {
         Box::pin(async move {
             self.before(path, PendingKind::Write).await?;
             let written = self.inner.write(path, content).await?;
-            self.usage.touch(&written.name);
-            self.usage.written.fetch_add(written.bytes, Ordering::Relaxed);
-            if let Some(journal) = &self.journal {
-                journal.after(written.name.clone(), journaled::file(content)).await?;
-            }
-            Ok(written)
+            self.after_write(written, content).await
+        })
+    }
+
+    fn write_shared<'a>(
+        &'a self,
+        path: &'a WorkspacePath,
+        content: Arc<Vec<u8>>,
+    ) -> BoxFuture<'a, Result<Written, ToolError>> {
+        Box::pin(async move {
+            self.before(path, PendingKind::Write).await?;
+            let written = self.inner.write_shared(path, Arc::clone(&content)).await?;
+            self.after_write(written, &content).await
         })
     }
 

@@ -5,11 +5,11 @@ use super::turns::Turns;
 use super::{Entries, Entry, File, Kind, Lock, Stat, Workspace, WorkspacePath, Written, refusal};
 use crate::error::ToolError;
 use crate::future::BoxFuture;
-use crate::nearest::nearest;
 use std::collections::BTreeMap;
 use std::io::Cursor;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
+use toolpost_text::nearest;
 
 /// Where the root of a memory workspace is said to be.
 const ROOT: &str = "/workspace";
@@ -79,12 +79,12 @@ pub(super) fn folder_stat(name: &str) -> Stat {
 }
 
 /// What keys of a folder's entries begin with.
-pub(super) fn prefix(folder: &str) -> String {
+pub fn prefix(folder: &str) -> String {
     if folder == "." { String::new() } else { format!("{}/", folder.trim_end_matches('/')) }
 }
 
 /// The names above a display name, nearest first, the root left out.
-pub(super) fn above(name: &str) -> impl Iterator<Item = &str> {
+pub fn above(name: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(name.rsplit_once('/').map(|(above, _)| above), |name| {
         name.rsplit_once('/').map(|(above, _)| above)
     })

@@ -16,7 +16,7 @@ pub struct WorkspacePath(String);
 
 impl WorkspacePath {
     /// The keyword that marks path arguments in a schema; it is not shown to models.
-    pub const SCHEMA_MARK: &'static str = "x-toolpost-path";
+    pub const SCHEMA_MARK: &'static str = toolpost_schema::PATH_MARK;
 
     /// A path from its spelling.
     pub fn new(spelling: impl Into<String>) -> WorkspacePath {

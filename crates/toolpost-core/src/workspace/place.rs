@@ -116,7 +116,7 @@ pub fn escape(spelling: &str, roots: &[RootName]) -> ToolError {
     ToolError::new(
         Code::PathEscape,
         format!(
-            "`{}` leads out of the workspace {}; name a file inside it, or add a folder with `--workspace DIR`",
+            "`{}` leads out of the workspace {}; name a file inside it, or add its folder to the workspace",
             spelling.chars().take(300).collect::<String>(),
             shown.join(", "),
         ),

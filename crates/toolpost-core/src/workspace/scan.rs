@@ -2,14 +2,11 @@
 //! workspace can, opened only if the visitor wants to.
 //!
 //! What is searched for, and what is shown of it, is the visitor's business. A warm list of names, or an index of
-//! contents, belongs behind [`Workspace::scan`]: it may propose fewer candidates, and everything it proposes is
+//! contents, belongs behind [`Workspace::scan`](super::Workspace::scan): it may propose fewer candidates, and everything it proposes is
 //! opened and confirmed as here before the visitor sees it.
 
-mod generic;
-
-use super::{File, Kind, Stat, Workspace, WorkspacePath};
+use super::{File, Kind, Stat};
 use crate::error::ToolError;
-use std::sync::Arc;
 
 /// Which files are candidates.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -20,7 +17,7 @@ pub struct ScanOptions {
     pub no_ignore: bool,
 }
 
-/// Who is shown the files. Implemented by tools that search; called by [`scan`], from any thread.
+/// Who is shown the files. Implemented by tools that search; called by a scan, from any thread.
 pub trait Visit: Send + Sync {
     /// Whether to give up. Asked before each folder and every few files; a visitor that reads long files asks itself.
     fn should_stop(&self) -> bool;
@@ -85,18 +82,5 @@ impl Scanned {
         if self.unreadable.len() < Scanned::MOST_NAMED {
             self.unreadable.push(name.to_owned());
         }
-    }
-}
-
-/// Hands every file below the folder `from` to the visitor.
-pub async fn scan(
-    workspace: &dyn Workspace,
-    from: &WorkspacePath,
-    options: ScanOptions,
-    visit: Arc<dyn Visit>,
-) -> Result<Scanned, ToolError> {
-    match workspace.scan(from, options, &visit) {
-        Some(scanned) => scanned.await,
-        None => generic::scan(workspace, from, options, visit).await,
     }
 }

@@ -45,6 +45,12 @@ pub struct Surveyed {
     /// Paths inside the roots at which nothing exists and which something protected names: what is created there would
     /// be run or read in its place. Absolute, sorted.
     pub missing: Vec<PathBuf>,
+    /// Names through which something protected is reached, existing or not: none of them may become a link or be moved.
+    /// Absolute, sorted.
+    pub fixed: Vec<PathBuf>,
+    /// Folders, each with a glob for the files in it that something protected runs, existing or not. In the syntax of
+    /// `globset`, from the folder.
+    pub globs: Vec<(PathBuf, String)>,
     /// Other names of folders, for what is created in them.
     pub aliases: Vec<FolderAlias>,
 }

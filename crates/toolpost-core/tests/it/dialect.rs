@@ -2,11 +2,11 @@
 
 use serde_json::json;
 use std::sync::Arc;
-use toolpost_core::policy::{Effect, Layer, Names, Origin, Policy, Request, Rule, Source};
-use toolpost_core::{
-    Access, Alias, Capability, Code, Context, Dialect, Dialects, Executor, Output, Registry, RuleNames, Spec,
-    Tables, dynamic,
-};
+use toolpost_core::dialect::{Alias, Dialects, Tables};
+use toolpost_core::policy::{Effect, Layer, Names, Origin, Policy, Request, Rule};
+use toolpost_core::text::Source;
+use toolpost_core::tool::RuleNames;
+use toolpost_core::{Access, Capability, Code, Context, Dialect, Executor, Output, Registry, Spec, dynamic};
 
 fn tables() -> Tables {
     let text = "name = 'loud'\nabout = 'models that shout'\n[tool.weather]\nname = 'WEATHER'\n\

@@ -3,10 +3,9 @@
 use serde_json::Value;
 use std::ops::Deref;
 use std::sync::Arc;
+use toolpost_core::executor::{Agreed, Checked, ExecutorBuilder, Listing};
 use toolpost_core::policy::Explanation;
-use toolpost_core::{
-    Agreed, Call, Checked, Context, Executor, ExecutorBuilder, Listing, Outcome, Policy, Registry, ToolError,
-};
+use toolpost_core::{Call, Context, Executor, Outcome, Policy, Registry, ToolError};
 
 #[derive(Clone)]
 pub(crate) struct Fixed {

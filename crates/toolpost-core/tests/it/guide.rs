@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use toolpost_core::FakeClock;
+use toolpost_core::host::FakeClock;
 use toolpost_core::prelude::*;
 
 #[derive(Deserialize, JsonSchema)]

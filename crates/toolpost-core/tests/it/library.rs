@@ -5,15 +5,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use toolpost_core::Access;
+use toolpost_core::host::FakeClock;
 use toolpost_core::policy::{Advice, Effect, Layer, Remedy, Request};
 use toolpost_core::prelude::*;
-use toolpost_core::{Access, FakeClock};
 
 fn spec(name: &str) -> Spec {
     Spec::new(name, "1.0.0", "Does one thing for a test.")
 }
 
-fn session(tool: impl toolpost_core::AnyTool + 'static) -> Context {
+fn session(tool: impl toolpost_core::tool::AnyTool + 'static) -> Context {
     let tools = Arc::new(Registry::new());
     tools.register(tool).unwrap();
     Context::in_memory().with_tools(tools)
@@ -23,7 +24,7 @@ fn session(tool: impl toolpost_core::AnyTool + 'static) -> Context {
 
 #[track_caller]
 fn check_effect(policy: &Policy, tool: &str, access: Access, expected: Effect) {
-    assert_eq!(policy.decide(&Request { tool, accesses: &[access] }).effect(), expected, "{policy}");
+    assert_eq!(policy.decide(&Request { tool, accesses: &[access] }).effect(), expected, "{policy:?}");
 }
 
 #[test]

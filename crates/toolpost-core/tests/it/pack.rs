@@ -5,11 +5,11 @@ use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
-use toolpost_core::policy::LARGEST;
-use toolpost_core::{
-    AnyTool, Capability, Code, Manifest, Output, Pack, Policy, Profile, Registry, RiskProfile, Spec,
-    assert_allowed, dynamic, resolve_packs,
-};
+use toolpost_core::pack::{Manifest, RiskProfile, assert_allowed, resolve_packs};
+use toolpost_core::policy::Profile;
+use toolpost_core::text::LARGEST;
+use toolpost_core::tool::AnyTool;
+use toolpost_core::{Capability, Code, Output, Pack, Policy, Registry, Spec, dynamic};
 
 const GOOD: &str = "{\n \"schemaVersion\": 1,\n \"name\": \"shell\",\n \"description\": \"Runs commands.\",\n \
                     \"tools\": [\"bash\", \"look\"],\n \"riskProfile\": \"privileged\"\n}\n";

@@ -8,8 +8,10 @@ mod files;
 mod properties;
 
 use std::sync::{Arc, LazyLock};
+use toolpost_core::access::ResourceKind;
 use toolpost_core::policy::{Effect, Layer, Names, Origin, Policy, Profile, Request, Rule};
-use toolpost_core::{Access, Capability, ResourceKind, RuleNames, Spec};
+use toolpost_core::tool::RuleNames;
+use toolpost_core::{Access, Capability, Spec};
 
 /// What the names in these tests mean: tools for files, commands and hosts, and tools of servers.
 static NAMES: LazyLock<Names> = LazyLock::new(|| {

@@ -4,10 +4,10 @@ use crate::stage::{Stage, any, code, echo, said, spec};
 use serde_json::json;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use toolpost_core::{
-    Alias, Amendment, Capability, Context, Dialect, Entry, Memory, Output, Registry, Setting, Spec, Texts,
-    Tool, ToolError,
-};
+use toolpost_core::dialect::Alias;
+use toolpost_core::registry::Entry;
+use toolpost_core::tool::{Amendment, Setting, Texts};
+use toolpost_core::{Capability, Context, Dialect, Memory, Output, Registry, Spec, Tool, ToolError};
 
 fn names(entries: Vec<Arc<Entry>>) -> Vec<String> {
     entries.iter().map(|entry| entry.name().to_owned()).collect()
@@ -61,11 +61,11 @@ fn names_and_versions_that_nobody_would_take_are_refused() {
 
 /// A closure tool under another name.
 trait Renamed {
-    fn renamed(self, name: &str) -> toolpost_core::DynamicTool;
+    fn renamed(self, name: &str) -> toolpost_core::tool::DynamicTool;
 }
 
-impl Renamed for toolpost_core::DynamicTool {
-    fn renamed(self, name: &str) -> toolpost_core::DynamicTool {
+impl Renamed for toolpost_core::tool::DynamicTool {
+    fn renamed(self, name: &str) -> toolpost_core::tool::DynamicTool {
         any(spec(name), |_, _| async { said("") })
     }
 }
@@ -178,7 +178,7 @@ async fn all_tools_are_made_ready_and_shut_down_in_reverse_order_each_in_bounded
     let setting = Setting {
         workspace: stage.memory.clone(),
         agent: None,
-        services: toolpost_core::Services::default(),
+        services: toolpost_core::host::Services::default(),
     };
     let failed = stage.registry.initialize_all(&setting, Duration::from_secs(5)).await;
     let failed: Vec<String> =

@@ -67,7 +67,7 @@ fn any_number_text() -> impl Strategy<Value = String> {
     ]
 }
 
-fn validated(schema: &Value, arguments: Value) -> Result<toolpost_core::Checked, ToolError> {
+fn validated(schema: &Value, arguments: Value) -> Result<toolpost_core::executor::Checked, ToolError> {
     let stage = Stage::new().tool(dynamic(spec("tool"), schema.clone(), |_, _| async { said("") }));
     stage.executor().validate(&stage.ctx().build(), "tool", arguments)
 }
@@ -218,7 +218,7 @@ fn what_would_lose_something_is_not_mended() {
 }
 
 /// A tool that answers with its version.
-fn versioned(name: &'static str, version: u64) -> toolpost_core::DynamicTool {
+fn versioned(name: &'static str, version: u64) -> toolpost_core::tool::DynamicTool {
     let spec = Spec::new(name, format!("{version}.0.0"), "One of two that belong together.");
     any(spec, move |_, _| async move { said(version.to_string()) })
 }

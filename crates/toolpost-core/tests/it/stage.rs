@@ -5,9 +5,13 @@ use serde_json::{Value, json};
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
+use toolpost_core::event::{EventKind, MemoryLog};
+use toolpost_core::executor::ExecutorBuilder;
+use toolpost_core::host::ContextBuilder;
+use toolpost_core::tool::DynamicTool;
 use toolpost_core::{
-    Answer, Capability, Context, ContextBuilder, DynamicTool, EventKind, ExecutorBuilder, Hook, Memory,
-    MemoryLog, Outcome, Output, Policy, Registry, Spec, ToolError, WorkspacePath, dynamic,
+    Answer, Capability, Context, Hook, Memory, Outcome, Output, Policy, Registry, Spec, ToolError,
+    WorkspacePath, dynamic,
 };
 
 pub(crate) struct Stage {
@@ -30,7 +34,7 @@ impl Stage {
         }
     }
 
-    pub(crate) fn tool(self, tool: impl toolpost_core::AnyTool + 'static) -> Stage {
+    pub(crate) fn tool(self, tool: impl toolpost_core::tool::AnyTool + 'static) -> Stage {
         self.registry.register(tool).unwrap();
         self
     }

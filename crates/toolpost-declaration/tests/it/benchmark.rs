@@ -6,7 +6,7 @@
 use serde_json::Value;
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
-use toolpost_core::tokens;
+use toolpost_core::text::tokens;
 use toolpost_declaration::{Format, Source, conforms, declare, lint};
 
 #[test]

@@ -1,7 +1,7 @@
 //! The words of a command line or a script that may name a file: no shell is understood here, only its words.
 
 /// Programs that run the file they are given.
-const INTERPRETERS: &[&str] = &[
+pub(super) const INTERPRETERS: &[&str] = &[
     "sh",
     "bash",
     "dash",
@@ -55,7 +55,7 @@ pub(crate) struct Word {
 /// The words of a text. `#` begins a comment where a shell would take it for one.
 pub(crate) fn words(text: &str) -> Vec<Word> {
     let mut words = Vec::new();
-    for line in text.replace("\\\n", " ").lines() {
+    for line in text.replace("\\\n", "").lines() {
         for command in without_comment(line).split([';', '|', '&', '`', '(']) {
             of_command(command, &mut words);
         }

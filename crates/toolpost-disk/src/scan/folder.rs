@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::io::Read;
 use std::path::Path;
 use toolpost_core::workspace::Kind;
-use toolpost_core::workspace::implement::rules::{IgnoreFiles, LARGEST, Repository, Tracked};
+use toolpost_core::workspace::{IgnoreFiles, Repository, Tracked};
 
 /// Bytes of entries that the kernel hands over at once.
 pub(super) const BUFFER: usize = 32 * 1024;
@@ -114,11 +114,10 @@ impl OpenFolder {
         let find = |name: &str| known.and_then(|known| known.iter().find(|found| found.name == name));
         let may_have = |name: &str| known.is_none() || find(name).is_some();
         let mut files = IgnoreFiles::default();
-        if may_have(".ignore") {
-            files.ignore = self.bytes(".ignore", LARGEST);
-        }
+        let read = |name: &str| may_have(name).then(|| self.bytes(name, IgnoreFiles::LARGEST)).flatten();
+        files.ignore = IgnoreFiles::for_tools(read(".ignore"), read(".rgignore"));
         if may_have(".gitignore") {
-            files.gitignore = self.bytes(".gitignore", LARGEST);
+            files.gitignore = self.bytes(".gitignore", IgnoreFiles::LARGEST);
         }
         if may_have(".git") {
             files.repository = self.repository();
@@ -134,7 +133,7 @@ impl OpenFolder {
         let handle = self.handle.try_clone().ok()?;
         let load = move || bytes(&handle, ".git/index", Tracked::LARGEST);
         let tracked = Some(Tracked::new(&self.absolute, load));
-        Some(Repository { exclude: self.bytes(".git/info/exclude", LARGEST), tracked })
+        Some(Repository { exclude: self.bytes(".git/info/exclude", IgnoreFiles::LARGEST), tracked })
     }
 
     fn bytes(&self, name: &str, largest: u64) -> Option<Vec<u8>> {

@@ -2,7 +2,7 @@
 
 use super::folder::{Found, OpenFolder};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use toolpost_core::workspace::implement::rules::Rules;
+use toolpost_walk::Rules;
 
 /// One piece of work.
 pub(super) enum Work {

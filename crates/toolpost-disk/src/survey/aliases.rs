@@ -56,7 +56,8 @@ struct Search<'a, 'b> {
 impl Search<'_, '_> {
     /// Takes note of where a link leads. Without the link, nothing would tell the next command of the name.
     fn follow(&mut self, link: &Path, name: PathBuf) {
-        let Links { links, end, is_there } = links::follow(link);
+        let Links { links, way, end, is_there } = links::follow(link);
+        self.survey.fix(way);
         for link in links {
             self.survey.inherit_one(link, Mark::Locked, None);
         }

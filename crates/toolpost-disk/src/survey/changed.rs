@@ -7,7 +7,7 @@
 use super::links::{self, Links};
 use super::remembered::Remembered;
 use super::{Survey, git};
-use crate::git::pointed_repository;
+use crate::git::{UserGit, pointed_repository};
 use crate::roots::Roots;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,12 @@ use toolpost_core::workspace::{Kind, Mark, RunByGit, Surveyor, WorkspacePath};
 const REPOSITORY: [&[&str]; 2] = [&["HEAD", "objects", "refs"], &["HEAD", "commondir"]];
 
 /// See [`Workspace::run_by_git`](toolpost_core::workspace::Workspace::run_by_git).
-pub(crate) fn run_by_git(roots: &Roots, remembered: &Remembered, changed: &[String]) -> Vec<RunByGit> {
+pub(crate) fn run_by_git(
+    roots: &Roots,
+    remembered: &Remembered,
+    user_git: &UserGit,
+    changed: &[String],
+) -> Vec<RunByGit> {
     let mut targets: BTreeSet<PathBuf> = BTreeSet::new();
     for name in changed {
         let Ok(place) = Place::parse(&WorkspacePath::new(name.as_str()), &roots.names) else { continue };
@@ -26,7 +31,7 @@ pub(crate) fn run_by_git(roots: &Roots, remembered: &Remembered, changed: &[Stri
         let Links { end, .. } = links::follow(&spelled);
         targets.extend([spelled, end]);
     }
-    let mut survey = Survey::new(roots, &Everything);
+    let mut survey = Survey::new(roots, &Everything, user_git);
     targets.retain(|target| survey.name(target).is_some());
     let folders: BTreeSet<&Path> = targets.iter().flat_map(|target| target.ancestors()).collect();
     let mut found: BTreeSet<PathBuf> = remembered.repositories();
@@ -48,12 +53,49 @@ pub(crate) fn run_by_git(roots: &Roots, remembered: &Remembered, changed: &[Stri
     let protected: BTreeSet<&PathBuf> = survey.marks.keys().chain(&survey.missing).collect();
     let mut run: BTreeSet<RunByGit> = BTreeSet::new();
     for target in &targets {
+        let is_meant = |(folder, glob): &&(PathBuf, String)| {
+            target.strip_prefix(folder).is_ok_and(|rest| has_form(glob, &rest.to_string_lossy()))
+        };
+        if survey.globs.iter().any(|glob| is_meant(&glob)) {
+            run.extend(survey.name(target).map(RunByGit::Named));
+        }
         let named = target.ancestors().filter(|path| protected.contains(&path.to_path_buf()));
         run.extend(named.filter_map(|path| survey.name(path)).map(RunByGit::Named));
         let completing = target.ancestors().filter(|path| completes(path, &targets));
         run.extend(completing.filter_map(|path| survey.name(path)).map(RunByGit::Completes));
     }
     run.into_iter().collect()
+}
+
+/// Whether a path has the form of a glob with `*`, `?` and, before a name, `**/`.
+fn has_form(glob: &str, path: &str) -> bool {
+    if let Some(name) = glob.strip_prefix("**/") {
+        return has_form(name, path.rsplit('/').next().unwrap_or(path));
+    }
+    let (glob, path): (Vec<char>, Vec<char>) = (glob.chars().collect(), path.chars().collect());
+    // The places in the glob to which the path leads so far.
+    let mut places = vec![false; glob.len() + 1];
+    places[0] = true;
+    let pass_stars = |places: &mut Vec<bool>| {
+        for at in 0..glob.len() {
+            places[at + 1] |= places[at] && glob[at] == '*';
+        }
+    };
+    pass_stars(&mut places);
+    for letter in path {
+        let mut next = vec![false; glob.len() + 1];
+        for at in (0..glob.len()).filter(|at| places[*at]) {
+            match glob[at] {
+                '*' if letter != '/' => next[at] = true,
+                '?' if letter != '/' => next[at + 1] = true,
+                wanted if wanted == letter => next[at + 1] = true,
+                _ => {}
+            }
+        }
+        pass_stars(&mut next);
+        places = next;
+    }
+    places[glob.len()]
 }
 
 /// Whether the folder is a repository, or was one and still has its configuration. A folder called `.git` is known by
@@ -109,5 +151,28 @@ impl Surveyor for Everything {
 
     fn identity(&self) -> String {
         String::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::has_form;
+
+    #[test]
+    fn globs_are_held_against_paths() {
+        for (glob, path, expected) in [
+            ("*.sh", "a.sh", true),
+            ("*.sh", ".sh", true),
+            ("*.sh", "d/a.sh", false),
+            ("*.sh", "a.shx", false),
+            ("x?-*", "x1-", true),
+            ("x?-*", "x/-", false),
+            ("**/*.sh", "d/e/a.sh", true),
+            ("**/*.sh", "a.sh", true),
+            ("d/*", "d/e", true),
+            ("d/*", "d/e/f", false),
+        ] {
+            assert_eq!(has_form(glob, path), expected, "{glob} {path}");
+        }
     }
 }

@@ -88,7 +88,7 @@ impl Tree {
     }
 
     fn survey(&self, surveyor: &dyn Surveyor) -> Surveyed {
-        survey(&self.disk.roots, surveyor, &self.disk.remembered).unwrap()
+        survey(&self.disk.roots, surveyor, &self.disk.remembered, &self.disk.user_git).unwrap()
     }
 
     /// What is marked, by names from the top, and what is reserved.
@@ -187,7 +187,7 @@ fn guarantee_36_a_remembered_survey_equals_a_fresh_one() {
         let other = Plain { hides: "a" };
         let surveyor = if dice.roll(5) == 0 { &other } else { &HIDES };
         let found = tree.survey(surveyor);
-        let fresh = survey(&tree.disk.roots, surveyor, &Remembered::default()).unwrap();
+        let fresh = survey(&tree.disk.roots, surveyor, &Remembered::default(), &tree.disk.user_git).unwrap();
         assert_eq!(found, fresh, "round {round}");
         for wanted in tree.expected(surveyor) {
             let covers =

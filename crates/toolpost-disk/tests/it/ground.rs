@@ -5,8 +5,10 @@ use crate::stage::{path_schema, said, spec};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use toolpost_core::host::{Ground, Reach};
 use toolpost_core::policy::{Effect, FilePattern, Layer, Origin, Policy, Profile, Rule};
-use toolpost_core::{Capability, Context, Ground, Mark, Reach, Registry, dynamic};
+use toolpost_core::workspace::Mark;
+use toolpost_core::{Capability, Context, Registry, dynamic};
 use toolpost_disk::Disk;
 
 /// The ground of a call, or why a command may not write `path`.

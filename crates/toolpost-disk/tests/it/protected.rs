@@ -6,8 +6,9 @@ use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
 use toolpost_core::policy::protected;
-use toolpost_core::{Capability, Code, Context, Policy, Registry, WalkOptions, WorkspacePath, dynamic, walk};
+use toolpost_core::{Capability, Code, Context, Policy, Registry, WorkspacePath, dynamic};
 use toolpost_disk::Disk;
+use toolpost_walk::{WalkOptions, walk};
 
 /// A file that the pattern means.
 fn concrete(pattern: &str) -> String {

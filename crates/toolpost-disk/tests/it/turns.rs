@@ -12,7 +12,7 @@ fn slow(
     diary: &Arc<Mutex<Vec<String>>>,
     capability: Capability,
     waits_for_other: bool,
-) -> toolpost_core::DynamicTool {
+) -> toolpost_core::tool::DynamicTool {
     let diary = diary.clone();
     dynamic(spec("slow").requires(capability).parallel_safe(), path_schema(), move |_, args| {
         let diary = diary.clone();

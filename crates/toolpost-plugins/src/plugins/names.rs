@@ -5,7 +5,8 @@ use crate::names;
 use crate::upstream::Upstream;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use toolpost_core::{Alias, Draft};
+use toolpost_core::dialect::Alias;
+use toolpost_core::registry::Draft;
 
 /// A tool with its names.
 pub(super) struct Named {

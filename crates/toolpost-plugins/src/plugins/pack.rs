@@ -6,7 +6,9 @@ use crate::tool;
 use crate::upstream::Upstream;
 use serde_json::json;
 use std::sync::Arc;
-use toolpost_core::{Manifest, Pack, ToolError, tokens};
+use toolpost_core::pack::Manifest;
+use toolpost_core::text::tokens;
+use toolpost_core::{Pack, ToolError};
 
 /// About what a tool's declaration costs.
 pub(super) fn price(name: &str, listed: &Listed) -> usize {

@@ -13,7 +13,8 @@ use serde_json::{Map, json};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tokio::sync::Notify;
-use toolpost_core::{ToolError, blocking};
+use toolpost_core::ToolError;
+use toolpost_core::host::blocking;
 use toolpost_mcp::Revision;
 use toolpost_process::Command;
 

@@ -4,8 +4,11 @@ use crate::load::stretched;
 use crate::stage::{Setup, World, run, until, yes};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
+use toolpost_core::event::EventKind;
+use toolpost_core::host::Scope;
+use toolpost_core::policy::Profile;
 use toolpost_core::policy::{Effect, Layer, Origin, Rule};
-use toolpost_core::{Answer, Call, Code, EventKind, Policy, Profile, Scope};
+use toolpost_core::{Answer, Call, Code, Policy};
 use toolpost_plugins::Hints;
 
 /// The same of both eras.

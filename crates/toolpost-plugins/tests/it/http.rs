@@ -8,7 +8,8 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-use toolpost_core::{Answer, Call, Code, EventKind};
+use toolpost_core::event::EventKind;
+use toolpost_core::{Answer, Call, Code};
 use toolpost_plugins::{Reach, Server};
 
 /// The test's own servers, in a program of their own.

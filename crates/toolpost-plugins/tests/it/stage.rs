@@ -9,10 +9,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
-use toolpost_core::{
-    Always, Answer, Context, MemoryLog, NobodyThere, Outcome, Output, Policy, Profile, Registry, Scope, Spec,
-    dynamic,
-};
+use toolpost_core::event::MemoryLog;
+use toolpost_core::host::{Always, NobodyThere, Scope};
+use toolpost_core::policy::Profile;
+use toolpost_core::{Answer, Context, Outcome, Output, Policy, Registry, Spec, dynamic};
 use toolpost_plugins::{Hints, Plugins, Reach, Server, Settings};
 
 /// A registry with one built-in tool, servers, and an executor.

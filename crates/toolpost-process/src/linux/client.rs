@@ -214,6 +214,7 @@ fn view(command: &Command, sandbox: &Sandbox) -> View {
                 (folder.as_os_str().as_bytes().to_vec(), name.as_os_str().as_bytes().to_vec())
             })
             .collect(),
+        fixed: paths(&sandbox.fixed),
         home: home.map(|(_, value)| value.as_bytes().to_vec()).unwrap_or_default(),
         scratch: sandbox
             .scratch

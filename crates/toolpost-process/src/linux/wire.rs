@@ -34,6 +34,8 @@ pub(super) struct View {
     pub(super) rules: Vec<FileRules>,
     /// Folders, each with another name of it.
     pub(super) aliases: Vec<(Vec<u8>, Vec<u8>)>,
+    /// What may neither become a link nor be moved.
+    pub(super) fixed: Vec<Vec<u8>>,
     pub(super) home: Vec<u8>,
     pub(super) scratch: Vec<u8>,
     pub(super) network: bool,
@@ -201,6 +203,7 @@ impl Request {
             }
             out.rules(&view.rules);
             out.pairs(&view.aliases);
+            out.list(&view.fixed);
             out.bytes(&view.home);
             out.bytes(&view.scratch);
             out.number(u64::from(view.network));
@@ -232,6 +235,7 @@ impl Request {
                 reserved: from.list()?,
                 rules: from.rules()?,
                 aliases: from.pairs()?,
+                fixed: from.list()?,
                 home: from.bytes()?,
                 scratch: from.bytes()?,
                 network: from.number()? == 1,
@@ -375,6 +379,7 @@ mod tests {
             hidden: list,
             rules,
             aliases: vec![(b"/a".to_vec(), b"/b".to_vec())],
+            fixed: vec![b"/a/b".to_vec()],
             home: b"/h".to_vec(),
             network: true,
             ..View::default()

@@ -3,7 +3,9 @@
 use crate::client::Client;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use toolpost_core::{Answer, Question, Scope, hex, visible};
+use toolpost_core::host::Scope;
+use toolpost_core::text::{hex, visible};
+use toolpost_core::{Answer, Question};
 use toolpost_mcp::Revision;
 
 /// So much of what would change is shown in a form.

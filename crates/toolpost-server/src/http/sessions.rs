@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
-use toolpost_core::hex;
+use toolpost_core::text::hex;
 use toolpost_http::HeaderMap;
 use toolpost_mcp::header::SESSION;
 

@@ -1,7 +1,7 @@
 //! Data and text together always fit the schema that is announced, whatever the tool's own schema is like.
 
 use super::*;
-use toolpost_core::Schema;
+use toolpost_core::schema::Schema;
 
 /// What is sent for this schema and this data, after it was found to fit the schema that is sent.
 fn check(schema: Option<Value>, data: Value, expected: Value) {

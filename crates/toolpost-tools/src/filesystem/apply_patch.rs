@@ -26,9 +26,10 @@ use serde::Deserialize;
 use std::collections::HashSet;
 use std::io::Read as _;
 use std::time::Duration;
+use toolpost_core::access::ResourceKind;
+use toolpost_core::workspace::File;
 use toolpost_core::{
-    Access, Capability, Code, Context, File, Output, ResourceKind, Spec, Tool, ToolError, Workspace,
-    WorkspacePath,
+    Access, Capability, Code, Context, Output, Spec, Tool, ToolError, Workspace, WorkspacePath,
 };
 
 use super::format::Changed;

@@ -9,10 +9,11 @@ use super::text::{self, Text};
 use crate::one_line;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use toolpost_core::{
-    Access, Capability, Code, Context, Kind, OldContent, Output, PlannedChange, ResourceKind, Seen, Spec,
-    Tool, ToolError, WorkspacePath,
-};
+use toolpost_core::access::ResourceKind;
+use toolpost_core::host::Seen;
+use toolpost_core::outcome::PlannedChange;
+use toolpost_core::workspace::{Kind, OldContent};
+use toolpost_core::{Access, Capability, Code, Context, Output, Spec, Tool, ToolError, WorkspacePath};
 
 /// A dry run shows what would be gone up to this size.
 const SHOWN_BYTES: u64 = 1_000_000;

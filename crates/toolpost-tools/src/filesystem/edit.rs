@@ -14,9 +14,10 @@ use crate::one_line;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use toolpost_core::{
-    Capability, Code, Context, Output, ResourceKind, Seen, Spec, Tool, ToolError, WorkspacePath,
-};
+use std::sync::Arc;
+use toolpost_core::access::ResourceKind;
+use toolpost_core::host::Seen;
+use toolpost_core::{Capability, Code, Context, Output, Spec, Tool, ToolError, WorkspacePath};
 
 /// What the model may ask for.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -114,7 +115,7 @@ impl Tool for Edit {
         let work = move || -> Result<Prepared, ToolError> {
             text::check_hash(&name, &bytes, expected.as_deref())?;
             // Whether the model has seen the rest of the file does not matter: the place is found in what is there now.
-            let is_noted = inner.extra().get::<Seen>().is_some();
+            let is_noted = inner.extra().get::<Seen>().is_some_and(|seen| seen.is_noted(&name));
             let known = is_noted.then(|| text::hash(&bytes));
             let before = Text::of(Cow::Owned(bytes), &name)?;
             let effort = Effort::of(&inner);
@@ -129,17 +130,18 @@ impl Tool for Edit {
                 return Err(failure::no_change(&inner, &WorkspacePath::new(name), None));
             }
             effort.check()?;
-            let after = before.encode(&edited.text, &name)?;
             let diff = Diff::between(&name, Some(&before.text), Some(&edited.text));
+            let Edited { text, steps, places } = edited;
+            let after = before.encode_owned(text.into_owned(), &name)?;
             effort.check()?;
-            let output = output(&name, &edited, &diff, &after, Existed::Yes);
+            let output = output(&name, &steps, places, &diff, &after, Existed::Yes);
             Ok((after, known, output))
         };
         let (after, known, output) = tokio::task::spawn_blocking(work)
             .await
             .map_err(|error| ToolError::execution(format!("editing stopped: {error}")))??;
         ctx.checkpoint()?;
-        ctx.workspace().write(&args.file_path, &after).await?;
+        ctx.workspace().write_shared(&args.file_path, Arc::new(after)).await?;
         if let Some(known) = known {
             text::note_changed(ctx, &output.data.path, &known, &output.data.hash);
         }
@@ -268,7 +270,7 @@ async fn create(
     text::note_new_folders(ctx, path).await?;
     let written = ctx.workspace().write(path, edited.text.as_bytes()).await?;
     text::note_known(ctx, &written.name, &text::hash(edited.text.as_bytes()));
-    Ok(output(&written.name, &edited, &diff, edited.text.as_bytes(), Existed::No))
+    Ok(output(&written.name, &edited.steps, edited.places, &diff, edited.text.as_bytes(), Existed::No))
 }
 
 /// Whether there was a file before.
@@ -278,9 +280,16 @@ enum Existed {
     No,
 }
 
-fn output(name: &str, edited: &Edited<'_>, diff: &Diff, after: &[u8], existed: Existed) -> Output<Data> {
+fn output(
+    name: &str,
+    steps: &[Step],
+    places: usize,
+    diff: &Diff,
+    after: &[u8],
+    existed: Existed,
+) -> Output<Data> {
     let created = existed == Existed::No;
-    let mut tolerant: Vec<Step> = edited.steps.iter().copied().filter(|step| *step != Step::Exact).collect();
+    let mut tolerant: Vec<Step> = steps.iter().copied().filter(|step| *step != Step::Exact).collect();
     tolerant.dedup();
     let matched = match tolerant.as_slice() {
         _ if created => "created".to_owned(),
@@ -290,17 +299,17 @@ fn output(name: &str, edited: &Edited<'_>, diff: &Diff, after: &[u8], existed: E
             format!("matched by overlooking {}; check the diff", words.join(", "))
         }
     };
-    let places = match edited.places {
+    let several = match places {
         0 | 1 => String::new(),
         places => format!(", {places} places"),
     };
     let shown = one_line(name);
-    let text = format!("{shown}: +{} -{}{places} ({matched})\n{}", diff.added, diff.removed, diff.shown());
+    let text = format!("{shown}: +{} -{}{several} ({matched})\n{}", diff.added, diff.removed, diff.shown());
     let data = Data {
         path: name.to_owned(),
         diff: diff.text.clone(),
-        steps: edited.steps.iter().map(Step::to_string).collect(),
-        places: edited.places,
+        steps: steps.iter().map(Step::to_string).collect(),
+        places,
         added: diff.added,
         removed: diff.removed,
         hash: text::hash(after),

@@ -10,9 +10,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use toolpost_core::{
-    Access, Amendment, Context, Output, Reach, Setting, Spec, Tool, ToolError, WorkspacePath,
-};
+use toolpost_core::host::Reach;
+use toolpost_core::tool::{Amendment, Setting};
+use toolpost_core::{Access, Context, Output, Spec, Tool, ToolError, WorkspacePath};
 use toolpost_process::Sandbox;
 
 const BOUNDS: Bounds = Bounds { time: Duration::from_secs(10), memory: 2 << 30, output: 16 << 20 };

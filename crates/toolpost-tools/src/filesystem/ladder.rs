@@ -29,6 +29,7 @@ mod rivals;
 mod suspicion;
 #[cfg(test)]
 mod tests;
+mod undoing;
 
 use super::effort::Effort;
 use fold::Level;
@@ -61,12 +62,13 @@ pub(crate) enum Step {
     LinePrefixes,
     Escapes,
     CodeFences,
+    Wrapping,
     AnchoredBlock,
 }
 
 impl Step {
     /// Every step, in the order in which they are tried.
-    pub(crate) const ALL: [Step; 11] = [
+    pub(crate) const ALL: [Step; 12] = [
         Step::Exact,
         Step::LineEndings,
         Step::TrailingWhitespace,
@@ -77,6 +79,7 @@ impl Step {
         Step::LinePrefixes,
         Step::Escapes,
         Step::CodeFences,
+        Step::Wrapping,
         Step::AnchoredBlock,
     ];
 
@@ -93,6 +96,7 @@ impl Step {
             Step::LinePrefixes => "line-number prefixes",
             Step::Escapes => "over-escaped text",
             Step::CodeFences => "code fences",
+            Step::Wrapping => "wrapping",
             Step::AnchoredBlock => "anchored block",
         }
     }
@@ -229,6 +233,13 @@ pub(crate) fn find(
         return Err(Failure::NoMatch { tried, nearest: Vec::new(), already_applied, doubt });
     }
     let lines = Lines::of(text);
+    if !old.is_empty() && wanted == Wanted::One && doubt.is_none() {
+        match undoing::without(effort, &lines, old, new) {
+            Ok(found) if found.is_empty() => {}
+            Ok(found) => return Ok(found),
+            Err((step, stop)) => doubt = Some(ended(step, stop)?),
+        }
+    }
     for step in Step::ALL.into_iter().filter(|step| *step > Step::LineEndings) {
         if old.is_empty() || wanted == Wanted::All || doubt.is_some() {
             break;
@@ -290,6 +301,8 @@ fn attempt(effort: &Effort, lines: &Lines<'_>, old: &str, new: &str, step: Step)
             _ => entities::without(effort, lines, old, new),
         },
         Step::CodeFences => fences::without(effort, lines, old, new),
+        // Undone before anything was overlooked.
+        Step::Wrapping => Ok(Vec::new()),
         Step::AnchoredBlock => anchors::block(effort, lines, old, new),
     }
 }

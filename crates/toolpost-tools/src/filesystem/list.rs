@@ -5,11 +5,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
-use toolpost_core::workspace::{Found, LeftOut};
-use toolpost_core::{
-    Capability, Context, Kind, Output, OutputBudget, ResourceKind, Spec, Tool, ToolError, Walk, WalkOptions,
-    WorkspacePath, walk,
-};
+use toolpost_core::access::ResourceKind;
+use toolpost_core::tool::OutputBudget;
+use toolpost_core::workspace::Kind;
+
+use toolpost_core::{Capability, Context, Output, Spec, Tool, ToolError, WorkspacePath};
+use toolpost_walk::{Found, LeftOut, Walk, WalkOptions, walk};
 
 /// Bytes of the text that are kept free for what follows the tree.
 const ROOM_FOR_NOTE: usize = 16 * 1024;

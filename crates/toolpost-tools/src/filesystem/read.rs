@@ -16,10 +16,11 @@ use lines::{Page, Wanted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::io::{Cursor, Read as _};
-use toolpost_core::{
-    Capability, Code, Context, File, HANDLE_PREFIX, Kind, Output, OutputBudget, ResourceKind, Seen, Spec,
-    Tool, ToolError, WorkspacePath, blocking,
-};
+use toolpost_core::access::ResourceKind;
+use toolpost_core::host::{HANDLE_PREFIX, Seen, blocking};
+use toolpost_core::tool::OutputBudget;
+use toolpost_core::workspace::{File, Kind};
+use toolpost_core::{Capability, Code, Context, Output, Spec, Tool, ToolError, WorkspacePath};
 
 /// What the model may ask for.
 #[derive(Debug, Deserialize, JsonSchema)]

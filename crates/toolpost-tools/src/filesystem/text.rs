@@ -5,7 +5,10 @@ use super::read::encoding::Encoding;
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::io::Read as _;
-use toolpost_core::{Code, Context, File, PlannedChange, Seen, ToolError, WorkspacePath};
+use toolpost_core::host::Seen;
+use toolpost_core::outcome::PlannedChange;
+use toolpost_core::workspace::File;
+use toolpost_core::{Code, Context, ToolError, WorkspacePath};
 
 /// Larger files are not edited.
 pub(crate) const MAX_BYTES: u64 = 50_000_000;
@@ -60,6 +63,14 @@ impl Text {
         }?;
         let is_mixed = encoding == Encoding::Latin1 && has_utf8_characters(body);
         Ok(Text { text, encoding, mark, is_mixed })
+    }
+
+    /// Another text, written as this one is, without a copy where it is UTF-8.
+    pub(crate) fn encode_owned(&self, text: String, name: &str) -> Result<Vec<u8>, ToolError> {
+        match self.encoding == Encoding::Utf8 && self.mark.is_empty() {
+            true => Ok(text.into_bytes()),
+            false => self.encode(&text, name),
+        }
     }
 
     /// Another text, written as this one is.
@@ -131,7 +142,7 @@ fn is_binary(name: &str, head: &[u8]) -> ToolError {
 
 /// The SHA-256 of some bytes, as `read` gives it.
 pub(crate) fn hash(bytes: &[u8]) -> String {
-    toolpost_core::hex(&Sha256::digest(bytes))
+    toolpost_core::text::hex(&Sha256::digest(bytes))
 }
 
 /// Fails where the file is not the one that was last seen.
@@ -200,10 +211,11 @@ pub(crate) async fn bytes(ctx: &Context, path: &WorkspacePath) -> Result<(String
 
 /// The first bytes of a file.
 pub(crate) async fn head(file: File, limit: u64) -> Result<Vec<u8>, ToolError> {
-    let name = file.stat.name;
+    let (name, size) = (file.stat.name, file.stat.size.min(MAX_BYTES));
     let reader = file.reader;
     let read = move || {
-        let mut bytes = Vec::new();
+        // One more than there is, so that the end is seen without more room.
+        let mut bytes = Vec::with_capacity(usize::try_from(size.min(limit)).unwrap_or_default() + 1);
         reader.take(limit).read_to_end(&mut bytes).map(|_| bytes)
     };
     tokio::task::spawn_blocking(read)

@@ -12,9 +12,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
 use std::time::{Duration, Instant};
-use toolpost_core::{
-    Capability, Code, Context, OldContent, Output, ResourceKind, Seen, Spec, Tool, ToolError, WorkspacePath,
-};
+use toolpost_core::access::ResourceKind;
+use toolpost_core::host::Seen;
+use toolpost_core::workspace::OldContent;
+use toolpost_core::{Capability, Code, Context, Output, Spec, Tool, ToolError, WorkspacePath};
 
 /// A file of so many bytes is shown whole where it was not seen before.
 const SHOWN_BYTES: usize = 20_000;

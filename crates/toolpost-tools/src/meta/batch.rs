@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::time::Duration;
-use toolpost_core::{Call, Code, Context, Outcome, Output, OutputBudget, Spec, Tool, ToolError};
+use toolpost_core::tool::OutputBudget;
+use toolpost_core::{Call, Code, Context, Outcome, Output, Spec, Tool, ToolError};
 
 /// What the model may ask for.
 #[derive(Debug, Deserialize, JsonSchema)]

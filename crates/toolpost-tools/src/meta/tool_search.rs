@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::time::Duration;
-use toolpost_core::{Context, Definition, Output, Spec, Tool, ToolError};
+use toolpost_core::tool::Definition;
+use toolpost_core::{Context, Output, Spec, Tool, ToolError};
 use toolpost_declaration::{Format, Source, declare};
 
 /// So many tools are shown.

@@ -8,10 +8,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use toolpost_core::{
-    Candidate, Capability, Context, Kind, Output, OutputBudget, ResourceKind, ScanOptions, Spec, Tool,
-    ToolError, Visit, Worker, WorkspacePath, scan,
-};
+use toolpost_core::access::ResourceKind;
+use toolpost_core::tool::OutputBudget;
+use toolpost_core::workspace::{Candidate, Kind, ScanOptions, Visit, Worker};
+use toolpost_core::{Capability, Context, Output, Spec, Tool, ToolError, WorkspacePath};
+use toolpost_walk::scan;
 
 /// Bytes of the text that are kept free for what follows the names.
 const ROOM_FOR_NOTE: usize = 4 * 1024;

@@ -20,10 +20,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::time::Duration;
-use toolpost_core::{
-    Capability, Code, Context, File, HANDLE_PREFIX, Kind, Output, OutputBudget, ResourceKind, ScanOptions,
-    Scanned, Spec, Tool, ToolError, Visit, WorkspacePath, scan,
-};
+use toolpost_core::access::ResourceKind;
+use toolpost_core::host::HANDLE_PREFIX;
+use toolpost_core::tool::OutputBudget;
+use toolpost_core::workspace::{File, Kind, ScanOptions, Scanned, Visit};
+use toolpost_core::{Capability, Code, Context, Output, Spec, Tool, ToolError, WorkspacePath};
+use toolpost_walk::scan;
 
 /// What the model may ask for.
 #[derive(Debug, Deserialize, JsonSchema)]

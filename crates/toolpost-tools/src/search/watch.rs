@@ -2,7 +2,9 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use toolpost_core::{Code, Context, HeldBack, Scanned, ToolError};
+use toolpost_core::host::HeldBack;
+use toolpost_core::workspace::Scanned;
+use toolpost_core::{Code, Context, ToolError};
 
 /// Kept while a search runs.
 pub(super) struct Watch {

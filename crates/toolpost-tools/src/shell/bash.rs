@@ -16,10 +16,9 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use toolpost_core::{
-    Access, Capability, Code, Context, Output, OutputBudget, Resource, ResourceKind, Spec, Tool, ToolError,
-    WorkspacePath,
-};
+use toolpost_core::access::{Resource, ResourceKind};
+use toolpost_core::tool::OutputBudget;
+use toolpost_core::{Access, Capability, Code, Context, Output, Spec, Tool, ToolError, WorkspacePath};
 use toolpost_process::{Capture, Ended, Error, Exit, Stdin, Why};
 
 /// The most that a caller may ask for, in milliseconds.

@@ -5,7 +5,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use std::sync::Arc;
 use std::time::Duration;
-use toolpost_core::{Access, Capability, Context, Output, OutputBudget, ResourceKind, Spec, Tool, ToolError};
+use toolpost_core::access::ResourceKind;
+use toolpost_core::tool::OutputBudget;
+use toolpost_core::{Access, Capability, Context, Output, Spec, Tool, ToolError};
 
 /// What the model may ask for.
 #[derive(Debug, Deserialize, JsonSchema)]

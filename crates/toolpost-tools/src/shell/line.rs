@@ -29,7 +29,8 @@ mod wrappers;
 
 use judge::Judge;
 use reader::{Dialect, Unclear};
-use toolpost_core::{Access, Capability, Resource};
+use toolpost_core::access::Resource;
+use toolpost_core::{Access, Capability};
 
 /// The longest line that is read, in bytes.
 pub const LONGEST: usize = 100_000;

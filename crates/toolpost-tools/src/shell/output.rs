@@ -3,7 +3,10 @@
 use super::clean::Clean;
 use std::io::{self, Write};
 use std::sync::Arc;
-use toolpost_core::{Context, OutputBudget, RedactingWriter, Redactor, SpillFile, Truncation};
+use toolpost_core::Context;
+use toolpost_core::host::{RedactingWriter, Redactor, SpillFile};
+use toolpost_core::outcome::Truncation;
+use toolpost_core::tool::OutputBudget;
 use toolpost_process::{Capture, Captured};
 
 /// Bytes of the budget that are left for what is said beside the output.
@@ -19,7 +22,7 @@ pub(super) struct Taken {
 struct Ends(Capture<Whole>);
 
 /// The file that keeps the whole, where there is one.
-struct Whole(Option<SpillFile>);
+struct Whole(Option<Box<dyn SpillFile>>);
 
 /// An output as the model gets it.
 pub(super) struct Shown {

@@ -535,11 +535,11 @@ fn no_text_makes_the_parser_crash() {
 
 #[test]
 fn what_the_model_reads_is_short() {
-    let definition = toolpost_core::AnyTool::definition(&toolpost_tools::filesystem::ApplyPatch);
-    let description = toolpost_core::tokens(&definition.spec.description);
+    let definition = toolpost_core::tool::AnyTool::definition(&toolpost_tools::filesystem::ApplyPatch);
+    let description = toolpost_core::text::tokens(&definition.spec.description);
     assert!((10..=40).contains(&description), "{description}");
     let grammar = definition.input["properties"]["patch"]["description"].as_str().unwrap();
-    assert!(toolpost_core::tokens(grammar) <= 150, "{}", toolpost_core::tokens(grammar));
+    assert!(toolpost_core::text::tokens(grammar) <= 150, "{}", toolpost_core::text::tokens(grammar));
     assert!(
         grammar.contains("\n*** Update File: path\n") && grammar.contains("\n line that stays\n"),
         "{grammar}"
@@ -605,4 +605,66 @@ fn wrong_counts_in_the_last_hunk_do_not_matter() {
         assert!(outcome.is_success(), "{counts}: {}", shown(&outcome));
         assert!(shown(&outcome).contains("+line ten"), "{counts}");
     }
+}
+
+#[test]
+fn a_patch_without_its_end_or_its_lines_still_lands() {
+    let file = "one(1)\ntwo(2)\nthree(3)\n";
+    let after = "one(1)\n2\nthree(3)\n";
+    let hunk = " one(1)\n-two(2)\n+2\n three(3)\n";
+    check(file, &format!("*** Begin Patch\n*** Update File: f\n@@\n{hunk}"), after);
+    // What ends with a change, or is a new file, may go on.
+    let cut = "*** Begin Patch\n*** Update File: f\n@@\n one(1)\n-two(2)\n+2\n";
+    refused(&[("f", file)], cut, &["has no `*** End Patch`"]);
+    refused(&[("f", file)], "*** Begin Patch\n*** Add File: g\n+x\n", &["has no `*** End Patch`"]);
+    let unified = format!("--- a/f\n+++ b/f\n@@ -1,3 +1,3 @@\n{hunk}");
+    check(file, &unified.replace('\n', "\\n"), after);
+    // With other backslashes it is unclear which of them are meant.
+    let escaped = unified.replace('\n', "\\n").replace("+2", "+\\t2");
+    refused(&[("f", file)], &escaped, &["no patch"]);
+}
+
+#[test]
+fn a_hunk_that_lost_a_blank_line_keeps_that_of_the_file() {
+    let file = "zero(0)\n\none(1)\n\ntwo(2)\nthree(3)\nfour(4)\n";
+    let hunk = " one(1)\n two(2)\n three(3)\n-four(4)\n+vier(4)\n";
+    let after = "zero(0)\n\none(1)\n\ntwo(2)\nthree(3)\nvier(4)\n";
+    check(file, &format!("--- a/f\n+++ b/f\n@@ -3,4 +3,4 @@\n{hunk}"), after);
+    // Next to the change it is unclear on which side it is.
+    let hunk = " one(1)\n+new(1)\n two(2)\n three(3)\n four(4)\n";
+    refused(&[("f", file)], &format!("--- a/f\n+++ b/f\n@@ -3,4 +3,5 @@\n{hunk}"), &["blank lines"]);
+    // Nothing but blank lines changes.
+    let hunk = " one(1)\n-\n+ \n two(2)\n-x\n+y\n";
+    refused(&[("f", file)], &format!("--- a/f\n+++ b/f\n@@ -3,4 +3,4 @@\n{hunk}"), &["not in the file"]);
+}
+
+#[test]
+fn numbers_before_the_lines_of_a_later_hunk_are_those_of_the_file() {
+    let file: String = (1..=30).map(|number| format!("line {number}\n")).collect();
+    let patch = "--- a/f\n+++ b/f\n@@ -2,2 +2,2 @@\n 2: line 2\n-3: line 3\n+three\n@@ -20,2 +20,2 @@\n 20: line 20\n\
+                 -21: line 21\n+twenty-one\n";
+    check(&file, patch, &file.replace("line 3\n", "three\n").replace("line 21\n", "twenty-one\n"));
+}
+
+#[test]
+fn new_lines_alone_go_where_the_header_says_if_other_hunks_are_where_theirs_do() {
+    let file: String = (1..=30).map(|number| format!("line {number}\n")).collect();
+    let insertion = "@@ -4,0 +5,1 @@\n+new\n";
+    let other = "@@ -20,1 +21,1 @@\n-line 20\n+zwanzig\n";
+    let after = file.replace("line 4\n", "line 4\nnew\n").replace("line 20\n", "zwanzig\n");
+    for hunks in [format!("{insertion}{other}"), format!("{other}{insertion}")] {
+        check(&file, &format!("--- a/f\n+++ b/f\n{hunks}"), &after);
+    }
+    // The other one is not where its header says, or there is none.
+    for hunks in [format!("{insertion}{}", other.replace("-20,1", "-18,1")), insertion.to_owned()] {
+        refused(&[("f", &file)], &format!("--- a/f\n+++ b/f\n{hunks}"), &["only new lines"]);
+    }
+}
+
+#[test]
+fn counts_that_are_too_small_on_one_side_show_that_they_are_wrong() {
+    let file = "one(1)\ntwo(2)\nthree(3)\n";
+    let hunk = "-one(1)\n+1\n two(2)\n-three(3)\n+3\n";
+    check(file, &format!("--- a/f\n+++ b/f\n@@ -1,9 +1,1 @@\n{hunk}"), "1\ntwo(2)\n3\n");
+    refused(&[("f", file)], &format!("--- a/f\n+++ b/f\n@@ -1,9 +1,9 @@\n{hunk}"), &["cut off"]);
 }

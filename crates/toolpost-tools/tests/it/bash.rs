@@ -12,12 +12,13 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
+use toolpost_core::event::{EventKind, EventSink};
+use toolpost_core::host::{ContextBuilder, Redactor};
+use toolpost_core::policy::Profile;
 use toolpost_core::policy::{Effect, Layer, Origin, Rule};
-use toolpost_core::{
-    Call, Capability, Code, Context, ContextBuilder, Event, EventKind, EventSink, Outcome, Policy, Profile,
-    Redactor, Registry, Spill, SpillLimits,
-};
+use toolpost_core::{Call, Capability, Code, Context, Event, Outcome, Policy, Registry};
 use toolpost_disk::Disk;
+use toolpost_disk::{SpillFolder, SpillLimits};
 use toolpost_tools::Settings;
 use toolpost_tools::shell::{self, Confinement};
 
@@ -40,7 +41,7 @@ pub(crate) fn executor(policy: Policy, shell: shell::Settings) -> Executor {
 }
 
 pub(crate) fn session(root: &Path) -> ContextBuilder {
-    let spill = Arc::new(Spill::new(root.join("../spill-of-test"), SpillLimits::default()));
+    let spill = Arc::new(SpillFolder::new(root.join("../spill-of-test"), SpillLimits::default()));
     Context::builder(Arc::new(Disk::open([root]).unwrap())).session("s").spill(spill)
 }
 
@@ -129,7 +130,7 @@ fn guarantee_09_a_cancelled_call_ends_its_command() {
 fn guarantee_10_a_flood_is_cut_and_the_whole_can_be_read() {
     let ground = ground();
     let spilled = ground.path().join("keep");
-    let spill = Arc::new(Spill::new(&spilled, SpillLimits::default()));
+    let spill = Arc::new(SpillFolder::new(&spilled, SpillLimits::default()));
     let ctx =
         Context::builder(Arc::new(Disk::open([ground.path()]).unwrap())).session("s").spill(spill).build();
     let executor = executor(standard_and_exec(), shell::Settings::default());

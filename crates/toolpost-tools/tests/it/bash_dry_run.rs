@@ -9,7 +9,8 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
-use toolpost_core::{Call, Capability, Code, Outcome, Policy, Profile};
+use toolpost_core::policy::Profile;
+use toolpost_core::{Call, Capability, Code, Outcome, Policy};
 use toolpost_tools::shell::{self, Confinement};
 
 /// What `stat` and the bytes say of a file; every byte, mode and time counts.

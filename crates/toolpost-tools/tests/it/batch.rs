@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
-use toolpost_core::{Call, Context, Event, EventKind, Memory, MemoryLog, Policy, Profile};
+use toolpost_core::event::{EventKind, MemoryLog};
+use toolpost_core::policy::Profile;
+use toolpost_core::{Call, Context, Event, Memory, Policy};
 
 const FIXTURE: &str = "//- a.txt\none\n//- b.txt\ntwo\n//- src/c.rs\n";
 
@@ -213,7 +215,7 @@ fn a_batch_out_of_time_hands_over_what_it_has() {
 #[test]
 fn nobody_is_told_that_it_changes_nothing() {
     let registry = toolpost_core::Registry::new();
-    let services = toolpost_core::Services::default();
+    let services = toolpost_core::host::Services::default();
     toolpost_tools::register_default(&registry, &services, &toolpost_tools::Settings::default()).unwrap();
     let snapshot = registry.snapshot();
     let source = |tool: &str| {

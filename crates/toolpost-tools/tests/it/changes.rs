@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::sync::Arc;
+use toolpost_core::policy::Profile;
 use toolpost_core::policy::{Effect, Layer, Origin, Rule};
-use toolpost_core::{Call, Context, Policy, Profile, Registry};
+use toolpost_core::{Call, Context, Policy, Registry};
 
 /// Calls that would each change something about the file.
 fn changing_calls(path: &str) -> Vec<(&'static str, Value)> {

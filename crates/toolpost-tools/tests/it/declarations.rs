@@ -1,7 +1,8 @@
 //! Every built-in tool, as every provider takes it, under every dialect.
 
 use std::sync::Arc;
-use toolpost_core::{Definition, Dialect, Registry};
+use toolpost_core::tool::Definition;
+use toolpost_core::{Dialect, Registry};
 use toolpost_declaration::{Finding, Format, Source, conforms, declare, export, lint};
 
 /// The tools as a dialect offers them.

@@ -4,7 +4,8 @@ use super::{call, data, disk, folder, memory, shown};
 use serde_json::json;
 use std::os::unix::fs::symlink;
 use std::sync::Arc;
-use toolpost_core::{Always, Answer, Context, Memory, Scope};
+use toolpost_core::host::{Always, Scope};
+use toolpost_core::{Answer, Context, Memory};
 
 #[test]
 fn files_and_empty_folders_go() {

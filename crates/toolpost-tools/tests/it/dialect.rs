@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 use specified::Specified;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use toolpost_core::{Alias, Context, Dialect, Memory, Output, Policy, Registry, Schema, Spec, dynamic};
+use toolpost_core::dialect::Alias;
+use toolpost_core::schema::Schema;
+use toolpost_core::{Context, Dialect, Memory, Output, Policy, Registry, Spec, dynamic};
 
 /// A registry with the dialects of the built-in tools and no tools.
 fn registry() -> Registry {

@@ -339,7 +339,7 @@ fn errors_lead_to_success() {
         "fn two() {\n    third();\n}",
         "NO_MATCH: `oldString` is not in `file.txt`; compared: exact, line endings, trailing whitespace, indentation, \
          blanks within lines, look-alike characters, blank lines, line-number prefixes, over-escaped text, \
-         code fences, anchored block\n\
+         code fences, wrapping, anchored block\n\
          nearest: line 5 (93 % alike), which first differs on line 6:\n  asked for:     second(2);\n  the file:      second(1);\n\
          `oldString` must be as the file has it, without the numbers:\n3: }\n4: \n5: fn two() {\n6:     second(1);\n7: }",
     );
@@ -350,7 +350,7 @@ fn errors_lead_to_success() {
         "    second(1);",
         "NO_MATCH: `oldString` is not in `file.txt`; compared: exact, line endings, trailing whitespace, indentation, \
          blanks within lines, look-alike characters, blank lines, line-number prefixes, over-escaped text, \
-         code fences, anchored block. \
+         code fences, wrapping, anchored block. \
          `newString` is in the file already: the edit may have been made before\n\
          nearest: line 6 (82 % alike), which first differs on line 6:\n  asked for:     second();\n  the file:      second(1);\n\
          `oldString` must be as the file has it, without the numbers:\n4: \n5: fn two() {\n6:     second(1);\n7: }",
@@ -392,7 +392,7 @@ fn errors_lead_to_success() {
         "x",
         "NO_MATCH: `oldString` is not in `file.txt`; compared: exact, line endings, \
          trailing whitespace, indentation, blanks within lines, look-alike characters, blank lines, \
-         line-number prefixes, over-escaped text, code fences, anchored block. Nothing in it is similar; read the file first",
+         line-number prefixes, over-escaped text, code fences, wrapping, anchored block. Nothing in it is similar; read the file first",
     );
     let outcome = call(
         &memory("//- src/main.rs\nx\n"),

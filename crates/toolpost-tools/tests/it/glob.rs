@@ -13,8 +13,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
+use toolpost_core::policy::Profile;
 use toolpost_core::policy::{Effect, Layer, Origin, Rule};
-use toolpost_core::{Call, Context, Memory, Outcome, Overlay, Policy, Profile, Registry};
+use toolpost_core::workspace::Overlay;
+use toolpost_core::{Call, Context, Memory, Outcome, Policy, Registry};
 use toolpost_disk::Disk;
 
 const FIXTURE: &str = "\
@@ -332,6 +334,37 @@ fn several_roots_are_searched_by_their_names() {
 fn an_empty_workspace_has_nothing() {
     let ctx = Context::builder(Arc::new(Memory::new())).build();
     assert!(shown(&call(&ctx, "glob", json!({"pattern": "**"}))).starts_with("(no file matches"));
+}
+
+#[test]
+fn rgignore_leaves_out_what_ripgrep_leaves_out() {
+    let files = [
+        (".ignore", "*.one\n"),
+        (".rgignore", "*.two\n!b.one\n"),
+        ("a.one", ""),
+        ("b.one", ""),
+        ("c.two", ""),
+    ];
+    let folder = folder();
+    for (name, content) in files {
+        std::fs::write(folder.path().join(name), content).unwrap();
+    }
+    std::fs::create_dir(folder.path().join("sub")).unwrap();
+    std::fs::write(folder.path().join("sub/d.two"), "").unwrap();
+    std::fs::write(folder.path().join("sub/e.txt"), "").unwrap();
+    let on_disk = disk(folder.path());
+    assert_eq!(found(&on_disk, "**/*.*"), ["b.one", "sub/e.txt"]);
+    assert_eq!(found(&on_disk, "sub/*"), ["sub/e.txt"], "those above the folder hold, too");
+    let fixture: String = files.iter().map(|(name, content)| format!("//- {name}\n{content}")).collect();
+    assert_eq!(found(&memory(&fixture), "*.*"), ["b.one"]);
+}
+
+/// The names that a pattern finds, sorted.
+fn found(ctx: &Context, pattern: &str) -> Vec<String> {
+    let outcome = call(ctx, "glob", json!({"pattern": pattern}));
+    let mut names: Vec<String> = shown(&outcome).lines().map(str::to_owned).collect();
+    names.sort();
+    names
 }
 
 #[test]

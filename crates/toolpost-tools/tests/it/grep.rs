@@ -8,7 +8,9 @@ use serde_json::{Value, json};
 use std::os::unix::fs::symlink;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use toolpost_core::{Call, Context, Memory, Overlay, Redactor, Workspace, WorkspacePath};
+use toolpost_core::host::Redactor;
+use toolpost_core::workspace::Overlay;
+use toolpost_core::{Call, Context, Memory, Workspace, WorkspacePath};
 use toolpost_disk::Disk;
 
 const FIXTURE: &str = "\

@@ -5,9 +5,8 @@ use serde_json::{Value, json};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use toolpost_core::{
-    After, Before, Call, Changed, Code, Context, Journal, Memory, Pending, PendingKind, ToolError, Workspace,
-};
+use toolpost_core::workspace::{After, Before, Changed, Journal, Pending, PendingKind};
+use toolpost_core::{Call, Code, Context, Memory, ToolError, Workspace};
 use toolpost_disk::Disk;
 
 /// One change as it was announced, and what the disk had at that moment.

@@ -47,9 +47,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use tempfile::TempDir;
+use toolpost_core::outcome::{Attachment, AttachmentContent};
+use toolpost_core::policy::Profile;
+use toolpost_core::tool::OutputBudget;
 use toolpost_core::{
-    Attachment, AttachmentContent, Call, Capability, Context, Memory, Outcome, Output, OutputBudget, Policy,
-    Profile, Registry, Spec, ToolError, Workspace, WorkspacePath, dynamic,
+    Call, Capability, Context, Memory, Outcome, Output, Policy, Registry, Spec, ToolError, Workspace,
+    WorkspacePath, dynamic,
 };
 use toolpost_disk::Disk;
 

@@ -10,11 +10,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
-use toolpost_core::{
-    AttachmentContent, BoxFuture, Call, Context, Entries, File, Lock, Memory, Policy, Redactor, Registry,
-    Seen, Spill, SpillLimits, Stat, ToolError, Workspace, WorkspacePath, Written,
-};
+use toolpost_core::host::{BoxFuture, Redactor, Seen};
+use toolpost_core::outcome::AttachmentContent;
+use toolpost_core::workspace::{Entries, File, Lock, Stat, Written};
+use toolpost_core::{Call, Context, Memory, Policy, Registry, ToolError, Workspace, WorkspacePath};
 use toolpost_disk::Disk;
+use toolpost_disk::{SpillFolder, SpillLimits};
 use toolpost_tools::Settings;
 use toolpost_tools::filesystem::{self, Helper};
 
@@ -279,7 +280,7 @@ fn the_names_of_a_folder_cannot_deceive_and_fit_the_budget() {
 #[test]
 fn a_spilled_output_is_read_by_its_handle_in_its_session() {
     let kept = folder();
-    let spill = Arc::new(Spill::new(kept.path(), SpillLimits::default()));
+    let spill = Arc::new(SpillFolder::new(kept.path(), SpillLimits::default()));
     let session =
         |id: &str| Context::builder(Arc::new(Memory::new())).spill(spill.clone()).session(id).build();
     let flooded = call(&session("one"), "flood", json!({}));
@@ -354,7 +355,7 @@ struct Disturbed {
 }
 
 struct Disturbing {
-    inner: Box<dyn toolpost_core::ReadSeek>,
+    inner: Box<dyn toolpost_core::workspace::ReadSeek>,
     disturb: Option<(Disturb, PathBuf)>,
 }
 

@@ -4,7 +4,8 @@ use crate::fixed::Fixed as Executor;
 use crate::run;
 use serde_json::{Value, json};
 use std::sync::Arc;
-use toolpost_core::{Context, Outcome, Output, Policy, Registry, Shelves, Spec, dynamic};
+use toolpost_core::registry::Shelves;
+use toolpost_core::{Context, Outcome, Output, Policy, Registry, Spec, dynamic};
 use toolpost_tools::meta::ToolSearch;
 
 /// A registry in which all of these are held back.

@@ -10,11 +10,12 @@ use serde_json::{Value, json};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use toolpost_core::capability::Capabilities;
+use toolpost_core::event::EventSink;
+use toolpost_core::host::{BoxFuture, Confirm, Scope, Seen};
+use toolpost_core::policy::Profile;
 use toolpost_core::policy::{Effect, Layer, Origin, Rule, protected};
-use toolpost_core::{
-    Answer, BoxFuture, Call, Capabilities, Capability, Confirm, Context, Event, EventSink, Policy, Profile,
-    Question, Registry, Scope, Seen,
-};
+use toolpost_core::{Answer, Call, Capability, Context, Event, Policy, Question, Registry};
 use toolpost_disk::Disk;
 
 /// What the calls guess. It is the whole content in one world.

@@ -4,7 +4,8 @@ use super::edit::content;
 use super::{call, code, data, disk, executor, folder, memory, one_file, run, shown};
 use serde_json::{Value, json};
 use std::sync::Arc;
-use toolpost_core::{Call, Context, Memory, Seen, Workspace as _, WorkspacePath};
+use toolpost_core::host::Seen;
+use toolpost_core::{Call, Context, Memory, Workspace as _, WorkspacePath};
 
 /// What is said when this content replaces that, and what is there afterwards.
 fn check(before: &[u8], new: &str, said: &str, after: &[u8]) {

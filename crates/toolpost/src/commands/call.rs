@@ -7,8 +7,10 @@ use crate::output::{Printer, Tone, harmless};
 use crate::runtime::{Runtime, threads};
 use serde_json::json;
 use std::time::Duration;
+use toolpost_core::executor::{Agreed, Retry};
+use toolpost_core::outcome::Metadata;
 use toolpost_core::policy::Effect;
-use toolpost_core::{Agreed, Call, Code, Metadata, Outcome, Retry, ToolError};
+use toolpost_core::{Call, Code, Outcome, ToolError};
 
 pub(crate) fn run(runtime: Runtime, printer: &Printer, flags: &CallFlags) -> u8 {
     let threads = match threads() {
@@ -187,6 +189,8 @@ fn print(printer: &Printer, flags: &CallFlags, outcome: &Outcome) -> u8 {
             } else if error.code() == Code::ValidationError {
                 printer
                     .say(Tone::Note, &format!("`toolpost tools show {}` tells what it takes", outcome.tool));
+            } else if error.code() == Code::PathEscape {
+                printer.say(Tone::Note, "`--workspace DIR` adds a folder to the workspace");
             }
         }
     }

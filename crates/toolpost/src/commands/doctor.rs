@@ -17,10 +17,10 @@ use crate::config::{Config, DataDirectory, Inventory, Servers};
 use crate::output::{Mark, Printer};
 use crate::runtime::Runtime;
 use std::path::Path;
-use toolpost_core::policy::{Layer, Policy, Rule, Warning};
+use toolpost_core::policy::{Layer, Policy, Rule};
 use toolpost_core::{ToolError, Workspace};
-use toolpost_disk::Disk;
 use toolpost_process::Need;
+use toolpost_rules::Warning;
 use toolpost_tools::shell::Confinement;
 
 /// Everything that was found out.
@@ -109,7 +109,7 @@ fn look(flags: &Flags, environment: Environment) -> Result<Report, ToolError> {
             .into_iter()
             .flat_map(|layer| policy.rules(layer).cloned().collect::<Vec<_>>())
             .collect(),
-        warnings: policy.warnings(&names, toolpost_plugins::is_spelled_as_server_tool),
+        warnings: toolpost_rules::warnings(policy, &names, toolpost_plugins::is_spelled_as_server_tool),
         inventory,
         packs: packs(policy),
         data: DataDirectory::inspect(data.as_deref(), &roots),
@@ -190,7 +190,7 @@ fn kernel() -> String {
 }
 
 fn root(folder: &Path) -> Root {
-    match Disk::open([folder.to_path_buf()]) {
+    match crate::config::open_disk([folder.to_path_buf()]) {
         Ok(disk) => Root { path: disk.root().to_owned(), error: None },
         Err(error) => Root { path: folder.display().to_string(), error: Some(error.message().to_owned()) },
     }

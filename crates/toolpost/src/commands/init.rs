@@ -2,11 +2,10 @@
 
 use crate::cli::Flags;
 use crate::config::env::Environment;
-use crate::config::{cwd, roots, write_project, write_user};
+use crate::config::{cwd, open_disk, roots, write_project, write_user};
 use crate::output::{Printer, Tone, one_line};
 use serde_json::json;
 use toolpost_core::ToolError;
-use toolpost_disk::Disk;
 
 pub(crate) fn run(printer: &Printer, flags: &Flags, environment: &Environment, is_user: bool) -> u8 {
     match write(printer, flags, environment, is_user) {
@@ -23,7 +22,7 @@ fn write(
 ) -> Result<(), ToolError> {
     let examples = match is_user {
         true => write_user(environment)?,
-        false => write_project(&Disk::open(roots(flags, environment, &cwd(environment)?))?)?,
+        false => write_project(&open_disk(roots(flags, environment, &cwd(environment)?))?)?,
     };
     if printer.is_json() {
         let files: Vec<_> =

@@ -14,7 +14,8 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use toolpost_core::{Code, Context, HANDLE_PREFIX, ToolError};
+use toolpost_core::host::HANDLE_PREFIX;
+use toolpost_core::{Code, Context, ToolError};
 use toolpost_http::{Admission, Listener, Routes};
 use toolpost_server::{Extension, Options, Server};
 

@@ -5,7 +5,8 @@ use crate::output::{Printer, Tone, harmless};
 use crate::runtime::Runtime;
 use serde_json::{Value, json};
 use std::sync::Arc;
-use toolpost_core::{Capabilities, Pack, Policy, Spec};
+use toolpost_core::capability::Capabilities;
+use toolpost_core::{Pack, Policy, Spec};
 
 pub(crate) fn run(runtime: &Runtime, printer: &Printer) -> u8 {
     let policy = runtime.policy();

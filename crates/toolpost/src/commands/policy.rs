@@ -6,8 +6,9 @@ use super::call::arguments;
 use crate::cli::Policy;
 use crate::output::{Printer, harmless};
 use crate::runtime::Runtime;
+use toolpost_core::access::ResourceKind;
 use toolpost_core::policy::{Explanation, Request};
-use toolpost_core::{Access, Capability, Code, ResourceKind, ToolError};
+use toolpost_core::{Access, Capability, Code, ToolError};
 
 pub(crate) fn run(runtime: &Runtime, printer: &Printer, command: &Policy) -> u8 {
     let result = match command {
@@ -100,7 +101,7 @@ fn show(runtime: &Runtime, printer: &Printer) -> Result<(), ToolError> {
                 .flat_map(|layer| policy.rules(layer).cloned().collect::<Vec<_>>())
                 .collect::<Vec<_>>(),
         })),
-        false => printer.data(&policy.to_toml()),
+        false => printer.data(&toolpost_rules::policy_to_toml(&policy)),
     }
     Ok(())
 }

@@ -8,7 +8,10 @@ use crate::cli::{Call as CallFlags, Tools};
 use crate::output::{Printer, Tone, harmless};
 use crate::runtime::Runtime;
 use serde_json::{Value, json};
-use toolpost_core::{Definition, Entry, Listing, Snapshot, ToolError};
+use toolpost_core::executor::Listing;
+use toolpost_core::registry::Entry;
+use toolpost_core::tool::Definition;
+use toolpost_core::{Snapshot, ToolError};
 
 pub(crate) fn run(runtime: Runtime, printer: &Printer, command: Option<&Tools>) -> u8 {
     let command = command.unwrap_or(&Tools::List);

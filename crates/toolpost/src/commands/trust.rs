@@ -8,7 +8,8 @@ use crate::config::env::Environment;
 use crate::config::{Config, Found, Inventory, Layers, State, Trusted};
 use crate::output::{Printer, Tone, one_line};
 use serde_json::json;
-use toolpost_core::{Code, ToolError, nearest};
+use toolpost_core::text::nearest;
+use toolpost_core::{Code, ToolError};
 
 pub(crate) fn run(printer: &Printer, flags: &Flags, environment: Environment, trust: &Trust) -> u8 {
     match go(printer, flags, environment, trust) {

@@ -8,8 +8,11 @@ use std::fs;
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use toolpost_core::policy::{LARGEST, Layer, Rule, Source, read_rules, rules_to_toml};
-use toolpost_core::{Answers, Code, Scope, ToolError};
+use toolpost_core::host::{Answers, Scope};
+use toolpost_core::policy::{Layer, Rule};
+use toolpost_core::text::{LARGEST, Source};
+use toolpost_core::{Code, ToolError};
+use toolpost_rules::{read_rules, rules_to_toml};
 
 /// The files that answers are kept in.
 #[derive(Debug, Clone)]
@@ -26,7 +29,7 @@ impl AnswerFiles {
     pub fn new(data_directory: &Path, roots: &[PathBuf], session: Option<&str>) -> AnswerFiles {
         let folder = data_directory.join("answers");
         let session = session.map(|session| {
-            let hash = toolpost_core::hex(&Sha256::digest(session)[..8]);
+            let hash = toolpost_core::text::hex(&Sha256::digest(session)[..8]);
             folder.join(format!("session-{hash}.toml"))
         });
         AnswerFiles {

@@ -8,7 +8,7 @@ use super::kinds::Format;
 use super::layers::{Layers, Values};
 use super::origin::{Layer, Origined};
 use std::path::{Component, Path, PathBuf};
-use toolpost_core::StartCheck;
+use toolpost_core::host::StartCheck;
 use toolpost_disk::linked_repository;
 use toolpost_process::is_allowed_variable;
 use toolpost_tools::filesystem::{Formatter, Helper};

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
-use toolpost_core::policy::LARGEST;
+use toolpost_core::text::LARGEST;
 use toolpost_core::{Code, ToolError};
 
 /// A description longer than this is a mistake.

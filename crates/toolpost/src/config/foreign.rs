@@ -9,7 +9,7 @@ use std::fs;
 use std::io::Read;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
-use toolpost_core::policy::LARGEST;
+use toolpost_core::text::LARGEST;
 use toolpost_core::{Code, ToolError};
 
 /// The bytes of a regular file; one byte more than may be read, so that its reader can refuse it as too large.

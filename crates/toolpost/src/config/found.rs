@@ -14,7 +14,7 @@ use brings::{agent, hooks, plugin, servers};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::path::Path;
-use toolpost_core::hex;
+use toolpost_core::text::hex;
 
 /// How deep `**` goes.
 const DEEPEST: usize = 4;

@@ -11,8 +11,10 @@ pub mod opencode;
 mod starlark;
 
 use std::sync::Arc;
-use toolpost_core::Capabilities;
-use toolpost_core::policy::{Effect, Layer, MOST_RULES, Origin, Rule, Source};
+use toolpost_core::capability::Capabilities;
+use toolpost_core::policy::{Effect, Layer, Origin, Rule};
+use toolpost_core::text::Source;
+use toolpost_rules::MOST_RULES;
 
 /// What a foreign file holds, as ours.
 #[derive(Debug, Clone, Default)]

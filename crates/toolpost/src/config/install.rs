@@ -16,7 +16,7 @@ use entry::{arguments, program};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::path::PathBuf;
-use toolpost_core::policy::Source;
+use toolpost_core::text::Source;
 use toolpost_core::{Code, ToolError, Workspace};
 use toolpost_disk::Disk;
 
@@ -100,7 +100,7 @@ impl Plan {
         let command = program(environment)?;
         let entry = host.entry(&command, &arguments(host, flags, &cwd)?);
         let (path, place, before) = match scope {
-            Scope::Project => in_project(host, Disk::open(super::roots(flags, environment, &cwd))?)?,
+            Scope::Project => in_project(host, super::open_disk(super::roots(flags, environment, &cwd))?)?,
             Scope::User => of_user(host, environment)?,
         };
         let snippet = match host {

@@ -12,7 +12,7 @@ use serde_json::Value;
 use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
-use toolpost_core::policy::Source;
+use toolpost_core::text::Source;
 
 /// One key of the configuration: everything that toolpost knows of it.
 pub(crate) struct Key<T: 'static> {

@@ -13,9 +13,11 @@ use std::sync::Arc;
 use std::time::Duration;
 use toml::Spanned;
 use toml::de::DeValue;
-use toolpost_core::policy::{self, Effect, Origin, Profile, Rule, kind_of_toml, read_rules_in};
+use toolpost_core::policy::{self, Effect, Origin, Profile, Rule};
+use toolpost_core::text::kind_of_toml;
 use toolpost_core::{Capability, Dialect};
 use toolpost_plugins as plugins;
+use toolpost_rules::read_rules_in;
 use toolpost_tools::shell::Confinement;
 
 /// Maximum number of characters of a word.

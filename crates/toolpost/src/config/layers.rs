@@ -20,7 +20,8 @@ use crate::cli::Flags;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use toolpost_core::policy::{self, LARGEST, Policy, Rule};
+use toolpost_core::policy::{self, Policy, Rule};
+use toolpost_core::text::LARGEST;
 use toolpost_core::{Code, ToolError, Workspace};
 use toolpost_disk::Disk;
 

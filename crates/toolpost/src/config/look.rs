@@ -4,8 +4,9 @@
 use sha2::{Digest, Sha256};
 use std::cell::Cell;
 use std::io::Read;
-use toolpost_core::policy::LARGEST;
-use toolpost_core::{Code, Kind, ToolError, Workspace, WorkspacePath};
+use toolpost_core::text::LARGEST;
+use toolpost_core::workspace::Kind;
+use toolpost_core::{Code, ToolError, Workspace, WorkspacePath};
 use toolpost_disk::Disk;
 
 /// The most entries of one folder that are looked at.
@@ -25,7 +26,7 @@ pub(crate) struct Hashed {
 
 impl Hashed {
     pub(crate) fn new(bytes: Vec<u8>) -> Hashed {
-        let hash = toolpost_core::hex(&Sha256::digest(&bytes));
+        let hash = toolpost_core::text::hex(&Sha256::digest(&bytes));
         Hashed { bytes, hash }
     }
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use std::fmt;
 use std::sync::Arc;
-use toolpost_core::policy::{Errors, Located};
+use toolpost_core::text::{Errors, Located};
 
 /// Where values come from; the last is the strongest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]

@@ -4,8 +4,9 @@ use super::keys::Settings;
 use super::origin::{Origined, Place, Problem};
 use crate::advice::in_flags;
 use serde::Serialize;
+use toolpost_core::Capability;
+use toolpost_core::capability::Capabilities;
 use toolpost_core::policy::{Policy, Profile};
-use toolpost_core::{Capabilities, Capability};
 
 /// How far a capability may be used; ordered by what it permits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -5,6 +5,7 @@ use super::private;
 use crate::cli::Flags;
 use std::path::{Path, PathBuf};
 use toolpost_core::{Code, ToolError};
+use toolpost_disk::Disk;
 
 /// The folder the process stands in.
 pub(crate) fn cwd(environment: &Environment) -> Result<PathBuf, ToolError> {
@@ -22,6 +23,15 @@ pub(crate) fn roots(flags: &Flags, environment: &Environment, cwd: &Path) -> Vec
         Some(root) => vec![cwd.join(root)],
         None => vec![own_repository(cwd).unwrap_or(cwd).to_path_buf()],
     }
+}
+
+/// Opens the folders; a refusal names the flag.
+pub(crate) fn open_disk(roots: impl IntoIterator<Item = PathBuf>) -> Result<Disk, ToolError> {
+    Disk::open(roots).map_err(|error| {
+        let message = error.message();
+        let what = message.strip_suffix("; give another folder").unwrap_or(message);
+        ToolError::new(error.code(), format!("{what}; give a folder with `--workspace DIR`"))
+    })
 }
 
 /// The warning when the enclosing repository belongs to another user, who could have put it there to make the workspace

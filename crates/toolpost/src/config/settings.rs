@@ -9,8 +9,8 @@ use super::rights;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use toml::Spanned;
-use toolpost_core::nearest;
-use toolpost_core::policy::{Source, parse_toml};
+use toolpost_core::text::nearest;
+use toolpost_core::text::{Source, parse_toml};
 
 /// Maximum number of problems of one file that are reported.
 const MOST_PROBLEMS: usize = 20;

@@ -60,5 +60,5 @@ fn made() -> String {
         filled +=
             rustix::rand::getrandom(&mut bytes[filled..], rustix::rand::GetRandomFlags::empty()).unwrap_or(0);
     }
-    toolpost_core::hex(&bytes)
+    toolpost_core::text::hex(&bytes)
 }

@@ -6,7 +6,8 @@ use super::on_terminal;
 use std::io::Write;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use toolpost_core::{Event, EventKind, EventSink};
+use toolpost_core::Event;
+use toolpost_core::event::{EventKind, EventSink};
 
 /// Shows the call that runs.
 #[derive(Default)]

@@ -4,8 +4,10 @@ mod files;
 mod git;
 mod hidden;
 mod home;
+mod led;
 mod links;
 mod planted;
+mod spelled;
 
 use crate::{Home, Ran};
 use std::ffi::OsString;

@@ -3,7 +3,8 @@
 use crate::offered;
 use serde_json::Value;
 use std::process::{Command, Output};
-use toolpost_core::{Profile, Registry};
+use toolpost_core::Registry;
+use toolpost_core::policy::Profile;
 
 /// Runs toolpost beside a file of the lines `line 1` to `line 9`.
 fn toolpost(arguments: &[&str]) -> Output {

@@ -2,7 +2,8 @@
 
 use crate::load::stretched;
 use toolpost::config::import::{Imported, Target, claude, codex, gemini, opencode};
-use toolpost_core::policy::{Effect, Layer, Policy, Profile, Request, Source};
+use toolpost_core::policy::{Effect, Layer, Policy, Profile, Request};
+use toolpost_core::text::Source;
 use toolpost_core::{Access, Capability};
 
 const TARGET: Target<'static> = Target { layer: Layer::User, home: Some("/home/u") };

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
-use toolpost_core::{Dialect, Profile};
+use toolpost_core::Dialect;
+use toolpost_core::policy::Profile;
 
 const GEMINI: Wanted = Wanted { folder: "gemini", packages: &["@google/gemini-cli-core@0.61.0"] };
 

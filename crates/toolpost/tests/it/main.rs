@@ -57,7 +57,8 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
-use toolpost_core::{Dialect, Profile};
+use toolpost_core::Dialect;
+use toolpost_core::policy::Profile;
 
 /// Before anything else: this process may be one that somebody else has started, to be a client or a server.
 #[unsafe(link_section = ".init_array")]

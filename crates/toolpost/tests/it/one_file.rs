@@ -46,7 +46,8 @@ const TOOL: &str = r#"//! `folder_of`: the folder that a file lies in.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use toolpost_core::{Capability, Context, Output, ResourceKind, Spec, Tool, ToolError, WorkspacePath};
+use toolpost_core::{Capability, Context, Output, Spec, Tool, ToolError, WorkspacePath};
+use toolpost_core::access::ResourceKind;
 
 /// What the model may ask for.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -4,7 +4,10 @@ use crate::{Home, Ran, offered};
 use serde_json::json;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
-use toolpost_core::{Dialect, Profile, Redactor, Spill, SpillLimits};
+use toolpost_core::Dialect;
+use toolpost_core::host::{Redactor, Spill};
+use toolpost_core::policy::Profile;
+use toolpost_disk::{SpillFolder, SpillLimits};
 
 #[test]
 fn the_workspace_is_the_enclosing_repository() {
@@ -83,7 +86,7 @@ fn a_workspace_that_cannot_be_used_is_explained() {
 fn a_handle_lives_in_its_session() {
     let home = Home::new();
     // Built-in tools page by themselves, so the output of another one, in an earlier process, stands here.
-    let spill = Spill::new(home.path("data/toolpost/spill"), SpillLimits::default());
+    let spill = SpillFolder::new(home.path("data/toolpost/spill"), SpillLimits::default());
     let (handle, _) = spill.keep("one", "earlier", "kept\n", &Redactor::default()).unwrap();
     let read = format!("filePath={handle}");
     let (status, envelope) = home.json(&["call", "read", &read, "--session", "one"]);

@@ -3,7 +3,8 @@
 use crate::{Home, offered};
 use serde_json::json;
 use std::process::Command;
-use toolpost_core::{Dialect, Profile};
+use toolpost_core::Dialect;
+use toolpost_core::policy::Profile;
 
 #[test]
 fn tools_are_listed_and_shown() {

@@ -17,7 +17,8 @@ use toolpost::cli::Cli;
 use toolpost::config::Config;
 use toolpost::config::env::Environment;
 use toolpost::{Frontend, Runtime, ServerChoice};
-use toolpost_core::{Always, Answer, Confirm, NobodyThere, Outcome, Scope};
+use toolpost_core::host::{Always, Confirm, NobodyThere, Scope};
+use toolpost_core::{Answer, Outcome};
 use toolpost_plugins::{Hints, Reach, Server};
 
 /// The executable that all this is about.

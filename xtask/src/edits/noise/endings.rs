@@ -8,7 +8,8 @@ pub(super) const KINDS: &[Kind] = &[
     decidable("crlf-file", "the file has CRLF, the strings LF: new lines get CRLF too", |edit, _| {
         let mut noisy = Noisy::text(edit.old.join("\n"), edit.new.join("\n"));
         noisy.ending = "\r\n";
-        Some(noisy)
+        // One line alone does not show how lines end.
+        (edit.before.len() > 1).then_some(noisy)
     }),
     decidable("crlf-strings", "the strings have CRLF, the file LF", |edit, _| {
         let is_long = edit.old.len() > 1;

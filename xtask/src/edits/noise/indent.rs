@@ -171,7 +171,11 @@ pub(super) const KINDS: &[Kind] = &[
 /// where a line of `new` is just as the file has it: then `new` may not be shifted at all.
 fn shifted(edit: &Edit<'_>, old: &[String], new: &[String]) -> Option<Noisy> {
     let is_telling = |line: &&String| line.contains(char::is_alphanumeric);
-    let is_shown = edit.context().iter().any(|(index, _)| is_telling(&&edit.old[*index]));
+    // At the margin, a line stands in any steps.
+    let is_shown = edit
+        .context()
+        .iter()
+        .any(|(index, _)| is_telling(&&edit.old[*index]) && old[*index] != edit.old[*index]);
     let depth = |lines: &[String]| lines.iter().find(is_telling).map(|line| indentation(line).len());
     let is_as_file = new.iter().any(|line| is_telling(&line) && edit.old.contains(line));
     let is_read_twice = !is_shown && (is_as_file || depth(old) != depth(new));

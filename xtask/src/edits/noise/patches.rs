@@ -88,7 +88,8 @@ pub(super) const KINDS: &[Kind] = &[
     decidable("patch-crlf-file", "the file has CRLF, the patch LF: new lines get CRLF too", |patch, _| {
         let mut noisy = by_header(unified(&patch.blocks))?;
         noisy.ending = "\r\n";
-        Some(noisy)
+        // One line alone does not show how lines end.
+        (patch.before.len() > 1).then_some(noisy)
     }),
     decidable("patch-crlf", "the patch has CRLF, the file LF", |patch, _| {
         by_header(unified(&patch.blocks).replace('\n', "\r\n"))
@@ -278,8 +279,12 @@ pub(super) const KINDS: &[Kind] = &[
         let mut blocks = patch.blocks.clone();
         let index = random.below(blocks.len());
         let lines = &mut blocks[index].lines;
-        let inner = (1..lines.len().saturating_sub(1))
-            .find(|index| lines[*index].mark == ' ' && is_blank(&lines[*index].text))?;
+        // Next to a change, it would be unclear on which side of it the blank line was.
+        let stays = |line: &Line| line.mark == ' ' && !is_blank(&line.text);
+        let inner = (1..lines.len().saturating_sub(1)).find(|index| {
+            let line = &lines[*index];
+            line.mark == ' ' && is_blank(&line.text) && stays(&lines[index - 1]) && stays(&lines[index + 1])
+        })?;
         lines.remove(inner);
         by_header(unified(&blocks))
     }),

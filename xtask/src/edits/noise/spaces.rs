@@ -75,7 +75,9 @@ pub(super) const KINDS: &[Kind] = &[
     }),
     decidable("blank-end-old", "a blank line after `oldString` that is not in the file", |edit, _| {
         let next = edit.before.get(edit.start + edit.old.len())?;
-        let is_clear = !is_blank(next) && edit.old.last().is_some_and(|line| !is_blank(line));
+        // Where the new lines end with a blank one, both strings would end alike, as if it were extra in both.
+        let is_text = |lines: &[String]| lines.last().is_some_and(|line| !is_blank(line));
+        let is_clear = !is_blank(next) && is_text(&edit.old) && is_text(&edit.new);
         is_clear.then(|| Noisy::text(joined(&edit.old, "\n\n"), joined(&edit.new, "\n")))
     }),
     decidable("newline-start", "both strings begin with the line ending of the line before", |edit, _| {
@@ -100,7 +102,7 @@ pub(super) const KINDS: &[Kind] = &[
     decidable("blank-added", "a blank line between context lines, in both strings", |edit, random| {
         let inner = |edit: &Edit, index: usize| {
             index > 0
-                && edit.context().iter().any(|(other, _)| *other + 1 == index)
+                && is_on_one_side(edit, index - 1, index)
                 && !is_blank(&edit.old[index])
                 && !is_blank(&edit.old[index - 1])
         };
@@ -187,7 +189,14 @@ fn with_trailing(line: &str, random: &mut Random) -> String {
 fn is_inner(edit: &Edit<'_>, index: usize) -> bool {
     let is_context =
         |other: usize| edit.context().iter().any(|(index, _)| *index == other) && !is_blank(&edit.old[other]);
-    index > 0 && is_context(index - 1) && is_context(index + 1)
+    index > 0 && is_context(index - 1) && is_context(index + 1) && is_on_one_side(edit, index - 1, index + 1)
+}
+
+/// Whether two lines of `old` are both above the change or both below it. Added lines may stand between others, although
+/// nothing is removed there.
+fn is_on_one_side(edit: &Edit<'_>, one: usize, other: usize) -> bool {
+    let (above, below) = (0..edit.head, edit.old.len() - edit.tail..edit.old.len());
+    above.contains(&one) && above.contains(&other) || below.contains(&one) && below.contains(&other)
 }
 
 /// The context lines for which something holds.

@@ -321,6 +321,9 @@ pub(super) const WRITES: &[(&str, &[&str])] = &[
             ".irbrc",
             ".pryrc",
             ".ripgreprc",
+            ".pylintrc",
+            "pylintrc",
+            ".asdfrc",
         ],
     ),
 ];
@@ -329,7 +332,22 @@ pub(super) const WRITES: &[(&str, &[&str])] = &[
 pub(super) const READS: &[(&str, &[&str], &[&str])] = &[
     (
         SECRETS,
-        &[".env", ".env.*", "*.env"],
+        &[
+            ".env",
+            ".env.*",
+            "*.env",
+            ".env-*",
+            ".env_*",
+            ".env~",
+            "*.env~",
+            "*.env.bak",
+            "*.env.old",
+            "*.env.orig",
+            "*.env.save",
+            "*.env.swp",
+            "#.env*",
+            ".#.env*",
+        ],
         &[
             ".env.example",
             ".env.sample",
@@ -339,6 +357,12 @@ pub(super) const READS: &[(&str, &[&str], &[&str])] = &[
             "example.env",
             "sample.env",
             "template.env",
+            ".env-example",
+            ".env-sample",
+            ".env-template",
+            ".env_example",
+            ".env_sample",
+            ".env_template",
         ],
     ),
     (

@@ -1,13 +1,13 @@
 //! What is there before a change, found and handed to the journal of the session.
 
 use crate::error::{Code, ToolError};
-use crate::hex::hex;
 use crate::workspace::{
     After, Before, Changed, Journal, Kind, Pending, PendingKind, Workspace, WorkspacePath,
 };
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
+use toolpost_text::hex;
 
 /// A journal, and whose changes it is told.
 pub(crate) struct Journaled {

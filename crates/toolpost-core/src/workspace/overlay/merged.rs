@@ -3,11 +3,11 @@
 use super::Overlay;
 use super::layer::{Image, Upper};
 use crate::error::{Code, ToolError};
-use crate::nearest::nearest;
 use crate::workspace::memory::{MemoryFile, above, prefix};
 use crate::workspace::{Entries, Entry, Kind, Stat, WorkspacePath, refusal};
 use std::collections::BTreeSet;
 use std::io::Read;
+use toolpost_text::nearest;
 
 /// A file of more bytes is not kept in memory for a dry run, and not moved by one.
 const MOST_KEPT: u64 = 64 << 20;

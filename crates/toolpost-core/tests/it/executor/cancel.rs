@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
-use toolpost_core::{Answer, BoxFuture, Capability, Confirm, Policy, Profile, Question, Workspace, dynamic};
+use toolpost_core::host::{BoxFuture, Confirm};
+use toolpost_core::policy::Profile;
+use toolpost_core::{Answer, Capability, Policy, Question, Workspace, dynamic};
 
 async fn after(delay: Duration, token: CancellationToken) {
     tokio::time::sleep(delay).await;

@@ -5,9 +5,10 @@ use serde_json::json;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use toolpost_core::{
-    Always, Answer, BoxFuture, Call, Capability, Confirm, OutputBudget, Policy, Profile, Question, dynamic,
-};
+use toolpost_core::host::{Always, BoxFuture, Confirm};
+use toolpost_core::policy::Profile;
+use toolpost_core::tool::OutputBudget;
+use toolpost_core::{Answer, Call, Capability, Policy, Question, dynamic};
 
 /// A person who takes a minute, and wants to see what would change or does not.
 struct Person {
@@ -26,7 +27,7 @@ impl Confirm for Person {
         self.asked.lock().unwrap().push(question.clone());
         Box::pin(async {
             tokio::time::sleep(Duration::from_secs(60)).await;
-            Answer::Yes(toolpost_core::Scope::Once)
+            Answer::Yes(toolpost_core::host::Scope::Once)
         })
     }
 
@@ -59,8 +60,12 @@ async fn check(confirm: Arc<dyn Confirm>, expected: &str, trace: &str) {
 
 #[tokio::test]
 async fn a_yes_goes_on_and_anything_else_does_not() {
-    check(Arc::new(Always(Answer::Yes(toolpost_core::Scope::Once))), "written", "yes · started 1 · finished")
-        .await;
+    check(
+        Arc::new(Always(Answer::Yes(toolpost_core::host::Scope::Once))),
+        "written",
+        "yes · started 1 · finished",
+    )
+    .await;
     check(
         Arc::new(Always(Answer::No("use b".to_owned()))),
         "Error: the user said no to `write`: use b",
@@ -78,7 +83,7 @@ async fn waiting_for_a_person_does_not_count() {
     let second = Duration::from_secs(1);
     let stage = Stage::new()
         .tool(any(spec("asks").timeout(second, second).requires(Capability::Write), |ctx, _| async move {
-            assert_eq!(ctx.confirm("Really?").await, Answer::Yes(toolpost_core::Scope::Once));
+            assert_eq!(ctx.confirm("Really?").await, Answer::Yes(toolpost_core::host::Scope::Once));
             said(format!("{} ms left", ctx.time_left().unwrap().as_millis()))
         }))
         .tool(any(spec("parent").timeout(2 * second, 2 * second), |ctx, _| async move {
@@ -154,7 +159,7 @@ async fn the_question_says_what_would_be_touched() {
     let outcome = stage.builder(careful()).build().call(&ctx, "write", json!({"paths": ["a", "b"]})).await;
     assert_eq!(message(&outcome), "the user said no to `write`");
     let asked = stage.log.events().into_iter().find_map(|event| match event.kind {
-        toolpost_core::EventKind::Asked { question } => Some(question),
+        toolpost_core::event::EventKind::Asked { question } => Some(question),
         _ => None,
     });
     let asked = asked.unwrap();

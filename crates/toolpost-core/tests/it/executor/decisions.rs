@@ -4,10 +4,10 @@ use crate::stage::{Stage, any, code, path_schema, said, spec};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use toolpost_core::host::{Always, Scope};
 use toolpost_core::policy::{Effect, Layer, Origin, Policy, Profile, Rule};
 use toolpost_core::{
-    Access, Always, Answer, Capability, Code, Context, Outcome, Output, Scope, Spec, Tool, ToolError,
-    WorkspacePath, dynamic,
+    Access, Answer, Capability, Code, Context, Outcome, Output, Spec, Tool, ToolError, WorkspacePath, dynamic,
 };
 
 /// Whatever a tool of every access shape may be asked.

@@ -2,18 +2,19 @@
 
 use crate::stage::{Stage, any, code, message, said, spec, writer};
 use serde_json::json;
-use toolpost_core::{Call, Capability, Context, Outcome, Output, Policy, Profile, Spec, Tool, ToolError};
+use toolpost_core::policy::Profile;
+use toolpost_core::{Call, Capability, Context, Outcome, Output, Policy, Spec, Tool, ToolError};
 
 fn changes(outcome: &Outcome) -> Vec<String> {
     let planned = outcome.metadata.dry_run.as_ref().unwrap();
     let size = |bytes: Option<u64>| bytes.map_or("-".to_owned(), |bytes| bytes.to_string());
-    let line = |change: &toolpost_core::PlannedChange| {
+    let line = |change: &toolpost_core::outcome::PlannedChange| {
         format!("{} {} {}→{}", change.kind, change.path, size(change.bytes_before), size(change.bytes_after))
     };
     planned.changes.iter().map(line).collect()
 }
 
-fn all_kinds() -> toolpost_core::DynamicTool {
+fn all_kinds() -> toolpost_core::tool::DynamicTool {
     any(spec("tidy").requires(Capability::Write), |ctx, _| async move {
         assert!(ctx.is_dry_run());
         ctx.workspace().write(&"new".into(), b"abc").await?;

@@ -3,7 +3,9 @@
 use crate::stage::{Stage, code, message, said, spec};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
-use toolpost_core::{BoxFuture, Context, Hook, Outcome, Policy, Verdict, dynamic};
+use toolpost_core::executor::Verdict;
+use toolpost_core::host::BoxFuture;
+use toolpost_core::{Context, Hook, Outcome, Policy, dynamic};
 
 /// A hook that does one thing before each call and writes down what it sees.
 #[derive(Default)]

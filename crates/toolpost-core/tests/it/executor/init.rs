@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
-use toolpost_core::{Amendment, Context, Output, Policy, Setting, Spec, Tool, ToolError};
+use toolpost_core::tool::{Amendment, Setting};
+use toolpost_core::{Context, Output, Policy, Spec, Tool, ToolError};
 
 /// What `init` does at its first attempt; later ones work.
 #[derive(Clone, Copy)]

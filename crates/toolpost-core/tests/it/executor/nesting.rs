@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::sync::Barrier;
-use toolpost_core::{Call, EventKind};
+use toolpost_core::Call;
+use toolpost_core::event::EventKind;
 
 #[tokio::test]
 async fn a_call_inside_a_call_knows_its_parent() {
@@ -66,7 +67,7 @@ async fn the_end_of_a_call_ends_the_calls_inside() {
     );
 }
 
-fn meeting(name: &str, barrier: &Arc<Barrier>, is_safe: bool) -> toolpost_core::DynamicTool {
+fn meeting(name: &str, barrier: &Arc<Barrier>, is_safe: bool) -> toolpost_core::tool::DynamicTool {
     let barrier = barrier.clone();
     let spec = if is_safe { spec(name).parallel_safe() } else { spec(name) };
     any(spec, move |_, args| {

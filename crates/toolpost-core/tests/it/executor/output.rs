@@ -4,16 +4,18 @@ use crate::stage::{Stage, any, code, message, said, spec};
 use serde_json::json;
 use std::io::Read;
 use std::sync::Arc;
-use toolpost_core::{Context, OutputBudget, Spill, SpillLimits, ToolError, dynamic};
+use toolpost_core::tool::OutputBudget;
+use toolpost_core::{Context, ToolError, dynamic};
+use toolpost_disk::{SpillFolder, SpillLimits};
 
 /// A context whose long outputs are kept in `directory`, at most `most` bytes of each.
 fn spilling(stage: &Stage, directory: &tempfile::TempDir, most: u64, session: &str) -> Context {
     let limits = SpillLimits { per_call: most, ..SpillLimits::default() };
-    stage.ctx().session(session).spill(Arc::new(Spill::new(directory.path(), limits))).build()
+    stage.ctx().session(session).spill(Arc::new(SpillFolder::new(directory.path(), limits))).build()
 }
 
 /// Opens a handle the way `read` does.
-fn opener() -> toolpost_core::DynamicTool {
+fn opener() -> toolpost_core::tool::DynamicTool {
     dynamic(spec("open"), json!({"type": "object"}), |ctx, args| async move {
         let mut file = ctx.open(&args["filePath"].as_str().unwrap().into()).await?;
         let mut start = [0; 10];
@@ -90,7 +92,7 @@ async fn without_a_place_to_keep_it_the_rest_is_said_to_be_lost() {
 async fn a_spill_that_cannot_be_written_is_a_warning() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let stage = Stage::new().tool(any(spec("flood"), |_, _| async { said("x".repeat(60_000)) }));
-    let ctx = stage.ctx().spill(Arc::new(Spill::new(file.path(), SpillLimits::default()))).build();
+    let ctx = stage.ctx().spill(Arc::new(SpillFolder::new(file.path(), SpillLimits::default()))).build();
     let outcome = stage.executor().call(&ctx, "flood", json!({})).await;
     assert!(outcome.to_text().contains("the whole was not kept"));
     assert!(stage.trace()[4].starts_with("warning the whole output could not be kept: "));

@@ -3,7 +3,10 @@
 use crate::stage::{Stage, any, code, message, said, spec};
 use serde_json::json;
 use std::sync::Arc;
-use toolpost_core::{Alias, Capability, Need, Policy, Profile, Spec};
+use toolpost_core::capability::Need;
+use toolpost_core::dialect::Alias;
+use toolpost_core::policy::Profile;
+use toolpost_core::{Capability, Policy, Spec};
 
 fn quiet(spec: Spec) -> Stage {
     Stage::new().tool(any(spec, |_, _| async { said("done") }))
@@ -113,14 +116,14 @@ async fn what_a_call_touched_is_counted() {
 
 struct Nothing;
 
-impl toolpost_core::Store for Nothing {}
-impl toolpost_core::CodeEngine for Nothing {}
-impl toolpost_core::Model for Nothing {}
-impl toolpost_core::AgentHost for Nothing {}
+impl toolpost_core::host::Store for Nothing {}
+impl toolpost_core::host::CodeEngine for Nothing {}
+impl toolpost_core::host::Model for Nothing {}
+impl toolpost_core::host::AgentHost for Nothing {}
 
 /// All that there is.
-fn services(need: Need) -> toolpost_core::Services {
-    let mut services = toolpost_core::Services::default();
+fn services(need: Need) -> toolpost_core::host::Services {
+    let mut services = toolpost_core::host::Services::default();
     match need {
         Need::Engine => services.code = Some(Arc::new(Nothing)),
         Need::Store => services.store = Some(Arc::new(Nothing)),

@@ -4,9 +4,11 @@ use crate::stage::{Stage, code, spec};
 use serde_json::json;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use toolpost_core::host::{BoxFuture, Confirm, Scope};
+use toolpost_core::outcome::PlannedChange;
+use toolpost_core::policy::Profile;
 use toolpost_core::{
-    Access, Answer, BoxFuture, Call, Capability, Confirm, Context, Output, PlannedChange, Policy, Profile,
-    Question, Scope, Spec, Tool, ToolError,
+    Access, Answer, Call, Capability, Context, Output, Policy, Question, Spec, Tool, ToolError,
 };
 
 /// Runs what it is told, in two words.

@@ -8,10 +8,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
-use toolpost_core::{Call, Code, Context, Output, PlannedChange, ToolError, WorkspacePath};
+use toolpost_core::outcome::PlannedChange;
+use toolpost_core::{Call, Code, Context, Output, ToolError, WorkspacePath};
 
 /// A tool that says on which thread and in which task it runs.
-fn place(spec: toolpost_core::Spec) -> toolpost_core::DynamicTool {
+fn place(spec: toolpost_core::Spec) -> toolpost_core::tool::DynamicTool {
     any(spec, |_, _| async { said(format!("{:?} {:?}", thread::current().id(), tokio::task::try_id())) })
 }
 
@@ -217,7 +218,7 @@ async fn quick_tools_are_retried_dry_run_nested_and_recorded() {
             said(format!("{} at {}", inner.to_text(), ctx.call_depth()))
         }));
     let (executor, ctx) = (stage.executor(), stage.ctx().build());
-    let retry = toolpost_core::Retry { attempts: 2, delay: Duration::ZERO, backoff: 1.0 };
+    let retry = toolpost_core::executor::Retry { attempts: 2, delay: Duration::ZERO, backoff: 1.0 };
     let outcome = executor.run(&ctx, Call::new("flaky", json!({})).retry(retry)).await;
     assert_eq!((outcome.to_text().as_str(), outcome.metadata.attempts), ("worked", 2));
     let outcome = executor.run(&ctx, Call::new("plan", json!({})).dry_run()).await;

@@ -5,7 +5,10 @@ use serde_json::json;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use toolpost_core::{Alias, BoxFuture, Clock, Code, Event, EventSink, Policy, ToolError};
+use toolpost_core::dialect::Alias;
+use toolpost_core::event::EventSink;
+use toolpost_core::host::{BoxFuture, Clock};
+use toolpost_core::{Code, Event, Policy, ToolError};
 
 /// A clock that only goes on when it is told to.
 #[derive(Default)]

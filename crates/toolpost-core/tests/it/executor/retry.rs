@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
-use toolpost_core::{Call, Retry, Spec, ToolError};
+use toolpost_core::executor::Retry;
+use toolpost_core::{Call, Spec, ToolError};
 
 /// A tool that fails twice, with an error that may or may not be worth another attempt.
 fn flaky(spec: Spec, worth_it: bool) -> (Stage, Arc<AtomicU32>) {

@@ -5,18 +5,19 @@ use serde_json::json;
 use std::io::Read;
 use std::sync::Arc;
 use std::time::Duration;
-use toolpost_core::{
-    Always, Answer, Attachment, AttachmentContent, Call, Capability, Context, Output, Policy, Redactor,
-    Retry, Spill, SpillLimits, ToolError, dynamic,
-};
+use toolpost_core::executor::Retry;
+use toolpost_core::host::{Always, Redactor};
+use toolpost_core::outcome::{Attachment, AttachmentContent};
+use toolpost_core::{Answer, Call, Capability, Context, Output, Policy, ToolError, dynamic};
+use toolpost_disk::{SpillFolder, SpillLimits};
 
 const SECRET: &str = "sk-0123456789abcdef";
 
-fn guarded(stage: &Stage) -> toolpost_core::ContextBuilder {
+fn guarded(stage: &Stage) -> toolpost_core::host::ContextBuilder {
     stage
         .ctx()
         .redactor(Redactor::new([("API_KEY", SECRET)]))
-        .confirm(Arc::new(Always(Answer::Yes(toolpost_core::Scope::Once))))
+        .confirm(Arc::new(Always(Answer::Yes(toolpost_core::host::Scope::Once))))
 }
 
 /// Nothing of the outcome or the log has the secret; the outcome says that something was taken out.
@@ -80,7 +81,7 @@ async fn questions_and_repairs_have_none() {
             ctx.confirm(&format!("send {SECRET}?")).await;
             said("done")
         }));
-    let policy = Policy::profile(toolpost_core::Profile::ReadOnly).ask(Capability::Write);
+    let policy = Policy::profile(toolpost_core::policy::Profile::ReadOnly).ask(Capability::Write);
     let arguments = json!({"path": SECRET, "list": format!("[\"{SECRET}\"]")});
     let outcome = stage.builder(policy).build().call(&guarded(&stage).build(), "run", arguments).await;
     assert_eq!(code(&outcome), "done");
@@ -91,7 +92,7 @@ async fn questions_and_repairs_have_none() {
 #[tokio::test]
 async fn a_cut_text_and_the_whole_of_it_have_none() {
     let directory = tempfile::tempdir().unwrap();
-    let spill = Arc::new(Spill::new(directory.path(), SpillLimits::default()));
+    let spill = Arc::new(SpillFolder::new(directory.path(), SpillLimits::default()));
     // So many that every way to cut the text would cut one of them.
     let stage = Stage::new()
         .tool(any(spec("leaky"), |_, args| async move {

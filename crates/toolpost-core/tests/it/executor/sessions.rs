@@ -3,11 +3,15 @@
 use crate::stage::{Stage, any, echo, said, spec};
 use serde_json::json;
 use std::sync::Arc;
-use toolpost_core::{
-    Amendment, BoxFuture, Capability, Code, Context, EventKind, Executor, Hook, Ids, MemoryLog, Policy,
-    Profile, Registry, Shelves, ToolError, ToolSource, Verdict,
-};
-use toolpost_core::{Output, Setting, Spec, Tool};
+use toolpost_core::event::{EventKind, MemoryLog};
+use toolpost_core::executor::Verdict;
+use toolpost_core::host::{BoxFuture, Ids};
+use toolpost_core::policy::Profile;
+use toolpost_core::registry::{Shelves, ToolSource};
+use toolpost_core::tool::Amendment;
+use toolpost_core::tool::Setting;
+use toolpost_core::{Capability, Code, Context, Executor, Hook, Policy, Registry, ToolError};
+use toolpost_core::{Output, Spec, Tool};
 
 fn code(outcome: &toolpost_core::Outcome) -> Option<Code> {
     outcome.result.as_ref().err().map(ToolError::code)
@@ -120,7 +124,7 @@ async fn every_source_has_its_own_place_limit_and_reload() {
     assert_eq!(executor.call(&session, "s1", json!({})).await.to_text(), "s1");
     assert_eq!(stage.registry.names(), ["built_in", "s2", "s1", "f1", "f2", "f3"]);
     let listing = executor.listing(&session);
-    let names = |list: &[Arc<toolpost_core::Entry>]| -> Vec<String> {
+    let names = |list: &[Arc<toolpost_core::registry::Entry>]| -> Vec<String> {
         list.iter().map(|entry| entry.name().to_owned()).collect()
     };
     assert_eq!(names(&listing.listed), ["built_in", "s2", "f1", "f2"]);

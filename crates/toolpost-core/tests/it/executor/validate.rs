@@ -6,9 +6,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use toolpost_core::dialect::Alias;
 use toolpost_core::policy::Effect;
+use toolpost_core::policy::Profile;
 use toolpost_core::{
-    Access, Alias, Call, Capability, Context, Output, Policy, Profile, Spec, Tool, ToolError, WorkspacePath,
+    Access, Call, Capability, Context, Output, Policy, Spec, Tool, ToolError, WorkspacePath,
 };
 
 /// What the model may ask for.

@@ -164,13 +164,15 @@ fn guarantee_38_a_sandbox_decides_about_new_files_as_the_policy_does() {
         MATCHERS.with_borrow_mut(HashMap::clear);
         for _ in 0..12 {
             let path = match consented.first() {
-                Some(Access { resource: toolpost_core::Resource::Path(path), .. }) if dice.roll(4) == 0 => {
+                Some(Access { resource: toolpost_core::access::Resource::Path(path), .. })
+                    if dice.roll(4) == 0 =>
+                {
                     path.clone()
                 }
                 _ => path(&mut dice),
             };
             let expected = policy.is_open_to_commands(Capability::Write, &path, &consented);
-            assert_eq!(is_open(&sets, &path), expected, "{path:?} {policy} {consented:?}\n{sets:#?}");
+            assert_eq!(is_open(&sets, &path), expected, "{path:?} {policy:?} {consented:?}\n{sets:#?}");
             if expected {
                 open += 1
             } else {
@@ -180,10 +182,10 @@ fn guarantee_38_a_sandbox_decides_about_new_files_as_the_policy_does() {
             let accesses = [Access::path(Capability::Write, path.as_str())];
             let effect = policy.decide(&Request { tool: "", accesses: &accesses }).effect();
             if expected && !path.split('/').any(|part| part == ".git") && !consented.contains(&accesses[0]) {
-                assert_eq!(effect, Effect::Allow, "{path:?} {policy}");
+                assert_eq!(effect, Effect::Allow, "{path:?} {policy:?}");
             }
             if effect == Effect::Deny {
-                assert!(!expected, "{path:?} {policy}");
+                assert!(!expected, "{path:?} {policy:?}");
             }
         }
     }

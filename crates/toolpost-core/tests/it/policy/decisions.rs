@@ -1,8 +1,9 @@
 //! The table of calls and policies, with the expected decision and the expected rule.
 
 use super::{NAMES, accesses, effect, policy};
+use toolpost_core::capability::Capabilities;
 use toolpost_core::policy::{Effect, Policy, Profile, Request};
-use toolpost_core::{Access, Capabilities, Capability};
+use toolpost_core::{Access, Capability};
 
 /// `expected` is the effect and, where a rule decides, its short form.
 fn check(rules: &str, tool: &str, call: &str, expected: &str) {
@@ -200,7 +201,7 @@ fn the_remedy_works() {
         assert_ne!(effect(&policy, tool, &accesses), Effect::Allow);
         let wider = policy.with_rules(Layer::Flags, vec![read_back]);
         assert_eq!(effect(&wider, tool, &accesses), Effect::Allow, "{exact}");
-        if accesses[0].resource != toolpost_core::Resource::Any {
+        if accesses[0].resource != toolpost_core::access::Resource::Any {
             assert_ne!(
                 effect(&wider, tool, &[Access::command("other"), Access::host("other")]),
                 Effect::Allow
@@ -304,7 +305,7 @@ fn rules_that_do_nothing_are_warned_about() {
         ("standard; project deny bash: git *; user allow bash: git push *", "never takes effect"),
         ("standard; user ask bash: git *; project allow bash: git log *", "never decides"),
     ] {
-        let warnings = policy(rules).warnings(&tools, |name| name.starts_with("mcp_"));
+        let warnings = toolpost_rules::warnings(&policy(rules), &tools, |name| name.starts_with("mcp_"));
         assert!(warnings.iter().any(|warning| warning.message.contains(expected)), "{rules}: {warnings:?}");
     }
     for rules in [
@@ -314,7 +315,7 @@ fn rules_that_do_nothing_are_warned_about() {
         "standard; user allow write: docs/*; user deny write: docs/**",
         "standard; user allow bash: ./gradlew *; project deny write: *.lock",
     ] {
-        let warnings = policy(rules).warnings(&tools, |name| name.starts_with("mcp_"));
+        let warnings = toolpost_rules::warnings(&policy(rules), &tools, |name| name.starts_with("mcp_"));
         let warnings: Vec<_> =
             warnings.iter().filter(|warning| !warning.message.contains("never decides")).collect();
         assert!(warnings.is_empty(), "{rules}: {warnings:?}");

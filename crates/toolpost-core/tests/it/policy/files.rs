@@ -3,7 +3,9 @@
 use super::NAMES;
 use crate::load::stretched;
 use std::time::Instant;
-use toolpost_core::policy::{Errors, LARGEST, Layer, Policy, RuleFile, Source, read_rules};
+use toolpost_core::policy::Layer;
+use toolpost_core::text::{Errors, LARGEST, Source};
+use toolpost_rules::{RuleFile, policy_from_toml, read_rules};
 
 fn read(bytes: &[u8]) -> Result<RuleFile, Errors> {
     read_rules(&Source::new("rules.toml", bytes)?, Layer::User, &NAMES)
@@ -152,7 +154,7 @@ fn policies_are_checked_like_rules() {
         ("granted=[]\n[[policy]]\n", "p.toml:1:1: this stands beside `[[policy]]`; move it into one of them"),
     ] {
         let source = Source::new("p.toml", text.as_bytes()).unwrap();
-        assert_eq!(Policy::from_toml(&source, &NAMES).unwrap_err().to_string(), expected);
+        assert_eq!(policy_from_toml(&source, &NAMES).unwrap_err().to_string(), expected);
     }
 }
 

@@ -6,8 +6,10 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use std::cell::Cell;
 use std::sync::LazyLock;
 use std::time::Instant;
-use toolpost_core::policy::{Effect, Layer, Origin, Policy, Profile, Request, Rule, Source};
-use toolpost_core::{Access, Capabilities, Capability};
+use toolpost_core::capability::Capabilities;
+use toolpost_core::policy::{Effect, Layer, Origin, Policy, Profile, Request, Rule};
+use toolpost_core::text::Source;
+use toolpost_core::{Access, Capability};
 
 const ACTIONS: &[&str] = &[
     "read",
@@ -176,10 +178,10 @@ fn a_policy_and_its_printed_form_decide_alike() {
         let (tool, call): (_, Vec<Access>) =
             (TOOLS[tool], call.iter().map(|at| ACCESSES[*at].clone()).collect());
         for policy in [build(&a), build(&a).meet(&build(&b))] {
-            let text = policy.to_toml();
+            let text = toolpost_rules::policy_to_toml(&policy);
             let source = Source::new("printed.toml", text.as_bytes()).unwrap();
-            let read_back =
-                Policy::from_toml(&source, &NAMES).unwrap_or_else(|errors| panic!("{errors}\n{text}"));
+            let read_back = toolpost_rules::policy_from_toml(&source, &NAMES)
+                .unwrap_or_else(|errors| panic!("{errors}\n{text}"));
             prop_assert_eq!(effect(&read_back, tool, &call), effect(&policy, tool, &call), "{}", text);
             prop_assert_eq!(read_back.granted(), policy.granted());
             prop_assert_eq!(read_back.askable(), policy.askable());

@@ -3,7 +3,8 @@
 use super::{names, read, run};
 use std::sync::Arc;
 use std::time::Duration;
-use toolpost_core::{Code, Kind, Memory, Overlay, Workspace, WorkspacePath};
+use toolpost_core::workspace::{Kind, Overlay};
+use toolpost_core::{Code, Memory, Workspace, WorkspacePath};
 use toolpost_disk::{Disk, Locks};
 
 fn path(spelling: &str) -> WorkspacePath {
@@ -59,7 +60,8 @@ async fn refuses_and_explains(workspace: &dyn Workspace) {
     }
     let error = workspace.write(&path("../x"), b"").await.unwrap_err();
     assert!(
-        error.message().contains("--workspace DIR") && error.message().contains(workspace.root()),
+        error.message().contains("add its folder to the workspace")
+            && error.message().contains(workspace.root()),
         "{error}"
     );
 

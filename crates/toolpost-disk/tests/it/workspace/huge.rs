@@ -6,8 +6,10 @@ use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
 use std::io::{Read, Seek, SeekFrom};
 use std::process::Command;
 use std::time::{Duration, Instant};
-use toolpost_core::{Kind, WalkOptions, Workspace, WorkspacePath, walk};
+use toolpost_core::workspace::Kind;
+use toolpost_core::{Workspace, WorkspacePath};
 use toolpost_disk::Disk;
+use toolpost_walk::{WalkOptions, walk};
 
 const BAR: Duration = Duration::from_secs(15);
 

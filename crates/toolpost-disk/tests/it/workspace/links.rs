@@ -3,7 +3,8 @@
 use super::{CANARY, World, names, read, run, try_everything};
 use std::os::unix::fs::symlink;
 use std::sync::Arc;
-use toolpost_core::{Code, Kind, Overlay, Workspace, WorkspacePath};
+use toolpost_core::workspace::{Kind, Overlay};
+use toolpost_core::{Code, Workspace, WorkspacePath};
 use toolpost_disk::Disk;
 
 fn path(spelling: &str) -> WorkspacePath {

@@ -2,7 +2,8 @@
 
 use super::{CANARY, World, run, try_everything};
 use std::sync::Arc;
-use toolpost_core::{Code, Memory, Overlay, Workspace};
+use toolpost_core::workspace::Overlay;
+use toolpost_core::{Code, Memory, Workspace};
 use toolpost_disk::Disk;
 
 /// Spellings that lead out, or cannot be a path at all: every method refuses them.

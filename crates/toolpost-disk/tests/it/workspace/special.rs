@@ -6,7 +6,8 @@ use rustix::fs::{CWD, FileType, Mode, makedev, mkfifoat, mknodat};
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
 use std::time::{Duration, Instant};
-use toolpost_core::{Code, Kind, Workspace, WorkspacePath};
+use toolpost_core::workspace::Kind;
+use toolpost_core::{Code, Workspace, WorkspacePath};
 use toolpost_disk::Disk;
 
 const SOON: Duration = Duration::from_secs(5);

@@ -4,8 +4,10 @@ use super::run;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use toolpost_core::{Code, Memory, Overlay, Walk, WalkOptions, Workspace, WorkspacePath, walk};
+use toolpost_core::workspace::Overlay;
+use toolpost_core::{Code, Memory, Workspace, WorkspacePath};
 use toolpost_disk::Disk;
+use toolpost_walk::{Walk, WalkOptions, walk};
 
 const TREE: &str = "\
 //- .gitignore

@@ -7,6 +7,7 @@ use crate::linux::sys::notify::{Asked, Said};
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 use std::ffi::OsStr;
+use std::io::Read;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 
@@ -15,6 +16,9 @@ const MOST_MOVED: usize = 200_000;
 
 /// How deep a moved folder may be.
 const DEEPEST: usize = 200;
+
+/// Largest file that is compared with the one that it is to replace, in bytes.
+const LARGEST_COMPARED: usize = 1 << 20;
 
 /// What gets another name.
 enum Source {
@@ -49,7 +53,14 @@ impl Guard {
             }
         };
         let place = caller.place(to.0, &caller.text(to.1)?)?;
-        self.check(asked, &place, Making::File)?;
+        // A symbolic link can have a second name too.
+        let stat = match &source {
+            Source::Object(object) => Some(rustix::fs::fstat(object)?),
+            Source::Named(source) => source.stat()?,
+        };
+        let is_link = stat.is_none_or(|stat| kind(&stat) == FileType::Symlink);
+        let making = if is_link { Making::Link } else { Making::File };
+        self.check(asked, &place, making)?;
         let written = place.written();
         let name = OsStr::from_bytes(&written);
         let result = match source {
@@ -64,7 +75,7 @@ impl Guard {
                 rustix::fs::linkat(&source.parent, old, &place.parent, name, AtFlags::empty())
             }
         };
-        self.made(&place, Making::File, result)
+        self.made(&place, making, result)
     }
 
     /// Moves a file or folder, or exchanges two.
@@ -88,6 +99,10 @@ impl Guard {
         if is_dots(&source) || is_dots(&target) {
             let exists = flags == RenameFlags::NOREPLACE && !is_dots(&source);
             return Err(if exists { Errno::EXIST } else { Errno::BUSY });
+        }
+        if flags.is_empty() && self.changes_nothing(&source, &target) {
+            rustix::fs::unlinkat(&source.parent, OsStr::from_bytes(&source.name), AtFlags::empty())?;
+            return Ok(Said::Done(0).into());
         }
         self.check_move(asked, &source, &target)?;
         if flags.contains(RenameFlags::EXCHANGE) {
@@ -123,6 +138,30 @@ impl Guard {
         Ok(Said::Done(0).into())
     }
 
+    /// Whether a file that may not be replaced would get the content that it has. `git branch -d` writes the configuration
+    /// anew even where nothing is to be changed; then the file is left alone, and the caller is told that all went well.
+    fn changes_nothing(&self, source: &Place, target: &Place) -> bool {
+        let (path, other) = (target.path(), source.path());
+        let is_locked = self.names.marked_above(&path) == Some(path.as_slice());
+        let is_held = self.names.holds_marked(&other) || self.names.is_closed(&other, Making::File);
+        if !is_locked || is_held || source.has_slash || target.has_slash {
+            return false;
+        }
+        let content = |place: &Place| -> Option<(u32, Vec<u8>)> {
+            let flags =
+                OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+            let stat = place.stat().ok()?.filter(|stat| kind(stat) == FileType::RegularFile)?;
+            let length = usize::try_from(stat.st_size).ok().filter(|size| *size <= LARGEST_COMPARED)?;
+            let file =
+                rustix::fs::openat(&place.parent, OsStr::from_bytes(&place.name), flags, Mode::empty())
+                    .ok()?;
+            let mut bytes = Vec::with_capacity(length);
+            std::fs::File::from(file).take(LARGEST_COMPARED as u64 + 1).read_to_end(&mut bytes).ok()?;
+            Some((stat.st_mode, bytes))
+        };
+        content(source).is_some_and(|new| content(target) == Some(new))
+    }
+
     /// Whether what has just moved here may be here, with everything inside.
     fn check_arrived(&mut self, asked: &Asked, place: &Place) -> bool {
         let Ok(folder) = path_of(place.parent.as_fd()) else { return false };
@@ -130,7 +169,11 @@ impl Guard {
         let Ok(Some(stat)) = place.stat() else { return true };
         let is_folder = kind(&stat) == FileType::Directory;
         if folder != place.folder {
-            let making = if is_folder { Making::Filled } else { Making::File };
+            let making = match kind(&stat) {
+                FileType::Symlink => Making::Link,
+                FileType::Directory => Making::Filled,
+                _ => Making::File,
+            };
             if self.names.is_closed(&path, making) {
                 return false;
             }
@@ -147,7 +190,8 @@ impl Guard {
     /// Judges the new name of what moves, and of everything inside it; what is locked or hidden stays where it is.
     fn check_move(&mut self, asked: &Asked, source: &Place, target: &Place) -> Result<(), Errno> {
         let path = source.path();
-        if self.names.holds_marked(&path) || self.names.is_closed(&path, Making::Folder) {
+        let is_held = self.names.holds_marked(&path) || self.names.is_fixed(&path);
+        if is_held || self.names.is_closed(&path, Making::Folder) {
             return Err(self.refuse(path));
         }
         let Some(stat) = source.stat()? else { return Err(Errno::NOENT) };

@@ -7,7 +7,7 @@ mod rules;
 use crate::linux::wire::View;
 use rules::{Set, Standing};
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Bound;
 
 /// What is about to get a name.
@@ -32,6 +32,8 @@ pub(super) struct Names {
     marked: Vec<Vec<u8>>,
     /// Folders to which links give other names, each with these.
     aliases: BTreeMap<Vec<u8>, Vec<Vec<u8>>>,
+    /// What may neither become a link nor be moved, as [`folded_path`] gives it.
+    fixed: BTreeSet<Vec<u8>>,
 }
 
 /// A folder in which names are judged.
@@ -86,6 +88,7 @@ impl Names {
         }
         Names {
             aliases,
+            fixed: view.fixed.iter().map(|path| folded_path(path)).collect(),
             roots,
             reserved: Reserved::new(&view.reserved),
             sets: view.rules.iter().map(Set::new).collect(),
@@ -95,6 +98,9 @@ impl Names {
 
     /// Whether the command may not create this path, under any of its names.
     pub(super) fn is_closed(&self, path: &[u8], making: Making) -> bool {
+        if making == Making::Link && self.is_fixed(path) {
+            return true;
+        }
         let own = self.standing(path, making);
         if own >= Standing::Closed {
             return true;
@@ -102,6 +108,11 @@ impl Names {
         // What a rule opens by its real name is open, unless a rule denies it by another.
         let bar = if own == Standing::Opened { Standing::Denied } else { Standing::Closed };
         self.other_names(path).any(|name| self.standing(&name, making) >= bar)
+    }
+
+    /// Whether something protected is reached through this name.
+    pub(super) fn is_fixed(&self, path: &[u8]) -> bool {
+        !self.fixed.is_empty() && self.fixed.contains(&folded_path(path))
     }
 
     /// The names that links give to a path.
@@ -146,7 +157,7 @@ impl Names {
     ///
     /// The protected list needs no look: it matches names at any depth, so what it closes was closed before the move,
     /// and a folder on the way to such a name is refused as [`Making::Filled`]. But a folder that comes to lie at the
-    /// path to which a link leads gets another name by the move.
+    /// path to which a link leads gets another name by the move, and a link in it may come to lie on the way of one.
     pub(super) fn must_look_inside(&self, target: &[u8]) -> bool {
         let after = (Bound::Excluded(target), Bound::Unbounded);
         let holds_alias = || {
@@ -154,7 +165,13 @@ impl Names {
             let near = folders.by_ref().take_while(|folder| folder.starts_with(target));
             near.into_iter().any(|folder| below(target, folder).is_some())
         };
-        !self.sets.is_empty() || holds_alias()
+        let holds_fixed = || {
+            let target = folded_path(target);
+            let after = (Bound::Excluded(target.as_slice()), Bound::Unbounded);
+            let mut near = self.fixed.range::<[u8], _>(after).take_while(|path| path.starts_with(&target));
+            near.any(|path| below(&target, path).is_some())
+        };
+        !self.sets.is_empty() || holds_alias() || holds_fixed()
     }
 
     /// Whether this path, or something inside it, is locked or hidden.
@@ -268,6 +285,11 @@ fn fold(part: &[u8]) -> Cow<'_, [u8]> {
         })
         .collect();
     Cow::Owned(folded.into_bytes())
+}
+
+/// A whole path in the same way, without empty parts.
+fn folded_path(path: &[u8]) -> Vec<u8> {
+    parts(path).flat_map(|part| [b"/".as_slice(), &fold(part)].concat()).collect()
 }
 
 fn is_without_width(letter: char) -> bool {

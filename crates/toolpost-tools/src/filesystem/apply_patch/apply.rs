@@ -66,13 +66,18 @@ fn apply_to(effort: &Effort, name: &str, file: &Lines<'_>, hunks: &[Hunk]) -> Re
     let mut placed: Vec<Placed> = Vec::with_capacity(hunks.len());
     let mut taken: Vec<Range<usize>> = Vec::with_capacity(hunks.len());
     let mut changed: Vec<Range<usize>> = Vec::with_capacity(hunks.len());
-    let (mut drift, mut is_as_named) = (0, true);
-    for (index, hunk) in hunks.iter().enumerate() {
+    let (mut drift, mut is_as_named, mut is_shown) = (0, true, false);
+    // Where new lines without context go is told by the numbers, if the other hunks show that these are right.
+    let is_by_number = |hunk: &Hunk| hunk.old().next().is_none() && hunk.old_start.is_some() && !hunk.at_end;
+    let (later, first): (Vec<usize>, Vec<usize>) =
+        (0..hunks.len()).partition(|index| is_by_number(&hunks[*index]));
+    for index in first.into_iter().chain(later) {
+        let hunk = &hunks[index];
         let before = Before {
             taken: &taken,
             changed: &changed,
             drift,
-            is_as_named: index > 0 && is_as_named,
+            is_as_named: is_shown && is_as_named,
             is_last: index + 1 == hunks.len(),
         };
         let found = place::place(effort, file, hunk, &before)
@@ -85,6 +90,7 @@ fn apply_to(effort: &Effort, name: &str, file: &Lines<'_>, hunks: &[Hunk]) -> Re
             drift = signed(found.lines.start).saturating_sub(signed(start));
         }
         is_as_named &= drift == 0 && hunk.old_start.is_some() && found.step == Step::Exact;
+        is_shown |= hunk.old().next().is_some();
         taken.push(found.lines.clone());
         let core = found.core();
         changed.push(core.lines.clone());
@@ -164,7 +170,7 @@ fn no_header(what: &str, file: &Lines<'_>, hunk: &Hunk, index: usize) -> ToolErr
     let header = &hunk.headers[index];
     let texts = file.all.iter().map(|line| line.text.trim()).filter(|text| !text.is_empty());
     let texts = texts.take(MOST_COMPARED);
-    let near = toolpost_core::nearest(&header.text, texts, 3);
+    let near = toolpost_core::text::nearest(&header.text, texts, 3);
     let near = match near.is_empty() {
         true => String::new(),
         false => {

@@ -4,9 +4,11 @@
 //! another. A process that is killed among those leaves some files changed and others not, each of them whole.
 
 use super::plan::{Plan, Planned};
+use crate::filesystem::text;
 use std::collections::HashMap;
 use std::sync::Arc;
-use toolpost_core::{Code, Context, PendingKind, Staged, ToolError, Workspace, WorkspacePath};
+use toolpost_core::workspace::{PendingKind, Staged};
+use toolpost_core::{Code, Context, ToolError, Workspace, WorkspacePath};
 
 /// Writes all files of the plan. After a failure everything is as it was, or the error says what is not.
 pub(super) async fn commit(ctx: &Context, plan: &Plan) -> Result<(), ToolError> {
@@ -49,6 +51,9 @@ async fn run(
     }
     for step in steps {
         go_on()?;
+        if let Step::Write { file, .. } | Step::Move { to: file, .. } = &step {
+            text::note_new_folders(ctx, &path(&file.name)).await?;
+        }
         step.run(workspace, &mut prepared, undo).await?;
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! The form between `*** Begin Patch` and `*** End Patch`.
 
 use super::parse::{Cursor, is_begin, is_end, is_wrapping, malformed, shown};
-use super::patch::{Change, Existing, FilePatch, Header, Hunk, Source, Target};
+use super::patch::{Change, Existing, FilePatch, Header, Hunk, Role, Source, Target};
 use super::unified;
 use toolpost_core::ToolError;
 
@@ -42,6 +42,10 @@ fn envelope(cursor: &mut Cursor<'_>, files: &mut Vec<FilePatch>) -> Result<(), T
     cursor.at += 1;
     loop {
         let Some(line) = cursor.peek() else {
+            // A hunk that ends with context is complete; a new file may go on.
+            if files.last().is_some_and(is_ended) {
+                return Ok(());
+            }
             let what = format!("the patch that begins on line {begin} has no `*** End Patch`");
             return Err(malformed(
                 cursor.lines.len(),
@@ -61,6 +65,13 @@ fn envelope(cursor: &mut Cursor<'_>, files: &mut Vec<FilePatch>) -> Result<(), T
             files.push(section(cursor, line)?);
         }
     }
+}
+
+/// Whether the last hunk of a file ends with a line that stays.
+fn is_ended(file: &FilePatch) -> bool {
+    let Change::Update { hunks, .. } = &file.change else { return false };
+    let last = hunks.last().and_then(|hunk| hunk.lines.last());
+    last.is_some_and(|line| line.role == Role::Context && !line.is_bare)
 }
 
 fn section(cursor: &mut Cursor<'_>, line: &str) -> Result<FilePatch, ToolError> {

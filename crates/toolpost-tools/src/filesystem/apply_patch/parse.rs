@@ -20,7 +20,8 @@ pub(super) fn parse(text: &str) -> Result<Patch, ToolError> {
         let what = format!("has {} bytes, and at most {MOST_BYTES} are taken", text.len());
         return Err(too_large(what, "size", text.len()));
     }
-    let lines = split(text);
+    let unescaped = unescaped(text);
+    let lines = split(unescaped.as_deref().unwrap_or(text));
     let mut cursor = Cursor::new(&lines);
     let files = match start(&lines) {
         Some((at, Form::Envelope)) => {
@@ -64,6 +65,14 @@ fn start(lines: &[&str]) -> Option<(usize, Form)> {
         () if unified::begins_file(&lines[at..]) => Some((at, Form::Unified)),
         () => None,
     })
+}
+
+/// A patch on one line, with `\n` for the ends of its lines and no other backslash: the same with lines.
+fn unescaped(text: &str) -> Option<String> {
+    let is_escaped = !text.trim_end().contains('\n')
+        && text.contains("\\n")
+        && text.match_indices('\\').all(|(at, _)| text[at..].starts_with("\\n"));
+    is_escaped.then(|| text.replace("\\n", "\n"))
 }
 
 /// The lines of a patch. A patch that was sent with CRLF throughout is the same patch.

@@ -266,9 +266,15 @@ fn hunk(cursor: &mut Cursor<'_>, header: &str) -> Result<Hunk, ToolError> {
         let old = hunk.old().count();
         let new = hunk.new_lines().count();
         // Numbers are often wrong by a few, and a hunk that was cut off rarely ends with context.
-        let missing = range.old_count.saturating_sub(old).max(range.new_count.saturating_sub(new));
+        let (old_missing, new_missing) =
+            (range.old_count.saturating_sub(old), range.new_count.saturating_sub(new));
+        let missing = old_missing.max(new_missing);
         let is_ended = hunk.lines.last().is_some_and(|line| line.role == Role::Context);
-        if missing > MOST_MISSING || (missing > 0 && !is_ended) {
+        // What is cut off ends with context, which counts on both sides.
+        let is_cut = old_missing > 0 && new_missing > 0 && missing > MOST_MISSING;
+        // More lines than promised on one side: the numbers are wrong, whatever the other side says.
+        let is_more = old > range.old_count || new > range.new_count;
+        if !is_more && (is_cut || (missing > 0 && !is_ended)) {
             let what = format!(
                 "the last hunk promises {} old and {} new lines, and {old} and {new} follow",
                 range.old_count, range.new_count

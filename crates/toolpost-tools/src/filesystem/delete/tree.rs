@@ -2,9 +2,11 @@
 
 use super::Data;
 use crate::one_line;
-use toolpost_core::{
-    Code, Context, Kind, Output, PlannedChange, Seen, ToolError, WalkOptions, WorkspacePath, walk,
-};
+use toolpost_core::host::Seen;
+use toolpost_core::outcome::PlannedChange;
+use toolpost_core::workspace::Kind;
+use toolpost_core::{Code, Context, Output, ToolError, WorkspacePath};
+use toolpost_walk::{WalkOptions, walk};
 
 /// Maximum number of entries that are removed by one call.
 const MOST: usize = 100_000;

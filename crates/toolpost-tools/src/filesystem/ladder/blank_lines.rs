@@ -3,10 +3,9 @@
 //! The texts are written again with the blank lines that the file has; then they are looked for like any other.
 
 use super::fold::Level;
-use super::lines::{Lines, is_blank, is_filled};
-use super::{Effort, Found, MOST_LISTED, Step, Stop, one};
+use super::lines::{Lines, is_blank, is_filled, is_telling};
+use super::{Effort, Found, MOST_LISTED, Step, Stop, merge, one};
 use crate::filesystem::sequence::Search;
-use similar::{Algorithm, DiffOp, capture_diff_slices};
 use std::collections::HashMap;
 
 const UNCLEAR: &str =
@@ -41,10 +40,18 @@ pub(super) fn without(
     if differ == 0 || differ > 1 + old.lines.len() / 5 {
         return Ok(Vec::new());
     }
-    if is_swapped(&old, &runs, &there) || repeats_neighbour(lines, *first, &runs, &old, &new) {
+    if is_swapped(&old, &new, &runs, &there) || repeats_neighbour(lines, *first, &runs, &old, &new) {
         return Err(Stop::Doubt { line: first + 1, why: UNCLEAR });
     }
-    effort.spend(old.lines.len() * new.lines.len())?;
+    // Where nothing but blank lines changes, these are what is meant.
+    if old.lines == new.lines {
+        return Err(Stop::Doubt { line: first + 1, why: UNCLEAR });
+    }
+    // After a newline, one line shows its own depth and not that of those which take its place.
+    if there[0] != old.runs[0] && old.lines.len() == 1 && new.lines.len() > 1 {
+        return Err(Stop::Doubt { line: first + 1, why: UNCLEAR });
+    }
+    effort.spend(old.lines.len() * new.lines.len() * 2)?;
     let Some(new) = respaced(&old, &new, &there) else {
         return Err(Stop::Doubt { line: first + 1, why: UNCLEAR });
     };
@@ -141,12 +148,22 @@ fn runs(lines: &Lines<'_>, first: usize, count: usize) -> Vec<usize> {
     runs
 }
 
-/// Whether a blank line is missing on one side of a line and too many on the other: the two may have changed places.
-fn is_swapped(old: &Spaced<'_>, runs: &[usize], there: &[usize]) -> bool {
+/// Whether a blank line is missing on one side of a line and too many on the other: the two may have changed places. Around
+/// the text that does not matter where the new one begins or ends with the same line.
+fn is_swapped(old: &Spaced<'_>, new: &Spaced<'_>, runs: &[usize], there: &[usize]) -> bool {
+    let trimmed = |line: Option<&&str>| line.map(|line| line.trim_matches(is_blank).to_owned());
+    let begins_alike = trimmed(old.lines.first()) == trimmed(new.lines.first());
+    let ends_alike = trimmed(old.lines.last()) == trimmed(new.lines.last());
+    let last = runs.len() - 1;
+    let run = |at: usize| match at {
+        0 if begins_alike => there[0],
+        at if at == last && ends_alike => there[last],
+        at => runs[at],
+    };
     let differ = |at: usize| there[at] != old.runs[at];
     (1..runs.len()).any(|at| {
-        let is_more = |at: usize| runs[at] > old.runs[at];
-        let is_less = |at: usize| runs[at] < old.runs[at];
+        let is_more = |at: usize| run(at) > old.runs[at];
+        let is_less = |at: usize| run(at) < old.runs[at];
         (differ(at - 1) || differ(at)) && (is_more(at - 1) && is_less(at) || is_less(at - 1) && is_more(at))
     })
 }
@@ -165,7 +182,8 @@ fn repeats_neighbour(
     let below = lines.all[behind.min(lines.all.len())..].iter().find(|line| is_filled(line.text));
     let trimmed = |line: &'_ str| line.trim_matches(is_blank).to_owned();
     let count = |lines: &[&str], line: &str| lines.iter().filter(|other| trimmed(other) == line).count();
-    above.into_iter().chain(below).any(|line| {
+    // A bracket above is not one of those that end what is new.
+    above.into_iter().filter(|line| is_telling(line.text)).chain(below).any(|line| {
         let line = trimmed(line.text);
         count(&new.lines, &line) > count(&old.lines, &line)
     })
@@ -176,12 +194,20 @@ fn respaced<'a>(old: &Spaced<'_>, new: &Spaced<'a>, there: &[usize]) -> Option<S
     let key = |lines: &[&str]| -> Vec<String> {
         lines.iter().map(|line| line.trim_matches(is_blank).to_owned()).collect()
     };
-    let mut kept: HashMap<usize, usize> = HashMap::new();
-    for op in capture_diff_slices(Algorithm::Myers, &key(&old.lines), &key(&new.lines)) {
-        if let DiffOp::Equal { old_index, new_index, len } = op {
-            kept.extend((0..len).map(|at| (old_index + at, new_index + at)));
-        }
-    }
+    let (old_keys, new_keys) = (key(&old.lines), key(&new.lines));
+    let [one, other] = [merge::from_start(&old_keys, &new_keys), merge::from_end(&old_keys, &new_keys)]
+        .map(|ops| with_runs(old, new, there, &merge::kept(&ops).collect()));
+    // Of lines that are alike, which one stays is not told by the text.
+    one.filter(|one| other.is_some_and(|other| other.runs == one.runs))
+}
+
+/// The same where it is known which lines of the old text are which of the new one.
+fn with_runs<'a>(
+    old: &Spaced<'_>,
+    new: &Spaced<'a>,
+    there: &[usize],
+    kept: &HashMap<usize, usize>,
+) -> Option<Spaced<'a>> {
     // Before and behind it, the new text has what the old one has or what the file has.
     let is_outer = |run: usize, at: usize| [old.runs[at], there[at]].contains(&new.runs[run]);
     if !is_outer(0, 0) || !is_outer(new.lines.len(), old.lines.len()) {
@@ -205,9 +231,19 @@ fn respaced<'a>(old: &Spaced<'_>, new: &Spaced<'a>, there: &[usize]) -> Option<S
             },
             // One of the two lines is gone: its blank lines may be gone with it.
             (Some(run), None) | (None, Some(run)) if new.runs[run] == there => {}
+            // Both are gone, and nothing that takes their place has a blank line.
+            (None, None) if asked > there && is_without_blanks(kept, new, at) => {}
             // Or something new stands between the two: the run may be on either side of it.
             _ => return None,
         }
     }
     Some(spaced)
+}
+
+/// Whether the lines of the new text that take the place of two that are gone have no blank lines between them.
+fn is_without_blanks(kept: &HashMap<usize, usize>, new: &Spaced<'_>, at: usize) -> bool {
+    let above = kept.iter().filter(|(old, _)| **old < at).map(|(_, new)| *new + 1).max().unwrap_or(0);
+    let below =
+        kept.iter().filter(|(old, _)| **old > at).map(|(_, new)| *new).min().unwrap_or(new.lines.len());
+    (above + 1..below).all(|run| new.runs[run] == 0)
 }

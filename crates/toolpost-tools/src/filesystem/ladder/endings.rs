@@ -27,7 +27,7 @@ pub(super) fn exact(
     };
     let ranges = occurrences(effort, text, old, wanted, is_whole)?;
     if ranges.is_empty() {
-        return Ok(Vec::new());
+        return Ok(if wanted == Wanted::One { at_end(text, old, new) } else { Vec::new() });
     }
     // `read` does not show line endings: places that differ in nothing else are the same to whoever asks.
     if old.contains('\n') && text.contains("\r\n") && (wanted == Wanted::All || !old.contains('\r')) {
@@ -37,6 +37,18 @@ pub(super) fn exact(
         }
     }
     found(effort, text, ranges, new, wanted, Step::Exact)
+}
+
+/// The last lines of a text that ends without a newline, where `old` ends with one: nowhere else does it end a line.
+fn at_end(text: &str, old: &str, new: &str) -> Vec<Found> {
+    let Some(bare) = old.strip_suffix('\n').filter(|bare| !bare.trim().is_empty()) else { return Vec::new() };
+    let Some(before) = text.strip_suffix(bare) else { return Vec::new() };
+    if !before.is_empty() && !before.ends_with('\n') {
+        return Vec::new();
+    }
+    let range = before.len()..text.len();
+    let replacement = adapted(text, &range, new.strip_suffix('\n').unwrap_or(new)).into();
+    vec![Found { range, replacement, step: Step::LineEndings }]
 }
 
 /// Places that differ in line endings only.

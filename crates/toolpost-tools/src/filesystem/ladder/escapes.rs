@@ -1,5 +1,6 @@
 //! Text that was escaped once too often: `\"` for `"`, `\n` for a new line.
 
+use super::fold::is_word;
 use super::lines::Lines;
 use super::{Effort, Found, Step, Stop, bare};
 
@@ -13,21 +14,179 @@ const KINDS: [(char, char); 7] =
 
 /// The place of the old text without its escapes.
 pub(super) fn without(effort: &Effort, lines: &Lines<'_>, old: &str, new: &str) -> Result<Vec<Found>, Stop> {
-    let Some(kinds) = kinds(old) else { return Ok(Vec::new()) };
-    let bare_old = unescaped(old, &kinds);
-    let bare_new = unescaped(new, &kinds);
-    let found = bare(effort, lines, &bare_old, &bare_new, Step::Escapes)?;
+    if let Some(kinds) = kinds(old) {
+        let found = throughout(effort, lines, old, new, kinds)?;
+        if !found.is_empty() {
+            return Ok(found);
+        }
+    }
+    let unless_unclear = |found: Vec<Found>, is_clear: bool| match found.first() {
+        Some(first) if !is_clear => {
+            Err(Stop::Doubt { line: lines.at(first.range.start) + 1, why: IN_LITERAL })
+        }
+        _ => Ok(found),
+    };
+    // The ends of lines alone, or the tabs; other escapes are those of the text.
+    if old.contains("\\n") && !old.contains('\n') {
+        let (bare_new, is_clear) =
+            if new.contains('\n') { (new.to_owned(), true) } else { outside_literals(new) };
+        return unless_unclear(
+            bare(effort, lines, &outside_literals(old).0, &bare_new, Step::Escapes)?,
+            is_clear,
+        );
+    }
+    if old.contains("\\t") && !old.contains('\t') && !new.contains('\t') {
+        let plain = |text: &str| text.replace("\\t", "\t");
+        let is_clear = !has_escaped_blank_in_literal(new, &[('t', '\t')]);
+        return unless_unclear(bare(effort, lines, &plain(old), &plain(new), Step::Escapes)?, is_clear);
+    }
+    // Quotes of one kind.
+    for (quote, _) in &KINDS[..3] {
+        let escaped = format!("\\{quote}");
+        if !old.contains(&escaped) || has_plain(old, *quote) {
+            continue;
+        }
+        let plain = |text: &str| text.replace(&escaped, &quote.to_string());
+        let found = bare(effort, lines, &plain(old), &plain(new), Step::Escapes)?;
+        return match found.first() {
+            Some(first) if new.contains(&escaped) && has_plain(new, *quote) => {
+                Err(Stop::Doubt { line: lines.at(first.range.start) + 1, why: HALF_ESCAPED })
+            }
+            _ => Ok(found),
+        };
+    }
+    Ok(Vec::new())
+}
+
+/// The place of the old text without escapes of these kinds, which it has throughout.
+fn throughout(
+    effort: &Effort,
+    lines: &Lines<'_>,
+    old: &str,
+    new: &str,
+    mut kinds: Vec<(char, char)>,
+) -> Result<Vec<Found>, Stop> {
+    // Who escapes the lines may have escaped the quotes that only the new text has.
+    let quote = KINDS[0];
+    if new.contains("\\\"") && !kinds.contains(&quote) && !has_plain(new, '"') && !has_plain(old, '"') {
+        kinds.push(quote);
+    }
+    // A text of several lines is not escaped, unless its quotes say so.
+    let is_clean = has_plain(new, '\n')
+        && kinds.iter().any(|(escape, _)| *escape == 'n')
+        && !(new.contains("\\\"") && !has_plain(new, '"'));
+    if is_clean {
+        return bare(effort, lines, &unescaped(old, &kinds), new, Step::Escapes);
+    }
+    let (bare_new, is_clear) = match is_breaks_alone(&kinds) {
+        true => outside_literals(new),
+        false => (unescaped(new, &kinds), true),
+    };
+    let found = bare(effort, lines, &unescaped(old, &kinds), &bare_new, Step::Escapes)?;
     let Some(first) = found.first() else { return Ok(found) };
     let doubt = |why| Err(Stop::Doubt { line: lines.at(first.range.start) + 1, why });
     match is_escaped_alike(new, &kinds) {
-        true if has_escaped_break_in_literal(new, &kinds) => doubt(IN_LITERAL),
+        true if !is_clear || has_escaped_blank_in_literal(new, &kinds) => doubt(IN_LITERAL),
         true => Ok(found),
         false => doubt(HALF_ESCAPED),
     }
 }
 
-/// Whether a new line is escaped between two quotes that are not: there it may be meant as it is.
-fn has_escaped_break_in_literal(text: &str, kinds: &[(char, char)]) -> bool {
+/// Whether nothing but the ends of lines is escaped.
+fn is_breaks_alone(kinds: &[(char, char)]) -> bool {
+    kinds.iter().all(|(escape, _)| *escape == 'n')
+}
+
+/// The text with its lines ended, but for what stands in a literal in double quotes, which cannot go on on the next line;
+/// and whether that is clear.
+fn outside_literals(text: &str) -> (String, bool) {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    let mut is_clear = true;
+    while let Some(at) = rest.find(['"', '\'', '`', '\\']) {
+        plain.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let sign = rest.chars().next().unwrap_or_default();
+        // Three of them begin or end a text of several lines.
+        if let Some(after) = rest.strip_prefix(&sign.to_string().repeat(3)) {
+            plain.push_str(&rest[..3]);
+            rest = after;
+            continue;
+        }
+        match sign {
+            '\\' if rest.starts_with("\\n") => {
+                plain.push('\n');
+                rest = &rest[2..];
+            }
+            '\\' => {
+                let length = 1 + rest[1..].chars().next().map_or(0, char::len_utf8);
+                plain.push_str(&rest[..length]);
+                rest = &rest[length..];
+            }
+            sign => {
+                let before = plain.chars().next_back();
+                let literal = literal(rest, sign);
+                let has_break = literal.is_some_and(|literal| literal.contains("\\n"));
+                let length = match literal {
+                    Some(literal) if !has_break => literal.len(),
+                    // Nothing but escapes: a character.
+                    Some(literal)
+                        if literal.trim_matches(sign).replace("\\r", "").replace("\\n", "").is_empty() =>
+                    {
+                        literal.len()
+                    }
+                    Some(literal) if sign == '"' || is_set_off(before, literal, &rest[literal.len()..]) => {
+                        // What is indented behind it is more likely a line.
+                        is_clear &= !literal.contains("\\n ") && !literal.contains("\\n\t");
+                        literal.len()
+                    }
+                    // An apostrophe or a lifetime has letters around it; anything else may be a literal.
+                    Some(literal) => {
+                        let after = rest[literal.len()..].chars().next();
+                        let is_apostrophe = before.is_some_and(is_word) && literal.contains(' ');
+                        let is_lifetime = matches!(before, Some('&' | '<')) || after.is_some_and(is_word);
+                        is_clear &= sign == '\'' && (is_apostrophe || is_lifetime);
+                        1
+                    }
+                    // A quote that nothing closes: of those before it, too, nobody knows which belong together.
+                    None => {
+                        is_clear &= sign != '"';
+                        1
+                    }
+                };
+                plain.push_str(&rest[..length]);
+                rest = &rest[length..];
+            }
+        }
+    }
+    plain.push_str(rest);
+    (plain, is_clear)
+}
+
+/// Whether what stands in single quotes stands where a literal does: apostrophes and lifetimes have letters around them.
+fn is_set_off(before: Option<char>, literal: &str, after: &str) -> bool {
+    literal.starts_with('\'')
+        && before.is_none_or(|before| before.is_whitespace() || "([{=,:+!?".contains(before))
+        && after.chars().next().is_none_or(|after| after.is_whitespace() || ")]},;:.+".contains(after))
+}
+
+/// The literal that a text begins with, up to its closing quote.
+fn literal(text: &str, quote: char) -> Option<&str> {
+    let mut is_escaped = false;
+    for (at, character) in text.char_indices().skip(1) {
+        match character {
+            _ if is_escaped => is_escaped = false,
+            '\\' => is_escaped = true,
+            '\n' => return None,
+            character if character == quote => return Some(&text[..=at]),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Whether a tab or a carriage return is escaped between two quotes that are not: there it may be meant as it is.
+fn has_escaped_blank_in_literal(text: &str, kinds: &[(char, char)]) -> bool {
     if kinds.iter().any(|(escape, _)| matches!(escape, '"' | '\'' | '\\')) || !text.contains('\\') {
         return false;
     }
@@ -35,13 +194,11 @@ fn has_escaped_break_in_literal(text: &str, kinds: &[(char, char)]) -> bool {
     let mut characters = text.chars();
     while let Some(character) = characters.next() {
         match (character, quote) {
-            ('\\', _) => {
-                let escaped = characters.next();
-                if quote.is_some() && matches!(escaped, Some('n' | 't' | 'r')) {
-                    // Where a line ends with an open quote it was no quote, or a literal of several lines.
-                    return true;
-                }
-            }
+            ('\\', _) => match characters.next() {
+                Some('t' | 'r') if quote.is_some() => return true,
+                Some('n') if quote.is_some() && !is_breaks_alone(kinds) => return true,
+                _ => {}
+            },
             ('\n', _) => quote = None,
             ('"' | '\'' | '`', None) => quote = Some(character),
             (_, Some(open)) if open == character => quote = None,

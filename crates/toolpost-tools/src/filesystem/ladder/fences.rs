@@ -8,24 +8,27 @@ use super::{Effort, Found, Step, Stop, bare, one};
 pub(super) fn without(effort: &Effort, lines: &Lines<'_>, old: &str, new: &str) -> Result<Vec<Found>, Stop> {
     let Some(bare_old) = inside(old) else { return Ok(Vec::new()) };
     // A fence of its own is taken off too; the new text may be empty between the two.
-    let mut bare_new = inside(new).unwrap_or(new).to_owned();
-    let ends = |text: &str| text.ends_with('\n');
-    // The fence stands on a line of its own, so that the text before it always ends with a newline.
-    if ends(bare_old) && !ends(&bare_new) && !bare_new.is_empty() {
-        bare_new.push('\n');
-    }
-    // Nothing, or one blank line: both are written so. Nor is it told whether the newline before the fence belongs to a
-    // blank line at the end.
-    let is_open = bare_old.ends_with("\n\n") && !bare_new.ends_with("\n\n");
-    if inside(new).is_some() && bare_new == "\n" || inside(new).is_none() && is_open {
-        return Ok(Vec::new());
-    }
+    let (bare_old, bare_new) = match inside(new) {
+        // Nothing, or one blank line: both are written so.
+        Some("\n") => return Ok(Vec::new()),
+        Some(bare_new) => (bare_old, bare_new),
+        // The fence stands on a line of its own, so that the newline before it is not a part of the text. Where the new
+        // text ends with other newlines than the old one, it is unclear whether one of them is a blank line.
+        None => {
+            let bare_old = bare_old.strip_suffix('\n').unwrap_or(bare_old);
+            let newlines = |text: &str| text.len() - text.trim_end_matches('\n').len();
+            if new.is_empty() || newlines(bare_old) != newlines(new) {
+                return Ok(Vec::new());
+            }
+            (bare_old, new)
+        }
+    };
     effort.spend(old.len() + new.len())?;
-    let found = bare(effort, lines, bare_old, &bare_new, Step::CodeFences)?;
+    let found = bare(effort, lines, bare_old, bare_new, Step::CodeFences)?;
     if !found.is_empty() {
         return Ok(found);
     }
-    one(effort, lines, bare_old, &bare_new, Level::Blanks, Step::CodeFences)
+    one(effort, lines, bare_old, bare_new, Level::Blanks, Step::CodeFences)
 }
 
 /// What stands between two fences, one at the beginning and one at the end.

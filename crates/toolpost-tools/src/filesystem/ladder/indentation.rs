@@ -117,8 +117,9 @@ impl<'a> Mapping<'a> {
                 && old.chars().all(|character| character == from)
                 && file.chars().all(|character| character == to)
         };
-        // A single blank is no step of indentation but one that was lost or added.
-        if !self.known.iter().all(fits) || (from == to && wide.min(narrow) < 2) {
+        // A single blank is no step of indentation but one that was lost or added, unless deeper lines show the same.
+        let shown = self.known.iter().filter(|(old, file)| !old.is_empty() && old != file).count();
+        if !self.known.iter().all(fits) || (from == to && wide.min(narrow) < 2 && shown < 2) {
             return None;
         }
         let is_whole =

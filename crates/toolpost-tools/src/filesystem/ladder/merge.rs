@@ -28,6 +28,9 @@ const REPEATED: &str =
 const TRAILING: &str =
     "newString changes the blanks at the end of a line, and oldString is not there exactly";
 
+const ALIKE: &str = "lines of oldString are alike, and the file has them otherwise and not all in the same way, so it is \
+                     unclear which of them newString keeps";
+
 /// The replacement for a place.
 ///
 /// The inner result says why there is none; the outer one, that the call has ended or has taken too many steps.
@@ -52,14 +55,30 @@ pub(super) fn replacement(
     };
     let (old_keys, new_keys): (Vec<String>, Vec<String>) =
         (olds.iter().map(trimmed).collect(), news.iter().map(trimmed).collect());
-    let ops = capture_diff_slices(Algorithm::Myers, &old_keys, &new_keys);
+    let is_same = |(old, new): &(usize, usize)| olds[*old] == news[*new];
+    let support = |ops: &[DiffOp]| kept(ops).filter(is_same).count();
+    let (mut ops, mut others) = (from_start(&old_keys, &new_keys), from_end(&old_keys, &new_keys));
+    if support(&others) > support(&ops) {
+        std::mem::swap(&mut ops, &mut others);
+    }
     let (above, below) = around(lines, place, old.all.len());
-    let all =
-        Merge { file: lines.text, above, below, olds: &olds, parts: &parts, news: &news, ops: &ops, level };
+    let (file, olds, parts, news) = (lines.text, &*olds, &*parts, &*news);
+    let all = Merge { file, above, below, olds, parts, news, ops: &ops, level };
     let written = match all.written() {
         Ok(written) => written,
         Err(why) => return Ok(Err(why)),
     };
+    // Of lines that are alike, which one stays is not told by the text.
+    if ops != others && support(&ops) == support(&others) {
+        effort.spend(old.all.len() * new.all.len())?;
+        let other = Merge { file, above, below, olds, parts, news, ops: &others, level }.written();
+        let text = |written: &[Written<'_>]| -> Vec<String> {
+            written.iter().map(|(line, _)| line.trim_end_matches(is_blank).to_owned()).collect()
+        };
+        if other.is_ok_and(|other| text(&other) != text(&written)) {
+            return Ok(Err(ALIKE));
+        }
+    }
     let (known, repeated) = (parts.iter().copied().collect::<HashSet<&str>>(), all.repeated());
     let file = suspicion::Habits::of(lines);
     for (line, _) in written.iter().filter(|(line, _)| !known.contains(&**line)) {
@@ -70,6 +89,51 @@ pub(super) fn replacement(
         }
     }
     Ok(Ok(joined(lines, place, new, written)))
+}
+
+/// The pairs of lines that are the same in the old and the new text.
+pub(super) fn kept(ops: &[DiffOp]) -> impl Iterator<Item = (usize, usize)> + '_ {
+    ops.iter().flat_map(|op| match *op {
+        DiffOp::Equal { old_index, new_index, len } => {
+            (0..len).map(|at| (old_index + at, new_index + at)).collect::<Vec<_>>()
+        }
+        _ => Vec::new(),
+    })
+}
+
+/// What has changed, where the first of lines that are alike stay.
+pub(super) fn from_start(old: &[String], new: &[String]) -> Vec<DiffOp> {
+    capture_diff_slices(Algorithm::Myers, old, new)
+}
+
+/// What has changed, where the last of lines that are alike stay.
+pub(super) fn from_end(old: &[String], new: &[String]) -> Vec<DiffOp> {
+    let turned = |lines: &'_ [String]| -> Vec<String> { lines.iter().rev().cloned().collect() };
+    let (old_count, new_count) = (old.len(), new.len());
+    let turn = |op: DiffOp| match op {
+        DiffOp::Equal { old_index, new_index, len } => DiffOp::Equal {
+            old_index: old_count - old_index - len,
+            new_index: new_count - new_index - len,
+            len,
+        },
+        DiffOp::Delete { old_index, old_len, new_index } => DiffOp::Delete {
+            old_index: old_count - old_index - old_len,
+            old_len,
+            new_index: new_count - new_index,
+        },
+        DiffOp::Insert { old_index, new_index, new_len } => DiffOp::Insert {
+            old_index: old_count - old_index,
+            new_index: new_count - new_index - new_len,
+            new_len,
+        },
+        DiffOp::Replace { old_index, old_len, new_index, new_len } => DiffOp::Replace {
+            old_index: old_count - old_index - old_len,
+            old_len,
+            new_index: new_count - new_index - new_len,
+            new_len,
+        },
+    };
+    capture_diff_slices(Algorithm::Myers, &turned(old), &turned(new)).into_iter().rev().map(turn).collect()
 }
 
 /// Lines of the old text that the file has otherwise, by what they say: the line, and that of the file.
@@ -122,12 +186,7 @@ type Written<'a> = (Cow<'a, str>, Option<usize>);
 impl<'a> Merge<'a> {
     /// The pairs of lines that are the same in the old and the new text.
     fn kept(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
-        self.ops.iter().flat_map(|op| match *op {
-            DiffOp::Equal { old_index, new_index, len } => {
-                (0..len).map(|at| (old_index + at, new_index + at)).collect::<Vec<_>>()
-            }
-            _ => Vec::new(),
-        })
+        kept(self.ops)
     }
 
     /// The end of a line that both texts have: blanks at the end that are as the file has them are taken away or added

@@ -1,12 +1,21 @@
 //! Line numbers that were copied along from `read`, or from another tool that shows them.
 //!
-//! Numbers are taken off only where they are those of the lines in the file: anything else may be the text itself.
+//! Numbers are taken off only where they are those of the lines in the file, or a few lines off and the rest is there to
+//! the letter: anything else may be the text itself.
 
-use super::lines::Lines;
-use super::{Effort, Found, Step, Stop, bare};
+use super::fold::Level;
+use super::lines::{Line, Lines, is_filled, is_telling};
+use super::places::Place;
+use super::{Effort, Found, Step, Stop, bare, merge};
 
 const SOME_PREFIXES: &str = "only some lines of newString begin with a line number";
 const OTHER_NUMBERS: &str = "the line numbers in oldString are not those of these lines";
+
+const NEXT_LINE: &str =
+    "newString ends with the line that follows oldString in the file, so it would be there twice";
+
+/// Maximum number of lines that the numbers may be off, where everything else is there to the letter and nowhere else.
+const MOST_OFF: usize = 32;
 
 /// The signs that tools put between the number and the line.
 const SIGNS: [&str; 12] = [": ", " | ", "| ", "→", "\t", ":", "|", " │ ", "│", ") ", ". ", " "];
@@ -18,6 +27,9 @@ pub(super) fn without(effort: &Effort, lines: &Lines<'_>, old: &str, new: &str) 
         let Some((first, bare_old)) = stripped(old, sign) else { continue };
         effort.spend(old.len() + new.len())?;
         let bare_new = new_text(old, new, sign, first);
+        if let Some(found) = named(effort, lines, &bare_old, bare_new.as_deref(), first)? {
+            return Ok(vec![found]);
+        }
         let found =
             match bare(effort, lines, &bare_old, bare_new.as_deref().unwrap_or(new), Step::LinePrefixes) {
                 Ok(found) => found,
@@ -33,7 +45,8 @@ pub(super) fn without(effort: &Effort, lines: &Lines<'_>, old: &str, new: &str) 
         let line = lines.at(place.range.start) + 1;
         let left_out = Lines::of(&bare_old).all.iter().take_while(|line| line.text.trim().is_empty()).count();
         let is_whole = lines.all[line - 1].start == place.range.start;
-        if !is_whole || !(first..=first + left_out as u64).contains(&(line as u64)) {
+        let is_named = (first..=first + left_out as u64).contains(&(line as u64));
+        if !is_whole || !(is_named || is_a_few_off(lines, &bare_old, first, line)) {
             doubt = doubt.or(Some(Stop::Doubt { line, why: OTHER_NUMBERS }));
             continue;
         }
@@ -43,6 +56,66 @@ pub(super) fn without(effort: &Effort, lines: &Lines<'_>, old: &str, new: &str) 
         };
     }
     doubt.map_or(Ok(Vec::new()), Err)
+}
+
+/// The very lines that the numbers name, if they are the old text to the letter: then it does not matter where else it is.
+fn named(
+    effort: &Effort,
+    lines: &Lines<'_>,
+    old: &str,
+    new: Option<&str>,
+    first: u64,
+) -> Result<Option<Found>, Stop> {
+    let old = Lines::of(old);
+    let Some(first) = usize::try_from(first).ok().and_then(|first| first.checked_sub(1)) else {
+        return Ok(None);
+    };
+    let (Some(there), Some(new)) = (lines.all.get(first..first + old.all.len()), new) else {
+        return Ok(None);
+    };
+    // A bracket is on many lines, so that a number may be off by one without anybody noticing.
+    let is_there = old.all.iter().any(|line| is_telling(line.text))
+        && there.iter().zip(&old.all).all(|(line, old)| line.text == old.text);
+    let (Some(start), Some(last)) = (there.first().filter(|_| is_there), there.last()) else {
+        return Ok(None);
+    };
+    // The last of the new lines is the next one of the file: it may be missing in the old text.
+    let below = lines.all[first + old.all.len()..].iter().find(|line| is_filled(line.text));
+    let new_lines = Lines::of(new);
+    let (ends, ended) = (last_line(&new_lines), last_line(&old));
+    if ends != ended && ends.is_some_and(is_telling) && ends == below.map(|line| line.text) {
+        return Err(Stop::Doubt { line: first + 1, why: NEXT_LINE });
+    }
+    let has_last_ending = !old.ends_line() || !last.ending.is_empty();
+    let end = if old.ends_line() { last.end() } else { last.text_end() };
+    let place = Place { first, start: start.start, end, has_last_ending };
+    let replacement = merge::replacement(effort, lines, &place, &old, &new_lines, Level::Exact)?
+        .map_err(|why| Stop::Doubt { line: first + 1, why })?;
+    Ok(Some(Found {
+        range: place.start..place.end,
+        replacement: replacement.into(),
+        step: Step::LinePrefixes,
+    }))
+}
+
+/// The last line that is not blank.
+fn last_line<'a>(lines: &Lines<'a>) -> Option<&'a str> {
+    lines.all.iter().rev().map(|line| line.text).find(|line| is_filled(line))
+}
+
+/// Whether the old text is at a line to the letter, a few lines from where the numbers say, and nothing of it is there.
+fn is_a_few_off(lines: &Lines<'_>, old: &str, first: u64, line: usize) -> bool {
+    let old = Lines::of(old);
+    let Some(named) = usize::try_from(first).ok().and_then(|first| first.checked_sub(1)) else {
+        return false;
+    };
+    let is_at = |at: usize, (index, old): (usize, &Line<'_>)| {
+        lines.all.get(at + index).is_some_and(|line| line.text == old.text)
+    };
+    let mut telling = old.all.iter().enumerate().filter(|(_, line)| is_telling(line.text));
+    named.abs_diff(line - 1) <= MOST_OFF
+        && old.all.iter().enumerate().all(|one| is_at(line - 1, one))
+        && telling.all(|one| !is_at(named, one))
 }
 
 /// The old text without its numbers, if every line has one and they count up by one; and the first of them.
@@ -87,6 +160,7 @@ fn new_text(old: &str, new: &str, sign: &str, first: u64) -> Option<String> {
 
 fn number<'a>(line: &'a str, sign: &str) -> Option<(u64, &'a str)> {
     let line = line.trim_start_matches(' ');
+    let line = line.strip_prefix('L').unwrap_or(line);
     let digits = line.len() - line.trim_start_matches(|character: char| character.is_ascii_digit()).len();
     let (number, rest) = line.split_at(digits);
     let number = number.parse().ok()?;

@@ -47,14 +47,9 @@ pub(super) fn rivals(
     old: &Lines<'_>,
     place: &Place,
 ) -> Result<Vec<usize>, ToolError> {
-    let is_same_indent =
-        |at: usize| split_indent(old.all[at].text).0 == split_indent(lines.all[place.first + at].text).0;
-    let is_same_text = |at: usize| {
-        let trimmed = |line: &'_ str| line.trim_end_matches(is_blank).to_owned();
-        trimmed(old.all[at].text) == trimmed(lines.all[place.first + at].text)
-    };
+    let is_same = |at: usize| bare(old.all[at].text) == bare(lines.all[place.first + at].text);
     // To the letter but for blanks at the ends of lines, it is this one.
-    if (0..old.all.len()).all(|at| is_same_indent(at) && is_same_text(at)) {
+    if (0..old.all.len()).all(is_same) {
         return Ok(Vec::new());
     }
     effort.spend(lines.text.len() * 2)?;
@@ -164,11 +159,17 @@ pub(super) fn closer(
         if *count as usize + 1 != filled.len() || compared == MOST_COMPARED {
             continue;
         }
+        effort.spend(filled.len())?;
         let differs = |at: &&usize| {
             lines.all.get(first + **at).is_none_or(|line| bare(line.text) != bare(old.all[**at].text))
         };
         let Some(at) = filled.iter().find(differs) else { continue };
         let Some(line) = lines.all.get(first + at) else { continue };
+        // Several lines to the letter and in one row, where the place that was found has few.
+        let says = filled.iter().filter(|other| *other != at && has_letters(old.all[**other].text)).count();
+        if filled.len() >= 4 && says >= 3 && found.0 as usize * 2 < filled.len() {
+            return Ok(Some(first + 1));
+        }
         let (indent, asked) = split_indent(old.all[*at].text);
         if split_indent(line.text).0 == indent && is_telling(asked) {
             compared += 1;
@@ -179,6 +180,10 @@ pub(super) fn closer(
         }
     }
     Ok(None)
+}
+
+fn has_letters(line: &str) -> bool {
+    line.contains(char::is_alphanumeric)
 }
 
 /// A line without the blanks at its end.

@@ -64,8 +64,10 @@ fn whitespace_at_the_edges() {
         "let total = 1;\nend",
         "let total = 1;\nend\n",
         "let total = 2;\nend\n",
-        "trailing whitespace: let total = 2;\nend",
+        "line endings: let total = 2;\nend",
     );
+    // Brackets alone, at the end.
+    check("f(1);\ng(2, {\n});", "});\n", "};\n", "line endings: f(1);\ng(2, {\n};");
     // Blanks that separate are no trailing ones.
     check("return;\n", "return ", "yield ", "none");
     check("    \n\t\n", "  \t", "x", "none");
@@ -443,6 +445,13 @@ fn a_twin_at_another_depth_is_not_taken_for_what_has_changed() {
         let old = "    open(door)\n    walk(through)\n    close(door)\n";
         check(&file, old, "    run()\n", "doubt (indentation)");
     }
+    // Lines that say little, but many of them.
+    check(
+        " * // a\n * // other\n * // b\n * // c\n * end\n\n     * // a\n     * // false\n     * // b\n     * // c\n",
+        " * // a\n * // false\n * // b\n * // c\n",
+        " * // a\n * // false\n * // 'b'\n * // 'c'\n",
+        "doubt (indentation)",
+    );
     check(
         "a:\n    let total = sums(items);\nb:\n        let total = sum(items);\n",
         "    let total = sum(items);",
@@ -453,7 +462,268 @@ fn a_twin_at_another_depth_is_not_taken_for_what_has_changed() {
 
 #[test]
 fn new_lines_within_literals_stay_escaped() {
-    check("a = 1\nb = 2\n", r"a = 1\nb = 2", r#"a = 1\nprint("x\ny")\nb = 2"#, "doubt (over-escaped text)");
+    check(
+        "a = 1\nb = 2\n",
+        r"a = 1\nb = 2",
+        r#"a = 1\nprint("x\ny")\nb = 2"#,
+        "over-escaped text: a = 1\nprint(\"x\\ny\")\nb = 2\n",
+    );
+    // The old text has one too.
+    check(
+        "say(\"x\\ny\")\nend(1)\n",
+        r#"say("x\ny")\nend(1)"#,
+        r#"say("x\nz")\nend(1)"#,
+        "over-escaped text: say(\"x\\nz\")\nend(1)\n",
+    );
+    // Apostrophes and lifetimes are no quotes; what may be a literal over two lines is in doubt.
+    check(
+        "one(1)\nend(2)\n",
+        r"one(1)\nend(2)",
+        r"// don't\n// won't\nend(2)",
+        "over-escaped text: // don't\n// won't\nend(2)\n",
+    );
+    check(
+        "one(1)\nend(2)\n",
+        r"one(1)\nend(2)",
+        r"if b == b'\n' || c('x\ny') {\nend(2)",
+        "over-escaped text: if b == b'\\n' || c('x\\ny') {\nend(2)\n",
+    );
+    for new in [r"a(`x\ny`)\nend(2)", r#"5" wide\nend(2)"#, r#"say("x\n  y")\nend(2)"#] {
+        check("one(1)\nend(2)\n", r"one(1)\nend(2)", new, "doubt (over-escaped text)");
+    }
+}
+
+#[test]
+fn what_was_changed_throughout_is_undone() {
+    let file = "fn main() {\n    let a = \"x\"; // ...\n    call(a, -- b);\n}\n";
+    let after = |step: &str| format!("{step}: fn main() {{\n    let a = \"x\"; // ...\n    call(c);\n}}\n");
+    let (old, new) =
+        ("    let a = \"x\"; // ...\n    call(a, -- b);", "    let a = \"x\"; // ...\n    call(c);");
+    let both = |change: fn(&str) -> String, step: &str| {
+        check(file, &change(old), &change(new), &after(step));
+    };
+    both(|text| text.replace('\n', "\r"), "line endings");
+    both(|text| text.replace('"', "”"), "look-alike characters");
+    both(|text| text.replace("...", "…"), "look-alike characters");
+    both(|text| text.replace("--", "—"), "look-alike characters");
+    both(|text| text.replace("    ", "\u{a0}\u{a0}\u{a0}\u{a0}"), "look-alike characters");
+    both(|text| text.replace("let", "\u{200b}let"), "look-alike characters");
+    check(
+        "    if a:\n        one(1)\n        two(2)\n",
+        "    if a:\n    one(1)\n    two(2)",
+        "    if a:\n    one(1)\n    if b:\n        two(3)",
+        "indentation:     if a:\n        one(1)\n        if b:\n            two(3)\n",
+    );
+    both(|text| format!("{text}\n```"), "code fences");
+    both(|text| format!("\"{text}\""), "wrapping");
+    both(|text| format!("`{text}`"), "wrapping");
+    both(|text| text.lines().map(|line| format!("> {line}\n")).collect(), "wrapping");
+    let tags = "wrapping";
+    check(
+        file,
+        &format!("<old_string>\n{old}\n</old_string>"),
+        &format!("<new_string>\n{new}\n</new_string>"),
+        &after(tags),
+    );
+    check(
+        file,
+        "     let a = \"x\"; // ...\n-    call(a, -- b);",
+        "     let a = \"x\"; // ...\n+    call(c);",
+        &after(tags),
+    );
+    // Characters that the file has may be meant.
+    check("say(…);\nend(“x”);\nlist(...);\n", "list(…);", "list(…, 1);", "none");
+    // Both have lost what the first line has, and the rest is at another place to the letter.
+    check(
+        "    one(1)\n    two(2)\n\n    one(1)\ntwo(2)\n",
+        "    one(1)\ntwo(2)",
+        "    one(1)\ntwo(3)",
+        "exact:     one(1)\n    two(2)\n\n    one(1)\ntwo(3)\n",
+    );
+}
+
+#[test]
+fn lines_that_stay_may_be_written_otherwise() {
+    let file = "path = \"a/b\"\nname = \"é\"\nlog(`${x}`, (y))\nold(\"1\")\n";
+    let olds = ["path = \"a/b\"", "name = \"é\"", "log(`${x}`, (y))"];
+    let with =
+        |change: fn(&str) -> String, last: &str| -> String { olds.map(change).join("\n") + "\n" + last };
+    let changes: [(fn(&str) -> String, &str); 6] = [
+        (|line| line.replace('"', "'"), "look-alike characters"),
+        (|line| line.replace('(', "（").replace(')', "）"), "look-alike characters"),
+        (|line| line.replace('/', "\\/"), "over-escaped text"),
+        (|line| line.replace('`', "\\`").replace("${", "\\${"), "over-escaped text"),
+        (|line| line.replace('é', "\\u00e9"), "over-escaped text"),
+        (|line| line.replace('(', "( ").replace(')', " )"), "blanks within lines"),
+    ];
+    for (change, step) in changes {
+        let after = format!("{step}: {}\nnew(2)\n", olds.join("\n"));
+        check(file, &with(change, "old(\"1\")"), &with(change, "new(2)"), &after);
+    }
+    // What comes may have been written in the same way.
+    let full = |line: &str| line.replace('(', "（").replace(')', "）");
+    check(
+        file,
+        &with(full, "old(\"1\")").replace("\nold(\"1\")", ""),
+        &with(full, "new（2）"),
+        "doubt (look-alike characters)",
+    );
+    // A context line that differs in what it says is no other way of writing it.
+    check(
+        file,
+        &with(|line| line.replace("a/b", "a\\/c"), "old(\"1\")"),
+        &with(|line| line.replace("a/b", "a\\/c"), "new(2)"),
+        "none",
+    );
+}
+
+#[test]
+fn numbers_tell_which_of_two_places_is_meant() {
+    let file = "start();\nsame(1);\nsame(2);\nmiddle();\nsame(1);\nsame(2);\n";
+    for (first, after) in [
+        (2, "start();\nsame(1);\nnew(3);\nmiddle();\nsame(1);\nsame(2);\n"),
+        (5, "start();\nsame(1);\nsame(2);\nmiddle();\nsame(1);\nnew(3);\n"),
+    ] {
+        let numbered = |lines: [&str; 2]| format!("L{first}: {}\nL{}: {}", lines[0], first + 1, lines[1]);
+        let after = format!("line-number prefixes: {after}");
+        check(file, &numbered(["same(1);", "same(2);"]), &numbered(["same(1);", "new(3);"]), &after);
+    }
+    // They name neither.
+    check(
+        file,
+        "3: same(1);\n4: same(2);",
+        "3: same(1);\n4: new(3);",
+        "ambiguous (line-number prefixes) [2, 5]",
+    );
+    // A few lines off, the rest to the letter and nothing of it where they say.
+    let file = "one();\n    two(2);\n    three(3);\nfour();\nfive();\nsix();\n";
+    check(
+        file,
+        "5:     two(2);\n6:     three(3);",
+        "5:     two(2);\n6:     drei(3);",
+        "line-number prefixes: one();\n    two(2);\n    drei(3);\nfour();\nfive();\nsix();\n",
+    );
+    check(file, "5: two(2);\n6: three(3);", "5: two(2);\n6: drei(3);", "doubt (line-number prefixes)");
+    check(
+        "one();\nline(1);\nline(2);\nline(7);\nline(9);\n",
+        "4: line(2);\n5: line(7);",
+        "4: line(2);\n5: line(8);",
+        "line-number prefixes: one();\nline(1);\nline(2);\nline(8);\nline(9);\n",
+    );
+    // The lines that they name have changed since.
+    check(
+        "a:\n    one(door);\n    two(doors);\nb:\n    one(other);\n    two(door);\n    one(door);\n    two(door);\n",
+        "2:     one(door);\n3:     two(door);",
+        "2:     one(door);\n3:     new();",
+        "doubt (line-number prefixes)",
+    );
+}
+
+#[test]
+fn of_lines_that_are_alike_it_is_unclear_which_stays() {
+    // The file has one of the two blocks in other quotes, and the new text keeps one.
+    check(
+        "[\n  {\n    \"code\": 1\n  },\n  {\n    “code”: 1\n  }\n]\nend()\n",
+        "  {\n    \"code\": 1\n  },\n  {\n    \"code\": 1\n  }\n]",
+        "  {\n    \"code\": 1\n  }\n]",
+        "doubt (look-alike characters)",
+    );
+    // The new text has the line that slipped in the old one just so, and one more above it that says the same.
+    check(
+        "#if A\n#pragma B\n#endif\n\n#endif // C\n",
+        "#if A\n#pragma B\n    #endif",
+        "#if A\n#pragma B\n#endif\n    #endif",
+        "doubt (indentation)",
+    );
+}
+
+#[test]
+fn what_is_moved_is_not_taken_for_what_was_indented_otherwise() {
+    // Both are two deeper than the file, and the new text moves the inner lines by two.
+    check(
+        "f(\n    | ({\n          one: 1;\n          two: 2;\n      } & X)\n    | null\n): Y;\n",
+        "      | ({\n            one: 1;\n            two: 2;\n        } & X)\n      | null\n  ): Y;",
+        "      | ({\n          one: 1;\n          two: 2;\n      } & X)\n      | null,\n  ): Y;",
+        "doubt (indentation)",
+    );
+    // A block that is moved with a line that is too deep in the old text, and as deep as it is to be in the new one.
+    check(
+        "a(\n  b: [\n    one(1)\n    two(2)\n    three(3)\n  ],\n)\n",
+        "a(\n  b: [\n    one(1)\n      two(2)\n    three(3)\n  ],\n)",
+        "a(\n  b: () =>\n    [\n      one(1)\n      two(2)\n      three(3)\n    ],\n)",
+        "doubt (indentation)",
+    );
+    // The first line of each has lost as much, and the new one begins deeper.
+    check(
+        "x {\n    if (a) {\n      throw b(1);\n    }\n}\n",
+        "  if (a) {\n      throw b(1);",
+        "    throw c(\n        2\n      );",
+        "doubt (exact)",
+    );
+    // Lines at the margin do not show how deep the others are: it may be the steps that differ, or the first line alone.
+    for (old, new) in
+        [(" one: 1,\n): X;", " one: 1,\n two: 2,\n): Y;"), ("f(\n one: 1\n): X", "f(\n one: 1,\n): X")]
+    {
+        let step = if old.starts_with(' ') { "exact" } else { "indentation" };
+        check("f(\n  one: 1,\n): X;\nf(\n  one: 1\n): X\n", old, new, &format!("doubt ({step})"));
+    }
+}
+
+#[test]
+fn blank_lines_in_doubt() {
+    // After a newline, one line shows its own depth and not that of those which take its place.
+    check("f {\n    a(1);\n        call(1);\n}\n", "\ncall(1);", "\ncall\n    .x(1);", "doubt (blank lines)");
+    // Brackets that are alike: which of them the blank line stands before is unclear.
+    check(
+        "a {\n  b {\n    c(1);\n  }\n}\n",
+        "  b {\n    c(1);\n  }\n\n}",
+        "  if x {\n    b {\n      c(1);\n    }\n  }\n\n}",
+        "doubt (blank lines)",
+    );
+    // Nothing but blank lines is to change.
+    check("one(1);\n\n\ntwo(2);\n", "one(1);\n\ntwo(2);", "one(1);\n \ntwo(2);", "doubt (blank lines)");
+}
+
+#[test]
+fn a_fence_around_the_old_text_alone() {
+    check("one(1);\ntwo(2);\n", "```\none(1);\n```", "three(3);", "code fences: three(3);\ntwo(2);\n");
+    check(
+        "zero();\n\none(1);\n\n\ntwo(2);\n",
+        "```\n\none(1);\n\n\n```",
+        "\nthree(3);\n\n",
+        "code fences: zero();\n\nthree(3);\n\n\ntwo(2);\n",
+    );
+    // A blank line at the end, or the end of the last line.
+    check("\none(1);\ntwo(2);\n", "```\n\none(1);\n```", "\n", "none");
+    check("one(1);\ntwo(2);\n", "```\none(1);\n```", "", "none");
+}
+
+#[test]
+fn one_line_at_another_depth_stays_as_it_is() {
+    let file = "a {\n    one(1);\n    two(2);\n    three(3);\n    four(4);\n}\n";
+    check(
+        file,
+        "    one(1);\n        two(2);\n    three(3);\n    four(4);",
+        "    one(1);\n        two(2);\n    three(3);\n    five(5);",
+        "indentation: a {\n    one(1);\n    two(2);\n    three(3);\n    five(5);\n}\n",
+    );
+    // What comes stands beside it, and just as deep.
+    check(
+        file,
+        "    one(1);\n        two(2);\n    three(3);\n    four(4);",
+        "    one(1);\n        two(2);\n        more(2);\n    three(3);\n    four(4);",
+        "doubt (indentation)",
+    );
+}
+
+#[test]
+fn a_twin_does_not_matter_where_only_the_ends_of_lines_differ() {
+    check(
+        "one(1);\n\ntwo(2);\n\n    one(1);\n\n    two(2);\n",
+        "one(1);  \n  \ntwo(2);  ",
+        "one(1);\n\nnew(2);",
+        "trailing whitespace: one(1);\n\nnew(2);\n\n    one(1);\n\n    two(2);\n",
+    );
 }
 
 #[test]

@@ -4,7 +4,9 @@ use super::{Data, Found, failed};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use std::io::{Read, Seek, SeekFrom};
-use toolpost_core::{Attachment, AttachmentContent, Code, Context, File, Output, ToolError};
+use toolpost_core::outcome::{Attachment, AttachmentContent};
+use toolpost_core::workspace::File;
+use toolpost_core::{Code, Context, Output, ToolError};
 
 /// Larger files are refused: no model takes them.
 const MAX_BYTES: u64 = 20 << 20;

@@ -2,7 +2,9 @@
 
 use super::{Args, Data, go_on, past_the_end};
 use crate::one_line;
-use toolpost_core::{Context, Kind, Output, ToolError, WalkOptions, walk};
+use toolpost_core::workspace::Kind;
+use toolpost_core::{Context, Output, ToolError};
+use toolpost_walk::{WalkOptions, walk};
 
 /// Bytes kept free for what stands around the names.
 const ROOM_FOR_NOTE: usize = 10 * 1024;

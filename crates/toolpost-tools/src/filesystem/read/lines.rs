@@ -85,7 +85,7 @@ pub(super) fn page(
     };
     let mut page = pager.finish(is_at_end);
     if is_at_end {
-        page.hash = hashing.hash.map(|hash| toolpost_core::hex(&hash.finalize()));
+        page.hash = hashing.hash.map(|hash| toolpost_core::text::hex(&hash.finalize()));
     }
     Ok(page)
 }

@@ -3,7 +3,8 @@
 use super::{Args, Data, Encoding, Wanted, lines, note, past_the_end};
 use serde_json::Value;
 use std::io::Cursor;
-use toolpost_core::{Attachment, AttachmentContent, Context, Output, ToolError};
+use toolpost_core::outcome::{Attachment, AttachmentContent};
+use toolpost_core::{Context, Output, ToolError};
 
 /// Larger notebooks are shown as the text that they are.
 pub(super) const MOST_BYTES: u64 = 20 << 20;

@@ -1,7 +1,8 @@
 //! Kinds of files by the names that ripgrep has for them: `py` is `*.py` and `*.pyi`.
 
 use ignore::types::{Types, TypesBuilder};
-use toolpost_core::{Code, Context, ToolError, nearest};
+use toolpost_core::text::nearest;
+use toolpost_core::{Code, Context, ToolError};
 
 /// Files of one kind.
 pub(super) struct FileType(Types);

@@ -4,7 +4,7 @@ use super::lines::Lines;
 use crate::search::watch::Watch;
 use grep_searcher::Searcher;
 use std::io::{self, Read};
-use toolpost_core::ReadSeek;
+use toolpost_core::workspace::ReadSeek;
 
 /// Files of at most this are read at once; it is what the searcher would hold of a larger one, and what it looks
 /// through for a NUL before it searches.

@@ -4,7 +4,8 @@ use super::lines::{Line, MAX_LINE};
 use super::search::{InFile, Search};
 use super::{Args, Data, FileData, LineData, Mode};
 use crate::one_line;
-use toolpost_core::{Context, Output, Scanned};
+use toolpost_core::workspace::Scanned;
+use toolpost_core::{Context, Output};
 
 /// Bytes of the text that are kept free for what follows the lines.
 const ROOM_FOR_NOTE: usize = 6 * 1024;

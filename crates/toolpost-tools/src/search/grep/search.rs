@@ -14,7 +14,8 @@ use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use toolpost_core::{Candidate, Context, File, Kind, Stat, ToolError, Visit, Worker};
+use toolpost_core::workspace::{Candidate, File, Kind, Stat, Visit, Worker};
+use toolpost_core::{Context, ToolError};
 
 /// Bytes that one thread may hold of one file: its longest line, or the whole where matches span lines.
 const MOST_HELD: usize = 16 * 1024 * 1024;

@@ -7,7 +7,9 @@ use crate::shell::{Confinement, Settings};
 use report::Report;
 pub(in crate::shell) use report::{Planned, Rest};
 use std::path::{Path, PathBuf};
-use toolpost_core::{Code, Context, Output, OutputBudget, PlannedChange, ToolError};
+use toolpost_core::outcome::PlannedChange;
+use toolpost_core::tool::OutputBudget;
+use toolpost_core::{Code, Context, Output, ToolError};
 use toolpost_process::Scratch;
 
 /// Where changes are held if the host names no place, or one that cannot hold them.

@@ -3,7 +3,7 @@
 use super::Args;
 use crate::shell::output::Shown;
 use std::path::{Path, PathBuf};
-use toolpost_core::policy::Closed;
+use toolpost_core::policy::{Closed, Remedy};
 use toolpost_core::{Capability, Context, WorkspacePath};
 use toolpost_process::{Ended, Exit};
 
@@ -219,7 +219,9 @@ fn hints(ctx: &Context, args: &Args, shown: &Shown, is_named: bool, sandbox: &st
     if says(NO_NETWORK) && ctx.is_dry_run() {
         hints.push("a dry run has no network, so that for real it may go on from here".to_owned());
     } else if says(NO_NETWORK) && !ctx.granted(Capability::Network) {
-        hints.push("commands have no network here; `--allow network` grants it".to_owned());
+        let missing = [Capability::Network].into_iter().collect();
+        let advice = ctx.policy().advise(&Remedy::Grant { missing, tool: None });
+        hints.push(format!("commands have no network here; {advice}"));
     }
     if says(&["cross-device link"]) && ctx.is_dry_run() {
         hints.push(

@@ -4,8 +4,10 @@ use super::{Args, plain};
 use crate::shell::{Confinement, Settings};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use toolpost_core::host::{Ground, Reach};
 use toolpost_core::policy::{Effect, FilePattern, FileRule, FileRules};
-use toolpost_core::{Code, Context, Ground, Kind, Mark, Reach, ToolError, WorkspacePath};
+use toolpost_core::workspace::{Kind, Mark};
+use toolpost_core::{Code, Context, ToolError, WorkspacePath};
 use toolpost_process::{Command, Error, FileEffect, HomeFolder, Limits, Sandbox};
 
 /// Between the polite and the hard end of a command.
@@ -122,6 +124,7 @@ pub(crate) fn view_of(ground: &Ground) -> Sandbox {
         reserved: ground.reserved.clone(),
         rules: ground.rules.iter().map(rules_of).collect(),
         aliases: ground.aliases.iter().map(|alias| (alias.folder.clone(), alias.name.clone())).collect(),
+        fixed: ground.fixed.clone(),
         network: ground.has_network,
         ..Sandbox::default()
     };

@@ -7,7 +7,7 @@ use super::variables::{may_be_given, may_be_set};
 use super::word::{self, Part, Quoting, Word};
 use super::{builtins, git, options, programs, second, wrappers};
 use std::collections::{BTreeSet, HashSet};
-use toolpost_core::policy::other_names_of_program;
+use toolpost_core::text::other_names_of_program;
 use toolpost_core::{Access, Capability};
 
 /// How often a text may hold a text, or a command run a command.

@@ -1,7 +1,8 @@
 //! What the reader says that a line runs, as far as it is known, and whether a program that started is among it.
 
 use super::recorder::Started;
-use toolpost_core::{Access, Capability, Resource};
+use toolpost_core::access::Resource;
+use toolpost_core::{Access, Capability};
 use toolpost_tools::shell::line;
 
 /// One command that was told: a program and words, some of which are only known when the line runs.

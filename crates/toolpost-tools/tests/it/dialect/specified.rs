@@ -1,7 +1,8 @@
 //! The tools that the specification names, as data: from `tools.txt` to definitions and sample arguments.
 
 use serde_json::{Map, Value, json};
-use toolpost_core::{Definition, Spec};
+use toolpost_core::Spec;
+use toolpost_core::tool::Definition;
 
 /// One tool of the specification.
 pub(super) struct Specified {

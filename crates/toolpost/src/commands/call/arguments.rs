@@ -3,7 +3,8 @@
 use crate::Runtime;
 use serde_json::{Map, Value};
 use std::io::Read;
-use toolpost_core::{Code, MAX_DEPTH, ToolError};
+use toolpost_core::schema::MAX_DEPTH;
+use toolpost_core::{Code, ToolError};
 
 /// More than any tool takes, and little enough to refuse at once.
 const MAX_BYTES: u64 = 16 << 20;

@@ -6,8 +6,11 @@ use crate::config::import::{Imported, Target, claude, codex, gemini, opencode};
 use crate::output::{Printer, Tone};
 use crate::runtime::Runtime;
 use std::path::Path;
-use toolpost_core::policy::{Errors, Layer, Source, rules_to_toml};
-use toolpost_core::{Answers, Code, Scope, ToolError};
+use toolpost_core::host::{Answers, Scope};
+use toolpost_core::policy::Layer;
+use toolpost_core::text::{Errors, Source};
+use toolpost_core::{Code, ToolError};
+use toolpost_rules::rules_to_toml;
 
 pub(super) fn run(runtime: &Runtime, printer: &Printer, flags: &ImportFlags) -> Result<(), ToolError> {
     let name = flags.file.display().to_string();

@@ -4,7 +4,9 @@
 use crate::output::{Printer, Tone};
 use crate::runtime::Runtime;
 use serde_json::json;
-use toolpost_core::{Definition, ToolError, tokens};
+use toolpost_core::ToolError;
+use toolpost_core::text::tokens;
+use toolpost_core::tool::Definition;
 use toolpost_declaration::{Finding, Format, Problem, Source, declare, export, lint};
 
 /// Prints the declarations of all offered tools in a provider's form.

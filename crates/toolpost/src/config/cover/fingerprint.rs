@@ -145,7 +145,7 @@ impl<'a> Fingerprints<'a> {
             return Err(too_large());
         }
         self.bytes += taken;
-        Ok(toolpost_core::hex(&digest.finalize()))
+        Ok(toolpost_core::text::hex(&digest.finalize()))
     }
 }
 
@@ -159,5 +159,5 @@ fn parts(path: &Path) -> impl Iterator<Item = OsString> {
 }
 
 fn hash(bytes: &[u8]) -> String {
-    toolpost_core::hex(&Sha256::digest(bytes))
+    toolpost_core::text::hex(&Sha256::digest(bytes))
 }

@@ -7,7 +7,7 @@ use crate::config::private;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
-use toolpost_core::policy::{LARGEST, Source, parse_toml};
+use toolpost_core::text::{LARGEST, Source, parse_toml};
 
 /// Maximum number of files of a folder among which project files are looked for.
 const MOST_NAMES: usize = 20_000;

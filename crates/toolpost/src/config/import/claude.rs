@@ -4,9 +4,9 @@
 //! every tool that reads or writes files, so they become rules on the capabilities. Paths follow gitignore.
 
 use super::{Collector, Imported, Target, is_home, names};
-use toolpost_core::json::{self, Json, Node, Syntax};
 use toolpost_core::policy::Effect;
-use toolpost_core::policy::{Errors, Source};
+use toolpost_core::text::json::{self, Json, Node, Syntax};
+use toolpost_core::text::{Errors, Source};
 
 /// Reads the text of `settings.json` or `settings.local.json`.
 pub fn import(source: &Source<'_>, target: Target<'_>) -> Result<Imported, Errors> {

@@ -4,11 +4,12 @@
 
 use super::starlark::{self, Argument, Call};
 use super::{Collector, Imported, ImportedCapabilities, Target};
+use toolpost_core::Capability;
+use toolpost_core::capability::Capabilities;
 use toolpost_core::policy::Profile;
 use toolpost_core::policy::Rule;
 use toolpost_core::policy::{Effect, Origin};
-use toolpost_core::policy::{Errors, Source};
-use toolpost_core::{Capabilities, Capability};
+use toolpost_core::text::{Errors, Source};
 
 /// Alternatives in a pattern multiply; more than this are not taken.
 const MOST_PATTERNS: usize = 256;
@@ -119,7 +120,7 @@ fn examples(argument: Option<&Argument>) -> Vec<String> {
 /// The sandbox becomes what is granted; running commands is asked for even where Codex runs them in its sandbox, unless
 /// that is off.
 pub fn import_config(source: &Source<'_>, target: Target<'_>) -> Result<Imported, Errors> {
-    let table = toolpost_core::policy::parse_toml(source)?;
+    let table = toolpost_core::text::parse_toml(source)?;
     let table = table.get_ref();
     let mut collector = Collector::new(source, target);
     let text =

@@ -6,11 +6,11 @@
 use super::{Collector, Imported, Target, names};
 use toml::de::{DeTable, DeValue};
 use toolpost_core::policy::Effect;
-use toolpost_core::policy::{Errors, Source};
+use toolpost_core::text::{Errors, Source};
 
 /// Reads the text of `policies/*.toml`.
 pub fn import(source: &Source<'_>, target: Target<'_>) -> Result<Imported, Errors> {
-    let table = toolpost_core::policy::parse_toml(source)?;
+    let table = toolpost_core::text::parse_toml(source)?;
     let mut collector = Collector::new(source, target);
     let rules = table.get_ref().get("rule").or_else(|| table.get_ref().get("rules"));
     let Some(items) = rules.and_then(|value| value.get_ref().as_array()) else {

@@ -4,9 +4,9 @@
 //! allowed there in V1 and asked in V2; here the capabilities decide, which is said among what is not taken.
 
 use super::{Collector, Imported, Target, is_home, names};
-use toolpost_core::json::{self, Json, Node, Syntax};
 use toolpost_core::policy::Effect;
-use toolpost_core::policy::{Errors, Source};
+use toolpost_core::text::json::{self, Json, Node, Syntax};
+use toolpost_core::text::{Errors, Source};
 
 /// Reads the text of `opencode.json` or `opencode.jsonc`.
 pub fn import(source: &Source<'_>, target: Target<'_>) -> Result<Imported, Errors> {

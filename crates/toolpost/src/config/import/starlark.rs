@@ -3,7 +3,7 @@
 //! Only calls at the top with texts and lists as named arguments are understood; all else is reported with its line and
 //! passed over.
 
-use toolpost_core::policy::Source;
+use toolpost_core::text::Source;
 
 /// A call with its named arguments.
 #[derive(Debug, Clone)]

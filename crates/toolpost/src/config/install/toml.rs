@@ -6,7 +6,7 @@ use crate::config::jsonc::edit::{Edited, apply, flat, newline, to_json};
 use crate::config::node::{Member, Node};
 use serde_json::{Map, Value, json};
 use std::ops::Range;
-use toolpost_core::policy::{Source, parse_toml};
+use toolpost_core::text::{Source, parse_toml};
 
 /// The table of an entry, as it would stand in a new file.
 pub(super) fn snippet(table: &str, name: &str, values: &Map<String, Value>) -> String {

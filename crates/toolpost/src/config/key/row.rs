@@ -6,7 +6,7 @@ use crate::config::origin::{Layer, Origined, Place, Problem, shortened};
 use serde_json::{Value, json};
 use toml::Spanned;
 use toml::de::DeValue;
-use toolpost_core::policy::kind_of_toml;
+use toolpost_core::text::kind_of_toml;
 
 /// A key without the type of its values: what the reader, the merger and the generators use.
 pub(crate) trait Row: Sync {

@@ -7,8 +7,8 @@ use crate::cli::parse_duration;
 use crate::config::node::{Member, Node, Value};
 use crate::config::origin::{Problem, shortened};
 use std::time::Duration;
-use toolpost_core::nearest;
-use toolpost_core::policy::Source;
+use toolpost_core::text::Source;
+use toolpost_core::text::nearest;
 use toolpost_plugins::Hints;
 
 /// More servers in one file are a mistake.

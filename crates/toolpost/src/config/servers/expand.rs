@@ -3,7 +3,7 @@
 use crate::config::private;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use toolpost_core::policy::LARGEST;
+use toolpost_core::text::LARGEST;
 
 /// How variables are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use crate::config::origin::{Layer, Problem, problems};
 use crate::config::private;
 use crate::config::trust::State;
 use std::path::Path;
-use toolpost_core::policy::{LARGEST, Source, parse_toml};
+use toolpost_core::text::{LARGEST, Source, parse_toml};
 
 /// Claude Code keeps much else in its file: with years of projects it has megabytes.
 pub(crate) const LARGEST_OF_USER: usize = 32 << 20;

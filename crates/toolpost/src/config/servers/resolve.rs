@@ -6,8 +6,8 @@ use super::expand::{Surroundings, expand, place, wanted};
 use crate::config::private;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use toolpost_core::StartCheck;
-use toolpost_core::policy::LARGEST;
+use toolpost_core::host::StartCheck;
+use toolpost_core::text::LARGEST;
 use toolpost_plugins::{Hints, Reach, Server};
 
 impl Entry {

@@ -63,7 +63,7 @@ fn listed(before: &str, names: impl Iterator<Item = String>) -> Vec<String> {
 
 /// The text with control and hidden characters as their codes, on one line.
 fn visible(text: &str) -> String {
-    toolpost_core::visible(text).replace('\n', "\\u{a}").replace('\t', "\\u{9}")
+    toolpost_core::text::visible(text).replace('\n', "\\u{a}").replace('\t', "\\u{9}")
 }
 
 /// A word as a shell would take it, so that one word with a blank is not seen as two.

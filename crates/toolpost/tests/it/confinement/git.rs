@@ -60,9 +60,15 @@ fn git_itself_works_in_the_sandbox() {
             format!("cd middle/inner && echo x >> file.txt && git add . && {git} commit -q -m five"),
             format!("cd tree && echo x >> file.txt && git add . && {git} commit -q -m six"),
             "git fetch -q ./middle".to_owned(),
+            "git branch gone && git branch -D gone".to_owned(),
+            "git format-patch -q -o /tmp/patches -1 HEAD && ls /tmp/patches".to_owned(),
+            "git log --output=/tmp/log && git diff > /tmp/diff && cat /tmp/log /tmp/diff".to_owned(),
         ] {
             let done = user.bash(&line);
             assert_eq!(done.code, Some(0), "{}: {line}: {}", user.name(), done.text);
+            for noise in ["error", "warning", "refused"] {
+                assert!(!done.text.contains(noise), "{}: {line}: {}", user.name(), done.text);
+            }
         }
     }
 }
@@ -190,5 +196,101 @@ fn guarantee_39_a_forged_pointer_opens_no_other_repository() {
                 done.text
             );
         }
+    }
+}
+
+/// What configurations outside of the repository say, and the file of the workspace that each names. `HOME` and `REPO` stand
+/// for the folders.
+const ELSEWHERE: &[(&str, &str, &str)] = &[
+    (".gitconfig", "[core]\n\thooksPath = hk\n", "hk/pre-commit"),
+    (".gitconfig", "[core]\n\tfsmonitor = REPO/tools/f1.sh\n", "tools/f1.sh"),
+    (".gitconfig", "[core]\n\tfsmonitor = REPO//./tools/f2.sh\n", "tools/f2.sh"),
+    (".gitconfig", "[filter \"a\"]\n\tclean = tools/f3.sh\n", "tools/f3.sh"),
+    (".gitconfig", "[core]\n\tpager = ~/repo/tools/f4.sh\n", "tools/f4.sh"),
+    (".gitconfig", "[init]\n\ttemplateDir = ~/repo/tmpl\n", "tmpl/hooks/post-checkout"),
+    (".gitconfig", "[include]\n\tpath = ~/repo/inc.a\n", "inc.a"),
+    (".gitconfig", "[includeIf \"onbranch:none\"]\n\tpath = HOME/one\n", ""),
+    ("one", "[core]\n\teditor = REPO/tools/f5.sh\n[include]\n\tpath = sub/two\n", "tools/f5.sh"),
+    ("sub/two", "[include]\n\tpath = ../repo/inc.b\n", ""),
+    ("sub/two", "[include]\n\tpath = ../../repo/inc.b\n", "inc.b"),
+    (".config/git/config", "[core]\n\thooksPath = ~/repo/../repo/hk2\n", "hk2/pre-commit"),
+    ("repo/.git/config", "[include]\n\tpath = HOME/out/c\n", ""),
+    ("out/c", "[merge \"m\"]\n\tdriver = tools/f6.sh %A\n[include]\n\tpath = d\n", "tools/f6.sh"),
+    ("out/d", "[core]\n\tsshCommand = \"sh -c 'cd tools; ./f7.sh'\"\n", "tools/f7.sh"),
+    ("repo/.git/config", "[include]\n\tpath = ~/gi\n", ""),
+    ("gi", "[core]\n\thooksPath = ~/../NAME/repo/hk3\n", "hk3/pre-commit"),
+    ("repo/.git/config", "[diff \"d\"]\n\tcommand = HOME/bin/d.sh\n", ""),
+    ("bin/d.sh", "#!/bin/sh\nexec ./tools/f8.sh\n", "tools/f8.sh"),
+    ("repo/.git/config", "[diff \"e\"]\n\ttextconv = ~/bin/e.sh -x\n", ""),
+    ("bin/e.sh", "#!/bin/sh\nexec HOME/repo/tools/f9.sh\n", "tools/f9.sh"),
+    ("repo/.git/config", "[alias]\n\tl = -c core.pager=tools/f10.sh log\n", "tools/f10.sh"),
+    (
+        "outer-hooks/pre-commit",
+        "#!/bin/sh\n~/repo/tools/f11.sh\n\"$HOME/repo/tools/f12.sh\"\n",
+        "tools/f11.sh",
+    ),
+    ("repo/.git/config", "[core]\n\thooksPath = ~/outer-hooks\n", "tools/f12.sh"),
+];
+
+#[test]
+fn guarantee_39_configuration_from_elsewhere_protects_what_it_names() {
+    for user in User::all() {
+        repositories(&user);
+        let home = user.home.path("").display().to_string();
+        let home = home.trim_end_matches('/');
+        let name = home.rsplit('/').next().unwrap();
+        for (file, text, named) in ELSEWHERE {
+            let text = text.replace("$HOME", "$\u{1}").replace("REPO", &format!("{home}/repo"));
+            let text = text.replace("HOME/", &format!("{home}/")).replace("NAME/", &format!("{name}/"));
+            let text = text.replace("\u{1}", "HOME");
+            let before = std::fs::read_to_string(user.home.path(file)).unwrap_or_default();
+            user.home.write(file, before + &text);
+            if !named.is_empty() {
+                user.write(named, "ok\n");
+            }
+        }
+        // A configuration that is itself a file of the workspace, by a link.
+        user.write("dot/system", "[core]\n\tabbrev = 9\n");
+        std::os::unix::fs::symlink(user.home.path("repo/dot/system"), user.home.path("linked")).unwrap();
+        user.home.write(
+            "gi",
+            format!("{}[include]\n\tpath = linked\n", std::fs::read_to_string(user.home.path("gi")).unwrap()),
+        );
+        user.settle();
+        let named = ELSEWHERE.iter().map(|(_, _, named)| *named).filter(|named| !named.is_empty());
+        let named: Vec<&str> = named.chain(["dot/system"]).collect();
+        let mut lines = String::new();
+        for name in &named {
+            let folder = name.rsplit_once('/').map_or(".", |(folder, _)| folder);
+            lines.push_str(&format!(
+                "echo EVIL >> {name}; echo EVIL > new; mv -f new {name}; rm -f {name}; echo EVIL > {name}; \
+                 mv {folder} moved; mkdir -p {folder}; echo EVIL > {name}\n"
+            ));
+        }
+        for name in ["hk/post-commit", "hk2/post-commit", "hk3/post-commit", "tmpl/hooks/pre-commit"] {
+            lines.push_str(&format!("echo EVIL > {name}\n"));
+        }
+        user.write("try.sh", &lines);
+        user.settle();
+        let done = user.bash("bash try.sh 2>/dev/null; true");
+        assert_eq!(done.code, Some(0), "{}: {}", user.name(), done.text);
+        for name in &named {
+            assert_eq!(
+                user.read(name),
+                if *name == "dot/system" { "[core]\n\tabbrev = 9\n" } else { "ok\n" },
+                "{}: {name}",
+                user.name()
+            );
+        }
+        assert!(!user.has("hk/post-commit") && !user.has("hk2/post-commit") && !user.has("hk3/post-commit"));
+        assert!(!user.has("tmpl/hooks/pre-commit"));
+        // File tools ask, and nobody answers.
+        for name in ["hk/pre-commit", "tools/f1.sh", "tools/f7.sh", "inc.b", "tools/f9.sh"] {
+            let args = ["call", "write", "--workspace", ".", &format!("filePath={name}"), "content=EVIL"];
+            let ran = crate::Ran::of(user.as_user(user.home.command(args)).output().unwrap());
+            assert!(ran.status != 0 && user.read(name) == "ok\n", "{}: {name}: {}", user.name(), ran.stdout);
+        }
+        let done = user.bash("echo free > tools/free.sh && echo more >> file.txt");
+        assert_eq!(done.code, Some(0), "{}: {}", user.name(), done.text);
     }
 }

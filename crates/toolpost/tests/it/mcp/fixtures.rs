@@ -15,7 +15,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::watch;
-use toolpost_core::{BoxFuture, Registry, ToolError};
+use toolpost_core::host::BoxFuture;
+use toolpost_core::{Registry, ToolError};
 use toolpost_mcp::RpcError;
 use toolpost_server::{Client, ClientCall, Extension, TaskStart};
 

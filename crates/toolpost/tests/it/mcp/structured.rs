@@ -4,7 +4,7 @@
 use super::{Connection, meta, text};
 use crate::{Home, project};
 use serde_json::{Value, json};
-use toolpost_core::Schema;
+use toolpost_core::schema::Schema;
 
 const REVISIONS: [&str; 5] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"];
 

@@ -5,7 +5,8 @@ use crate::{Home, offered};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::Duration;
-use toolpost_core::{Dialect, Profile};
+use toolpost_core::Dialect;
+use toolpost_core::policy::Profile;
 
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\x1f\x15\xc4\x89\0\0\0\rIDATx\x9cc\xfc\xcf\xc0P\x0f\0\x04\x85\x01\x80\x84\xa9\x8c!\0\0\0\0IEND\xaeB`\x82";
 

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use std::process::Command;
 use std::time::Duration;
 use toolpost::Runtime;
-use toolpost_core::Entry;
+use toolpost_core::registry::Entry;
 
 const SUITE: Wanted =
     Wanted { folder: "conformance", packages: &["@modelcontextprotocol/conformance@0.2.0-alpha.12"] };

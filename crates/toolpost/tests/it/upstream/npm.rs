@@ -4,7 +4,8 @@ use super::{call, end, program, run, runtime, text};
 use crate::Home;
 use crate::installed::{Wanted, node, npm};
 use serde_json::json;
-use toolpost_core::{AttachmentContent, Code};
+use toolpost_core::Code;
+use toolpost_core::outcome::AttachmentContent;
 use toolpost_plugins::{Hints, Server};
 
 const SERVERS: Wanted = Wanted {

@@ -227,3 +227,31 @@ fn a_home_folder_for_caches_takes_nothing_else() {
         assert_eq!(names.is_closed(path.as_bytes(), making), expected, "{path} {making:?}");
     }
 }
+
+#[test]
+fn what_a_protected_link_leads_through_does_not_become_a_link() {
+    let fixed = ["/w/d1", "/w/d1/x", "/w/A b/c"].map(|path| path.as_bytes().to_vec()).to_vec();
+    let open = FileRule { effect: FileEffect::Open, pattern: FilePattern::Everything };
+    let rules = vec![FileRules { layers: vec![vec![open]] }];
+    for rules in [Vec::new(), rules] {
+        let names = Names::new(&View { fixed: fixed.clone(), ..view(&[], rules) });
+        for (path, making, expected) in [
+            ("/w/d1", Making::Link, true),
+            ("/w/D1", Making::Link, true),
+            ("/w/d1.", Making::Link, true),
+            ("/w/d1/x", Making::Link, true),
+            ("/w/a B/c", Making::Link, true),
+            ("/w/d1", Making::Folder, false),
+            ("/w/d1", Making::Filled, false),
+            ("/w/d1/x/y", Making::Link, false),
+            ("/w/d", Making::Link, false),
+            ("/w/d12", Making::Link, false),
+        ] {
+            assert_eq!(names.is_closed(path.as_bytes(), making), expected, "{path} {making:?}");
+        }
+        assert!(names.is_fixed(b"/w/d1/x") && !names.is_fixed(b"/w/d1/y") && !names.is_fixed(b"/w"));
+        assert!(names.must_look_inside(b"/w/d1") && names.must_look_inside(b"/w/a b"));
+    }
+    let names = Names::new(&View { fixed, ..view(&[], Vec::new()) });
+    assert!(!names.must_look_inside(b"/w/d1/x") && !names.must_look_inside(b"/w/d"));
+}

@@ -6,6 +6,7 @@ use super::scope::Scope;
 use super::{Before, Miss, Piece, Placed};
 use crate::filesystem::effort::Effort;
 use crate::filesystem::ladder::{self, Failure, Step, Wanted};
+use similar::{Algorithm, DiffOp, capture_diff_slices};
 use std::ops::Range;
 
 /// Up the ladder, in the part of the file where the hunk may be.
@@ -25,6 +26,10 @@ pub(super) fn climb(
     if start >= file.len() {
         return Err(nowhere(cursor));
     }
+    // Numbers before the lines are those of the whole file.
+    let is_number =
+        |line: &HunkLine| line.text.trim_start().starts_with(|first: char| first.is_ascii_digit());
+    let start = if hunk.old().all(is_number) { 0 } else { start };
     let placed = climb_in(effort, file, hunk, start..file.len())?;
     match before.is_free(&placed.lines) {
         true => Ok(placed),
@@ -84,6 +89,7 @@ fn climb_in(effort: &Effort, file: &Lines<'_>, hunk: &Hunk, region: Range<usize>
                 let range = base + found.range.start..base + found.range.end;
                 aligned(file, hunk, range.clone(), &found.replacement, found.step)
                     .or_else(|| indented(file, hunk, range.start))
+                    .or_else(|| respaced(file, hunk, &range, &found.replacement, found.step))
             });
             placed.ok_or_else(|| nowhere(region.start))
         }
@@ -110,6 +116,38 @@ fn indented(file: &Lines<'_>, hunk: &Hunk, start: usize) -> Option<Placed> {
         lines: at..at + 1,
         pieces: vec![Piece::Put(format!("{indent}{new}"), None)],
         step: Step::Indentation,
+        old_unended: hunk.old_unended,
+        new_unended: hunk.new_unended,
+    })
+}
+
+/// A hunk that shows other blank lines than the file has: what is the same before and after stays.
+fn respaced(
+    file: &Lines<'_>,
+    hunk: &Hunk,
+    range: &Range<usize>,
+    replacement: &str,
+    step: Step,
+) -> Option<Placed> {
+    let (first, last) = (file.at(range.start)?, file.at(range.end.min(file.text.len()))?);
+    if step != Step::BlankLines || hunk.at_end || last < first {
+        return None;
+    }
+    let there: Vec<&str> = file.all[first..last].iter().map(|line| line.text).collect();
+    let new: Vec<&str> = replacement.lines().collect();
+    let mut pieces = Vec::with_capacity(new.len());
+    for op in capture_diff_slices(Algorithm::Myers, &there, &new) {
+        match op {
+            DiffOp::Equal { old_index, len, .. } => {
+                pieces.extend((0..len).map(|at| Piece::Keep(first + old_index + at)));
+            }
+            op => pieces.extend(op.new_range().map(|at| Piece::Put(new[at].to_owned(), None))),
+        }
+    }
+    Some(Placed {
+        lines: first..last,
+        pieces,
+        step,
         old_unended: hunk.old_unended,
         new_unended: hunk.new_unended,
     })

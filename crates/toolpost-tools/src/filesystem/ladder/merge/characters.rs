@@ -11,6 +11,8 @@ const LOOK_ALIKES: &str = "oldString has plain characters for some of the file's
 pub(super) struct Characters<'a> {
     /// Plain characters, and whether the file has every one of them plain.
     seen: Vec<(char, bool)>,
+    /// Whether a line of the old text begins with a typographic space where the file does not.
+    is_indented_otherwise: bool,
     file: &'a str,
 }
 
@@ -28,11 +30,17 @@ impl<'a> Characters<'a> {
                 }
             }
         }
-        Characters { seen, file: merge.file }
+        let mut pairs = merge.olds.iter().zip(merge.parts);
+        let is_indented_otherwise =
+            pairs.any(|(old, part)| begins_typographic(old) && !begins_typographic(part));
+        Characters { seen, is_indented_otherwise, file: merge.file }
     }
 
     /// A line that is new, with plain characters where the old text should have had them.
     pub(super) fn plain<'b>(&self, line: &'b str) -> Result<Cow<'b, str>, &'static str> {
+        if self.is_indented_otherwise && begins_typographic(line) {
+            return Err(LOOK_ALIKES);
+        }
         if line.is_ascii() || self.seen.is_empty() {
             return Ok(Cow::Borrowed(line));
         }
@@ -72,6 +80,12 @@ impl<'a> Characters<'a> {
         text.extend(&there[there.len() - tail..]);
         Ok(text)
     }
+}
+
+/// Whether a line begins with a space that is not a plain one.
+fn begins_typographic(line: &str) -> bool {
+    let text = line.trim_start_matches(is_blank);
+    text.chars().next().and_then(look_alike) == Some(' ')
 }
 
 /// The characters of a line between its outer blanks, as they are.

@@ -6,6 +6,7 @@ use super::super::lines::{Lines, is_blank, is_filled, is_telling, split_indent};
 use super::super::suspicion;
 use super::Merge;
 use super::witnesses::{self, Vote};
+use std::collections::HashSet;
 
 pub(super) const MIXED: &str = "newString is not indented like oldString throughout, nor like the file";
 const PART_OF_LINE: &str =
@@ -56,7 +57,9 @@ impl<'a> Merge<'a> {
                 // A line that slipped by itself: the rest of what says something has to be there to the letter.
                 let (told, other): (Vec<usize>, Vec<usize>) = says.iter().partition(|index| is_same(index));
                 let is_told = brackets.iter().all(is_same) && told.len() > other.len();
-                let is_as_file = is_told && self.is_as_file(&filled);
+                let is_as_file = is_told
+                    && (self.is_as_file(&filled) && !self.repeats_slip(&other)
+                        || self.is_slip_of_both(&other));
                 return if is_as_file { Ok(Indenting::MostlyAsFile) } else { Err(why) };
             }
         };
@@ -69,8 +72,15 @@ impl<'a> Merge<'a> {
                 Ok(Indenting::AsOld(mapping))
             }
             Vote::File(_) => Ok(Indenting::AsFile),
+            Vote::Unclear(_) if self.is_same_either_way(&mapping) => Ok(Indenting::AsFile),
             Vote::Unclear(_) => Err(MIXED),
         }
+    }
+
+    /// Whether each line of the new text is as deep in the file as it is written.
+    fn is_same_either_way(&self, mapping: &Mapping<'_>) -> bool {
+        let mut indents = self.news.iter().filter(|line| is_filled(line)).map(|line| split_indent(line).0);
+        indents.all(|indent| mapping.apply(indent).is_ok_and(|there| there == indent))
     }
 
     /// Whether each of the texts was moved to the margin by itself, so that what they share is not as deep any more.
@@ -83,6 +93,44 @@ impl<'a> Merge<'a> {
         let is_moved =
             |(old, new): &(usize, usize)| split_indent(self.news[*new]).0.len() < self.indents(*old).0.len();
         old == Some(0) && new == Some(0) && !kept.is_empty() && kept.iter().all(is_moved)
+    }
+
+    /// Whether the lines that are indented otherwise in the old text stay, are so in the new text too, and have nothing to
+    /// do with what is new: no line that comes stands beside one of them, or is as deep.
+    fn is_slip_of_both(&self, slipped: &[usize]) -> bool {
+        let kept: Vec<(usize, usize)> = self.kept().filter(|(old, _)| is_filled(self.olds[*old])).collect();
+        // Where the lines around it are moved, it may be moved with them.
+        let is_moved = |(old, new): &(usize, usize)| self.indents(*old).1 != split_indent(self.news[*new]).0;
+        slipped.iter().all(|old| {
+            let indent = self.indents(*old).0;
+            let Some(at) = kept.iter().position(|(kept, _)| kept == old) else { return false };
+            let place = kept[at].1;
+            let mut around = kept[..at].last().into_iter().chain(kept.get(at + 1));
+            let is_apart = |at: usize| {
+                split_indent(self.news[at]).0 != indent
+                    || (at.abs_diff(place) > 1 && self.is_shown(indent, slipped))
+            };
+            split_indent(self.news[place]).0 == indent && !around.any(is_moved) && self.come().all(is_apart)
+        })
+    }
+
+    /// Whether a line that comes is as deep as a line of the old text that is indented otherwise than the file.
+    fn repeats_slip(&self, slipped: &[usize]) -> bool {
+        slipped.iter().map(|old| self.indents(*old).0).any(|indent| {
+            !self.is_shown(indent, slipped) && self.come().any(|at| split_indent(self.news[at]).0 == indent)
+        })
+    }
+
+    /// The lines that only the new text has.
+    fn come(&self) -> impl Iterator<Item = usize> + '_ {
+        let kept: HashSet<usize> = self.kept().map(|(_, new)| new).collect();
+        (0..self.news.len()).filter(move |at| is_filled(self.news[*at]) && !kept.contains(at))
+    }
+
+    /// Whether a line of the old text that is as the file has it is as deep as this.
+    fn is_shown(&self, indent: &str, slipped: &[usize]) -> bool {
+        let mut exact = self.filled().into_iter().filter(|at| !slipped.contains(at));
+        exact.any(|at| self.indents(at).0 == indent)
     }
 
     /// Whether every line that both texts have and the file has otherwise is in the new one as the file has it.
@@ -101,7 +149,10 @@ impl<'a> Merge<'a> {
         let Some(lost) = in_file.strip_suffix(in_old).filter(|lost| !lost.is_empty()) else {
             return Ok(None);
         };
-        if !is_telling(self.olds[*first]) || (rest.is_empty() && !in_old.is_empty()) {
+        // Of brackets nobody knows which one is meant, unless everything else is there to the letter.
+        let is_exact = rest.iter().any(|index| is_telling(self.olds[*index]))
+            && self.olds.iter().zip(self.parts).skip(first + 1).all(|(old, part)| old == part);
+        if !(is_telling(self.olds[*first]) || is_exact) || (rest.is_empty() && !in_old.is_empty()) {
             return Ok(None);
         }
         let first_new = self.news.iter().find(|line| is_filled(line));
@@ -135,11 +186,22 @@ impl<'a> Merge<'a> {
             };
         }
         let is_same = |index: &usize| self.indents(*index).0 == self.indents(*index).1;
-        if !rest.iter().all(is_same) || rest.iter().all(|index| self.indents(*index).0.is_empty()) {
+        if !rest.iter().all(is_same) {
             return Ok(None);
         }
+        // Lines at the margin are there in any steps, so they do not show how deep the others are.
+        let is_at_margin = rest.iter().all(|index| self.indents(*index).0.is_empty());
+        if is_at_margin && others().any(|line| line.starts_with(is_blank)) {
+            return Err(PART_OF_LINE);
+        }
         match first_new {
-            Some(line) if split_indent(line).0 == in_file => Ok(Some(Indenting::AsFile)),
+            // Another line may have lost as much as the first line of the old text has.
+            Some(line) if split_indent(line).0 == in_file => {
+                match line.trim_matches(is_blank) == self.olds[*first].trim_matches(is_blank) {
+                    true => Ok(Some(Indenting::AsFile)),
+                    false => Err(PART_OF_LINE),
+                }
+            }
             Some(line) if split_indent(line).0 != in_old => Err(PART_OF_LINE),
             _ => Ok(Some(Indenting::FirstWithout(lost))),
         }

@@ -9,7 +9,7 @@ use super::super::nearest::Pairs;
 use super::Merge;
 use super::indenting::{is_closed, opens};
 use similar::DiffOp;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// What a witness says, and why.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,13 +42,15 @@ struct Witness {
 }
 
 /// All of them, the most reliable first.
-const WITNESSES: [Witness; 11] = [
+const WITNESSES: [Witness; 13] = [
     Witness { name: "lines before the first change", weight: Weight::Decisive, ask: before_changes },
     Witness { name: "tabs or spaces", weight: Weight::Decisive, ask: characters },
     Witness { name: "lines after the last change", weight: Weight::Firm, ask: after_changes },
     Witness { name: "whole steps", weight: Weight::Firm, ask: whole_steps },
     Witness { name: "the shape of the text", weight: Weight::Firm, ask: shape },
     Witness { name: "lines around the place", weight: Weight::Firm, ask: lines_around },
+    Witness { name: "the margin", weight: Weight::Firm, ask: margin },
+    Witness { name: "the depth of blocks", weight: Weight::Firm, ask: block_steps },
     Witness { name: "lines in both texts", weight: Weight::Firm, ask: shared_lines },
     Witness { name: "lines that were changed one by one", weight: Weight::Firm, ask: changed_lines },
     Witness { name: "the first line", weight: Weight::Weak, ask: first_line },
@@ -113,6 +115,26 @@ impl<'a> Merge<'a> {
         Depths { old: in_old, file: in_file, new: split_indent(self.news[new]).0 }
     }
 
+    /// What these lines say, and brackets too that are there once: only of others it is unclear which one is which.
+    fn aligned_votes(&self, pairs: impl Iterator<Item = (usize, usize)>, reason: &'static str) -> Vec<Vote> {
+        let count = |lines: &[&str], line: &str| {
+            lines.iter().filter(|other| other.trim_matches(is_blank) == line.trim_matches(is_blank)).count()
+        };
+        let is_clear = |(old, new): &(usize, usize)| {
+            let (line, other) = (self.olds[*old], self.news[*new]);
+            is_telling(line)
+                || (is_filled(line) && count(self.olds, line) == 1 && count(self.news, other) == 1)
+        };
+        let pairs: Vec<(usize, usize)> = pairs.collect();
+        match pairs.iter().any(|(old, _)| is_telling(self.olds[*old])) {
+            true => {
+                let clear = pairs.into_iter().filter(is_clear);
+                clear.map(|(old, new)| self.depths(old, new).vote(reason)).collect()
+            }
+            false => self.kept_votes(pairs.into_iter(), reason),
+        }
+    }
+
     fn kept_votes(&self, pairs: impl Iterator<Item = (usize, usize)>, reason: &'static str) -> Vec<Vote> {
         let mut pairs: Vec<(usize, usize)> = pairs.filter(|(old, _)| is_filled(self.olds[*old])).collect();
         // Which bracket is which is not told by the text.
@@ -129,7 +151,7 @@ fn before_changes(merge: &Merge<'_>, _: &Mapping<'_>) -> Vote {
         return Vote::Unclear("the first line has changed");
     };
     let lines = (0..*len).map(|at| (old_index + at, new_index + at));
-    together(merge.kept_votes(lines, "nothing has changed above it").into_iter())
+    together(merge.aligned_votes(lines, "nothing has changed above it").into_iter())
 }
 
 /// Nothing has changed below these lines. What was above them may have been taken away, and they with it to another depth.
@@ -138,7 +160,7 @@ fn after_changes(merge: &Merge<'_>, _: &Mapping<'_>) -> Vote {
         return Vote::Unclear("the last line has changed");
     };
     let lines = (0..*len).map(|at| (old_index + at, new_index + at));
-    together(merge.kept_votes(lines, "nothing has changed below it").into_iter())
+    together(merge.aligned_votes(lines, "nothing has changed below it").into_iter())
 }
 
 /// Where the one is indented with tabs and the other with spaces, the new text is written as one of them.
@@ -219,6 +241,43 @@ fn shape(merge: &Merge<'_>, _: &Mapping<'_>) -> Vote {
             Vote::File("its lines are as deep as those of the file, one by one")
         }
         () => Vote::Unclear("it has another shape"),
+    }
+}
+
+/// Where the whole text begins further out or in than in the file, the new text has the margin of one of the two.
+fn margin(merge: &Merge<'_>, _: &Mapping<'_>) -> Vote {
+    let least = |lines: &[&str]| {
+        lines.iter().filter(|line| is_filled(line)).map(|line| split_indent(line).0.len()).min()
+    };
+    let first =
+        |lines: &[&str]| lines.iter().find(|line| is_filled(line)).map(|line| split_indent(line).0.len());
+    let margin = |lines: &[&str]| (least(lines), first(lines));
+    let (old, file, new) = (margin(merge.olds), margin(merge.parts), margin(merge.news));
+    let is_one_line = merge.olds.iter().filter(|line| is_filled(line)).count() < 2;
+    match () {
+        () if is_one_line || old.0 == file.0 => Vote::Unclear("the old text and the file have one margin"),
+        () if new == old => Vote::Old("it has the margin of the old text, and begins as that does"),
+        () if new == file => Vote::File("it has the margin of the file, and begins as that does"),
+        () => Vote::Unclear("it has another margin"),
+    }
+}
+
+/// Where a block is deeper by other steps in the old text than in the file, those of the new text are of one of the two.
+fn block_steps(merge: &Merge<'_>, _: &Mapping<'_>) -> Vote {
+    let steps = |lines: &[&str]| -> BTreeSet<usize> {
+        let filled: Vec<&str> = lines.iter().copied().filter(|line| is_filled(line)).collect();
+        let depth = |line: &str| split_indent(line).0.len();
+        let blocks = filled.windows(2).filter(|pair| opens(pair[0]) && depth(pair[1]) > depth(pair[0]));
+        blocks.map(|pair| depth(pair[1]) - depth(pair[0])).collect()
+    };
+    let (old, file, new) = (steps(merge.olds), steps(merge.parts), steps(merge.news));
+    match () {
+        () if old.len() != 1 || file.len() != 1 || old == file => {
+            Vote::Unclear("the old text and the file have the same steps, or none")
+        }
+        () if new == old => Vote::Old("its blocks are as deep as those of the old text"),
+        () if new == file => Vote::File("its blocks are as deep as those of the file"),
+        () => Vote::Unclear("its blocks are as deep as none of them"),
     }
 }
 

@@ -5,7 +5,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use toolpost_core::{OutputBudget, ToolError};
+use toolpost_core::ToolError;
+use toolpost_core::tool::OutputBudget;
 use toolpost_process::{Change, Changes, Node, NodeKind, Scratch};
 
 /// Changes that are named; the rest is counted.

@@ -1,0 +1,14 @@
+//! What a program needs that runs tools for others: the parts of a session, each of which can be replaced.
+
+pub use crate::blocking::{Crashed, Here, Watch, blocking, may_block};
+pub use crate::clock::{Clock, FakeClock, SystemClock};
+pub use crate::confirm::{Always, Answers, Confirm, NobodyThere, Remember, Scope};
+pub use crate::context::{
+    AgentHost, CodeEngine, ContextBuilder, Extra, Ground, HeldBack, Ids, Model, Reach, Services, Spawn, Store,
+};
+pub use crate::future::BoxFuture;
+pub use crate::id::new_id;
+pub use crate::redact::{RedactingWriter, Redactor};
+pub use crate::seen::Seen;
+pub use crate::spill::{HANDLE_PREFIX, Spill, SpillFile};
+pub use crate::start_check::StartCheck;

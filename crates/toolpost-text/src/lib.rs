@@ -1,0 +1,23 @@
+//! Pure functions on text: no I/O, no vocabulary of tools.
+//!
+//! Reached as `toolpost_core::text`, so that an author of tools needs one crate.
+
+mod hex;
+pub mod json;
+mod nearest;
+mod possible;
+mod programs;
+mod source;
+mod tables;
+mod tokens;
+mod visible;
+pub mod wildcard;
+
+pub use hex::hex;
+pub use nearest::nearest;
+pub use possible::could_match;
+pub use programs::other_names as other_names_of_program;
+pub use source::{Errors, LARGEST, Located, Source};
+pub use tables::{kind_of_toml, parse_toml};
+pub use tokens::tokens;
+pub use visible::{shown, visible};

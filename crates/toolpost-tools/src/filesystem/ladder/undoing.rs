@@ -1,0 +1,85 @@
+//! A text that was changed in one way from beginning to end: the change is undone, and what comes out has to be there to
+//! the letter, as whole lines.
+//!
+//! Nothing is overlooked here beyond the one change that the old text shows, so these are tried before anything is.
+
+mod in_context;
+mod throughout;
+mod wrapping;
+
+use super::fold::Level;
+use super::lines::Lines;
+use super::{Effort, Found, Step, Stop, one};
+
+/// Both texts without the change.
+pub(super) struct Undone {
+    old: String,
+    new: String,
+    /// Why it is unclear what the new text is to be, if it is.
+    doubt: Option<&'static str>,
+}
+
+impl Undone {
+    fn plain(old: String, new: String) -> Undone {
+        Undone { old, new, doubt: None }
+    }
+}
+
+/// One way of changing a text.
+struct Undoing {
+    /// The step that it is reported as.
+    step: Step,
+    /// Both texts without the change; `None` where the old one does not show it. The first argument is the file.
+    undo: fn(&Lines<'_>, &str, &str) -> Option<Undone>,
+}
+
+const ALL: [Undoing; 18] = [
+    Undoing { step: Step::LineEndings, undo: throughout::carriage_returns },
+    Undoing { step: Step::LookAlikes, undo: throughout::zero_width },
+    Undoing { step: Step::LookAlikes, undo: throughout::no_break_indentation },
+    Undoing { step: Step::LookAlikes, undo: throughout::long_dash },
+    Undoing { step: Step::LookAlikes, undo: throughout::typographic },
+    Undoing { step: Step::LookAlikes, undo: throughout::ellipsis },
+    Undoing { step: Step::Indentation, undo: throughout::rest_dedented },
+    Undoing { step: Step::CodeFences, undo: wrapping::fence_end },
+    Undoing { step: Step::Wrapping, undo: wrapping::quotes },
+    Undoing { step: Step::Wrapping, undo: wrapping::tags },
+    Undoing { step: Step::Wrapping, undo: wrapping::diff_marks },
+    Undoing { step: Step::Wrapping, undo: wrapping::quote_marks },
+    Undoing { step: Step::LookAlikes, undo: in_context::full_width },
+    Undoing { step: Step::LookAlikes, undo: in_context::swapped_quotes },
+    Undoing { step: Step::Blanks, undo: in_context::spaced_brackets },
+    Undoing { step: Step::Escapes, undo: in_context::slashes },
+    Undoing { step: Step::Escapes, undo: in_context::backticks },
+    Undoing { step: Step::Escapes, undo: in_context::code_points },
+];
+
+/// The place of the old text without one of the changes.
+pub(super) fn without(
+    effort: &Effort,
+    lines: &Lines<'_>,
+    old: &str,
+    new: &str,
+) -> Result<Vec<Found>, (Step, Stop)> {
+    let spent = effort.spend(lines.text.len());
+    spent.map_err(|error| (Step::LineEndings, error.into()))?;
+    for undoing in ALL {
+        let failed = |stop: Stop| (undoing.step, stop);
+        effort.spend(old.len() + new.len()).map_err(|error| failed(error.into()))?;
+        let Some(undone) = (undoing.undo)(lines, old, new) else { continue };
+        let found = match one(effort, lines, &undone.old, &undone.new, Level::Exact, undoing.step) {
+            Ok(found) => found,
+            Err(stop @ Stop::Effort(_)) => return Err(failed(stop)),
+            // There several times, or in doubt: what else it may be is for the steps below.
+            Err(_) => continue,
+        };
+        match (found.first(), undone.doubt) {
+            (None, _) => {}
+            (Some(first), Some(why)) => {
+                return Err(failed(Stop::Doubt { line: lines.at(first.range.start) + 1, why }));
+            }
+            (Some(_), None) => return Ok(found),
+        }
+    }
+    Ok(Vec::new())
+}
