@@ -127,7 +127,8 @@ impl Alias {
         (Value::Object(self.completed(None, 0, map)), told)
     }
 
-    fn changes_nothing(&self) -> bool {
+    /// Whether it is another name and nothing more.
+    pub fn changes_nothing(&self) -> bool {
         self.arguments.is_empty()
             && self.ignored.is_empty()
             && self.remarks.is_empty()
