@@ -89,7 +89,8 @@ pub(crate) async fn fetch(connection: &Connection, server: &Server) -> Result<Li
     read.map_err(|error| Fault::Gone(format!("its list of tools could not be read: {error}")))
 }
 
-fn read(raw: Vec<Value>, server: &Server, mirrors_headers: bool) -> Listing {
+/// The tools of a list as they came, each looked at.
+pub(crate) fn read(raw: Vec<Value>, server: &Server, mirrors_headers: bool) -> Listing {
     let mut listing = Listing::default();
     let mut names = HashSet::new();
     let mut room = LARGEST_LIST;

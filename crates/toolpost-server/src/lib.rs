@@ -98,7 +98,8 @@ impl Server {
     /// Waits for the servers that are starting, so that the first list has their tools: many clients ask once. One that
     /// takes longer than that comes with a change of the list.
     async fn await_servers(&self, context: &Context) {
-        if self.options.list_wait.is_zero() || context.tools().sources().is_empty() {
+        let sources = context.tools().sources();
+        if self.options.list_wait.is_zero() || sources.iter().all(|source| source.has_lists()) {
             return;
         }
         let wait = || async {

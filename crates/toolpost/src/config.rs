@@ -20,6 +20,7 @@ mod key;
 mod keys;
 mod kinds;
 mod layers;
+mod lists;
 mod look;
 mod node;
 mod origin;
@@ -40,6 +41,7 @@ pub use hosts::Host;
 pub(crate) use key::{InFile, Shown, text_of};
 pub(crate) use keys::KEYS;
 pub(crate) use layers::{FileState, Layers, Values};
+pub(crate) use lists::ListFile;
 pub use origin::{Layer, Origined, Place, Problem};
 pub(crate) use roots::{cwd, open_disk, roots};
 pub(crate) use schema::schema;
@@ -178,6 +180,7 @@ impl Config {
         let mut variables = shell.environment.clone();
         variables.push((UPSTREAM.to_owned(), "1".to_owned()));
         let mut plugins = toolpost_plugins::Settings::new(root, variables);
+        plugins.lists = data_directory.as_deref().map(|data| Arc::new(ListFile::new(data)) as _);
         if let Some(listed) = keys.listed.first() {
             (plugins.most_tools, plugins.most_tokens) = (listed.value.tools, listed.value.tokens);
         }

@@ -79,7 +79,8 @@ fn serve(
             interrupted().await;
             cancel.cancel();
         });
-        if runtime.plugins.is_some() {
+        if let Some(plugins) = &runtime.plugins {
+            plugins.recall();
             let (executor, context) = (runtime.executor.clone(), runtime.context.clone());
             tokio::spawn(async move { executor.all_ready(&context).await });
         }

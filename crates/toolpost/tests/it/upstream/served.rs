@@ -116,6 +116,42 @@ fn the_first_list_has_the_tools_of_servers_that_are_starting() {
 }
 
 #[test]
+fn the_tools_of_a_server_are_offered_at_once_the_next_time() {
+    let home = Home::new();
+    run(async {
+        let open = |mode: &str| runtime(&home, &["--policy", "privileged"], true, vec![python(&home, mode)]);
+        let has =
+            |runtime: &Runtime, name: &str| runtime.context.tools().has(&format!("mcp__changes__{name}"));
+        let first = open("changes");
+        first.plugins.as_ref().unwrap().recall();
+        assert!(!has(&first, "change"), "nothing is kept yet");
+        assert_eq!(text(&first, "mcp__changes__change", json!({})).await, "changed");
+        until("the new list is told", || has(&first, "new")).await;
+        let file = home.path("data/toolpost/server-lists.json");
+        let kept = |name: &str| {
+            std::fs::read_to_string(&file).is_ok_and(|text| text.contains(&format!("\"name\":\"{name}\"")))
+        };
+        until("the new list is kept", || kept("new") && !kept("change")).await;
+        end(first, &home).await;
+        // With the very configuration it is there before the server is; a call starts the server.
+        let second = open("changes");
+        second.plugins.as_ref().unwrap().recall();
+        assert!(has(&second, "new") && !has(&second, "change"));
+        assert_eq!(second.plugins.as_ref().unwrap().packs().len(), 1);
+        // The server has another list by now, which corrects what was recalled.
+        std::fs::remove_file(home.path("state")).unwrap();
+        assert!(!call(&second, "mcp__changes__new", json!({})).await.to_text().is_empty());
+        until("the list is corrected", || has(&second, "change") && !has(&second, "new")).await;
+        end(second, &home).await;
+        // Another configuration knows nothing of it.
+        let third = open("good");
+        third.plugins.as_ref().unwrap().recall();
+        assert!(third.plugins.as_ref().unwrap().packs().is_empty());
+        end(third, &home).await;
+    });
+}
+
+#[test]
 fn a_server_that_does_not_come_keeps_the_first_list_only_so_long() {
     let home = Home::new();
     run(async {
