@@ -236,7 +236,7 @@ pub struct Resolved {
     pub entry: Arc<Entry>,
     /// How its arguments are spelled under the name, where they may differ.
     pub alias: Option<Arc<Alias>>,
-    /// Whether the name is one that the session was told: canonical, or of its own dialect.
+    /// Whether the name is one of the session: canonical, of its own dialect, or a mere name that was added to the registry.
     pub is_own: bool,
 }
 
@@ -255,10 +255,12 @@ impl Snapshot {
         if let Some(entry) = exact {
             return Ok(Resolved { entry: entry.clone(), alias: None, is_own: true });
         }
-        for alias in self.aliases.get(name).cloned().into_iter().chain(self.dialects.resolving(name).cloned())
-        {
+        // A mere name that was added to this registry is one of the tool's own in every session.
+        let added = self.aliases.get(name).cloned().map(|alias| (alias.clone(), alias.changes_nothing()));
+        let others = self.dialects.resolving(name).cloned().map(|alias| (alias, false));
+        for (alias, is_own) in added.into_iter().chain(others) {
             if let Some(entry) = self.tools.get(&alias.tool) {
-                return Ok(Resolved { entry: entry.clone(), alias: Some(alias), is_own: false });
+                return Ok(Resolved { entry: entry.clone(), alias: Some(alias), is_own });
             }
         }
         Err(self.unknown(name, dialect))

@@ -92,6 +92,12 @@ pub trait ToolSource: Send + Sync {
         self.all_ready()
     }
 
+    /// Whether the tools of every server are registered, be it as they were in an earlier run: then nobody need wait to
+    /// list them. Does no I/O.
+    fn has_lists(&self) -> bool {
+        false
+    }
+
     /// Looks again for what it offers, and registers the difference.
     fn reload(&self) -> BoxFuture<'_, Result<(), ToolError>> {
         Box::pin(std::future::ready(Ok(())))

@@ -5,7 +5,7 @@ mod spec;
 mod texts;
 
 pub use function::{DynamicTool, FunctionTool, dynamic, function};
-pub use spec::{Definition, OutputBudget, RuleNames, Spec};
+pub use spec::{Annotations, Definition, OutputBudget, RuleNames, Spec};
 pub use texts::Texts;
 
 use crate::access::Access;

@@ -49,7 +49,7 @@ use note::{Notes, Path};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::HashSet;
-use toolpost_core::tool::Definition;
+use toolpost_core::tool::{Annotations, Definition};
 use toolpost_core::{Capability, Context, Executor};
 
 /// What a declaration is made from.
@@ -83,16 +83,22 @@ impl<'a> Source<'a> {
         let causes = spec.required.union(spec.optional);
         let changes = spec.calls_tools || causes.has(Capability::Write) || causes.has(Capability::Exec);
         let reaches_out = spec.calls_tools || causes.has(Capability::Network);
-        Source {
-            name: &spec.name,
-            title: None,
-            description: &spec.description,
-            input: &definition.input,
-            output: definition.output.as_ref(),
+        let annotations = spec.annotations.unwrap_or(Annotations {
             read_only: !changes && !reaches_out,
             destructive: changes,
             idempotent: spec.facts.idempotent,
             open_world: reaches_out,
+        });
+        Source {
+            name: &spec.name,
+            title: spec.title.as_deref(),
+            description: &spec.description,
+            input: &definition.input,
+            output: definition.output.as_ref(),
+            read_only: annotations.read_only,
+            destructive: annotations.destructive,
+            idempotent: annotations.idempotent,
+            open_world: annotations.open_world,
         }
     }
 }

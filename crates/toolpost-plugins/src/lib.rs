@@ -15,6 +15,7 @@ mod listed;
 mod names;
 mod pipe;
 mod plugins;
+mod recalled;
 mod result;
 mod running;
 mod server;
@@ -23,4 +24,5 @@ mod upstream;
 
 pub use names::is_spelled_as_server_tool;
 pub use plugins::{Plugins, Settings};
+pub use recalled::Lists;
 pub use server::{Hints, Reach, Server};

@@ -23,6 +23,9 @@ const LARGEST_SCHEMA: usize = 256 << 10;
 /// The schemas of all tools of a server together.
 const LARGEST_LIST: usize = 8 << 20;
 
+/// The longest name for people.
+const LONGEST_TITLE: usize = 200;
+
 /// The longest description.
 const LONGEST_DESCRIPTION: usize = 8_000;
 
@@ -31,6 +34,8 @@ const LONGEST_DESCRIPTION: usize = 8_000;
 pub(crate) struct Listed {
     /// Its name there.
     pub(crate) name: String,
+    /// Its name for people.
+    pub(crate) title: Option<String>,
     pub(crate) description: String,
     pub(crate) input: Value,
     pub(crate) output: Option<Value>,
@@ -84,7 +89,8 @@ pub(crate) async fn fetch(connection: &Connection, server: &Server) -> Result<Li
     read.map_err(|error| Fault::Gone(format!("its list of tools could not be read: {error}")))
 }
 
-fn read(raw: Vec<Value>, server: &Server, mirrors_headers: bool) -> Listing {
+/// The tools of a list as they came, each looked at.
+pub(crate) fn read(raw: Vec<Value>, server: &Server, mirrors_headers: bool) -> Listing {
     let mut listing = Listing::default();
     let mut names = HashSet::new();
     let mut room = LARGEST_LIST;
@@ -147,8 +153,12 @@ fn one(mut tool: Value, name: &str, room: &mut usize) -> Result<Listed, String> 
         _ => Map::new(),
     };
     let is_shown = |letter: &char| !letter.is_control() || *letter == '\n';
+    // Where a tool has its name for people before 2025-06-18 is among its annotations.
+    let title = tool["title"].as_str().or_else(|| annotations.get("title").and_then(Value::as_str));
+    let title = title.map(|title| harmless(title).chars().take(LONGEST_TITLE).collect::<String>());
     Ok(Listed {
         name: name.to_owned(),
+        title: title.filter(|title| !title.trim().is_empty()),
         description: description[..end].chars().filter(is_shown).collect(),
         input,
         output,

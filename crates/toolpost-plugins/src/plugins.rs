@@ -6,8 +6,9 @@ mod settings;
 
 pub use settings::Settings;
 
-use crate::listed::Listing;
+use crate::listed::{Listed, Listing};
 use crate::names as spelled;
+use crate::recalled::{self, Lists};
 use crate::server::Server;
 use crate::upstream::Upstream;
 use names::Named;
@@ -34,6 +35,7 @@ pub(crate) struct Home {
     published: Mutex<Vec<Option<Published>>>,
     most_tools: usize,
     most_tokens: usize,
+    lists: Option<Arc<dyn Lists>>,
 }
 
 /// What a server has in the registry.
@@ -63,11 +65,30 @@ impl Plugins {
                 registry: Arc::downgrade(registry),
                 most_tools: settings.most_tools,
                 most_tokens: settings.most_tokens,
+                lists: settings.lists.clone(),
             }
         });
         // Nobody else has this name, and it is used once for a registry.
         let _ = registry.add_source(Arc::clone(&home) as Arc<dyn ToolSource>);
         Plugins { home }
+    }
+
+    /// Offers the tools that each server had when it was last started with this very configuration. No server is started:
+    /// a call starts the one whose tool it is. What has changed is corrected when a server has told its list.
+    pub fn recall(&self) {
+        let Some(lists) = &self.home.lists else { return };
+        let mut kept = lists.load();
+        for (index, upstream) in self.home.upstreams.iter().enumerate() {
+            if self.home.lock().get(index).is_some_and(Option::is_some) {
+                continue;
+            }
+            let list = kept.remove(&recalled::key(upstream.server()));
+            let list = list.and_then(|list| recalled::recalled(list, upstream.server()));
+            if let Some((listing, version)) = list {
+                // A list that does not fit any more is told anew.
+                let _ = self.home.publish(upstream, index, listing, &version);
+            }
+        }
     }
 
     /// Starts all servers in the background, whatever a policy says of their tools. Must be called inside a tokio
@@ -167,6 +188,10 @@ impl ToolSource for Home {
         })
     }
 
+    fn has_lists(&self) -> bool {
+        self.lock().iter().all(Option::is_some)
+    }
+
     fn expected(&self, name: &str) -> Vec<Expected> {
         let all = self.upstreams.iter().filter(|upstream| upstream.may_have(name));
         all.flat_map(|upstream| upstream.expected(name)).collect()
@@ -247,6 +272,14 @@ impl Home {
         let price = |tool: &Named| (tool.name.clone(), price(&tool.name, &tool.listed));
         let groups = published.iter().flatten().map(|one| one.tools.iter().map(price).collect());
         Shelves { groups: groups.collect(), most_tools: self.most_tools, most_tokens: self.most_tokens }
+    }
+
+    /// Keeps the list that a server has told.
+    pub(crate) fn keep(&self, server: &Server, tools: &[Listed], version: &str) {
+        let Some(lists) = self.lists.clone() else { return };
+        let (key, list) = (recalled::key(server), recalled::kept(tools, version));
+        // On its own: nobody waits for it.
+        tokio::task::spawn_blocking(move || lists.save(&key, list));
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Option<Published>>> {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use toolpost_core::capability::Capabilities;
 use toolpost_core::registry::Expected;
-use toolpost_core::tool::DynamicTool;
+use toolpost_core::tool::{Annotations, DynamicTool};
 use toolpost_core::{Access, Capability, Spec, dynamic};
 
 /// The most that a caller may ask for, unless the server's own limit is larger.
@@ -26,12 +26,20 @@ pub(crate) fn make(upstream: &Arc<Upstream>, listed: &Arc<Listed>, name: &str, v
     let mut spec = Spec::new(name, version, listed.description.as_str())
         .timeout(limit, limit.max(LONGEST_CALL))
         .grace(GRACE);
+    spec.title = listed.title.clone();
     spec.required = capabilities(server.hints, listed);
     spec.rule_names = names::in_rules(name);
     if server.hints == Hints::Believed {
         let is_read_only = listed.hint("readOnlyHint") == Some(true);
         spec.facts.idempotent = is_read_only || listed.hint("idempotentHint") == Some(true);
         spec.facts.parallel_safe = is_read_only;
+        // What is left unsaid is what MCP takes it for.
+        spec.annotations = Some(Annotations {
+            read_only: is_read_only,
+            destructive: !is_read_only && listed.hint("destructiveHint") != Some(false),
+            idempotent: spec.facts.idempotent,
+            open_world: listed.hint("openWorldHint") != Some(false),
+        });
     }
     let accesses = spec.required.iter().map(|capability| access(capability, server)).collect();
     let facts = facts(server, listed);
@@ -51,10 +59,11 @@ pub(crate) fn make(upstream: &Arc<Upstream>, listed: &Arc<Listed>, name: &str, v
 fn capabilities(hints: Hints, listed: &Listed) -> Capabilities {
     let anything = Capabilities::NONE.with(Capability::Exec).with(Capability::Network);
     match (hints, listed.hint("readOnlyHint"), listed.hint("openWorldHint")) {
-        (Hints::Believed, Some(true), Some(true)) => {
+        // What a server leaves unsaid is the worse of the two: it reaches out unless it says that it does not.
+        (Hints::Believed, Some(true), Some(false)) => Capabilities::NONE.with(Capability::Read),
+        (Hints::Believed, Some(true), _) => {
             Capabilities::NONE.with(Capability::Read).with(Capability::Network)
         }
-        (Hints::Believed, Some(true), _) => Capabilities::NONE.with(Capability::Read),
         _ => anything,
     }
 }
@@ -142,6 +151,7 @@ mod tests {
     fn check(hints: Hints, annotations: serde_json::Value, expected: &str) {
         let listed = Listed {
             name: "t".to_owned(),
+            title: None,
             description: String::new(),
             input: json!({"type": "object"}),
             output: None,
@@ -155,7 +165,8 @@ mod tests {
         for annotations in [json!({}), json!({"readOnlyHint": true}), json!({"destructiveHint": false})] {
             check(Hints::Ignored, annotations, "exec, network");
         }
-        check(Hints::Believed, json!({"readOnlyHint": true}), "read");
+        check(Hints::Believed, json!({"readOnlyHint": true}), "read, network");
+        check(Hints::Believed, json!({"readOnlyHint": true, "openWorldHint": false}), "read");
         check(Hints::Believed, json!({"readOnlyHint": true, "openWorldHint": true}), "read, network");
         check(Hints::Believed, json!({"readOnlyHint": "yes"}), "exec, network");
         check(Hints::Believed, json!({"destructiveHint": false}), "exec, network");

@@ -211,7 +211,10 @@ impl Upstream {
         listing: Listing,
     ) -> Result<(), ToolError> {
         match self.home.upgrade() {
-            Some(home) => home.publish(self, self.index, listing, &connection.version),
+            Some(home) => {
+                home.keep(&self.server, &listing.tools, &connection.version);
+                home.publish(self, self.index, listing, &connection.version)
+            }
             None => Err(self.failed("is not needed any more")),
         }
     }

@@ -127,7 +127,8 @@ impl Alias {
         (Value::Object(self.completed(None, 0, map)), told)
     }
 
-    fn changes_nothing(&self) -> bool {
+    /// Whether it is another name and nothing more.
+    pub fn changes_nothing(&self) -> bool {
         self.arguments.is_empty()
             && self.ignored.is_empty()
             && self.remarks.is_empty()
@@ -146,6 +147,11 @@ impl Alias {
         let mut renamed = Map::new();
         for (key, value) in map {
             let Some(argument) = self.spelled(list, &key) else {
+                // The tool's own name for what is called otherwise here.
+                if let Some(offered) = self.offered(list, &key).filter(|offered| offered.from != key) {
+                    let (path, from) = (format!("{place}{key}"), format!("`{key}`"));
+                    told.push(Repair { path, from, to: format!("`{}`", offered.from) });
+                }
                 renamed.insert(key, value);
                 continue;
             };
@@ -259,7 +265,6 @@ mod tests {
             Alias::new("read_file", "read").argument("path", "filePath").shifted("offset", "offset", 1);
         for (given, expected) in [
             (json!({"path": "a", "offset": 0}), json!({"filePath": "a", "offset": 1})),
-            (json!({"path": "a", "filePath": "b"}), json!({"path": "a", "filePath": "b"})),
             (json!({"offset": i64::MAX}), json!({"offset": i64::MAX})),
             (json!([1]), json!([1])),
         ] {

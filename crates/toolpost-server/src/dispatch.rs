@@ -42,7 +42,10 @@ impl Server {
         let is_modern = exchange.client.is_modern();
         let result = match (method, is_modern) {
             ("tools/call", _) => tool::call(self, exchange, params).await?,
-            ("tools/list", _) => list::tools(self, exchange, &params)?,
+            ("tools/list", _) => {
+                self.await_servers(&exchange.session.context).await;
+                list::tools(self, exchange, &params)?
+            }
             ("resources/list", _) => list::resources(self, &params)?,
             ("resources/templates/list", _) => list::templates(self, &params)?,
             ("resources/read", _) => resource::read(self, exchange, &params).await?,

@@ -30,6 +30,7 @@ use session::Session;
 use std::sync::Arc;
 use std::time::Duration;
 use task::Tasks;
+use tokio::sync::OnceCell;
 use toolpost_core::{Context, Executor, ToolError};
 use toolpost_http::{Admission, Listener, Routes};
 
@@ -50,6 +51,8 @@ pub struct Options {
     pub structured: bool,
     /// The session of every client; otherwise each has its own.
     pub session: Option<String>,
+    /// How long the first list of tools waits for servers that are starting.
+    pub list_wait: Duration,
 }
 
 /// A server of the tools of one executor.
@@ -60,6 +63,8 @@ pub struct Server {
     seal: Seal,
     tasks: Tasks,
     extension: Option<Arc<dyn Extension>>,
+    /// Filled when the first list of tools has waited for the servers of other tools.
+    servers_awaited: OnceCell<()>,
 }
 
 impl Server {
@@ -86,7 +91,22 @@ impl Server {
         extension: Option<Arc<dyn Extension>>,
     ) -> Arc<Server> {
         let (seal, tasks) = (Seal::new(), Tasks::default());
-        Arc::new(Server { executor, context, options, seal, tasks, extension })
+        let servers_awaited = OnceCell::new();
+        Arc::new(Server { executor, context, options, seal, tasks, extension, servers_awaited })
+    }
+
+    /// Waits for the servers that are starting, so that the first list has their tools: many clients ask once. One that
+    /// takes longer than that comes with a change of the list.
+    async fn await_servers(&self, context: &Context) {
+        let sources = context.tools().sources();
+        if self.options.list_wait.is_zero() || sources.iter().all(|source| source.has_lists()) {
+            return;
+        }
+        let wait = || async {
+            let all = self.executor.all_ready(context);
+            let _ = tokio::time::timeout(self.options.list_wait, all).await;
+        };
+        self.servers_awaited.get_or_init(wait).await;
     }
 
     /// Serves the client at standard input and output, until it leaves or the context is cancelled.

@@ -28,7 +28,7 @@ pub(crate) fn tools(
     // An output schema says what structured content is like; without that, it would only cost tokens.
     let is_structured = server.options.structured && exchange.client.revision >= Revision::V2025_06_18;
     for definition in page {
-        let title = title(&definition.name);
+        let title = definition.title.clone().unwrap_or_else(|| title(&definition.name));
         let output = definition.output.as_ref().filter(|_| is_structured);
         let source = Source { title: Some(&title), output, ..Source::of(definition) };
         // A tool that cannot be declared is left out, as it is by `tools export`, which says why.

@@ -20,6 +20,7 @@ mod key;
 mod keys;
 mod kinds;
 mod layers;
+mod lists;
 mod look;
 mod node;
 mod origin;
@@ -40,6 +41,7 @@ pub use hosts::Host;
 pub(crate) use key::{InFile, Shown, text_of};
 pub(crate) use keys::KEYS;
 pub(crate) use layers::{FileState, Layers, Values};
+pub(crate) use lists::ListFile;
 pub use origin::{Layer, Origined, Place, Problem};
 pub(crate) use roots::{cwd, open_disk, roots};
 pub(crate) use schema::schema;
@@ -90,6 +92,8 @@ pub struct Config {
     pub timeout: Option<Duration>,
     /// Whether results over MCP carry data for programs beside the text.
     pub structured: bool,
+    /// How long the first list of tools waits for MCP servers that are starting.
+    pub list_wait: Duration,
     /// What the user should hear before anything runs: keys that mean nothing, settings that wait for trust.
     pub notes: Vec<String>,
     /// The warning that the enclosing repository is not used, if it is another user's.
@@ -176,6 +180,7 @@ impl Config {
         let mut variables = shell.environment.clone();
         variables.push((UPSTREAM.to_owned(), "1".to_owned()));
         let mut plugins = toolpost_plugins::Settings::new(root, variables);
+        plugins.lists = data_directory.as_deref().map(|data| Arc::new(ListFile::new(data)) as _);
         if let Some(listed) = keys.listed.first() {
             (plugins.most_tools, plugins.most_tokens) = (listed.value.tools, listed.value.tokens);
         }
@@ -196,6 +201,7 @@ impl Config {
             dialect: keys.dialect.first().map_or_else(Dialect::canonical, |dialect| dialect.value.clone()),
             timeout: keys.timeout.first().map(|timeout| timeout.value),
             structured: keys.structured.first().is_some_and(|structured| structured.value),
+            list_wait: keys.list_wait.first().map_or(LIST_WAIT, |wait| wait.value),
             notes: notes(&values).into_iter().chain(foreign_repository.clone()).collect(),
             foreign_repository,
             roots_origin: roots_origin(flags, &environment, &cwd),
@@ -228,6 +234,9 @@ impl Config {
 }
 
 /// Tells a server that we start that it is one.
+/// How long the first list of tools waits for servers where nothing is said.
+const LIST_WAIT: Duration = Duration::from_secs(2);
+
 const UPSTREAM: &str = "TOOLPOST_UPSTREAM";
 
 /// What the user should hear: the first warnings, and that something waits.

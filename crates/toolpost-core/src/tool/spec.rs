@@ -15,6 +15,12 @@ pub struct Spec {
     pub name: String,
     /// A semantic version.
     pub version: String,
+    /// A name for people, where the tool brings one along.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What clients are told of its effects, where that is known better than from its capabilities.
+    #[serde(skip)]
+    pub annotations: Option<Annotations>,
     /// What the model reads: what it does, its limits, its defaults.
     pub description: String,
     /// What the model can cause through it.
@@ -73,6 +79,8 @@ impl Spec {
         Spec {
             name: name.into(),
             version: version.into(),
+            title: None,
+            annotations: None,
             description: description.into().trim().to_owned(),
             required: Capabilities::NONE,
             optional: Capabilities::NONE,
@@ -233,6 +241,19 @@ impl Spec {
         self.argument_aliases.push((alias.to_owned(), argument.to_owned()));
         self
     }
+}
+
+/// What clients are told of the effects of a tool, in the words of MCP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Annotations {
+    /// A call changes nothing.
+    pub read_only: bool,
+    /// A call may destroy something.
+    pub destructive: bool,
+    /// A second call with the same arguments changes nothing more.
+    pub idempotent: bool,
+    /// A call reaches beyond the machine.
+    pub open_world: bool,
 }
 
 /// Other names by which rules know a tool that belongs to a group, such as the tools of one server.

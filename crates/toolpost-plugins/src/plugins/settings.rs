@@ -1,6 +1,8 @@
 //! What a host says about its servers.
 
+use crate::recalled::Lists;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// What a host says about its servers.
 #[derive(Debug, Clone)]
@@ -13,6 +15,8 @@ pub struct Settings {
     pub most_tools: usize,
     /// The declarations of the listed tools of servers have so many tokens together, about.
     pub most_tokens: usize,
+    /// Where the last list of each server is kept between runs, if anywhere.
+    pub lists: Option<Arc<dyn Lists>>,
 }
 
 impl Settings {
@@ -28,6 +32,7 @@ impl Settings {
             root: root.into(),
             most_tools: Settings::MOST_TOOLS,
             most_tokens: Settings::MOST_TOKENS,
+            lists: None,
         }
     }
 }

@@ -5,6 +5,7 @@ use serde_json::Map;
 
 fn tool(output: Option<Value>) -> Listed {
     Listed {
+        title: None,
         name: "t".to_owned(),
         description: String::new(),
         input: json!({"type": "object"}),

@@ -70,8 +70,10 @@ pub(super) fn answer(question: &Question, result: &Value) -> Answer {
         Some("decline") => return Answer::No(reason),
         _ => return Answer::No("no answer was given".to_owned()),
     }
-    // A form that came back empty was agreed to as it stood: for this once.
-    let word = content["answer"].as_str().unwrap_or("once");
+    // The answer is required: a form that came back without one is no consent.
+    let Some(word) = content["answer"].as_str() else {
+        return Answer::No("the form came back without its answer, which is no consent".to_owned());
+    };
     match choices(question).into_iter().find(|(choice, _, _)| *choice == word) {
         Some((_, _, Some(scope))) => Answer::Yes(scope),
         Some((_, _, None)) => Answer::No(reason),
@@ -128,7 +130,11 @@ mod tests {
     #[test]
     fn only_what_was_offered_is_an_answer() {
         check(json!({"action": "accept", "content": {"answer": "once"}}), Answer::Yes(Scope::Once));
-        check(json!({"action": "accept"}), Answer::Yes(Scope::Once));
+        let missing = || Answer::No("the form came back without its answer, which is no consent".into());
+        check(json!({"action": "accept"}), missing());
+        check(json!({"action": "accept", "content": {}}), missing());
+        check(json!({"action": "accept", "content": {"reason": "yes"}}), missing());
+        check(json!({"action": "accept", "content": {"answer": true}}), missing());
         check(
             json!({"action": "accept", "content": {"answer": "no", "reason": "late"}}),
             Answer::No("late".into()),

@@ -110,7 +110,7 @@ impl Tool for Delete {
         };
         ctx.workspace().remove(&args.file_path).await.map_err(|error| {
             match ctx.spelled("recursive", true) {
-                Some(recursive) if kind == "folder" && error.code() == Code::WriteError => {
+                Some(recursive) if kind == "folder" && error.message().contains("is not empty") => {
                     error.with_advice(&format!("{recursive} deletes a folder with everything in it"))
                 }
                 _ => error,

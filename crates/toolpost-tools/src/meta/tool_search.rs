@@ -4,7 +4,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::time::Duration;
 use toolpost_core::tool::Definition;
 use toolpost_core::{Context, Output, Spec, Tool, ToolError};
@@ -68,20 +68,28 @@ impl Tool for ToolSearch {
         let declared = found.iter().filter_map(|(_, one)| declare(&Source::of(one), Format::Mcp).ok());
         let tools: Vec<Value> = declared.take(MOST).map(|declaration| declaration.value).collect();
         let missing: Vec<String> = failed.iter().map(|(_, error)| error.message().to_owned()).collect();
-        let text = text(&args.query, &tools, matching, held_back.len(), &missing);
+        let text = text(ctx, &args.query, &tools, matching, held_back.len(), &missing);
         let title = format!("{matching} of {} tools", held_back.len());
         Ok(Output::new(title, text, Data { tools, matching, held_back: held_back.len(), missing }))
     }
 }
 
-fn text(query: &str, tools: &[Value], matching: usize, held_back: usize, missing: &[String]) -> String {
+fn text(
+    ctx: &Context,
+    query: &str,
+    tools: &[Value],
+    matching: usize,
+    held_back: usize,
+    missing: &[String],
+) -> String {
     let mut text = match (held_back, tools.is_empty()) {
         (0, _) => "No tool is held back: your list has them all.".to_owned(),
         (_, true) => {
             format!("None of the {held_back} tools that are held back matches `{query}`; try other words.")
         }
         (_, false) => {
-            let lines: Vec<String> = tools.iter().map(Value::to_string).collect();
+            let mut lines: Vec<String> = tools.iter().map(Value::to_string).collect();
+            lines.extend(how_to_call(ctx, &tools[0]));
             lines.join("\n")
         }
     };
@@ -92,6 +100,14 @@ fn text(query: &str, tools: &[Value], matching: usize, held_back: usize, missing
         text.push_str(&format!("\n[not searched: {why}]"));
     }
     text
+}
+
+/// How a tool that was found is called: a host lets its model call by name only what is in its list, and the list does
+/// not change.
+fn how_to_call(ctx: &Context, first: &Value) -> Option<String> {
+    let batch = ctx.tool_name("batch")?;
+    let call = json!({"calls": [{"tool": first["name"], "args": {}}]});
+    Some(format!("[call such a tool through `{batch}`, with its arguments as args: {call}]"))
 }
 
 /// The words of a text, in lower case: `listIssues`, `list_issues` and `list issues` are the same two.

@@ -124,7 +124,10 @@ impl Background {
                 let shown = Shown { text, bytes: captured.total, lines, truncated: None, not_kept: None };
                 Ok(Waited::Ended(Box::new((shown, ended))))
             }
-            None => Ok(Waited::GoesOn(goes_on(ctx, &id, &job, prepared.sandbox, &text))),
+            None => {
+                let output = goes_on(ctx, &id, &job, prepared.sandbox, &text);
+                Ok(Waited::GoesOn(Box::new(output)))
+            }
         }
     }
 
@@ -349,7 +352,7 @@ impl Job {
 pub(super) enum Waited {
     Ended(Box<(Shown, Ended)>),
     /// It has not ended yet.
-    GoesOn(Output<Data>),
+    GoesOn(Box<Output<Data>>),
 }
 
 /// What is said of a command that goes on: what it has written so far, and how it is looked at and ended.

@@ -149,7 +149,7 @@ impl Tool for Bash {
         if let Some(limit) = args.yield_after.filter(|_| self.background.is_possible()) {
             let (limit, sandbox) = (Duration::from_millis(limit), prepared.sandbox);
             return match self.background.start_and_wait(ctx, &args, prepared, limit).await? {
-                Waited::GoesOn(output) => Ok(output),
+                Waited::GoesOn(output) => Ok(*output),
                 Waited::Ended(ended) => report(ctx, &args, Ok(*ended), title(&args), sandbox),
             };
         }

@@ -93,7 +93,7 @@ fn kinds_of_files_and_lines_to_leave_out_are_understood() {
         "claude",
         "Grep",
         json!({"pattern": "needle", "type": "pyy"}),
-        "Error: `type` is `pyy`, which is no kind of files; there are such as py, css, fut",
+        "Error: `type` is `pyy`, which is no kind of files; there are such as py",
     );
     check(
         "gemini",
@@ -193,7 +193,7 @@ fn what_is_repaired_ignored_or_read_differently_is_said() {
         "claude",
         "Read",
         json!({"filePath": "none.rs"}),
-        "Error: no file `none.rs`; nearest: `b.py`, `c.rs`\n(note: `filePath` was read as `file_path`)",
+        "Error: no file `none.rs`; list its folder to see what is there\n(note: `filePath` was read as `file_path`)",
     );
 }
 
@@ -242,7 +242,7 @@ fn errors_speak_of_the_arguments_that_were_offered() {
         "Grep",
         json!({"pattern": "x", "output_mode": "file"}),
         "Error: the arguments of `Grep` do not fit: `output_mode`: expected one of \
-         [\"content\",\"files_with_matches\",\"count\"], got \"file\"",
+         [\"content\",\"files_with_matches\",\"count\"], got \"file\"; did you mean `files_with_matches`?",
     );
     check("claude", "Raed", json!({}), "Error: no tool `Raed`; nearest: `Read`");
     check(
@@ -306,10 +306,32 @@ fn a_list_of_words_is_a_command_line() {
     );
     assert_eq!(
         texts[0],
-        "x b\n(note: `shell` is called `exec_command` here; `cmd`: an array of 3 was read as \"echo a  b | tr a x\")"
+        "x b\n(note: `shell` is called `exec_command` here; `command`: an array of 3 was read as \"echo a  b | tr a x\")"
     );
     assert_eq!(texts[1], "a  b it's\n(note: `cmd`: an array of 3 was read as \"echo 'a  b' 'it'\\\\''s'\")");
     assert!(texts[2].starts_with("Error: the arguments of `exec_command` do not fit: `cmd`"), "{}", texts[2]);
+}
+
+#[test]
+fn a_file_that_a_command_was_kept_from_is_named_with_its_rule() {
+    let texts = commands(
+        "toolpost",
+        vec![
+            ("bash", json!({"command": "mkdir -p .github/workflows; echo; true"})),
+            ("bash", json!({"command": "echo A=1 > .env.sample; cat .env; echo went on"})),
+            ("bash", json!({"command": "cat .env", "workdir": "."})),
+        ],
+    );
+    // The last command succeeded, and the hint is there all the same.
+    for text in &texts[1..] {
+        assert!(text.contains("the sandbox kept it from `.env`: "), "{text}");
+        assert!(
+            text.contains("protected") && text.contains("--allow-rule") || text.contains("rule"),
+            "{text}"
+        );
+        assert!(!text.contains("the sandbox may be the cause"), "{text}");
+    }
+    assert!(texts[1].contains("went on") && !texts[1].contains("[exit code"), "{}", texts[1]);
 }
 
 #[test]

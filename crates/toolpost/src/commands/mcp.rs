@@ -65,6 +65,7 @@ fn serve(
         timeout: config.timeout,
         structured: config.structured,
         session: config.is_session_named.then(|| config.session.clone()),
+        list_wait: config.list_wait,
     };
     let (executor, context) = (runtime.executor.clone(), runtime.context.clone());
     let server = match extension {
@@ -78,7 +79,8 @@ fn serve(
             interrupted().await;
             cancel.cancel();
         });
-        if runtime.plugins.is_some() {
+        if let Some(plugins) = &runtime.plugins {
+            plugins.recall();
             let (executor, context) = (runtime.executor.clone(), runtime.context.clone());
             tokio::spawn(async move { executor.all_ready(&context).await });
         }

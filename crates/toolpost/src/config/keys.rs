@@ -340,6 +340,19 @@ keys! {
         widens: Widens::Always(|_| vec!["sets how many tools of servers are listed".to_owned()]),
         shown: Shown::Row,
     }
+    list_wait: Duration {
+        name: "listWait",
+        about: "How long the first list of tools that `toolpost mcp` sends waits for other MCP servers that are starting: \
+                500ms, 2s. Tools that come later are told as a change of the list, which not every client looks at.",
+        file: InFile::Value("\"2s\""),
+        variable: "TOOLPOST_LIST_WAIT",
+        flag: None,
+        usual: Usual::Is("2s"),
+        kind: TIME,
+        merge: Merge::Strongest,
+        widens: Widens::Always(|_| vec!["sets how long the first list of tools waits".to_owned()]),
+        shown: Shown::Row,
+    }
     structured: bool {
         name: "structured",
         about: "Whether `toolpost mcp` sends the data of each result, with the text as `output`, and output schemas. It is for \

@@ -94,5 +94,26 @@ fn members(table: &DeTable<'_>) -> Vec<Member> {
         key_span: key.span(),
         node: Node::of_toml(value),
     };
-    table.iter().map(member).collect()
+    let mut members: Vec<Member> = table.iter().map(member).collect();
+    // In the order of the file, as in the other formats: the parser sorts them by name.
+    members.sort_by_key(|member| member.key_span.start);
+    members
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use toolpost_core::text::{Source, parse_toml};
+
+    #[test]
+    fn members_are_in_the_order_of_the_file() {
+        let text = "[s.zeta]\na = 1\n[s.alpha]\n[s.mid]\nz = 1\nb = 2\n[other]\n";
+        let table = parse_toml(&Source::new("x.toml", text.as_bytes()).unwrap()).unwrap();
+        let root = Node::of_table(&table);
+        let keys = |node: &Node| node.members().iter().map(|member| member.key.clone()).collect::<Vec<_>>();
+        assert_eq!(keys(&root), ["s", "other"]);
+        let servers = &root.members()[0].node;
+        assert_eq!(keys(servers), ["zeta", "alpha", "mid"]);
+        assert_eq!(keys(&servers.members()[2].node), ["z", "b"]);
+    }
 }

@@ -53,14 +53,21 @@ fn offsets_that_count_from_0_start_at_line_1_and_go_on_where_they_say() {
     let first = "1: line 1\n2: line 2\n(lines 1–2 of 9; go on with offset=2)\n";
     let arguments = r#"{"path":"a.txt","offset":0,"limit":2}"#;
     check(&["call", "read_file", arguments], first, "repaired `tool`: `read_file` → `read`\n");
-    for dialect in ["long", "gemini"] {
-        check(&["call", "read_file", arguments, "--dialect", dialect], first, "");
-        check(
-            &["--dialect", dialect, "call", "read_file", r#"{"path":"a.txt","offset":2,"limit":1}"#],
-            "3: line 3\n(lines 3–3 of 9; go on with offset=3)\n",
-            "",
-        );
-    }
+    let second = r#"{"path":"a.txt","offset":2,"limit":1}"#;
+    check(&["call", "read_file", arguments, "--dialect", "long"], first, "");
+    check(
+        &["--dialect", "long", "call", "read_file", second],
+        "3: line 3\n(lines 3–3 of 9; go on with offset=3)\n",
+        "",
+    );
+    // What Gemini CLI had before is read as it was, and answered in the names that are offered.
+    let first = "1: line 1\n2: line 2\n(lines 1–2 of 9; go on with start_line=3)\n";
+    check(&["call", "read_file", arguments, "--dialect", "gemini"], first, "");
+    check(
+        &["--dialect", "gemini", "call", "read_file", second],
+        "3: line 3\n(lines 3–3 of 9; go on with start_line=4)\n",
+        "",
+    );
     check(&["call", "read_file", r#"{"path":"a.txt","offset":9}"#, "--dialect", "codex"], "9: line 9\n", "");
 }
 
@@ -75,9 +82,10 @@ fn tools_are_listed_and_shown_as_the_dialect_offers_them() {
     let output = toolpost(&["tools", "show", "read", "--json", "--dialect", "gemini"]);
     let printed: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((&printed["name"], &printed["canonicalName"]), (&"read_file".into(), &"read".into()));
-    let offset = &printed["inputSchema"]["properties"]["offset"];
-    assert_eq!(offset["description"], "First line wanted, counting from 0.");
-    assert_eq!(offset["default"], 0);
+    let start = &printed["inputSchema"]["properties"]["start_line"];
+    assert_eq!(start["description"], "First line wanted, counting from 1.");
+    assert_eq!(start["default"], 1);
+    assert!(printed["inputSchema"]["properties"].get("limit").is_none());
     assert_eq!(printed["inputSchema"]["required"], serde_json::json!(["file_path"]));
 }
 
@@ -103,6 +111,9 @@ fn tables_name_the_arguments_that_the_tools_have() {
             });
             for name in arguments.chain(dialect.absent(&alias.tool)) {
                 assert!(properties.get(name).is_some(), "{} in {}: `{name}`", alias.tool, dialect.name());
+            }
+            for (name, text) in &alias.texts {
+                assert!(properties.get(name).is_some() && !text.is_empty(), "{}: `{name}`", alias.tool);
             }
             for ignored in alias.ignored.iter().filter(|ignored| ignored.list.is_none()) {
                 assert!(properties.get(&ignored.name).is_none(), "{} ignores {ignored:?}", alias.tool);

@@ -4,11 +4,14 @@ use super::Args;
 use crate::shell::output::Shown;
 use std::path::{Path, PathBuf};
 use toolpost_core::policy::{Closed, Remedy};
-use toolpost_core::{Capability, Context};
+use toolpost_core::{Capability, Context, WorkspacePath};
 use toolpost_process::{Ended, Exit};
 
 /// Maximum number of refused names, and of names that appeared, that are shown one by one.
 const MOST_NAMES: usize = 5;
+
+/// Maximum number of lines of an output that are searched for names of files.
+const MOST_LINES: usize = 50;
 
 /// Names for the signals that people know by name.
 const SIGNALS: &[(i32, &str)] = &[
@@ -85,9 +88,13 @@ pub(super) fn told(ctx: &Context, args: &Args, shown: &Shown, ended: &Ended, san
         notes.push(left_behind(ctx, ended));
     }
     notes.extend(closed_names(ended, |path| ctx.closed_to_commands(path)));
+    // A command may have gone on after it was kept from a file, and have ended well.
+    let named = if sandbox == "none" { Vec::new() } else { refused_files(ctx, args, shown) };
     if ended.exit != Exit::Code(0) {
-        notes.extend(hints(ctx, args, shown, ended, sandbox));
+        let is_named = !named.is_empty() || !ended.refused.is_empty();
+        notes.extend(hints(ctx, args, shown, is_named, sandbox));
     }
+    notes.extend(named);
     if let Some(why) = &shown.not_kept {
         notes.push(format!("the whole output could not be kept: {why}"));
     }
@@ -158,8 +165,38 @@ fn plain(name: &str) -> String {
     }
 }
 
+/// The files that an output says the command was kept from, each with the rule that keeps it from them.
+fn refused_files(ctx: &Context, args: &Args, shown: &Shown) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    let mut notes = Vec::new();
+    let kept_from = |line: &&str| {
+        let line = line.to_lowercase();
+        NO_FILE.iter().any(|word| line.contains(word))
+    };
+    for line in shown.text.lines().filter(kept_from).take(MOST_LINES) {
+        let words = line.split(|letter: char| letter.is_whitespace() || ":'\"`‘’()[],;".contains(letter));
+        for word in words.filter(|word| !word.is_empty() && word.len() < 1_000) {
+            let path = match &args.workdir {
+                Some(folder) if !word.starts_with('/') => format!("{folder}/{word}"),
+                _ => word.to_owned(),
+            };
+            let Ok(name) = ctx.workspace().name(&WorkspacePath::new(path)) else { continue };
+            // Only what is a file by its look: a word of the message is none.
+            if names.contains(&name) || !(word.contains(['/', '.'])) || notes.len() >= MOST_NAMES {
+                continue;
+            }
+            let refusal = ctx.withheld(&name).or_else(|| ctx.change_refusal(&name));
+            if let Some(refusal) = refusal {
+                notes.push(format!("the sandbox kept it from `{}`: {}", plain(&name), refusal.message()));
+            }
+            names.push(name);
+        }
+    }
+    notes
+}
+
 /// What may have been in the way of a command that failed.
-fn hints(ctx: &Context, args: &Args, shown: &Shown, ended: &Ended, sandbox: &str) -> Vec<String> {
+fn hints(ctx: &Context, args: &Args, shown: &Shown, is_named: bool, sandbox: &str) -> Vec<String> {
     let output = shown.text.to_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| output.contains(word));
     let mut hints = Vec::new();
@@ -193,7 +230,7 @@ fn hints(ctx: &Context, args: &Args, shown: &Shown, ended: &Ended, sandbox: &str
         );
     }
     // Where the very name is known, a guess would only distract.
-    if says(NO_FILE) && ended.refused.is_empty() {
+    if says(NO_FILE) && !is_named {
         let writes = match ctx.granted(Capability::Write) {
             true => {
                 "commands write inside the workspace only, and not to protected files; files whose reading asks, such as \

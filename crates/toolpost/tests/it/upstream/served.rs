@@ -21,12 +21,17 @@ fn options() -> Options {
         timeout: None,
         structured: true,
         session: None,
+        list_wait: std::time::Duration::ZERO,
     }
 }
 
 /// Serves a runtime over HTTP, as `toolpost mcp --http` does. Its address.
 async fn serve(runtime: &Runtime) -> (SocketAddr, JoinHandle<()>) {
-    let server = toolpost_server::Server::new(runtime.executor.clone(), runtime.context.clone(), options());
+    serve_with(runtime, options()).await
+}
+
+async fn serve_with(runtime: &Runtime, options: Options) -> (SocketAddr, JoinHandle<()>) {
+    let server = toolpost_server::Server::new(runtime.executor.clone(), runtime.context.clone(), options);
     let listener = Listener::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
     let at = listener.address().unwrap();
     let admission = Admission::new(at, None, &[]);
@@ -44,16 +49,21 @@ fn client(home: &Home, at: SocketAddr) -> Runtime {
 
 /// A call by a client that knows a name which no list has told it.
 fn posted(at: SocketAddr, tool: &str) -> String {
+    sent(at, "tools/call", &format!("Mcp-Name: {tool}\r\n"), json!({"name": tool, "arguments": {}}))
+}
+
+/// The answer to a request of the newest revision.
+fn sent(at: SocketAddr, method: &str, headers: &str, mut params: serde_json::Value) -> String {
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": {},
     });
-    let params = json!({"name": tool, "arguments": {}, "_meta": meta});
-    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).to_string();
+    params["_meta"] = meta;
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
     let mut stream = TcpStream::connect(at).unwrap();
     let head = format!(
         "POST /mcp HTTP/1.1\r\nHost: {at}\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
-         MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: {tool}\r\nConnection: close\r\nContent-Length: {}\r\n\r\n",
+         MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: {method}\r\n{headers}Connection: close\r\nContent-Length: {}\r\n\r\n",
         body.len()
     );
     stream.write_all(format!("{head}{body}").as_bytes()).unwrap();
@@ -87,6 +97,77 @@ fn clients_are_told_of_tools_that_come_and_change() {
 }
 
 #[test]
+fn the_first_list_has_the_tools_of_servers_that_are_starting() {
+    let home = Home::new();
+    run(async {
+        let host = runtime(&home, &["--policy", "privileged"], true, vec![python(&home, "good")]);
+        // Longer than anything takes: the list is there as soon as the server is.
+        let options = Options { list_wait: std::time::Duration::from_secs(600), ..options() };
+        let (at, serving) = serve_with(&host, options).await;
+        let list = || tokio::task::spawn_blocking(move || sent(at, "tools/list", "", json!({})));
+        let (first, second) = tokio::join!(list(), list());
+        for listed in [first.unwrap(), second.unwrap()] {
+            assert!(listed.contains("mcp__good__echo"), "{listed}");
+        }
+        host.cancel.cancel();
+        serving.await.unwrap();
+        end(host, &home).await;
+    });
+}
+
+#[test]
+fn the_tools_of_a_server_are_offered_at_once_the_next_time() {
+    let home = Home::new();
+    run(async {
+        let open = |mode: &str| runtime(&home, &["--policy", "privileged"], true, vec![python(&home, mode)]);
+        let has =
+            |runtime: &Runtime, name: &str| runtime.context.tools().has(&format!("mcp__changes__{name}"));
+        let first = open("changes");
+        first.plugins.as_ref().unwrap().recall();
+        assert!(!has(&first, "change"), "nothing is kept yet");
+        assert_eq!(text(&first, "mcp__changes__change", json!({})).await, "changed");
+        until("the new list is told", || has(&first, "new")).await;
+        let file = home.path("data/toolpost/server-lists.json");
+        let kept = |name: &str| {
+            std::fs::read_to_string(&file).is_ok_and(|text| text.contains(&format!("\"name\":\"{name}\"")))
+        };
+        until("the new list is kept", || kept("new") && !kept("change")).await;
+        end(first, &home).await;
+        // With the very configuration it is there before the server is; a call starts the server.
+        let second = open("changes");
+        second.plugins.as_ref().unwrap().recall();
+        assert!(has(&second, "new") && !has(&second, "change"));
+        assert_eq!(second.plugins.as_ref().unwrap().packs().len(), 1);
+        // The server has another list by now, which corrects what was recalled.
+        std::fs::remove_file(home.path("state")).unwrap();
+        assert!(!call(&second, "mcp__changes__new", json!({})).await.to_text().is_empty());
+        until("the list is corrected", || has(&second, "change") && !has(&second, "new")).await;
+        end(second, &home).await;
+        // Another configuration knows nothing of it.
+        let third = open("good");
+        third.plugins.as_ref().unwrap().recall();
+        assert!(third.plugins.as_ref().unwrap().packs().is_empty());
+        end(third, &home).await;
+    });
+}
+
+#[test]
+fn a_server_that_does_not_come_keeps_the_first_list_only_so_long() {
+    let home = Home::new();
+    run(async {
+        let host = runtime(&home, &["--policy", "privileged"], true, vec![python(&home, "never-answers")]);
+        let options = Options { list_wait: std::time::Duration::from_millis(50), ..options() };
+        let (at, serving) = serve_with(&host, options).await;
+        let listed =
+            tokio::task::spawn_blocking(move || sent(at, "tools/list", "", json!({}))).await.unwrap();
+        assert!(listed.contains("\"read\"") && !listed.contains("mcp__never"), "{listed}");
+        host.cancel.cancel();
+        serving.await.unwrap();
+        end(host, &home).await;
+    });
+}
+
+#[test]
 fn what_is_held_back_is_found_and_called() {
     let home = Home::new();
     run(async {
@@ -97,6 +178,10 @@ fn what_is_held_back_is_found_and_called() {
         let found = call(&client, "host/tool_search", json!({"query": "tool 0777"})).await.result.unwrap();
         assert_eq!(found.data["heldBack"], 1000);
         assert_eq!(found.data["tools"][0]["name"], "mcp__many__tool_0777", "{}", found.text);
+        let how = r#"through `batch`, with its arguments as args: {"calls":[{"tool":"mcp__many__tool_0777","args":{}}]}"#;
+        assert!(found.text.contains(how), "{}", found.text);
+        let calls = json!({"calls": [{"tool": "mcp__many__tool_0777", "args": {}}]});
+        assert!(text(&client, "host/batch", calls).await.contains("called tool_0777"));
         assert!(!client.context.tools().has("mcp__host__mcp__many__tool_0777"), "it is in no list");
         let named = tokio::task::spawn_blocking(move || posted(at, "mcp__many__tool_0777")).await.unwrap();
         assert!(named.contains("called tool_0777"), "whoever knows its name calls it: {named}");
