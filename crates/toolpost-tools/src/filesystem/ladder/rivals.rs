@@ -47,7 +47,11 @@ pub(super) fn rivals(
     old: &Lines<'_>,
     place: &Place,
 ) -> Result<Vec<usize>, ToolError> {
-    let is_same = |at: usize| bare(old.all[at].text) == bare(lines.all[place.first + at].text);
+    let is_same = |at: usize| {
+        let (asked, there) = (old.all[at].text, lines.all[place.first + at].text);
+        // A blank line that the file has indented may be another one.
+        bare(asked) == bare(there) && (!bare(there).is_empty() || there.is_empty() || asked == there)
+    };
     // To the letter but for blanks at the ends of lines, it is this one.
     if (0..old.all.len()).all(is_same) {
         return Ok(Vec::new());

@@ -130,7 +130,9 @@ fn respaced(
     step: Step,
 ) -> Option<Placed> {
     let (first, last) = (file.at(range.start)?, file.at(range.end.min(file.text.len()))?);
-    if step != Step::BlankLines || hunk.at_end || last < first {
+    // A blank line that goes or comes has to be seen.
+    let is_blank = |line: &HunkLine| line.role != Role::Context && line.text.trim().is_empty();
+    if step != Step::BlankLines || hunk.at_end || last < first || hunk.lines.iter().any(is_blank) {
         return None;
     }
     let there: Vec<&str> = file.all[first..last].iter().map(|line| line.text).collect();
