@@ -216,7 +216,14 @@ fn whole_steps(merge: &Merge<'_>, mapping: &Mapping<'_>) -> Vote {
             () => None,
         }
     };
-    match (are_whole(merge.olds), are_whole(merge.parts), are_whole(merge.news)) {
+    // Every line of the new text has to be, and at least one deeper than the margin, which is there in any steps.
+    let is_indented = merge.news.iter().any(|line| is_filled(line) && line.starts_with(is_blank));
+    let is_every = merge.news.iter().filter(|line| is_filled(line)).all(|line| {
+        let indent = split_indent(line).0;
+        !indent.contains('\t') && indent.len().is_multiple_of(step)
+    });
+    let news = are_whole(merge.news).filter(|is_whole| is_indented && *is_whole == is_every);
+    match (are_whole(merge.olds), are_whole(merge.parts), news) {
         (Some(false), Some(true), Some(true)) => {
             Vote::File("its depths are those of whole blocks, as in the file")
         }
