@@ -47,10 +47,10 @@ pub(super) fn rivals(
     old: &Lines<'_>,
     place: &Place,
 ) -> Result<Vec<usize>, ToolError> {
+    // Blanks at the end of a line that the file has and the old text does not show may be those of another place.
     let is_same = |at: usize| {
         let (asked, there) = (old.all[at].text, lines.all[place.first + at].text);
-        // A blank line that the file has indented may be another one.
-        bare(asked) == bare(there) && (!bare(there).is_empty() || there.is_empty() || asked == there)
+        bare(asked) == bare(there) && (bare(there) == there || asked == there)
     };
     // To the letter but for blanks at the ends of lines, it is this one.
     if (0..old.all.len()).all(is_same) {

@@ -718,6 +718,13 @@ fn one_line_at_another_depth_stays_as_it_is() {
 
 #[test]
 fn a_twin_does_not_matter_where_only_the_ends_of_lines_differ() {
+    // Where the file has them, the other one may be meant, and have changed.
+    check(
+        "one(1);\n  two(2);\nend(3);\n\none(1); \ntwo(2);\nend(3);\n",
+        "one(1);\ntwo(2);\nend(3);",
+        "one(1);\nnew(2);\nend(3);",
+        "ambiguous (trailing whitespace) [1, 5]",
+    );
     check(
         "one(1);\n\ntwo(2);\n\n    one(1);\n\n    two(2);\n",
         "one(1);  \n  \ntwo(2);  ",
