@@ -74,7 +74,7 @@ fn throughout(
     // A text of several lines is not escaped, unless its quotes say so.
     let is_clean = has_plain(new, '\n')
         && kinds.iter().any(|(escape, _)| *escape == 'n')
-        && !(new.contains("\\\"") && !has_plain(new, '"'));
+        && (!new.contains("\\\"") || has_plain(new, '"'));
     if is_clean {
         return bare(effort, lines, &unescaped(old, &kinds), new, Step::Escapes);
     }

@@ -548,7 +548,8 @@ fn lines_that_stay_may_be_written_otherwise() {
     let olds = ["path = \"a/b\"", "name = \"é\"", "log(`${x}`, (y))"];
     let with =
         |change: fn(&str) -> String, last: &str| -> String { olds.map(change).join("\n") + "\n" + last };
-    let changes: [(fn(&str) -> String, &str); 6] = [
+    type Change = (fn(&str) -> String, &'static str);
+    let changes: [Change; 6] = [
         (|line| line.replace('"', "'"), "look-alike characters"),
         (|line| line.replace('(', "（").replace(')', "）"), "look-alike characters"),
         (|line| line.replace('/', "\\/"), "over-escaped text"),
@@ -644,6 +645,13 @@ fn what_is_moved_is_not_taken_for_what_was_indented_otherwise() {
         "f(\n    | ({\n          one: 1;\n          two: 2;\n      } & X)\n    | null\n): Y;\n",
         "      | ({\n            one: 1;\n            two: 2;\n        } & X)\n      | null\n  ): Y;",
         "      | ({\n          one: 1;\n          two: 2;\n      } & X)\n      | null,\n  ): Y;",
+        "doubt (indentation)",
+    );
+    // Each level is half as deep as in the file, and the new text is a level deeper.
+    check(
+        "f {\n  let i = 0\n\n  function next (err) {\n    if (err) {\n      call(err)\n",
+        " function next (err) {\n  if (err) {\n   call(err)",
+        "  function next (err) {\n   if (err) {\n    call(err)\n    return",
         "doubt (indentation)",
     );
     // A block that is moved with a line that is too deep in the old text, and as deep as it is to be in the new one.
