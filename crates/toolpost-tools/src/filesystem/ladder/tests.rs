@@ -488,6 +488,10 @@ fn new_lines_within_literals_stay_escaped() {
         r"if b == b'\n' || c('x\ny') {\nend(2)",
         "over-escaped text: if b == b'\\n' || c('x\\ny') {\nend(2)\n",
     );
+    // Quotes in a comment or in prose may go on on the next line.
+    for new in [r#"// see, "x\n// y"\nend(2)"#, r#"the "x\ny" of it\nend(2)"#] {
+        check("one(1)\nend(2)\n", r"one(1)\nend(2)", new, "doubt (over-escaped text)");
+    }
     for new in [r"a(`x\ny`)\nend(2)", r#"5" wide\nend(2)"#, r#"say("x\n  y")\nend(2)"#] {
         check("one(1)\nend(2)\n", r"one(1)\nend(2)", new, "doubt (over-escaped text)");
     }
@@ -714,6 +718,13 @@ fn one_line_at_another_depth_stays_as_it_is() {
         "    one(1);\n        two(2);\n    three(3);\n    four(4);",
         "    one(1);\n        two(2);\n    three(3);\n    five(5);",
         "indentation: a {\n    one(1);\n    two(2);\n    three(3);\n    five(5);\n}\n",
+    );
+    // Lines that are alike, of which one slipped.
+    check(
+        "a {\n    one(1);\n        last(0);\n    two(2);\n    last(0);\n    end(4);\n}\n",
+        "    one(1);\n        last(0);\n    two(2);\n        last(0);\n    end(4);",
+        "    one(1);\n    two(2);\n        last(0);\n    end(4);",
+        "doubt (indentation)",
     );
     // What comes stands beside it, and just as deep.
     check(
