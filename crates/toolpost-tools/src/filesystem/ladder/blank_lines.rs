@@ -226,7 +226,8 @@ fn with_runs<'a>(
         match (behind, before) {
             (Some(run), Some(before)) if run == before => match new.runs[run] {
                 own if own == asked => spaced.runs[run] = there,
-                own if own == there => {}
+                // Around the text, blank lines that the file has may be those of the new text, or too many in it as well.
+                own if own == there && (there == 0 || (at > 0 && at < count)) => {}
                 _ => return None,
             },
             // One of the two lines is gone: its blank lines may be gone with it.

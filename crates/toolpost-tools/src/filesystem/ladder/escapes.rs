@@ -74,7 +74,7 @@ fn throughout(
     // A text of several lines is not escaped, unless its quotes say so.
     let is_clean = has_plain(new, '\n')
         && kinds.iter().any(|(escape, _)| *escape == 'n')
-        && !(new.contains("\\\"") && !has_plain(new, '"'));
+        && (!new.contains("\\\"") || has_plain(new, '"'));
     if is_clean {
         return bare(effort, lines, &unescaped(old, &kinds), new, Step::Escapes);
     }
@@ -136,8 +136,10 @@ fn outside_literals(text: &str) -> (String, bool) {
                         literal.len()
                     }
                     Some(literal) if sign == '"' || is_set_off(before, literal, &rest[literal.len()..]) => {
-                        // What is indented behind it is more likely a line.
-                        is_clear &= !literal.contains("\\n ") && !literal.contains("\\n\t");
+                        // What is indented behind it is more likely a line, and quotes in a comment or in prose may go on
+                        // on the next one.
+                        is_clear &=
+                            !literal.contains("\\n ") && !literal.contains("\\n\t") && is_code(&plain);
                         literal.len()
                     }
                     // An apostrophe or a lifetime has letters around it; anything else may be a literal.
@@ -161,6 +163,14 @@ fn outside_literals(text: &str) -> (String, bool) {
     }
     plain.push_str(rest);
     (plain, is_clear)
+}
+
+/// Whether a literal of the language may follow a text: not in a comment, and behind a sign rather than a word.
+fn is_code(before: &str) -> bool {
+    let line = before.rsplit('\n').next().unwrap_or_default().trim();
+    let is_comment = ["//", "#", "*", "/*", "--", "\"\"\""].iter().any(|mark| line.starts_with(mark));
+    let is_behind_sign = line.is_empty() || line.ends_with(|last: char| "([{=,+:!?&|<>;".contains(last));
+    !is_comment && (is_behind_sign || line.ends_with("return"))
 }
 
 /// Whether what stands in single quotes stands where a literal does: apostrophes and lifetimes have letters around them.

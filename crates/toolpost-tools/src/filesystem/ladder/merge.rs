@@ -295,13 +295,10 @@ impl<'a> Merge<'a> {
         let key = |line: &str| line.trim_matches(is_blank).to_owned();
         let is_only = |lines: &[&str]| lines.iter().filter(|other| key(other) == key(line)).count() == 1;
         let is_as_it_was = match indenting {
-            // A slip that both texts have. Of several lines that are alike, only the indentation tells which is meant.
+            // A slip that both texts have. Of several lines that are alike, it is unclear which one is meant.
             Indenting::MostlyAsFile if in_new == in_old && in_new != in_file => {
-                let mut alike = self.parts.iter().filter(|other| key(other) == key(line));
-                let is_there = alike.any(|other| split_indent(other).0 == in_new);
                 match is_only(self.olds) && is_only(self.news) {
                     true => true,
-                    false if is_there => false,
                     false => return Err(indenting::MIXED),
                 }
             }

@@ -4,7 +4,7 @@
 //! the letter: anything else may be the text itself.
 
 use super::fold::Level;
-use super::lines::{Line, Lines, is_filled, is_telling};
+use super::lines::{Line, Lines, is_telling};
 use super::places::Place;
 use super::{Effort, Found, Step, Stop, bare, merge};
 
@@ -59,9 +59,9 @@ pub(super) fn without(effort: &Effort, lines: &Lines<'_>, old: &str, new: &str) 
 }
 
 /// The very lines that the numbers name, if they are the old text to the letter: then it does not matter where else it is.
-fn named(
+fn named<'a>(
     effort: &Effort,
-    lines: &Lines<'_>,
+    lines: &Lines<'a>,
     old: &str,
     new: Option<&str>,
     first: u64,
@@ -79,11 +79,24 @@ fn named(
     let (Some(start), Some(last)) = (there.first().filter(|_| is_there), there.last()) else {
         return Ok(None);
     };
-    // The last of the new lines is the next one of the file: it may be missing in the old text.
-    let below = lines.all[first + old.all.len()..].iter().find(|line| is_filled(line.text));
+    // The new text begins or ends with the line of the file that is next to the old one: it may be missing there.
     let new_lines = Lines::of(new);
-    let (ends, ended) = (last_line(&new_lines), last_line(&old));
-    if ends != ended && ends.is_some_and(is_telling) && ends == below.map(|line| line.text) {
+    let text = |line: Option<&Line<'a>>| line.map(|line| line.text);
+    let above = first.checked_sub(1).and_then(|above| text(lines.all.get(above)));
+    let below = text(lines.all.get(first + old.all.len()));
+    let repeats = |ours: Option<&'_ str>, olds: Option<&'_ str>, next: Option<&'_ str>| {
+        ours.is_some() && ours == next && ours != olds
+    };
+    let texts = |lines: &Lines<'_>| {
+        (
+            lines.all.first().map(|line| line.text.to_owned()),
+            lines.all.last().map(|line| line.text.to_owned()),
+        )
+    };
+    let ((new_first, new_last), (old_first, old_last)) = (texts(&new_lines), texts(&old));
+    if repeats(new_first.as_deref(), old_first.as_deref(), above)
+        || repeats(new_last.as_deref(), old_last.as_deref(), below)
+    {
         return Err(Stop::Doubt { line: first + 1, why: NEXT_LINE });
     }
     let has_last_ending = !old.ends_line() || !last.ending.is_empty();
@@ -96,11 +109,6 @@ fn named(
         replacement: replacement.into(),
         step: Step::LinePrefixes,
     }))
-}
-
-/// The last line that is not blank.
-fn last_line<'a>(lines: &Lines<'a>) -> Option<&'a str> {
-    lines.all.iter().rev().map(|line| line.text).find(|line| is_filled(line))
 }
 
 /// Whether the old text is at a line to the letter, a few lines from where the numbers say, and nothing of it is there.

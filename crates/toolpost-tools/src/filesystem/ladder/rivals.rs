@@ -47,7 +47,11 @@ pub(super) fn rivals(
     old: &Lines<'_>,
     place: &Place,
 ) -> Result<Vec<usize>, ToolError> {
-    let is_same = |at: usize| bare(old.all[at].text) == bare(lines.all[place.first + at].text);
+    // Blanks at the end of a line that the file has and the old text does not show may be those of another place.
+    let is_same = |at: usize| {
+        let (asked, there) = (old.all[at].text, lines.all[place.first + at].text);
+        bare(asked) == bare(there) && (bare(there) == there || asked == there)
+    };
     // To the letter but for blanks at the ends of lines, it is this one.
     if (0..old.all.len()).all(is_same) {
         return Ok(Vec::new());

@@ -488,6 +488,10 @@ fn new_lines_within_literals_stay_escaped() {
         r"if b == b'\n' || c('x\ny') {\nend(2)",
         "over-escaped text: if b == b'\\n' || c('x\\ny') {\nend(2)\n",
     );
+    // Quotes in a comment or in prose may go on on the next line.
+    for new in [r#"// see, "x\n// y"\nend(2)"#, r#"the "x\ny" of it\nend(2)"#] {
+        check("one(1)\nend(2)\n", r"one(1)\nend(2)", new, "doubt (over-escaped text)");
+    }
     for new in [r"a(`x\ny`)\nend(2)", r#"5" wide\nend(2)"#, r#"say("x\n  y")\nend(2)"#] {
         check("one(1)\nend(2)\n", r"one(1)\nend(2)", new, "doubt (over-escaped text)");
     }
@@ -548,7 +552,8 @@ fn lines_that_stay_may_be_written_otherwise() {
     let olds = ["path = \"a/b\"", "name = \"é\"", "log(`${x}`, (y))"];
     let with =
         |change: fn(&str) -> String, last: &str| -> String { olds.map(change).join("\n") + "\n" + last };
-    let changes: [(fn(&str) -> String, &str); 6] = [
+    type Change = (fn(&str) -> String, &'static str);
+    let changes: [Change; 6] = [
         (|line| line.replace('"', "'"), "look-alike characters"),
         (|line| line.replace('(', "（").replace(')', "）"), "look-alike characters"),
         (|line| line.replace('/', "\\/"), "over-escaped text"),
@@ -646,6 +651,13 @@ fn what_is_moved_is_not_taken_for_what_was_indented_otherwise() {
         "      | ({\n          one: 1;\n          two: 2;\n      } & X)\n      | null,\n  ): Y;",
         "doubt (indentation)",
     );
+    // Each level is half as deep as in the file, and the new text is a level deeper.
+    check(
+        "f {\n  let i = 0\n\n  function next (err) {\n    if (err) {\n      call(err)\n",
+        " function next (err) {\n  if (err) {\n   call(err)",
+        "  function next (err) {\n   if (err) {\n    call(err)\n    return",
+        "doubt (indentation)",
+    );
     // A block that is moved with a line that is too deep in the old text, and as deep as it is to be in the new one.
     check(
         "a(\n  b: [\n    one(1)\n    two(2)\n    three(3)\n  ],\n)\n",
@@ -707,6 +719,13 @@ fn one_line_at_another_depth_stays_as_it_is() {
         "    one(1);\n        two(2);\n    three(3);\n    five(5);",
         "indentation: a {\n    one(1);\n    two(2);\n    three(3);\n    five(5);\n}\n",
     );
+    // Lines that are alike, of which one slipped.
+    check(
+        "a {\n    one(1);\n        last(0);\n    two(2);\n    last(0);\n    end(4);\n}\n",
+        "    one(1);\n        last(0);\n    two(2);\n        last(0);\n    end(4);",
+        "    one(1);\n    two(2);\n        last(0);\n    end(4);",
+        "doubt (indentation)",
+    );
     // What comes stands beside it, and just as deep.
     check(
         file,
@@ -718,6 +737,13 @@ fn one_line_at_another_depth_stays_as_it_is() {
 
 #[test]
 fn a_twin_does_not_matter_where_only_the_ends_of_lines_differ() {
+    // Where the file has them, the other one may be meant, and have changed.
+    check(
+        "one(1);\n  two(2);\nend(3);\n\none(1); \ntwo(2);\nend(3);\n",
+        "one(1);\ntwo(2);\nend(3);",
+        "one(1);\nnew(2);\nend(3);",
+        "ambiguous (trailing whitespace) [1, 5]",
+    );
     check(
         "one(1);\n\ntwo(2);\n\n    one(1);\n\n    two(2);\n",
         "one(1);  \n  \ntwo(2);  ",

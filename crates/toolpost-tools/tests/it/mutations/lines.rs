@@ -208,6 +208,17 @@ fn guarantee_06_mutated_edits_are_right_or_refused() {
                 let bare_new = if place == In::Both { unnumbered(&written) } else { written.clone() };
                 accepted.push(endings(format!("{}{bare_new}{}", &plain[..*at], &plain[at + bare.len()..])));
             }
+            // Or the very lines that the numbers name, if those are the same: then it does not matter where else they are.
+            let digits: String = old.trim_start().chars().take_while(char::is_ascii_digit).collect();
+            if slips.contains(&Slip::Numbered)
+                && let Some(named) = digits.parse::<usize>().ok().and_then(|number| number.checked_sub(1))
+                && named < lines.len()
+                && lines[named..].concat().starts_with(&bare)
+            {
+                let (before, after) = (lines[..named].concat(), lines[named..].concat());
+                let bare_new = if place == In::Both { unnumbered(&written) } else { written.clone() };
+                accepted.push(endings(format!("{before}{bare_new}{}", &after[bare.len()..])));
+            }
             for letters in [old_plain.clone(), trimmed.join("\n")] {
                 if !letters.is_empty() && plain.matches(&letters).count() == 1 {
                     accepted.push(endings(plain.replacen(&letters, &written.replace("\r\n", "\n"), 1)));

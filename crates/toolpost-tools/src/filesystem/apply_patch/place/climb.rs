@@ -31,7 +31,9 @@ pub(super) fn climb(
         |line: &HunkLine| line.text.trim_start().starts_with(|first: char| first.is_ascii_digit());
     let start = if hunk.old().all(is_number) { 0 } else { start };
     let placed = climb_in(effort, file, hunk, start..file.len())?;
-    match before.is_free(&placed.lines) {
+    // Blank lines are everywhere, so the header has to name the place that fits but for them.
+    let is_named = placed.step != Step::BlankLines || before.expected(hunk) == Some(placed.lines.start);
+    match is_named && before.is_free(&placed.lines) {
         true => Ok(placed),
         false => Err(nowhere(cursor)),
     }
@@ -130,11 +132,17 @@ fn respaced(
     step: Step,
 ) -> Option<Placed> {
     let (first, last) = (file.at(range.start)?, file.at(range.end.min(file.text.len()))?);
-    if step != Step::BlankLines || hunk.at_end || last < first {
+    // A blank line that goes or comes has to be seen.
+    let is_blank = |line: &HunkLine| line.role != Role::Context && line.text.trim().is_empty();
+    if step != Step::BlankLines || hunk.at_end || last < first || hunk.lines.iter().any(is_blank) {
         return None;
     }
     let there: Vec<&str> = file.all[first..last].iter().map(|line| line.text).collect();
     let new: Vec<&str> = replacement.lines().collect();
+    let blank = |lines: &[&str]| lines.iter().filter(|line| line.trim().is_empty()).count();
+    if blank(&there) != blank(&new) {
+        return None;
+    }
     let mut pieces = Vec::with_capacity(new.len());
     for op in capture_diff_slices(Algorithm::Myers, &there, &new) {
         match op {

@@ -49,6 +49,9 @@ impl<'a> Merge<'a> {
         // Of brackets the indentation is all that tells one from the next.
         let (says, brackets): (Vec<usize>, Vec<usize>) =
             filled.iter().partition(|index| is_telling(self.olds[**index]));
+        if !filled.iter().any(|index| self.olds[*index].contains(char::is_alphanumeric)) {
+            return Err(MIXED);
+        }
         let pairs = |lines: &[usize]| lines.iter().map(|index| self.indents(*index)).collect();
         let step = suspicion::usual_step(&Lines::of(self.file));
         let mapping = match Mapping::new(pairs(&says), pairs(&brackets), step) {
@@ -69,6 +72,7 @@ impl<'a> Merge<'a> {
         match witnesses::tally(self, &mapping) {
             Vote::Old(_) => {
                 self.check_opened(&mapping)?;
+                self.check_steps(&mapping)?;
                 Ok(Indenting::AsOld(mapping))
             }
             Vote::File(_) => Ok(Indenting::AsFile),
@@ -80,7 +84,9 @@ impl<'a> Merge<'a> {
     /// Whether each line of the new text is as deep in the file as it is written.
     fn is_same_either_way(&self, mapping: &Mapping<'_>) -> bool {
         let mut indents = self.news.iter().filter(|line| is_filled(line)).map(|line| split_indent(line).0);
-        indents.all(|indent| mapping.apply(indent).is_ok_and(|there| there == indent))
+        indents.all(|indent| {
+            mapping.knows_old(indent) && mapping.apply(indent).is_ok_and(|there| there == indent)
+        })
     }
 
     /// Whether each of the texts was moved to the margin by itself, so that what they share is not as deep any more.
@@ -91,7 +97,7 @@ impl<'a> Merge<'a> {
         let new = least(&mut self.news.iter().copied().filter(|line| is_filled(line)));
         let kept: Vec<(usize, usize)> = self.kept().filter(|(old, _)| is_telling(self.olds[*old])).collect();
         let is_moved =
-            |(old, new): &(usize, usize)| split_indent(self.news[*new]).0.len() < self.indents(*old).0.len();
+            |(old, new): &(usize, usize)| split_indent(self.news[*new]).0.len() != self.indents(*old).0.len();
         old == Some(0) && new == Some(0) && !kept.is_empty() && kept.iter().all(is_moved)
     }
 
@@ -106,11 +112,14 @@ impl<'a> Merge<'a> {
             let Some(at) = kept.iter().position(|(kept, _)| kept == old) else { return false };
             let place = kept[at].1;
             let mut around = kept[..at].last().into_iter().chain(kept.get(at + 1));
-            let is_apart = |at: usize| {
-                split_indent(self.news[at]).0 != indent
-                    || (at.abs_diff(place) > 1 && self.is_shown(indent, slipped))
-            };
-            split_indent(self.news[place]).0 == indent && !around.any(is_moved) && self.come().all(is_apart)
+            let is_apart =
+                |at: usize| split_indent(self.news[at]).0 != indent || self.is_shown(indent, slipped);
+            // What comes right beside it may be why it is deeper.
+            let is_beside = self.come().any(|at| at.abs_diff(place) == 1);
+            split_indent(self.news[place]).0 == indent
+                && !is_beside
+                && !around.any(is_moved)
+                && self.come().all(is_apart)
         })
     }
 
@@ -205,6 +214,20 @@ impl<'a> Merge<'a> {
             Some(line) if split_indent(line).0 != in_old => Err(PART_OF_LINE),
             _ => Ok(Some(Indenting::FirstWithout(lost))),
         }
+    }
+
+    /// Fails where a line that is as deep as blocks of the file are would come out at a depth that is none of a block: then
+    /// only single lines of the old text may be indented otherwise.
+    fn check_steps(&self, mapping: &Mapping<'a>) -> Result<(), &'static str> {
+        let Some(step) = mapping.step().filter(|step| *step > 1) else { return Ok(()) };
+        let is_whole = |indent: &str| indent.contains('\t') || indent.len().is_multiple_of(step);
+        let is_odd = |at: usize| {
+            let indent = split_indent(self.news[at]).0;
+            !mapping.knows_old(indent)
+                && is_whole(indent)
+                && mapping.apply(indent).is_ok_and(|there| !is_whole(&there))
+        };
+        if self.come().any(is_odd) { Err(MIXED) } else { Ok(()) }
     }
 
     /// Fails where a line that is new would come out no deeper than what opens its block, or, as deep as the file is at

@@ -88,12 +88,22 @@ impl Depths<'_> {
             Depths { old, file, .. } if old == file => Vote::Unclear("the old text and the file agree"),
             Depths { old, new, .. } if old == new => Vote::Old(reason),
             Depths { file, new, .. } if file == new => Vote::File(reason),
-            _ => Vote::Unclear("the line has been moved"),
+            _ => Vote::Unclear(MOVED),
         }
     }
 }
 
 const NOBODY: &str = "nobody can tell";
+const MOVED: &str = "the line has been moved";
+
+/// What several say together, if none of the lines has been moved: the others may have been moved with it, to where they
+/// are in the file by chance.
+fn unless_moved(votes: Vec<Vote>) -> Vote {
+    match votes.contains(&Vote::Unclear(MOVED)) {
+        true => Vote::Unclear(MOVED),
+        false => together(votes.into_iter()),
+    }
+}
 
 /// What several say together, with the reason of the first: nothing where they contradict each other.
 fn together(votes: impl Iterator<Item = Vote>) -> Vote {
@@ -151,7 +161,7 @@ fn before_changes(merge: &Merge<'_>, _: &Mapping<'_>) -> Vote {
         return Vote::Unclear("the first line has changed");
     };
     let lines = (0..*len).map(|at| (old_index + at, new_index + at));
-    together(merge.aligned_votes(lines, "nothing has changed above it").into_iter())
+    unless_moved(merge.aligned_votes(lines, "nothing has changed above it"))
 }
 
 /// Nothing has changed below these lines. What was above them may have been taken away, and they with it to another depth.
@@ -160,7 +170,7 @@ fn after_changes(merge: &Merge<'_>, _: &Mapping<'_>) -> Vote {
         return Vote::Unclear("the last line has changed");
     };
     let lines = (0..*len).map(|at| (old_index + at, new_index + at));
-    together(merge.aligned_votes(lines, "nothing has changed below it").into_iter())
+    unless_moved(merge.aligned_votes(lines, "nothing has changed below it"))
 }
 
 /// Where the one is indented with tabs and the other with spaces, the new text is written as one of them.
@@ -216,7 +226,14 @@ fn whole_steps(merge: &Merge<'_>, mapping: &Mapping<'_>) -> Vote {
             () => None,
         }
     };
-    match (are_whole(merge.olds), are_whole(merge.parts), are_whole(merge.news)) {
+    // Every line of the new text has to be, and at least one deeper than the margin, which is there in any steps.
+    let is_indented = merge.news.iter().any(|line| is_filled(line) && line.starts_with(is_blank));
+    let is_every = merge.news.iter().filter(|line| is_filled(line)).all(|line| {
+        let indent = split_indent(line).0;
+        !indent.contains('\t') && indent.len().is_multiple_of(step)
+    });
+    let news = are_whole(merge.news).filter(|is_whole| is_indented && *is_whole == is_every);
+    match (are_whole(merge.olds), are_whole(merge.parts), news) {
         (Some(false), Some(true), Some(true)) => {
             Vote::File("its depths are those of whole blocks, as in the file")
         }
