@@ -76,6 +76,8 @@ pub(crate) struct Connection {
     pub(crate) revision: Revision,
     /// What it calls its version.
     pub(crate) version: String,
+    /// What it wants a model to know of its tools; often nothing.
+    pub(crate) instructions: String,
     /// Whether it tells of changes of its tools.
     pub(crate) tells_changes: bool,
     pub(crate) since: Instant,

@@ -6,6 +6,7 @@
 use crate::connection::{Connection, Link};
 use crate::fault::Fault;
 use crate::identity::{hello, with_meta};
+use crate::recalled;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -86,7 +87,7 @@ fn judged(answer: Result<Value, Fault>) -> Result<Option<Value>, Fault> {
 fn modern(link: Link, about: &Value, changed: &Arc<Notify>) -> Connection {
     link.greeted(Revision::MODERN);
     let info = &about["_meta"][SERVER_INFO];
-    connection(link, Revision::MODERN, info, &about["capabilities"], changed)
+    connection(link, Revision::MODERN, info, about, changed)
 }
 
 async fn shake_hands(link: Link, changed: &Arc<Notify>) -> Result<Connection, Fault> {
@@ -96,7 +97,7 @@ async fn shake_hands(link: Link, changed: &Arc<Notify>) -> Result<Connection, Fa
         let shown: String = version.chars().take(40).collect();
         return Err(Fault::Gone(format!("it speaks revision `{shown}` of MCP, which is not known here")));
     };
-    let connection = connection(link, revision, &about["serverInfo"], &about["capabilities"], changed);
+    let connection = connection(link, revision, &about["serverInfo"], &about, changed);
     connection.link.greeted(revision);
     connection.link.notify("notifications/initialized", &json!({}));
     Ok(connection)
@@ -106,14 +107,16 @@ fn connection(
     link: Link,
     revision: Revision,
     info: &Value,
-    capabilities: &Value,
+    about: &Value,
     changed: &Arc<Notify>,
 ) -> Connection {
+    let instructions = about["instructions"].as_str().unwrap_or_default();
     Connection {
         link,
         revision,
         version: info["version"].as_str().unwrap_or_default().to_owned(),
-        tells_changes: capabilities["tools"]["listChanged"] == true,
+        instructions: recalled::short(instructions),
+        tells_changes: about["capabilities"]["tools"]["listChanged"] == true,
         since: Instant::now(),
         changed: Arc::clone(changed),
     }

@@ -8,12 +8,12 @@ pub use settings::Settings;
 
 use crate::listed::{Listed, Listing};
 use crate::names as spelled;
-use crate::recalled::{self, Lists};
+use crate::recalled::{self, About, Lists};
 use crate::server::Server;
 use crate::upstream::Upstream;
 use names::Named;
 use pack::{pack, price};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 use toolpost_core::host::BoxFuture;
@@ -36,6 +36,8 @@ pub(crate) struct Home {
     most_tools: usize,
     most_tokens: usize,
     lists: Option<Arc<dyn Lists>>,
+    /// What each server wants a model to know.
+    instructions: Mutex<BTreeMap<usize, String>>,
 }
 
 /// What a server has in the registry.
@@ -66,6 +68,7 @@ impl Plugins {
                 most_tools: settings.most_tools,
                 most_tokens: settings.most_tokens,
                 lists: settings.lists.clone(),
+                instructions: Mutex::default(),
             }
         });
         // Nobody else has this name, and it is used once for a registry.
@@ -84,11 +87,20 @@ impl Plugins {
             }
             let list = kept.remove(&recalled::key(upstream.server()));
             let list = list.and_then(|list| recalled::recalled(list, upstream.server()));
-            if let Some((listing, version)) = list {
+            if let Some((listing, about)) = list {
+                self.home.instructed(index, &about.instructions);
                 // A list that does not fit any more is told anew.
-                let _ = self.home.publish(upstream, index, listing, &version);
+                let _ = self.home.publish(upstream, index, listing, &about.version);
             }
         }
+    }
+
+    /// What the servers that are known want a model to know of their tools: the first part of the tools' names, and the
+    /// text.
+    pub fn instructions(&self) -> Vec<(String, String)> {
+        let all = self.home.instructions.lock().unwrap_or_else(PoisonError::into_inner);
+        let part = |index: &usize| self.home.upstreams.get(*index).map(|upstream| upstream.part().to_owned());
+        all.iter().filter_map(|(index, text)| Some((part(index)?, text.clone()))).collect()
     }
 
     /// Starts all servers in the background, whatever a policy says of their tools. Must be called inside a tokio
@@ -275,11 +287,20 @@ impl Home {
     }
 
     /// Keeps the list that a server has told.
-    pub(crate) fn keep(&self, server: &Server, tools: &[Listed], version: &str) {
+    pub(crate) fn keep(&self, server: &Server, index: usize, tools: &[Listed], about: &About) {
+        self.instructed(index, &about.instructions);
         let Some(lists) = self.lists.clone() else { return };
-        let (key, list) = (recalled::key(server), recalled::kept(tools, version));
+        let (key, list) = (recalled::key(server), recalled::kept(tools, about));
         // On its own: nobody waits for it.
         tokio::task::spawn_blocking(move || lists.save(&key, list));
+    }
+
+    fn instructed(&self, index: usize, text: &str) {
+        let mut all = self.instructions.lock().unwrap_or_else(PoisonError::into_inner);
+        match text.is_empty() {
+            true => all.remove(&index),
+            false => all.insert(index, text.to_owned()),
+        };
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Option<Published>>> {

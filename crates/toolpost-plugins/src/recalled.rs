@@ -24,10 +24,31 @@ pub(crate) fn key(server: &Server) -> String {
     toolpost_core::text::hex(&Sha256::digest(text))
 }
 
+/// Maximum number of characters of a server's instructions that are passed on.
+const LONGEST_INSTRUCTIONS: usize = 1_000;
+
+/// The instructions of a server, within bounds and without control characters.
+pub(crate) fn short(instructions: &str) -> String {
+    let is_shown = |letter: &char| !letter.is_control() || *letter == '\n';
+    let mut shown: String = instructions.chars().filter(is_shown).take(LONGEST_INSTRUCTIONS + 1).collect();
+    if shown.chars().count() > LONGEST_INSTRUCTIONS {
+        shown.pop();
+        shown.push('…');
+    }
+    shown.trim().to_owned()
+}
+
+/// What is known of a server beside its tools.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct About {
+    pub(crate) version: String,
+    pub(crate) instructions: String,
+}
+
 /// A list as it is kept.
-pub(crate) fn kept(tools: &[Listed], version: &str) -> Value {
+pub(crate) fn kept(tools: &[Listed], about: &About) -> Value {
     let tools: Vec<Value> = tools.iter().map(tool).collect();
-    json!({"version": version, "tools": tools})
+    json!({"version": about.version, "instructions": about.instructions, "tools": tools})
 }
 
 fn tool(listed: &Listed) -> Value {
@@ -46,12 +67,13 @@ fn tool(listed: &Listed) -> Value {
     Value::Object(tool)
 }
 
-/// A list that was kept, and the version of its server; nothing where it cannot be read.
-pub(crate) fn recalled(mut list: Value, server: &Server) -> Option<(Listing, String)> {
-    let version = list.get("version").and_then(Value::as_str).unwrap_or_default().to_owned();
+/// A list that was kept, and what is known of its server; nothing where it cannot be read.
+pub(crate) fn recalled(mut list: Value, server: &Server) -> Option<(Listing, About)> {
+    let text = |name: &str| list.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let about = About { version: text("version"), instructions: short(&text("instructions")) };
     let Value::Array(tools) = list.get_mut("tools")?.take() else { return None };
     let mirrors_headers = matches!(server.reach, Reach::Http { .. });
-    Some((listed::read(tools, server, mirrors_headers), version))
+    Some((listed::read(tools, server, mirrors_headers), about))
 }
 
 #[cfg(test)]
@@ -86,8 +108,11 @@ mod tests {
             "outputSchema": {"type": "object"}, "annotations": {"readOnlyHint": true},
         })];
         let told = listed::read(raw, &server("a"), false);
-        let (again, version) = recalled(kept(&told.tools, "1.2.3"), &server("a")).unwrap();
-        assert_eq!((again.tools, version.as_str()), (told.tools, "1.2.3"));
+        let about = About { version: "1.2.3".to_owned(), instructions: "Use it well.".to_owned() };
+        let (again, known) = recalled(kept(&told.tools, &about), &server("a")).unwrap();
+        assert_eq!((again.tools, known), (told.tools, about));
+        assert_eq!(short("a\u{1b}[0m\nb "), "a[0m\nb");
+        assert_eq!(short(&"x".repeat(5_000)).chars().count(), LONGEST_INSTRUCTIONS + 1);
         assert!(recalled(json!({"tools": 1}), &server("a")).is_none());
         assert!(recalled(json!([]), &server("a")).is_none());
     }

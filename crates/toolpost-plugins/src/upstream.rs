@@ -7,6 +7,7 @@ use crate::connection::Connection;
 use crate::listed::Listing;
 use crate::names;
 use crate::plugins::Home;
+use crate::recalled::About;
 use crate::server::Server;
 use crate::tool;
 use std::path::PathBuf;
@@ -212,7 +213,9 @@ impl Upstream {
     ) -> Result<(), ToolError> {
         match self.home.upgrade() {
             Some(home) => {
-                home.keep(&self.server, &listing.tools, &connection.version);
+                let Connection { version, instructions, .. } = connection;
+                let about = About { version: version.clone(), instructions: instructions.clone() };
+                home.keep(&self.server, self.index, &listing.tools, &about);
                 home.publish(self, self.index, listing, &connection.version)
             }
             None => Err(self.failed("is not needed any more")),

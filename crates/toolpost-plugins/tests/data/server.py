@@ -189,7 +189,7 @@ def main():
             if MODE == "future":
                 answer(request, {"protocolVersion": "3000-01-01", "capabilities": {}, "serverInfo": {"name": "test", "version": "1"}})
                 continue
-            answer(request, {"protocolVersion": "2025-06-18", "capabilities": {"tools": {"listChanged": True}}, "serverInfo": {"name": "test", "version": "1.2.3"}})
+            answer(request, {"protocolVersion": "2025-06-18", "capabilities": {"tools": {"listChanged": True}}, "serverInfo": {"name": "test", "version": "1.2.3"}, "instructions": "Say hello first."})
         elif method == "tools/list":
             if MODE == "slow-list":
                 time.sleep(float(STATE))

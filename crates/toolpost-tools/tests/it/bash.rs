@@ -299,7 +299,8 @@ fn a_command_that_wants_an_answer_gets_a_hint() {
     );
     assert!(shown(&outcome).contains("it may have waited for an answer"), "{}", shown(&outcome));
     let outcome = bash(ground.path(), json!({"command": "curl -sS http://example.com"}));
-    assert!(shown(&outcome).contains("`--allow network` grants it"), "{}", shown(&outcome));
+    let told = "[commands have no network here; the policy must allow network]";
+    assert!(shown(&outcome).contains(told), "{}", shown(&outcome));
 }
 
 #[test]

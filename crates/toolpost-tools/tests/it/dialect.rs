@@ -397,7 +397,9 @@ fn aliases_of_a_registry_come_before_other_dialects() {
     registry.add_alias(Alias::new("view", "glob")).unwrap();
     let snapshot = registry.snapshot();
     let found = snapshot.find("view", &Dialect::canonical()).unwrap();
-    assert_eq!((found.entry.name(), found.is_own), ("glob", false));
+    // A mere name that was added is the tool's own; one of another dialect is not.
+    assert_eq!((found.entry.name(), found.is_own), ("glob", true));
+    assert!(!snapshot.find("read_file", &Dialect::canonical()).unwrap().is_own);
     // A name whose tool is not there is not active.
     let error = snapshot.find("Bash", &Dialect::canonical()).err().unwrap();
     assert!(error.message().starts_with("no tool `Bash`"), "{error}");

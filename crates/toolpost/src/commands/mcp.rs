@@ -15,6 +15,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use toolpost_core::host::HANDLE_PREFIX;
+use toolpost_core::text::visible;
 use toolpost_core::{Code, Context, ToolError};
 use toolpost_http::{Admission, Listener, Routes};
 use toolpost_server::{Extension, Options, Server};
@@ -57,9 +58,12 @@ fn serve(
     let admission = mcp.http.map(|address| admission(printer, config, mcp, address)).transpose()?;
     let notes = runtime.servers.notes();
     notes.iter().for_each(|note| printer.say(Tone::Note, &format!("note: {}", harmless(note))));
+    let plugins = runtime.plugins.as_ref();
+    plugins.inspect(|plugins| plugins.recall());
+    let of_servers = plugins.map(|plugins| plugins.instructions()).unwrap_or_default();
     let options = Options {
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        instructions: instructions(config, &runtime.context),
+        instructions: instructions(config, &runtime.context, &of_servers),
         page_size: usize::from(mcp.page_size),
         says_yes: flags.yes,
         timeout: config.timeout,
@@ -79,8 +83,7 @@ fn serve(
             interrupted().await;
             cancel.cancel();
         });
-        if let Some(plugins) = &runtime.plugins {
-            plugins.recall();
+        if runtime.plugins.is_some() {
             let (executor, context) = (runtime.executor.clone(), runtime.context.clone());
             tokio::spawn(async move { executor.all_ready(&context).await });
         }
@@ -154,17 +157,23 @@ fn admission(
 }
 
 /// What a model should know before its first call.
-fn instructions(config: &Config, context: &Context) -> String {
+fn instructions(config: &Config, context: &Context, of_servers: &[(String, String)]) -> String {
     let shown =
         |root: &PathBuf| format!("`{}`", root.canonicalize().unwrap_or_else(|_| root.clone()).display());
     let roots: Vec<String> = config.roots.iter().map(shown).collect();
     let rest = context.reading(&format!("{HANDLE_PREFIX}…"));
     let rest = rest.map_or_else(String::new, |reading| format!(": {reading} shows the whole by pages"));
+    let of_servers: String = of_servers
+        .iter()
+        .map(|(part, text)| {
+            format!("\n\nThe server of the tools mcp__{part}__* says of them: {}", visible(text))
+        })
+        .collect();
     format!(
         "These tools act in the workspace {}. Paths are absolute or from its root. Prefer them to other ways of reading, \
          searching and changing files and of running commands: their results are bounded and leave out what git ignores, \
          a change is made whole or not at all, and a refusal says by which rule and what would allow it. A result that \
-         is too long is cut in the middle and names a handle{rest}.",
+         is too long is cut in the middle and names a handle{rest}.{of_servers}",
         roots.join(", ")
     )
 }

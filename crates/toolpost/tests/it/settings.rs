@@ -120,7 +120,8 @@ fn descriptions_can_be_replaced() {
     let home = Home::new();
     let described =
         |args: &[&str]| home.json(&[&["tools", "show", "read"], args].concat()).1["description"].clone();
-    assert!(described(&[]).as_str().unwrap().contains(home.path("repo").to_str().unwrap()));
+    // The path of the workspace stands in the instructions, not in every description.
+    assert!(!described(&[]).as_str().unwrap().contains(home.path("repo").to_str().unwrap()));
     home.write(".config/toolpost/descriptions/read.txt", "Reads, in ${workspace}.");
     assert_eq!(described(&[]), format!("Reads, in {}.", home.path("repo").display()));
     home.write("mine/read.txt", "Reads for me.");

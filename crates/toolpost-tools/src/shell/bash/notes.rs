@@ -219,9 +219,7 @@ fn hints(ctx: &Context, args: &Args, shown: &Shown, is_named: bool, sandbox: &st
     if says(NO_NETWORK) && ctx.is_dry_run() {
         hints.push("a dry run has no network, so that for real it may go on from here".to_owned());
     } else if says(NO_NETWORK) && !ctx.granted(Capability::Network) {
-        let missing = [Capability::Network].into_iter().collect();
-        let advice = ctx.policy().advise(&Remedy::Grant { missing, tool: None });
-        hints.push(format!("commands have no network here; {advice}"));
+        hints.push(format!("commands have no network here; {}", how_to_grant_network(ctx)));
     }
     if says(&["cross-device link"]) && ctx.is_dry_run() {
         hints.push(
@@ -261,9 +259,10 @@ pub(super) fn out_of_time(ctx: &Context, args: &Args, shown: &Shown, sandbox: &s
     if asks && args.stdin.is_none() {
         told.push_str(". It seems to have waited for an answer: there is no terminal and no input");
     } else if (is_of_network || says(NO_NETWORK)) && sandbox != "none" && !ctx.granted(Capability::Network) {
-        told.push_str(
-            ". It seems to have waited for the network, which it does not have: `--allow network` grants it",
-        );
+        let advice = how_to_grant_network(ctx);
+        told.push_str(&format!(
+            ". It seems to have waited for the network, which it does not have; {advice}"
+        ));
     }
     let longer = match ctx.argument("timeout").filter(|_| args.timeout < LONGEST) {
         Some(name) if args.timeout < SHORT => {
@@ -287,6 +286,11 @@ pub(super) fn out_of_time(ctx: &Context, args: &Args, shown: &Shown, sandbox: &s
         told.push_str(&format!("; {}", advice.join(", or ")));
     }
     told
+}
+
+fn how_to_grant_network(ctx: &Context) -> String {
+    let missing = [Capability::Network].into_iter().collect();
+    ctx.policy().advise(&Remedy::Grant { missing, tool: None })
 }
 
 /// Whether an output ends with a question that is still open: its last line has no end.

@@ -138,6 +138,8 @@ fn the_tools_of_a_server_are_offered_at_once_the_next_time() {
         second.plugins.as_ref().unwrap().recall();
         assert!(has(&second, "new") && !has(&second, "change"));
         assert_eq!(second.plugins.as_ref().unwrap().packs().len(), 1);
+        let instructions = second.plugins.as_ref().unwrap().instructions();
+        assert_eq!(instructions, [("changes".to_owned(), "Say hello first.".to_owned())]);
         // The server has another list by now, which corrects what was recalled.
         std::fs::remove_file(home.path("state")).unwrap();
         assert!(!call(&second, "mcp__changes__new", json!({})).await.to_text().is_empty());
