@@ -224,6 +224,9 @@ fn git_in_a_command_starts_no_editor() {
         ("user.email", "a@example.org"),
         ("core.editor", "touch planted; true"),
         ("sequence.editor", "touch planted; true"),
+        // It would go on behind the command.
+        ("maintenance.auto", "false"),
+        ("gc.auto", "0"),
     ] {
         git(&["config", key, value]);
     }
