@@ -396,6 +396,25 @@ impl Context {
         self.call.guard.as_ref()?.judge(Capability::Write, name).err()
     }
 
+    /// The first of these display names that this call may not change or remove, by the policy or because git runs it or
+    /// knows a repository by it, and why.
+    pub async fn first_change_refused(
+        &self,
+        names: &[String],
+    ) -> Result<Option<(String, ToolError)>, ToolError> {
+        let Some(guard) = &self.call.guard else { return Ok(None) };
+        let refused = |judge: &dyn Fn(&str) -> Result<(), ToolError>| {
+            names.iter().find_map(|name| judge(name).err().map(|error| (name.clone(), error)))
+        };
+        let by_policy = refused(&|name| guard.judge(Capability::Write, name));
+        if by_policy.is_some() || !self.host_workspace().has_repositories() {
+            return Ok(by_policy);
+        }
+        let (workspace, asked) = (Arc::clone(self.host_workspace()), names.to_vec());
+        let run = crate::blocking::at_once(move || workspace.run_by_git(&asked)).await?;
+        Ok(refused(&|name| guard.judge_run_by_git(name, &run)))
+    }
+
     /// Whether this call only tells what it would do.
     pub fn is_dry_run(&self) -> bool {
         self.call.is_dry_run

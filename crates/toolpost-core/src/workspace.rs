@@ -151,6 +151,12 @@ pub trait Workspace: Send + Sync {
     /// The file need not exist. The turn ends when the lock is dropped.
     fn lock<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<Lock, ToolError>>;
 
+    /// Waits for the turn to make a repository of this folder, which need not exist: against commands too, where the
+    /// folder does. Whoever may do so looks, and then creates.
+    fn lock_repository<'a>(&'a self, folder: &'a WorkspacePath) -> BoxFuture<'a, Result<Lock, ToolError>> {
+        self.lock(folder)
+    }
+
     /// Hands every file below a folder to the visitor, by a way that is quicker than opening folder after folder;
     /// `None` where there is no such way, and the scan goes through [`Workspace::entries`].
     ///

@@ -246,6 +246,15 @@ impl Workspace for Disk {
         })
     }
 
+    fn lock_repository<'a>(&'a self, folder: &'a WorkspacePath) -> BoxFuture<'a, Result<Lock, ToolError>> {
+        Box::pin(async move {
+            let turn = self.lock(folder).await?;
+            let Ok(place) = Place::parse(folder, &self.roots.names) else { return Ok(turn) };
+            let path = Path::new(&self.roots.names[place.root].path).join(place.parts.join("/"));
+            Ok(Lock::new((lock::take_folder(&path).await, turn)))
+        })
+    }
+
     fn scan<'a>(
         &'a self,
         from: &'a WorkspacePath,

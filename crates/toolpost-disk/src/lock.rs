@@ -49,6 +49,20 @@ impl Locks {
     }
 }
 
+/// Waits until nobody holds the folder itself, as the guard of a command does while it creates a name there by which the
+/// folder could become a repository. None where there is no such folder, or its file system has no locks.
+pub(super) async fn take_folder(path: &Path) -> Option<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let folder = open(path, flags, Mode::empty()).ok()?;
+    loop {
+        match flock(&folder, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Some(folder),
+            Err(Errno::WOULDBLOCK | Errno::INTR) => tokio::time::sleep(Duration::from_millis(1)).await,
+            Err(_) => return None,
+        }
+    }
+}
+
 /// A lock file that is ours until this is dropped.
 #[derive(Debug)]
 pub(super) struct Held {

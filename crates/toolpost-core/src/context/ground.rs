@@ -120,10 +120,12 @@ impl Context {
         let closed = self.call.guard.as_ref().and_then(|guard| guard.closed_to_commands(&name));
         let closed = closed.unwrap_or_else(|| Closed {
             why: "it holds a protected or hidden file, or a protected link, a git hook or git's configuration names it, or \
-                  the name that a link gives it is protected or denied; what a protected link leads through can be \
-                  neither moved nor made a link, whatever the rules say"
+                  the name that a link gives it is protected or denied, or the folder would become a git repository by it"
                 .to_owned(),
-            remedy: self.policy().opening(&name),
+            remedy: format!(
+                "{}; what a protected link leads through can be neither moved nor made a link, whatever the rules say",
+                self.policy().opening(&name)
+            ),
         });
         (name, closed)
     }

@@ -47,12 +47,24 @@ impl Turns {
             };
             paths.insert(name, path);
         }
+        // A command has a guard that takes these turns by itself.
+        let is_command = accesses.iter().any(|access| matches!(access.resource, Resource::Command(_)));
+        let mut turns: BTreeMap<String, Turn<'_>> =
+            paths.iter().map(|(name, path)| (name.clone(), Turn::File(path))).collect();
+        if !is_command && ctx.host_workspace().has_repositories() {
+            for folder in paths.keys().flat_map(|name| possible_repositories(name)) {
+                turns.entry(folder.to_owned()).or_insert(Turn::Repository);
+            }
+        }
         let all = async {
-            let mut locks = Vec::with_capacity(paths.len());
-            for (name, path) in &paths {
-                locks.push(match above.get(name) {
-                    Some(turn) => Lock::new(turn.clone().lock_owned().await),
-                    None => ctx.host_workspace().lock(path).await?,
+            let mut locks = Vec::with_capacity(turns.len());
+            for (name, turn) in &turns {
+                locks.push(match (above.get(name), turn) {
+                    (Some(turn), _) => Lock::new(turn.clone().lock_owned().await),
+                    (None, Turn::File(path)) => ctx.host_workspace().lock(path).await?,
+                    (None, Turn::Repository) => {
+                        ctx.host_workspace().lock_repository(&WorkspacePath::new(name.as_str())).await?
+                    }
                 });
             }
             Ok(locks)
@@ -63,9 +75,27 @@ impl Turns {
             locks = tokio::time::timeout(limit, all) => locks.unwrap_or_else(|_| Err(late(tool, limit, paths.values())))?,
         };
         let mut held = (**above).clone();
-        held.extend(paths.into_keys().map(|name| (name, Arc::default())));
+        held.extend(turns.into_keys().map(|name| (name, Arc::default())));
         Ok(Turns { held: Arc::new(held), _locks: locks })
     }
+}
+
+/// What a turn is for.
+enum Turn<'a> {
+    /// Changing a file.
+    File(&'a WorkspacePath),
+    /// Making a repository of a folder.
+    Repository,
+}
+
+/// The folders that a change of this file could make repositories.
+fn possible_repositories(name: &str) -> impl Iterator<Item = &str> {
+    const PARTS: [&str; 4] = ["HEAD", "objects", "refs", "commondir"];
+    let parts = name.match_indices('/').filter_map(move |(at, _)| {
+        let part = name[at + 1..].split('/').next().unwrap_or_default();
+        PARTS.iter().any(|known| known.eq_ignore_ascii_case(part)).then_some(&name[..at])
+    });
+    parts.filter(|folder| !folder.is_empty())
 }
 
 /// The file that an access changes.

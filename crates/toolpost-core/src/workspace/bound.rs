@@ -390,6 +390,10 @@ impl Workspace for Bound {
         self.inner.lock(path)
     }
 
+    fn lock_repository<'a>(&'a self, folder: &'a WorkspacePath) -> BoxFuture<'a, Result<Lock, ToolError>> {
+        self.inner.lock_repository(folder)
+    }
+
     fn scan<'a>(
         &'a self,
         from: &'a WorkspacePath,

@@ -96,8 +96,8 @@ async fn rules_marks_and_reserved_names_reach_the_ground() {
         (
             "missing.sh",
             "missing.sh: it holds a protected or hidden file, or a protected link, a git hook or git's \
-                        configuration names it, or the name that a link gives it is protected or denied; add the allow rule \
-                        `write: /missing.sh`",
+                        configuration names it, or the name that a link gives it is protected or denied, or the folder would become a \
+                        git repository by it; add the allow rule `write: /missing.sh`; what a protected link",
         ),
     ] {
         let (_, why) = ask(&root, standard(&[]), path).await;

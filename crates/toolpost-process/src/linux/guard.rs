@@ -31,12 +31,16 @@ use std::ffi::{OsStr, OsString};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Maximum number of names to report.
 const MOST_REPORTED: usize = 20;
 
 /// Maximum number of folders to remember for the look after the command.
 const MOST_FOLDERS: usize = 20_000;
+
+/// So many milliseconds a turn is waited for.
+const MOST_WAITS: usize = 200;
 
 /// The bits of a mode that a command may give. Programs that run as somebody else are not for it to create.
 const RIGHTS: u32 = 0o1777;
@@ -51,6 +55,8 @@ pub(super) struct Guard {
     mask: Option<Mode>,
     refused: Vec<Vec<u8>>,
     folders: HashSet<Vec<u8>>,
+    /// The turns at folders that the present call may make repositories; over when it has ended.
+    turns: Vec<OwnedFd>,
 }
 
 /// How a call ends.
@@ -66,6 +72,27 @@ impl From<Said> for Ending {
     fn from(said: Said) -> Ending {
         Ending::Said(said)
     }
+}
+
+/// The names that make a folder a repository, each with the others that it takes: git outside takes its configuration from
+/// any folder with these names, and runs what that says.
+const REPOSITORY: [(&[u8], &[&[&str]]); 4] = [
+    (b"HEAD", &[&["objects", "refs"], &["commondir"]]),
+    (b"objects", &[&["HEAD", "refs"]]),
+    (b"refs", &[&["HEAD", "objects"]]),
+    (b"commondir", &[&["HEAD"]]),
+];
+
+fn is_part_of_repository(name: &[u8]) -> bool {
+    REPOSITORY.iter().any(|(part, _)| *part == name)
+}
+
+/// Whether this name makes a repository of a folder that is none.
+fn completes_repository(place: &Place) -> bool {
+    let exists =
+        |name: &&str| rustix::fs::statat(&place.parent, *name, rustix::fs::AtFlags::SYMLINK_NOFOLLOW).is_ok();
+    let others = REPOSITORY.iter().filter(|(part, _)| *part == place.name.as_slice());
+    others.flat_map(|(_, others)| others.iter()).any(|names| names.iter().all(exists))
 }
 
 /// The result of a call that only succeeds or fails.
@@ -84,6 +111,7 @@ impl Guard {
             mask: None,
             refused: Vec::new(),
             folders: HashSet::new(),
+            turns: Vec::new(),
         }
     }
 
@@ -113,6 +141,7 @@ impl Guard {
             Some(call) => self.perform(&asked, call),
             None => Err(Errno::NOSYS),
         };
+        self.turns.clear();
         let said = match ending {
             Ok(Ending::Later) => return,
             Ok(Ending::Said(said)) => said,
@@ -187,8 +216,11 @@ impl Guard {
 
     /// Refuses a closed name, and a call whose caller is gone: its number may belong to another process by now.
     fn check(&mut self, asked: &Asked, place: &Place, making: Making) -> Result<(), Errno> {
-        if self.completes_repository(place) && place.stat()?.is_none() {
-            return Err(self.refuse(place.path()));
+        if is_part_of_repository(&place.name) && self.names.concerns(&place.folder) {
+            self.take_turn(place)?;
+            if completes_repository(place) && place.stat()?.is_none() {
+                return Err(self.refuse(place.path()));
+            }
         }
         self.check_path(asked, place.path(), making)
     }
@@ -203,20 +235,24 @@ impl Guard {
         Ok(())
     }
 
-    /// Whether this name makes a repository of a folder that is none: git outside takes its configuration from any
-    /// folder with these names, and runs what that says.
-    fn completes_repository(&self, place: &Place) -> bool {
-        let others: &[&[&str]] = match place.name.as_slice() {
-            b"HEAD" => &[&["objects", "refs"], &["commondir"]],
-            b"objects" => &[&["HEAD", "refs"]],
-            b"refs" => &[&["HEAD", "objects"]],
-            b"commondir" => &[&["HEAD"]],
-            _ => return false,
-        };
-        let exists = |name: &&str| {
-            rustix::fs::statat(&place.parent, *name, rustix::fs::AtFlags::SYMLINK_NOFOLLOW).is_ok()
-        };
-        self.names.concerns(&place.folder) && others.iter().any(|names| names.iter().all(exists))
+    /// Waits until nobody else may be making a repository of the folder: another command, with a guard of its own, or a
+    /// file tool, each of which looks before it creates. Whoever holds the turn for too long is not waited for.
+    fn take_turn(&mut self, place: &Place) -> Result<(), Errno> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let folder = rustix::fs::openat(&place.parent, ".", flags, Mode::empty());
+        let folder = folder.map_err(|_| self.refuse(place.path()))?;
+        for _ in 0..MOST_WAITS {
+            match rustix::fs::flock(&folder, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => {
+                    self.turns.push(folder);
+                    return Ok(());
+                }
+                Err(Errno::WOULDBLOCK | Errno::INTR) => std::thread::sleep(Duration::from_millis(1)),
+                // Some file systems of the network have no such locks.
+                Err(_) => return Ok(()),
+            }
+        }
+        Err(self.refuse(place.path()))
     }
 
     /// Looks once more where a new name is: another command, with a guard of its own, may have moved the folder

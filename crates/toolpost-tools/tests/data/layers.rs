@@ -18,8 +18,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use toolpost_core::policy::{self, Effect, Policy, Rule};
-use toolpost_core::text::LARGEST;
+use toolpost_core::policy::{self, Effect, LARGEST, Policy, Rule};
 use toolpost_core::{Code, Dialect, ToolError, Workspace};
 
 /// The workspace's own file.

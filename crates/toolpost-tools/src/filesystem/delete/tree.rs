@@ -43,10 +43,11 @@ pub(super) async fn remove(
                 format!("`{}` is git's own, where nothing is deleted; use git itself", entry.name),
             );
         }
-        if let Some(refusal) = ctx.change_refusal(&entry.name) {
-            let why = format!("`{}` in it may not be: {}", entry.name, refusal.message());
-            return refuse(refusal.code(), why);
-        }
+    }
+    let names: Vec<String> = found.found.iter().map(|entry| entry.name.clone()).collect();
+    if let Some((inside, refusal)) = ctx.first_change_refused(&names).await? {
+        let why = format!("`{inside}` in it may not be: {}", refusal.message());
+        return refuse(refusal.code(), why);
     }
     let mut removed = 0;
     // What is in a folder comes after it, so that it goes before it.

@@ -242,6 +242,64 @@ fn guarantee_39_commands_make_no_repository_and_take_none_apart() {
     }
 }
 
+/// Each command has a guard of its own, which looks and then creates.
+#[test]
+fn guarantee_39_commands_at_the_same_time_make_no_repository() {
+    let text = "import os, sys\n\
+                me, other = sys.argv[1:3]\n\
+                for _ in range(1500):\n    \
+                    try: os.mkdir('x/' + me)\n    \
+                    except OSError: continue\n    \
+                    if os.path.isdir('x/' + other): print('BOTH'); break\n    \
+                    os.rmdir('x/' + me)\n";
+    for user in User::all() {
+        repository(&user);
+        user.write("loop.py", text);
+        user.write("x/HEAD", "ref: refs/heads/m\n");
+        let both = std::thread::scope(|scope| {
+            let sides = [("refs", "objects"), ("objects", "refs")].map(|(me, other)| {
+                let user = &user;
+                scope.spawn(move || user.bash(&format!("python3 loop.py {me} {other}")))
+            });
+            sides.map(|side| side.join().unwrap())
+        });
+        let told = both.each_ref().map(|done| done.text.as_str());
+        assert!(!told.concat().contains("BOTH"), "{}: {told:?}", user.name());
+        assert!(!(user.has("x/refs") && user.has("x/objects")), "{}: {told:?}", user.name());
+    }
+}
+
+#[test]
+fn guarantee_39_file_tools_take_no_repository_apart() {
+    for user in User::all() {
+        repository(&user);
+        git(&user, &["init", "-q", "--bare", "--template=", "d/foo"]);
+        for part in ["HEAD", "refs", "objects"] {
+            let held = call(&user, &["delete", &format!("filePath=d/foo/{part}")]);
+            assert!(user.has(&format!("d/foo/{part}")), "{}: {part}", user.name());
+            assert_ne!(held, "", "{}: {part}", user.name());
+        }
+        // All is looked at before anything goes.
+        let names = || walked(&user.home.path("repo/d"));
+        let before = names();
+        assert_ne!(call(&user, &["delete", "--yes", "filePath=d", "recursive=true"]), "", "{}", user.name());
+        assert_eq!(names(), before, "{}", user.name());
+        check_asks(&user, "d/foo/config");
+    }
+}
+
+fn walked(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap().flatten() {
+        found.push(entry.path());
+        if entry.file_type().unwrap().is_dir() {
+            found.extend(walked(&entry.path()));
+        }
+    }
+    found.sort();
+    found
+}
+
 /// A file tool judges a file by the names that links in the folders above give it, too.
 #[test]
 fn guarantee_15_file_tools_ask_before_they_write_what_a_link_protects() {
