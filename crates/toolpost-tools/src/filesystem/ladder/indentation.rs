@@ -124,7 +124,13 @@ impl<'a> Mapping<'a> {
         }
         let is_whole =
             (indent.len() * narrow).is_multiple_of(wide) && indent.chars().all(|character| character == from);
-        is_whole.then(|| to.to_string().repeat(indent.len() * narrow / wide))
+        let depth = indent.len() * narrow / wide;
+        // What stands at no step of a block is aligned with something, and not wider or narrower with the steps.
+        let is_aligned = from == to
+            && shown < 2
+            && !self.knows_old(indent)
+            && self.step.is_some_and(|step| !depth.is_multiple_of(step));
+        (is_whole && !is_aligned).then(|| to.to_string().repeat(depth))
     }
 
     /// Tabs for blanks, below lines that begin elsewhere.

@@ -583,6 +583,38 @@ fn lines_that_stay_may_be_written_otherwise() {
 }
 
 #[test]
+fn what_only_looks_like_a_slip_of_both_texts_stays() {
+    // The new text has plain quotes where the old one has others, so that its apostrophe is meant.
+    check(
+        "sep = \"x\"\n# old\nend\n",
+        "sep = “x”\n# old",
+        "sep = \"x\"\n# the page’s size",
+        "doubt (look-alike characters)",
+    );
+    // A line below a condition without a brace is deeper, so this one is not as the file has it.
+    check(
+        "f() {\n  a;\n\n  const b = c();\n\n  let d;\n}\n",
+        "\nconst b = c();",
+        "\nif (d(e))\n  return f;",
+        "doubt (indentation)",
+    );
+    // One line slipped in both texts; what is aligned with a bracket did not.
+    check(
+        "}\n\nint f(a, b)\nint a;\nint b;\n{\n    int ret;\n    go(a);\n    if (b)\n        stop();\n}\n",
+        "\nint f(a, b)\nint a;\nint b;\n{\n        int ret;",
+        "\nint f(int a,\n                          int b) {\n        int ret;",
+        "doubt (indentation)",
+    );
+    // The line that slipped comes twice, and nobody knows which of the two it was.
+    check(
+        "c:\n    x(\n        1\n    )\n\n    @p\n    def q():\n        r()\n",
+        "    x(\n        1\n    )\n\n        @p\n    def q():",
+        "    x(\n        1\n    )\n\n    @p\n    def n():\n        pass\n\n        @p\n    def q():",
+        "doubt (indentation)",
+    );
+}
+
+#[test]
 fn numbers_tell_which_of_two_places_is_meant() {
     let file = "start();\nsame(1);\nsame(2);\nmiddle();\nsame(1);\nsame(2);\n";
     for (first, after) in [

@@ -61,6 +61,7 @@ impl<'a> Merge<'a> {
                 let (told, other): (Vec<usize>, Vec<usize>) = says.iter().partition(|index| is_same(index));
                 let is_told = brackets.iter().all(is_same) && told.len() > other.len();
                 let is_as_file = is_told
+                    && !self.repeats_text(&other)
                     && (self.is_as_file(&filled) && !self.repeats_slip(&other)
                         || self.is_slip_of_both(&other));
                 return if is_as_file { Ok(Indenting::MostlyAsFile) } else { Err(why) };
@@ -120,6 +121,14 @@ impl<'a> Merge<'a> {
                 && !is_beside
                 && !around.any(is_moved)
                 && self.come().all(is_apart)
+        })
+    }
+
+    /// Whether the new text has a line more than once that slipped in the old text: which of them it was is not told.
+    fn repeats_text(&self, slipped: &[usize]) -> bool {
+        slipped.iter().any(|old| {
+            let text = self.olds[*old].trim_matches(is_blank);
+            self.news.iter().filter(|line| line.trim_matches(is_blank) == text).count() > 1
         })
     }
 
@@ -284,11 +293,24 @@ fn is_nested(lines: &[(usize, &str)]) -> bool {
 
 /// Whether a line opens a block.
 pub(super) fn opens(line: &str) -> bool {
-    line.trim_end_matches(is_blank).ends_with(['{', '(', '[', ':'])
+    line.trim_end_matches(is_blank).ends_with(['{', '(', '[', ':']) || is_control(line)
+}
+
+/// Whether a line is a condition or a loop over the one statement below it, without a brace.
+fn is_control(line: &str) -> bool {
+    let text = line.trim_matches(is_blank).trim_start_matches(['}', ' ']);
+    let begins = |word: &str| {
+        text.strip_prefix(word).is_some_and(|rest| rest.trim_start_matches(is_blank).starts_with('('))
+    };
+    text == "else"
+        || (text.ends_with(')') && ["if", "for", "while", "else if"].iter().any(|word| begins(word)))
 }
 
 /// Whether a line is complete, so that the next one is no deeper.
 pub(super) fn is_closed(line: &str) -> bool {
+    if is_control(line) {
+        return false;
+    }
     line.trim_end_matches(is_blank).ends_with([';', ')', '}', ']', '"', '\''])
         || line.trim_end_matches(is_blank).ends_with(|last: char| last.is_alphanumeric())
 }

@@ -44,7 +44,11 @@ pub(super) fn typographic(file: &Lines<'_>, old: &str, new: &str) -> Option<Undo
     if shown.is_empty() || (!file.text.is_ascii() && !groups(file.text).is_disjoint(&shown)) {
         return None;
     }
-    let is_open = new.contains(is_foreign) && !used.is_subset(&shown);
+    // A new text with plain quotes of its own was not written in this way, so its others may be meant.
+    let has_plain =
+        |plain: char| new.contains(plain) && old.chars().any(|one| look_alike(one) == Some(plain));
+    let is_mixed = has_plain('"') || has_plain('\'');
+    let is_open = new.contains(is_foreign) && (is_mixed || !used.is_subset(&shown));
     let plain =
         |text: &str| text.chars().map(|character| look_alike(character).unwrap_or(character)).collect();
     Some(Undone { old: plain(old), new: plain(new), doubt: is_open.then_some(OTHER_CHARACTERS) })
