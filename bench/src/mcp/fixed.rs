@@ -28,6 +28,7 @@ pub(crate) fn serve() -> Result<()> {
         timeout: None,
         structured: false,
         session: None,
+        list_wait: std::time::Duration::ZERO,
     };
     let server = Server::new(Executor::new(), context, options);
     let threads = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
