@@ -151,6 +151,11 @@ pub trait Workspace: Send + Sync {
     /// The file need not exist. The turn ends when the lock is dropped.
     fn lock<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<Lock, ToolError>>;
 
+    /// The folders that a change of this file, named by its absolute path, could make repositories: by their absolute paths.
+    fn possible_repositories(&self, _path: &str) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Waits for the turn to make a repository of this folder, which need not exist: against commands too, where the
     /// folder does. Whoever may do so looks, and then creates.
     fn lock_repository<'a>(&'a self, folder: &'a WorkspacePath) -> BoxFuture<'a, Result<Lock, ToolError>> {

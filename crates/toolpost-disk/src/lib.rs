@@ -71,7 +71,7 @@ impl Disk {
         for given in roots {
             let given: PathBuf = given.into();
             let refuse = |reason: &str| {
-                let message = format!("the workspace `{}` {reason}; give another folder", given.display());
+                let message = format!("the workspace `{}` {reason}", given.display());
                 ToolError::new(Code::ReadError, message)
             };
             let path = given.canonicalize().map_err(|error| match error.kind() {
@@ -93,7 +93,7 @@ impl Disk {
             opened.handles.push(handle);
         }
         if opened.names.is_empty() {
-            return Err(ToolError::new(Code::ReadError, "a workspace needs a folder; give one"));
+            return Err(ToolError::new(Code::ReadError, "a workspace needs a folder"));
         }
         Ok(Disk {
             roots: Arc::new(opened),
@@ -244,6 +244,10 @@ impl Workspace for Disk {
             // Fields are dropped in order: the file first, then the turn inside this process.
             Ok(Lock::new((locks.take(key).await?, turn)))
         })
+    }
+
+    fn possible_repositories(&self, path: &str) -> Vec<String> {
+        survey::possible_repositories(path)
     }
 
     fn lock_repository<'a>(&'a self, folder: &'a WorkspacePath) -> BoxFuture<'a, Result<Lock, ToolError>> {

@@ -12,7 +12,7 @@ mod remembered;
 mod tests;
 mod walk;
 
-pub(super) use changed::run_by_git;
+pub(super) use changed::{possible_repositories, run_by_git};
 pub(super) use remembered::Remembered;
 
 use super::git::UserGit;

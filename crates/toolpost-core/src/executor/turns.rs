@@ -51,9 +51,9 @@ impl Turns {
         let is_command = accesses.iter().any(|access| matches!(access.resource, Resource::Command(_)));
         let mut turns: BTreeMap<String, Turn<'_>> =
             paths.iter().map(|(name, path)| (name.clone(), Turn::File(path))).collect();
-        if !is_command && ctx.host_workspace().has_repositories() {
-            for folder in paths.keys().flat_map(|name| possible_repositories(name)) {
-                turns.entry(folder.to_owned()).or_insert(Turn::Repository);
+        if !is_command {
+            for folder in paths.keys().flat_map(|name| ctx.host_workspace().possible_repositories(name)) {
+                turns.entry(folder).or_insert(Turn::Repository);
             }
         }
         let all = async {
@@ -86,16 +86,6 @@ enum Turn<'a> {
     File(&'a WorkspacePath),
     /// Making a repository of a folder.
     Repository,
-}
-
-/// The folders that a change of this file could make repositories.
-fn possible_repositories(name: &str) -> impl Iterator<Item = &str> {
-    const PARTS: [&str; 4] = ["HEAD", "objects", "refs", "commondir"];
-    let parts = name.match_indices('/').filter_map(move |(at, _)| {
-        let part = name[at + 1..].split('/').next().unwrap_or_default();
-        PARTS.iter().any(|known| known.eq_ignore_ascii_case(part)).then_some(&name[..at])
-    });
-    parts.filter(|folder| !folder.is_empty())
 }
 
 /// The file that an access changes.

@@ -66,7 +66,6 @@ pub(crate) fn run_by_git(
         let named = target.ancestors().filter(|path| protected.contains(&path.to_path_buf()));
         run.extend(named.filter_map(|path| survey.name(path)).map(RunByGit::Named));
         // Without these names nobody would know the folder for a repository, and its configuration would be free.
-        let is_part = |name: &OsStr| REPOSITORY.iter().flat_map(|row| row.iter()).any(|part| name == *part);
         if target.file_name().is_some_and(is_part) && target.parent().is_some_and(is_repository) {
             run.extend(survey.name(target).map(RunByGit::Named));
         }
@@ -140,6 +139,17 @@ fn is_repository(folder: &Path) -> bool {
     let has_config = folder.join("config").symlink_metadata().is_ok_and(|found| !found.is_dir());
     let parts = ["HEAD", "objects", "refs"].map(has);
     (has_config && parts.contains(&true)) || (parts[1] && parts[2])
+}
+
+/// Whether a name is one of those that make a folder a repository.
+fn is_part(name: &OsStr) -> bool {
+    REPOSITORY.iter().flat_map(|row| row.iter()).any(|part| name.eq_ignore_ascii_case(part))
+}
+
+/// See [`Workspace::possible_repositories`](toolpost_core::workspace::Workspace::possible_repositories).
+pub(crate) fn possible_repositories(path: &str) -> Vec<String> {
+    let parts = Path::new(path).ancestors().filter(|path| path.file_name().is_some_and(is_part));
+    parts.filter_map(|part| part.parent()?.to_str().map(str::to_owned)).collect()
 }
 
 /// Whether this path does not exist and makes a repository of the folder above it, together with what is there and with

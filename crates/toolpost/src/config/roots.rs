@@ -28,9 +28,7 @@ pub(crate) fn roots(flags: &Flags, environment: &Environment, cwd: &Path) -> Vec
 /// Opens the folders; a refusal names the flag.
 pub(crate) fn open_disk(roots: impl IntoIterator<Item = PathBuf>) -> Result<Disk, ToolError> {
     Disk::open(roots).map_err(|error| {
-        let message = error.message();
-        let what = message.strip_suffix("; give another folder").unwrap_or(message);
-        ToolError::new(error.code(), format!("{what}; give a folder with `--workspace DIR`"))
+        ToolError::new(error.code(), format!("{}; give a folder with `--workspace DIR`", error.message()))
     })
 }
 

@@ -16,7 +16,9 @@ pub(crate) fn parse(runtime: &Runtime, tool: &str, words: &[String]) -> Result<V
         [only] if only == "-" => from_stdin(),
         [only] if only.trim_start().starts_with(['{', '[', '"']) => from_json(only.as_bytes()),
         words => {
-            let pairs = words.iter().map(|word| pair(word)).collect::<Result<Vec<_>, _>>()?;
+            let pairs = words.iter().map(|word| pair(word)).collect::<Result<Vec<_>, _>>();
+            // Of a tool that is not there nobody can say how its arguments are written.
+            let pairs = pairs.map_err(|refusal| unknown(runtime, tool).unwrap_or(refusal))?;
             Ok(from_pairs(runtime, tool, pairs))
         }
     }
@@ -55,6 +57,11 @@ fn pair(word: &str) -> Result<(&str, &str), ToolError> {
              read JSON from standard input"
         ))
     })
+}
+
+fn unknown(runtime: &Runtime, tool: &str) -> Option<ToolError> {
+    let error = runtime.context.tools().snapshot().find(tool, runtime.context.dialect()).err()?;
+    (error.code() == Code::ToolNotFound).then_some(error)
 }
 
 fn refused(message: String) -> ToolError {
