@@ -1,0 +1,441 @@
+//! Slips of models on real files: which of them are undone, and which are refused as unclear.
+
+use super::*;
+
+#[test]
+fn numbers_that_are_content_stay() {
+    check(
+        "x:\n  80: http\nend: 1\n",
+        "2:   80: http",
+        "  80: web",
+        "line-number prefixes: x:\n  80: web\nend: 1\n",
+    );
+    // Whatever the sign between them, and whatever number the content begins with.
+    for sign in [": ", "\t", "→", " | ", "|"] {
+        for key in [3, 7, 80, 8000] {
+            let file = format!("start\n{key}{sign}alpha\n9{sign}omega\n");
+            let old = format!("2{sign}{key}{sign}alpha\n");
+            check(
+                &file,
+                &old,
+                &format!("{key}0{sign}gamma\n"),
+                &format!("line-number prefixes: start\n{key}0{sign}gamma\n9{sign}omega\n"),
+            );
+        }
+    }
+    // Numbers of other lines.
+    check("fn a() {\n    one();\n}\n", "41:     one();", "    two();", "doubt (line-number prefixes)");
+}
+
+#[test]
+fn a_difference_in_meaning_is_no_slip() {
+    let pairs = [
+        ("if user.is_inactive():", "if user.is_active():"),
+        ("value = unsafe_get(1)", "value = safe_get(1)"),
+        ("if not ready(now):", "if ready(now):"),
+        ("total <= limit(1)", "total < limit(1)"),
+        ("retry(times=10)", "retry(times=1)"),
+        ("say('yes now')", "say('yes')"),
+        ("self.items += 1", "self.item += 1"),
+    ];
+    for (there, asked) in pairs {
+        let file = format!("def start():\n    keep(1)\n    {there}\n    more(2)\n    end()\n");
+        let old = format!("def start():\n    keep(1)\n    {asked}\n    more(2)\n    end()");
+        let outcome = edited(&file, &old, "def start():\n    gone(3)\n    end()", Wanted::One);
+        assert_eq!(outcome, "none", "{asked} for {there}");
+    }
+    // Nor is a part of a longer word the word.
+    check("x = unsafe_get(1)\n", "safe_get(1)\n", "get(1)\n", "doubt (exact)");
+}
+
+#[test]
+fn lines_that_begin_within_an_indentation_are_indented_as_lines() {
+    check(
+        "def f():\n        return 1\n",
+        "    return 1",
+        "    x = 1\n    return x",
+        "indentation: def f():\n        x = 1\n        return x\n",
+    );
+    for wide in [4, 6, 8, 12] {
+        for less in 1..wide {
+            let (indent, short) = (" ".repeat(wide), " ".repeat(wide - less));
+            check(
+                &format!("a {{\n{indent}call(one);\n}}\n"),
+                &format!("{short}call(one);"),
+                &format!("{short}before();\n{short}call(one);"),
+                &format!("indentation: a {{\n{indent}before();\n{indent}call(one);\n}}\n"),
+            );
+        }
+    }
+    // A part of the first line's indentation is lost, and the rest is as the file has it.
+    check(
+        "f {\n    call(\n        one,\n    );\n}\n",
+        " call(\n        one,\n    );",
+        " call(\n        two,\n    )?;",
+        "exact: f {\n    call(\n        two,\n    )?;\n}\n",
+    );
+    check(
+        "f {\n    jest\n        .spy(one)\n        .mock(two);\n}\n",
+        " jest\n        .spy(one)\n        .mock(two);",
+        " vi.spy(one).mock(\n        two,\n    );",
+        "exact: f {\n    vi.spy(one).mock(\n        two,\n    );\n}\n",
+    );
+    // The new text has the indentation that the old one lost.
+    check("if a:\n    b(1)\n", "b(1)\n", "    b(1)\n    c(2)\n", "indentation: if a:\n    b(1)\n    c(2)\n");
+    check(
+        "def f():\n\n    import sqlite3\n",
+        "\nimport sqlite3",
+        "\nimport sqlite3\n    import os",
+        "indentation: def f():\n\n    import sqlite3\n    import os\n",
+    );
+}
+
+#[test]
+fn a_twin_at_another_depth_is_not_taken_for_what_has_changed() {
+    let twin = "        open(door)\n        walk(through)\n        close(door)\n";
+    for (at, word) in [(0, "opens"), (1, "walked"), (2, "closed")] {
+        let mut meant = ["    open(door)", "    walk(through)", "    close(door)"].map(str::to_owned);
+        let name = meant[at].trim().split('(').next().unwrap_or_default().to_owned();
+        meant[at] = meant[at].replace(&name, word);
+        let file = format!("a:\n{}\nb:\n{twin}", meant.join("\n"));
+        let old = "    open(door)\n    walk(through)\n    close(door)\n";
+        check(&file, old, "    run()\n", "doubt (indentation)");
+    }
+    // Lines that say little, but many of them.
+    check(
+        " * // a\n * // other\n * // b\n * // c\n * end\n\n     * // a\n     * // false\n     * // b\n     * // c\n",
+        " * // a\n * // false\n * // b\n * // c\n",
+        " * // a\n * // false\n * // 'b'\n * // 'c'\n",
+        "doubt (indentation)",
+    );
+    check(
+        "a:\n    let total = sums(items);\nb:\n        let total = sum(items);\n",
+        "    let total = sum(items);",
+        "    let total = 1;",
+        "doubt (exact)",
+    );
+}
+
+#[test]
+fn new_lines_within_literals_stay_escaped() {
+    check(
+        "a = 1\nb = 2\n",
+        r"a = 1\nb = 2",
+        r#"a = 1\nprint("x\ny")\nb = 2"#,
+        "over-escaped text: a = 1\nprint(\"x\\ny\")\nb = 2\n",
+    );
+    // The old text has one too.
+    check(
+        "say(\"x\\ny\")\nend(1)\n",
+        r#"say("x\ny")\nend(1)"#,
+        r#"say("x\nz")\nend(1)"#,
+        "over-escaped text: say(\"x\\nz\")\nend(1)\n",
+    );
+    // Apostrophes and lifetimes are no quotes; what may be a literal over two lines is in doubt.
+    check(
+        "one(1)\nend(2)\n",
+        r"one(1)\nend(2)",
+        r"// don't\n// won't\nend(2)",
+        "over-escaped text: // don't\n// won't\nend(2)\n",
+    );
+    check(
+        "one(1)\nend(2)\n",
+        r"one(1)\nend(2)",
+        r"if b == b'\n' || c('x\ny') {\nend(2)",
+        "over-escaped text: if b == b'\\n' || c('x\\ny') {\nend(2)\n",
+    );
+    // Quotes in a comment or in prose may go on on the next line.
+    for new in [r#"// see, "x\n// y"\nend(2)"#, r#"the "x\ny" of it\nend(2)"#] {
+        check("one(1)\nend(2)\n", r"one(1)\nend(2)", new, "doubt (over-escaped text)");
+    }
+    for new in [r"a(`x\ny`)\nend(2)", r#"5" wide\nend(2)"#, r#"say("x\n  y")\nend(2)"#] {
+        check("one(1)\nend(2)\n", r"one(1)\nend(2)", new, "doubt (over-escaped text)");
+    }
+}
+
+#[test]
+fn what_was_changed_throughout_is_undone() {
+    let file = "fn main() {\n    let a = \"x\"; // ...\n    call(a, -- b);\n}\n";
+    let after = |step: &str| format!("{step}: fn main() {{\n    let a = \"x\"; // ...\n    call(c);\n}}\n");
+    let (old, new) =
+        ("    let a = \"x\"; // ...\n    call(a, -- b);", "    let a = \"x\"; // ...\n    call(c);");
+    let both = |change: fn(&str) -> String, step: &str| {
+        check(file, &change(old), &change(new), &after(step));
+    };
+    both(|text| text.replace('\n', "\r"), "line endings");
+    both(|text| text.replace('"', "”"), "look-alike characters");
+    both(|text| text.replace("...", "…"), "look-alike characters");
+    both(|text| text.replace("--", "—"), "look-alike characters");
+    both(|text| text.replace("    ", "\u{a0}\u{a0}\u{a0}\u{a0}"), "look-alike characters");
+    both(|text| text.replace("let", "\u{200b}let"), "look-alike characters");
+    check(
+        "    if a:\n        one(1)\n        two(2)\n",
+        "    if a:\n    one(1)\n    two(2)",
+        "    if a:\n    one(1)\n    if b:\n        two(3)",
+        "indentation:     if a:\n        one(1)\n        if b:\n            two(3)\n",
+    );
+    both(|text| format!("{text}\n```"), "code fences");
+    both(|text| format!("\"{text}\""), "wrapping");
+    both(|text| format!("`{text}`"), "wrapping");
+    both(|text| text.lines().map(|line| format!("> {line}\n")).collect(), "wrapping");
+    let tags = "wrapping";
+    check(
+        file,
+        &format!("<old_string>\n{old}\n</old_string>"),
+        &format!("<new_string>\n{new}\n</new_string>"),
+        &after(tags),
+    );
+    check(
+        file,
+        "     let a = \"x\"; // ...\n-    call(a, -- b);",
+        "     let a = \"x\"; // ...\n+    call(c);",
+        &after(tags),
+    );
+    // Characters that the file has may be meant.
+    check("say(…);\nend(“x”);\nlist(...);\n", "list(…);", "list(…, 1);", "none");
+    // Both have lost what the first line has, and the rest is at another place to the letter.
+    check(
+        "    one(1)\n    two(2)\n\n    one(1)\ntwo(2)\n",
+        "    one(1)\ntwo(2)",
+        "    one(1)\ntwo(3)",
+        "exact:     one(1)\n    two(2)\n\n    one(1)\ntwo(3)\n",
+    );
+}
+
+#[test]
+fn lines_that_stay_may_be_written_otherwise() {
+    let file = "path = \"a/b\"\nname = \"é\"\nlog(`${x}`, (y))\nold(\"1\")\n";
+    let olds = ["path = \"a/b\"", "name = \"é\"", "log(`${x}`, (y))"];
+    let with =
+        |change: fn(&str) -> String, last: &str| -> String { olds.map(change).join("\n") + "\n" + last };
+    type Change = (fn(&str) -> String, &'static str);
+    let changes: [Change; 6] = [
+        (|line| line.replace('"', "'"), "look-alike characters"),
+        (|line| line.replace('(', "（").replace(')', "）"), "look-alike characters"),
+        (|line| line.replace('/', "\\/"), "over-escaped text"),
+        (|line| line.replace('`', "\\`").replace("${", "\\${"), "over-escaped text"),
+        (|line| line.replace('é', "\\u00e9"), "over-escaped text"),
+        (|line| line.replace('(', "( ").replace(')', " )"), "blanks within lines"),
+    ];
+    for (change, step) in changes {
+        let after = format!("{step}: {}\nnew(2)\n", olds.join("\n"));
+        check(file, &with(change, "old(\"1\")"), &with(change, "new(2)"), &after);
+    }
+    // What comes may have been written in the same way.
+    let full = |line: &str| line.replace('(', "（").replace(')', "）");
+    check(
+        file,
+        &with(full, "old(\"1\")").replace("\nold(\"1\")", ""),
+        &with(full, "new（2）"),
+        "doubt (look-alike characters)",
+    );
+    // A context line that differs in what it says is no other way of writing it.
+    check(
+        file,
+        &with(|line| line.replace("a/b", "a\\/c"), "old(\"1\")"),
+        &with(|line| line.replace("a/b", "a\\/c"), "new(2)"),
+        "none",
+    );
+}
+
+#[test]
+fn what_only_looks_like_a_slip_of_both_texts_stays() {
+    // The new text has plain quotes where the old one has others, so that its apostrophe is meant.
+    check(
+        "sep = \"x\"\n# old\nend\n",
+        "sep = “x”\n# old",
+        "sep = \"x\"\n# the page’s size",
+        "doubt (look-alike characters)",
+    );
+    // A line below a condition without a brace is deeper, so this one is not as the file has it.
+    check(
+        "f() {\n  a;\n\n  const b = c();\n\n  let d;\n}\n",
+        "\nconst b = c();",
+        "\nif (d(e))\n  return f;",
+        "doubt (indentation)",
+    );
+    // One line slipped in both texts; what is aligned with a bracket did not.
+    check(
+        "}\n\nint f(a, b)\nint a;\nint b;\n{\n    int ret;\n    go(a);\n    if (b)\n        stop();\n}\n",
+        "\nint f(a, b)\nint a;\nint b;\n{\n        int ret;",
+        "\nint f(int a,\n                          int b) {\n        int ret;",
+        "doubt (indentation)",
+    );
+    // The line that slipped comes twice, and nobody knows which of the two it was.
+    check(
+        "c:\n    x(\n        1\n    )\n\n    @p\n    def q():\n        r()\n",
+        "    x(\n        1\n    )\n\n        @p\n    def q():",
+        "    x(\n        1\n    )\n\n    @p\n    def n():\n        pass\n\n        @p\n    def q():",
+        "doubt (indentation)",
+    );
+}
+
+#[test]
+fn numbers_tell_which_of_two_places_is_meant() {
+    let file = "start();\nsame(1);\nsame(2);\nmiddle();\nsame(1);\nsame(2);\n";
+    for (first, after) in [
+        (2, "start();\nsame(1);\nnew(3);\nmiddle();\nsame(1);\nsame(2);\n"),
+        (5, "start();\nsame(1);\nsame(2);\nmiddle();\nsame(1);\nnew(3);\n"),
+    ] {
+        let numbered = |lines: [&str; 2]| format!("L{first}: {}\nL{}: {}", lines[0], first + 1, lines[1]);
+        let after = format!("line-number prefixes: {after}");
+        check(file, &numbered(["same(1);", "same(2);"]), &numbered(["same(1);", "new(3);"]), &after);
+    }
+    // They name neither.
+    check(
+        file,
+        "3: same(1);\n4: same(2);",
+        "3: same(1);\n4: new(3);",
+        "ambiguous (line-number prefixes) [2, 5]",
+    );
+    // A few lines off, the rest to the letter and nothing of it where they say.
+    let file = "one();\n    two(2);\n    three(3);\nfour();\nfive();\nsix();\n";
+    check(
+        file,
+        "5:     two(2);\n6:     three(3);",
+        "5:     two(2);\n6:     drei(3);",
+        "line-number prefixes: one();\n    two(2);\n    drei(3);\nfour();\nfive();\nsix();\n",
+    );
+    check(file, "5: two(2);\n6: three(3);", "5: two(2);\n6: drei(3);", "doubt (line-number prefixes)");
+    check(
+        "one();\nline(1);\nline(2);\nline(7);\nline(9);\n",
+        "4: line(2);\n5: line(7);",
+        "4: line(2);\n5: line(8);",
+        "line-number prefixes: one();\nline(1);\nline(2);\nline(8);\nline(9);\n",
+    );
+    // The lines that they name have changed since.
+    check(
+        "a:\n    one(door);\n    two(doors);\nb:\n    one(other);\n    two(door);\n    one(door);\n    two(door);\n",
+        "2:     one(door);\n3:     two(door);",
+        "2:     one(door);\n3:     new();",
+        "doubt (line-number prefixes)",
+    );
+}
+
+#[test]
+fn of_lines_that_are_alike_it_is_unclear_which_stays() {
+    // The file has one of the two blocks in other quotes, and the new text keeps one.
+    check(
+        "[\n  {\n    \"code\": 1\n  },\n  {\n    “code”: 1\n  }\n]\nend()\n",
+        "  {\n    \"code\": 1\n  },\n  {\n    \"code\": 1\n  }\n]",
+        "  {\n    \"code\": 1\n  }\n]",
+        "doubt (look-alike characters)",
+    );
+    // The new text has the line that slipped in the old one just so, and one more above it that says the same.
+    check(
+        "#if A\n#pragma B\n#endif\n\n#endif // C\n",
+        "#if A\n#pragma B\n    #endif",
+        "#if A\n#pragma B\n#endif\n    #endif",
+        "doubt (indentation)",
+    );
+}
+
+#[test]
+fn what_is_moved_is_not_taken_for_what_was_indented_otherwise() {
+    // Both are two deeper than the file, and the new text moves the inner lines by two.
+    check(
+        "f(\n    | ({\n          one: 1;\n          two: 2;\n      } & X)\n    | null\n): Y;\n",
+        "      | ({\n            one: 1;\n            two: 2;\n        } & X)\n      | null\n  ): Y;",
+        "      | ({\n          one: 1;\n          two: 2;\n      } & X)\n      | null,\n  ): Y;",
+        "doubt (indentation)",
+    );
+    // Each level is half as deep as in the file, and the new text is a level deeper.
+    check(
+        "f {\n  let i = 0\n\n  function next (err) {\n    if (err) {\n      call(err)\n",
+        " function next (err) {\n  if (err) {\n   call(err)",
+        "  function next (err) {\n   if (err) {\n    call(err)\n    return",
+        "doubt (indentation)",
+    );
+    // A block that is moved with a line that is too deep in the old text, and as deep as it is to be in the new one.
+    check(
+        "a(\n  b: [\n    one(1)\n    two(2)\n    three(3)\n  ],\n)\n",
+        "a(\n  b: [\n    one(1)\n      two(2)\n    three(3)\n  ],\n)",
+        "a(\n  b: () =>\n    [\n      one(1)\n      two(2)\n      three(3)\n    ],\n)",
+        "doubt (indentation)",
+    );
+    // The first line of each has lost as much, and the new one begins deeper.
+    check(
+        "x {\n    if (a) {\n      throw b(1);\n    }\n}\n",
+        "  if (a) {\n      throw b(1);",
+        "    throw c(\n        2\n      );",
+        "doubt (exact)",
+    );
+    // Lines at the margin do not show how deep the others are: it may be the steps that differ, or the first line alone.
+    for (old, new) in
+        [(" one: 1,\n): X;", " one: 1,\n two: 2,\n): Y;"), ("f(\n one: 1\n): X", "f(\n one: 1,\n): X")]
+    {
+        let step = if old.starts_with(' ') { "exact" } else { "indentation" };
+        check("f(\n  one: 1,\n): X;\nf(\n  one: 1\n): X\n", old, new, &format!("doubt ({step})"));
+    }
+}
+
+#[test]
+fn blank_lines_in_doubt() {
+    // After a newline, one line shows its own depth and not that of those which take its place.
+    check("f {\n    a(1);\n        call(1);\n}\n", "\ncall(1);", "\ncall\n    .x(1);", "doubt (blank lines)");
+    // Brackets that are alike: which of them the blank line stands before is unclear.
+    check(
+        "a {\n  b {\n    c(1);\n  }\n}\n",
+        "  b {\n    c(1);\n  }\n\n}",
+        "  if x {\n    b {\n      c(1);\n    }\n  }\n\n}",
+        "doubt (blank lines)",
+    );
+    // Nothing but blank lines is to change.
+    check("one(1);\n\n\ntwo(2);\n", "one(1);\n\ntwo(2);", "one(1);\n \ntwo(2);", "doubt (blank lines)");
+}
+
+#[test]
+fn a_fence_around_the_old_text_alone() {
+    check("one(1);\ntwo(2);\n", "```\none(1);\n```", "three(3);", "code fences: three(3);\ntwo(2);\n");
+    check(
+        "zero();\n\none(1);\n\n\ntwo(2);\n",
+        "```\n\none(1);\n\n\n```",
+        "\nthree(3);\n\n",
+        "code fences: zero();\n\nthree(3);\n\n\ntwo(2);\n",
+    );
+    // A blank line at the end, or the end of the last line.
+    check("\none(1);\ntwo(2);\n", "```\n\none(1);\n```", "\n", "none");
+    check("one(1);\ntwo(2);\n", "```\none(1);\n```", "", "none");
+}
+
+#[test]
+fn one_line_at_another_depth_stays_as_it_is() {
+    let file = "a {\n    one(1);\n    two(2);\n    three(3);\n    four(4);\n}\n";
+    check(
+        file,
+        "    one(1);\n        two(2);\n    three(3);\n    four(4);",
+        "    one(1);\n        two(2);\n    three(3);\n    five(5);",
+        "indentation: a {\n    one(1);\n    two(2);\n    three(3);\n    five(5);\n}\n",
+    );
+    // Lines that are alike, of which one slipped.
+    check(
+        "a {\n    one(1);\n        last(0);\n    two(2);\n    last(0);\n    end(4);\n}\n",
+        "    one(1);\n        last(0);\n    two(2);\n        last(0);\n    end(4);",
+        "    one(1);\n    two(2);\n        last(0);\n    end(4);",
+        "doubt (indentation)",
+    );
+    // What comes stands beside it, and just as deep.
+    check(
+        file,
+        "    one(1);\n        two(2);\n    three(3);\n    four(4);",
+        "    one(1);\n        two(2);\n        more(2);\n    three(3);\n    four(4);",
+        "doubt (indentation)",
+    );
+}
+
+#[test]
+fn a_twin_does_not_matter_where_only_the_ends_of_lines_differ() {
+    // Where the file has them, the other one may be meant, and have changed.
+    check(
+        "one(1);\n  two(2);\nend(3);\n\none(1); \ntwo(2);\nend(3);\n",
+        "one(1);\ntwo(2);\nend(3);",
+        "one(1);\nnew(2);\nend(3);",
+        "ambiguous (trailing whitespace) [1, 5]",
+    );
+    check(
+        "one(1);\n\ntwo(2);\n\n    one(1);\n\n    two(2);\n",
+        "one(1);  \n  \ntwo(2);  ",
+        "one(1);\n\nnew(2);",
+        "trailing whitespace: one(1);\n\nnew(2);\n\n    one(1);\n\n    two(2);\n",
+    );
+}
