@@ -12,7 +12,7 @@ pub(crate) use cancel::Cancel;
 pub(crate) use deadline::Deadline;
 pub use ground::{Ground, Reach};
 pub use held_back::HeldBack;
-pub use services::{AgentHost, CodeEngine, Extra, Model, Services, Store};
+pub use services::{AgentHost, CodeEngine, Extra, Model, Services};
 
 use crate::capability::{Capabilities, Capability, Need};
 use crate::clock::Clock;
@@ -26,6 +26,7 @@ use crate::policy::Policy;
 use crate::redact::{RedactingWriter, Redactor};
 use crate::registry::{Registry, Snapshot};
 use crate::spill::{HANDLE_PREFIX, Spill, SpillFile};
+use crate::store::{By, Store};
 use crate::tool::{Definition, OutputBudget, Setting};
 use crate::workspace::{File, Guard, Journal, Memory, Overlay, Workspace, WorkspacePath};
 use futures_util::FutureExt;
@@ -334,6 +335,25 @@ impl Context {
     /// Whether a service is there.
     pub fn has(&self, need: Need) -> bool {
         self.host.services.has(need)
+    }
+
+    /// The store of the session, for a tool that needs one.
+    pub fn store(&self) -> Result<&Arc<dyn Store>, ToolError> {
+        self.host.services.store.as_ref().ok_or_else(|| {
+            let message = "there is no store here; start with one, or do without what it keeps";
+            ToolError::new(Code::StoreNotAvailable, message)
+        })
+    }
+
+    /// Who is calling, for what a store keeps.
+    pub fn by(&self) -> By {
+        By {
+            at_ms: self.host.clock.now_ms(),
+            session: self.host.ids.session.clone(),
+            agent: self.host.ids.agent.clone(),
+            activation: self.host.ids.activation.clone(),
+            call: (!self.call.id.is_empty()).then(|| self.call.id.to_string()),
+        }
     }
 
     /// Values that hosts and tools share by type.

@@ -4,6 +4,7 @@ use crate::confirm::{Answer, Question};
 use crate::error::{ToolError, map_strings};
 use crate::future::BoxFuture;
 use crate::outcome::{Metadata, Output};
+use crate::store::TaskStatus;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::VecDeque;
@@ -124,6 +125,31 @@ pub enum EventKind {
         /// How it went; where the text was cut, with the handle of the whole.
         metadata: Metadata,
     },
+    /// A virtual file has a new version. The store records it together with the change.
+    FileStored {
+        /// The path.
+        path: String,
+        /// The new version.
+        version: u64,
+        /// Whether the file is gone by it.
+        deleted: bool,
+    },
+    /// A task was created, or stands elsewhere. The store records it together with the change.
+    TaskChanged {
+        /// Its id.
+        task: String,
+        /// Where it stands now.
+        status: TaskStatus,
+        /// Who has it.
+        owner: Option<String>,
+        /// The number of the last claim.
+        claim: u64,
+    },
+    /// The todos of the session were replaced. The store records it together with the change.
+    TodosChanged {
+        /// How many there are.
+        count: usize,
+    },
     /// Something went wrong beside the call: a sink crashed, a spill could not be kept.
     Warning {
         /// What, and what to do.
@@ -212,6 +238,10 @@ impl EventKind {
                 error: error.map(|error| error.map_text(change)),
                 metadata: metadata.map_text(change),
             },
+            // They come from the store and were never in a sink's hands.
+            stored @ (EventKind::FileStored { .. }
+            | EventKind::TaskChanged { .. }
+            | EventKind::TodosChanged { .. }) => stored,
             EventKind::Warning { message } => EventKind::Warning { message: change(&message) },
         }
     }

@@ -4,7 +4,7 @@ pub use crate::blocking::{Crashed, Here, Watch, blocking, may_block};
 pub use crate::clock::{Clock, FakeClock, SystemClock};
 pub use crate::confirm::{Always, Answers, Confirm, NobodyThere, Remember, Scope};
 pub use crate::context::{
-    AgentHost, CodeEngine, ContextBuilder, Extra, Ground, HeldBack, Ids, Model, Reach, Services, Spawn, Store,
+    AgentHost, CodeEngine, ContextBuilder, Extra, Ground, HeldBack, Ids, Model, Reach, Services, Spawn,
 };
 pub use crate::future::BoxFuture;
 pub use crate::id::new_id;

@@ -91,6 +91,7 @@ mod seen;
 mod source;
 mod spill;
 mod start_check;
+pub mod store;
 pub mod tool;
 pub mod workspace;
 

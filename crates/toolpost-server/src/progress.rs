@@ -79,6 +79,9 @@ impl EventSink for Progress {
             | EventKind::CallStarted { .. }
             | EventKind::OutputSpilled { .. }
             | EventKind::CallFinished { .. }
+            | EventKind::FileStored { .. }
+            | EventKind::TaskChanged { .. }
+            | EventKind::TodosChanged { .. }
             | EventKind::Warning { .. } => {}
         }
     }

@@ -1,12 +1,10 @@
 //! The optional slots of a context: services by their traits, values by type.
 
 use crate::capability::Need;
+use crate::store::Store;
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::sync::Arc;
-
-/// Sessions, event log, virtual files, tasks and undo. Implemented by stores.
-pub trait Store: Send + Sync {}
 
 /// Answers about code: symbols, references, graphs.
 pub trait CodeEngine: Send + Sync {}
@@ -68,9 +66,9 @@ mod tests {
     #[test]
     fn slots_hold_what_was_put_there() {
         struct Nothing;
-        impl Store for Nothing {}
-        let services = Services { store: Some(Arc::new(Nothing)), ..Services::default() };
-        assert!(services.has(Need::Store) && !services.has(Need::Model));
+        impl CodeEngine for Nothing {}
+        let services = Services { code: Some(Arc::new(Nothing)), ..Services::default() };
+        assert!(services.has(Need::Engine) && !services.has(Need::Model));
         let extra = Extra::default().with("a").with(3_u8);
         assert_eq!((extra.get::<&str>().as_deref(), extra.get::<u16>()), (Some(&"a"), None));
     }

@@ -117,6 +117,9 @@ impl EventSink for LiveLine {
             | EventKind::HookIntervened { .. }
             | EventKind::CallDecided { .. }
             | EventKind::OutputSpilled { .. }
+            | EventKind::FileStored { .. }
+            | EventKind::TaskChanged { .. }
+            | EventKind::TodosChanged { .. }
             | EventKind::Warning { .. } => {}
         }
     }

@@ -1,0 +1,60 @@
+//! For tests: a fault at a chosen statement.
+
+use crate::db::{Failure, Kind, Row, Tx, Value};
+use std::sync::atomic::{AtomicI64, Ordering};
+
+/// Counts statements of transactions that change something, and fails at one of them.
+#[derive(Debug)]
+pub struct Faults(AtomicI64);
+
+impl Default for Faults {
+    fn default() -> Faults {
+        Faults(AtomicI64::new(i64::MAX))
+    }
+}
+
+impl Faults {
+    /// The statement after so many others fails, once.
+    pub fn after(&self, statements: u32) {
+        self.0.store(i64::from(statements), Ordering::SeqCst);
+    }
+
+    /// Whether the fault has happened.
+    pub fn has_happened(&self) -> bool {
+        self.0.load(Ordering::SeqCst) < 0
+    }
+
+    pub(crate) fn over<'a>(&'a self, tx: &'a mut dyn Tx) -> Faulty<'a> {
+        Faulty { tx, faults: self }
+    }
+}
+
+pub(crate) struct Faulty<'a> {
+    tx: &'a mut dyn Tx,
+    faults: &'a Faults,
+}
+
+impl Faulty<'_> {
+    fn next(&self) -> Result<(), Failure> {
+        match self.faults.0.fetch_sub(1, Ordering::SeqCst) {
+            0 => Err(Failure::Broken("a fault of the test".to_owned())),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Tx for Faulty<'_> {
+    fn kind(&self) -> Kind {
+        self.tx.kind()
+    }
+
+    fn run(&mut self, statement: &str, values: &[Value<'_>]) -> Result<u64, Failure> {
+        self.next()?;
+        self.tx.run(statement, values)
+    }
+
+    fn rows(&mut self, statement: &str, values: &[Value<'_>]) -> Result<Vec<Row>, Failure> {
+        self.next()?;
+        self.tx.rows(statement, values)
+    }
+}

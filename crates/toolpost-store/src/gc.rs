@@ -1,0 +1,54 @@
+//! What goes: by age, and by size.
+
+use crate::db::{Failure, Kind, Tx, Value, first};
+use toolpost_core::store::Collected;
+
+/// Of the log, so much goes at a time where it is too large: one part of this many.
+const PART: u64 = 10;
+
+/// Deletes what ended before a moment.
+pub(crate) fn older(tx: &mut dyn Tx, before_ms: u64) -> Result<Collected, Failure> {
+    let before = [Value::from(before_ms)];
+    words(tx, "at_ms < ?1", &before)?;
+    let events = tx.run("DELETE FROM log WHERE at_ms < ?1", &before)?;
+    let quiet = "session IN (SELECT session FROM sessions WHERE last_ms < ?1)";
+    for table in ["files", "heads", "todos"] {
+        tx.run(&format!("DELETE FROM {table} WHERE {quiet}"), &before)?;
+    }
+    let sessions = tx.run("DELETE FROM sessions WHERE last_ms < ?1", &before)?;
+    tx.run("DELETE FROM contents WHERE hash NOT IN (SELECT hash FROM files WHERE hash IS NOT NULL)", &[])?;
+    tx.run("DELETE FROM writers WHERE at_ms < ?1", &before)?;
+    // One that another task still names stays, until that one goes.
+    let tasks = tx.run(
+        "DELETE FROM tasks WHERE status = 'completed' AND changed_ms < ?1
+           AND number NOT IN (SELECT needed FROM needs JOIN tasks AS of ON of.number = needs.task
+                              WHERE NOT (of.status = 'completed' AND of.changed_ms < ?1))",
+        &before,
+    )?;
+    tx.run("DELETE FROM needs WHERE task NOT IN (SELECT number FROM tasks)", &[])?;
+    Ok(Collected { events, sessions, tasks, ..Collected::default() })
+}
+
+/// Deletes the oldest part of the log. Returns how many events went.
+pub(crate) fn oldest(tx: &mut dyn Tx) -> Result<u64, Failure> {
+    let rows = tx.rows("SELECT coalesce(min(position), 0), count(*) FROM log", &[])?;
+    let (lowest, count) = match first(rows) {
+        Some(mut row) => (row.number()?, row.number()?),
+        None => (0, 0),
+    };
+    let until = [Value::from(lowest + count.div_ceil(PART))];
+    words(tx, "position < ?1", &until)?;
+    tx.run("DELETE FROM log WHERE position < ?1", &until)
+}
+
+/// Forgets the words of events that are about to go.
+fn words(tx: &mut dyn Tx, which: &str, values: &[Value<'_>]) -> Result<(), Failure> {
+    let column = match tx.kind() {
+        Kind::Sqlite => "rowid",
+        #[cfg(feature = "postgres")]
+        Kind::Postgres => "position",
+    };
+    let statement =
+        format!("DELETE FROM log_words WHERE {column} IN (SELECT position FROM log WHERE {which})");
+    tx.run(&statement, values).map(drop)
+}

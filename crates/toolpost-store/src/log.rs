@@ -1,0 +1,199 @@
+//! The log of events: appended to, and asked.
+
+mod facts;
+mod query;
+mod words;
+
+pub(crate) use words::learn;
+
+use crate::db::{Failure, Kind, Row, Tx, Value, first};
+use facts::Facts;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use toolpost_core::Event;
+use toolpost_core::store::{EventQuery, Logged, SessionSummary, ToolStats};
+
+/// Which part of the log a writer adds, so that it is added once, however often it is tried.
+pub(crate) struct Part<'a> {
+    pub(crate) writer: &'a str,
+    pub(crate) number: u64,
+    pub(crate) at_ms: u64,
+}
+
+/// Adds events; none where this part was added before.
+pub(crate) fn append(tx: &mut dyn Tx, part: &Part<'_>, events: &[Arc<Event>]) -> Result<(), Failure> {
+    let before = tx.rows("SELECT last FROM writers WHERE writer = ?1", &[part.writer.into()])?;
+    if let Some(mut row) = first(before)
+        && row.number()? >= part.number
+    {
+        return Ok(());
+    }
+    tx.run(
+        "INSERT INTO writers (writer, last, at_ms) VALUES (?1, ?2, ?3)
+         ON CONFLICT (writer) DO UPDATE SET last = excluded.last, at_ms = excluded.at_ms",
+        &[part.writer.into(), part.number.into(), part.at_ms.into()],
+    )?;
+    add(tx, events)
+}
+
+/// Adds events inside a transaction that does other things too. The last of them: it takes the turn of the whole log.
+pub(crate) fn add(tx: &mut dyn Tx, events: &[Arc<Event>]) -> Result<(), Failure> {
+    if events.is_empty() {
+        return Ok(());
+    }
+    let facts: Vec<Facts<'_>> = events.iter().map(|event| Facts::of(event)).collect();
+    // In one order, so that two who write to the same sessions do not wait for each other.
+    let mut sessions: BTreeMap<&str, (Vec<usize>, u64)> = BTreeMap::new();
+    for (index, event) in events.iter().enumerate() {
+        sessions.entry(&event.session).or_default().0.push(index);
+    }
+    for (session, (indices, next)) in &mut sessions {
+        let count =
+            |is: fn(&Facts<'_>) -> bool| indices.iter().filter(|index| is(&facts[**index])).count() as u64;
+        let times = || indices.iter().map(|index| events[*index].at_ms);
+        let row = first(tx.rows(
+            "INSERT INTO sessions (session, first_ms, last_ms, events, calls, failures) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+             ON CONFLICT (session) DO UPDATE SET last_ms = excluded.last_ms, events = sessions.events + excluded.events,
+               calls = sessions.calls + excluded.calls, failures = sessions.failures + excluded.failures
+             RETURNING events",
+            &[
+                (*session).into(),
+                times().min().unwrap_or_default().into(),
+                times().max().unwrap_or_default().into(),
+                (indices.len() as u64).into(),
+                count(|facts| facts.code.is_some()).into(),
+                count(|facts| facts.code.is_some_and(|code| !code.is_empty())).into(),
+            ],
+        )?);
+        let last = row.map_or(Ok(0), |mut row| row.number())?;
+        *next = last + 1 - indices.len() as u64;
+    }
+    let count = events.len() as u64;
+    let turn =
+        tx.rows("UPDATE counters SET last = last + ?1 WHERE name = 'log' RETURNING last", &[count.into()])?;
+    let last = first(turn).map_or(Ok(0), |mut row| row.number())?;
+    for (index, (event, facts)) in events.iter().zip(&facts).enumerate() {
+        let Some((_, next)) = sessions.get_mut(event.session.as_str()) else { continue };
+        let sequence = *next;
+        *next += 1;
+        let body = facts::body(event)?;
+        tx.run(
+            "INSERT INTO log (position, session, sequence, at_ms, agent, call, kind, tool, code, micros, bytes, body)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+            &[
+                (last + 1 - count + index as u64).into(),
+                event.session.as_str().into(),
+                sequence.into(),
+                event.at_ms.into(),
+                Value::text(event.agent.as_deref()),
+                Value::text(event.call.as_deref()),
+                facts.kind.into(),
+                Value::text(facts.tool),
+                Value::text(facts.code),
+                facts.micros.map_or(Value::Null, Value::from),
+                facts.bytes.map_or(Value::Null, Value::from),
+                body.as_str().into(),
+            ],
+        )?;
+    }
+    #[cfg(feature = "postgres")]
+    if tx.kind() == Kind::Postgres {
+        tx.run(&format!("NOTIFY {}", crate::postgres::CHANNEL), &[])?;
+    }
+    debug_assert!(matches!(tx.kind(), Kind::Sqlite) || cfg!(feature = "postgres"));
+    Ok(())
+}
+
+/// The position of the last event.
+pub(crate) fn last(tx: &mut dyn Tx) -> Result<u64, Failure> {
+    let rows = tx.rows("SELECT last FROM counters WHERE name = 'log'", &[])?;
+    first(rows).map_or(Ok(0), |mut row| row.number())
+}
+
+pub(crate) fn events(tx: &mut dyn Tx, asked: &EventQuery) -> Result<Vec<Logged>, Failure> {
+    let mut statement = query::Statement::new("SELECT position, sequence, body FROM log");
+    statement.narrow(tx.kind(), asked);
+    let order = if asked.is_newest { "DESC" } else { "ASC" };
+    statement.text.push_str(&format!(" ORDER BY position {order}"));
+    if let Some(limit) = asked.limit {
+        statement.text.push_str(&format!(" LIMIT {limit}"));
+    }
+    let rows = statement.rows(tx)?;
+    let mut events = rows.into_iter().map(logged).collect::<Result<Vec<_>, Failure>>()?;
+    if asked.is_newest {
+        events.reverse();
+    }
+    Ok(events)
+}
+
+fn logged(mut row: Row) -> Result<Logged, Failure> {
+    let (position, sequence, body) = (row.number()?, row.number()?, row.text()?);
+    let mut event: Event = serde_json::from_str(&body).map_err(|error| {
+        Failure::Broken(format!("event {position} of the log is not understood: {error}"))
+    })?;
+    event.sequence = sequence;
+    Ok(Logged { position, event })
+}
+
+pub(crate) fn sessions(tx: &mut dyn Tx) -> Result<Vec<SessionSummary>, Failure> {
+    let rows = tx.rows(
+        "SELECT session, first_ms, last_ms, events, calls, failures FROM sessions ORDER BY last_ms DESC, session",
+        &[],
+    )?;
+    let summary = |mut row: Row| {
+        Ok(SessionSummary {
+            session: row.text()?,
+            first_ms: row.number()?,
+            last_ms: row.number()?,
+            events: row.number()?,
+            calls: row.number()?,
+            failures: row.number()?,
+        })
+    };
+    rows.into_iter().map(summary).collect()
+}
+
+/// What is known of the calls of a tool.
+#[derive(Default)]
+struct Calls {
+    micros: Vec<u64>,
+    failures: BTreeMap<String, u64>,
+    bytes: u64,
+}
+
+pub(crate) fn stats(tx: &mut dyn Tx, asked: &EventQuery) -> Result<Vec<ToolStats>, Failure> {
+    let mut statement = query::Statement::new("SELECT tool, code, micros, bytes FROM log");
+    statement.condition("code IS NOT NULL AND tool IS NOT NULL");
+    statement.narrow(tx.kind(), asked);
+    let mut tools: BTreeMap<String, Calls> = BTreeMap::new();
+    for mut row in statement.rows(tx)? {
+        let calls = tools.entry(row.text()?).or_default();
+        let code = row.text()?;
+        calls.micros.push(row.number()?);
+        calls.bytes += row.number()?;
+        if !code.is_empty() {
+            *calls.failures.entry(code).or_default() += 1;
+        }
+    }
+    Ok(tools.into_iter().map(|(tool, calls)| summed(tool, calls)).collect())
+}
+
+/// About so many bytes of text are one token.
+const BYTES_OF_A_TOKEN: u64 = 4;
+
+fn summed(tool: String, mut calls: Calls) -> ToolStats {
+    calls.micros.sort_unstable();
+    let at = |part: f64| -> f64 {
+        let rank = (calls.micros.len() as f64 * part).ceil() as usize;
+        calls.micros.get(rank.saturating_sub(1)).map_or(0.0, |micros| *micros as f64 / 1e3)
+    };
+    ToolStats {
+        calls: calls.micros.len() as u64,
+        p50_ms: at(0.5),
+        p95_ms: at(0.95),
+        bytes: calls.bytes,
+        tokens: calls.bytes.div_ceil(BYTES_OF_A_TOKEN),
+        failures: calls.failures,
+        tool,
+    }
+}

@@ -1,0 +1,64 @@
+//! The words of the log. They are learnt when somebody asks for words, not when an event is written: most logs are never
+//! searched, and whoever runs a tool should not wait for it.
+
+use crate::db::{Failure, Kind, Tx, Value, first};
+use serde_json::Value as Json;
+
+/// Events whose words are learnt in one transaction.
+const STEP: u64 = 2_000;
+/// Bytes of text that are looked at in one event.
+const MOST: usize = 200_000;
+
+/// Learns the words of the next events. Returns whether there are more.
+pub(crate) fn learn(tx: &mut dyn Tx) -> Result<bool, Failure> {
+    let known = tx.locked("SELECT last FROM counters WHERE name = 'words'", &[])?;
+    let known = first(known).map_or(Ok(0), |mut row| row.number())?;
+    let newest = super::last(tx)?;
+    let until = newest.min(known + STEP);
+    if until == known {
+        return Ok(false);
+    }
+    let statement = match tx.kind() {
+        Kind::Sqlite => "INSERT INTO log_words (rowid, words) VALUES (?1, ?2)",
+        #[cfg(feature = "postgres")]
+        Kind::Postgres => {
+            "INSERT INTO log_words (position, words) VALUES (?1, to_tsvector('simple', ?2::text)) ON CONFLICT (position) DO NOTHING"
+        }
+    };
+    let rows = tx.rows(
+        "SELECT position, body FROM log WHERE position > ?1 AND position <= ?2 ORDER BY position",
+        &[known.into(), until.into()],
+    )?;
+    for mut row in rows {
+        let (position, body) = (row.number()?, row.text()?);
+        let words = texts(&serde_json::from_str(&body).unwrap_or(Json::Null));
+        tx.run(statement, &[position.into(), Value::Text(&words)])?;
+    }
+    tx.run("UPDATE counters SET last = ?1 WHERE name = 'words'", &[until.into()])?;
+    Ok(until < newest)
+}
+
+/// Every text in a value, without the names of its fields.
+fn texts(value: &Json) -> String {
+    fn add(value: &Json, all: &mut String) {
+        match value {
+            Json::String(text) if all.len() < MOST => {
+                let end = text.floor_char_boundary(MOST - all.len());
+                all.push_str(&text[..end]);
+                all.push('\n');
+            }
+            Json::Array(items) => items.iter().for_each(|item| add(item, all)),
+            Json::Object(fields) => fields.values().for_each(|field| add(field, all)),
+            _ => {}
+        }
+    }
+    let mut all = String::new();
+    add(value, &mut all);
+    all
+}
+
+/// The words as SQLite wants them: each in quotes, so that none is an operator.
+pub(super) fn of_sqlite(words: &str) -> String {
+    let quoted = |word: &str| format!("\"{}\"", word.replace('"', "\"\""));
+    words.split_whitespace().map(quoted).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,146 @@
+//! PostgreSQL: a few threads, each with a connection and a runtime of its own, so that nobody blocks a thread of another
+//! runtime. One more connection hears what other processes add to the log.
+
+mod connection;
+mod listener;
+
+use crate::db::{Db, Failure, Job, Tx};
+use connection::Connection;
+pub(crate) use listener::CHANNEL;
+use listener::Listener;
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// Connections at most, beside the one that listens.
+const CONNECTIONS: usize = 4;
+/// How often a transaction is tried that others were in the way of.
+const ATTEMPTS: u32 = 30;
+/// How long to wait for a server that does not answer, in all.
+const PATIENCE: Duration = Duration::from_secs(15);
+
+struct Request {
+    job: Job,
+    answer: SyncSender<Result<(), Failure>>,
+}
+
+/// A store on a PostgreSQL server.
+pub(crate) struct Postgres {
+    requests: Option<Sender<Request>>,
+    threads: Vec<JoinHandle<()>>,
+    listener: Listener,
+    name: String,
+}
+
+impl Postgres {
+    /// Connects, and brings the tables up to date.
+    pub(crate) fn connect(url: &str) -> Result<Postgres, Failure> {
+        let config: tokio_postgres::Config = url
+            .parse()
+            .map_err(|error| Failure::Broken(format!("its address is not understood: {}", told(&error))))?;
+        let name = connection::name(&config);
+        let mut first = Connection::new(config.clone())?;
+        first.migrate()?;
+        let (requests, waiting) = channel();
+        let waiting = Arc::new(Mutex::new(waiting));
+        let mut threads = Vec::new();
+        for number in 0..CONNECTIONS {
+            // The first has its connection already; the others connect when there is work for them.
+            let connection = match number {
+                0 => std::mem::replace(&mut first, Connection::new(config.clone())?),
+                _ => Connection::new(config.clone())?,
+            };
+            let waiting = Arc::clone(&waiting);
+            let thread = std::thread::Builder::new()
+                .name("toolpost-store".to_owned())
+                .spawn(move || serve(connection, &waiting))
+                .map_err(|error| Failure::Broken(format!("no thread for it could be started: {error}")))?;
+            threads.push(thread);
+        }
+        let listener = Listener::new(config);
+        Ok(Postgres { requests: Some(requests), threads, listener, name })
+    }
+
+    fn ask(&self, job: Job) -> Result<(), Failure> {
+        let (answer, done) = sync_channel(1);
+        let stopped = || Failure::Broken("its threads have ended".to_owned());
+        let requests = self.requests.as_ref().ok_or_else(stopped)?;
+        requests.send(Request { job, answer }).map_err(|_| stopped())?;
+        done.recv().map_err(|_| stopped())?
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        self.requests.take();
+        self.threads.drain(..).for_each(|thread| drop(thread.join()));
+    }
+}
+
+impl Db for Postgres {
+    fn write(&self, job: Job) -> Result<(), Failure> {
+        self.ask(job)
+    }
+
+    fn read(&self, job: Job) -> Result<(), Failure> {
+        self.ask(job)
+    }
+
+    fn wait(&self, at_most: Duration) {
+        self.listener.wait(at_most);
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn size(&self, tx: &mut dyn Tx) -> Result<u64, Failure> {
+        let tables = ["log", "log_words", "files", "contents", "tasks", "todos"];
+        let mut sum = 0;
+        for table in tables {
+            let rows = tx.rows(&format!("SELECT pg_total_relation_size('{table}')"), &[])?;
+            sum += crate::db::first(rows).map_or(Ok(0), |mut row| row.number())?;
+        }
+        Ok(sum)
+    }
+}
+
+fn serve(mut connection: Connection, waiting: &Mutex<Receiver<Request>>) {
+    loop {
+        let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok(mut request) = next else { return };
+        let done = insist(&mut connection, &mut request.job);
+        // Who has stopped waiting needs no answer.
+        let _ = request.answer.send(done);
+    }
+}
+
+/// Does a job; again, where others were in the way or the server was away, as long as nothing of it can have happened.
+fn insist(connection: &mut Connection, job: &mut Job) -> Result<(), Failure> {
+    let begun = std::time::Instant::now();
+    let mut attempt = 0;
+    loop {
+        attempt += 1;
+        let done = connection.transaction(job);
+        let pause = match &done {
+            Err(Failure::Again(_)) if attempt < ATTEMPTS => {
+                Duration::from_millis(u64::from(attempt.min(10)) * 3)
+            }
+            Err(Failure::Gone(_)) if begun.elapsed() < PATIENCE => Duration::from_millis(100),
+            _ => return done,
+        };
+        std::thread::sleep(pause);
+    }
+}
+
+/// An error of the server with what it said, which its display leaves out.
+fn told(error: &tokio_postgres::Error) -> String {
+    match error.as_db_error() {
+        Some(said) => format!("{} ({})", said.message(), said.code().code()),
+        None => match std::error::Error::source(error) {
+            Some(source) => format!("{error}: {source}"),
+            None => error.to_string(),
+        },
+    }
+}

@@ -1,0 +1,253 @@
+//! One connection to PostgreSQL, made when it is needed and made again when it was lost.
+
+use super::told;
+use crate::db::{Cell, Failure, Job, Kind, Row, Tx, Value};
+use crate::migrations;
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+use tokio::runtime::Runtime;
+use tokio_postgres::config::{Host, SslMode};
+use tokio_postgres::error::SqlState;
+use tokio_postgres::types::private::BytesMut;
+use tokio_postgres::types::{IsNull, ToSql, Type};
+use tokio_postgres::{Client, Config, NoTls, Statement};
+
+/// How long a server may take to accept a connection.
+const CONNECTING: Duration = Duration::from_secs(5);
+/// Keeps two processes from making the tables at once (`toolpost` as a number).
+const TURN: i64 = 0x746f_6f6c_706f_7374;
+
+pub(super) struct Connection {
+    config: Config,
+    runtime: Runtime,
+    open: Option<Open>,
+}
+
+/// A connection that works, as far as is known.
+struct Open {
+    client: Client,
+    /// Ready statements, by their text.
+    statements: HashMap<String, Statement>,
+}
+
+/// Where the store is, for messages: never with the password.
+pub(super) fn name(config: &Config) -> String {
+    let host = match config.get_hosts().first() {
+        Some(Host::Tcp(host)) => host.clone(),
+        #[cfg(unix)]
+        Some(Host::Unix(path)) => path.display().to_string(),
+        None => "localhost".to_owned(),
+    };
+    let port = config.get_ports().first().copied().unwrap_or(5432);
+    format!("`postgres://{host}:{port}/{}`", config.get_dbname().unwrap_or_default())
+}
+
+impl Connection {
+    pub(super) fn new(mut config: Config) -> Result<Connection, Failure> {
+        config.connect_timeout(CONNECTING);
+        if config.get_application_name().is_none() {
+            config.application_name("toolpost");
+        }
+        if config.get_ssl_mode() == SslMode::Require {
+            let why = "it asks for TLS (`sslmode=require`), which stores do not speak yet; use a tunnel or a local socket";
+            return Err(Failure::Broken(why.to_owned()));
+        }
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| Failure::Broken(format!("no runtime for it could be made: {error}")))?;
+        Ok(Connection { config, runtime, open: None })
+    }
+
+    /// Brings the tables up to date, one process at a time.
+    pub(super) fn migrate(&mut self) -> Result<(), Failure> {
+        loop {
+            let mut version = 0;
+            let found = &mut version;
+            let mut step = |tx: &mut dyn Tx| -> Result<(), Failure> {
+                tx.rows("SELECT pg_advisory_xact_lock(?1)", &[Value::Int(TURN)])?;
+                tx.run("CREATE TABLE IF NOT EXISTS toolpost_schema (version BIGINT PRIMARY KEY)", &[])?;
+                let rows = tx.rows("SELECT coalesce(max(version), 0) FROM toolpost_schema", &[])?;
+                let from = crate::db::first(rows).map_or(Ok(0), |mut row| row.number())? as usize;
+                if from > migrations::NEWEST {
+                    return Err(migrations::from_the_future(from));
+                }
+                *found = from;
+                if from < migrations::NEWEST {
+                    migrations::step(tx, from)?;
+                    tx.run(
+                        "INSERT INTO toolpost_schema (version) VALUES (?1)",
+                        &[Value::Int(from as i64 + 1)],
+                    )?;
+                    *found = from + 1;
+                }
+                Ok(())
+            };
+            self.in_transaction(&mut step)?;
+            if version == migrations::NEWEST {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Does a job in a transaction.
+    pub(super) fn transaction(&mut self, job: &mut Job) -> Result<(), Failure> {
+        self.in_transaction(&mut |tx| job(tx))
+    }
+
+    fn in_transaction(
+        &mut self,
+        job: &mut dyn FnMut(&mut dyn Tx) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let mut open = match self.open.take() {
+            Some(open) if !open.client.is_closed() => open,
+            _ => self.connect()?,
+        };
+        let mut tx = PostgresTx { runtime: &self.runtime, open: &mut open };
+        tx.plain("BEGIN")?;
+        let done = catch_unwind(AssertUnwindSafe(|| job(&mut tx)))
+            .unwrap_or_else(|_| Err(Failure::Broken("a change crashed; nothing of it was kept".to_owned())));
+        let ended = match &done {
+            // Whether a commit has happened whose answer was lost, nobody knows.
+            Ok(()) => tx.plain("COMMIT").map_err(|failure| match failure {
+                Failure::Gone(why) => Failure::Unknown(why),
+                other => other,
+            }),
+            Err(_) => tx.plain("ROLLBACK"),
+        };
+        if ended.is_ok() {
+            self.open = Some(open);
+        }
+        done.and(ended)
+    }
+
+    fn connect(&self) -> Result<Open, Failure> {
+        let config = &self.config;
+        let (client, connection) = self
+            .runtime
+            .block_on(async { tokio::time::timeout(CONNECTING, config.connect(NoTls)).await })
+            .map_err(|_| Failure::Gone(format!("no answer within {} seconds", CONNECTING.as_secs())))?
+            .map_err(|error| failure(&error))?;
+        // It works while something of this runtime is waited for, and only then is it needed.
+        self.runtime.spawn(connection);
+        Ok(Open { client, statements: HashMap::new() })
+    }
+}
+
+struct PostgresTx<'a> {
+    runtime: &'a Runtime,
+    open: &'a mut Open,
+}
+
+impl PostgresTx<'_> {
+    fn plain(&mut self, statement: &str) -> Result<(), Failure> {
+        self.runtime.block_on(self.open.client.batch_execute(statement)).map_err(|error| failure(&error))
+    }
+
+    fn ready(&mut self, statement: &str) -> Result<Statement, Failure> {
+        if let Some(ready) = self.open.statements.get(statement) {
+            return Ok(ready.clone());
+        }
+        let ready = self
+            .runtime
+            .block_on(self.open.client.prepare(&statement.replace('?', "$")))
+            .map_err(|error| failure(&error))?;
+        self.open.statements.insert(statement.to_owned(), ready.clone());
+        Ok(ready)
+    }
+}
+
+impl Tx for PostgresTx<'_> {
+    fn kind(&self) -> Kind {
+        Kind::Postgres
+    }
+
+    fn run(&mut self, statement: &str, values: &[Value<'_>]) -> Result<u64, Failure> {
+        let ready = self.ready(statement)?;
+        let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|value| value as _).collect();
+        self.runtime.block_on(self.open.client.execute(&ready, &values)).map_err(|error| failure(&error))
+    }
+
+    fn rows(&mut self, statement: &str, values: &[Value<'_>]) -> Result<Vec<Row>, Failure> {
+        let ready = self.ready(statement)?;
+        let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|value| value as _).collect();
+        let rows = self
+            .runtime
+            .block_on(self.open.client.query(&ready, &values))
+            .map_err(|error| failure(&error))?;
+        rows.iter().map(row).collect()
+    }
+}
+
+fn row(row: &tokio_postgres::Row) -> Result<Row, Failure> {
+    let cells = row.columns().iter().enumerate().map(|(index, column)| {
+        let of = |error: tokio_postgres::Error| failure(&error);
+        Ok(match *column.type_() {
+            Type::INT8 => row.try_get::<_, Option<i64>>(index).map_err(of)?.map_or(Cell::Null, Cell::Int),
+            Type::INT4 => {
+                row.try_get::<_, Option<i32>>(index).map_err(of)?.map_or(Cell::Null, |n| Cell::Int(n.into()))
+            }
+            Type::BYTEA => {
+                row.try_get::<_, Option<Vec<u8>>>(index).map_err(of)?.map_or(Cell::Null, Cell::Bytes)
+            }
+            Type::VOID => Cell::Null,
+            _ => row.try_get::<_, Option<String>>(index).map_err(of)?.map_or(Cell::Null, Cell::Text),
+        })
+    });
+    Ok(Row::new(cells.collect::<Result<Vec<_>, Failure>>()?))
+}
+
+impl ToSql for Value<'_> {
+    fn to_sql(
+        &self,
+        kind: &Type,
+        out: &mut BytesMut,
+    ) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
+        match self {
+            Value::Null => Ok(IsNull::Yes),
+            Value::Int(number) if *kind == Type::INT4 => i32::try_from(*number)?.to_sql(kind, out),
+            Value::Int(number) => number.to_sql(kind, out),
+            // A text of PostgreSQL holds no NUL.
+            Value::Text(text) if text.contains('\0') => text.replace('\0', "\u{fffd}").to_sql(kind, out),
+            Value::Text(text) => text.to_sql(kind, out),
+            Value::Bytes(bytes) => bytes.to_sql(kind, out),
+        }
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+
+    tokio_postgres::types::to_sql_checked!();
+}
+
+/// What an error of PostgreSQL means for who asked.
+fn failure(error: &tokio_postgres::Error) -> Failure {
+    let why = told(error);
+    let Some(code) = error.code() else {
+        // No answer of the server at all: the connection is lost, or was never made.
+        return Failure::Gone(why);
+    };
+    let again =
+        [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED, SqlState::LOCK_NOT_AVAILABLE];
+    let gone = [
+        SqlState::ADMIN_SHUTDOWN,
+        SqlState::CRASH_SHUTDOWN,
+        SqlState::CANNOT_CONNECT_NOW,
+        SqlState::TOO_MANY_CONNECTIONS,
+    ];
+    match code {
+        code if again.contains(code) => Failure::Again(why),
+        code if gone.contains(code) || code.code().starts_with("08") => Failure::Gone(why),
+        code if *code == SqlState::DISK_FULL => Failure::Broken(format!("{why}; make room on the server")),
+        code if *code == SqlState::READ_ONLY_SQL_TRANSACTION => {
+            Failure::Broken(format!("{why}; name the server that may be written, not a copy of it"))
+        }
+        code if code.code().starts_with("28") => {
+            Failure::Broken(format!("{why}; see the user and the password in its address"))
+        }
+        code if code.code().starts_with("3D") => Failure::Broken(format!("{why}; make it with `createdb`")),
+        _ => Failure::Broken(why),
+    }
+}

@@ -1,0 +1,89 @@
+//! SQLite: one file, or memory alone; one thread that writes, and a few connections that read.
+
+mod connection;
+mod writer;
+
+use crate::db::{Db, Failure, Job, Tx};
+use connection::{SqliteTx, failure};
+use rusqlite::Connection;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+use writer::Writer;
+
+/// Connections that are kept for reading when nobody reads.
+const KEPT_READERS: usize = 4;
+/// How often somebody who waits for other processes looks.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// A store in one file, or in memory.
+pub(crate) struct Sqlite {
+    writer: Writer,
+    /// None in memory, where the one connection does everything.
+    path: Option<PathBuf>,
+    readers: Mutex<Vec<Connection>>,
+    name: String,
+}
+
+impl Sqlite {
+    /// Opens the file, and makes it where it is not there, for this user alone.
+    pub(crate) fn file(path: &Path) -> Result<Sqlite, Failure> {
+        let name = format!("`{}`", path.display());
+        let writer = Writer::start(connection::of_file(path)?)?;
+        Ok(Sqlite { writer, path: Some(path.to_owned()), readers: Mutex::default(), name })
+    }
+
+    /// One that ends with this process.
+    pub(crate) fn memory() -> Result<Sqlite, Failure> {
+        let connection = Connection::open_in_memory().map_err(|error| failure(&error))?;
+        connection::prepare(&connection)?;
+        Ok(Sqlite {
+            writer: Writer::start(connection)?,
+            path: None,
+            readers: Mutex::default(),
+            name: "in memory".to_owned(),
+        })
+    }
+
+    fn reader(&self, path: &Path) -> Result<Connection, Failure> {
+        let kept = self.readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        kept.map_or_else(|| connection::for_reading(path), Ok)
+    }
+}
+
+impl Db for Sqlite {
+    fn write(&self, job: Job) -> Result<(), Failure> {
+        self.writer.run(job)
+    }
+
+    fn read(&self, mut job: Job) -> Result<(), Failure> {
+        let Some(path) = &self.path else { return self.writer.run(job) };
+        let connection = self.reader(path)?;
+        connection.execute_batch("BEGIN").map_err(|error| failure(&error))?;
+        let done = job(&mut SqliteTx(&connection));
+        let ended = connection.execute_batch("COMMIT");
+        if ended.is_ok() {
+            let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
+            if readers.len() < KEPT_READERS {
+                readers.push(connection);
+            }
+        }
+        done
+    }
+
+    fn wait(&self, at_most: Duration) {
+        std::thread::sleep(at_most.min(LOOK));
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn size(&self, tx: &mut dyn Tx) -> Result<u64, Failure> {
+        let mut ask = |what: &str| -> Result<u64, Failure> {
+            let rows = tx.rows(&format!("PRAGMA {what}"), &[])?;
+            crate::db::first(rows).map_or(Ok(0), |mut row| row.number())
+        };
+        Ok(ask("page_count")?.saturating_sub(ask("freelist_count")?) * ask("page_size")?)
+    }
+}

@@ -1,0 +1,197 @@
+//! A connection to SQLite: how it is opened, and what its errors mean.
+
+use crate::db::{Cell, Failure, Kind, Row, Tx, Value};
+use crate::migrations;
+use rusqlite::config::DbConfig;
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql, TransactionBehavior};
+use std::path::Path;
+use std::time::Duration;
+
+/// How long a connection waits for the turn of another process.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Marks a file as a store of ours (`tool` as a number).
+const MARK: i64 = 0x746f_6f6c;
+/// Statements that a connection keeps ready.
+const KEPT_STATEMENTS: usize = 64;
+
+/// Opens the store in a file, and makes it where it is not there.
+pub(super) fn of_file(path: &Path) -> Result<Connection, Failure> {
+    make_private(path).map_err(|error| Failure::Broken(format!("cannot make the file: {error}")))?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).map_err(|error| failure(&error))?;
+    connection.busy_timeout(PATIENCE).map_err(|error| failure(&error))?;
+    // What is in the write-ahead log is durable; to move it into the file at the end of each process would cost more than
+    // all else that a short process does.
+    let no_checkpoint = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
+    connection.set_db_config(no_checkpoint, true).map_err(|error| failure(&error))?;
+    let mode: String = connection
+        .query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))
+        .map_err(|error| failure(&error))?;
+    if mode != "wal" {
+        return Err(Failure::Broken(format!(
+            "its file system cannot keep a write-ahead log (SQLite offers `{mode}`); put the store elsewhere"
+        )));
+    }
+    prepare(&connection)?;
+    Ok(connection)
+}
+
+/// One more connection to a store that is there.
+pub(super) fn for_reading(path: &Path) -> Result<Connection, Failure> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).map_err(|error| failure(&error))?;
+    connection.busy_timeout(PATIENCE).map_err(|error| failure(&error))?;
+    let no_checkpoint = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
+    connection.set_db_config(no_checkpoint, true).map_err(|error| failure(&error))?;
+    connection.execute_batch("PRAGMA query_only = ON").map_err(|error| failure(&error))?;
+    connection.set_prepared_statement_cache_capacity(KEPT_STATEMENTS);
+    Ok(connection)
+}
+
+/// For this user alone, before SQLite writes anything into it; the files beside it get the same mode.
+fn make_private(path: &Path) -> std::io::Result<()> {
+    if path.exists() {
+        return Ok(());
+    }
+    let mut folders = std::fs::DirBuilder::new();
+    let mut file = std::fs::OpenOptions::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+        folders.mode(0o700);
+        file.mode(0o600);
+    }
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        folders.recursive(true).create(folder)?;
+    }
+    file.write(true).create(true).truncate(false).open(path).map(drop)
+}
+
+/// What holds for a connection that writes; and the tables, up to date.
+pub(super) fn prepare(connection: &Connection) -> Result<(), Failure> {
+    let settings = "PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY;";
+    connection.execute_batch(settings).map_err(|error| failure(&error))?;
+    connection.set_prepared_statement_cache_capacity(KEPT_STATEMENTS);
+    let mut version = version(connection)?;
+    while version != migrations::NEWEST {
+        if version > migrations::NEWEST {
+            return Err(migrations::from_the_future(version));
+        }
+        version = migrate(connection)?;
+    }
+    Ok(())
+}
+
+fn version(connection: &Connection) -> Result<usize, Failure> {
+    let number = |name: &str| -> Result<i64, Failure> {
+        connection.pragma_query_value(None, name, |row| row.get(0)).map_err(|error| failure(&error))
+    };
+    let version = usize::try_from(number("user_version")?).unwrap_or(usize::MAX);
+    let is_empty = || -> Result<bool, Failure> {
+        let count: i64 = connection
+            .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
+            .map_err(|error| failure(&error))?;
+        Ok(count == 0)
+    };
+    let is_ours = number("application_id")? == MARK;
+    match is_ours || (version == 0 && is_empty()?) {
+        true => Ok(version),
+        false => {
+            Err(Failure::Broken("the file is a database of another program; name another file".to_owned()))
+        }
+    }
+}
+
+/// Takes one step, unless another process has taken it since. Returns the version then.
+fn migrate(connection: &Connection) -> Result<usize, Failure> {
+    let tx = rusqlite::Transaction::new_unchecked(connection, TransactionBehavior::Immediate)
+        .map_err(|error| failure(&error))?;
+    let from = version(&tx)?;
+    if from >= migrations::NEWEST {
+        return Ok(from);
+    }
+    migrations::step(&mut SqliteTx(&tx), from)?;
+    let mark = format!("PRAGMA application_id = {MARK}; PRAGMA user_version = {};", from + 1);
+    tx.execute_batch(&mark).map_err(|error| failure(&error))?;
+    tx.commit().map_err(|error| failure(&error))?;
+    Ok(from + 1)
+}
+
+/// A transaction on a connection.
+pub(super) struct SqliteTx<'a>(pub(super) &'a Connection);
+
+impl Tx for SqliteTx<'_> {
+    fn kind(&self) -> Kind {
+        Kind::Sqlite
+    }
+
+    fn run(&mut self, statement: &str, values: &[Value<'_>]) -> Result<u64, Failure> {
+        let mut statement = self.0.prepare_cached(statement).map_err(|error| failure(&error))?;
+        let changed =
+            statement.execute(rusqlite::params_from_iter(values.iter())).map_err(|error| failure(&error))?;
+        Ok(changed as u64)
+    }
+
+    fn rows(&mut self, statement: &str, values: &[Value<'_>]) -> Result<Vec<Row>, Failure> {
+        let mut statement = self.0.prepare_cached(statement).map_err(|error| failure(&error))?;
+        let columns = statement.column_count();
+        let mut rows =
+            statement.query(rusqlite::params_from_iter(values.iter())).map_err(|error| failure(&error))?;
+        let mut all = Vec::new();
+        while let Some(row) = rows.next().map_err(|error| failure(&error))? {
+            let mut cells = Vec::with_capacity(columns);
+            for column in 0..columns {
+                let value = row.get_ref(column).map_err(|error| failure(&error))?;
+                cells.push(cell(value));
+            }
+            all.push(Row::new(cells));
+        }
+        Ok(all)
+    }
+}
+
+fn cell(value: ValueRef<'_>) -> Cell {
+    match value {
+        ValueRef::Null => Cell::Null,
+        ValueRef::Integer(number) => Cell::Int(number),
+        ValueRef::Real(number) => Cell::Int(number as i64),
+        ValueRef::Text(text) => Cell::Text(String::from_utf8_lossy(text).into_owned()),
+        ValueRef::Blob(bytes) => Cell::Bytes(bytes.to_vec()),
+    }
+}
+
+impl ToSql for Value<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self {
+            Value::Null => ValueRef::Null,
+            Value::Int(number) => ValueRef::Integer(*number),
+            Value::Text(text) => ValueRef::Text(text.as_bytes()),
+            Value::Bytes(bytes) => ValueRef::Blob(bytes),
+        }))
+    }
+}
+
+/// What an error of SQLite means for who asked.
+pub(super) fn failure(error: &rusqlite::Error) -> Failure {
+    let advice = match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            return Failure::Again(format!("{error}"));
+        }
+        Some(ErrorCode::DiskFull) => "the disk is full: make room, and try again",
+        Some(ErrorCode::ReadOnly) => {
+            "it may not be written: give this user the right to write it, or name another store"
+        }
+        Some(ErrorCode::CannotOpen) => {
+            "see that its folder is there and may be written, or name another store"
+        }
+        Some(ErrorCode::PermissionDenied) => "give this user the right to read and write it",
+        Some(ErrorCode::DatabaseCorrupt) => "the file is damaged: put it aside, and start a new one",
+        Some(ErrorCode::NotADatabase) => "the file is no store: name another one",
+        Some(ErrorCode::SystemIoFailure) => {
+            "the disk does not do what it should: look at the system's own log"
+        }
+        _ => return Failure::Broken(error.to_string()),
+    };
+    Failure::Broken(format!("{error}; {advice}"))
+}

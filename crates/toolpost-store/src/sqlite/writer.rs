@@ -1,0 +1,125 @@
+//! The thread that writes: what waits at the same time becomes durable together, by one sync of the disk.
+
+use super::connection::{SqliteTx, failure};
+use crate::db::{Failure, Job};
+use rusqlite::Connection;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::thread::JoinHandle;
+
+/// Jobs that become durable together, at most.
+const TOGETHER: usize = 128;
+
+struct Request {
+    job: Job,
+    answer: SyncSender<Result<(), Failure>>,
+}
+
+/// The one who writes. Ends, with all that was asked of it done, when it is dropped.
+pub(super) struct Writer {
+    requests: Mutex<Option<Sender<Request>>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Writer {
+    pub(super) fn start(connection: Connection) -> Result<Writer, Failure> {
+        let (requests, waiting) = channel();
+        let thread = std::thread::Builder::new()
+            .name("toolpost-store".to_owned())
+            .spawn(move || serve(&connection, &waiting))
+            .map_err(|error| Failure::Broken(format!("no thread for it could be started: {error}")))?;
+        Ok(Writer { requests: Mutex::new(Some(requests)), thread: Some(thread) })
+    }
+
+    /// Does a job, and waits until it is durable.
+    pub(super) fn run(&self, job: Job) -> Result<(), Failure> {
+        let (answer, done) = sync_channel(1);
+        let requests = self.requests.lock().map(|requests| requests.clone()).unwrap_or_default();
+        let stopped = || Failure::Broken("its thread has ended".to_owned());
+        requests.ok_or_else(stopped)?.send(Request { job, answer }).map_err(|_| stopped())?;
+        done.recv().map_err(|_| stopped())?
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        if let Ok(mut requests) = self.requests.lock() {
+            requests.take();
+        }
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn serve(connection: &Connection, waiting: &Receiver<Request>) {
+    while let Ok(first) = waiting.recv() {
+        let mut batch = vec![first];
+        while batch.len() < TOGETHER
+            && let Ok(next) = waiting.try_recv()
+        {
+            batch.push(next);
+        }
+        let results = together(connection, &mut batch);
+        for (request, result) in batch.iter().zip(results) {
+            // Who has stopped waiting needs no answer.
+            let _ = request.answer.send(result);
+        }
+    }
+}
+
+/// Does all jobs in one transaction; each by itself, where that does not work.
+fn together(connection: &Connection, batch: &mut [Request]) -> Vec<Result<(), Failure>> {
+    if batch.len() == 1 {
+        return vec![alone(connection, &mut batch[0].job)];
+    }
+    match in_one(connection, batch) {
+        Ok(results) => results,
+        Err(_) => {
+            take_back(connection);
+            batch.iter_mut().map(|request| alone(connection, &mut request.job)).collect()
+        }
+    }
+}
+
+/// An error says that nothing at all was done.
+fn in_one(connection: &Connection, batch: &mut [Request]) -> Result<Vec<Result<(), Failure>>, Failure> {
+    let run = |statement: &str| connection.execute_batch(statement).map_err(|error| failure(&error));
+    run("BEGIN IMMEDIATE")?;
+    let mut results = Vec::with_capacity(batch.len());
+    for request in batch {
+        run("SAVEPOINT job")?;
+        let done = attempt(connection, &mut request.job);
+        match &done {
+            Ok(()) => run("RELEASE job")?,
+            Err(Failure::Refused(_)) => run("ROLLBACK TO job; RELEASE job")?,
+            // It is told to who asked when the job is done by itself.
+            Err(_) => return Err(Failure::Broken(String::new())),
+        }
+        results.push(done);
+    }
+    run("COMMIT")?;
+    Ok(results)
+}
+
+fn alone(connection: &Connection, job: &mut Job) -> Result<(), Failure> {
+    let run = |statement: &str| connection.execute_batch(statement).map_err(|error| failure(&error));
+    let done = run("BEGIN IMMEDIATE").and_then(|()| attempt(connection, job)).and_then(|()| run("COMMIT"));
+    if done.is_err() {
+        take_back(connection);
+    }
+    done
+}
+
+/// A job that crashes is a job that failed.
+fn attempt(connection: &Connection, job: &mut Job) -> Result<(), Failure> {
+    catch_unwind(AssertUnwindSafe(|| job(&mut SqliteTx(connection))))
+        .unwrap_or_else(|_| Err(Failure::Broken("a change crashed; nothing of it was kept".to_owned())))
+}
+
+fn take_back(connection: &Connection) {
+    if !connection.is_autocommit() {
+        let _ = connection.execute_batch("ROLLBACK");
+    }
+}

@@ -1,0 +1,209 @@
+//! The store over a database: each method one transaction.
+
+use crate::db::{Db, Failure, Tx, Way, answer};
+use crate::faults::Faults;
+use crate::{files, gc, log, tasks, todos};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use toolpost_core::host::new_id;
+use toolpost_core::store::{
+    By, Collected, EventQuery, FileChange, FileVersion, Logged, NewTask, Retention, SessionSummary, Store,
+    StoredFile, Task, TaskChange, TaskStatus, Todo, ToolStats,
+};
+use toolpost_core::{Event, ToolError};
+
+/// How often a part of the log is tried whose answer was lost.
+const PARTS_TRIED: u32 = 20;
+
+/// A store on a database.
+pub(crate) struct SqlStore {
+    db: Arc<dyn Db>,
+    /// The name under which this process adds to the log, and the parts that it has added.
+    writer: String,
+    parts: Mutex<u64>,
+    faults: Option<Arc<Faults>>,
+}
+
+impl SqlStore {
+    pub(crate) fn new(db: impl Db + 'static, faults: Option<Arc<Faults>>) -> SqlStore {
+        SqlStore { db: Arc::new(db), writer: new_id(now_ms()), parts: Mutex::default(), faults }
+    }
+
+    fn told(&self, failure: Failure) -> ToolError {
+        failure.told(self.db.name())
+    }
+
+    fn read<T: Send + 'static>(
+        &self,
+        work: impl FnMut(&mut dyn Tx) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, ToolError> {
+        answer(&*self.db, Way::Read, work).map_err(|failure| self.told(failure))
+    }
+
+    fn write<T: Send + 'static>(
+        &self,
+        work: impl FnMut(&mut dyn Tx) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, ToolError> {
+        self.try_write(work).map_err(|failure| self.told(failure))
+    }
+
+    fn try_write<T: Send + 'static>(
+        &self,
+        mut work: impl FnMut(&mut dyn Tx) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, Failure> {
+        let Some(faults) = self.faults.clone() else { return answer(&*self.db, Way::Write, work) };
+        answer(&*self.db, Way::Write, move |tx| {
+            let mut faulty = faults.over(tx);
+            work(&mut faulty)
+        })
+    }
+
+    fn size(&self) -> Result<u64, ToolError> {
+        let size = Arc::clone(&self.db);
+        self.read(move |tx| size.size(tx))
+    }
+
+    /// Learns the words of the log up to now.
+    fn learn(&self) -> Result<(), ToolError> {
+        while self.write(log::learn)? {}
+        Ok(())
+    }
+
+    /// Before a query for words. Returns the query without words that name nothing.
+    fn ready(&self, query: &EventQuery) -> Result<EventQuery, ToolError> {
+        let mut query = query.clone();
+        query.words = query.words.filter(|words| !words.trim().is_empty());
+        if query.words.is_some() {
+            self.learn()?;
+        }
+        Ok(query)
+    }
+}
+
+fn now_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+impl Store for SqlStore {
+    fn append(&self, events: &[Arc<Event>]) -> Result<(), ToolError> {
+        // One at a time: the number of the last part says which parts are there.
+        let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
+        *parts += 1;
+        let number = *parts;
+        let events: Arc<[Arc<Event>]> = events.into();
+        let mut attempt = 0;
+        loop {
+            attempt += 1;
+            let (writer, events) = (self.writer.clone(), Arc::clone(&events));
+            let done = self.try_write(move |tx| {
+                log::append(tx, &log::Part { writer: &writer, number, at_ms: now_ms() }, &events)
+            });
+            match done {
+                // Tried again: it is not added twice.
+                Err(Failure::Unknown(_)) if attempt < PARTS_TRIED => {}
+                other => return other.map_err(|failure| self.told(failure)),
+            }
+        }
+    }
+
+    fn events(&self, query: &EventQuery) -> Result<Vec<Logged>, ToolError> {
+        let query = self.ready(query)?;
+        self.read(move |tx| log::events(tx, &query))
+    }
+
+    fn last_position(&self) -> Result<u64, ToolError> {
+        self.read(log::last)
+    }
+
+    fn wait(&self, after: u64, at_most: Duration) -> Result<u64, ToolError> {
+        let begun = Instant::now();
+        loop {
+            let last = self.last_position()?;
+            let left = at_most.saturating_sub(begun.elapsed());
+            if last > after || left.is_zero() {
+                return Ok(last);
+            }
+            self.db.wait(left);
+        }
+    }
+
+    fn sessions(&self) -> Result<Vec<SessionSummary>, ToolError> {
+        self.read(log::sessions)
+    }
+
+    fn stats(&self, query: &EventQuery) -> Result<Vec<ToolStats>, ToolError> {
+        let query = self.ready(query)?;
+        self.read(move |tx| log::stats(tx, &query))
+    }
+
+    fn file(&self, session: &str, path: &str, version: Option<u64>) -> Result<Option<StoredFile>, ToolError> {
+        let (session, path) = (session.to_owned(), files::path(path)?);
+        self.read(move |tx| files::file(tx, &session, &path, version))
+    }
+
+    fn files(&self, session: &str, prefix: &str) -> Result<Vec<FileVersion>, ToolError> {
+        let (session, prefix) = (session.to_owned(), prefix.trim_start_matches('/').to_owned());
+        self.read(move |tx| files::files(tx, &session, &prefix))
+    }
+
+    fn file_versions(&self, session: &str, path: &str) -> Result<Vec<FileVersion>, ToolError> {
+        let (session, path) = (session.to_owned(), files::path(path)?);
+        self.read(move |tx| files::versions(tx, &session, &path))
+    }
+
+    fn change_files(&self, by: &By, mut changes: Vec<FileChange>) -> Result<Vec<u64>, ToolError> {
+        for change in &mut changes {
+            change.path = files::path(&change.path)?;
+        }
+        let by = by.clone();
+        self.write(move |tx| files::change(tx, &by, &changes))
+    }
+
+    fn create_tasks(&self, by: &By, new: Vec<NewTask>) -> Result<Vec<Task>, ToolError> {
+        let by = by.clone();
+        self.write(move |tx| tasks::create(tx, &by, &new))
+    }
+
+    fn task(&self, id: &str) -> Result<Task, ToolError> {
+        let id = id.to_owned();
+        self.read(move |tx| tasks::task(tx, &id))
+    }
+
+    fn tasks(&self, status: Option<TaskStatus>) -> Result<Vec<Task>, ToolError> {
+        self.read(move |tx| tasks::tasks(tx, status))
+    }
+
+    fn change_task(&self, by: &By, id: &str, change: TaskChange) -> Result<Task, ToolError> {
+        let (by, id) = (by.clone(), id.to_owned());
+        self.write(move |tx| tasks::change(tx, &by, &id, &change))
+    }
+
+    fn todos(&self, session: &str) -> Result<Vec<Todo>, ToolError> {
+        let session = session.to_owned();
+        self.read(move |tx| todos::todos(tx, &session))
+    }
+
+    fn set_todos(&self, by: &By, new: Vec<Todo>) -> Result<(), ToolError> {
+        let by = by.clone();
+        self.write(move |tx| todos::set(tx, &by, &new))
+    }
+
+    fn collect(&self, retention: &Retention, now_ms: u64) -> Result<Collected, ToolError> {
+        let (retention, age) = (retention.clone(), retention.age_ms);
+        let before = self.size()?;
+        let mut collected = self.write(move |tx| gc::older(tx, now_ms.saturating_sub(age)))?;
+        collected.bytes_before = before;
+        loop {
+            collected.bytes_after = self.size()?;
+            if collected.bytes_after <= retention.bytes {
+                return Ok(collected);
+            }
+            let removed = self.write(gc::oldest)?;
+            if removed == 0 {
+                return Ok(collected);
+            }
+            collected.events += removed;
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! The graph of tasks. A claim is a compare-and-set of the owner, with a number that grows.
+
+mod create;
+
+pub(crate) use create::create;
+
+use crate::changes::event;
+use crate::db::{Failure, Row, Tx, Value, first};
+use crate::log;
+use std::sync::Arc;
+use toolpost_core::event::EventKind;
+use toolpost_core::store::{By, Task, TaskChange, TaskStatus};
+use toolpost_core::{Code, Event, ToolError};
+
+const COLUMNS: &str =
+    "number, title, description, status, owner, claim, result, reason, created_ms, changed_ms";
+
+/// The id of a task by its number.
+fn id(number: u64) -> String {
+    format!("t{number}")
+}
+
+/// The number in an id, or why it is none.
+fn number(id: &str) -> Result<u64, ToolError> {
+    id.strip_prefix('t').and_then(|digits| digits.parse().ok()).ok_or_else(|| unknown(id))
+}
+
+fn unknown(id: &str) -> ToolError {
+    let message = format!("there is no task `{id}`; list the tasks to see which there are");
+    ToolError::new(Code::ValidationError, message).with("taskId", id)
+}
+
+fn read(row: &mut Row) -> Result<(u64, Task), Failure> {
+    let number = row.number()?;
+    let (title, description, status) = (row.text()?, row.text()?, row.text()?);
+    let status = TaskStatus::named(&status)
+        .ok_or_else(|| Failure::Broken(format!("task `{}` has the unknown status `{status}`", id(number))))?;
+    let task = Task {
+        id: id(number),
+        title,
+        description,
+        status,
+        depends_on: Vec::new(),
+        owner: row.text_or_none()?,
+        claim: row.number()?,
+        result: row.text_or_none()?,
+        reason: row.text_or_none()?,
+        created_ms: row.number()?,
+        changed_ms: row.number()?,
+    };
+    Ok((number, task))
+}
+
+pub(crate) fn task(tx: &mut dyn Tx, asked: &str) -> Result<Task, Failure> {
+    let number = number(asked)?;
+    let rows = tx.rows(&format!("SELECT {COLUMNS} FROM tasks WHERE number = ?1"), &[number.into()])?;
+    whole(tx, asked, rows)
+}
+
+fn whole(tx: &mut dyn Tx, asked: &str, rows: Vec<Row>) -> Result<Task, Failure> {
+    let mut row = first(rows).ok_or_else(|| unknown(asked))?;
+    let (number, mut task) = read(&mut row)?;
+    let needed = tx.rows("SELECT needed FROM needs WHERE task = ?1 ORDER BY needed", &[number.into()])?;
+    for mut row in needed {
+        task.depends_on.push(id(row.number()?));
+    }
+    Ok(task)
+}
+
+pub(crate) fn tasks(tx: &mut dyn Tx, status: Option<TaskStatus>) -> Result<Vec<Task>, Failure> {
+    let rows = match status {
+        None => tx.rows(&format!("SELECT {COLUMNS} FROM tasks ORDER BY number"), &[])?,
+        Some(status) => tx.rows(
+            &format!("SELECT {COLUMNS} FROM tasks WHERE status = ?1 ORDER BY number"),
+            &[status.as_str().into()],
+        )?,
+    };
+    let mut tasks = Vec::with_capacity(rows.len());
+    for mut row in rows {
+        tasks.push(read(&mut row)?);
+    }
+    let mut needs = tx.rows("SELECT task, needed FROM needs ORDER BY task, needed", &[])?.into_iter();
+    let mut next =
+        needs.next().map(|mut row| Ok::<_, Failure>((row.number()?, row.number()?))).transpose()?;
+    for (number, task) in &mut tasks {
+        while let Some((of, needed)) = next {
+            if of > *number {
+                break;
+            }
+            if of == *number {
+                task.depends_on.push(id(needed));
+            }
+            next =
+                needs.next().map(|mut row| Ok::<_, Failure>((row.number()?, row.number()?))).transpose()?;
+        }
+    }
+    Ok(tasks.into_iter().map(|(_, task)| task).collect())
+}
+
+/// What becomes of a task, where the change is allowed; none where it is so already.
+fn next(by: &By, task: &Task, change: &TaskChange) -> Result<Option<Task>, ToolError> {
+    use TaskStatus::{Claimed, Completed, Deferred, Ready, Submitted};
+    let is_owner = task.owner.as_deref() == Some(by.owner());
+    let mut next = Task { changed_ms: by.at_ms, ..task.clone() };
+    match (change, task.status) {
+        (TaskChange::Claim, Ready | Deferred) => {
+            next.status = Claimed;
+            next.owner = Some(by.owner().to_owned());
+            next.claim += 1;
+        }
+        (TaskChange::Claim, Claimed) if is_owner => return Ok(None),
+        (TaskChange::Submit { claim: Some(claim), .. }, Claimed | Ready | Deferred)
+            if *claim != task.claim =>
+        {
+            return Err(late(task, *claim));
+        }
+        (TaskChange::Submit { claim: Some(_), .. }, Ready | Deferred) => return Err(released(task)),
+        (TaskChange::Submit { result, .. }, Claimed) if is_owner => {
+            next.status = Submitted;
+            next.result = Some(result.clone());
+        }
+        (TaskChange::Submit { result, .. }, Ready | Deferred) => {
+            next.status = Submitted;
+            next.owner = Some(by.owner().to_owned());
+            next.claim += 1;
+            next.result = Some(result.clone());
+        }
+        (TaskChange::Submit { result, .. }, Submitted | Completed)
+            if is_owner && task.result.as_ref() == Some(result) =>
+        {
+            return Ok(None);
+        }
+        (TaskChange::Complete, Submitted) => next.status = Completed,
+        (TaskChange::Complete, Completed) => return Ok(None),
+        (TaskChange::Reject { reason }, Submitted) => {
+            next.status = Deferred;
+            next.owner = None;
+            next.reason = Some(reason.clone());
+        }
+        (TaskChange::Reject { reason }, Deferred) if task.reason.as_ref() == Some(reason) => return Ok(None),
+        (TaskChange::Release, Claimed) => {
+            next.status = if task.reason.is_some() { Deferred } else { Ready };
+            next.owner = None;
+        }
+        (change, _) => return Err(conflict(task, change)),
+    }
+    Ok(Some(next))
+}
+
+/// What a caller who is late hears, and what may be done instead.
+fn conflict(task: &Task, change: &TaskChange) -> ToolError {
+    let doing = match change {
+        TaskChange::Claim => "claimed",
+        TaskChange::Submit { .. } => "submitted",
+        TaskChange::Complete => "completed",
+        TaskChange::Reject { .. } => "rejected",
+        TaskChange::Release => "released",
+    };
+    let owner = task.owner.as_deref().unwrap_or("nobody");
+    let (is, advice) = match task.status {
+        TaskStatus::Pending => {
+            let needed = task.depends_on.join(", ");
+            (format!("waits for {needed}"), "take one that is ready".to_owned())
+        }
+        TaskStatus::Ready => {
+            ("is ready, and nobody has claimed it".to_owned(), "it must be submitted first".to_owned())
+        }
+        TaskStatus::Deferred => (
+            "was rejected, and nobody has claimed it again".to_owned(),
+            "it must be submitted first".to_owned(),
+        ),
+        TaskStatus::Claimed => {
+            let advice = match change {
+                TaskChange::Claim | TaskChange::Submit { .. } => "take another one that is ready",
+                _ => "wait until it is submitted",
+            };
+            (format!("is claimed by `{owner}` (claim {})", task.claim), advice.to_owned())
+        }
+        TaskStatus::Submitted => {
+            (format!("was submitted by `{owner}`"), "it is to be completed or rejected now".to_owned())
+        }
+        TaskStatus::Completed => ("is completed".to_owned(), "nothing is left to do for it".to_owned()),
+    };
+    told(task, format!("task `{}` {is}, so it cannot be {doing}; {advice}", task.id))
+}
+
+fn late(task: &Task, claim: u64) -> ToolError {
+    let (id, now) = (&task.id, task.claim);
+    told(
+        task,
+        format!(
+            "task `{id}` was claimed again since: your claim has the number {claim}, the last one {now}; leave it, and take another one"
+        ),
+    )
+}
+
+fn released(task: &Task) -> ToolError {
+    let (id, claim) = (&task.id, task.claim);
+    told(task, format!("your claim {claim} of task `{id}` was released; claim it again before you submit"))
+}
+
+fn told(task: &Task, message: String) -> ToolError {
+    ToolError::new(Code::TaskConflict, message)
+        .with("taskId", task.id.as_str())
+        .with("status", task.status.as_str())
+        .with("claim", task.claim)
+}
+
+pub(crate) fn change(tx: &mut dyn Tx, by: &By, asked: &str, change: &TaskChange) -> Result<Task, Failure> {
+    let of = number(asked)?;
+    let rows = tx.locked(&format!("SELECT {COLUMNS} FROM tasks WHERE number = ?1"), &[of.into()])?;
+    let task = whole(tx, asked, rows)?;
+    let Some(next) = next(by, &task, change)? else { return Ok(task) };
+    tx.run(
+        "UPDATE tasks SET status = ?2, owner = ?3, claim = ?4, result = ?5, reason = ?6, changed_ms = ?7 WHERE number = ?1",
+        &[
+            of.into(),
+            next.status.as_str().into(),
+            Value::text(next.owner.as_deref()),
+            next.claim.into(),
+            Value::text(next.result.as_deref()),
+            Value::text(next.reason.as_deref()),
+            next.changed_ms.into(),
+        ],
+    )?;
+    let mut events = vec![changed(by, &next)];
+    if next.status == TaskStatus::Completed {
+        events.extend(free(tx, by, of)?);
+    }
+    log::add(tx, &events)?;
+    Ok(next)
+}
+
+fn changed(by: &By, task: &Task) -> Arc<Event> {
+    let kind = EventKind::TaskChanged {
+        task: task.id.clone(),
+        status: task.status,
+        owner: task.owner.clone(),
+        claim: task.claim,
+    };
+    Arc::new(event(by, kind))
+}
+
+/// Makes ready what has waited for this task alone.
+fn free(tx: &mut dyn Tx, by: &By, completed: u64) -> Result<Vec<Arc<Event>>, Failure> {
+    // Locked first: another task that they wait for may be completed at this moment.
+    let waiting = tx.locked(
+        "SELECT number FROM tasks WHERE status = 'pending' AND number IN (SELECT task FROM needs WHERE needed = ?1)
+         ORDER BY number",
+        &[completed.into()],
+    )?;
+    let mut events = Vec::new();
+    for mut row in waiting {
+        let number = row.number()?;
+        let rows = tx.rows(
+            "SELECT count(*) FROM needs JOIN tasks ON tasks.number = needs.needed
+             WHERE needs.task = ?1 AND tasks.status <> 'completed'",
+            &[number.into()],
+        )?;
+        if first(rows).map_or(Ok(0), |mut row| row.number())? > 0 {
+            continue;
+        }
+        tx.run(
+            "UPDATE tasks SET status = 'ready', changed_ms = ?2 WHERE number = ?1",
+            &[number.into(), by.at_ms.into()],
+        )?;
+        let kind =
+            EventKind::TaskChanged { task: id(number), status: TaskStatus::Ready, owner: None, claim: 0 };
+        events.push(Arc::new(event(by, kind)));
+    }
+    Ok(events)
+}

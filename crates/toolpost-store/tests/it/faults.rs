@@ -1,0 +1,95 @@
+//! A fault at each statement of each change: an error that says so, and nothing of the change.
+
+use crate::{Fresh, by, on_every_store, warning};
+use std::sync::Arc;
+use toolpost_core::store::{
+    EventQuery, FileChange, NewTask, Store, TaskChange, Todo, TodoPriority, TodoStatus,
+};
+use toolpost_core::{Code, ToolError};
+use toolpost_store::Faults;
+
+on_every_store!(guarantee_31_a_fault_leaves_nothing_behind);
+
+type Change = fn(&dyn Store) -> Result<(), ToolError>;
+
+const CHANGES: [(&str, Change); 6] = [
+    ("append", |store| store.append(&[warning("a", 1, "x"), warning("b", 2, "y")])),
+    ("files", |store| {
+        let change = |path: &str| FileChange {
+            path: path.to_owned(),
+            content: Some(b"new".to_vec()),
+            expected: None,
+            mode: None,
+        };
+        store.change_files(&by("s"), vec![change("one"), change("two")]).map(drop)
+    }),
+    ("create", |store| {
+        let new =
+            |depends_on: Vec<String>| NewTask { title: "new".to_owned(), depends_on, ..NewTask::default() };
+        store.create_tasks(&by("boss"), vec![new(vec!["t1".to_owned()]), new(Vec::new())]).map(drop)
+    }),
+    ("submit", |store| {
+        let submit = TaskChange::Submit { result: "done".to_owned(), claim: None };
+        store.change_task(&by("w"), "t3", submit).map(drop)
+    }),
+    ("complete", |store| store.change_task(&by("boss"), "t1", TaskChange::Complete).map(drop)),
+    ("todos", |store| {
+        let todo = Todo {
+            id: "1".to_owned(),
+            content: "x".to_owned(),
+            status: TodoStatus::Pending,
+            priority: TodoPriority::High,
+        };
+        store.set_todos(&by("s"), vec![todo]).map(drop)
+    }),
+];
+
+/// Everything that a store shows.
+fn everything(store: &dyn Store) -> String {
+    let all = (
+        store.events(&EventQuery::default()).unwrap(),
+        store.sessions().unwrap(),
+        store.files("s", "").unwrap(),
+        store.file_versions("s", "one").unwrap(),
+        store.tasks(None).unwrap(),
+        store.todos("s").unwrap(),
+    );
+    format!("{all:?}")
+}
+
+fn guarantee_31_a_fault_leaves_nothing_behind(fresh: &Fresh) {
+    let faults = Arc::new(Faults::default());
+    let store = toolpost_store::open_with(&fresh.url, Some(Arc::clone(&faults))).unwrap();
+    // t2 waits for t1, which is submitted; t3 is ready.
+    let new = |depends_on: &[&str]| NewTask {
+        title: "task".to_owned(),
+        depends_on: depends_on.iter().map(|id| (*id).to_owned()).collect(),
+        ..NewTask::default()
+    };
+    for needs in [&[][..], &["t1"], &[]] {
+        store.create_tasks(&by("boss"), vec![new(needs)]).unwrap();
+    }
+    store.change_task(&by("w"), "t1", TaskChange::Submit { result: "done".to_owned(), claim: None }).unwrap();
+    CHANGES[1].1(&*store).unwrap();
+    for (name, change) in CHANGES {
+        let before = everything(&*store);
+        let mut statement = 0;
+        loop {
+            faults.after(statement);
+            let done = change(&*store);
+            if !faults.has_happened() {
+                faults.after(u32::MAX);
+                done.unwrap_or_else(|error| panic!("{name} works without a fault: {}", error.message()));
+                break;
+            }
+            faults.after(u32::MAX);
+            let error = done.expect_err(name);
+            assert_eq!(error.code(), Code::StoreNotAvailable);
+            assert!(error.message().contains("a fault of the test"), "{}", error.message());
+            assert_eq!(everything(&*store), before, "{name}, statement {statement}");
+            statement += 1;
+        }
+        assert!(statement >= 3, "{name} has only {statement} statements");
+        assert_ne!(everything(&*store), before, "{name} has changed something in the end");
+    }
+}

@@ -1,0 +1,123 @@
+//! Virtual files: versions, compare-and-set, sessions apart.
+
+use crate::{Fresh, by, on_every_store, on_shared_stores};
+use toolpost_core::event::EventKind;
+use toolpost_core::store::{EventQuery, FileChange, Store};
+use toolpost_core::{Code, ToolError};
+
+on_every_store!(
+    every_change_is_a_version,
+    a_version_that_is_not_the_newest_is_refused,
+    several_files_change_together_or_not_at_all,
+    paths_are_looked_at,
+    sessions_are_apart,
+);
+on_shared_stores!(of_two_who_expect_the_same_version_one_wins);
+
+fn put(
+    store: &dyn Store,
+    session: &str,
+    path: &str,
+    content: &str,
+    expected: Option<u64>,
+) -> Result<u64, ToolError> {
+    let change = FileChange { path: path.to_owned(), content: Some(content.into()), expected, mode: None };
+    store.change_files(&by(session), vec![change]).map(|versions| versions[0])
+}
+
+fn delete(store: &dyn Store, path: &str, expected: Option<u64>) -> Result<u64, ToolError> {
+    let change = FileChange { path: path.to_owned(), content: None, expected, mode: None };
+    store.change_files(&by("s"), vec![change]).map(|versions| versions[0])
+}
+
+fn text(store: &dyn Store, path: &str, version: Option<u64>) -> Option<String> {
+    let file = store.file("s", path, version).unwrap()?;
+    Some(String::from_utf8(file.content).unwrap())
+}
+
+fn every_change_is_a_version(fresh: &Fresh) {
+    let store = fresh.open();
+    assert_eq!(put(&*store, "s", "notes/a.md", "one", None).unwrap(), 1);
+    assert_eq!(put(&*store, "s", "/notes/a.md", "two", Some(1)).unwrap(), 2);
+    assert_eq!(delete(&*store, "notes/a.md", None).unwrap(), 3);
+    assert_eq!(text(&*store, "notes/a.md", None), None);
+    assert_eq!(text(&*store, "notes/a.md", Some(1)).as_deref(), Some("one"));
+    assert_eq!(text(&*store, "notes/a.md", Some(3)), None);
+    assert_eq!(text(&*store, "notes/a.md", Some(9)), None);
+    assert_eq!(put(&*store, "s", "notes/a.md", "three", Some(0)).unwrap(), 4);
+    put(&*store, "s", "b_c.md", "", None).unwrap();
+    put(&*store, "s", "bxc.md", "x", None).unwrap();
+    let names = |prefix: &str| -> Vec<String> {
+        store.files("s", prefix).unwrap().into_iter().map(|file| file.path).collect()
+    };
+    assert_eq!(names(""), ["b_c.md", "bxc.md", "notes/a.md"]);
+    assert_eq!(names("b_"), ["b_c.md"], "a sign of a pattern is a sign like any other");
+    assert_eq!(names("notes/"), ["notes/a.md"]);
+    let versions = store.file_versions("s", "notes/a.md").unwrap();
+    let told: Vec<_> = versions.iter().map(|one| (one.version, one.size, one.hash.is_some())).collect();
+    assert_eq!(told, [(1, 3, true), (2, 3, true), (3, 0, false), (4, 5, true)]);
+    let stored = store.events(&EventQuery::default()).unwrap();
+    let path = "notes/a.md".to_owned();
+    assert_eq!(stored[2].event.kind, EventKind::FileStored { path, version: 3, deleted: true });
+}
+
+fn a_version_that_is_not_the_newest_is_refused(fresh: &Fresh) {
+    let store = fresh.open();
+    put(&*store, "s", "a", "one", Some(0)).unwrap();
+    let exists = put(&*store, "s", "a", "two", Some(0)).unwrap_err();
+    assert_eq!(exists.code(), Code::StaleFile);
+    assert!(exists.message().contains("version 1"), "{}", exists.message());
+    let other = put(&*store, "s", "a", "two", Some(7)).unwrap_err();
+    assert!(other.message().contains("has version 1 now, not 7"), "{}", other.message());
+    assert_eq!(delete(&*store, "a", Some(2)).unwrap_err().code(), Code::StaleFile);
+    assert_eq!(delete(&*store, "b", None).unwrap_err().code(), Code::FileNotFound);
+    assert_eq!(text(&*store, "a", None).as_deref(), Some("one"));
+    assert_eq!(store.last_position().unwrap(), 1);
+}
+
+fn several_files_change_together_or_not_at_all(fresh: &Fresh) {
+    let store = fresh.open();
+    let change = |path: &str, expected| FileChange {
+        path: path.to_owned(),
+        content: Some(b"new".to_vec()),
+        expected,
+        mode: Some(0o755),
+    };
+    let versions = store.change_files(&by("s"), vec![change("b", None), change("a", None)]).unwrap();
+    assert_eq!(versions, [1, 1]);
+    store.change_files(&by("s"), vec![change("a", None), change("c", Some(5))]).unwrap_err();
+    let files = store.files("s", "").unwrap();
+    let told: Vec<_> = files.iter().map(|one| (one.path.as_str(), one.version, one.mode)).collect();
+    assert_eq!(told, [("a", 1, 0o755), ("b", 1, 0o755)]);
+}
+
+fn paths_are_looked_at(fresh: &Fresh) {
+    let store = fresh.open();
+    for path in ["", "/", "a/../b", "../a", "a//b", "a/.", "a/", "a\nb", "a\0b", &"x".repeat(2000)] {
+        assert_eq!(put(&*store, "s", path, "x", None).unwrap_err().code(), Code::ValidationError, "{path:?}");
+    }
+    put(&*store, "s", "./ä ö/…", "x", None).unwrap();
+    assert_eq!(text(&*store, "ä ö/…", None).as_deref(), Some("x"));
+}
+
+fn sessions_are_apart(fresh: &Fresh) {
+    let store = fresh.open();
+    put(&*store, "s", "a", "mine", None).unwrap();
+    put(&*store, "t", "a", "yours", Some(0)).unwrap();
+    assert_eq!(text(&*store, "a", None).as_deref(), Some("mine"));
+    assert_eq!(store.files("u", "").unwrap(), []);
+}
+
+fn of_two_who_expect_the_same_version_one_wins(fresh: &Fresh) {
+    let stores = [fresh.open(), fresh.open(), fresh.open(), fresh.open()];
+    for round in 0..20_u64 {
+        let won = std::thread::scope(|threads| {
+            let all: Vec<_> = stores
+                .iter()
+                .map(|store| threads.spawn(move || put(&**store, "s", "a", "x", Some(round)).is_ok()))
+                .collect();
+            all.into_iter().map(|thread| thread.join().unwrap()).filter(|won| *won).count()
+        });
+        assert_eq!(won, 1, "round {round}");
+    }
+}

@@ -1,0 +1,185 @@
+//! The log: in order, without gaps, and findable.
+
+use crate::{Fresh, event, on_every_store, on_shared_stores, warning};
+use std::sync::Arc;
+use std::time::Duration;
+use toolpost_core::event::{EventKind, Told};
+use toolpost_core::outcome::Metadata;
+use toolpost_core::store::{EventQuery, Logged, OutcomeFilter, Store};
+use toolpost_core::{Code, Event, ToolError};
+
+on_every_store!(
+    events_get_their_places,
+    queries_find_what_they_ask_for,
+    words_are_found,
+    statistics_count_calls,
+    what_is_old_goes,
+    strange_texts_come_back_as_they_were,
+);
+on_shared_stores!(one_opening_sees_what_the_other_writes, two_writers_leave_no_gap);
+
+fn places(events: &[Logged]) -> Vec<(u64, String, u64)> {
+    events.iter().map(|one| (one.position, one.event.session.clone(), one.event.sequence)).collect()
+}
+
+fn events_get_their_places(fresh: &Fresh) {
+    let store = fresh.open();
+    store.append(&[warning("a", 1, "one"), warning("b", 2, "two"), warning("a", 3, "three")]).unwrap();
+    store.append(&[]).unwrap();
+    store.append(&[warning("b", 4, "four")]).unwrap();
+    let all = store.events(&EventQuery::default()).unwrap();
+    let expected = [(1, "a", 1), (2, "b", 1), (3, "a", 2), (4, "b", 2)];
+    assert_eq!(places(&all), expected.map(|(at, session, sequence)| (at, session.to_owned(), sequence)));
+    assert_eq!(store.last_position().unwrap(), 4);
+    assert_eq!(store.wait(3, Duration::ZERO).unwrap(), 4);
+    let sessions = store.sessions().unwrap();
+    let told: Vec<_> =
+        sessions.iter().map(|one| (one.session.as_str(), one.events, one.first_ms, one.last_ms)).collect();
+    assert_eq!(told, [("b", 2, 2, 4), ("a", 2, 1, 3)]);
+}
+
+fn finished(session: &str, at_ms: u64, tool: &str, error: Option<Code>) -> Arc<Event> {
+    let metadata = Metadata { execution_time_ms: at_ms as f64, ..Metadata::default() };
+    let output = error.is_none().then(|| Told {
+        title: tool.to_owned(),
+        text: format!("the {tool} has read everything"),
+        left_out: 0,
+        attachments: Vec::new(),
+    });
+    let error = error.map(|code| ToolError::new(code, "it did not work out"));
+    event(session, at_ms, EventKind::CallFinished { tool: tool.to_owned(), output, error, metadata })
+}
+
+fn some_calls(store: &dyn Store) {
+    let mut by_agent = (*finished("s2", 40, "grep", None)).clone();
+    by_agent.agent = Some("scout".to_owned());
+    let calls = [
+        finished("s1", 10, "read", None),
+        finished("s1", 20, "read", Some(Code::FileNotFound)),
+        finished("s2", 30, "bash", Some(Code::Timeout)),
+        Arc::new(by_agent),
+        finished("s2", 50, "read", None),
+    ];
+    store.append(&calls).unwrap();
+}
+
+fn queries_find_what_they_ask_for(fresh: &Fresh) {
+    let store = fresh.open();
+    some_calls(&*store);
+    let found = |query: EventQuery| -> Vec<u64> {
+        store.events(&query).unwrap().iter().map(|one| one.event.at_ms).collect()
+    };
+    let all = EventQuery::default;
+    assert_eq!(found(EventQuery { session: Some("s1".into()), ..all() }), [10, 20]);
+    assert_eq!(found(EventQuery { tool: Some("read".into()), ..all() }), [10, 20, 50]);
+    assert_eq!(found(EventQuery { agent: Some("scout".into()), ..all() }), [40]);
+    assert_eq!(found(EventQuery { call: Some("call-30".into()), ..all() }), [30]);
+    assert_eq!(found(EventQuery { since_ms: Some(20), until_ms: Some(50), ..all() }), [20, 30, 40]);
+    assert_eq!(found(EventQuery { outcome: Some(OutcomeFilter::Success), ..all() }), [10, 40, 50]);
+    assert_eq!(found(EventQuery { outcome: Some(OutcomeFilter::Failure), ..all() }), [20, 30]);
+    assert_eq!(found(EventQuery { outcome: Some(OutcomeFilter::Code("TIMEOUT".into())), ..all() }), [30]);
+    assert_eq!(found(EventQuery { after: Some(2), limit: Some(2), ..all() }), [30, 40]);
+    assert_eq!(found(EventQuery { limit: Some(2), is_newest: true, ..all() }), [40, 50]);
+    assert_eq!(found(EventQuery { tool: Some("' OR 1=1 --".into()), ..all() }), [0_u64; 0]);
+}
+
+fn words_are_found(fresh: &Fresh) {
+    let store = fresh.open();
+    store
+        .append(&[
+            warning("a", 1, "the quick brown fox"),
+            warning("a", 2, "a slow fox"),
+            warning("b", 3, "nothing"),
+        ])
+        .unwrap();
+    let found = |words: &str| -> Vec<u64> {
+        let query = EventQuery { words: Some(words.to_owned()), ..EventQuery::default() };
+        store.events(&query).unwrap().iter().map(|one| one.event.at_ms).collect()
+    };
+    assert_eq!(found("fox"), [1, 2]);
+    assert_eq!(found("FOX quick"), [1]);
+    assert_eq!(found("message"), [0_u64; 0], "names of fields are no words of the log");
+    assert_eq!(found("  "), [1, 2, 3]);
+    for strange in ["\"", "fox AND", "NEAR(", "a:b", "*", "'", "(", "-fox", "fox OR quick"] {
+        found(strange);
+    }
+    store.append(&[warning("b", 4, "another fox")]).unwrap();
+    assert_eq!(found("fox"), [1, 2, 4], "what came later is learnt too");
+}
+
+fn statistics_count_calls(fresh: &Fresh) {
+    let store = fresh.open();
+    some_calls(&*store);
+    let stats = store.stats(&EventQuery::default()).unwrap();
+    let names: Vec<_> = stats.iter().map(|one| (one.tool.as_str(), one.calls)).collect();
+    assert_eq!(names, [("bash", 1), ("grep", 1), ("read", 3)]);
+    let read = &stats[2];
+    assert_eq!((read.p50_ms, read.p95_ms), (20.0, 50.0));
+    assert_eq!(read.failures.iter().collect::<Vec<_>>(), [(&"FILE_NOT_FOUND".to_owned(), &1)]);
+    assert_eq!(read.bytes, 2 * "the read has read everything".len() as u64);
+    let sessions = store.sessions().unwrap();
+    assert_eq!((sessions[0].calls, sessions[0].failures), (3, 1));
+    let of_one = store.stats(&EventQuery { session: Some("s1".into()), ..EventQuery::default() }).unwrap();
+    assert_eq!((of_one.len(), of_one[0].calls), (1, 2));
+}
+
+fn what_is_old_goes(fresh: &Fresh) {
+    use toolpost_core::store::Retention;
+    let store = fresh.open();
+    let old: Vec<_> = (0..50).map(|at| warning("old", at, "an old story")).collect();
+    store.append(&old).unwrap();
+    store.append(&[warning("new", 1_000_000, "a new story")]).unwrap();
+    let query = |words: &str| EventQuery { words: Some(words.to_owned()), ..EventQuery::default() };
+    assert_eq!(store.events(&query("story")).unwrap().len(), 51);
+    let gone = store.collect(&Retention { age_ms: 1_000, bytes: u64::MAX }, 1_000_500).unwrap();
+    assert_eq!((gone.events, gone.sessions), (50, 1));
+    assert_eq!(store.events(&query("story")).unwrap().len(), 1);
+    store.append(&[warning("new", 1_000_001, "more")]).unwrap();
+    let left = store.events(&EventQuery::default()).unwrap();
+    assert_eq!(places(&left), [(51, "new".to_owned(), 1), (52, "new".to_owned(), 2)]);
+    let many: Vec<_> = (0..400).map(|at| warning("big", 1_000_100 + at, &"x".repeat(10_000))).collect();
+    store.append(&many).unwrap();
+    let before = store.collect(&Retention { age_ms: 1_000_000, bytes: u64::MAX }, 1_000_500).unwrap();
+    assert_eq!(before.events, 0);
+    let by_size = store.collect(&Retention { age_ms: 1_000_000, bytes: 0 }, 1_000_500).unwrap();
+    assert_eq!(by_size.events, 402, "the oldest go until it is small enough: {by_size:?}");
+    assert_eq!(store.events(&EventQuery::default()).unwrap(), []);
+}
+
+fn strange_texts_come_back_as_they_were(fresh: &Fresh) {
+    let store = fresh.open();
+    let text = "ünï\u{1f980}\n\t\"quoted\" \\ \u{7f} 'single' %s ?1 $1 \u{202e}";
+    store.append(&[warning("s'é \u{1f980}", 1, text)]).unwrap();
+    let back =
+        store.events(&EventQuery { session: Some("s'é \u{1f980}".into()), ..EventQuery::default() }).unwrap();
+    assert_eq!(back[0].event.kind, EventKind::Warning { message: text.to_owned() });
+    store.append(&[warning("nul", 2, "a\0b")]).unwrap();
+    assert_eq!(store.last_position().unwrap(), 2);
+}
+
+fn one_opening_sees_what_the_other_writes(fresh: &Fresh) {
+    let (one, other) = (fresh.open(), fresh.open());
+    let waiting = std::thread::spawn(move || other.wait(0, Duration::from_secs(30)).unwrap());
+    one.append(&[warning("a", 1, "hello")]).unwrap();
+    assert_eq!(waiting.join().unwrap(), 1);
+}
+
+fn two_writers_leave_no_gap(fresh: &Fresh) {
+    let stores = [fresh.open(), fresh.open(), fresh.open()];
+    std::thread::scope(|threads| {
+        for (number, store) in stores.iter().enumerate() {
+            threads.spawn(move || {
+                for round in 0..40_u64 {
+                    let own = format!("own-{number}");
+                    store.append(&[warning("shared", round, "x"), warning(&own, round, "y")]).unwrap();
+                }
+            });
+        }
+    });
+    let all = stores[0].events(&EventQuery::default()).unwrap();
+    let positions: Vec<u64> = all.iter().map(|one| one.position).collect();
+    assert_eq!(positions, (1..=240).collect::<Vec<_>>());
+    let shared: Vec<u64> =
+        all.iter().filter(|one| one.event.session == "shared").map(|one| one.event.sequence).collect();
+    assert_eq!(shared, (1..=120).collect::<Vec<_>>());
+}

@@ -1,0 +1,83 @@
+//! Stores that cannot be used say why; those that can are for their user alone.
+
+use crate::Fresh;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use toolpost_core::Code;
+use toolpost_store::StoreUrl;
+
+fn refusal(path: &Path) -> String {
+    let error = toolpost_store::open(&StoreUrl::Sqlite(path.to_owned())).err().expect("it cannot be opened");
+    assert_eq!(error.code(), Code::StoreNotAvailable);
+    error.message().to_owned()
+}
+
+#[test]
+fn files_are_for_their_user_alone() {
+    let fresh = Fresh::sqlite();
+    let store = fresh.open();
+    store.append(&[crate::warning("a", 1, "x")]).unwrap();
+    let StoreUrl::Sqlite(path) = &fresh.url else { panic!("a file") };
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(path.parent().unwrap()), 0o700);
+    let names = std::fs::read_dir(path.parent().unwrap()).unwrap().map(|entry| entry.unwrap().path());
+    let modes: Vec<_> = names.map(|path| (mode(&path), path)).collect();
+    assert!(modes.len() >= 2 && modes.iter().all(|(mode, _)| *mode == 0o600), "{modes:?}");
+}
+
+#[test]
+fn a_store_from_the_future_is_left_alone() {
+    let fresh = Fresh::sqlite();
+    drop(fresh.open());
+    let StoreUrl::Sqlite(path) = &fresh.url else { panic!("a file") };
+    let connection = rusqlite::Connection::open(path).unwrap();
+    connection.pragma_update(None, "user_version", 1_000).unwrap();
+    drop(connection);
+    let said = refusal(path);
+    assert!(said.contains("version 1000") && said.contains("newer program"), "{said}");
+}
+
+#[test]
+fn files_of_others_are_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let other = folder.path().join("other.db");
+    rusqlite::Connection::open(&other).unwrap().execute_batch("CREATE TABLE t (x)").unwrap();
+    let said = refusal(&other);
+    assert!(said.contains("another program"), "{said}");
+    let text = folder.path().join("notes.txt");
+    std::fs::write(&text, "this is a text and no database at all, whatever somebody thinks".repeat(20))
+        .unwrap();
+    let said = refusal(&text);
+    assert!(said.contains("is no store"), "{said}");
+    assert!(std::fs::read_to_string(&text).unwrap().starts_with("this is a text"));
+    let said = refusal(folder.path());
+    assert!(said.contains("cannot") || said.contains("unable"), "{said}");
+}
+
+#[test]
+fn two_open_a_new_store_at_once() {
+    for fresh in [Fresh::sqlite(), Fresh::postgres()] {
+        std::thread::scope(|threads| {
+            (0..6).for_each(|_| drop(threads.spawn(|| fresh.open().last_position().unwrap())));
+        });
+    }
+}
+
+#[test]
+fn a_server_that_is_not_there_is_named_without_its_password() {
+    let url: StoreUrl = "postgres://me:secret@127.0.0.1:9/db".parse().unwrap();
+    let error = toolpost_store::open(&url).err().expect("nobody is there");
+    let said = error.message();
+    assert!(
+        said.contains("127.0.0.1:9/db") && said.contains("see that it runs") && !said.contains("secret"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_database_that_is_not_there_is_named() {
+    let StoreUrl::Postgres(url) = Fresh::postgres().url else { panic!("a server") };
+    let missing = format!("{}_missing", url);
+    let error = toolpost_store::open(&missing.parse().unwrap()).err().expect("it is not there");
+    assert!(error.message().contains("createdb"), "{}", error.message());
+}
