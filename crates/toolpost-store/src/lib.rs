@@ -8,6 +8,7 @@ mod db;
 mod faults;
 mod files;
 mod gc;
+mod lazy;
 mod log;
 mod migrations;
 #[cfg(feature = "postgres")]
@@ -23,6 +24,7 @@ pub use faults::Faults;
 pub use sink::{Shape, StoreLog};
 pub use url::StoreUrl;
 
+use db::{Db, Failure};
 use std::sync::Arc;
 use store::SqlStore;
 use toolpost_core::ToolError;
@@ -33,23 +35,27 @@ pub fn open(url: &StoreUrl) -> Result<Arc<dyn Store>, ToolError> {
     open_with(url, None)
 }
 
-/// The same, with faults at chosen statements, for tests.
+/// A store that is opened, and made where it is not there, when it is first used. An error then is that of whoever uses it.
+pub fn open_when_used(url: &StoreUrl) -> Arc<dyn Store> {
+    Arc::new(SqlStore::new(lazy::Lazy::new(url.clone()), None))
+}
+
+/// The same as [`open`], with faults at chosen statements, for tests.
 #[doc(hidden)]
 pub fn open_with(url: &StoreUrl, faults: Option<Arc<Faults>>) -> Result<Arc<dyn Store>, ToolError> {
-    let told = |failure: db::Failure| failure.told(&url.to_string());
+    let database = database(url).map_err(|failure| failure.told(&url.to_string()))?;
+    Ok(Arc::new(SqlStore::new(database, faults)))
+}
+
+fn database(url: &StoreUrl) -> Result<Arc<dyn Db>, Failure> {
     match url {
-        StoreUrl::Memory => Ok(Arc::new(SqlStore::new(sqlite::Sqlite::memory().map_err(told)?, faults))),
-        StoreUrl::Sqlite(path) => {
-            Ok(Arc::new(SqlStore::new(sqlite::Sqlite::file(path).map_err(told)?, faults)))
-        }
+        StoreUrl::Memory => Ok(Arc::new(sqlite::Sqlite::memory()?)),
+        StoreUrl::Sqlite(path) => Ok(Arc::new(sqlite::Sqlite::file(path)?)),
         #[cfg(feature = "postgres")]
-        StoreUrl::Postgres(url) => {
-            Ok(Arc::new(SqlStore::new(postgres::Postgres::connect(url).map_err(told)?, faults)))
-        }
+        StoreUrl::Postgres(url) => Ok(Arc::new(postgres::Postgres::connect(url)?)),
         #[cfg(not(feature = "postgres"))]
-        StoreUrl::Postgres(_) => Err(db::Failure::Broken(
+        StoreUrl::Postgres(_) => Err(Failure::Broken(
             "this program was built without PostgreSQL; build it with the feature `postgres`".to_owned(),
-        )
-        .told(&url.to_string())),
+        )),
     }
 }

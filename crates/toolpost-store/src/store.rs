@@ -25,8 +25,8 @@ pub(crate) struct SqlStore {
 }
 
 impl SqlStore {
-    pub(crate) fn new(db: impl Db + 'static, faults: Option<Arc<Faults>>) -> SqlStore {
-        SqlStore { db: Arc::new(db), writer: new_id(now_ms()), parts: Mutex::default(), faults }
+    pub(crate) fn new(db: Arc<dyn Db>, faults: Option<Arc<Faults>>) -> SqlStore {
+        SqlStore { db, writer: new_id(now_ms()), parts: Mutex::default(), faults }
     }
 
     fn told(&self, failure: Failure) -> ToolError {

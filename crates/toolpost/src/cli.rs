@@ -80,6 +80,16 @@ pub enum Command {
     ///
     /// On standard input and output, as agents start it; with --http, at an address that many can share.
     Mcp(Mcp),
+    /// Show what has happened: every event, the last ones first cut off.
+    ///
+    /// What is written down, and for how long, stands in the guide; `toolpost gc` deletes what is old.
+    Log(Log),
+    /// Show the sessions that the log knows, the last active one first.
+    Sessions,
+    /// Count the calls of each tool: failures by code, times, bytes and tokens.
+    Stats(Stats),
+    /// Delete what is older, or more, than the key `keep` says.
+    Gc,
     /// Show the packs of tools: what each can cause, and whether the policy allows it.
     Packs,
     /// Show what this workspace brings along, and trust it.
@@ -144,6 +154,54 @@ impl Call {
             attempts: 1,
         }
     }
+}
+
+/// Which events of the log are meant.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Which {
+    /// Only of calls of this tool.
+    #[arg(long, value_name = "TOOL")]
+    pub tool: Option<String>,
+    /// Only of this agent.
+    #[arg(long, value_name = "NAME")]
+    pub agent: Option<String>,
+    /// Only since so long ago: 10m, 2h, 3d.
+    #[arg(long, value_name = "TIME", value_parser = parse_age)]
+    pub since: Option<Duration>,
+    /// Only before so long ago.
+    #[arg(long, value_name = "TIME", value_parser = parse_age)]
+    pub until: Option<Duration>,
+}
+
+/// Shows what has happened.
+#[derive(Debug, Args)]
+pub struct Log {
+    /// Which events.
+    #[command(flatten)]
+    pub which: Which,
+    /// Only of this call.
+    #[arg(long, value_name = "ID")]
+    pub call: Option<String>,
+    /// Only ends of calls with this outcome: ok, failed, or a code such as TIMEOUT.
+    #[arg(long, value_name = "OUTCOME")]
+    pub outcome: Option<String>,
+    /// Only with all of these words, in whatever order.
+    #[arg(long, value_name = "WORDS")]
+    pub grep: Option<String>,
+    /// So many events at most, the last ones.
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 100)]
+    pub limit: usize,
+    /// Go on with what happens from now on, until interrupted.
+    #[arg(long, short)]
+    pub follow: bool,
+}
+
+/// Counts the calls of each tool.
+#[derive(Debug, Args)]
+pub struct Stats {
+    /// Which calls.
+    #[command(flatten)]
+    pub which: Which,
 }
 
 /// Serves the tools to an agent.
@@ -332,9 +390,34 @@ pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// Reads how long ago something was, where days count too.
+fn parse_age(text: &str) -> Result<Duration, String> {
+    let wrong = || format!("`{text}` is no time; write 30s, 10m, 2h or 3d");
+    let (digits, unit) = text.split_at(text.len() - text.chars().next_back().map_or(0, char::len_utf8));
+    let scale = match unit {
+        "s" => 1,
+        "m" => 60,
+        "h" => 3_600,
+        "d" => 86_400,
+        _ => return Err(wrong()),
+    };
+    let number: u64 = digits.parse().map_err(|_| wrong())?;
+    number.checked_mul(scale).map(Duration::from_secs).ok_or_else(wrong)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ages_parse() {
+        for (text, seconds) in [("30s", 30), ("10m", 600), ("2h", 7_200), ("3d", 259_200)] {
+            assert_eq!(parse_age(text), Ok(Duration::from_secs(seconds)));
+        }
+        for text in ["", "d", "3", "3w", "-1d", "1.5h", "99999999999999999999d", "3é"] {
+            assert!(parse_age(text).is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn the_definition_is_sound() {

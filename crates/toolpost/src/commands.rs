@@ -3,10 +3,15 @@
 pub(crate) mod call;
 pub(crate) mod completions;
 pub(crate) mod doctor;
+pub(crate) mod gc;
 pub(crate) mod init;
 pub(crate) mod internal;
+pub(crate) mod log;
 pub(crate) mod mcp;
 pub(crate) mod packs;
 pub(crate) mod policy;
+pub(crate) mod sessions;
+pub(crate) mod stats;
+pub(crate) mod stored;
 pub(crate) mod tools;
 pub(crate) mod trust;

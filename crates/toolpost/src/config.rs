@@ -16,6 +16,7 @@ mod hosts;
 pub mod import;
 pub(crate) mod install;
 mod jsonc;
+mod keep;
 mod key;
 mod keys;
 mod kinds;
@@ -60,8 +61,10 @@ use std::sync::Arc;
 use std::time::Duration;
 use toolpost_core::host::Redactor;
 use toolpost_core::policy::{self, Policy};
+use toolpost_core::store::Retention;
 use toolpost_core::{Dialect, ToolError};
 use toolpost_disk::{Disk, Locks};
+use toolpost_store::StoreUrl;
 
 /// What holds: everything a runtime is made from. There is one for each run of the program, whatever the command.
 #[derive(Debug)]
@@ -84,6 +87,12 @@ pub struct Config {
     pub home: Option<PathBuf>,
     /// Where locks and outputs are kept, if the user has such a place.
     pub data_directory: Option<PathBuf>,
+    /// Where the log, virtual files, tasks and todos are kept; none where there is no place for them.
+    pub store: Option<StoreUrl>,
+    /// Whether the store was named: one that cannot be opened is an error then.
+    pub is_store_named: bool,
+    /// How long it keeps them, and how large it may grow.
+    pub keep: Retention,
     /// Where answers that outlive the process are kept, if the user has such a place.
     pub answers: Option<Arc<AnswerFiles>>,
     /// Descriptions that replace the built-in ones.
@@ -193,6 +202,14 @@ impl Config {
             },
             shell,
             plugins,
+            store: keep::store(
+                keys.store.first().map(|store| &store.value),
+                environment.home.as_deref(),
+                data_directory.as_deref(),
+                &hash_of_roots(&roots),
+            ),
+            is_store_named: !keys.store.is_empty(),
+            keep: keys.keep.first().map_or_else(Retention::default, |keep| keep.value.clone()),
             is_session_named: named.is_some(),
             session: named.unwrap_or_else(|| default_session(&roots)),
             policy,
@@ -226,6 +243,12 @@ impl Config {
         }
     }
 
+    /// Whether the data directory can be written, so that the workspace's own store can be there.
+    pub(crate) fn can_keep(&self) -> bool {
+        let state = DataDirectory::inspect(self.data_directory.as_deref(), &[]).state;
+        matches!(state, DataState::NotYet | DataState::Writable | DataState::OpenToOthers)
+    }
+
     /// Everything that the workspace brings along, and whether it is trusted.
     pub(crate) fn inventory(&self) -> Result<Inventory, ToolError> {
         let disk = self.workspace.as_ref().map_err(ToolError::clone)?;
@@ -233,10 +256,10 @@ impl Config {
     }
 }
 
-/// Tells a server that we start that it is one.
 /// How long the first list of tools waits for servers where nothing is said.
 const LIST_WAIT: Duration = Duration::from_secs(2);
 
+/// Tells a server that we start that it is one.
 const UPSTREAM: &str = "TOOLPOST_UPSTREAM";
 
 /// What the user should hear: the first warnings, and that something waits.

@@ -8,6 +8,7 @@ mod commands;
 pub mod config;
 mod confirm;
 mod output;
+mod record;
 mod runtime;
 
 pub use runtime::{Frontend, Runtime, ServerChoice};
@@ -53,18 +54,28 @@ pub fn run_with(words: Vec<OsString>, extension: Option<Arc<dyn Extension>>) -> 
         Command::Trust(trust) => commands::trust::run(&printer, &flags, environment, trust),
         Command::Doctor => commands::doctor::run(&printer, &flags, environment),
         Command::Mcp(mcp) => commands::mcp::run(&printer, &flags, environment, mcp, extension),
-        Command::Call(call) => with_runtime(&flags, environment, &printer, |runtime| {
+        Command::Call(call) => with_runtime(&flags, environment, &printer, Records::Yes, |runtime| {
             commands::call::run(runtime, &printer, call)
         }),
-        Command::Policy { command } => with_runtime(&flags, environment, &printer, |runtime| {
+        Command::Log(log) => commands::log::run(&printer, &flags, environment, log),
+        Command::Sessions => commands::sessions::run(&printer, &flags, environment),
+        Command::Stats(stats) => commands::stats::run(&printer, &flags, environment, stats),
+        Command::Gc => commands::gc::run(&printer, &flags, environment),
+        Command::Policy { command } => with_runtime(&flags, environment, &printer, Records::No, |runtime| {
             commands::policy::run(&runtime, &printer, command)
         }),
-        Command::Tools { command } => with_runtime(&flags, environment, &printer, |runtime| {
-            commands::tools::run(runtime, &printer, command.as_ref())
-        }),
-        Command::Packs => {
-            with_runtime(&flags, environment, &printer, |runtime| commands::packs::run(&runtime, &printer))
+        Command::Tools { command } => {
+            let records = match command {
+                Some(cli::Tools::Call { .. }) => Records::Yes,
+                _ => Records::No,
+            };
+            with_runtime(&flags, environment, &printer, records, |runtime| {
+                commands::tools::run(runtime, &printer, command.as_ref())
+            })
         }
+        Command::Packs => with_runtime(&flags, environment, &printer, Records::No, |runtime| {
+            commands::packs::run(&runtime, &printer)
+        }),
     };
     match printer.has_lost_data() {
         true => ExitCode::from(status.max(1)),
@@ -84,15 +95,24 @@ fn refuse(words: &[OsString], error: &clap::Error) -> ExitCode {
     ExitCode::from(printer.invocation_error(&ToolError::new(Code::ValidationError, message)))
 }
 
+/// Whether what a command does is written into the store.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Records {
+    Yes,
+    No,
+}
+
 /// Hands a command the runtime of the command line: progress on the terminal, and the person there to ask.
 fn with_runtime(
     flags: &Flags,
     environment: Environment,
     printer: &Printer,
+    records: Records,
     command: impl FnOnce(Runtime) -> u8,
 ) -> u8 {
     let confirm = Arc::new(confirm::Terminal::new(flags.yes, printer));
-    let frontend = Frontend { events: printer.progress(), confirm, ..this_program() };
+    let records = records == Records::Yes;
+    let frontend = Frontend { events: printer.progress(), confirm, records, ..this_program() };
     match open(flags, environment, printer, frontend) {
         Ok(runtime) => command(runtime),
         Err(error) => printer.invocation_error(&error),

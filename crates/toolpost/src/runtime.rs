@@ -1,14 +1,17 @@
 //! Where the parts are joined, once for every command: registry, executor, context, servers.
 
 use crate::config::{self, Config, Servers};
+use crate::record;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use toolpost_core::event::{EventSink, NoEvents};
 use toolpost_core::host::{Confirm, NobodyThere, Services, Watch};
+use toolpost_core::store::Store;
 use toolpost_core::tool::Texts;
 use toolpost_core::{Call, Code, Context, Executor, Policy, Registry, ToolError, Workspace};
 use toolpost_disk::{SpillFolder, SpillLimits};
 use toolpost_plugins::{Plugins, Server};
+use toolpost_store::{StoreLog, StoreUrl};
 use toolpost_tools::filesystem::Helper;
 use toolpost_tools::shell::Background;
 
@@ -25,6 +28,8 @@ pub struct Frontend {
     pub pdf: Option<Helper>,
     /// The MCP servers whose tools are offered too.
     pub servers: ServerChoice,
+    /// Whether what happens is written into the store.
+    pub records: bool,
 }
 
 /// Which MCP servers are used.
@@ -43,6 +48,7 @@ impl Default for Frontend {
             background: 0,
             pdf: None,
             servers: ServerChoice::Configured,
+            records: false,
         }
     }
 }
@@ -65,15 +71,25 @@ pub struct Runtime {
     pub servers: Servers,
     /// Other servers whose tools are offered, if there are any.
     pub plugins: Option<Plugins>,
+    /// What outlives the process. It is opened when it is first used.
+    pub store: Arc<dyn Store>,
+    /// Writes what happens into the store.
+    log: Option<Arc<StoreLog>>,
 }
 
 impl Runtime {
     /// Joins the parts: the only place where that is done. Nothing is written, and no server is started: a server is when
-    /// one of its tools is needed, or the list of all tools.
+    /// one of its tools is needed, or the list of all tools. A store that was named is opened where it is written to.
     pub fn open(config: Config, frontend: Frontend) -> Result<Runtime, ToolError> {
         let workspace = Arc::clone(config.workspace.as_ref().map_err(ToolError::clone)?);
         let background = Background::at_most(frontend.background);
-        let registry = Arc::new(registry(&config, workspace.as_ref(), frontend.pdf, &background)?);
+        let (store, note) = store(&config, frontend.records)?;
+        let services = Services { store: Some(Arc::clone(&store)), ..Services::default() };
+        let registry = Arc::new(registry(&config, workspace.as_ref(), &services, frontend.pdf, &background)?);
+        let log = match frontend.records {
+            true => Some(Arc::new(StoreLog::new(Arc::clone(&store), Box::new(record::kept))?)),
+            false => None,
+        };
         let mut servers = match frontend.servers {
             ServerChoice::Configured => config.servers(),
             ServerChoice::These(usable) => Servers { usable, ..Servers::default() },
@@ -85,10 +101,14 @@ impl Runtime {
             .dialect(config.dialect.clone())
             .cwd(config.cwd.to_string_lossy())
             .events(frontend.events)
+            .services(services)
             .confirm(frontend.confirm)
             // What a server is given to show elsewhere is not for the model.
             .redactor(config.redactor.and(usable.iter().flat_map(config::secrets)))
             .cancel(cancel.clone());
+        if let Some(log) = &log {
+            context = context.events(Arc::clone(log) as _);
+        }
         if let Some(data) = &config.data_directory {
             context = context.spill(Arc::new(SpillFolder::new(data.join("spill"), SpillLimits::default())));
         }
@@ -104,7 +124,7 @@ impl Runtime {
         let strays = config.descriptions.keys().filter(|tool| !registry.has(tool));
         let strays = strays.map(|tool| format!("there is no tool `{tool}` for the description `{tool}.txt`"));
         Ok(Runtime {
-            notes: config.notes.iter().cloned().chain(strays).collect(),
+            notes: config.notes.iter().cloned().chain(strays).chain(note).collect(),
             context: context.tools(registry).policy(config.policy.clone()).build(),
             executor,
             cancel,
@@ -112,7 +132,17 @@ impl Runtime {
             servers,
             plugins,
             config,
+            store,
+            log,
         })
+    }
+
+    /// Waits until everything that has happened is in the log.
+    pub async fn recorded(&self) -> Result<(), ToolError> {
+        match &self.log {
+            Some(log) => log.commit().await,
+            None => Ok(()),
+        }
     }
 
     /// What may happen in this session.
@@ -145,10 +175,24 @@ impl Runtime {
     }
 }
 
+/// The store that the configuration names. The workspace's own is replaced by memory where it cannot be written, with a note.
+fn store(config: &Config, records: bool) -> Result<(Arc<dyn Store>, Option<String>), ToolError> {
+    let memory = |note: String| (toolpost_store::open_when_used(&StoreUrl::Memory), records.then_some(note));
+    let lost = "so nothing of this session is kept after its end; name another with --store";
+    match &config.store {
+        Some(named) if config.is_store_named && records => Ok((toolpost_store::open(named)?, None)),
+        Some(url) if config.is_store_named => Ok((toolpost_store::open_when_used(url), None)),
+        Some(url) if config.can_keep() => Ok((toolpost_store::open_when_used(url), None)),
+        Some(_) => Ok(memory(format!("your data directory cannot be written, {lost}"))),
+        None => Ok(memory(format!("you have no data directory, {lost}"))),
+    }
+}
+
 /// The built-in tools, as the configuration describes and equips them.
 fn registry(
     config: &Config,
     workspace: &dyn Workspace,
+    services: &Services,
     pdf: Option<Helper>,
     background: &Arc<Background>,
 ) -> Result<Registry, ToolError> {
@@ -159,8 +203,7 @@ fn registry(
         toolpost_tools::Settings { filesystem: config.filesystem.clone(), shell: config.shell.clone() };
     settings.filesystem.pdf = pdf;
     settings.shell.background = Arc::clone(background);
-    // No services yet: what needs one appears with it.
-    toolpost_tools::register_default(&registry, &Services::default(), &settings)?;
+    toolpost_tools::register_default(&registry, services, &settings)?;
     Ok(registry)
 }
 

@@ -50,6 +50,7 @@ pub(super) fn for_reading(path: &Path) -> Result<Connection, Failure> {
 }
 
 /// For this user alone, before SQLite writes anything into it; the files beside it get the same mode.
+#[expect(clippy::disallowed_methods, reason = "a store lies outside every workspace")]
 fn make_private(path: &Path) -> std::io::Result<()> {
     if path.exists() {
         return Ok(());

@@ -22,6 +22,9 @@ pub(crate) fn run(runtime: Runtime, printer: &Printer, flags: &CallFlags) -> u8 
         if let Some(plugins) = &runtime.plugins {
             plugins.shutdown().await;
         }
+        if let Err(error) = runtime.recorded().await {
+            printer.say(Tone::Note, &format!("note: this call is not in the log: {}", error.message()));
+        }
         status
     });
     // A tool that blocks its thread must not keep us here.

@@ -52,7 +52,7 @@ fn serve(
     mcp: &Mcp,
     extension: Option<Arc<dyn Extension>>,
 ) -> Result<(), ToolError> {
-    let frontend = Frontend { background: MOST_BACKGROUND, ..crate::this_program() };
+    let frontend = Frontend { background: MOST_BACKGROUND, records: true, ..crate::this_program() };
     let runtime = crate::open(flags, environment, printer, frontend)?;
     let config = &runtime.config;
     let admission = mcp.http.map(|address| admission(printer, config, mcp, address)).transpose()?;
@@ -104,6 +104,9 @@ fn serve(
         runtime.context.tools().shutdown_all(CLEANUP).await;
         if let Some(plugins) = &runtime.plugins {
             plugins.shutdown().await;
+        }
+        if let Err(error) = runtime.recorded().await {
+            printer.say(Tone::Note, &format!("note: not everything is in the log: {}", error.message()));
         }
         Ok(())
     });

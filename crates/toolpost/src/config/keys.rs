@@ -4,6 +4,7 @@
 //! JSON Schema, the example that `init` writes, the reference page and what `doctor` shows.
 
 use super::hosts::Host;
+use super::keep::{KEEP, STORE};
 use super::key::{
     DIR, Flag, Form, InFile, Key, Kind, Merge, On, Row, Schema, Shown, Slot, Text, Usual, Widens,
 };
@@ -15,7 +16,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use toolpost_core::policy::{Effect, Profile, Rule};
+use toolpost_core::store::Retention;
 use toolpost_core::{Capability, Dialect};
+use toolpost_store::StoreUrl;
 use toolpost_tools::shell::Confinement;
 
 /// Makes the table and the struct that holds what one layer says from the rows. The row
@@ -204,6 +207,38 @@ keys! {
         },
         merge: Merge::Strongest,
         widens: Widens::Never,
+        shown: Shown::Row,
+    }
+    store: StoreUrl {
+        name: "store",
+        about: "Where the log of events, virtual files, tasks and todos are kept: `sqlite:PATH`, `postgres://USER@HOST/DATABASE` \
+                for many machines, or `memory`, which ends with the process.",
+        file: InFile::Value("\"sqlite:~/toolpost.db\""),
+        variable: "TOOLPOST_STORE",
+        flag: Some(Flag {
+            on: On::Everywhere,
+            long: "store",
+            value: "URL",
+            help: "Where events, virtual files, tasks and todos are kept: sqlite:PATH, postgres://USER@HOST/DATABASE or \
+                   memory; otherwise a file of the workspace's own in your data directory",
+        }),
+        usual: Usual::Means("a file of the workspace's own in the data directory"),
+        kind: STORE,
+        merge: Merge::Strongest,
+        widens: Widens::Always(|store| vec![format!("keeps the log, files and tasks in {store}")]),
+        shown: Shown::Row,
+    }
+    keep: Retention {
+        name: "keep",
+        about: "How long the log and what belongs to it are kept, and how large the store may grow: `30 days, 1 GiB`. Either of \
+                the two, both, or `all`. `toolpost gc` deletes the rest.",
+        file: InFile::Value("\"30 days, 1 GiB\""),
+        variable: "TOOLPOST_KEEP",
+        flag: None,
+        usual: Usual::Is("30 days, 1 GiB"),
+        kind: KEEP,
+        merge: Merge::Strongest,
+        widens: Widens::Always(|_| vec!["sets how long the log is kept".to_owned()]),
         shown: Shown::Row,
     }
     descriptions: PathBuf {

@@ -1,0 +1,65 @@
+//! `toolpost stats`: the calls of each tool, counted.
+
+use super::stored::{size, with_store};
+use crate::cli::{Flags, Stats};
+use crate::config::env::Environment;
+use crate::output::{Printer, Tone, harmless};
+use serde_json::json;
+use toolpost_core::store::ToolStats;
+
+/// Characters of the longest bar.
+const BAR: usize = 24;
+
+pub(crate) fn run(printer: &Printer, flags: &Flags, environment: Environment, stats: &Stats) -> u8 {
+    with_store(printer, flags, environment, |stored| {
+        let mut tools = stored.store.stats(&stored.query(&stats.which))?;
+        tools.sort_by(|one, other| other.calls.cmp(&one.calls).then_with(|| one.tool.cmp(&other.tool)));
+        if printer.is_json() {
+            printer.json(&json!({ "tools": tools }));
+            return Ok(0);
+        }
+        match tools.is_empty() {
+            true => printer.say(Tone::Note, "no call that fits is in the log"),
+            false => printer.page(&page(printer, &tools)),
+        }
+        Ok(0)
+    })
+}
+
+fn page(printer: &Printer, tools: &[ToolStats]) -> String {
+    let width = tools.iter().map(|one| harmless(&one.tool).chars().count()).max().unwrap_or(0).max(4);
+    let most = tools.iter().map(|one| one.calls).max().unwrap_or(1).max(1);
+    let head = format!(
+        "{:width$}  {:>7}  {:>7}  {:>10}  {:>10}  {:>10}  {:>9}",
+        "tool", "calls", "failed", "p50", "p95", "text", "tokens"
+    );
+    let mut page = format!("{}\n", printer.bold(&head));
+    for one in tools {
+        let failed: u64 = one.failures.values().sum();
+        // In eighths of a character, so that a small one shows too.
+        let eighths = (one.calls * (BAR as u64) * 8).div_ceil(most);
+        let bar = "█".repeat((eighths / 8) as usize)
+            + ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"][(eighths % 8) as usize];
+        page.push_str(&format!(
+            "{:width$}  {:>7}  {failed:>7}  {:>10}  {:>10}  {:>10}  {:>9}  {bar}\n",
+            harmless(&one.tool),
+            one.calls,
+            time(one.p50_ms),
+            time(one.p95_ms),
+            size(one.bytes),
+            one.tokens,
+        ));
+    }
+    let failures = tools.iter().flat_map(|one| one.failures.iter().map(move |failure| (one, failure)));
+    for (one, (code, count)) in failures {
+        page.push_str(&format!("  {} failed with {code}: {count}\n", harmless(&one.tool)));
+    }
+    page
+}
+
+fn time(ms: f64) -> String {
+    match ms {
+        ms if ms < 1_000.0 => format!("{ms:.1} ms"),
+        ms => format!("{:.1} s", ms / 1_000.0),
+    }
+}

@@ -1,0 +1,135 @@
+//! What the commands that look into the store share: the store, which events are meant, times for people.
+
+use crate::cli::{Flags, Which};
+use crate::config::Config;
+use crate::config::env::Environment;
+use crate::output::{Printer, Tone};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use toolpost_core::store::{EventQuery, Store};
+use toolpost_core::{Code, ToolError};
+
+/// The configuration, and the store that it names.
+pub(crate) struct Stored {
+    pub(crate) config: Config,
+    pub(crate) store: Arc<dyn Store>,
+}
+
+/// Opens the store, does something with it, and says what went wrong.
+pub(crate) fn with_store(
+    printer: &Printer,
+    flags: &Flags,
+    environment: Environment,
+    work: impl FnOnce(&Stored) -> Result<u8, ToolError>,
+) -> u8 {
+    let stored = match open(flags, environment) {
+        Ok(stored) => stored,
+        Err(error) => return printer.invocation_error(&error),
+    };
+    let notes = &stored.config.notes;
+    notes.iter().for_each(|note| printer.say(Tone::Note, &format!("note: {note}")));
+    work(&stored).unwrap_or_else(|error| {
+        printer.error(&error);
+        1
+    })
+}
+
+fn open(flags: &Flags, environment: Environment) -> Result<Stored, ToolError> {
+    let config = Config::resolve(flags, environment)?;
+    let store = match &config.store {
+        Some(url) => toolpost_store::open(url)?,
+        None => {
+            let message =
+                "you have no data directory, so nothing is kept; name a store with --store sqlite:PATH";
+            return Err(ToolError::new(Code::StoreNotAvailable, message));
+        }
+    };
+    Ok(Stored { config, store })
+}
+
+impl Stored {
+    /// The events that are meant: those of the session, where one is named.
+    pub(crate) fn query(&self, which: &Which) -> EventQuery {
+        let ago = |age: Duration| now_ms().saturating_sub(u64::try_from(age.as_millis()).unwrap_or(u64::MAX));
+        EventQuery {
+            session: self.config.is_session_named.then(|| self.config.session.clone()),
+            agent: which.agent.clone(),
+            tool: which.tool.clone(),
+            since_ms: which.since.map(ago),
+            until_ms: which.until.map(ago),
+            ..EventQuery::default()
+        }
+    }
+}
+
+pub(crate) fn now_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// A moment in UTC: `2026-03-01 12:30:05`.
+pub(crate) fn moment(at_ms: u64) -> String {
+    let (days, seconds) = (at_ms / 86_400_000, at_ms / 1_000 % 86_400);
+    let (year, month, day) = date(days);
+    let (hour, minute, second) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}")
+}
+
+/// The day that is so many days after the first of January 1970.
+fn date(mut days: u64) -> (u64, u64, u64) {
+    let is_leap =
+        |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+    let mut year = 1970;
+    loop {
+        let length = if is_leap(year) { 366 } else { 365 };
+        if days < length {
+            break;
+        }
+        days -= length;
+        year += 1;
+    }
+    let february = if is_leap(year) { 29 } else { 28 };
+    let mut month = 1;
+    for length in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] {
+        if days < length {
+            break;
+        }
+        days -= length;
+        month += 1;
+    }
+    (year, month, days + 1)
+}
+
+/// A number of bytes for people.
+pub(crate) fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_024 => format!("{bytes} B"),
+        1_024..1_048_576 => format!("{:.1} KiB", bytes as f64 / 1024.0),
+        1_048_576..1_073_741_824 => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
+        _ => format!("{:.1} GiB", bytes as f64 / 1_073_741_824.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_are_those_of_the_calendar() {
+        // From `date -u -d @SECONDS`.
+        for (seconds, text) in [
+            (0, "1970-01-01 00:00:00"),
+            (951_782_399, "2000-02-28 23:59:59"),
+            (951_782_400, "2000-02-29 00:00:00"),
+            (1_709_210_096, "2024-02-29 12:34:56"),
+            (4_107_542_400, "2100-03-01 00:00:00"),
+        ] {
+            assert_eq!(moment(seconds * 1_000 + 999), text);
+        }
+    }
+
+    #[test]
+    fn sizes_are_short() {
+        assert_eq!([size(3), size(2_048), size(5 << 20)], ["3 B", "2.0 KiB", "5.0 MiB"]);
+    }
+}
