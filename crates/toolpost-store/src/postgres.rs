@@ -124,7 +124,7 @@ fn insist(connection: &mut Connection, job: &mut Job) -> Result<(), Failure> {
         attempt += 1;
         let done = connection.transaction(job);
         let pause = match &done {
-            Err(Failure::Again(_)) if attempt < ATTEMPTS => {
+            Err(Failure::Again(_)) if attempt < ATTEMPTS && begun.elapsed() < PATIENCE => {
                 Duration::from_millis(u64::from(attempt.min(10)) * 3)
             }
             Err(Failure::Gone(_)) if begun.elapsed() < PATIENCE => Duration::from_millis(100),

@@ -129,9 +129,20 @@ impl Connection {
             .block_on(async { tokio::time::timeout(CONNECTING, config.connect(NoTls)).await })
             .map_err(|_| Failure::Gone(format!("no answer within {} seconds", CONNECTING.as_secs())))?
             .map_err(|error| failure(&error))?;
+        let client = self.settled(client, connection)?;
+        Ok(Open { client, statements: HashMap::new() })
+    }
+
+    /// Somebody who stops in the middle of a transaction must not keep all others waiting for ever.
+    fn settled<C>(&self, client: Client, connection: C) -> Result<Client, Failure>
+    where
+        C: Future<Output = Result<(), tokio_postgres::Error>> + Send + 'static,
+    {
         // It works while something of this runtime is waited for, and only then is it needed.
         self.runtime.spawn(connection);
-        Ok(Open { client, statements: HashMap::new() })
+        let limits = "SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '30s'";
+        self.runtime.block_on(client.batch_execute(limits)).map_err(|error| failure(&error))?;
+        Ok(client)
     }
 }
 

@@ -1,14 +1,23 @@
 //! One set of promises, kept by every store.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::disallowed_methods)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "tests set up the world around the crate by hand, and say what they measured"
+)]
 
 mod faults;
 mod files;
+mod kills;
 mod log;
 mod many;
+mod model;
 mod opening;
 mod server;
 mod sink;
+mod swarm;
 mod tasks;
 mod todos;
 
@@ -60,6 +69,11 @@ macro_rules! on_shared_stores {
         mod sqlite_shared { $(#[test] fn $name() { super::$name(&$crate::Fresh::sqlite()); })* }
         mod postgres_shared { $(#[test] fn $name() { super::$name(&$crate::Fresh::postgres()); })* }
     };
+}
+
+/// How often something is tried: a few times, or in `cargo xtask soak` as often as the guarantee says.
+pub(crate) fn count(normal: usize, soak: usize) -> usize {
+    if std::env::var_os("TOOLPOST_SOAK").is_some_and(|value| value == "1") { soak } else { normal }
 }
 
 pub(crate) fn by(session: &str) -> By {

@@ -1,13 +1,12 @@
 //! A server that is killed and comes back in the middle of the work.
 
-use crate::{by, server::Server, warning};
+use crate::{by, count, server::Server, warning};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use toolpost_core::store::{EventQuery, FileChange};
 
 #[test]
 fn guarantee_29_what_was_acknowledged_survives_the_death_of_the_server() {
-    let rounds: u32 =
-        std::env::var("TOOLPOST_SERVER_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(2);
+    let rounds = count(2, 40);
     let server = Server::start();
     let url = server.database();
     let store = toolpost_store::open(&url).unwrap();

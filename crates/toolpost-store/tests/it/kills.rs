@@ -1,0 +1,226 @@
+//! Processes that are killed while they write, and what their disk was told before they spoke.
+
+use crate::{Fresh, by, count, warning};
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, Command, Stdio};
+use toolpost_core::event::EventKind;
+use toolpost_core::store::{EventQuery, FileChange, NewTask, Store, TaskChange};
+use toolpost_store::StoreUrl;
+
+/// Where a child of these tests finds its store; it is none without it.
+const STORE: &str = "TOOLPOST_TEST_STORE";
+/// Which child it is.
+const NAME: &str = "TOOLPOST_TEST_NAME";
+
+/// Started by the tests below as a process of its own: changes the store in every way, and says so after each change.
+#[test]
+fn child_that_writes_until_it_is_killed() {
+    let Some(url) = std::env::var(STORE).ok() else { return };
+    let name = std::env::var(NAME).unwrap();
+    let store = toolpost_store::open(&url.parse().unwrap()).unwrap();
+    let mut out = std::io::stdout();
+    for round in 1.. {
+        store.append(&[warning(&name, round, "x"), warning(&name, round, "y")]).unwrap();
+        say(&mut out, &format!("events {round}"));
+        let content = Some(round.to_string().into_bytes());
+        let change = FileChange { path: "file".into(), content, expected: None, mode: None };
+        let version = store.change_files(&by(&name), vec![change]).unwrap()[0];
+        say(&mut out, &format!("file {version}"));
+        let new = NewTask { title: format!("{name} {round}"), ..NewTask::default() };
+        let task = store.create_tasks(&by(&name), vec![new]).unwrap().remove(0);
+        let submit = TaskChange::Submit { result: "done".to_owned(), claim: None };
+        store.change_task(&by(&name), &task.id, submit).unwrap();
+        say(&mut out, &format!("task {}", task.id));
+    }
+}
+
+fn say(out: &mut impl Write, line: &str) {
+    writeln!(out, "ack {line}").unwrap();
+    out.flush().unwrap();
+}
+
+fn child(program: &mut Command, url: &StoreUrl, name: &str) -> Child {
+    let address = match url {
+        StoreUrl::Memory => panic!("processes do not share memory"),
+        StoreUrl::Sqlite(path) => format!("sqlite:{}", path.display()),
+        StoreUrl::Postgres(url) => url.clone(),
+    };
+    program
+        .args(["kills::child_that_writes_until_it_is_killed", "--exact", "--nocapture"])
+        .env(STORE, address)
+        .env(NAME, name)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the child starts")
+}
+
+fn acknowledged(line: &str) -> Option<&str> {
+    line.split_once("ack ").map(|(_, said)| said)
+}
+
+/// Lets children write, kills each at some moment, and looks at what they had said.
+fn kill_and_look(fresh: &Fresh, rounds: usize) -> usize {
+    drop(fresh.open());
+    let mut said: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut seed = 0x2545_f491_4f6c_dd1d_u64;
+    for round in 0..rounds {
+        let name = format!("child-{round}");
+        let mut running = child(&mut Command::new(std::env::current_exe().unwrap()), &fresh.url, &name);
+        let mut lines = BufReader::new(running.stdout.take().unwrap()).lines();
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        let mut heard = Vec::new();
+        for line in lines.by_ref() {
+            heard.extend(acknowledged(&line.unwrap()).map(str::to_owned));
+            if heard.len() as u64 > seed % 7 {
+                break;
+            }
+        }
+        assert!(!heard.is_empty(), "{name} has said nothing");
+        std::thread::sleep(std::time::Duration::from_micros(seed % 3_000));
+        running.kill().unwrap();
+        // What it had said before it died counts too.
+        heard.extend(lines.map_while(Result::ok).filter_map(|line| acknowledged(&line).map(str::to_owned)));
+        running.wait().unwrap();
+        said.insert(name, heard);
+    }
+    let store = fresh.open();
+    said.iter().map(|(name, heard)| look(&*store, name, heard)).sum::<usize>() + whole_log(&*store)
+}
+
+fn look(store: &dyn Store, name: &str, heard: &[String]) -> usize {
+    let query = EventQuery { session: Some(name.to_owned()), ..EventQuery::default() };
+    let events = store.events(&query).unwrap();
+    let sequences: Vec<u64> = events.iter().map(|one| one.event.sequence).collect();
+    assert_eq!(sequences, (1..=events.len() as u64).collect::<Vec<_>>(), "{name}: no gap");
+    let is_own = |kind: &EventKind| matches!(kind, EventKind::Warning { .. });
+    let own: Vec<u64> =
+        events.iter().filter(|one| is_own(&one.event.kind)).map(|one| one.event.at_ms).collect();
+    let rounds = own.len() as u64 / 2;
+    let expected: Vec<u64> = (1..=rounds).flat_map(|round| [round, round]).collect();
+    assert_eq!(own, expected, "{name}: whole parts, in order, once");
+    let versions = store.file_versions(name, "file").unwrap();
+    let stored = events.iter().filter(|one| matches!(one.event.kind, EventKind::FileStored { .. })).count();
+    assert_eq!(versions.len(), stored, "{name}: the log tells of every version");
+    for line in heard {
+        match line.split_once(' ').unwrap() {
+            ("events", round) => assert!(round.parse::<u64>().unwrap() <= rounds, "{name}: {line}"),
+            ("file", version) => {
+                assert!(version.parse::<u64>().unwrap() <= versions.len() as u64, "{name}: {line}")
+            }
+            ("task", id) => {
+                assert_eq!(store.task(id).unwrap().result.as_deref(), Some("done"), "{name}: {line}")
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    heard.len()
+}
+
+fn whole_log(store: &dyn Store) -> usize {
+    let all = store.events(&EventQuery::default()).unwrap();
+    let positions: Vec<u64> = all.iter().map(|one| one.position).collect();
+    assert_eq!(positions, (1..=all.len() as u64).collect::<Vec<_>>(), "the whole log has no gap");
+    for task in store.tasks(None).unwrap() {
+        let told = all.iter().rev().find_map(|one| match &one.event.kind {
+            EventKind::TaskChanged { task: id, status, .. } if *id == task.id => Some(*status),
+            _ => None,
+        });
+        assert_eq!(told, Some(task.status), "the log agrees about {}", task.id);
+    }
+    0
+}
+
+#[test]
+fn guarantee_29_what_a_killed_process_has_said_is_there() {
+    let (sqlite, postgres) = (count(15, 1_000), count(4, 200));
+    let first = kill_and_look(&Fresh::sqlite(), sqlite);
+    let second = kill_and_look(&Fresh::postgres(), postgres);
+    println!(
+        "measure: guarantee 29: {} processes killed on SQLite and {postgres} on PostgreSQL, {} acknowledgements, 0 lost, 0 twice",
+        sqlite,
+        first + second
+    );
+}
+
+/// The system calls of a child, as strace shows them.
+fn traced(url: &StoreUrl) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("trace");
+    let mut strace = Command::new("strace");
+    strace.args(["-f", "-y", "-e", "trace=fsync,fdatasync,pwrite64,write", "-o"]).arg(&log);
+    strace.arg(std::env::current_exe().unwrap());
+    let mut running = child(&mut strace, url, "traced");
+    let lines = BufReader::new(running.stdout.take().unwrap()).lines();
+    let heard = lines.map_while(Result::ok).filter(|line| acknowledged(line).is_some()).take(12).count();
+    assert_eq!(heard, 12, "the child runs under strace");
+    running.kill().unwrap();
+    running.wait().unwrap();
+    std::fs::read_to_string(&log).unwrap().lines().map(str::to_owned).collect()
+}
+
+/// How many acknowledgements came while something was written and not yet synced; and how many in all.
+fn unsynced(trace: &[String]) -> (usize, usize) {
+    let (mut is_dirty, mut early, mut all) = (false, 0, 0);
+    for line in trace {
+        let is_of_store = line.contains("store.db");
+        if is_of_store && line.contains("pwrite64(") && !line.contains("-shm>") {
+            is_dirty = true;
+        } else if is_of_store
+            && (line.contains("fdatasync(") || line.contains("fsync("))
+            && line.ends_with("= 0")
+        {
+            is_dirty = false;
+        } else if is_of_store && line.contains("sync resumed") {
+            is_dirty = false;
+        } else if line.contains("\"ack ") {
+            all += 1;
+            early += usize::from(is_dirty);
+        }
+    }
+    (early, all)
+}
+
+#[test]
+fn guarantee_29_nothing_is_said_before_the_disk_has_it() {
+    let fresh = Fresh::sqlite();
+    drop(fresh.open());
+    let (early, all) = unsynced(&traced(&fresh.url));
+    assert!(all >= 10, "the recorder has seen {all} acknowledgements");
+    assert_eq!(early, 0, "of {all}");
+    println!(
+        "measure: guarantee 29: {all} acknowledgements recorded with their system calls, none before its sync"
+    );
+}
+
+#[test]
+fn the_recorder_sees_a_sync_that_is_missing() {
+    let trace = |lines: &[&str]| unsynced(&lines.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>());
+    let write = "7 pwrite64(9</x/store.db-wal>, \"..\", 4096, 0) = 4096";
+    let sync = "7 fdatasync(9</x/store.db-wal>) = 0";
+    let ack = "8 write(1<pipe:[5]>, \"ack events 1\\n\", 13) = 13";
+    assert_eq!(trace(&[write, sync, ack]), (0, 1));
+    assert_eq!(trace(&[write, ack, sync]), (1, 1));
+    assert_eq!(trace(&[write, sync, write, ack]), (1, 1));
+    // And a store that does not sync at all is caught, by the same recorder on a real one.
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("trace");
+    let script = "import os,sqlite3,sys\nc=sqlite3.connect(sys.argv[1])\nc.execute('pragma journal_mode=wal')\n\
+        c.execute('pragma synchronous=off')\nc.execute('create table t(x)')\n\
+        [(c.execute('insert into t values(1)'),c.commit(),os.write(1,b'ack x\\n')) for _ in range(5)]\n";
+    let ran = Command::new("strace")
+        .args(["-f", "-y", "-e", "trace=fsync,fdatasync,pwrite64,write", "-o"])
+        .arg(&log)
+        .args(["python3", "-c", script])
+        .arg(folder.path().join("store.db"))
+        .stdout(Stdio::null())
+        .status()
+        .unwrap();
+    assert!(ran.success());
+    let lines: Vec<String> = std::fs::read_to_string(&log).unwrap().lines().map(str::to_owned).collect();
+    assert_eq!(unsynced(&lines), (5, 5));
+}
