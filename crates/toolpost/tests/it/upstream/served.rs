@@ -160,7 +160,8 @@ fn arguments_that_a_tool_wants_as_headers_agree_with_them() {
         let options = Options { list_wait: std::time::Duration::from_secs(600), ..options() };
         let (at, serving) = serve_with(&host, options).await;
         let call = |headers: &'static str| {
-            let params = json!({"name": "mcp__annotated__echo", "arguments": {"said": "hello", "region": "süd"}});
+            let params =
+                json!({"name": "mcp__annotated__echo", "arguments": {"said": "hello", "region": "süd"}});
             tokio::task::spawn_blocking(move || sent(at, "tools/call", headers, params))
         };
         tokio::task::spawn_blocking(move || sent(at, "tools/list", "", json!({}))).await.unwrap();
