@@ -100,6 +100,22 @@ fn guarantee_10_what_came_before_the_time_out_is_kept() {
 }
 
 #[test]
+fn a_command_that_waits_for_the_network_until_its_time_is_over_is_told_so() {
+    let ground = ground();
+    let retries =
+        "while :; do getent hosts example.invalid || echo 'Could not resolve host'; sleep 0.1; done";
+    let outcome = bash(ground.path(), json!({"command": retries, "timeout": 2_000}));
+    let error = outcome.result.as_ref().unwrap_err();
+    assert_eq!(error.code(), Code::Timeout);
+    assert!(
+        error.message().contains("It seems to have waited for the network, which it does not have"),
+        "{error}"
+    );
+    let outcome = bash(ground.path(), json!({"command": "echo at work; sleep 60", "timeout": 600}));
+    assert!(!outcome.to_text().contains("network"), "{}", outcome.to_text());
+}
+
+#[test]
 fn guarantee_09_a_cancelled_call_ends_its_command() {
     let ground = ground();
     let cancel = CancellationToken::new();
