@@ -17,7 +17,7 @@ pub(super) const SOURCES: [(&str, &str); 5] = [
 
 /// A file's bytes.
 pub(super) fn content(ctx: &Context, name: &str) -> Vec<u8> {
-    let mut file = run(ctx.workspace().open(&WorkspacePath::new(name))).unwrap();
+    let mut file = ctx.workspace().open(&WorkspacePath::new(name)).unwrap();
     let mut bytes = Vec::new();
     file.reader.read_to_end(&mut bytes).unwrap();
     bytes
