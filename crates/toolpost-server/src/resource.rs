@@ -39,12 +39,14 @@ pub(crate) async fn read(
     }
     let path = WorkspacePath::new(uri);
     let reading = exchange.session.context.blocking(move |ctx| {
-        let file = ctx.open(&path)?;
-        let mut bytes = Vec::new();
-        let read = file.reader.take(MOST).read_to_end(&mut bytes).map(|_| bytes);
-        Ok((file.stat.size, read))
+        Ok(ctx.open(&path).map(|file| {
+            let mut bytes = Vec::new();
+            let read = file.reader.take(MOST).read_to_end(&mut bytes).map(|_| bytes);
+            (file.stat.size, read)
+        }))
     });
-    let (total, read) = reading.await.map_err(|error| not_found(error.message()))?;
+    let opened = reading.await.map_err(|error| RpcError::internal(format!("reading `{uri}`: {error}")))?;
+    let (total, read) = opened.map_err(|error| not_found(error.message()))?;
     let bytes = read.map_err(|error| RpcError::internal(format!("`{uri}` cannot be read: {error}")))?;
     let shown = bytes.len();
     let mut text = String::from_utf8_lossy(&bytes).into_owned();

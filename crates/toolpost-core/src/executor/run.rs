@@ -114,8 +114,8 @@ impl Executor {
                 result => break result,
             }
         };
+        let is_success = result.is_ok();
         if let Some(journal) = journal.filter(|journal| journal.has_changes())
-            && let is_success = result.is_ok()
             && let Err(error) = ctx.blocking_in_pool(move |_| journal.end(is_success)).await
         {
             ctx.record(|| EventKind::Warning { message: error.message().to_owned() });

@@ -6,7 +6,7 @@ use super::watch::Watch;
 use crate::one_line;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use toolpost_core::access::ResourceKind;
 use toolpost_core::tool::OutputBudget;

@@ -18,7 +18,6 @@ use self::search::{Opened, Search};
 use super::name_pattern::NamePattern;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 use std::time::Duration;
 use toolpost_core::access::ResourceKind;
 use toolpost_core::host::HANDLE_PREFIX;

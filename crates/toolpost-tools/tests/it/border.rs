@@ -1,6 +1,7 @@
 //! No tool and no step of a call touches a file on a thread of the runtime: all file work crosses the border.
 
-use crate::{executor, folder, shown};
+use crate::bash::{executor, standard_and_exec};
+use crate::{folder, shown};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -146,7 +147,7 @@ fn files_are_touched_behind_the_border_only() {
         misplaced: Mutex::default(),
     });
     let ctx = Context::builder(observed.clone()).build();
-    let executor = executor();
+    let executor = executor(standard_and_exec(), toolpost_tools::shell::Settings::default());
     for (tool, arguments) in calls() {
         let call = Call::new(tool, arguments.clone());
         for call in [call.clone().dry_run(), call] {

@@ -1,6 +1,6 @@
 //! `edit`: the gathered cases, the slips that models make, both forms, and errors that lead to success.
 
-use super::{call, code, count, data, memory, one_file, run, shown};
+use super::{call, code, count, data, memory, one_file, shown};
 use crate::load::stretched;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};

@@ -1,6 +1,6 @@
 //! Guarantee 5: huge inputs are bounded.
 
-use super::{count, fast_folder, peak_memory, run};
+use super::{count, fast_folder, peak_memory};
 use crate::load::stretched;
 use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
 use std::io::{Read, Seek, SeekFrom};

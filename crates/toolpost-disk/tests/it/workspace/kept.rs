@@ -1,6 +1,6 @@
 //! Guarantee 6: bytes, mode and owner are kept, or the write is refused.
 
-use super::{child, is_root, read, run};
+use super::{child, is_root, read};
 use rustix::fs::{XattrFlags, getxattr, setxattr};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::os::unix::process::CommandExt;

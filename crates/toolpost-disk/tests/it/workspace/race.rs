@@ -1,6 +1,6 @@
 //! Guarantee 3: a folder swapped for a link to outside, while it is used, gives nothing away.
 
-use super::{CANARY, World, count, names, read, run};
+use super::{CANARY, World, count, names, read};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use std::os::unix::fs::symlink;
 use std::path::Path;

@@ -1,6 +1,5 @@
 //! The walk: what it shows, in which order, and what it counts instead.
 
-use super::run;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

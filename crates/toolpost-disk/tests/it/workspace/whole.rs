@@ -1,6 +1,6 @@
 //! Guarantee 7: a write is whole or absent, through kill -9 and a full disk.
 
-use super::{Seeded, child, count, read, run};
+use super::{Seeded, child, count, read};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
