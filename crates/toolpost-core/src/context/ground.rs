@@ -57,12 +57,9 @@ impl Context {
         let guard = self.call.guard.clone().ok_or_else(not_on_disk)?;
         // What leaves the machine cannot be thrown away.
         let has_network = self.granted(Capability::Network) && !self.is_dry_run();
-        let surveyor = Arc::new(Judge {
-            guard: Arc::clone(&guard),
-            hides_sockets: !has_network,
-            ahead: OnceLock::new(),
-        });
-        let survey = self.host_workspace().survey(surveyor).ok_or_else(not_on_disk)?;
+        if !self.host_workspace().is_on_disk() {
+            return Err(not_on_disk());
+        }
         let roots = self.host_workspace().roots();
         let is_writable =
             self.granted(Capability::Write) && guard.is_open_to_commands(Capability::Write, ".");
@@ -78,7 +75,9 @@ impl Context {
             allows_any_command: guard.allows_any_command(),
         };
         if reach == Reach::Confined {
-            let survey = survey.await?;
+            let judge =
+                Judge { guard: Arc::clone(&guard), hides_sockets: !has_network, ahead: OnceLock::new() };
+            let survey = self.blocking(move |ctx| ctx.host_workspace().survey(&judge)).await?;
             ground.marked = survey.marked;
             ground.aliases = survey.aliases;
             ground.fixed = survey.fixed;

@@ -430,7 +430,7 @@ fn code_that_is_left_out_is_refused() {
 
 fn bytes(ctx: &Context, name: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
-    let file = run(ctx.workspace().open(&WorkspacePath::new(name))).unwrap();
+    let file = ctx.workspace().open(&WorkspacePath::new(name)).unwrap();
     std::io::Read::read_to_end(&mut { file.reader }, &mut bytes).unwrap();
     bytes
 }

@@ -352,7 +352,7 @@ fn a_cut_shows_no_part_of_a_secret() {
             let memory = Memory::new();
             let (near, far) = (filling.repeat(gap), filling.repeat(3_000));
             let text = format!("{far}{secret}{near}MATCH{near}{secret}{far}\n");
-            run(memory.write(&WorkspacePath::new("a.txt"), text.as_bytes())).unwrap();
+            memory.write(&WorkspacePath::new("a.txt"), text.as_bytes()).unwrap();
             let ctx = Context::builder(Arc::new(memory)).redactor(redactor.clone()).build();
             let shown = call(&ctx, "grep", json!({"pattern": "MATCH"})).to_text();
             assert!(shown.contains("MATCH") || gap > 400, "{gap} of {filling}: {shown}");
@@ -365,7 +365,7 @@ fn a_cut_shows_no_part_of_a_secret() {
 #[test]
 fn context_stands_only_beside_what_is_shown() {
     let memory = Memory::new();
-    run(memory.write(&WorkspacePath::new("a.txt"), b"1\nhit\n3\n4\n5\nhit\n7\n")).unwrap();
+    memory.write(&WorkspacePath::new("a.txt"), b"1\nhit\n3\n4\n5\nhit\n7\n").unwrap();
     let ctx = Context::builder(Arc::new(memory)).build();
     let shown = call(&ctx, "grep", json!({"pattern": "hit", "context": 1, "limit": 1})).to_text();
     assert!(shown.contains("3") && !shown.contains("5"), "{shown}");

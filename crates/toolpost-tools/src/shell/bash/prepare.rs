@@ -95,14 +95,13 @@ async fn folder(
     wanted: Option<&WorkspacePath>,
     ground: &Ground,
 ) -> Result<PathBuf, ToolError> {
-    let workspace = ctx.workspace();
-    let Some(wanted) = wanted else { return Ok(standing(ctx, &ground.roots)) };
-    let stat = workspace.stat(wanted).await?;
+    let Some(wanted) = wanted.cloned() else { return Ok(standing(ctx, &ground.roots)) };
+    let stat = ctx.blocking(move |ctx| ctx.workspace().stat(&wanted)).await?;
     if stat.kind != Kind::Folder {
         let message = format!("`{}` is a file; a command runs in a folder", stat.name);
         return Err(ToolError::new(Code::NotAFile, message).with("path", stat.name));
     }
-    Ok(PathBuf::from(workspace.root()).join(stat.name))
+    Ok(PathBuf::from(ctx.workspace().root()).join(stat.name))
 }
 
 /// Where the session stands, if that is in the workspace; otherwise its root.
