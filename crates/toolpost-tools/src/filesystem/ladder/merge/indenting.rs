@@ -6,7 +6,7 @@ use super::super::lines::{Lines, is_blank, is_filled, is_telling, split_indent};
 use super::super::suspicion;
 use super::Merge;
 use super::witnesses::{self, Vote};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 pub(super) const MIXED: &str = "newString is not indented like oldString throughout, nor like the file";
 const PART_OF_LINE: &str =
@@ -106,6 +106,8 @@ impl<'a> Merge<'a> {
     /// do with what is new: no line that comes stands beside one of them, or is as deep.
     fn is_slip_of_both(&self, slipped: &[usize]) -> bool {
         let kept: Vec<(usize, usize)> = self.kept().filter(|(old, _)| is_filled(self.olds[*old])).collect();
+        let (come, shown): (Vec<usize>, HashSet<&str>) = (self.come().collect(), self.shown(slipped));
+        let depths: HashSet<&str> = come.iter().map(|at| split_indent(self.news[*at]).0).collect();
         // Where the lines around it are moved, it may be moved with them.
         let is_moved = |(old, new): &(usize, usize)| self.indents(*old).1 != split_indent(self.news[*new]).0;
         slipped.iter().all(|old| {
@@ -113,30 +115,31 @@ impl<'a> Merge<'a> {
             let Some(at) = kept.iter().position(|(kept, _)| kept == old) else { return false };
             let place = kept[at].1;
             let mut around = kept[..at].last().into_iter().chain(kept.get(at + 1));
-            let is_apart =
-                |at: usize| split_indent(self.news[at]).0 != indent || self.is_shown(indent, slipped);
             // What comes right beside it may be why it is deeper.
-            let is_beside = self.come().any(|at| at.abs_diff(place) == 1);
+            let is_beside = come.iter().any(|at| at.abs_diff(place) == 1);
             split_indent(self.news[place]).0 == indent
                 && !is_beside
                 && !around.any(is_moved)
-                && self.come().all(is_apart)
+                && (!depths.contains(indent) || shown.contains(indent))
         })
     }
 
     /// Whether the new text has a line more than once that slipped in the old text: which of them it was is not told.
     fn repeats_text(&self, slipped: &[usize]) -> bool {
-        slipped.iter().any(|old| {
-            let text = self.olds[*old].trim_matches(is_blank);
-            self.news.iter().filter(|line| line.trim_matches(is_blank) == text).count() > 1
-        })
+        let mut counts: HashMap<&str, usize> = HashMap::new();
+        for line in self.news {
+            *counts.entry(line.trim_matches(is_blank)).or_default() += 1;
+        }
+        let count = |old: &usize| counts.get(self.olds[*old].trim_matches(is_blank)).copied();
+        slipped.iter().any(|old| count(old) > Some(1))
     }
 
     /// Whether a line that comes is as deep as a line of the old text that is indented otherwise than the file.
     fn repeats_slip(&self, slipped: &[usize]) -> bool {
-        slipped.iter().map(|old| self.indents(*old).0).any(|indent| {
-            !self.is_shown(indent, slipped) && self.come().any(|at| split_indent(self.news[at]).0 == indent)
-        })
+        let shown = self.shown(slipped);
+        let depths: HashSet<&str> = self.come().map(|at| split_indent(self.news[at]).0).collect();
+        let mut indents = slipped.iter().map(|old| self.indents(*old).0);
+        indents.any(|indent| !shown.contains(indent) && depths.contains(indent))
     }
 
     /// The lines that only the new text has.
@@ -145,14 +148,15 @@ impl<'a> Merge<'a> {
         (0..self.news.len()).filter(move |at| is_filled(self.news[*at]) && !kept.contains(at))
     }
 
-    /// Whether a line of the old text that is as the file has it is as deep as this.
-    fn is_shown(&self, indent: &str, slipped: &[usize]) -> bool {
-        let mut exact = self.filled().into_iter().filter(|at| !slipped.contains(at));
-        exact.any(|at| self.indents(at).0 == indent)
+    /// The depths of the lines of the old text that are as the file has them.
+    fn shown(&self, slipped: &[usize]) -> HashSet<&'a str> {
+        let slipped: HashSet<&usize> = slipped.iter().collect();
+        self.filled().into_iter().filter(|at| !slipped.contains(at)).map(|at| self.indents(at).0).collect()
     }
 
     /// Whether every line that both texts have and the file has otherwise is in the new one as the file has it.
     fn is_as_file(&self, filled: &[usize]) -> bool {
+        let filled: HashSet<&usize> = filled.iter().collect();
         self.kept().filter(|(old, _)| filled.contains(old)).all(|(old, new)| {
             let (in_old, in_file) = self.indents(old);
             let in_new = split_indent(self.news[new]).0;
@@ -242,7 +246,8 @@ impl<'a> Merge<'a> {
     /// Fails where a line that is new would come out no deeper than what opens its block, or, as deep as the file is at
     /// this place, deeper than a line that opens nothing: it was written as the file is, among lines that are not.
     fn check_opened(&self, mapping: &Mapping<'a>) -> Result<(), &'static str> {
-        let is_kept = |at: usize| self.kept().any(|(_, new)| new == at);
+        let kept: HashSet<usize> = self.kept().map(|(_, new)| new).collect();
+        let is_kept = |at: usize| kept.contains(&at);
         let mut above: Option<&str> = None;
         for (at, line) in self.news.iter().enumerate().filter(|(_, line)| is_filled(line)) {
             let indent = split_indent(line).0;
