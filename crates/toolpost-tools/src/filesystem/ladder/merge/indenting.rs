@@ -59,11 +59,18 @@ impl<'a> Merge<'a> {
             Err(why) => {
                 // A line that slipped by itself: the rest of what says something has to be there to the letter.
                 let (told, other): (Vec<usize>, Vec<usize>) = says.iter().partition(|index| is_same(index));
-                let is_told = brackets.iter().all(is_same) && told.len() > other.len();
-                let is_as_file = is_told
-                    && !self.repeats_text(&other)
-                    && (self.is_as_file(&filled) && !self.repeats_slip(&other)
-                        || self.is_slip_of_both(&other));
+                let is_as_file = match brackets.iter().copied().find(|index| !is_same(index)) {
+                    None => {
+                        told.len() > other.len()
+                            && !self.repeats_text(&other)
+                            && (self.is_as_file(&filled) && !self.repeats_slip(&other)
+                                || self.is_slip_of_both(&other))
+                    }
+                    Some(bracket) => {
+                        let slipped = brackets.iter().filter(|index| !is_same(index)).count() + other.len();
+                        slipped == 1 && told.len() > 1 && self.is_slip_of_bracket(bracket)
+                    }
+                };
                 return if is_as_file { Ok(Indenting::MostlyAsFile) } else { Err(why) };
             }
         };
@@ -115,13 +122,44 @@ impl<'a> Merge<'a> {
             let Some(at) = kept.iter().position(|(kept, _)| kept == old) else { return false };
             let place = kept[at].1;
             let mut around = kept[..at].last().into_iter().chain(kept.get(at + 1));
-            // What comes right beside it may be why it is deeper.
-            let is_beside = come.iter().any(|at| at.abs_diff(place) == 1);
             split_indent(self.news[place]).0 == indent
-                && !is_beside
+                && !self.is_why_deeper(&come, place)
                 && !around.any(is_moved)
                 && (!depths.contains(indent) || shown.contains(indent))
         })
+    }
+
+    /// Whether a bracket that is indented otherwise in the old text stays, is so in the new text too, and cannot be taken
+    /// for another one; and every line that comes is as deep as a line of the old text that is as the file has it.
+    fn is_slip_of_bracket(&self, bracket: usize) -> bool {
+        let line = self.olds[bracket];
+        let count = |lines: &[&str]| lines.iter().filter(|other| **other == line).count();
+        let shown = self.shown(&[bracket]);
+        let come: Vec<usize> = self.come().collect();
+        let Some((_, place)) = self.kept().find(|(old, _)| *old == bracket) else { return false };
+        let mut depths = come.iter().map(|at| split_indent(self.news[*at]).0);
+        count(self.olds) == 1
+            && count(self.news) == 1
+            && self.news[place] == line
+            && !self.is_why_deeper(&come, place)
+            && depths.all(|depth| shown.contains(depth))
+            && self.kept().all(|(old, new)| {
+                old == bracket || !is_filled(self.olds[old]) || self.olds[old] == self.news[new]
+            })
+    }
+
+    /// Whether a line that comes right beside another may be why that is deeper: it opens a block, or ends one.
+    fn is_why_deeper(&self, come: &[usize], place: usize) -> bool {
+        let comes = |at: Option<usize>| at.filter(|at| come.contains(at)).map(|at| self.news[at]);
+        let above = comes(place.checked_sub(1)).is_some_and(|line| !is_complete(line));
+        let below = comes(place.checked_add(1)).is_some_and(|line| {
+            let text = line.trim_matches(is_blank);
+            // Such as `fi`, `done` and `end`.
+            text.starts_with(['}', ')', ']', '<'])
+                || text.starts_with("end")
+                || text.chars().all(char::is_alphabetic)
+        });
+        above || below
     }
 
     /// Whether the new text has a line more than once that slipped in the old text: which of them it was is not told.
@@ -309,6 +347,18 @@ fn is_control(line: &str) -> bool {
     };
     text == "else"
         || (text.ends_with(')') && ["if", "for", "while", "else if"].iter().any(|word| begins(word)))
+}
+
+/// Whether a line is a whole statement, in most languages: no block begins with it.
+fn is_complete(line: &str) -> bool {
+    let text = line.trim_matches(is_blank);
+    let first = text.split(|one: char| !one.is_alphanumeric()).next().unwrap_or_default();
+    let begins_block = [
+        "begin", "case", "catch", "class", "def", "do", "else", "elsif", "elseif", "fn", "for", "foreach",
+        "func", "function", "if", "loop", "module", "repeat", "sub", "switch", "then", "try", "unless",
+        "until", "when", "while", "with",
+    ];
+    text.ends_with([';', ')', '}', ']', '"', '\'']) && !begins_block.contains(&first)
 }
 
 /// Whether a line is complete, so that the next one is no deeper.
