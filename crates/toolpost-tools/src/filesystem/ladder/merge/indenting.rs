@@ -123,7 +123,7 @@ impl<'a> Merge<'a> {
             let place = kept[at].1;
             let mut around = kept[..at].last().into_iter().chain(kept.get(at + 1));
             split_indent(self.news[place]).0 == indent
-                && !self.is_why_deeper(&come, place)
+                && !self.explains_depth(&come, place)
                 && !around.any(is_moved)
                 && (!depths.contains(indent) || shown.contains(indent))
         })
@@ -141,16 +141,22 @@ impl<'a> Merge<'a> {
         count(self.olds) == 1
             && count(self.news) == 1
             && self.news[place] == line
-            && !self.is_why_deeper(&come, place)
+            && !self.explains_depth(&come, place)
             && depths.all(|depth| shown.contains(depth))
             && self.kept().all(|(old, new)| {
                 old == bracket || !is_filled(self.olds[old]) || self.olds[old] == self.news[new]
             })
     }
 
-    /// Whether a line that comes right beside another may be why that is deeper: it opens a block, or ends one.
-    fn is_why_deeper(&self, come: &[usize], place: usize) -> bool {
+    /// Whether a line that comes right beside another may be why that has its depth: it has the same one, or it opens or
+    /// ends a block.
+    fn explains_depth(&self, come: &[usize], place: usize) -> bool {
         let comes = |at: Option<usize>| at.filter(|at| come.contains(at)).map(|at| self.news[at]);
+        let indent = split_indent(self.news[place]).0;
+        let is_as_deep = |at: Option<usize>| comes(at).is_some_and(|line| split_indent(line).0 == indent);
+        if is_as_deep(place.checked_sub(1)) || is_as_deep(place.checked_add(1)) {
+            return true;
+        }
         let above = comes(place.checked_sub(1)).is_some_and(|line| !is_complete(line));
         let below = comes(place.checked_add(1)).is_some_and(|line| {
             let text = line.trim_matches(is_blank);

@@ -465,6 +465,13 @@ fn a_line_that_slipped_in_both_texts_stays_whatever_stands_beside_it() {
         check(file, old, &new, "doubt (indentation)");
     }
     check(file, old, "one(1);\n    two(2);\n}\nthree(3);\nfour(4);", "doubt (indentation)");
+    // What comes is as deep as it is there, and not as it is in the file.
+    check(
+        "{\n    one(1);\n    if x {\n        two(2);\n    }\n}\n",
+        "{\n    one(1);\n    if x {\n    two(2);\n    }",
+        "{\n    one(0);\n    if x {\n    two(2);\n    three(3);\n    }",
+        "doubt (indentation)",
+    );
     // A bracket that cannot be taken for another one.
     let file = "f(1) {\n    one(1);\n}\nlast(2);\nend(3);\n";
     let old = "f(1) {\n    one(1);\n    }\nlast(2);\nend(3);";
