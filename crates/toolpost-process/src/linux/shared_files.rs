@@ -29,18 +29,18 @@ pub(super) fn copy(scratch: &Path, roots: &[PathBuf]) -> bool {
     let is_known = (0..roots.len()).all(|number| collect(&roots, number, &mut names, &mut room));
     let (mut is_complete, mut bytes_left) = (is_known, MOST_BYTES);
     let mut shared: Vec<Vec<PathBuf>> = Vec::new();
-    for number in 0..roots.len() {
+    for (number, root) in roots.iter().enumerate() {
         shared.clear();
         for group in names.values().filter(|group| group.len() > 1) {
-            match group.iter().all(|(root, _)| *root == number) {
+            match group.iter().all(|(other, _)| *other == number) {
                 true => shared.push(group.iter().map(|(_, path)| path.clone()).collect()),
                 // Two overlays cannot hold one file.
-                false => is_complete &= group.iter().all(|(root, _)| *root != number),
+                false => is_complete &= group.iter().all(|(other, _)| *other != number),
             }
         }
         if !shared.is_empty() {
             let upper = scratch.join(number.to_string()).join("upper");
-            is_complete &= copy_all(roots[number], &upper, &shared, &mut bytes_left).unwrap_or(false);
+            is_complete &= copy_all(root, &upper, &shared, &mut bytes_left).unwrap_or(false);
         }
     }
     is_complete
