@@ -65,6 +65,10 @@ pub(super) fn tally(merge: &Merge<'_>, mapping: &Mapping<'_>) -> Vote {
         asked.map(|witness| (witness.ask)(merge, mapping)).collect()
     };
     let decisive = together(votes(Weight::Decisive).into_iter());
+    // Lines that are as the old text has them to the end of both were not written as the file is.
+    if matches!((decisive, after_changes(merge, mapping)), (Vote::File(_), Vote::Old(_))) {
+        return Vote::Unclear(CONTRADICTION);
+    }
     if !matches!(decisive, Vote::Unclear(NOBODY)) {
         return decisive;
     }

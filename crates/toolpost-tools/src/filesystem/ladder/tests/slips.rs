@@ -517,3 +517,21 @@ fn a_twin_is_not_taken_where_all_but_one_short_line_are_elsewhere_to_the_letter(
         "doubt (indentation)",
     );
 }
+
+#[test]
+fn lines_that_end_both_texts_alike_contradict_those_that_begin_as_the_file_does() {
+    // The old text has lost its indentation. The new one was moved a level in, so that its first lines are as deep as the
+    // file has them by chance; only its last line, which is there before, shows that.
+    let file = "f {\n  a\n\n  one (x) {\n    if (x) {\n      call(x, y)\n      return\n    }\n  }\n}\n";
+    let old = "one (x) {\n  if (x) {\n    call(x, y)";
+    let new =
+        "  one (x) {\n    if (x) {\n      call(x, y)\n      leave\n    }\n  }\n\n  two (x) {\n    call(x, y)";
+    check(file, old, new, "doubt (indentation)");
+    // Without another line below it is written as the file is.
+    check(
+        file,
+        old,
+        "  one (x) {\n    if (y) {\n      call(x, y)",
+        "indentation: f {\n  a\n\n  one (x) {\n    if (y) {\n      call(x, y)\n      return\n    }\n  }\n}\n",
+    );
+}
