@@ -23,6 +23,7 @@ mod namespaces;
 mod post;
 mod probe;
 mod scratch;
+mod shared_files;
 mod sweep;
 mod sys;
 mod view;
