@@ -5,6 +5,7 @@
 //! a name can be swapped for a link between two looks at it, an open file cannot.
 
 mod bound;
+mod dependency;
 mod ignored;
 mod journal;
 mod memory;
@@ -23,6 +24,7 @@ pub mod turns;
 
 pub(crate) use bound::{Bound, Journaled};
 pub use bound::{Guard, Usage};
+pub use dependency::{DEPENDENCY_FOLDERS, Dependencies, DependencyFolder, Owner};
 pub use ignored::{IgnoreFiles, OuterRules, Repository};
 pub use journal::{After, Before, Changed, Journal, Pending, PendingKind};
 pub use memory::Memory;

@@ -13,7 +13,8 @@ use super::effect::{Effect, Layer, Origin};
 use super::pattern::Pattern;
 use super::rule::{Rule, Target};
 use crate::capability::Capability;
-use list::{READS, WRITES};
+use crate::workspace::Owner;
+use list::{MARKERS, READS, WRITES};
 use screen::Screen;
 use serde::Serialize;
 use std::sync::LazyLock;
@@ -30,6 +31,25 @@ pub struct Protected {
     pub why: &'static str,
     /// Names that the pattern would match and that are free all the same.
     pub except: &'static [&'static str],
+}
+
+impl Protected {
+    /// Whether it holds in dependency folders too. There the names are those of packages; but a repository is one
+    /// wherever it lies, and what is called `.env` may hold the user's own secrets.
+    pub fn holds_in_dependencies(&self) -> bool {
+        match self.action {
+            Capability::Read => self.pattern.contains(".env"),
+            _ => matches!(self.pattern.split('/').next(), Some(".git" | "git~1")),
+        }
+    }
+
+    /// Whether it closes files to commands, in folders of this owner. No file tool has any business inside a repository,
+    /// but git does; what chooses programs there is listed apart. Nor has one to make a dependency folder, as package
+    /// managers do.
+    pub fn binds_commands(&self, owner: Owner) -> bool {
+        let is_of_tools = matches!(self.pattern, ".git" | "git~1") || MARKERS.contains(&self.pattern);
+        !is_of_tools && (owner == Owner::User || self.holds_in_dependencies())
+    }
 }
 
 /// The whole list, for `doctor`.
@@ -52,10 +72,15 @@ pub(super) fn first_match(target: &Target<'_>) -> Option<&'static Rule> {
     first_of(target, |_| true)
 }
 
-/// The first that closes a file to commands. No file tool has any business inside a repository, but git does; what
-/// chooses programs there is listed apart.
-pub(super) fn first_for_commands(target: &Target<'_>) -> Option<&'static Rule> {
-    first_of(target, |rule| !matches!(rule.resource().as_str(), ".git" | "git~1"))
+/// The first that closes a file to commands in a folder of this owner.
+pub(super) fn first_for_commands(target: &Target<'_>, owner: Owner) -> Option<&'static Rule> {
+    first_of(target, |rule| row(rule).is_some_and(|row| row.binds_commands(owner)))
+}
+
+/// The row that a rule of the list was made of.
+pub(super) fn row(rule: &Rule) -> Option<&'static Protected> {
+    let line = rule.is_protected().then(|| rule.origin().line)?;
+    LIST.get(line.checked_sub(1)?)
 }
 
 fn first_of(target: &Target<'_>, is_wanted: impl Fn(&Rule) -> bool) -> Option<&'static Rule> {
@@ -70,8 +95,7 @@ fn first_of(target: &Target<'_>, is_wanted: impl Fn(&Rule) -> bool) -> Option<&'
 
 /// Why the rule's files are protected, if it is a rule of the list.
 pub(super) fn why(rule: &Rule) -> Option<&'static str> {
-    let line = rule.is_protected().then(|| rule.origin().line)?;
-    LIST.get(line.checked_sub(1)?).map(|row| row.why)
+    row(rule).map(|row| row.why)
 }
 
 static LIST: LazyLock<Vec<Protected>> = LazyLock::new(|| {

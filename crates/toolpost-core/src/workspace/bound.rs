@@ -7,8 +7,9 @@ pub(crate) use self::journaled::Journaled;
 
 use self::judged::Judged;
 use super::{
-    After, Entries, File, Kind, Lock, OldContent, OuterRules, PendingKind, ReadSeek, Replaced, RunByGit,
-    ScanOptions, Scanned, Staged, Stat, Surveyed, Surveyor, Visit, Workspace, WorkspacePath, Written,
+    After, Entries, File, Kind, Lock, OldContent, OuterRules, Owner, PendingKind, ReadSeek, Replaced,
+    RunByGit, ScanOptions, Scanned, Staged, Stat, Surveyed, Surveyor, Visit, Workspace, WorkspacePath,
+    Written,
 };
 use crate::capability::Capability;
 use crate::error::ToolError;
@@ -34,7 +35,7 @@ pub trait Guard: Send + Sync {
     fn shows(&self, name: &str) -> bool;
 
     /// Whether a command that the call starts may do this to the file: only what the policy allows without a question.
-    fn is_open_to_commands(&self, action: Capability, name: &str) -> bool;
+    fn is_open_to_commands(&self, action: Capability, name: &str, owner: Owner) -> bool;
 
     /// Whether a rule or a person has opened the file, and not merely the capability.
     fn is_opened_by_rule(&self, action: Capability, name: &str) -> bool;

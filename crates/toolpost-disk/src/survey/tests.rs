@@ -18,11 +18,11 @@ struct Plain {
 }
 
 impl Surveyor for Plain {
-    fn mark(&self, name: &str, kind: Kind) -> Mark {
+    fn mark(&self, name: &str, kind: Kind, owner: Owner) -> Mark {
         let last = name.rsplit('/').next().unwrap_or(name);
         if last.starts_with(self.hides) {
             Mark::Hidden
-        } else if last.starts_with("lock")
+        } else if (last.starts_with("lock") && owner == Owner::User)
             || (last == ".git" && kind != Kind::Folder)
             || format!("/{name}/").contains("/two/x/")
             || (name.starts_with("top/") && last == "deep")
@@ -42,7 +42,7 @@ impl Surveyor for Plain {
     }
 
     /// As if there were a rule about `two/x` at any depth and one about `/top/**/deep`.
-    fn progress(&self, name: &str) -> Option<Vec<(usize, u64)>> {
+    fn progress(&self, name: &str, _: Owner) -> Option<Vec<(usize, u64)>> {
         let in_two = name.rsplit('/').next() == Some("two");
         let in_top = name.split('/').next() == Some("top");
         let all: Vec<(usize, u64)> = [(in_two, (0, 1)), (in_top, (1, 1))]
@@ -110,7 +110,8 @@ impl Tree {
                     kind if kind.is_symlink() => Kind::Link,
                     _ => Kind::File,
                 };
-                let mark = surveyor.mark(&path.strip_prefix(top).unwrap().to_string_lossy(), kind);
+                let mark =
+                    surveyor.mark(&path.strip_prefix(top).unwrap().to_string_lossy(), kind, Owner::User);
                 if mark > above {
                     found.push(Marked { path: path.clone(), mark });
                 }

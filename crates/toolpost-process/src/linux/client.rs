@@ -215,6 +215,7 @@ fn view(command: &Command, sandbox: &Sandbox) -> View {
             })
             .collect(),
         fixed: paths(&sandbox.fixed),
+        dependencies: sandbox.dependencies.clone(),
         home: home.map(|(_, value)| value.as_bytes().to_vec()).unwrap_or_default(),
         scratch: sandbox
             .scratch

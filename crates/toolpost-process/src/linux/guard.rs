@@ -191,12 +191,10 @@ impl Guard {
                 let target = caller.text(target)?;
                 let place = caller.place(folder, &caller.text(path)?)?;
                 self.check(asked, &place, Making::Link)?;
-                let (target, written) = (OsStr::from_bytes(&target), place.written());
-                self.made(
-                    &place,
-                    Making::Link,
-                    rustix::fs::symlinkat(target, &place.parent, OsStr::from_bytes(&written)),
-                )
+                self.check_led(&place.path(), &target)?;
+                let (text, written) = (OsStr::from_bytes(&target), place.written());
+                let result = rustix::fs::symlinkat(text, &place.parent, OsStr::from_bytes(&written));
+                self.made_link(&place, &target, result)
             }
             Call::Link { from, to, flags } => self.link(asked, from, to, flags),
             Call::Rename { from, to, flags } => self.rename(asked, from, to, flags),
@@ -216,6 +214,12 @@ impl Guard {
 
     /// Refuses a closed name, and a call whose caller is gone: its number may belong to another process by now.
     fn check(&mut self, asked: &Asked, place: &Place, making: Making) -> Result<(), Errno> {
+        // A folder whose protected files are locked must not become one in which they are not.
+        if self.names.is_forged_marker(&place.folder, &place.name)
+            && place.stat()?.is_none_or(|stat| caller::kind(&stat) != FileType::RegularFile)
+        {
+            return Err(self.refuse(place.path()));
+        }
         if is_part_of_repository(&place.name) && self.names.concerns(&place.folder) {
             self.take_turn(place)?;
             if completes_repository(place) && place.stat()?.is_none() {
@@ -233,6 +237,14 @@ impl Guard {
             return Err(self.refuse(path));
         }
         Ok(())
+    }
+
+    /// Refuses a symbolic link that leads into a dependency folder under a name of the user's.
+    fn check_led(&mut self, link: &[u8], text: &[u8]) -> Result<(), Errno> {
+        match self.names.leads_into_dependencies(link, text) {
+            true => Err(self.refuse(link.to_vec())),
+            false => Ok(()),
+        }
     }
 
     /// Waits until nobody else may be making a repository of the folder: another command, with a guard of its own, or a
@@ -290,6 +302,20 @@ impl Guard {
             self.remember(place);
         }
         done(result)
+    }
+
+    /// The same for a symbolic link with this text.
+    fn made_link(&mut self, place: &Place, text: &[u8], result: Result<(), Errno>) -> Result<Ending, Errno> {
+        if result.is_ok() {
+            let folder = caller::path_of(place.parent.as_fd())?;
+            let path = [folder.as_slice(), b"/", &place.name].concat();
+            if folder != place.folder && self.names.leads_into_dependencies(&path, text) {
+                let flags = rustix::fs::AtFlags::empty();
+                let _ = rustix::fs::unlinkat(&place.parent, OsStr::from_bytes(&place.name), flags);
+                return Err(self.refuse(path));
+            }
+        }
+        self.made(place, Making::Link, result)
     }
 
     fn remember(&mut self, place: &Place) {

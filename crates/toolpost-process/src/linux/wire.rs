@@ -1,7 +1,7 @@
 //! What this process and the launcher tell each other, as bytes.
 
 use crate::ended::{Ended, Exit, Survivor, Why};
-use crate::sandbox::{FileEffect, FilePattern, FileRule, FileRules};
+use crate::sandbox::{Dependencies, FileEffect, FilePattern, FileRule, FileRules};
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -36,6 +36,7 @@ pub(super) struct View {
     pub(super) aliases: Vec<(Vec<u8>, Vec<u8>)>,
     /// What may neither become a link nor be moved.
     pub(super) fixed: Vec<Vec<u8>>,
+    pub(super) dependencies: Dependencies,
     pub(super) home: Vec<u8>,
     pub(super) scratch: Vec<u8>,
     pub(super) network: bool,
@@ -84,6 +85,19 @@ impl Out {
     fn paths(&mut self, list: &[PathBuf]) {
         self.number(list.len() as u64);
         list.iter().for_each(|path| self.bytes(path.as_os_str().as_bytes()));
+    }
+
+    fn texts<'a>(&mut self, list: impl ExactSizeIterator<Item = &'a String>) {
+        self.number(list.len() as u64);
+        list.for_each(|text| self.bytes(text.as_bytes()));
+    }
+
+    fn dependencies(&mut self, Dependencies { names, folders, reserved, markers }: &Dependencies) {
+        self.texts(names.iter());
+        self.paths(folders);
+        self.texts(reserved.iter());
+        self.texts(markers.iter().map(|(folder, _)| folder));
+        self.texts(markers.iter().map(|(_, name)| name));
     }
 
     fn rules(&mut self, sets: &[FileRules]) {
@@ -180,6 +194,17 @@ impl In<'_> {
         Ok(FileRule { effect, pattern })
     }
 
+    fn dependencies(&mut self) -> io::Result<Dependencies> {
+        let (names, folders, reserved) = (self.texts()?, self.paths()?, self.texts()?);
+        let markers = self.texts()?.into_iter().zip(self.texts()?).collect();
+        Ok(Dependencies { names, folders, reserved, markers })
+    }
+
+    fn texts(&mut self) -> io::Result<Vec<String>> {
+        let count = self.number()?;
+        (0..count).map(|_| self.text()).collect()
+    }
+
     fn text(&mut self) -> io::Result<String> {
         Ok(String::from_utf8_lossy(&self.bytes()?).into_owned())
     }
@@ -204,6 +229,7 @@ impl Request {
             out.rules(&view.rules);
             out.pairs(&view.aliases);
             out.list(&view.fixed);
+            out.dependencies(&view.dependencies);
             out.bytes(&view.home);
             out.bytes(&view.scratch);
             out.number(u64::from(view.network));
@@ -236,6 +262,7 @@ impl Request {
                 rules: from.rules()?,
                 aliases: from.pairs()?,
                 fixed: from.list()?,
+                dependencies: from.dependencies()?,
                 home: from.bytes()?,
                 scratch: from.bytes()?,
                 network: from.number()? == 1,
@@ -380,6 +407,12 @@ mod tests {
             rules,
             aliases: vec![(b"/a".to_vec(), b"/b".to_vec())],
             fixed: vec![b"/a/b".to_vec()],
+            dependencies: Dependencies {
+                names: vec!["n".into()],
+                folders: vec!["/a/.v".into()],
+                reserved: vec![".git/config".into()],
+                markers: vec![(".v".into(), "m".into())],
+            },
             home: b"/h".to_vec(),
             network: true,
             ..View::default()

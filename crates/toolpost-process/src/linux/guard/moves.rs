@@ -61,6 +61,16 @@ impl Guard {
         let is_link = stat.is_none_or(|stat| kind(&stat) == FileType::Symlink);
         let making = if is_link { Making::Link } else { Making::File };
         self.check(asked, &place, making)?;
+        let text = match (is_link, &source) {
+            (false, _) => None,
+            (true, Source::Object(object)) => {
+                Some(rustix::fs::readlinkat(object, "", Vec::new())?.into_bytes())
+            }
+            (true, Source::Named(source)) => Some(source.link_target()?),
+        };
+        if let Some(text) = &text {
+            self.check_led(&place.path(), text)?;
+        }
         let written = place.written();
         let name = OsStr::from_bytes(&written);
         let result = match source {
@@ -75,7 +85,10 @@ impl Guard {
                 rustix::fs::linkat(&source.parent, old, &place.parent, name, AtFlags::empty())
             }
         };
-        self.made(&place, making, result)
+        match text {
+            Some(text) => self.made_link(&place, &text, result),
+            None => self.made(&place, making, result),
+        }
     }
 
     /// Moves a file or folder, or exchanges two.
@@ -119,8 +132,8 @@ impl Guard {
         result?;
         // Another command, with a guard of its own, may have created names in a moved folder meanwhile.
         let exchanges = flags.contains(RenameFlags::EXCHANGE);
-        let is_right =
-            self.check_arrived(asked, &target) && (!exchanges || self.check_arrived(asked, &source));
+        let is_right = self.check_arrived(asked, &source, &target)
+            && (!exchanges || self.check_arrived(asked, &target, &source));
         if !is_right {
             let _ = rustix::fs::renameat_with(
                 &target.parent,
@@ -132,7 +145,10 @@ impl Guard {
             return Err(Errno::ACCESS);
         }
         if exchanges {
+            self.names.exchanged(&source.path(), &target.path());
             self.remember(&source);
+        } else {
+            self.names.moved(&source.path(), &target.path());
         }
         self.remember(&target);
         Ok(Said::Done(0).into())
@@ -163,7 +179,7 @@ impl Guard {
     }
 
     /// Whether what has just moved here may be here, with everything inside.
-    fn check_arrived(&mut self, asked: &Asked, place: &Place) -> bool {
+    fn check_arrived(&mut self, asked: &Asked, source: &Place, place: &Place) -> bool {
         let Ok(folder) = path_of(place.parent.as_fd()) else { return false };
         let path = [folder.as_slice(), b"/", &place.name].concat();
         let Ok(Some(stat)) = place.stat() else { return true };
@@ -177,8 +193,12 @@ impl Guard {
             if self.names.is_closed(&path, making) {
                 return false;
             }
+            if making == Making::Link {
+                let text = place.link_target();
+                return text.is_ok_and(|text| !self.names.leads_into_dependencies(&path, &text));
+            }
         }
-        if !is_folder || !self.names.must_look_inside(&path) {
+        if !is_folder || !self.names.must_look_inside(&source.path(), &path) {
             return true;
         }
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -201,7 +221,10 @@ impl Guard {
             _ => Making::File,
         };
         self.check(asked, target, making)?;
-        if kind(&stat) == FileType::Directory && self.names.must_look_inside(&target.path()) {
+        if making == Making::Link {
+            self.check_led(&target.path(), &source.link_target()?)?;
+        }
+        if kind(&stat) == FileType::Directory && self.names.must_look_inside(&source.path(), &target.path()) {
             let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             let name = OsStr::from_bytes(&source.name);
             let moved = rustix::fs::openat(&source.parent, name, flags, Mode::empty());
@@ -247,6 +270,10 @@ impl Guard {
                 _ => Making::File,
             };
             self.check_path(asked, whole.clone(), making)?;
+            if kind == FileType::Symlink {
+                let text = rustix::fs::readlinkat(listing.fd()?, entry.file_name(), Vec::new())?;
+                self.check_led(&whole, text.as_bytes())?;
+            }
             if kind == FileType::Directory {
                 folders.push((entry.file_name().to_owned(), whole));
             }

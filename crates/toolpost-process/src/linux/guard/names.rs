@@ -2,9 +2,11 @@
 //!
 //! Pure: nothing here looks at a disk. The caller resolves links first.
 
+mod dependencies;
 mod rules;
 
 use crate::linux::wire::View;
+use dependencies::Dependencies;
 use rules::{Set, Standing};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -34,6 +36,7 @@ pub(super) struct Names {
     aliases: BTreeMap<Vec<u8>, Vec<Vec<u8>>>,
     /// What may neither become a link nor be moved, as [`folded_path`] gives it.
     fixed: BTreeSet<Vec<u8>>,
+    dependencies: Dependencies,
 }
 
 /// A folder in which names are judged.
@@ -47,6 +50,13 @@ struct Root {
     has_rules: bool,
     /// Whether nothing but caches may be created.
     only_caches: bool,
+}
+
+impl Root {
+    /// Whether the path lies in this root, and the rules hold there.
+    fn holds(&self, path: &[u8]) -> bool {
+        self.has_rules && below(&self.path, path).is_some_and(|rest| !rest.is_empty())
+    }
 }
 
 impl Names {
@@ -89,6 +99,7 @@ impl Names {
         Names {
             aliases,
             fixed: view.fixed.iter().map(|path| folded_path(path)).collect(),
+            dependencies: Dependencies::new(&view.dependencies),
             roots,
             reserved: Reserved::new(&view.reserved),
             sets: view.rules.iter().map(Set::new).collect(),
@@ -133,9 +144,18 @@ impl Names {
         // part of the home folder.
         let of = |root: &Root| {
             let rest = below(&root.path, path).filter(|rest| !rest.is_empty())?;
-            let by_list = || match self.reserved.matches(&folded, root.depth, making) {
-                true => Standing::Closed,
-                false => Standing::Free,
+            let by_list = || {
+                let matches = |reserved: &Reserved, end| reserved.matches(&folded, root.depth, end, making);
+                let is_closed = matches(&self.reserved, usize::MAX)
+                    && match self.dependencies.depth(root, path) {
+                        None => true,
+                        // What begins outside of the dependency folder, as `.claude` of `.claude/node_modules/x` does,
+                        // holds in it too.
+                        Some(depth) => {
+                            matches(&self.reserved, depth) || matches(&self.dependencies.reserved, usize::MAX)
+                        }
+                    };
+                if is_closed { Standing::Closed } else { Standing::Free }
             };
             if !root.has_rules && is_in_workspace {
                 return None;
@@ -157,8 +177,9 @@ impl Names {
     ///
     /// The protected list needs no look: it matches names at any depth, so what it closes was closed before the move,
     /// and a folder on the way to such a name is refused as [`Making::Filled`]. But a folder that comes to lie at the
-    /// path to which a link leads gets another name by the move, and a link in it may come to lie on the way of one.
-    pub(super) fn must_look_inside(&self, target: &[u8]) -> bool {
+    /// path to which a link leads gets another name by the move, and a link in it may come to lie on the way of one. And
+    /// what leaves a dependency folder may carry names that were open in it.
+    pub(super) fn must_look_inside(&self, source: &[u8], target: &[u8]) -> bool {
         let after = (Bound::Excluded(target), Bound::Unbounded);
         let holds_alias = || {
             let mut folders = self.aliases.range::<[u8], _>(after).map(|(folder, _)| folder);
@@ -171,7 +192,47 @@ impl Names {
             let mut near = self.fixed.range::<[u8], _>(after).take_while(|path| path.starts_with(&target));
             near.any(|path| below(&target, path).is_some())
         };
-        !self.sets.is_empty() || holds_alias() || holds_fixed()
+        !self.sets.is_empty() || holds_alias() || holds_fixed() || self.leaves_dependencies(source, target)
+    }
+
+    /// Whether what has moved may have been in a dependency folder, or be one, and is not any more.
+    fn leaves_dependencies(&self, source: &[u8], target: &[u8]) -> bool {
+        let is_one = |root: &Root| self.dependencies.inside(root, source);
+        let stays = |root: &Root| {
+            self.dependencies.inside(root, target) || self.dependencies.moves_along(source, target)
+        };
+        let ours = |path| self.roots.iter().filter(move |root| root.holds(path));
+        ours(source).any(is_one) && !(ours(target).count() > 0 && ours(target).all(stays))
+    }
+
+    /// Takes note that a folder has moved, with the dependency folders in it.
+    pub(super) fn moved(&mut self, source: &[u8], target: &[u8]) {
+        self.dependencies.moved(source, target);
+    }
+
+    /// The same for two that have changed places. One that gets another name is a dependency folder no more.
+    pub(super) fn exchanged(&mut self, one: &[u8], other: &[u8]) {
+        let aside = [one, b"/"].concat();
+        self.dependencies.moved(one, &aside);
+        self.dependencies.moved(other, one);
+        self.dependencies.moved(&aside, other);
+    }
+
+    /// Whether a symbolic link of this path with this text leads into a dependency folder, now or after something else
+    /// has changed, by a name that does not say so.
+    pub(super) fn leads_into_dependencies(&self, link: &[u8], text: &[u8]) -> bool {
+        let is_outside = |root: &Root| root.holds(link) && self.dependencies.depth(root, link).is_none();
+        // What a root itself lies in says nothing.
+        let inside = self.roots.iter().filter(|root| root.has_rules);
+        let inside = inside.filter_map(|root| below(&root.path, text)).min_by_key(|rest| rest.len());
+        self.roots.iter().any(is_outside) && self.dependencies.are_named_by(link, inside.unwrap_or(text))
+    }
+
+    /// Whether a file of this name makes the folder one of dependencies, although it holds something protected.
+    pub(super) fn is_forged_marker(&self, folder: &[u8], name: &[u8]) -> bool {
+        self.dependencies.is_marker(folder, name)
+            && self.roots.iter().any(|root| root.has_rules && below(&root.path, folder).is_some())
+            && self.holds_marked(folder)
     }
 
     /// Whether this path, or something inside it, is locked or hidden.
@@ -318,9 +379,10 @@ impl Reserved {
     }
 
     /// Whether a pattern matches the path below a root of this depth. It may begin in the root's own path, so that
-    /// `workflows` in the root `.github` is known; one that ends there says nothing about what lies in the root.
-    fn matches(&self, path: &[Cow<'_, [u8]>], root: usize, making: Making) -> bool {
-        (0..path.len()).any(|at| {
+    /// `workflows` in the root `.github` is known; one that ends there says nothing about what lies in the root. Only
+    /// patterns that begin before `end` count.
+    fn matches(&self, path: &[Cow<'_, [u8]>], root: usize, end: usize, making: Making) -> bool {
+        (0..path.len().min(end)).any(|at| {
             let known = self.by_first.get(path[at].as_ref()).into_iter().flatten();
             let all = known.chain(&self.others).filter(|pattern| at + pattern.len() > root);
             all.into_iter().any(|pattern| match Reserved::reaches(pattern, &path[at..]) {
