@@ -8,6 +8,7 @@ use super::word::{self, Part, Quoting, Word};
 use super::{builtins, git, options, programs, second, wrappers};
 use crate::shell::Confinement;
 use std::collections::{BTreeSet, HashSet};
+use toolpost_core::policy::may_be_free_in_dependencies;
 use toolpost_core::text::other_names_of_program;
 use toolpost_core::{Access, Capability};
 
@@ -318,7 +319,14 @@ impl Judge {
                 if action == Capability::Write && is_outside(&path) {
                     self.add(Access::outside(path.clone()));
                 }
-                self.add(Access::path(action, path));
+                // Whether the folder is one of dependencies, the sandbox knows when the line runs.
+                let is_judged_later = self.confinement == Confinement::Strict
+                    && !path.starts_with('/')
+                    && may_be_free_in_dependencies(action, &path);
+                self.add(match is_judged_later {
+                    true => Access::any(action),
+                    false => Access::path(action, path),
+                });
             }
             return;
         }
