@@ -76,6 +76,8 @@ struct Survey<'a> {
     unread: Option<PathBuf>,
     /// Where names are not the user's.
     dependencies: Dependencies,
+    /// What is marked for another reason than its name.
+    inherited: BTreeSet<PathBuf>,
     /// A folder or file that its owner has closed to themselves, so that it is not known what is protected.
     closed: Option<PathBuf>,
 }
@@ -92,6 +94,7 @@ impl<'a> Survey<'a> {
             globs: BTreeSet::new(),
             unread: None,
             dependencies: Dependencies::default(),
+            inherited: BTreeSet::new(),
             closed: None,
         }
     }
@@ -102,6 +105,8 @@ impl<'a> Survey<'a> {
             self.dependencies.names = unmarked.map(|row| row.name).collect();
             self.dependencies.folders = found.dependencies;
             self.dependencies.folders.sort();
+            self.dependencies.unreadable = found.unreadable;
+            self.dependencies.unreadable.sort();
         }
         for marked in found.marked {
             self.add(marked.path, marked.mark);
@@ -134,7 +139,10 @@ impl<'a> Survey<'a> {
             }
         }
         let (missing, fixed) = (self.missing.into_iter().collect(), self.fixed.into_iter().collect());
-        let (globs, dependencies) = (self.globs.into_iter().collect(), self.dependencies);
+        let (globs, mut dependencies) = (self.globs.into_iter().collect(), self.dependencies);
+        // What git runs stays, and so does what lies in something that does.
+        let inherited = self.inherited;
+        dependencies.unreadable.retain(|path| !path.ancestors().any(|above| inherited.contains(above)));
         Ok(Surveyed { marked, missing, fixed, globs, aliases, dependencies })
     }
 
@@ -172,6 +180,7 @@ impl<'a> Survey<'a> {
             named.and_then(|named| self.name(named)).is_some_and(|named| self.surveyor.denies(&named, mark));
         let mark = if is_denied { mark } else { self.surveyor.inherited(&name, mark) };
         if !is_root && mark != Mark::Free {
+            self.inherited.insert(path.clone());
             self.add(path, mark);
         }
     }

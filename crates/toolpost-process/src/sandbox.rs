@@ -57,6 +57,8 @@ pub struct Dependencies {
     pub folders: Vec<PathBuf>,
     /// What `reserved` is for names inside of them.
     pub reserved: Vec<String>,
+    /// Hidden files in them that may be removed, and moved with the folders that they lie in.
+    pub removable: Vec<PathBuf>,
     /// Files that make a folder one, each as the name of the folder and its own. None may be created in a folder that
     /// holds something locked or hidden.
     pub markers: Vec<(String, String)>,

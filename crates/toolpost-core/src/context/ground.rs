@@ -169,6 +169,11 @@ impl Surveyor for Judge {
         if is_opened { Mark::Free } else { mark }
     }
 
+    fn is_removable(&self, name: &str) -> bool {
+        self.guard.is_open_to_commands(Capability::Write, name, Owner::Dependency)
+            && !self.guard.is_denied_by_rule(Capability::Read, name)
+    }
+
     fn denies(&self, name: &str, mark: Mark) -> bool {
         let action = if mark == Mark::Hidden { Capability::Read } else { Capability::Write };
         self.guard.is_denied_by_rule(action, name)

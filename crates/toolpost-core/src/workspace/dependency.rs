@@ -52,4 +52,6 @@ pub struct Dependencies {
     pub names: Vec<&'static str>,
     /// Folders that hold the marker of their row. Absolute, sorted.
     pub folders: Vec<PathBuf>,
+    /// Files in them that a command may remove and move with their folders, and not read. Absolute, sorted.
+    pub unreadable: Vec<PathBuf>,
 }

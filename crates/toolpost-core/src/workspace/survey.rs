@@ -23,6 +23,9 @@ pub trait Surveyor: Send + Sync {
     /// opens the file goes before.
     fn inherited(&self, name: &str, mark: Mark) -> Mark;
 
+    /// Whether a command may remove what it may not read, in a dependency folder.
+    fn is_removable(&self, name: &str) -> bool;
+
     /// Whether a rule denies what the mark forbids, under this name. Then no rule about another name opens the file.
     fn denies(&self, name: &str, mark: Mark) -> bool;
 

@@ -182,6 +182,10 @@ impl Surveyor for Everything {
         mark
     }
 
+    fn is_removable(&self, _: &str) -> bool {
+        false
+    }
+
     fn denies(&self, _: &str, _: Mark) -> bool {
         false
     }

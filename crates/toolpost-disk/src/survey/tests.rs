@@ -37,6 +37,10 @@ impl Surveyor for Plain {
         if name.ends_with("opened") { Mark::Free } else { mark }
     }
 
+    fn is_removable(&self, _: &str) -> bool {
+        true
+    }
+
     fn denies(&self, name: &str, _: Mark) -> bool {
         name.contains("denied")
     }

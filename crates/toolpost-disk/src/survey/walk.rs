@@ -38,6 +38,8 @@ pub(super) struct Found {
     pub(super) repositories: Vec<PathBuf>,
     /// Dependency folders that hold their markers.
     pub(super) dependencies: Vec<PathBuf>,
+    /// Files in them that may be removed and not read.
+    pub(super) unreadable: Vec<PathBuf>,
     /// The rows of the list through whose names links from outside lead, one bit each.
     pub(super) leads: u8,
     /// Whether no folder counts as one of dependencies.
@@ -166,8 +168,15 @@ impl Walk<'_> {
         }
         for entry in &folder.marked {
             if entry.mark > above {
-                let path = self.absolute(path, &entry.name);
-                self.found.marked.push(Marked { path, mark: entry.mark });
+                let whole = self.absolute(path, &entry.name);
+                let is_hidden = above == Mark::Free && entry.mark == Mark::Hidden && entry.kind == Kind::File;
+                if is_hidden
+                    && folder.place.owner == Owner::Dependency
+                    && self.is_removable(path, &entry.name)
+                {
+                    self.found.unreadable.push(whole.clone());
+                }
+                self.found.marked.push(Marked { path: whole, mark: entry.mark });
             }
             if entry.kind == Kind::Link {
                 let link = self.absolute(path, &entry.name);
@@ -231,6 +240,13 @@ impl Walk<'_> {
             *folder = Folder::default();
         }
         Ok(Visited::Done)
+    }
+
+    /// Whether a command may remove a file that it may not read. One whose name cannot be said may not be.
+    fn is_removable(&self, path: &[u8], name: &[u8]) -> bool {
+        let parts = [self.shown, path, name].into_iter().filter(|part| !part.is_empty());
+        let name = parts.collect::<Vec<_>>().join(&b'/');
+        std::str::from_utf8(&name).is_ok_and(|name| self.surveyor.is_removable(name))
     }
 
     /// What tells whether a folder is as remembered; none where nothing is remembered of it.

@@ -53,6 +53,19 @@ pub(super) enum Reply {
     NoSandbox { layer: String, why: String },
     /// Everything has ended.
     Ended(Ended),
+    /// The first process of the namespace asks for a file to be removed, which it sees covered.
+    Remove(Removal),
+}
+
+/// A file that is to be removed from outside of the sandbox.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Removal {
+    /// The call that waits for it.
+    pub(super) id: u64,
+    /// Where the file was when the command started.
+    pub(super) known: Vec<u8>,
+    /// Where it is now.
+    pub(super) path: Vec<u8>,
 }
 
 /// Writes values one after another.
@@ -92,10 +105,12 @@ impl Out {
         list.for_each(|text| self.bytes(text.as_bytes()));
     }
 
-    fn dependencies(&mut self, Dependencies { names, folders, reserved, markers }: &Dependencies) {
+    fn dependencies(&mut self, found: &Dependencies) {
+        let Dependencies { names, folders, reserved, removable, markers } = found;
         self.texts(names.iter());
         self.paths(folders);
         self.texts(reserved.iter());
+        self.paths(removable);
         self.texts(markers.iter().map(|(folder, _)| folder));
         self.texts(markers.iter().map(|(_, name)| name));
     }
@@ -196,8 +211,9 @@ impl In<'_> {
 
     fn dependencies(&mut self) -> io::Result<Dependencies> {
         let (names, folders, reserved) = (self.texts()?, self.paths()?, self.texts()?);
+        let removable = self.paths()?;
         let markers = self.texts()?.into_iter().zip(self.texts()?).collect();
-        Ok(Dependencies { names, folders, reserved, markers })
+        Ok(Dependencies { names, folders, reserved, removable, markers })
     }
 
     fn texts(&mut self) -> io::Result<Vec<String>> {
@@ -318,6 +334,12 @@ impl Reply {
                 out.paths(&ended.refused);
                 out.paths(&ended.appeared);
             }
+            Reply::Remove(Removal { id, known, path }) => {
+                out.number(3);
+                out.number(*id);
+                out.bytes(known);
+                out.bytes(path);
+            }
         }
         out.0
     }
@@ -327,6 +349,7 @@ impl Reply {
         Ok(match from.number()? {
             0 => Reply::NotRun { what: from.text()?, errno: small(from.number()?) },
             1 => Reply::NoSandbox { layer: from.text()?, why: from.text()? },
+            3 => Reply::Remove(Removal { id: from.number()?, known: from.bytes()?, path: from.bytes()? }),
             _ => {
                 let exit = match (from.number()?, small(from.number()?)) {
                     (0, code) => Exit::Code(code),
@@ -411,6 +434,7 @@ mod tests {
                 names: vec!["n".into()],
                 folders: vec!["/a/.v".into()],
                 reserved: vec![".git/config".into()],
+                removable: vec!["/a/.v/.env".into()],
                 markers: vec![(".v".into(), "m".into())],
             },
             home: b"/h".to_vec(),
@@ -437,6 +461,7 @@ mod tests {
             Reply::Ended(ended),
             Reply::NotRun { what: "x".into(), errno: 2 },
             Reply::NoSandbox { layer: "l".into(), why: "w".into() },
+            Reply::Remove(Removal { id: 4, known: b"/a".to_vec(), path: b"/b".to_vec() }),
         ] {
             assert_eq!(Reply::decode(&reply.encode()).unwrap(), reply);
         }

@@ -210,7 +210,7 @@ impl Guard {
     /// Judges the new name of what moves, and of everything inside it; what is locked or hidden stays where it is.
     fn check_move(&mut self, asked: &Asked, source: &Place, target: &Place) -> Result<(), Errno> {
         let path = source.path();
-        let is_held = self.names.holds_marked(&path) || self.names.is_fixed(&path);
+        let is_held = self.names.is_held(&path, &target.path()) || self.names.is_fixed(&path);
         if is_held || self.names.is_closed(&path, Making::Folder) {
             return Err(self.refuse(path));
         }

@@ -5,12 +5,14 @@
 mod dependencies;
 mod rules;
 
+use crate::linux::confine::has_removable;
 use crate::linux::wire::View;
 use dependencies::Dependencies;
 use rules::{Set, Standing};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Bound;
+use std::os::unix::ffi::OsStrExt;
 
 /// What is about to get a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +39,8 @@ pub(super) struct Names {
     /// What may neither become a link nor be moved, as [`folded_path`] gives it.
     fixed: BTreeSet<Vec<u8>>,
     dependencies: Dependencies,
+    /// Hidden files that may be removed, by where they are now, with where they were.
+    removable: BTreeMap<Vec<u8>, Vec<u8>>,
 }
 
 /// A folder in which names are judged.
@@ -92,6 +96,7 @@ impl Names {
         }
         let mut marked: Vec<Vec<u8>> = view.locked.iter().chain(&view.hidden).cloned().collect();
         marked.sort();
+        let removable = view.dependencies.removable.iter().map(|path| path.as_os_str().as_bytes().to_vec());
         let mut aliases: BTreeMap<Vec<u8>, Vec<Vec<u8>>> = BTreeMap::new();
         for (folder, name) in &view.aliases {
             aliases.entry(without_final_slash(folder)).or_default().push(without_final_slash(name));
@@ -100,6 +105,10 @@ impl Names {
             aliases,
             fixed: view.fixed.iter().map(|path| folded_path(path)).collect(),
             dependencies: Dependencies::new(&view.dependencies),
+            removable: match has_removable(view) {
+                true => removable.map(|path| (path.clone(), path)).collect(),
+                false => BTreeMap::new(),
+            },
             roots,
             reserved: Reserved::new(&view.reserved),
             sets: view.rules.iter().map(Set::new).collect(),
@@ -205,17 +214,50 @@ impl Names {
         ours(source).any(is_one) && !(ours(target).count() > 0 && ours(target).all(stays))
     }
 
-    /// Takes note that a folder has moved, with the dependency folders in it.
+    /// Whether something inside keeps a folder from being moved: what is locked or hidden, unless it may move in dependency
+    /// folders and stays in one.
+    pub(super) fn is_held(&self, source: &[u8], target: &[u8]) -> bool {
+        let stays = |path: &[u8]| {
+            let path = [target, &path[source.len()..]].concat();
+            let mut ours = self.roots.iter().filter(|root| root.holds(&path)).peekable();
+            ours.peek().is_some() && ours.all(|root| self.dependencies.depth(root, &path).is_some())
+        };
+        let may_move =
+            |path: &&[u8]| path.len() > source.len() && self.removable.contains_key(*path) && stays(path);
+        !self.marked_below(source).all(|path| may_move(&path))
+    }
+
+    /// Where a hidden file was when the command started, if it may be removed.
+    pub(super) fn removable_at(&self, path: &[u8]) -> Option<Vec<u8>> {
+        self.removable.get(path).cloned()
+    }
+
+    /// Takes note that a hidden file was removed.
+    pub(super) fn forget(&mut self, path: &[u8]) {
+        self.removable.remove(path);
+        self.marked.retain(|known| known != path);
+    }
+
+    /// Takes note that a folder has moved, with the dependency folders and the hidden files in it.
     pub(super) fn moved(&mut self, source: &[u8], target: &[u8]) {
         self.dependencies.moved(source, target);
+        let moved: Vec<Vec<u8>> = self.marked_below(source).map(<[u8]>::to_vec).collect();
+        for path in moved {
+            let now = [target, &path[source.len()..]].concat();
+            if let Some(known) = self.removable.remove(&path) {
+                self.removable.insert(now.clone(), known);
+            }
+            self.marked.retain(|known| *known != path);
+            self.marked.insert(self.marked.partition_point(|known| *known < now), now);
+        }
     }
 
     /// The same for two that have changed places. One that gets another name is a dependency folder no more.
     pub(super) fn exchanged(&mut self, one: &[u8], other: &[u8]) {
         let aside = [one, b"/"].concat();
-        self.dependencies.moved(one, &aside);
-        self.dependencies.moved(other, one);
-        self.dependencies.moved(&aside, other);
+        self.moved(one, &aside);
+        self.moved(other, one);
+        self.moved(&aside, other);
     }
 
     /// Whether a symbolic link of this path with this text leads into a dependency folder, now or after something else
@@ -237,12 +279,15 @@ impl Names {
 
     /// Whether this path, or something inside it, is locked or hidden.
     pub(super) fn holds_marked(&self, path: &[u8]) -> bool {
+        self.marked_below(path).next().is_some()
+    }
+
+    /// What is locked or hidden at this path and inside.
+    fn marked_below<'a>(&'a self, path: &'a [u8]) -> impl Iterator<Item = &'a [u8]> {
         let from = self.marked.partition_point(|known| known.as_slice() < path);
         // `a-b` sorts between `a` and `a/b`.
-        self.marked[from..]
-            .iter()
-            .take_while(|known| known.starts_with(path))
-            .any(|known| known.len() == path.len() || known[path.len()] == b'/')
+        let near = self.marked[from..].iter().take_while(move |known| known.starts_with(path));
+        near.filter(move |known| below(path, known).is_some()).map(Vec::as_slice)
     }
 
     /// The outermost path that is locked or hidden and is this one or lies above it.

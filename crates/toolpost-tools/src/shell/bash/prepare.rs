@@ -143,6 +143,7 @@ fn dependencies_of(ground: &Ground) -> Dependencies {
         names: ground.dependencies.names.iter().map(|&name| name.to_owned()).collect(),
         folders: ground.dependencies.folders.clone(),
         reserved: ground.reserved_in_dependencies.clone(),
+        removable: ground.dependencies.unreadable.clone(),
         markers: DEPENDENCY_FOLDERS.iter().filter_map(marker).collect(),
     }
 }

@@ -113,17 +113,67 @@ fn guarantee_15_in_dependency_folders_the_names_of_packages_are_open() {
 
 #[test]
 fn a_dependency_folder_can_be_removed_whole() {
+    const ALL: [&str; 5] = ["node_modules", "packages/p/node_modules", ".venv", "venv", "target"];
     for user in User::all() {
+        // With what nobody may read in it, too.
         lay_out(&user);
-        for folder in ["node_modules/a", "packages/p/node_modules/b", ".venv/lib", "venv", "target/debug"] {
-            std::fs::remove_file(user.home.path(&format!("repo/{folder}/.env"))).unwrap();
-        }
+        user.write("node_modules/a/test/fixtures/prod.env", CANARY);
         user.settle();
-        let done = user.bash("rm -rf node_modules packages/p/node_modules .venv venv target");
+        // What would have been removed is still there.
+        let line = format!("command=rm -rf {}", ALL.join(" "));
+        let args = ["call", "bash", "--dry-run", "--allow", "exec", "--workspace", ".", &line];
+        Ran::of(user.as_user(user.home.command(args)).output().unwrap());
+        assert!(user.has("node_modules/a/.env") && user.has("target/debug/.env"), "{}", user.name());
+        let done = user.bash(&format!("rm -rf {}", ALL.join(" ")));
         assert_eq!((done.code, done.text.as_str()), (Some(0), "[no output, exit code 0]"), "{}", user.name());
-        for name in ["node_modules", "packages/p/node_modules", ".venv", "venv", "target"] {
+        for name in ALL {
             assert!(!user.has(name), "{}: {name}", user.name());
         }
+    }
+}
+
+#[test]
+fn guarantee_36_what_is_hidden_in_a_dependency_folder_is_removed_and_not_seen() {
+    for user in User::all() {
+        lay_out(&user);
+        user.write(".env", CANARY);
+        user.write("lib/.env", CANARY);
+        user.write("node_modules/b/.git/config", "[core]\n");
+        user.write("node_modules/b/.env", CANARY);
+        user.write(".git/hooks/pre-commit", "#!/bin/sh\n. node_modules/b/.env\nsh node_modules/c/bin/run\n");
+        user.write("node_modules/c/bin/.env", CANARY);
+        user.write("node_modules/c/bin/run", "true\n");
+        user.home.write(
+            ".config/toolpost/config.toml",
+            "[[rule]]\neffect = 'deny'\naction = 'write'\nresource = 'target/**'\n\
+             [[rule]]\neffect = 'deny'\naction = 'read'\nresource = 'venv/.env'\n",
+        );
+        let done = script(
+            &user,
+            "mv node_modules/a node_modules/.a-x && cat node_modules/.a-x/.env; mv node_modules/.a-x/.env node_modules/.a-x/seen; \
+             ln node_modules/.a-x/.env seen; mv node_modules/.a-x out; mv node_modules/.a-x/ .venv/lib/a && cat .venv/lib/a/.env; \
+             rm .venv/lib/a/.env && echo removed 1; rm .venv/lib/.env && echo removed 2; \
+             rm -f .env lib/.env target/debug/.env venv/.env node_modules/b/.env; mv node_modules/b node_modules/b2; \
+             mv lib node_modules/lib; cp node_modules/c/bin/.env seen2; grep -r CANARY . ; true",
+        );
+        assert!(!done.text.contains(CANARY), "{}: {}", user.name(), done.text);
+        assert!(
+            done.text.contains("removed 1") && done.text.contains("removed 2"),
+            "{}: {}",
+            user.name(),
+            done.text
+        );
+        assert!(
+            !user.has(".venv/lib/a/.env") && !user.has(".venv/lib/.env") && !user.has("out"),
+            "{}",
+            done.text
+        );
+        // What is the user's, what a rule is about, and what git runs stays where it is.
+        for name in [".env", "lib/.env", "target/debug/.env", "venv/.env", "node_modules/b/.env"] {
+            assert!(user.has(name), "{}: {name}: {}", user.name(), done.text);
+        }
+        let done = script(&user, "grep -r CANARY . ; true");
+        assert!(!done.text.contains(CANARY), "{}: {}", user.name(), done.text);
     }
 }
 
@@ -241,18 +291,10 @@ fn guarantee_36_links_into_and_out_of_dependency_folders() {
             [("app", "node_modules/a"), (".idea", "node_modules/none"), ("deep", "../repo/.venv/lib")]
         {
             symlink(target, place(link)).unwrap();
-            check_closed(
-                &user,
-                &[
-                    "app/.npmrc",
-                    "node_modules/a/.npmrc",
-                    "node_modules/b/.vscode/tasks.json",
-                    ".venv/lib/.npmrc",
-                    "deep/.npmrc",
-                    "node_modules/none/workspace.xml",
-                    "target/debug/.mcp.json",
-                ],
-            );
+            let mut closed = vec!["app/.npmrc", "node_modules/a/.npmrc", "node_modules/b/.vscode/tasks.json"];
+            closed.extend([".venv/lib/.npmrc", "deep/.npmrc", "target/debug/.mcp.json"]);
+            closed.extend((link == ".idea").then_some("node_modules/none/workspace.xml"));
+            check_closed(&user, &closed);
             let done = script(&user, "cat node_modules/a/c.pem app/c.pem; true");
             assert!(!done.text.contains("of a package"), "{}: {link}: {}", user.name(), done.text);
             std::fs::remove_file(place(link)).unwrap();
