@@ -14,6 +14,9 @@ use std::os::unix::ffi::OsStrExt;
 /// Maximum number of entries of a moved folder to look at.
 const MOST_MOVED: usize = 200_000;
 
+/// How many names to try for what cannot have its old one back.
+const MOST_NAMES: usize = 16;
+
 /// How deep a moved folder may be.
 const DEEPEST: usize = 200;
 
@@ -135,13 +138,7 @@ impl Guard {
         let is_right = self.check_arrived(asked, &source, &target)
             && (!exchanges || self.check_arrived(asked, &target, &source));
         if !is_right {
-            let _ = rustix::fs::renameat_with(
-                &target.parent,
-                OsStr::from_bytes(&target.name),
-                &source.parent,
-                OsStr::from_bytes(&source.name),
-                if exchanges { flags } else { RenameFlags::NOREPLACE },
-            );
+            take_back(&source, &target, if exchanges { flags } else { RenameFlags::NOREPLACE });
             return Err(Errno::ACCESS);
         }
         if exchanges {
@@ -285,5 +282,25 @@ impl Guard {
             self.check_inside(asked, inner, &whole, left, depth + 1)?;
         }
         Ok(())
+    }
+}
+
+/// Moves back what may not be where it has been moved to. If its old name was given to something else meanwhile, it gets one
+/// beside that.
+fn take_back(source: &Place, target: &Place, flags: RenameFlags) {
+    let back = |name: &[u8]| {
+        let old = OsStr::from_bytes(&target.name);
+        rustix::fs::renameat_with(&target.parent, old, &source.parent, OsStr::from_bytes(name), flags)
+    };
+    if back(&source.name) != Err(Errno::EXIST) {
+        return;
+    }
+    for _ in 0..MOST_NAMES {
+        // Nobody can have made all of these names before.
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        let name = [&source.name, b".refused-".as_slice(), now.as_nanos().to_string().as_bytes()].concat();
+        if back(&name) != Err(Errno::EXIST) {
+            return;
+        }
     }
 }

@@ -218,6 +218,9 @@ impl Names {
     /// folders and stays in one.
     pub(super) fn is_held(&self, source: &[u8], target: &[u8]) -> bool {
         let stays = |path: &[u8]| {
+            if self.dependencies.carry(path, source, target) {
+                return true;
+            }
             let path = [target, &path[source.len()..]].concat();
             let mut ours = self.roots.iter().filter(|root| root.holds(&path)).peekable();
             ours.peek().is_some() && ours.all(|root| self.dependencies.depth(root, &path).is_some())

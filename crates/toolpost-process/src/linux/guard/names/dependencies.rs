@@ -66,6 +66,13 @@ impl Dependencies {
         self.folders.contains(source) && last(source) == last(target)
     }
 
+    /// Whether a path lies in a dependency folder that moves with the folder `source`, and stays one.
+    pub(super) fn carry(&self, path: &[u8], source: &[u8], target: &[u8]) -> bool {
+        let holds = |folder: &&Vec<u8>| below(source, folder).is_some() && below(folder, path).is_some();
+        let stays = |folder: &Vec<u8>| folder != source || last(source) == last(target);
+        self.folders.iter().filter(holds).any(stays)
+    }
+
     /// Follows folders that have moved. One that got another name is none any more.
     pub(super) fn moved(&mut self, source: &[u8], target: &[u8]) {
         let is_moved = |folder: &&Vec<u8>| below(source, folder).is_some();

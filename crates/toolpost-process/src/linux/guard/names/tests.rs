@@ -264,11 +264,17 @@ fn with_dependencies(roots: &[&str]) -> Names {
         writable: roots.iter().map(|root| root.as_bytes().to_vec()).collect(),
         home: b"/home/u".to_vec(),
         reserved: reserved.map(|pattern| pattern.as_bytes().to_vec()).to_vec(),
-        locked: vec![b"/w/lib/target/.npmrc".to_vec(), b"/w/.git/config".to_vec()],
+        locked: [&b"/w/lib/target/.npmrc"[..], b"/w/.git/config", b"/w/node_modules/b/run"]
+            .map(<[u8]>::to_vec)
+            .to_vec(),
+        hidden: [&b"/w/node_modules/a/.env"[..], b"/w/.venv/lib/.env", b"/w/.env"]
+            .map(<[u8]>::to_vec)
+            .to_vec(),
         dependencies: crate::sandbox::Dependencies {
             names: vec!["node_modules".into()],
             folders: vec!["/w/.venv".into(), "/w/a/target".into()],
             reserved: vec![".git/config".into(), ".git/modules/**/config".into()],
+            removable: ["/w/node_modules/a/.env", "/w/.venv/lib/.env"].map(Into::into).to_vec(),
             markers: vec![(".venv".into(), "pyvenv.cfg".into()), ("target".into(), "CACHEDIR.TAG".into())],
         },
         ..View::default()
@@ -395,4 +401,33 @@ fn no_marker_is_laid_beside_what_is_protected() {
     ] {
         assert_eq!(names.is_forged_marker(folder.as_bytes(), name.as_bytes()), expected, "{folder}/{name}");
     }
+}
+
+#[test]
+fn hidden_files_of_packages_move_with_their_folders_and_leave_no_dependency_folder() {
+    let mut names = with_dependencies(&["/w"]);
+    for (source, target, expected) in [
+        ("/w/node_modules/a", "/w/node_modules/b2", false),
+        ("/w/node_modules/a", "/w/.venv/a", false),
+        ("/w/node_modules/a", "/w/a2", true),
+        ("/w/node_modules/a", "/tmp/a2", true),
+        ("/w/node_modules/a/.env", "/w/node_modules/a/x", true),
+        ("/w/node_modules", "/w/x/node_modules", true),
+        ("/w/.venv", "/w/x/.venv", false),
+        ("/w/.venv", "/w/venv", true),
+        ("/w/.venv/lib", "/w/lib2", true),
+        ("/w/node_modules/b", "/w/node_modules/c", true),
+        ("/w/src", "/w/src2", false),
+    ] {
+        assert_eq!(names.is_held(source.as_bytes(), target.as_bytes()), expected, "{source} {target}");
+    }
+    let known = b"/w/node_modules/a/.env".to_vec();
+    assert_eq!(names.removable_at(&known), Some(known.clone()));
+    assert_eq!(names.removable_at(b"/w/.env"), None);
+    names.moved(b"/w/node_modules/a", b"/w/node_modules/x");
+    assert_eq!(names.removable_at(b"/w/node_modules/x/.env"), Some(known));
+    assert!(!names.holds_marked(b"/w/node_modules/a") && names.holds_marked(b"/w/node_modules/x"));
+    assert!(names.is_held(b"/w/node_modules/x", b"/w/x"));
+    names.forget(b"/w/node_modules/x/.env");
+    assert!(!names.holds_marked(b"/w/node_modules/x"));
 }
