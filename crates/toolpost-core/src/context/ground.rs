@@ -127,9 +127,19 @@ impl Context {
             return (name, Closed { why: why.to_owned(), remedy });
         }
         let closed = self.call.guard.as_ref().and_then(|guard| guard.closed_to_commands(&name));
+        let closed = closed.map(|mut closed| {
+            if policy::may_be_free_in_dependencies(Capability::Write, &name) {
+                closed.why.push_str(
+                    " (its folder does not count as one of dependencies: a rule is about it, it had no marker such as \
+                     `pyvenv.cfg` when the command started, or a link with another name leads into such a folder)",
+                );
+            }
+            closed
+        });
         let closed = closed.unwrap_or_else(|| Closed {
             why: "it holds a protected or hidden file, or a protected link, a git hook or git's configuration names it, or \
-                  the name that a link gives it is protected or denied, or the folder would become a git repository by it"
+                  the name that a link gives it is protected or denied, or the folder would become a git repository by it, or \
+                  it is a link into a dependency folder, or it would make one of a folder that holds a protected file"
                 .to_owned(),
             remedy: format!(
                 "{}; what a protected link leads through can be neither moved nor made a link, whatever the rules say",

@@ -282,10 +282,18 @@ fn guarantee_36_dependency_folders_are_known_by_what_they_are_now() {
         };
         let leads = |path: &PathBuf| {
             let Ok(text) = fs::read_link(path) else { return false };
-            let named = ["node_modules", ".venv", "target"];
-            let own = path.file_name().unwrap().to_str().is_some_and(|name| named.contains(&name));
-            !own && !is_of_dependency(&tree.top, path)
-                && text.iter().any(|part| named.iter().any(|name| part == *name && there(name)))
+            let own = path.file_name().unwrap();
+            if own == "node_modules" || is_of_dependency(&tree.top, path) {
+                return false;
+            }
+            let named: Vec<&str> =
+                ["node_modules", ".venv", "target"].into_iter().filter(|name| there(name)).collect();
+            let mut parts: Vec<&OsStr> = text.iter().collect();
+            // `x/.venv` may lead to another `.venv`.
+            if [".venv", "target"].iter().any(|name| own == *name) && parts.last() == Some(&own) {
+                parts.pop();
+            }
+            parts.iter().any(|part| named.iter().any(|name| part == name))
         };
         let is_off = all.iter().any(leads);
         assert_eq!(found.dependencies.names.is_empty(), is_off, "round {round}");
@@ -312,7 +320,7 @@ fn guarantee_36_dependency_folders_are_known_by_what_they_are_now() {
         }
     }
     assert!(
-        open > 100 && closed > 100 && off > 10 && off < rounds,
+        open > 40 && closed > 400 && off > 10 && off < rounds,
         "{open} open, {closed} closed, {off} off"
     );
     println!(

@@ -362,14 +362,15 @@ impl Walk<'_> {
         known.into_values().collect()
     }
 
-    /// The rows of the list of dependency folders through whose names a link leads, one bit each. What has such a name
-    /// itself may lead there. A link that cannot be read counts as one through all.
+    /// The rows of the list of dependency folders through whose names a link leads, one bit each. A link that says so by its
+    /// own name leads through none: it has the name of one or, where a folder of the name need not be one, leads to one
+    /// of the same name. A link that cannot be read counts as one through all.
     fn leads(&self, folder: &[u8], name: &[u8]) -> u8 {
-        if DependencyFolder::named(name).is_some() {
+        let row = DependencyFolder::named(name);
+        if row.is_some_and(|row| row.marker.is_none()) {
             return 0;
         }
-        let link =
-            [folder, name].iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join(&b'/');
+        let link = [folder, name].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(&b'/');
         let target = match readlinkat(self.handle, OsStr::from_bytes(&link), Vec::new()) {
             Ok(target) => target.into_bytes(),
             // It is gone, or something else by now: the folder is listed again next time.
@@ -378,12 +379,16 @@ impl Walk<'_> {
         };
         // What the root itself lies in says nothing.
         let inside = target.strip_prefix(self.root).filter(|rest| rest.is_empty() || rest.starts_with(b"/"));
-        let parts = inside.unwrap_or(&target).split(|byte| *byte == b'/');
-        let rows = |part: &[u8]| {
+        let parts = inside.unwrap_or(&target).split(|byte| *byte == b'/').filter(|part| !part.is_empty());
+        let mut parts: Vec<&[u8]> = parts.collect();
+        if row.is_some() && parts.last() == Some(&name) {
+            parts.pop();
+        }
+        let bit = |part: &&[u8]| {
             let named = |row: &DependencyFolder| part.eq_ignore_ascii_case(row.name.as_bytes());
             DEPENDENCY_FOLDERS.iter().position(named).map_or(0, |at| 1 << at)
         };
-        parts.fold(0, |found, part| found | rows(part))
+        parts.iter().fold(0, |found, part| found | bit(part))
     }
 
     fn open(&self, path: &[u8]) -> Result<OwnedFd, Errno> {

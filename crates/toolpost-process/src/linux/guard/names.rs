@@ -157,6 +157,10 @@ impl Names {
                 let matches = |reserved: &Reserved, end| reserved.matches(&folded, root.depth, end, making);
                 let is_closed = matches(&self.reserved, usize::MAX)
                     && match self.dependencies.depth(root, path) {
+                        // What a package brings along is no start-up file of a home folder.
+                        None if !root.has_rules && is_in_cache(rest) => {
+                            matches(&self.dependencies.reserved, usize::MAX)
+                        }
                         None => true,
                         // What begins outside of the dependency folder, as `.claude` of `.claude/node_modules/x` does,
                         // holds in it too.
@@ -350,6 +354,12 @@ fn is_cache(path: &[u8], making: Making) -> bool {
         let is_inside = below(cache, path).is_some_and(|rest| !rest.is_empty() || making != Making::Link);
         is_on_the_way || is_inside
     })
+}
+
+/// Whether a path from the home folder lies inside of a cache.
+fn is_in_cache(path: &[u8]) -> bool {
+    let path = path.strip_prefix(b"/").unwrap_or(path);
+    CACHES.iter().any(|cache| below(cache.as_bytes(), path).is_some_and(|rest| !rest.is_empty()))
 }
 
 /// What follows the folder in the path; empty for the folder itself.

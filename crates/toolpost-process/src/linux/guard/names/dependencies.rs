@@ -86,12 +86,18 @@ impl Dependencies {
         }
     }
 
-    /// Whether some part of the text of a link is called like a dependency folder, and the link itself is not.
+    /// Whether some part of the text of a link is called like a dependency folder, and the link itself does not say so: it
+    /// has such a name itself or, where a folder of the name need not be one, leads to one of the same name.
     pub(super) fn are_named_by(&self, link: &[u8], text: &[u8]) -> bool {
-        let is_called = |part: &[u8]| self.called.iter().any(|name| fold(name) == fold(part));
-        !self.called.is_empty()
-            && !self.called.iter().any(|name| name == last(link))
-            && parts(text).any(is_called)
+        let own = last(link);
+        if self.called.is_empty() || self.names.iter().any(|name| name == own) {
+            return false;
+        }
+        let mut named: Vec<&[u8]> = parts(text).collect();
+        if named.last() == Some(&own) && self.called.iter().any(|name| name == own) {
+            named.pop();
+        }
+        named.iter().any(|part| self.called.iter().any(|name| fold(name) == fold(part)))
     }
 
     /// Whether a file of this name would make the folder one of dependencies.

@@ -313,8 +313,14 @@ fn inside_dependency_folders_fewer_names_are_closed() {
         ("/x/node_modules/w", "/x/node_modules/w/node_modules/.npmrc", Making::File, false),
         ("/w/.venv", "/w/.venv/.npmrc", Making::File, true),
         ("/w/.venv/src", "/w/.venv/src/.npmrc", Making::File, true),
-        // The home folder is no workspace.
+        // The home folder is no workspace; but packages in caches bring their names along.
         ("/w", "/home/u/node_modules/a/.npmrc", Making::File, true),
+        ("/w", "/home/u/.cargo/registry/src/i/c/.npmrc", Making::File, false),
+        ("/w", "/home/u/go/pkg/mod/x/.vscode/tasks.json", Making::File, false),
+        ("/w", "/home/u/.cargo/registry/src/i/c/.git/config", Making::File, true),
+        ("/w", "/home/u/.cargo/.npmrc", Making::File, true),
+        ("/w", "/home/u/.npmrc", Making::File, true),
+        ("/w", "/w/.cargo/registry/src/i/c/.npmrc", Making::File, true),
     ] {
         let names = with_dependencies(&[root]);
         assert_eq!(names.is_closed(path.as_bytes(), making), expected, "{root} {path} {making:?}");
@@ -373,6 +379,11 @@ fn no_link_with_another_name_leads_into_a_dependency_folder() {
         ("/w/app", "venv/lib", false),
         ("/w/x/node_modules", "../node_modules", false),
         ("/w/x/.venv", "../.venv", false),
+        ("/w/target", "/big/target", false),
+        ("/w/target", "node_modules/t", true),
+        ("/w/target", ".venv/target", true),
+        ("/w/x/.venv", "../.venv/lib", true),
+        ("/w/x/node_modules", "../.venv/lib", false),
         ("/w/node_modules/.bin/x", "../x/cli.js", false),
         ("/w/node_modules/x", "../other/node_modules/x", false),
         ("/tmp/app", "/w/node_modules/app", false),
