@@ -319,10 +319,7 @@ fn guarantee_36_dependency_folders_are_known_by_what_they_are_now() {
             }
         }
     }
-    assert!(
-        open > 40 && closed > 400 && off > 10 && off < rounds,
-        "{open} open, {closed} closed, {off} off"
-    );
+    assert!(open > 40 && closed > 400 && off > 10 && off < rounds, "{open} open, {closed} closed, {off} off");
     println!(
         "measure: guarantee 36: {rounds} trees with dependency folders, {open} names open, {closed} closed"
     );

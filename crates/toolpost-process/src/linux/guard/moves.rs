@@ -1,7 +1,7 @@
 //! What exists gets another name: links and renames.
 
 use super::caller::{Caller, Place, kind, path_of};
-use super::names::Making;
+use super::names::{Making, Names};
 use super::{Ending, Guard};
 use crate::linux::sys::notify::{Asked, Said};
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, RenameFlags};
@@ -200,8 +200,11 @@ impl Guard {
         }
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let moved = rustix::fs::openat(&place.parent, OsStr::from_bytes(&place.name), flags, Mode::empty());
+        let Ok(moved) = moved else { return false };
         let mut left = MOST_MOVED;
-        moved.is_ok_and(|moved| self.check_inside(asked, moved, &path, &mut left, 0).is_ok())
+        Names::as_if_moved(self, (&source.path(), &path), |guard| {
+            guard.check_inside(asked, moved, &path, &mut left, 0).is_ok()
+        })
     }
 
     /// Judges the new name of what moves, and of everything inside it; what is locked or hidden stays where it is.
@@ -228,7 +231,9 @@ impl Guard {
             // What cannot be looked into cannot be judged.
             let moved = moved.map_err(|_| self.refuse(target.path()))?;
             let mut left = MOST_MOVED;
-            return self.check_inside(asked, moved, &target.path(), &mut left, 0);
+            return Names::as_if_moved(self, (&source.path(), &target.path()), |guard| {
+                guard.check_inside(asked, moved, &target.path(), &mut left, 0)
+            });
         }
         Ok(())
     }

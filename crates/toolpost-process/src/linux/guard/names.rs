@@ -245,6 +245,19 @@ impl Names {
         self.marked.retain(|known| known != path);
     }
 
+    /// Does something as if a folder had moved, with the dependency folders in it.
+    pub(super) fn as_if_moved<T>(
+        guard: &mut super::Guard,
+        (source, target): (&[u8], &[u8]),
+        what: impl FnOnce(&mut super::Guard) -> T,
+    ) -> T {
+        let folders = guard.names.dependencies.folders();
+        guard.names.dependencies.moved(source, target);
+        let result = what(guard);
+        guard.names.dependencies.restore(folders);
+        result
+    }
+
     /// Takes note that a folder has moved, with the dependency folders and the hidden files in it.
     pub(super) fn moved(&mut self, source: &[u8], target: &[u8]) {
         self.dependencies.moved(source, target);

@@ -73,6 +73,16 @@ impl Dependencies {
         self.folders.iter().filter(holds).any(stays)
     }
 
+    /// The folders as they are now, for [`Dependencies::restore`].
+    pub(super) fn folders(&self) -> BTreeSet<Vec<u8>> {
+        self.folders.clone()
+    }
+
+    /// Takes back what was noted of moves.
+    pub(super) fn restore(&mut self, folders: BTreeSet<Vec<u8>>) {
+        self.folders = folders;
+    }
+
     /// Follows folders that have moved. One that got another name is none any more.
     pub(super) fn moved(&mut self, source: &[u8], target: &[u8]) {
         let is_moved = |folder: &&Vec<u8>| below(source, folder).is_some();
