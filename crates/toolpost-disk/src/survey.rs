@@ -246,7 +246,7 @@ impl<'a> Survey<'a> {
         let above = inside.ancestors().skip(1).take_while(|folder| !folder.as_os_str().is_empty());
         let is_one = |(folder, whole): (&Path, &Path)| {
             let is_called = |name: &&str| folder.file_name() == Some(OsStr::new(name));
-            self.dependencies.names.iter().any(|name| is_called(name))
+            self.dependencies.names.iter().any(is_called)
                 || self.dependencies.folders.iter().any(|known| known == whole)
         };
         match above.zip(path.ancestors().skip(1)).any(is_one) {
