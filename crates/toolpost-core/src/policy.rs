@@ -40,7 +40,7 @@ pub use explain::{Explanation, Judged, LookedAt};
 pub use names::{Kinds, Names};
 pub use pattern::Pattern;
 pub use profile::Profile;
-pub use protected::{Protected, is_protected, protected};
+pub use protected::{Protected, is_protected, may_be_free_in_dependencies, protected};
 pub use rule::Rule;
 
 use crate::access::Access;

@@ -7,6 +7,7 @@
 //! All of it blocks. Asynchronous code gets there through [`Context::blocking`](crate::Context::blocking).
 
 mod bound;
+mod dependency;
 mod ignored;
 mod journal;
 mod memory;
@@ -25,6 +26,7 @@ pub mod turns;
 
 pub(crate) use bound::{Bound, Journaled};
 pub use bound::{Guard, Usage};
+pub use dependency::{DEPENDENCY_FOLDERS, Dependencies, DependencyFolder, Owner};
 pub use ignored::{IgnoreFiles, OuterRules, Repository};
 pub use journal::{After, Before, Changed, Journal, Pending, PendingKind};
 pub use memory::Memory;

@@ -22,6 +22,7 @@ mod limits;
 mod namespaces;
 mod post;
 mod probe;
+mod removable;
 mod scratch;
 mod shared_files;
 mod sweep;

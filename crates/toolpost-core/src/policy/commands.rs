@@ -14,6 +14,7 @@ use super::protected;
 use super::rule::{Rule, Target};
 use crate::access::{Access, Resource};
 use crate::capability::Capability;
+use crate::workspace::Owner;
 use toolpost_text::wildcard;
 
 /// The name under which rules are looked up: no tool has it.
@@ -78,11 +79,22 @@ impl Policy {
     /// Whether a command may do this to the file of this display name. `consented` is what a person has agreed to for
     /// the call: it opens exactly these paths, unless a rule denies them.
     pub fn is_open_to_commands(&self, action: Capability, name: &str, consented: &[Access]) -> bool {
+        self.is_open_to_commands_in(Owner::User, action, name, consented)
+    }
+
+    /// The same for a file in a folder of this owner.
+    pub fn is_open_to_commands_in(
+        &self,
+        owner: Owner,
+        action: Capability,
+        name: &str,
+        consented: &[Access],
+    ) -> bool {
         let target = Target::path_of(NO_TOOL, action, name, Names::none());
         let is_consented = is_consented(consented, action, name);
         self.parts.iter().all(|part| match part.decided_by_rules(&target, is_consented) {
             Some((effect, _)) => effect == Effect::Allow,
-            None => part.granted.has(action) && protected::first_for_commands(&target).is_none(),
+            None => part.granted.has(action) && protected::first_for_commands(&target, owner).is_none(),
         })
     }
 
@@ -156,7 +168,7 @@ impl Policy {
                 Some((Effect::Allow, _)) => return None,
                 Some((effect, Some(rule))) => (effect, Cause::Rule(rule.clone())),
                 Some((_, None)) => return None,
-                None => match protected::first_for_commands(&target) {
+                None => match protected::first_for_commands(&target, Owner::User) {
                     Some(rule) => (Effect::Ask, Cause::Rule(rule.clone())),
                     None if part.granted.has(Capability::Write) => return None,
                     None => (Effect::Deny, Cause::Absent),

@@ -123,6 +123,10 @@ pub(super) fn sentence(tool: &str, access: Option<&Access>, effect: Effect, caus
             Some(Access { action: crate::Capability::Trace, resource: Resource::Command(_), .. }) => {
                 format!("{would}, which needs no right of its own")
             }
+            Some(access) if access.is_only_where_granted() => {
+                let action = access.action;
+                format!("{would}, which it cannot where {action} is not granted and may where it is")
+            }
             Some(access) => format!("{would}, and {} is granted", access.action),
             None => format!("{would}, and no rule speaks of it"),
         },
@@ -183,6 +187,9 @@ impl fmt::Display for Would<'_> {
         let Some(access) = access else { return write!(f, "`{tool}` touches nothing") };
         let verb = match (&access.resource, access.action) {
             (Resource::Command(_), _) => "run",
+            (Resource::Path(path), crate::Capability::Exec) if path.starts_with(['$', '"']) => {
+                "let a command open a file whose name is computed when it runs,"
+            }
             // The right to write is one to write in the workspace.
             (Resource::Path(_), crate::Capability::Exec) => "let a command write outside the workspace, to",
             (Resource::Host(_), _) => "reach",
@@ -193,6 +200,12 @@ impl fmt::Display for Would<'_> {
             (_, crate::Capability::Trace) => "trace",
         };
         write!(f, "`{tool}` would {verb} {}", access.resource)?;
-        access.why().map_or(Ok(()), |why| write!(f, " (what it runs cannot be told: {why})"))
+        match access.why() {
+            Some(why) if access.action == crate::Capability::Exec => {
+                write!(f, " (what it runs cannot be told: {why})")
+            }
+            Some(why) => write!(f, " ({why})"),
+            None => Ok(()),
+        }
     }
 }

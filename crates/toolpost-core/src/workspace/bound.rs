@@ -7,7 +7,7 @@ pub(crate) use self::journaled::Journaled;
 
 use self::judged::Judged;
 use super::{
-    After, Entries, File, Kind, LockRequest, OldContent, OuterRules, PendingKind, ReadSeek, Replaced,
+    After, Entries, File, Kind, LockRequest, OldContent, OuterRules, Owner, PendingKind, ReadSeek, Replaced,
     RunByGit, ScanOptions, Scanned, Staged, Stat, Surveyed, Surveyor, Visit, Workspace, WorkspacePath,
     Written,
 };
@@ -34,7 +34,7 @@ pub trait Guard: Send + Sync {
     fn shows(&self, name: &str) -> bool;
 
     /// Whether a command that the call starts may do this to the file: only what the policy allows without a question.
-    fn is_open_to_commands(&self, action: Capability, name: &str) -> bool;
+    fn is_open_to_commands(&self, action: Capability, name: &str, owner: Owner) -> bool;
 
     /// Whether a rule or a person has opened the file, and not merely the capability.
     fn is_opened_by_rule(&self, action: Capability, name: &str) -> bool;

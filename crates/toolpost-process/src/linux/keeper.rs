@@ -2,6 +2,7 @@
 
 use super::child::{self, Streams};
 use super::namespaces::Entered;
+use super::removable::Removable;
 use super::sys::{self, Fork};
 use super::wire::{Reply, Request};
 use super::{init, post, sweep};
@@ -103,6 +104,7 @@ struct Keeper {
     memory_exceeded: Option<u64>,
     refused: Vec<PathBuf>,
     appeared: Vec<PathBuf>,
+    removable: Removable,
 }
 
 type Failure = Box<dyn std::error::Error>;
@@ -134,6 +136,7 @@ fn start_confined(
     let view = request.view.as_ref().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
     let signals = become_keeper()?;
     let (link, childs_link) = post::pair()?;
+    let removable = Removable::new(view);
     let namespaces = namespaces?;
     namespaces.enter()?;
     let forked = sys::fork_into(libc::CLONE_NEWPID | libc::CLONE_NEWNS)
@@ -149,6 +152,7 @@ fn start_confined(
     let limits = (request.wall_ms, request.grace_ms);
     let mut keeper = Keeper::new(control.try_clone()?, link, signals, main, limits);
     keeper.has_namespaces = true;
+    keeper.removable = removable;
     keeper.watch()
 }
 
@@ -230,6 +234,7 @@ impl Keeper {
             memory_exceeded: None,
             refused: Vec::new(),
             appeared: Vec::new(),
+            removable: Removable::default(),
         }
     }
 }
@@ -350,6 +355,13 @@ impl Keeper {
                 if self.hard_at.is_none() {
                     self.hard_at = Some(Instant::now() + GRACE_AFTER_END + Duration::from_millis(300));
                 }
+                Ok(true)
+            }
+            Reply::Remove(removal) => {
+                let errno = self.removable.remove(&removal).err().map_or(0, |errno| errno.raw_os_error());
+                let answer = [removal.id, u64::from(errno.unsigned_abs())].map(u64::to_le_bytes).concat();
+                // Who asked may have ended meanwhile.
+                let _ = post::send(&self.link, &answer, &[]);
                 Ok(true)
             }
             reply => {

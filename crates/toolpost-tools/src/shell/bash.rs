@@ -138,7 +138,7 @@ impl Tool for Bash {
 
     fn accesses(&self, args: &Args, _: Vec<Access>) -> Vec<Access> {
         let folder = args.workdir.as_ref().map_or("", WorkspacePath::as_str);
-        line::accesses_in(folder, &args.command)
+        line::accesses_under(self.settings.confinement, folder, &args.command)
     }
 
     async fn call(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {

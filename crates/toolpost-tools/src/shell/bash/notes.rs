@@ -254,8 +254,9 @@ pub(super) fn out_of_time(ctx: &Context, args: &Args, shown: &Shown, sandbox: &s
     let output = shown.text.to_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| output.contains(word));
     let asks = says(QUESTIONS) || is_prompt(&shown.text);
-    let accesses = crate::shell::line::accesses_in("", &args.command);
-    let is_of_network = accesses.iter().any(|access| access.action == Capability::Network);
+    let accesses = crate::shell::line::accesses(&args.command);
+    let is_of_network =
+        accesses.iter().any(|access| access.action == Capability::Network && !access.is_only_where_granted());
     if asks && args.stdin.is_none() {
         told.push_str(". It seems to have waited for an answer: there is no terminal and no input");
     } else if (is_of_network || says(NO_NETWORK)) && sandbox != "none" && !ctx.granted(Capability::Network) {
