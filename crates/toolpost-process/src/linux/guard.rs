@@ -54,6 +54,8 @@ pub(super) struct Guard {
     has_own_masks: bool,
     mask: Option<Mode>,
     refused: Vec<Vec<u8>>,
+    /// What it had written before the first name was refused.
+    written: Vec<Vec<u8>>,
     folders: HashSet<Vec<u8>>,
     /// The turns at folders that the present call may make repositories; over when it has ended.
     turns: Vec<OwnedFd>,
@@ -110,6 +112,7 @@ impl Guard {
             has_own_masks: false,
             mask: None,
             refused: Vec::new(),
+            written: Vec::new(),
             folders: HashSet::new(),
             turns: Vec::new(),
         }
@@ -132,6 +135,24 @@ impl Guard {
     /// Names that the command tried to create and may not.
     pub(super) fn refused(&self) -> Vec<PathBuf> {
         self.refused.iter().map(|path| PathBuf::from(OsString::from_vec(path.clone()))).collect()
+    }
+
+    /// What the command had created or opened for writing in the workspace before the first refusal; the first of it.
+    pub(super) fn written(&self) -> Vec<PathBuf> {
+        match self.refused.is_empty() {
+            true => Vec::new(),
+            false => self.written.iter().map(|path| PathBuf::from(OsString::from_vec(path.clone()))).collect(),
+        }
+    }
+
+    /// Takes note of what was written, for as long as nothing is refused.
+    fn note_written(&mut self, place: &Place) {
+        if self.refused.is_empty() && self.written.len() < MOST_REPORTED && self.names.is_in_workspace(&place.folder) {
+            let path = place.path();
+            if !self.written.contains(&path) {
+                self.written.push(path);
+            }
+        }
     }
 
     /// Performs one call that waits.
@@ -218,7 +239,9 @@ impl Guard {
     fn check(&mut self, asked: &Asked, place: &Place, making: Making) -> Result<(), Errno> {
         if is_part_of_repository(&place.name) && self.names.concerns(&place.folder) {
             self.take_turn(place)?;
-            if completes_repository(place) && place.stat()?.is_none() {
+            let is_completed = completes_repository(place) && place.stat()?.is_none();
+            // A rule for this very file is the user's word that the repository may be made.
+            if is_completed && !self.names.is_opened(&place.path()) {
                 return Err(self.refuse(place.path()));
             }
         }
@@ -287,6 +310,9 @@ impl Guard {
     fn made(&mut self, place: &Place, making: Making, result: Result<(), Errno>) -> Result<Ending, Errno> {
         if result.is_ok() {
             self.confirm(place, making)?;
+            if making != Making::Folder {
+                self.note_written(place);
+            }
             self.remember(place);
         }
         done(result)
@@ -382,6 +408,7 @@ impl Guard {
                 if !is_itself
                     && self.names.is_closed(&path, making)
                     && self.names.marked_above(&path).is_none()
+                    && !self.names.is_given(&path)
                 {
                     found.push(PathBuf::from(OsString::from_vec(path)));
                 }

@@ -289,6 +289,7 @@ impl Reply {
                     out.number(u64::from(survivor.remains));
                 }
                 out.paths(&ended.refused);
+                out.paths(&ended.written);
                 out.paths(&ended.appeared);
             }
         }
@@ -322,6 +323,7 @@ impl Reply {
                     })
                     .collect::<io::Result<_>>()?;
                 let refused = from.paths()?;
+                let written = from.paths()?;
                 let appeared = from.paths()?;
                 Reply::Ended(Ended {
                     exit,
@@ -333,6 +335,7 @@ impl Reply {
                     peak_memory,
                     memory_exceeded,
                     refused,
+                    written,
                     appeared,
                 })
             }
@@ -398,6 +401,7 @@ mod tests {
             peak_memory: 4096,
             memory_exceeded: Some(5),
             refused: vec!["/a".into()],
+            written: vec!["/b".into()],
             appeared: vec![],
         };
         for reply in [

@@ -63,7 +63,7 @@ fn is_full() -> bool {
 fn daily_commands_do_what_they_do_in_a_plain_shell() {
     let lines = corpus::lines();
     let wanted = std::env::var("TOOLPOST_DAILY_LINES").unwrap_or_default();
-    let is_wanted = |line: &Line| line.text.contains(&wanted) || line.project == wanted;
+    let is_wanted = |line: &Line| wanted.is_empty() || line.project == wanted || (wanted.len() > 9 && line.text.contains(&wanted));
     let is_possible = |line: &Line| line.absent.is_none_or(|program| !is_installed(program));
     let chosen: Vec<Line> = lines.into_iter().filter(|line| is_wanted(line) && is_possible(line)).collect();
     let (queue, rows) = (Mutex::new(chosen.into_iter().enumerate()), Mutex::new(Vec::new()));

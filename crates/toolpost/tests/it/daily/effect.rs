@@ -148,7 +148,9 @@ fn trees(path: &Path) -> String {
 
 /// An output without what differs from run to run: times, object names, lines drawn over, colours.
 fn normal(text: &str) -> String {
-    let mut lines: Vec<String> = text.lines().map(line).collect();
+    // News about other versions comes when there is a network, and only now and then.
+    let is_news = |line: &&str| line.starts_with("npm notice") || line.starts_with("[notice]");
+    let mut lines: Vec<String> = text.lines().filter(|line| !is_news(line)).map(line).collect();
     while lines.last().is_some_and(|line| line.trim().is_empty()) {
         lines.pop();
     }
@@ -160,6 +162,7 @@ fn line(text: &str) -> String {
     let text = text.rsplit('\r').next().unwrap_or(text);
     let mut out = String::new();
     let mut rest = text;
+    let mut before = "";
     while !rest.is_empty() {
         let is_word = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | ':' | '-' | '_');
         let end = rest.find(|letter: char| !is_word(letter)).unwrap_or(rest.len());
@@ -171,8 +174,8 @@ fn line(text: &str) -> String {
         }
         let (word, after) = rest.split_at(end);
         let unit = after.trim_start().split(|letter: char| !letter.is_ascii_alphabetic()).next().unwrap_or("");
-        out.push_str(&shown(word, unit));
-        rest = after;
+        out.push_str(&if before.starts_with("duration") { "T".to_owned() } else { shown(word, unit) });
+        (before, rest) = (word, after);
     }
     out.trim_end().to_owned()
 }

@@ -168,6 +168,8 @@ fn environment(folder: &Path) -> Vec<(String, String)> {
         ("GIT_TERMINAL_PROMPT", "0"),
         ("PYTHONUNBUFFERED", "1"),
         ("USER", "ada"),
+        ("NO_UPDATE_NOTIFIER", "1"),
+        ("PIP_DISABLE_PIP_VERSION_CHECK", "1"),
     ];
     all.extend(fixed.map(|(name, value)| (name.to_owned(), value.to_owned())));
     all.push(("HOME".to_owned(), folder.join("home").display().to_string()));
