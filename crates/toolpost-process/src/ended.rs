@@ -24,7 +24,8 @@ pub struct Ended {
     pub memory_exceeded: Option<u64>,
     /// Names that it tried to create and may not, by absolute path; the first twenty.
     pub refused: Vec<PathBuf>,
-    /// What it had created or opened for writing in the workspace before the first of them; the first twenty.
+    /// Files of the workspace that it had created or opened for writing before the first of them, without those in `.git`;
+    /// the first twenty that are still there.
     pub written: Vec<PathBuf>,
     /// Names that it may not create and that exist now in folders in which it created something, by absolute path; the
     /// first twenty. Somebody else may have created them meanwhile, so nothing is deleted.

@@ -129,7 +129,11 @@ impl Policy {
             .filter_map(|access| match &access.resource {
                 Resource::Path(path) => {
                     let path = super::pattern::normal_path(path).to_string();
-                    Some(if is_repository(&path) { FilePattern::Exact(path) } else { FilePattern::only(&path) })
+                    Some(if is_repository(&path) {
+                        FilePattern::Exact(path)
+                    } else {
+                        FilePattern::only(&path)
+                    })
                 }
                 Resource::Command(_) | Resource::Host(_) | Resource::Any => None,
             })
@@ -279,8 +283,9 @@ fn is_consented(consented: &[Access], action: Capability, name: &str) -> bool {
     consented.iter().any(|access| match &access.resource {
         Resource::Path(path) => {
             let (path, name) = (super::pattern::normal_path(path), super::pattern::normal_path(name));
-            let is_inside =
-                || is_repository(&path) && name.strip_prefix(&*path).is_some_and(|rest| rest.starts_with('/'));
+            let is_inside = || {
+                is_repository(&path) && name.strip_prefix(&*path).is_some_and(|rest| rest.starts_with('/'))
+            };
             access.action == action && (path == name || is_inside())
         }
         Resource::Command(_) | Resource::Host(_) | Resource::Any => false,

@@ -56,7 +56,8 @@ impl Decision {
             Cause::AskWithoutGrant(rule) => Cause::AskWithoutGrant(rule.clone()),
         };
         let (tool, shown) = (tool.to_owned(), None);
-        let because = Because { tool, shown, about, access: access.cloned(), cause, advice, also: Vec::new() };
+        let because =
+            Because { tool, shown, about, access: access.cloned(), cause, advice, also: Vec::new() };
         Decision { effect: verdict.effect, because: Some(Box::new(because)) }
     }
 

@@ -36,6 +36,9 @@ use std::time::Duration;
 /// Maximum number of names to report.
 const MOST_REPORTED: usize = 20;
 
+/// Maximum number of files to remember that were written before something was refused.
+const MOST_WRITTEN: usize = 200;
+
 /// Maximum number of folders to remember for the look after the command.
 const MOST_FOLDERS: usize = 20_000;
 
@@ -137,17 +140,21 @@ impl Guard {
         self.refused.iter().map(|path| PathBuf::from(OsString::from_vec(path.clone()))).collect()
     }
 
-    /// What the command had created or opened for writing in the workspace before the first refusal; the first of it.
+    /// What the command had created or opened for writing in the workspace before the first refusal, and what is still
+    /// there; the first of it. What git keeps for itself tells nobody anything.
     pub(super) fn written(&self) -> Vec<PathBuf> {
-        match self.refused.is_empty() {
-            true => Vec::new(),
-            false => self.written.iter().map(|path| PathBuf::from(OsString::from_vec(path.clone()))).collect(),
-        }
+        let is_gits = |path: &[u8]| path.windows(6).any(|part| part == b"/.git/");
+        let written = self.written.iter().filter(|path| !self.refused.is_empty() && !is_gits(path));
+        let paths = written.map(|path| PathBuf::from(OsString::from_vec(path.clone())));
+        paths.filter(|path| path.symlink_metadata().is_ok()).take(MOST_REPORTED).collect()
     }
 
     /// Takes note of what was written, for as long as nothing is refused.
     fn note_written(&mut self, place: &Place) {
-        if self.refused.is_empty() && self.written.len() < MOST_REPORTED && self.names.is_in_workspace(&place.folder) {
+        if self.refused.is_empty()
+            && self.written.len() < MOST_WRITTEN
+            && self.names.is_in_workspace(&place.folder)
+        {
             let path = place.path();
             if !self.written.contains(&path) {
                 self.written.push(path);

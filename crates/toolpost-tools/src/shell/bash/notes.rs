@@ -180,8 +180,7 @@ fn kept_from(
 
 /// Names in a clause, no more than can be read.
 fn listed(names: &[String]) -> String {
-    let shown: Vec<String> =
-        names.iter().take(MOST_NAMES).map(|name| format!("`{}`", plain(name))).collect();
+    let shown: Vec<String> = names.iter().take(MOST_NAMES).map(|name| format!("`{}`", plain(name))).collect();
     match names.len().checked_sub(MOST_NAMES) {
         Some(more @ 1..) => format!("{} and {more} more", shown.join(", ")),
         _ => match shown.split_last() {
@@ -326,8 +325,8 @@ enum Reaching {
 fn reaches_out(line: &str) -> Option<Reaching> {
     const ALWAYS: [&str; 9] = ["curl", "wget", "ssh", "scp", "rsync", "ping", "nc", "telnet", "ftp"];
     const SOMETIMES: [&str; 21] = [
-        "git", "npm", "npx", "pnpm", "yarn", "bun", "pip", "pip3", "uv", "poetry", "python", "python3", "node", "cargo",
-        "rustup", "go", "gem", "bundle", "mvn", "gradle", "apt-get",
+        "git", "npm", "npx", "pnpm", "yarn", "bun", "pip", "pip3", "uv", "poetry", "python", "python3",
+        "node", "cargo", "rustup", "go", "gem", "bundle", "mvn", "gradle", "apt-get",
     ];
     let is_end = |letter: char| letter.is_whitespace() || "|&;()<>`'\"=".contains(letter);
     let words = line.split(is_end).map(|word| word.rsplit('/').next().unwrap_or(word));

@@ -10,6 +10,8 @@ pub(super) struct Line {
     pub(super) needs_network: bool,
     /// Whether it is refused unless a rule opens the file.
     pub(super) is_refused: bool,
+    /// Whether it does not work yet, and will.
+    pub(super) waits: bool,
     /// Whether what it prints differs from run to run.
     pub(super) prints_differently: bool,
     /// Whether what it writes differs from run to run.
@@ -38,6 +40,7 @@ pub(super) fn lines() -> Vec<Line> {
             match tag {
                 "network" => line.needs_network = true,
                 "refused" => line.is_refused = true,
+                "waits" => line.waits = true,
                 "output" => line.prints_differently = true,
                 "names" => line.writes_differently = true,
                 "absent" => {

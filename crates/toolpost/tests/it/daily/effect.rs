@@ -9,8 +9,17 @@ use std::path::Path;
 use std::process::Command;
 
 /// Folders of the home that hold what can be made again.
-const CACHES: [&str; 9] =
-    [".npm", ".cache", ".cargo", ".rustup", "go", ".local", ".config", ".python_history", ".node_repl_history"];
+const CACHES: [&str; 9] = [
+    ".npm",
+    ".cache",
+    ".cargo",
+    ".rustup",
+    "go",
+    ".local",
+    ".config",
+    ".python_history",
+    ".node_repl_history",
+];
 
 /// What a line has done.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,11 +55,14 @@ impl Effect {
             found.push(format!("exit status {} instead of {}", other.status, self.status));
         }
         let names = self.tree.keys().chain(other.tree.keys());
-        let mut names: Vec<&String> = names.filter(|name| self.tree.get(*name) != other.tree.get(*name)).collect();
+        let mut names: Vec<&String> =
+            names.filter(|name| self.tree.get(*name) != other.tree.get(*name)).collect();
         names.sort();
         names.dedup();
         for name in names.iter().take(3) {
-            let shown = |effect: &Effect| effect.tree.get(*name).map_or("nothing", String::as_str).replace('\n', "; ");
+            let shown = |effect: &Effect| {
+                effect.tree.get(*name).map_or("nothing", String::as_str).replace('\n', "; ")
+            };
             found.push(format!("`{name}` is {} instead of {}", shown(other), shown(self)));
         }
         if names.len() > 3 {
@@ -74,7 +86,8 @@ fn tail(text: &str) -> String {
 
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut names: Vec<String> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     names.sort();
     names
 }
@@ -103,8 +116,10 @@ fn look_at(path: &Path, name: &str, contents: Contents, tree: &mut BTreeMap<Stri
         }
     } else {
         // Programs write times into what they can make again.
-        let is_made = name.split('/').any(|part| matches!(part, "target" | ".pytest_cache" | "__pycache__" | "build"));
-        let is_archive = [".tgz", ".zip", ".tar.gz", ".db", ".pyc", ".o"].iter().any(|end| last.ends_with(end));
+        let is_made =
+            name.split('/').any(|part| matches!(part, "target" | ".pytest_cache" | "__pycache__" | "build"));
+        let is_archive =
+            [".tgz", ".zip", ".tar.gz", ".db", ".pyc", ".o"].iter().any(|end| last.ends_with(end));
         let held = match contents == Contents::Ignored || is_made || is_archive {
             true => String::new(),
             false => {
@@ -120,7 +135,8 @@ fn look_at(path: &Path, name: &str, contents: Contents, tree: &mut BTreeMap<Stri
 /// What git says of a repository: objects have other names each time, since a commit knows its time.
 fn repository(path: &Path) -> String {
     let ask = |args: &[&str]| {
-        let done = Command::new("git").arg("--git-dir").arg(path).args(args).env("GIT_OPTIONAL_LOCKS", "0").output();
+        let done =
+            Command::new("git").arg("--git-dir").arg(path).args(args).env("GIT_OPTIONAL_LOCKS", "0").output();
         let text = done.map(|done| String::from_utf8_lossy(&done.stdout).into_owned()).unwrap_or_default();
         normal(&text)
     };
@@ -164,7 +180,8 @@ fn line(text: &str) -> String {
     let mut rest = text;
     let mut before = "";
     while !rest.is_empty() {
-        let is_word = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | ':' | '-' | '_');
+        let is_word =
+            |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | ':' | '-' | '_');
         let end = rest.find(|letter: char| !is_word(letter)).unwrap_or(rest.len());
         if end == 0 {
             let letter = rest.chars().next().unwrap_or(' ');
@@ -173,7 +190,8 @@ fn line(text: &str) -> String {
             continue;
         }
         let (word, after) = rest.split_at(end);
-        let unit = after.trim_start().split(|letter: char| !letter.is_ascii_alphabetic()).next().unwrap_or("");
+        let unit =
+            after.trim_start().split(|letter: char| !letter.is_ascii_alphabetic()).next().unwrap_or("");
         out.push_str(&if before.starts_with("duration") { "T".to_owned() } else { shown(word, unit) });
         (before, rest) = (word, after);
     }
@@ -188,11 +206,16 @@ fn shown(word: &str, next: &str) -> String {
     let number = core.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
     let own_unit = &core[number.len()..];
     let is_number = number.split(['.', ':']).all(is_digits);
-    let is_time = |unit: &str| matches!(unit, "s" | "ms" | "us" | "sec" | "secs" | "second" | "seconds" | "m");
+    let is_time =
+        |unit: &str| matches!(unit, "s" | "ms" | "us" | "sec" | "secs" | "second" | "seconds" | "m");
     let is_clock = number == core && core.split(':').count() >= 2 && is_number;
     let is_hash = core.len() >= 7 && core.chars().all(|letter| letter.is_ascii_hexdigit());
     let replaced = match () {
-        () if is_number && (is_time(own_unit) || (own_unit.is_empty() && is_time(next) && number.contains('.'))) => "T",
+        () if is_number
+            && (is_time(own_unit) || (own_unit.is_empty() && is_time(next) && number.contains('.'))) =>
+        {
+            "T"
+        }
         () if is_clock => "T",
         () if is_hash => "H",
         () => return word.to_owned(),

@@ -10,7 +10,8 @@ use std::process::Command;
 use tempfile::TempDir;
 
 /// What an active virtual environment of a Python project has.
-const PYTHON: Wanted = Wanted { folder: "pytest", packages: &["pytest==8.4.2", "setuptools==80.9.0", "wheel==0.45.1"] };
+const PYTHON: Wanted =
+    Wanted { folder: "pytest", packages: &["pytest==8.4.2", "setuptools==80.9.0", "wheel==0.45.1"] };
 
 const PROJECTS: &[(&str, &str)] = &[
     ("node", include_str!("projects/node.txt")),
@@ -115,7 +116,10 @@ impl Stage {
             } else if let Some(line) = row.strip_prefix("//$ ") {
                 flush(&mut file);
                 let mut command = self.command("bash");
-                command.args(["-c", line]).env("REGISTRY", &self.registry).env("REGISTRY_FOLDER", self.path("registry"));
+                command
+                    .args(["-c", line])
+                    .env("REGISTRY", &self.registry)
+                    .env("REGISTRY_FOLDER", self.path("registry"));
                 for role in ["AUTHOR", "COMMITTER"] {
                     command.env(format!("GIT_{role}_DATE"), "2026-01-02T03:04:05Z");
                 }
@@ -152,7 +156,8 @@ fn environment(folder: &Path) -> Vec<(String, String)> {
     let rustup_home = variable("RUSTUP_HOME").unwrap_or_else(|| format!("{user_home}/.rustup"));
     let python = pip(&PYTHON).display().to_string();
     let path = format!("{python}/bin:{cargo_home}/bin:/usr/bin:/bin");
-    let mut all: Vec<(String, String)> = TOOLCHAINS.iter().filter_map(|name| Some(((*name).to_owned(), variable(name)?))).collect();
+    let mut all: Vec<(String, String)> =
+        TOOLCHAINS.iter().filter_map(|name| Some(((*name).to_owned(), variable(name)?))).collect();
     all.retain(|(name, _)| !matches!(name.as_str(), "CARGO_HOME" | "RUSTUP_HOME"));
     // What every command of the sandbox gets, so that programs talk alike.
     let fixed = [
@@ -216,9 +221,20 @@ fn answer(mut stream: TcpStream, folder: &Path) -> Option<()> {
         Ok(body) => ("200 OK", body),
         Err(_) => ("404 Not Found", Vec::new()),
     };
-    let kind = if path.ends_with("index.html") && !target.starts_with("/npm") { "text/html" } else { "application/octet-stream" };
-    let kind = if target.starts_with("/npm/tiny-lib") && !target.ends_with(".tgz") { "application/json" } else { kind };
-    let head = format!("HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len());
+    let kind = if path.ends_with("index.html") && !target.starts_with("/npm") {
+        "text/html"
+    } else {
+        "application/octet-stream"
+    };
+    let kind = if target.starts_with("/npm/tiny-lib") && !target.ends_with(".tgz") {
+        "application/json"
+    } else {
+        kind
+    };
+    let head = format!(
+        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+        body.len()
+    );
     stream.write_all(head.as_bytes()).ok()?;
     if !first.starts_with("HEAD") {
         stream.write_all(&body).ok()?;

@@ -46,7 +46,8 @@ pub(super) fn effects(subcommand: &str, arguments: &[Word]) -> Vec<Effect> {
         },
         ("remote", ["add" | "rm" | "remove" | "rename" | "set-url" | "set-branches", _, ..]) => vec![CONFIG],
         ("branch", words)
-            if has(&["-u", "--unset-upstream", "--edit-description"]) || has_long(words, "--set-upstream-to") =>
+            if has(&["-u", "--unset-upstream", "--edit-description"])
+                || has_long(words, "--set-upstream-to") =>
         {
             vec![CONFIG]
         }
@@ -70,7 +71,8 @@ fn is_elsewhere(words: &[&str]) -> bool {
 }
 
 fn has_long(words: &[&str], option: &str) -> bool {
-    let is = |word: &&str| word.strip_prefix(option).is_some_and(|rest| rest.is_empty() || rest.starts_with('='));
+    let is =
+        |word: &&str| word.strip_prefix(option).is_some_and(|rest| rest.is_empty() || rest.starts_with('='));
     words.iter().any(is)
 }
 
