@@ -63,6 +63,8 @@ pub(super) struct Judge {
     read: usize,
     /// Whether the command at hand runs in another folder than it seems to.
     elsewhere: usize,
+    /// What git would make or configure of repositories, as far as the line tells.
+    pub(super) repositories: Vec<Access>,
 }
 
 impl Judge {
@@ -291,7 +293,10 @@ impl Judge {
             && !is_outside(path)
             && is_meant(path)
         {
-            self.add(Access::path(Capability::Write, path.clone()));
+            let access = Access::path(Capability::Write, path.clone());
+            if !self.repositories.contains(&access) {
+                self.repositories.push(access);
+            }
         }
     }
 
