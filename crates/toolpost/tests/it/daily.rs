@@ -118,7 +118,7 @@ fn daily_commands_do_what_they_do_in_a_plain_shell() {
 fn is_told_apart(at: usize, line: &Line) -> bool {
     const EACH: usize = 6;
     let is_light = !matches!(line.project, "venv" | "rust" | "go");
-    line.is_refused || (line.needs_network && is_light) || (line.waits && is_light) || at % EACH == 0
+    line.is_refused || (line.needs_network && is_light) || (line.waits && is_light) || at.is_multiple_of(EACH)
 }
 
 /// Without these the figures of the whole corpus say nothing.
