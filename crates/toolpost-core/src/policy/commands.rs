@@ -291,3 +291,27 @@ fn is_consented(consented: &[Access], action: Capability, name: &str) -> bool {
         Resource::Command(_) | Resource::Host(_) | Resource::Any => false,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn consent_to_a_new_repository_opens_all_of_it_and_nothing_else() {
+        let policy = Policy::standard();
+        for (consented, name, expected) in [
+            ("pkg/.git", "pkg/.git/config", true),
+            ("pkg/.git", "pkg/.git/hooks/pre-commit", true),
+            ("pkg/.git", "other/.git/config", false),
+            ("pkg/.git", "pkg/.github/workflows/ci.yml", false),
+            (".git/worktrees", ".git/worktrees/a/gitdir", true),
+            (".git/worktrees", ".git/config", false),
+            (".vscode/tasks.json", ".vscode/tasks.json", true),
+            (".vscode", ".vscode/tasks.json", false),
+        ] {
+            let consented = [Access::path(Capability::Write, consented)];
+            let is_open = policy.is_open_to_commands(Capability::Write, name, &consented);
+            assert_eq!(is_open, expected, "{name}");
+        }
+    }
+}
