@@ -123,29 +123,52 @@ impl Context {
                     }),
                 ),
             };
-            return (name, Closed { why: why.to_owned(), remedy });
+            return (name, Closed { why: why.to_owned(), remedy, rules: Vec::new() });
         }
-        let closed = self.call.guard.as_ref().and_then(|guard| guard.closed_to_commands(&name));
-        let closed = closed.map(|mut closed| {
-            if policy::may_be_free_in_dependencies(Capability::Write, &name) {
-                closed.why.push_str(
-                    " (its folder does not count as one of dependencies: a rule is about it, it had no marker such as \
-                     `pyvenv.cfg` when the command started, or a link with another name leads into such a folder)",
-                );
+        let by_policy = |action| self.call.guard.as_ref()?.closed_to_commands(action, &name);
+        // What may not be read is covered, so that it can be neither changed nor moved.
+        let closed = match (by_policy(Capability::Write), by_policy(Capability::Read)) {
+            (Some(mut closed), Some(unread)) if !closed.rules.is_empty() && !unread.rules.is_empty() => {
+                closed.rules.extend(unread.rules);
+                closed.remedy = self.policy().advise(&Remedy::Closed { rules: &closed.rules });
+                closed
             }
-            closed
-        });
-        let closed = closed.unwrap_or_else(|| Closed {
-            why: "it holds a protected or hidden file, or a protected link, a git hook or git's configuration names it, or \
-                  the name that a link gives it is protected or denied, or the folder would become a git repository by it, or \
-                  it is a link into a dependency folder, or it would make one of a folder that holds a protected file"
-                .to_owned(),
-            remedy: format!(
-                "{}; what a protected link leads through can be neither moved nor made a link, whatever the rules say",
-                self.policy().opening(&name)
-            ),
-        });
+            (Some(closed), _) | (None, Some(closed)) => closed,
+            (None, None) => return (name.clone(), self.closed_by_what_is_there(&name)),
+        };
+        let mut closed = closed;
+        if policy::may_be_free_in_dependencies(Capability::Write, &name) {
+            closed.why.push_str(
+                " (its folder does not count as one of dependencies: a rule is about it, it had no marker such as \
+                 `pyvenv.cfg` when the command started, or a link with another name leads into such a folder)",
+            );
+        }
         (name, closed)
+    }
+
+    /// Why a name is closed that the policy would leave open.
+    fn closed_by_what_is_there(&self, name: &str) -> Closed {
+        let last = name.rsplit('/').next().unwrap_or(name);
+        let opened_by = |why: &str| self.policy().opened_by(why.to_owned(), Capability::Write, name);
+        if ["HEAD", "objects", "refs", "commondir"].contains(&last) {
+            return opened_by(
+                "the folder would become a git repository by it, and git runs what the configuration of one names",
+            );
+        }
+        if is_pointer(name) {
+            return opened_by(
+                "it is protected (`.git`): git takes its configuration and hooks from where it points",
+            );
+        }
+        let mut closed = opened_by(
+            "a protected link, a git hook or git's configuration names it, or the name that a link gives it is \
+             protected or denied, or it is a link into a dependency folder, or it would make one of a folder that \
+             holds a protected file",
+        );
+        closed.remedy.push_str(
+            "; what a protected link leads through can be neither moved nor made a link, whatever the rules say",
+        );
+        closed
     }
 }
 

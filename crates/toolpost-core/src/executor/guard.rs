@@ -107,8 +107,8 @@ impl Guard for CallGuard {
         self.policy.protected_paths()
     }
 
-    fn closed_to_commands(&self, name: &str) -> Option<Closed> {
-        self.policy.closed_to_commands(name, &self.consented)
+    fn closed_to_commands(&self, action: Capability, name: &str) -> Option<Closed> {
+        self.policy.closed_to_commands(action, name, &self.consented)
     }
 
     fn identity(&self) -> String {

@@ -54,8 +54,8 @@ pub trait Guard: Send + Sync {
     /// Protected paths beside those of the closed list.
     fn protected_paths(&self) -> Vec<String>;
 
-    /// Why a command may not write the file; none where it may.
-    fn closed_to_commands(&self, name: &str) -> Option<Closed>;
+    /// Why a command may not do this to the file; none where it may.
+    fn closed_to_commands(&self, action: Capability, name: &str) -> Option<Closed>;
 
     /// All that the judgement of a name depends on: equal texts judge equally.
     fn identity(&self) -> String;

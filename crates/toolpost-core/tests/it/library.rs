@@ -92,8 +92,8 @@ fn no_message_of_the_library_names_a_flag() {
             missing: Capability::ALL.into_iter().collect(),
             tool: Some("mcp__a__b"),
         }),
-        none.advise(&Remedy::Closed { rule: Some("write: /a") }),
-        none.advise(&Remedy::Closed { rule: None }),
+        none.advise(&Remedy::Closed { rules: &["write: /a".to_owned()] }),
+        none.advise(&Remedy::Closed { rules: &[] }),
     ];
     let access = [Access::path(Capability::Write, ".git/config")];
     let request = Request { tool: "write", accesses: &access };

@@ -36,6 +36,9 @@ use std::time::Duration;
 /// Maximum number of names to report.
 const MOST_REPORTED: usize = 20;
 
+/// Maximum number of files to remember that were written before something was refused.
+const MOST_WRITTEN: usize = 200;
+
 /// Maximum number of folders to remember for the look after the command.
 const MOST_FOLDERS: usize = 20_000;
 
@@ -54,6 +57,8 @@ pub(super) struct Guard {
     has_own_masks: bool,
     mask: Option<Mode>,
     refused: Vec<Vec<u8>>,
+    /// What it had written before the first name was refused.
+    written: Vec<Vec<u8>>,
     folders: HashSet<Vec<u8>>,
     /// The turns at folders that the present call may make repositories; over when it has ended.
     turns: Vec<OwnedFd>,
@@ -114,6 +119,7 @@ impl Guard {
             has_own_masks: false,
             mask: None,
             refused: Vec::new(),
+            written: Vec::new(),
             folders: HashSet::new(),
             turns: Vec::new(),
             removals: Vec::new(),
@@ -138,6 +144,28 @@ impl Guard {
     /// Names that the command tried to create and may not.
     pub(super) fn refused(&self) -> Vec<PathBuf> {
         self.refused.iter().map(|path| PathBuf::from(OsString::from_vec(path.clone()))).collect()
+    }
+
+    /// What the command had created or opened for writing in the workspace before the first refusal, and what is still
+    /// there; the first of it. What git keeps for itself tells nobody anything.
+    pub(super) fn written(&self) -> Vec<PathBuf> {
+        let is_gits = |path: &[u8]| path.windows(6).any(|part| part == b"/.git/");
+        let written = self.written.iter().filter(|path| !self.refused.is_empty() && !is_gits(path));
+        let paths = written.map(|path| PathBuf::from(OsString::from_vec(path.clone())));
+        paths.filter(|path| path.symlink_metadata().is_ok()).take(MOST_REPORTED).collect()
+    }
+
+    /// Takes note of what was written, for as long as nothing is refused.
+    fn note_written(&mut self, place: &Place) {
+        if self.refused.is_empty()
+            && self.written.len() < MOST_WRITTEN
+            && self.names.is_in_workspace(&place.folder)
+        {
+            let path = place.path();
+            if !self.written.contains(&path) {
+                self.written.push(path);
+            }
+        }
     }
 
     /// Performs one call that waits.
@@ -229,7 +257,9 @@ impl Guard {
         }
         if is_part_of_repository(&place.name) && self.names.concerns(&place.folder) {
             self.take_turn(place)?;
-            if completes_repository(place) && place.stat()?.is_none() {
+            let is_completed = completes_repository(place) && place.stat()?.is_none();
+            // A rule for this very file is the user's word that the repository may be made.
+            if is_completed && !self.names.is_opened(&place.path()) {
                 return Err(self.refuse(place.path()));
             }
         }
@@ -306,6 +336,9 @@ impl Guard {
     fn made(&mut self, place: &Place, making: Making, result: Result<(), Errno>) -> Result<Ending, Errno> {
         if result.is_ok() {
             self.confirm(place, making)?;
+            if making != Making::Folder {
+                self.note_written(place);
+            }
             self.remember(place);
         }
         done(result)
@@ -453,6 +486,7 @@ impl Guard {
                 if !is_itself
                     && self.names.is_closed(&path, making)
                     && self.names.marked_above(&path).is_none()
+                    && !self.names.is_given(&path)
                 {
                     found.push(PathBuf::from(OsString::from_vec(path)));
                 }

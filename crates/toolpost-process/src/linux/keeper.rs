@@ -103,6 +103,7 @@ struct Keeper {
     survivor_count: u64,
     memory_exceeded: Option<u64>,
     refused: Vec<PathBuf>,
+    written: Vec<PathBuf>,
     appeared: Vec<PathBuf>,
     removable: Removable,
 }
@@ -233,6 +234,7 @@ impl Keeper {
             survivor_count: 0,
             memory_exceeded: None,
             refused: Vec::new(),
+            written: Vec::new(),
             appeared: Vec::new(),
             removable: Removable::default(),
         }
@@ -315,6 +317,7 @@ impl Keeper {
             peak_memory,
             memory_exceeded: self.memory_exceeded,
             refused: std::mem::take(&mut self.refused),
+            written: std::mem::take(&mut self.written),
             appeared: std::mem::take(&mut self.appeared),
         }))
     }
@@ -347,7 +350,8 @@ impl Keeper {
             Reply::Ended(ended) => {
                 self.exit = Some(ended.exit);
                 self.memory_exceeded = ended.memory_exceeded;
-                (self.refused, self.appeared) = (ended.refused, ended.appeared);
+                (self.refused, self.written) = (ended.refused, ended.written);
+                self.appeared = ended.appeared;
                 if self.survivors.is_empty() {
                     (self.survivors, self.survivor_count) = (ended.survivors, ended.survivor_count);
                 }

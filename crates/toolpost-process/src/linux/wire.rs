@@ -332,6 +332,7 @@ impl Reply {
                     out.number(u64::from(survivor.remains));
                 }
                 out.paths(&ended.refused);
+                out.paths(&ended.written);
                 out.paths(&ended.appeared);
             }
             Reply::Remove(Removal { id, known, path }) => {
@@ -372,6 +373,7 @@ impl Reply {
                     })
                     .collect::<io::Result<_>>()?;
                 let refused = from.paths()?;
+                let written = from.paths()?;
                 let appeared = from.paths()?;
                 Reply::Ended(Ended {
                     exit,
@@ -383,6 +385,7 @@ impl Reply {
                     peak_memory,
                     memory_exceeded,
                     refused,
+                    written,
                     appeared,
                 })
             }
@@ -455,6 +458,7 @@ mod tests {
             peak_memory: 4096,
             memory_exceeded: Some(5),
             refused: vec!["/a".into()],
+            written: vec!["/b".into()],
             appeared: vec![],
         };
         for reply in [

@@ -104,6 +104,16 @@ pub fn accesses_under(confinement: Confinement, folder: &str, command: &str) -> 
     read_under(confinement, folder, command).accesses
 }
 
+/// What a line would make or configure of repositories with git, where it tells: files that the sandbox would refuse in
+/// the middle of the work.
+pub fn repositories_in(folder: &str, command: &str) -> Vec<Access> {
+    let mut judge = Judge::in_folder(folder, Confinement::Strict);
+    match command.len() > LONGEST || judge.text(command, Dialect::Bash, 0).is_err() {
+        true => Vec::new(),
+        false => judge.repositories,
+    }
+}
+
 /// The rules, without their action, that "always allow" would save for a line: program and subcommand where that is
 /// harmless, otherwise the exact command; none where only the right to any command would do.
 pub fn proposal(command: &str) -> Vec<String> {

@@ -41,6 +41,8 @@ pub(super) struct Names {
     dependencies: Dependencies,
     /// Hidden files that may be removed, by where they are now, with where they were.
     removable: BTreeMap<Vec<u8>, Vec<u8>>,
+    /// What lies in the home folder from the beginning, such as the user's settings of git.
+    given: BTreeSet<Vec<u8>>,
 }
 
 /// A folder in which names are judged.
@@ -113,7 +115,13 @@ impl Names {
             reserved: Reserved::new(&view.reserved),
             sets: view.rules.iter().map(Set::new).collect(),
             marked,
+            given: view.readable.iter().chain(&view.programs).map(|path| without_final_slash(path)).collect(),
         }
+    }
+
+    /// Whether this path was laid into the view before the command began.
+    pub(super) fn is_given(&self, path: &[u8]) -> bool {
+        self.given.contains(path)
     }
 
     /// Whether the command may not create this path, under any of its names.
@@ -128,6 +136,12 @@ impl Names {
         // What a rule opens by its real name is open, unless a rule denies it by another.
         let bar = if own == Standing::Opened { Standing::Denied } else { Standing::Closed };
         self.other_names(path).any(|name| self.standing(&name, making) >= bar)
+    }
+
+    /// Whether a rule opens this path, by its real name and by those that links give it.
+    pub(super) fn is_opened(&self, path: &[u8]) -> bool {
+        self.standing(path, Making::File) == Standing::Opened
+            && self.other_names(path).all(|name| self.standing(&name, Making::File) < Standing::Closed)
     }
 
     /// Whether something protected is reached through this name.
@@ -310,12 +324,24 @@ impl Names {
         near.filter(move |known| below(path, known).is_some()).map(Vec::as_slice)
     }
 
+    /// The first path that is locked or hidden and is this one or lies inside of it.
+    pub(super) fn marked_inside(&self, path: &[u8]) -> Option<&[u8]> {
+        let from = self.marked.partition_point(|known| known.as_slice() < path);
+        let near = self.marked[from..].iter().take_while(|known| known.starts_with(path));
+        near.map(Vec::as_slice).find(|known| below(path, known).is_some())
+    }
+
     /// The outermost path that is locked or hidden and is this one or lies above it.
     pub(super) fn marked_above<'a>(&self, path: &'a [u8]) -> Option<&'a [u8]> {
         let ends = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
         ends.chain([path.len()])
             .map(|end| &path[..end])
             .find(|above| self.marked.binary_search_by(|known| known.as_slice().cmp(above)).is_ok())
+    }
+
+    /// Whether a folder lies in the workspace.
+    pub(super) fn is_in_workspace(&self, folder: &[u8]) -> bool {
+        self.roots.iter().any(|root| root.has_rules && below(&root.path, folder).is_some())
     }
 
     /// Whether names below this folder are judged at all.

@@ -64,6 +64,10 @@ pub(super) struct Judge {
     dialect: Dialect,
     /// How many bytes were read, those of texts within texts included.
     read: usize,
+    /// Whether the command at hand runs in another folder than it seems to.
+    elsewhere: usize,
+    /// What git would make or configure of repositories, as far as the line tells.
+    pub(super) repositories: Vec<Access>,
 }
 
 impl Judge {
@@ -207,6 +211,21 @@ impl Judge {
                     Ok(())
                 }
                 Effect::Run(inner) => self.command(&inner, depth + 1),
+                Effect::Elsewhere(inner) => {
+                    self.elsewhere += 1;
+                    let judged = self.command(&inner, depth + 1);
+                    self.elsewhere -= 1;
+                    judged
+                }
+                Effect::NewRepository(folder) => {
+                    self.repository(&folder, |_| true);
+                    Ok(())
+                }
+                Effect::Repository(file) => {
+                    // In another folder the repository may be another one.
+                    self.repository(file, |path| path == file);
+                    Ok(())
+                }
                 Effect::Script(text, dialect) => self.text(&text, dialect.unwrap_or(self.dialect), depth + 1),
                 Effect::Write(target) => {
                     self.file(Capability::Write, &target);
@@ -292,6 +311,23 @@ impl Judge {
                         self.add(Access::any_because(*action, UNJUDGED).with_consent());
                     }
                 }
+            }
+        }
+    }
+
+    /// A file that git protects is written, where the line tells which one it is. Where it does not, the sandbox judges.
+    fn repository(&mut self, path: &str, is_meant: impl Fn(&str) -> bool) {
+        if self.elsewhere > 0 {
+            return;
+        }
+        if let Some([path]) = self.places.of(path).as_deref()
+            && !path.starts_with('/')
+            && !is_outside(path)
+            && is_meant(path)
+        {
+            let access = Access::path(Capability::Write, path.clone());
+            if !self.repositories.contains(&access) {
+                self.repositories.push(access);
             }
         }
     }
