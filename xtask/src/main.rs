@@ -11,6 +11,7 @@
 mod bench;
 mod check;
 mod coverage;
+mod daily;
 mod docs;
 mod edits;
 mod hosts;
@@ -42,6 +43,7 @@ cargo xtask COMMAND
   soak [ROW]            the guarantees at full count; figures go to docs/measurements.md
   hosts                 what agent hosts show their model; the table goes to docs/guide/mcp.md
   edits [--cases N]     edits and patches on the history of real packages, against the true files
+  daily [--write]       the command lines of daily work, in the sandbox and in a plain shell
   coverage              the lines that tests reach, for each crate
 ";
 
@@ -80,6 +82,7 @@ fn run(words: &[&str]) -> Result<()> {
         }
         ["hosts"] => hosts::run(&root),
         ["edits", words @ ..] => edits::run(&root, words),
+        ["daily", words @ ..] => daily::run(&root, words),
         ["coverage"] => coverage::run(&root),
         _ => bail!("unknown command or arguments `{}`\n\n{USAGE}", words.join(" ")),
     }

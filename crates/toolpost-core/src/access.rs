@@ -18,6 +18,9 @@ pub struct Access {
     /// Whether the capability alone does not allow it.
     #[serde(skip)]
     needs_consent: bool,
+    /// Whether it cannot happen where the capability is not granted.
+    #[serde(skip)]
+    only_where_granted: bool,
 }
 
 impl PartialEq for Access {
@@ -36,56 +39,41 @@ impl Hash for Access {
 }
 
 impl Access {
+    fn new(action: Capability, resource: Resource) -> Access {
+        Access { action, resource, why: None, needs_consent: false, only_where_granted: false }
+    }
+
     /// A file or folder would be touched.
     pub fn path(action: Capability, path: impl Into<String>) -> Access {
-        Access { action, why: None, needs_consent: false, resource: Resource::Path(path.into()) }
+        Access::new(action, Resource::Path(path.into()))
     }
 
     /// A command would be run.
     pub fn command(line: impl Into<String>) -> Access {
-        Access {
-            action: Capability::Exec,
-            why: None,
-            needs_consent: false,
-            resource: Resource::Command(line.into()),
-        }
+        Access::new(Capability::Exec, Resource::Command(line.into()))
     }
 
     /// A command would be run that needs no right of its own, such as a built-in of a shell or a program that runs
     /// another: only rules that deny or ask speak of it.
     pub fn mention(line: impl Into<String>) -> Access {
-        Access {
-            action: Capability::Trace,
-            why: None,
-            needs_consent: false,
-            resource: Resource::Command(line.into()),
-        }
+        Access::new(Capability::Trace, Resource::Command(line.into()))
     }
 
-    /// A command would write to a place outside the workspace, which the right to write does not cover, nor a rule
-    /// about commands; the right to run any command does.
+    /// A command would write to a place outside the workspace, or open a file whose name is computed when it runs. The
+    /// right to write does not cover that, nor a rule about commands; the right to run any command does. A computed name
+    /// begins with `$`, `"` or `~`.
     pub fn outside(path: impl Into<String>) -> Access {
-        Access {
-            action: Capability::Exec,
-            why: None,
-            needs_consent: false,
-            resource: Resource::Path(path.into()),
-        }
+        Access::new(Capability::Exec, Resource::Path(path.into()))
     }
 
     /// A host would be reached.
     pub fn host(host: impl Into<String>) -> Access {
-        Access {
-            action: Capability::Network,
-            why: None,
-            needs_consent: false,
-            resource: Resource::Host(host.into()),
-        }
+        Access::new(Capability::Network, Resource::Host(host.into()))
     }
 
     /// The action on anything: what a call cannot name beforehand.
     pub fn any(action: Capability) -> Access {
-        Access { action, why: None, needs_consent: false, resource: Resource::Any }
+        Access::new(action, Resource::Any)
     }
 
     /// The action on anything, with the reason why a call cannot name it,
@@ -103,6 +91,18 @@ impl Access {
     /// Whether a person is asked although the capability is granted.
     pub fn needs_consent(&self) -> bool {
         self.needs_consent
+    }
+
+    /// The same access, which cannot happen where the capability is not granted, since the sandbox keeps the call from
+    /// it: there it needs no right.
+    #[must_use]
+    pub fn where_granted(self) -> Access {
+        Access { only_where_granted: true, ..self }
+    }
+
+    /// Whether it cannot happen where the capability is not granted.
+    pub fn is_only_where_granted(&self) -> bool {
+        self.only_where_granted
     }
 
     /// Why the resource cannot be named, if that is known.

@@ -1,51 +1,17 @@
-//! Work that blocks: what it asks the workspace for is done there and then, so that a call changes its thread at most
-//! once and not with every file operation.
+//! The border between asynchronous code and work that blocks its thread: reading, writing, long computing.
 //!
-//! On a runtime that is watched (see [`Watch`]) short work does not change its thread at all. Waking another thread
-//! and being woken by it costs more than reading a small file.
+//! A call crosses it once with all of its work, not with every file operation. On a runtime that is watched (see
+//! [`Watch`]) short work does not change its thread at all: to wake another thread and to be woken by it costs more
+//! than to read a small file.
 
 mod watch;
 
 pub use watch::Watch;
 
+use crate::context::Context;
+use crate::error::ToolError;
 use std::any::Any;
-use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::pin;
-use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
-use std::thread::Thread;
-
-thread_local! {
-    static MAY_BLOCK: Cell<bool> = const { Cell::new(false) };
-}
-
-/// The thread that blocking work runs on.
-pub struct Here(());
-
-impl Here {
-    /// Waits for something asynchronous, such as a method of the workspace.
-    pub fn wait<F: Future>(&self, future: F) -> F::Output {
-        let mut future = pin!(future);
-        // Most are there at once, because this thread may block.
-        let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
-        let mut context = Context::from_waker(&waker);
-        loop {
-            match future.as_mut().poll(&mut context) {
-                Poll::Ready(output) => return output,
-                Poll::Pending => std::thread::park(),
-            }
-        }
-    }
-}
-
-struct Unpark(Thread);
-
-impl Wake for Unpark {
-    fn wake(self: Arc<Self>) {
-        self.0.unpark();
-    }
-}
 
 /// The work crashed; this is what it said.
 #[derive(Debug)]
@@ -63,51 +29,60 @@ impl Crashed {
     }
 }
 
-/// Runs work that blocks. For tools that open and read in one go.
-pub async fn blocking<T: Send + 'static>(
-    work: impl FnOnce(&Here) -> T + Send + 'static,
-) -> Result<T, Crashed> {
-    let work = move || {
-        let _allowed = Allowed::begin();
-        work(&Here(()))
-    };
+impl From<Crashed> for ToolError {
+    fn from(crashed: Crashed) -> ToolError {
+        ToolError::execution(format!("the file operation crashed: {crashed}"))
+    }
+}
+
+/// Runs work that blocks for a short time as a rule, such as reading files. It stays on this thread where a [`Watch`]
+/// sees to it that nobody else has to wait for it; otherwise it goes to the pool.
+pub async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Crashed> {
     match watch::Turn::take() {
         Some(_turn) => catch_unwind(AssertUnwindSafe(work)).map_err(|payload| Crashed::saying(&*payload)),
-        None => tokio::task::spawn_blocking(work)
-            .await
-            .map_err(|error| Crashed(crate::executor::panic_message(error))),
+        None => in_pool(work).await,
     }
 }
 
-/// Runs work that looks at a few files, on this thread where that may block.
-pub(crate) async fn at_once<T: Send + 'static>(
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, crate::ToolError> {
-    if may_block() {
-        return Ok(work());
+/// Runs work that blocks for long, such as writing files, on a thread of the runtime's pool for blocking work.
+pub async fn in_pool<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Crashed> {
+    tokio::task::spawn_blocking(work).await.map_err(|error| Crashed(crate::executor::panic_message(error)))
+}
+
+impl Context {
+    /// Runs a tool's work on files, whose methods block. For work that is over soon as a rule: looking, reading,
+    /// searching. It may stay on the thread of the caller, without holding up anybody else.
+    ///
+    /// The work goes on when the call is cancelled or out of time, until it asks [`Context::checkpoint`].
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use toolpost_core::{Context, Memory, Workspace, WorkspacePath};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), toolpost_core::ToolError> {
+    /// let ctx = Context::builder(Arc::new(Memory::from_fixture("//- notes.txt\nbuy milk\n"))).build();
+    /// let path = WorkspacePath::new("notes.txt");
+    /// let size = ctx.blocking(move |ctx| Ok(ctx.workspace().stat(&path)?.size)).await?;
+    /// assert_eq!(size, 9);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Context) -> Result<T, ToolError> + Send + 'static,
+    ) -> Result<T, ToolError> {
+        let ctx = self.clone();
+        blocking(move || work(&ctx)).await?
     }
-    let crashed = |crash| crate::ToolError::execution(format!("the file operation was given up: {crash}"));
-    blocking(move |_| work()).await.map_err(crashed)
-}
 
-/// Whether this thread may block, so that another one is not needed for it.
-pub fn may_block() -> bool {
-    MAY_BLOCK.get()
-}
-
-/// Ends with the work, also when it crashes: the thread does other work next.
-struct Allowed;
-
-impl Allowed {
-    fn begin() -> Allowed {
-        MAY_BLOCK.set(true);
-        Allowed
-    }
-}
-
-impl Drop for Allowed {
-    fn drop(&mut self) {
-        MAY_BLOCK.set(false);
+    /// The same for work that takes long as a rule: writing, which waits for the disk, and long computing.
+    pub async fn blocking_in_pool<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Context) -> Result<T, ToolError> + Send + 'static,
+    ) -> Result<T, ToolError> {
+        let ctx = self.clone();
+        in_pool(move || work(&ctx)).await?
     }
 }
 
@@ -116,20 +91,8 @@ mod tests {
     use super::*;
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn only_the_work_may_block() {
-        assert!(!may_block());
-        assert!(blocking(|here| here.wait(async { may_block() })).await.unwrap());
-        assert_eq!(blocking(|_| panic!("on purpose")).await.unwrap_err().to_string(), "on purpose");
-        for _ in 0..50 {
-            assert!(!tokio::task::spawn_blocking(may_block).await.unwrap());
-        }
-    }
-
-    #[test]
-    fn what_is_not_there_at_once_is_waited_for() {
-        let (sender, receiver) = tokio::sync::oneshot::channel();
-        let waiting = std::thread::spawn(|| Here(()).wait(receiver));
-        sender.send(7).unwrap();
-        assert_eq!(waiting.join().unwrap(), Ok(7));
+    async fn a_crash_is_told() {
+        assert_eq!(blocking(|| panic!("on purpose")).await.unwrap_err().to_string(), "on purpose");
+        assert_eq!(in_pool(|| panic!("on purpose")).await.unwrap_err().to_string(), "on purpose");
     }
 }

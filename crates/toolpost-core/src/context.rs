@@ -182,7 +182,8 @@ impl Context {
         self.host.spawn
     }
 
-    /// Where file tools act. Inside a call it is bound to what was decided for the call, and counts.
+    /// Where file tools act. Inside a call it is bound to what was decided for the call, and counts. Its methods block: call
+    /// them inside of [`Context::blocking`].
     pub fn workspace(&self) -> &Arc<dyn Workspace> {
         &self.call.workspace
     }
@@ -192,18 +193,18 @@ impl Context {
         &self.host.cwd
     }
 
-    /// Opens a file of the workspace or, by its handle, an output that was too long to show.
-    pub async fn open(&self, path: &WorkspacePath) -> Result<File, ToolError> {
+    /// Opens a file of the workspace or, by its handle, an output that was too long to show. Blocks like the workspace.
+    pub fn open(&self, path: &WorkspacePath) -> Result<File, ToolError> {
         if !path.as_str().starts_with(HANDLE_PREFIX) {
-            return self.workspace().open(path).await;
+            return self.workspace().open(path);
         }
-        let spill = self.host.spill.clone().ok_or_else(|| {
-            ToolError::new(Code::FileNotFound, format!("no outputs are kept here, so there is no `{path}`"))
-        })?;
-        let (session, handle) = (self.session().to_owned(), path.as_str().to_owned());
-        tokio::task::spawn_blocking(move || spill.open(&session, &handle))
-            .await
-            .map_err(|error| ToolError::new(Code::ReadError, format!("reading `{path}` stopped: {error}")))?
+        match &self.host.spill {
+            Some(spill) => spill.open(self.session(), path.as_str()),
+            None => {
+                let message = format!("no outputs are kept here, so there is no `{path}`");
+                Err(ToolError::new(Code::FileNotFound, message))
+            }
+        }
     }
 
     /// The text of a file of the workspace, or of an output that was too long to show. A file that is not UTF-8, or larger
@@ -221,19 +222,17 @@ impl Context {
     /// # }
     /// ```
     pub async fn read_text(&self, path: &WorkspacePath) -> Result<String, ToolError> {
-        let mut file = self.open(path).await?;
-        let read = move || {
-            let most = Context::LARGEST_TEXT;
-            let mut bytes = Vec::with_capacity(usize::try_from(file.stat.size.min(most)).unwrap_or_default());
-            let read = file.reader.by_ref().take(most + 1).read_to_end(&mut bytes);
-            read.map(|_| bytes)
-        };
-        let bytes = tokio::task::spawn_blocking(read)
-            .await
-            .unwrap_or_else(|stopped| Err(std::io::Error::other(stopped)))
+        let wanted = path.clone();
+        self.blocking(move |ctx| ctx.text_of(&wanted)).await
+    }
+
+    fn text_of(&self, path: &WorkspacePath) -> Result<String, ToolError> {
+        let file = self.open(path)?;
+        let most = Context::LARGEST_TEXT;
+        let mut bytes = Vec::with_capacity(usize::try_from(file.stat.size.min(most)).unwrap_or_default());
+        (file.reader.take(most + 1).read_to_end(&mut bytes))
             .map_err(|error| ToolError::new(Code::ReadError, format!("cannot read `{path}`: {error}")))?;
-        if bytes.len() as u64 > Context::LARGEST_TEXT {
-            let most = Context::LARGEST_TEXT;
+        if bytes.len() as u64 > most {
             let message = format!("`{path}` is larger than {most} bytes; read it in pieces");
             return Err(ToolError::new(Code::TooLarge, message).with("path", path.as_str()));
         }
@@ -417,22 +416,18 @@ impl Context {
     }
 
     /// The first of these display names that this call may not change or remove, by the policy or because git runs it or
-    /// knows a repository by it, and why.
-    pub async fn first_change_refused(
-        &self,
-        names: &[String],
-    ) -> Result<Option<(String, ToolError)>, ToolError> {
-        let Some(guard) = &self.call.guard else { return Ok(None) };
+    /// knows a repository by it, and why. Blocks like the workspace.
+    pub fn first_change_refused(&self, names: &[String]) -> Option<(String, ToolError)> {
+        let guard = self.call.guard.as_ref()?;
         let refused = |judge: &dyn Fn(&str) -> Result<(), ToolError>| {
             names.iter().find_map(|name| judge(name).err().map(|error| (name.clone(), error)))
         };
         let by_policy = refused(&|name| guard.judge(Capability::Write, name));
         if by_policy.is_some() || !self.host_workspace().has_repositories() {
-            return Ok(by_policy);
+            return by_policy;
         }
-        let (workspace, asked) = (Arc::clone(self.host_workspace()), names.to_vec());
-        let run = crate::blocking::at_once(move || workspace.run_by_git(&asked)).await?;
-        Ok(refused(&|name| guard.judge_run_by_git(name, &run)))
+        let run = self.host_workspace().run_by_git(names);
+        refused(&|name| guard.judge_run_by_git(name, &run))
     }
 
     /// Whether this call only tells what it would do.

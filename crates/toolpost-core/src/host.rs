@@ -1,6 +1,6 @@
 //! What a program needs that runs tools for others: the parts of a session, each of which can be replaced.
 
-pub use crate::blocking::{Crashed, Here, Watch, blocking, may_block};
+pub use crate::blocking::{Crashed, Watch, blocking, in_pool};
 pub use crate::clock::{Clock, FakeClock, SystemClock};
 pub use crate::confirm::{Always, Answers, Confirm, NobodyThere, Remember, Scope};
 pub use crate::context::{

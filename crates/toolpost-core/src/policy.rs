@@ -40,10 +40,10 @@ pub use explain::{Explanation, Judged, LookedAt};
 pub use names::{Kinds, Names};
 pub use pattern::Pattern;
 pub use profile::Profile;
-pub use protected::{Protected, is_protected, protected};
+pub use protected::{Protected, is_protected, may_be_free_in_dependencies, protected};
 pub use rule::Rule;
 
-use crate::access::Access;
+use crate::access::{Access, Resource};
 use crate::capability::{Capabilities, Capability};
 use crate::dialect::Dialect;
 use crate::error::{Code, ToolError};
@@ -262,10 +262,34 @@ impl Policy {
                 }
             }
         }
-        match strictest {
-            Some((access, verdict)) => self.decision(request.tool, access, verdict),
-            None => Decision::GRANTED,
+        let Some((access, verdict)) = strictest else { return Decision::GRANTED };
+        let decision = self.decision(request.tool, access, verdict);
+        match decision.is_protected() {
+            true => {
+                let also = self.also_protected(request, access);
+                decision.asking_also(also)
+            }
+            false => decision,
         }
+    }
+
+    /// The other accesses of a call that ask because of the protected list, and that consent to the first does not cover.
+    fn also_protected(&self, request: &Request<'_>, first: Option<&Access>) -> Vec<Access> {
+        let asks = |access: &&Access| {
+            let target = Target::new(request.tool, Some(access), &self.names);
+            self.parts.iter().any(|part| match part.judge(&target) {
+                Verdict { effect: Effect::Ask, cause: judge::Cause::Rule(rule) } => rule.is_protected(),
+                _ => false,
+            })
+        };
+        let is_inside = |access: &&Access| match (&access.resource, first.map(|first| &first.resource)) {
+            (Resource::Path(path), Some(Resource::Path(first))) => {
+                path.strip_prefix(first.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            }
+            _ => false,
+        };
+        let others = request.accesses.iter().filter(|access| Some(*access) != first);
+        others.filter(asks).filter(|access| !is_inside(access)).cloned().collect()
     }
 
     fn decision(&self, tool: &str, access: Option<&Access>, verdict: Verdict<'_>) -> Decision {

@@ -1,10 +1,13 @@
 //! Where file tools act: a tree of files that cannot be left.
 //!
 //! A tool names files by [`WorkspacePath`] and opens them through the [`Workspace`] it is given, never by itself.
-//! What is read comes back as a blocking reader over an already opened file, to be used inside `spawn_blocking`:
-//! a name can be swapped for a link between two looks at it, an open file cannot.
+//! What is read comes back as a reader over an already opened file: a name can be swapped for a link between two
+//! looks at it, an open file cannot.
+//!
+//! All of it blocks. Asynchronous code gets there through [`Context::blocking`](crate::Context::blocking).
 
 mod bound;
+mod dependency;
 mod ignored;
 mod journal;
 mod memory;
@@ -23,6 +26,7 @@ pub mod turns;
 
 pub(crate) use bound::{Bound, Journaled};
 pub use bound::{Guard, Usage};
+pub use dependency::{DEPENDENCY_FOLDERS, Dependencies, DependencyFolder, Owner};
 pub use ignored::{IgnoreFiles, OuterRules, Repository};
 pub use journal::{After, Before, Changed, Journal, Pending, PendingKind};
 pub use memory::Memory;
@@ -33,12 +37,11 @@ pub use scan::{Candidate, ScanOptions, Scanned, Visit, Worker};
 pub use stage::Staged;
 pub use survey::{FolderAlias, Mark, Marked, RunByGit, Surveyed, Surveyor};
 pub use tracked::Tracked;
+pub use turns::LockRequest;
 
 use crate::error::ToolError;
-use crate::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use std::io::{Read, Seek};
-use std::sync::Arc;
 
 /// What implementations of [`Workspace`] share: places from spellings, refusals, turns.
 pub mod implement {
@@ -50,8 +53,14 @@ pub mod implement {
 ///
 /// Implemented by [`Memory`], [`Overlay`] and, in `toolpost-disk`, by the disk; called by tools, through the [`Context`](crate::Context).
 /// Implementations keep three promises: no path leads out of the roots, whatever its spelling and whatever links
-/// lie on its way; nothing but regular files and folders is ever opened; a write is whole or absent. Callers use
-/// the readers they get only where blocking is allowed.
+/// lie on its way; nothing but regular files and folders is ever opened; a write is whole or absent.
+///
+/// The methods block their thread, and so do the readers and iterators they return. A tool calls them inside of
+/// [`Context::blocking`](crate::Context::blocking) or
+/// [`Context::blocking_in_pool`](crate::Context::blocking_in_pool). No method waits for another caller: a turn to
+/// change a file is asked for by [`Workspace::lock`] and waited for afterwards, without a thread. An implementation
+/// whose driver is asynchronous gives it a thread of its own and waits for the answer on a channel of the standard
+/// library: `block_on` panics on the threads of a runtime, where short work stays.
 ///
 /// Names in answers are *display names*: relative to the first root, absolute for the others, with `/` between
 /// parts. The root itself is `.`.
@@ -70,95 +79,69 @@ pub trait Workspace: Send + Sync {
     fn name(&self, path: &WorkspacePath) -> Result<String, ToolError>;
 
     /// Kind, size, time and mode of what the path leads to. Links are followed inside the workspace.
-    fn stat<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<Stat, ToolError>>;
+    fn stat(&self, path: &WorkspacePath) -> Result<Stat, ToolError>;
 
     /// Opens a regular file for reading.
-    fn open<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<File, ToolError>>;
+    fn open(&self, path: &WorkspacePath) -> Result<File, ToolError>;
 
     /// What is there before a change: for a tool that reports what it replaces, and need not know it.
     ///
     /// Inside a call the content comes only where the model may read the file: a decision to write one is no decision to
     /// show it. Fails like [`Workspace::open`] where there is no file at all.
-    fn replaced<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<Replaced, ToolError>> {
-        Box::pin(async move {
-            let file = self.open(path).await?;
-            Ok(Replaced { stat: file.stat.clone(), content: OldContent::Readable(file) })
-        })
+    fn replaced(&self, path: &WorkspacePath) -> Result<Replaced, ToolError> {
+        let file = self.open(path)?;
+        Ok(Replaced { stat: file.stat.clone(), content: OldContent::Readable(file) })
     }
 
     /// Opens a folder; its entries come in no order, links as links.
-    fn entries<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<Entries, ToolError>>;
+    fn entries(&self, path: &WorkspacePath) -> Result<Entries, ToolError>;
 
     /// Puts `content` in place of the file, or makes it, with the folders above it. Whole or absent.
     ///
     /// The mode of a replaced file is kept; other names of it (hard links) keep the old content; a link is
     /// followed and its target replaced.
-    fn write<'a>(
-        &'a self,
-        path: &'a WorkspacePath,
-        content: &'a [u8],
-    ) -> BoxFuture<'a, Result<Written, ToolError>>;
-
-    /// [`Workspace::write`] of content that may be shared between threads, so that a large one is not copied.
-    fn write_shared<'a>(
-        &'a self,
-        path: &'a WorkspacePath,
-        content: Arc<Vec<u8>>,
-    ) -> BoxFuture<'a, Result<Written, ToolError>> {
-        Box::pin(async move { self.write(path, &content).await })
-    }
+    fn write(&self, path: &WorkspacePath, content: &[u8]) -> Result<Written, ToolError>;
 
     /// Makes the new content of a file without showing it, so that several files can change at nearly one moment;
     /// `None` where there is no such way, and [`Workspace::write`] is all there is. Folders above it are made.
-    fn stage<'a>(
-        &'a self,
-        _path: &'a WorkspacePath,
-        _content: &'a [u8],
-    ) -> Option<BoxFuture<'a, Result<Box<dyn Staged>, ToolError>>> {
-        None
+    fn stage(&self, _path: &WorkspacePath, _content: &[u8]) -> Result<Option<Box<dyn Staged>>, ToolError> {
+        Ok(None)
     }
 
     /// Says that a change is about to come, for a tool that makes several: whoever keeps what is there before them has
     /// all of it, or has refused, before the first is made. Nobody does unless the call has a [`Journal`].
-    fn announce<'a>(
-        &'a self,
-        _path: &'a WorkspacePath,
-        _kind: PendingKind,
-    ) -> BoxFuture<'a, Result<(), ToolError>> {
-        Box::pin(async { Ok(()) })
+    fn announce(&self, _path: &WorkspacePath, _kind: PendingKind) -> Result<(), ToolError> {
+        Ok(())
     }
 
     /// The text of a link, where the last part of the path is one; `None` where it is not, or nobody can tell.
-    fn link<'a>(&'a self, _path: &'a WorkspacePath) -> BoxFuture<'a, Option<String>> {
-        Box::pin(async { None })
+    fn link(&self, _path: &WorkspacePath) -> Option<String> {
+        None
     }
 
     /// Removes a file, a link (not its target) or an empty folder. Never a root.
-    fn remove<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<(), ToolError>>;
+    fn remove(&self, path: &WorkspacePath) -> Result<(), ToolError>;
 
     /// Moves a file or folder to a name that does not exist yet or is a file, making the folders above it.
-    fn rename<'a>(
-        &'a self,
-        from: &'a WorkspacePath,
-        to: &'a WorkspacePath,
-    ) -> BoxFuture<'a, Result<(), ToolError>>;
+    fn rename(&self, from: &WorkspacePath, to: &WorkspacePath) -> Result<(), ToolError>;
 
     /// Makes a folder and those above it; one that exists is fine.
-    fn create_folder<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<(), ToolError>>;
+    fn create_folder(&self, path: &WorkspacePath) -> Result<(), ToolError>;
 
-    /// Waits for the turn to change the file, against every other writer, in other processes too.
+    /// Asks for the turn to change the file, against every other writer, in other processes too.
+    /// [`LockRequest::wait`] waits for it.
     ///
     /// The file need not exist. The turn ends when the lock is dropped.
-    fn lock<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<Lock, ToolError>>;
+    fn lock(&self, path: &WorkspacePath) -> Result<LockRequest, ToolError>;
 
     /// The folders that a change of this file, named by its absolute path, could make repositories: by their absolute paths.
     fn possible_repositories(&self, _path: &str) -> Vec<String> {
         Vec::new()
     }
 
-    /// Waits for the turn to make a repository of this folder, which need not exist: against commands too, where the
+    /// Asks for the turn to make a repository of this folder, which need not exist: against commands too, where the
     /// folder does. Whoever may do so looks, and then creates.
-    fn lock_repository<'a>(&'a self, folder: &'a WorkspacePath) -> BoxFuture<'a, Result<Lock, ToolError>> {
+    fn lock_repository(&self, folder: &WorkspacePath) -> Result<LockRequest, ToolError> {
         self.lock(folder)
     }
 
@@ -167,21 +150,23 @@ pub trait Workspace: Send + Sync {
     ///
     /// An implementation keeps the promises of the trait for each file, asks [`Visit::wants`] and [`Visit::admits`]
     /// before it looks at one, and hands over what a scan by entries would.
-    fn scan<'a>(
-        &'a self,
-        _from: &'a WorkspacePath,
+    fn scan(
+        &self,
+        _from: &WorkspacePath,
         _options: ScanOptions,
-        _visit: &Arc<dyn Visit>,
-    ) -> Option<BoxFuture<'a, Result<Scanned, ToolError>>> {
-        None
+        _visit: &dyn Visit,
+    ) -> Result<Option<Scanned>, ToolError> {
+        Ok(None)
     }
 
-    /// Marks every file and folder, and tells which are not free; `None` where no command could see them.
-    fn survey<'a>(
-        &'a self,
-        _surveyor: Arc<dyn Surveyor>,
-    ) -> Option<BoxFuture<'a, Result<Surveyed, ToolError>>> {
-        None
+    /// Whether commands can see the files, so that [`Workspace::survey`] may find something.
+    fn is_on_disk(&self) -> bool {
+        false
+    }
+
+    /// Marks every file and folder, and tells which are not free.
+    fn survey(&self, _surveyor: &dyn Surveyor) -> Result<Surveyed, ToolError> {
+        Ok(Surveyed::default())
     }
 
     /// Whether [`Workspace::run_by_git`] may find something.
@@ -191,14 +176,14 @@ pub trait Workspace: Send + Sync {
 
     /// Of these display names, which are about to change: those whose content git would run or take its configuration
     /// from, and those by which a folder becomes a repository. Each is given as the protected path that it is or lies
-    /// in. Also the names that links in the folders above give to these. Blocks for as long as it takes to read the configuration and the hooks of the repositories around them.
+    /// in. Also the names that links in the folders above give to these.
     fn run_by_git(&self, _changed: &[String]) -> Vec<RunByGit> {
         Vec::new()
     }
 
     /// The ignore rules that hold in a root, given by its absolute path, and lie outside of it.
-    fn outer_rules<'a>(&'a self, _root: &'a str) -> BoxFuture<'a, OuterRules> {
-        Box::pin(async { OuterRules::default() })
+    fn outer_rules(&self, _root: &str) -> OuterRules {
+        OuterRules::default()
     }
 }
 
@@ -235,7 +220,7 @@ pub struct Stat {
 pub struct File {
     /// What was opened, as it was then.
     pub stat: Stat,
-    /// Its bytes. Blocking.
+    /// Its bytes.
     pub reader: Box<dyn ReadSeek>,
 }
 
@@ -278,7 +263,7 @@ pub struct Entry {
     pub exact: bool,
 }
 
-/// The names of one folder, streamed: a folder of a million entries costs no memory. Blocking.
+/// The names of one folder, streamed: a folder of a million entries costs no memory.
 pub type Entries = Box<dyn Iterator<Item = Result<Entry, ToolError>> + Send>;
 
 /// What a write did.

@@ -28,12 +28,12 @@ use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
-use toolpost_core::host::BoxFuture;
 use toolpost_core::workspace::implement::place::{Place, RootName};
+use toolpost_core::workspace::implement::refusal;
 use toolpost_core::workspace::implement::turns::Turns;
 use toolpost_core::workspace::{
-    Entries, File, Lock, OuterRules, RunByGit, ScanOptions, Scanned, Staged, Stat, Surveyed, Surveyor, Visit,
-    Workspace, WorkspacePath, Written,
+    Entries, File, LockRequest, OuterRules, RunByGit, ScanOptions, Scanned, Staged, Stat, Surveyed, Surveyor,
+    Visit, Workspace, WorkspacePath, Written,
 };
 use toolpost_core::{Code, ToolError};
 
@@ -43,16 +43,14 @@ static TURNS: LazyLock<Turns> = LazyLock::new(Turns::default);
 /// A workspace on disk.
 ///
 /// ```
-/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
 /// use toolpost_core::{Code, Workspace};
-/// use toolpost_disk::{Disk};
+/// use toolpost_disk::Disk;
 ///
 /// let folder = tempfile::tempdir().unwrap();
 /// let disk = Disk::open([folder.path()]).unwrap();
-/// disk.write(&"notes/today.md".into(), b"one\n").await.unwrap();
-/// assert_eq!(disk.stat(&"notes/today.md".into()).await.unwrap().size, 4);
-/// assert_eq!(disk.open(&"../other".into()).await.unwrap_err().code(), Code::PathEscape);
-/// # });
+/// disk.write(&"notes/today.md".into(), b"one\n").unwrap();
+/// assert_eq!(disk.stat(&"notes/today.md".into()).unwrap().size, 4);
+/// assert_eq!(disk.open(&"../other".into()).unwrap_err().code(), Code::PathEscape);
 /// ```
 #[derive(Debug)]
 pub struct Disk {
@@ -126,21 +124,15 @@ impl Disk {
         self
     }
 
-    /// Runs `operation` where blocking is allowed, and explains its failure.
-    async fn run<T: Send + 'static>(
+    /// Runs `operation`, and explains its failure.
+    fn run<T>(
         &self,
         path: &WorkspacePath,
         doing: Doing,
-        operation: impl FnOnce(&Roots, &Place) -> Result<T, Failure> + Send + 'static,
+        operation: impl FnOnce(&Roots, &Place) -> Result<T, Failure>,
     ) -> Result<T, ToolError> {
         let place = Place::parse(path, &self.roots.names)?;
-        let roots = Arc::clone(&self.roots);
-        let work =
-            move || operation(&roots, &place).map_err(|failure| explain(&roots, &place, failure, doing));
-        match doing {
-            Doing::Reading => looking(work).await,
-            _ => blocking(work).await,
-        }
+        operation(&self.roots, &place).map_err(|failure| explain(&self.roots, &place, failure, doing))
     }
 }
 
@@ -157,92 +149,62 @@ impl Workspace for Disk {
         Ok(Place::parse(path, &self.roots.names)?.display(&self.roots.names))
     }
 
-    fn stat<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<Stat, ToolError>> {
-        Box::pin(self.run(path, Doing::Reading, look::stat))
+    fn stat(&self, path: &WorkspacePath) -> Result<Stat, ToolError> {
+        self.run(path, Doing::Reading, look::stat)
     }
 
-    fn open<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<File, ToolError>> {
-        Box::pin(self.run(path, Doing::Reading, look::open))
+    fn open(&self, path: &WorkspacePath) -> Result<File, ToolError> {
+        self.run(path, Doing::Reading, look::open)
     }
 
-    fn entries<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<Entries, ToolError>> {
-        Box::pin(self.run(path, Doing::Reading, look::entries))
+    fn entries(&self, path: &WorkspacePath) -> Result<Entries, ToolError> {
+        self.run(path, Doing::Reading, look::entries)
     }
 
-    fn write<'a>(
-        &'a self,
-        path: &'a WorkspacePath,
-        content: &'a [u8],
-    ) -> BoxFuture<'a, Result<Written, ToolError>> {
-        let content = content.to_vec();
-        Box::pin(self.run(path, Doing::Writing, move |roots, place| change::write(roots, place, &content)))
+    fn write(&self, path: &WorkspacePath, content: &[u8]) -> Result<Written, ToolError> {
+        self.run(path, Doing::Writing, |roots, place| change::write(roots, place, content))
     }
 
-    fn write_shared<'a>(
-        &'a self,
-        path: &'a WorkspacePath,
-        content: Arc<Vec<u8>>,
-    ) -> BoxFuture<'a, Result<Written, ToolError>> {
-        Box::pin(self.run(path, Doing::Writing, move |roots, place| change::write(roots, place, &content)))
-    }
-
-    fn stage<'a>(
-        &'a self,
-        path: &'a WorkspacePath,
-        content: &'a [u8],
-    ) -> Option<BoxFuture<'a, Result<Box<dyn Staged>, ToolError>>> {
-        let (content, roots) = (content.to_vec(), Arc::clone(&self.roots));
-        Some(Box::pin(self.run(path, Doing::Writing, move |_, place| {
-            Ok(Box::new(stage::StagedFile::make(&roots, place, &content)?) as Box<dyn Staged>)
-        })))
-    }
-
-    fn link<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Option<String>> {
-        Box::pin(async { self.run(path, Doing::Reading, change::link).await.ok().flatten() })
-    }
-
-    fn remove<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<(), ToolError>> {
-        Box::pin(self.run(path, Doing::Writing, change::remove))
-    }
-
-    fn rename<'a>(
-        &'a self,
-        from: &'a WorkspacePath,
-        to: &'a WorkspacePath,
-    ) -> BoxFuture<'a, Result<(), ToolError>> {
-        Box::pin(async move {
-            let from = Place::parse(from, &self.roots.names)?;
-            let to = Place::parse(to, &self.roots.names)?;
-            let roots = Arc::clone(&self.roots);
-            blocking(move || {
-                change::rename(&roots, &from, &to).map_err(|failure| match failure {
-                    Failure::System(Errno::INVAL) => toolpost_core::workspace::implement::refusal::no_move(
-                        &from.display(&roots.names),
-                        &to.display(&roots.names),
-                    ),
-                    // What is missing is what was to be moved; everything else is about where to.
-                    Failure::System(Errno::NOENT) => explain(&roots, &from, failure, Doing::Writing),
-                    Failure::System(Errno::BUSY) if from.is_root() => {
-                        explain(&roots, &from, failure, Doing::Writing)
-                    }
-                    failure => explain(&roots, &to, failure, Doing::Writing),
-                })
-            })
-            .await
+    fn stage(&self, path: &WorkspacePath, content: &[u8]) -> Result<Option<Box<dyn Staged>>, ToolError> {
+        self.run(path, Doing::Writing, |_, place| {
+            let staged = stage::StagedFile::make(&self.roots, place, content)?;
+            Ok(Some(Box::new(staged) as Box<dyn Staged>))
         })
     }
 
-    fn create_folder<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<(), ToolError>> {
-        Box::pin(self.run(path, Doing::Writing, change::create_folder))
+    fn link(&self, path: &WorkspacePath) -> Option<String> {
+        self.run(path, Doing::Reading, change::link).ok().flatten()
     }
 
-    fn lock<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<Lock, ToolError>> {
-        Box::pin(async move {
-            let key = self.run(path, Doing::Writing, key).await?;
-            let turn = TURNS.take(&key).await;
-            let Some(locks) = &self.locks else { return Ok(Lock::new(turn)) };
-            // Fields are dropped in order: the file first, then the turn inside this process.
-            Ok(Lock::new((locks.take(key).await?, turn)))
+    fn remove(&self, path: &WorkspacePath) -> Result<(), ToolError> {
+        self.run(path, Doing::Writing, change::remove)
+    }
+
+    fn rename(&self, from: &WorkspacePath, to: &WorkspacePath) -> Result<(), ToolError> {
+        let from = Place::parse(from, &self.roots.names)?;
+        let to = Place::parse(to, &self.roots.names)?;
+        let roots = &self.roots;
+        change::rename(roots, &from, &to).map_err(|failure| match failure {
+            Failure::System(Errno::INVAL) => {
+                refusal::no_move(&from.display(&roots.names), &to.display(&roots.names))
+            }
+            // What is missing is what was to be moved; everything else is about where to.
+            Failure::System(Errno::NOENT) => explain(roots, &from, failure, Doing::Writing),
+            Failure::System(Errno::BUSY) if from.is_root() => explain(roots, &from, failure, Doing::Writing),
+            failure => explain(roots, &to, failure, Doing::Writing),
+        })
+    }
+
+    fn create_folder(&self, path: &WorkspacePath) -> Result<(), ToolError> {
+        self.run(path, Doing::Writing, change::create_folder)
+    }
+
+    fn lock(&self, path: &WorkspacePath) -> Result<LockRequest, ToolError> {
+        let key = self.run(path, Doing::Writing, key)?;
+        let request = TURNS.request(&key);
+        Ok(match &self.locks {
+            Some(locks) => locks.added_to(request, key),
+            None => request,
         })
     }
 
@@ -250,34 +212,30 @@ impl Workspace for Disk {
         survey::possible_repositories(path)
     }
 
-    fn lock_repository<'a>(&'a self, folder: &'a WorkspacePath) -> BoxFuture<'a, Result<Lock, ToolError>> {
-        Box::pin(async move {
-            let turn = self.lock(folder).await?;
-            let Ok(place) = Place::parse(folder, &self.roots.names) else { return Ok(turn) };
-            let path = Path::new(&self.roots.names[place.root].path).join(place.parts.join("/"));
-            Ok(Lock::new((lock::take_folder(&path).await, turn)))
+    fn lock_repository(&self, folder: &WorkspacePath) -> Result<LockRequest, ToolError> {
+        let request = self.lock(folder)?;
+        let Ok(place) = Place::parse(folder, &self.roots.names) else { return Ok(request) };
+        let path = Path::new(&self.roots.names[place.root].path).join(place.parts.join("/"));
+        Ok(lock::with_folder(request, &path))
+    }
+
+    fn scan(
+        &self,
+        from: &WorkspacePath,
+        options: ScanOptions,
+        visit: &dyn Visit,
+    ) -> Result<Option<Scanned>, ToolError> {
+        self.run(from, Doing::Reading, |roots, place| {
+            scan::scan(roots, place, options, &self.excludes, visit).map(Some)
         })
     }
 
-    fn scan<'a>(
-        &'a self,
-        from: &'a WorkspacePath,
-        options: ScanOptions,
-        visit: &Arc<dyn Visit>,
-    ) -> Option<BoxFuture<'a, Result<Scanned, ToolError>>> {
-        let (excludes, visit) = (self.excludes.clone(), Arc::clone(visit));
-        Some(Box::pin(self.run(from, Doing::Reading, move |roots, place| {
-            scan::scan(roots, place, options, &excludes, visit.as_ref())
-        })))
+    fn is_on_disk(&self) -> bool {
+        true
     }
 
-    fn survey<'a>(
-        &'a self,
-        surveyor: Arc<dyn Surveyor>,
-    ) -> Option<BoxFuture<'a, Result<Surveyed, ToolError>>> {
-        let (roots, remembered) = (Arc::clone(&self.roots), Arc::clone(&self.remembered));
-        let user_git = Arc::clone(&self.user_git);
-        Some(Box::pin(looking(move || survey::survey(&roots, surveyor.as_ref(), &remembered, &user_git))))
+    fn survey(&self, surveyor: &dyn Surveyor) -> Result<Surveyed, ToolError> {
+        survey::survey(&self.roots, surveyor, &self.remembered, &self.user_git)
     }
 
     fn has_repositories(&self) -> bool {
@@ -288,12 +246,8 @@ impl Workspace for Disk {
         survey::run_by_git(&self.roots, &self.remembered, &self.user_git, changed)
     }
 
-    fn outer_rules<'a>(&'a self, root: &'a str) -> BoxFuture<'a, OuterRules> {
-        let (root, excludes) = (root.to_owned(), self.excludes.clone());
-        Box::pin(async move {
-            let read = tokio::task::spawn_blocking(move || outer::rules(&root, &excludes));
-            read.await.unwrap_or_default()
-        })
+    fn outer_rules(&self, root: &str) -> OuterRules {
+        outer::rules(root, &self.excludes)
     }
 }
 
@@ -317,29 +271,4 @@ fn key(roots: &Roots, place: &Place) -> Result<String, Failure> {
         hash.update(part);
     }
     Ok(toolpost_core::text::hex(&hash.finalize()))
-}
-
-/// What is over soon, as a rule.
-async fn looking<T: Send + 'static>(
-    operation: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
-) -> Result<T, ToolError> {
-    if toolpost_core::host::may_block() {
-        return operation();
-    }
-    match toolpost_core::host::blocking(move |_| operation()).await {
-        Ok(result) => result,
-        Err(crash) => Err(ToolError::execution(format!("the file operation was given up: {crash}"))),
-    }
-}
-
-async fn blocking<T: Send + 'static>(
-    operation: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
-) -> Result<T, ToolError> {
-    if toolpost_core::host::may_block() {
-        return operation();
-    }
-    match tokio::task::spawn_blocking(operation).await {
-        Ok(result) => result,
-        Err(error) => Err(ToolError::execution(format!("the file operation was given up: {error}"))),
-    }
 }

@@ -1,6 +1,6 @@
 //! Turns between processes: one lock file for each file being changed, in a directory of the user's.
 //!
-//! Waiting is a loop of attempts with short sleeps between them, so that giving up is dropping the future.
+//! Here is one attempt to take a lock. Waiting is repeating it, which is the business of [`LockRequest`].
 
 use rustix::fd::OwnedFd;
 use rustix::fs::{
@@ -10,6 +10,7 @@ use rustix::io::Errno;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use toolpost_core::workspace::{Lock, LockRequest};
 use toolpost_core::{Code, ToolError};
 
 /// Where lock files lie. Every process that is to take turns must be given the same directory.
@@ -24,43 +25,40 @@ impl Locks {
         Locks { folder: Arc::new(dir) }
     }
 
-    /// Waits until no other process holds `key`, which must be fit for a file name.
-    pub(super) async fn take(&self, key: String) -> Result<Held, ToolError> {
-        let mut pause = Duration::from_millis(1);
-        loop {
-            let (folder, name) = (Arc::clone(&self.folder), key.clone());
-            let attempt = tokio::task::spawn_blocking(move || attempt(&folder, name)).await;
-            let attempt = attempt.map_err(|error| ToolError::execution(format!("taking a lock: {error}")))?;
-            match attempt {
-                Ok(Some(held)) => return Ok(held),
-                Ok(None) => tokio::time::sleep(pause).await,
-                Err(errno) => {
-                    return Err(ToolError::new(
-                        Code::WriteError,
-                        format!(
-                            "no lock can be made in `{}`: {errno}; check its owner and mode",
-                            self.folder.display()
-                        ),
-                    ));
-                }
-            }
-            pause = (pause * 2).min(Duration::from_millis(20));
-        }
+    /// The request, which then also waits until no other process holds `key`, which must be fit for a file name.
+    pub(super) fn added_to(&self, request: LockRequest, key: String) -> LockRequest {
+        let folder = Arc::clone(&self.folder);
+        request.then(Duration::from_millis(20), move || match attempt(&folder, key.clone()) {
+            Ok(held) => Ok(held.map(Lock::new)),
+            Err(errno) => Err(ToolError::new(
+                Code::WriteError,
+                format!("no lock can be made in `{}`: {errno}; check its owner and mode", folder.display()),
+            )),
+        })
     }
 }
 
-/// Waits until nobody holds the folder itself, as the guard of a command does while it creates a name there by which the
-/// folder could become a repository. None where there is no such folder, or its file system has no locks.
-pub(super) async fn take_folder(path: &Path) -> Option<OwnedFd> {
+/// The request, which then also waits until nobody holds the folder itself, as the guard of a command does while it
+/// creates a name there by which the folder could become a repository. Where there is no such folder, or its file system
+/// has no locks, there is nothing to wait for.
+pub(super) fn with_folder(request: LockRequest, path: &Path) -> LockRequest {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let folder = open(path, flags, Mode::empty()).ok()?;
-    loop {
-        match flock(&folder, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => return Some(folder),
-            Err(Errno::WOULDBLOCK | Errno::INTR) => tokio::time::sleep(Duration::from_millis(1)).await,
-            Err(_) => return None,
+    let path = path.to_owned();
+    let mut opened = None;
+    request.then(Duration::from_millis(1), move || {
+        if opened.is_none() {
+            opened = open(&path, flags, Mode::empty()).ok();
         }
-    }
+        let Some(folder) = opened.take() else { return Ok(Some(Lock::new(()))) };
+        match flock(&folder, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(Some(Lock::new(folder))),
+            Err(Errno::WOULDBLOCK | Errno::INTR) => {
+                opened = Some(folder);
+                Ok(None)
+            }
+            Err(_) => Ok(Some(Lock::new(()))),
+        }
+    })
 }
 
 /// A lock file that is ours until this is dropped.

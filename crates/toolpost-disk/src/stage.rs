@@ -15,7 +15,6 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 use toolpost_core::ToolError;
-use toolpost_core::host::BoxFuture;
 use toolpost_core::workspace::implement::place::Place;
 use toolpost_core::workspace::{Staged, Written};
 
@@ -200,38 +199,32 @@ fn create(folder: &OwnedFd, private: bool) -> Result<Made, Failure> {
 
 /// A [`Stage`] as tools get it.
 pub(super) struct StagedFile {
-    stage: Arc<Stage>,
+    stage: Stage,
     roots: Arc<Roots>,
     place: Place,
 }
 
 impl StagedFile {
     pub(super) fn make(roots: &Arc<Roots>, place: &Place, content: &[u8]) -> Result<StagedFile, Failure> {
-        let stage = Arc::new(steady(|| Stage::make(roots, place, content))?);
+        let stage = steady(|| Stage::make(roots, place, content))?;
         Ok(StagedFile { stage, roots: Arc::clone(roots), place: place.clone() })
     }
 
-    fn run<T: Send + 'static>(
-        &self,
-        operation: impl FnOnce(&Stage) -> Result<T, Failure> + Send + 'static,
-    ) -> BoxFuture<'static, Result<T, ToolError>> {
-        let (stage, roots, place) = (Arc::clone(&self.stage), Arc::clone(&self.roots), self.place.clone());
-        Box::pin(super::blocking(move || {
-            operation(&stage).map_err(|failure| explain(&roots, &place, failure, Doing::Writing))
-        }))
+    fn run<T>(&self, operation: impl FnOnce(&Stage) -> Result<T, Failure>) -> Result<T, ToolError> {
+        operation(&self.stage).map_err(|failure| explain(&self.roots, &self.place, failure, Doing::Writing))
     }
 }
 
 impl Staged for StagedFile {
-    fn place(&mut self) -> BoxFuture<'_, Result<Written, ToolError>> {
+    fn place(&mut self) -> Result<Written, ToolError> {
         self.run(|stage| stage.place().map(|()| stage.written()))
     }
 
-    fn take_back(&mut self) -> BoxFuture<'_, Result<(), ToolError>> {
+    fn take_back(&mut self) -> Result<(), ToolError> {
         self.run(Stage::take_back)
     }
 
-    fn keep(&mut self) -> BoxFuture<'_, Result<(), ToolError>> {
+    fn keep(&mut self) -> Result<(), ToolError> {
         self.run(Stage::keep)
     }
 }

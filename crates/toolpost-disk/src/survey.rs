@@ -19,10 +19,11 @@ use super::git::UserGit;
 use super::roots::Roots;
 use links::Links;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use toolpost_core::workspace::{Mark, Marked, Surveyed, Surveyor};
+use toolpost_core::workspace::{DEPENDENCY_FOLDERS, Dependencies, Mark, Marked, Owner, Surveyed, Surveyor};
 use toolpost_core::{Code, ToolError};
 use walk::{Found, Stopped};
 
@@ -73,6 +74,10 @@ struct Survey<'a> {
     globs: BTreeSet<(PathBuf, String)>,
     /// The repository at which git's files were too many to be read.
     unread: Option<PathBuf>,
+    /// Where names are not the user's.
+    dependencies: Dependencies,
+    /// What is marked for another reason than its name.
+    inherited: BTreeSet<PathBuf>,
     /// A folder or file that its owner has closed to themselves, so that it is not known what is protected.
     closed: Option<PathBuf>,
 }
@@ -88,11 +93,21 @@ impl<'a> Survey<'a> {
             fixed: BTreeSet::new(),
             globs: BTreeSet::new(),
             unread: None,
+            dependencies: Dependencies::default(),
+            inherited: BTreeSet::new(),
             closed: None,
         }
     }
 
     fn finish(mut self, found: Found) -> Result<Surveyed, ToolError> {
+        if !found.has_no_dependencies {
+            let unmarked = DEPENDENCY_FOLDERS.iter().filter(|row| row.marker.is_none());
+            self.dependencies.names = unmarked.map(|row| row.name).collect();
+            self.dependencies.folders = found.dependencies;
+            self.dependencies.folders.sort();
+            self.dependencies.unreadable = found.unreadable;
+            self.dependencies.unreadable.sort();
+        }
         for marked in found.marked {
             self.add(marked.path, marked.mark);
         }
@@ -124,7 +139,11 @@ impl<'a> Survey<'a> {
             }
         }
         let (missing, fixed) = (self.missing.into_iter().collect(), self.fixed.into_iter().collect());
-        Ok(Surveyed { marked, missing, fixed, globs: self.globs.into_iter().collect(), aliases })
+        let (globs, mut dependencies) = (self.globs.into_iter().collect(), self.dependencies);
+        // What git runs stays, and so does what lies in something that does.
+        let inherited = self.inherited;
+        dependencies.unreadable.retain(|path| !path.ancestors().any(|above| inherited.contains(above)));
+        Ok(Surveyed { marked, missing, fixed, globs, aliases, dependencies })
     }
 
     fn add(&mut self, path: PathBuf, mark: Mark) {
@@ -161,6 +180,7 @@ impl<'a> Survey<'a> {
             named.and_then(|named| self.name(named)).is_some_and(|named| self.surveyor.denies(&named, mark));
         let mark = if is_denied { mark } else { self.surveyor.inherited(&name, mark) };
         if !is_root && mark != Mark::Free {
+            self.inherited.insert(path.clone());
             self.add(path, mark);
         }
     }
@@ -209,12 +229,30 @@ impl<'a> Survey<'a> {
         }
     }
 
-    /// All display names of an absolute path: it may lie in several roots.
-    fn names(&self, path: &Path) -> Vec<Vec<u8>> {
+    /// All display names of an absolute path, with their owners: it may lie in several roots.
+    fn names(&self, path: &Path) -> Vec<(Vec<u8>, Owner)> {
         let roots = self.roots.names.iter().enumerate();
         let inside = roots.filter_map(|(index, root)| Some((index, path.strip_prefix(&root.path).ok()?)));
-        let shown = inside.map(|(index, inside)| if index == 0 { inside } else { path });
-        shown.map(|shown| shown.as_os_str().as_bytes().to_vec()).collect()
+        inside
+            .map(|(index, inside)| {
+                let shown = if index == 0 { inside } else { path };
+                (shown.as_os_str().as_bytes().to_vec(), self.owner(path, inside))
+            })
+            .collect()
+    }
+
+    /// Whose name this is, in a root from which it is called `inside`: folders above the root say nothing.
+    fn owner(&self, path: &Path, inside: &Path) -> Owner {
+        let above = inside.ancestors().skip(1).take_while(|folder| !folder.as_os_str().is_empty());
+        let is_one = |(folder, whole): (&Path, &Path)| {
+            let is_called = |name: &&str| folder.file_name() == Some(OsStr::new(name));
+            self.dependencies.names.iter().any(is_called)
+                || self.dependencies.folders.iter().any(|known| known == whole)
+        };
+        match above.zip(path.ancestors().skip(1)).any(is_one) {
+            true => Owner::Dependency,
+            false => Owner::User,
+        }
     }
 
     /// The display name of an absolute path below a root; none outside.

@@ -2,6 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use serde_json::Value;
 use std::borrow::Cow;
 
 /// The session of a client with a handshake.
@@ -37,9 +38,42 @@ pub fn decoded(value: &str) -> Cow<'_, str> {
     }
 }
 
+/// The arguments that a tool's schema wants as headers: `x-mcp-header: "Region"` is sent as `Mcp-Param-Region`.
+pub fn mirrored(schema: &Value, arguments: &Value) -> Vec<(String, String)> {
+    let mut headers = Vec::new();
+    collect(schema, arguments, &mut headers, 0);
+    headers
+}
+
+fn collect(schema: &Value, value: &Value, headers: &mut Vec<(String, String)>, depth: usize) {
+    let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
+    for (name, property) in properties {
+        let Some(value) = value.get(name) else { continue };
+        if let Some(header) =
+            property.get("x-mcp-header").and_then(Value::as_str).filter(|name| is_token(name))
+        {
+            let text = match value {
+                Value::String(text) => text.clone(),
+                Value::Number(_) | Value::Bool(_) => value.to_string(),
+                Value::Null | Value::Array(_) | Value::Object(_) => continue,
+            };
+            headers.push((format!("mcp-param-{}", header.to_ascii_lowercase()), encoded(&text)));
+        } else if value.is_object() && depth < 8 {
+            collect(property, value, headers, depth + 1);
+        }
+    }
+}
+
+/// Whether this can be the name of a header.
+pub fn is_token(name: &str) -> bool {
+    let is_fine = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    (1..=100).contains(&name.len()) && name.bytes().all(is_fine)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     fn check(text: &str, expected: &str) {
         assert_eq!(encoded(text), expected);
@@ -54,5 +88,25 @@ mod tests {
         check("äx", "=?base64?w6R4?=");
         check("=?base64?eA==?=", "=?base64?PT9iYXNlNjQ/ZUE9PT89?=");
         assert_eq!(decoded("=?base64?*?="), "=?base64?*?=");
+    }
+
+    #[test]
+    fn what_a_schema_wants_is_mirrored() {
+        let schema = json!({"properties": {
+            "region": {"type": "string", "x-mcp-header": "Region"},
+            "count": {"type": "integer", "x-mcp-header": "Count"},
+            "bad": {"type": "string", "x-mcp-header": "no such\nheader"},
+            "deep": {"type": "object", "properties": {"flag": {"x-mcp-header": "Flag"}}},
+            "absent": {"x-mcp-header": "Absent"},
+        }});
+        let arguments =
+            json!({"region": "süd", "count": 3, "bad": "x", "deep": {"flag": true}, "absent": null});
+        let expected = [
+            ("mcp-param-region", "=?base64?c8O8ZA==?="),
+            ("mcp-param-count", "3"),
+            ("mcp-param-flag", "true"),
+        ];
+        let found = mirrored(&schema, &arguments);
+        assert_eq!(found.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect::<Vec<_>>(), expected);
     }
 }

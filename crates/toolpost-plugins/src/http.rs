@@ -4,7 +4,7 @@ mod mirror;
 mod request;
 mod stream;
 
-pub(crate) use mirror::{mirrored, problem as header_problem};
+pub(crate) use mirror::problem as header_problem;
 
 use crate::fault::{BLOATED, Fault};
 use crate::running::Running;

@@ -98,9 +98,13 @@ impl Plugins {
     /// What the servers that are known want a model to know of their tools: the first part of the tools' names, and the
     /// text.
     pub fn instructions(&self) -> Vec<(String, String)> {
-        let all = self.home.instructions.lock().unwrap_or_else(PoisonError::into_inner);
-        let part = |index: &usize| self.home.upstreams.get(*index).map(|upstream| upstream.part().to_owned());
-        all.iter().filter_map(|(index, text)| Some((part(index)?, text.clone()))).collect()
+        self.home.told_instructions()
+    }
+
+    /// The same, to be asked at any time.
+    pub fn instructed(&self) -> impl Fn() -> Vec<(String, String)> + Send + Sync + use<> {
+        let home = Arc::clone(&self.home);
+        move || home.told_instructions()
     }
 
     /// Starts all servers in the background, whatever a policy says of their tools. Must be called inside a tokio
@@ -293,6 +297,12 @@ impl Home {
         let (key, list) = (recalled::key(server), recalled::kept(tools, about));
         // On its own: nobody waits for it.
         tokio::task::spawn_blocking(move || lists.save(&key, list));
+    }
+
+    fn told_instructions(&self) -> Vec<(String, String)> {
+        let all = self.instructions.lock().unwrap_or_else(PoisonError::into_inner);
+        let part = |index: &usize| self.upstreams.get(*index).map(|upstream| upstream.part().to_owned());
+        all.iter().filter_map(|(index, text)| Some((part(index)?, text.clone()))).collect()
     }
 
     fn instructed(&self, index: usize, text: &str) {

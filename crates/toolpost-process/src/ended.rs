@@ -24,6 +24,9 @@ pub struct Ended {
     pub memory_exceeded: Option<u64>,
     /// Names that it tried to create and may not, by absolute path; the first twenty.
     pub refused: Vec<PathBuf>,
+    /// Files of the workspace that it had created or opened for writing before the first of them, without those in `.git`;
+    /// the first twenty that are still there.
+    pub written: Vec<PathBuf>,
     /// Names that it may not create and that exist now in folders in which it created something, by absolute path; the
     /// first twenty. Somebody else may have created them meanwhile, so nothing is deleted.
     pub appeared: Vec<PathBuf>,

@@ -58,5 +58,7 @@ pub use ended::{Ended, Exit, Survivor, Why};
 pub use environment::is_allowed_variable;
 pub use error::Error;
 pub use running::{Ender, PipeReceiver, PipeSender, Running};
-pub use sandbox::{FileEffect, FilePattern, FileRule, FileRules, HomeFolder, Layer, Need, Sandbox, layers};
+pub use sandbox::{
+    Dependencies, FileEffect, FilePattern, FileRule, FileRules, HomeFolder, Layer, Need, Sandbox, layers,
+};
 pub use scratch::{Change, Changes, Node, NodeKind, Scratch};

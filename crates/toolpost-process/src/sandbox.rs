@@ -35,12 +35,33 @@ pub struct Sandbox {
     /// Paths inside what is writable, existing or not, none of which may become a symbolic link or be moved, whatever the
     /// rules say: links that were judged lead through them.
     pub fixed: Vec<PathBuf>,
+    /// Folders inside what is writable in which names are not the user's.
+    pub dependencies: Dependencies,
     /// Whether it reaches the network. Without, it has a loopback that it shares with the other commands of this
     /// process and with nobody else.
     pub network: bool,
     /// A folder outside of everything visible, to which all changes of `writable` folders go instead: a dry run. See
     /// [`Scratch`](crate::Scratch).
     pub scratch: Option<PathBuf>,
+}
+
+/// Folders that package managers and build tools fill. Inside of them the command may create other names than elsewhere.
+///
+/// No name may lead into one unless some part of it is called like one: the command may not create a symbolic link
+/// through such a name where the link itself lies outside of these folders and is called otherwise.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Dependencies {
+    /// Every folder of such a name is one, existing or not, below a writable folder. Names above that say nothing.
+    pub names: Vec<String>,
+    /// Folders that are ones beside those.
+    pub folders: Vec<PathBuf>,
+    /// What `reserved` is for names inside of them.
+    pub reserved: Vec<String>,
+    /// Hidden files in them that may be removed, and moved with the folders that they lie in.
+    pub removable: Vec<PathBuf>,
+    /// Files that make a folder one, each as the name of the folder and its own. None may be created in a folder that
+    /// holds something locked or hidden.
+    pub markers: Vec<(String, String)>,
 }
 
 /// What a command may create in its home folder.

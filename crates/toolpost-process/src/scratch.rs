@@ -10,6 +10,9 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub struct Scratch {
     folder: PathBuf,
+    /// Whether a file that has several names in the roots changes under all of them.
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "dry runs of commands need Linux"))]
+    has_all_names: bool,
 }
 
 /// What a dry run would change.
@@ -65,7 +68,8 @@ impl Scratch {
     /// another. A base that is not there is made. What a killed process left in them is removed after a day.
     pub fn new(bases: &[PathBuf], roots: &[PathBuf]) -> Result<Scratch, Error> {
         #[cfg(target_os = "linux")]
-        return crate::linux::new_scratch(bases, roots).map(|folder| Scratch { folder });
+        return crate::linux::new_scratch(bases, roots)
+            .map(|(folder, has_all_names)| Scratch { folder, has_all_names });
         #[cfg(not(target_os = "linux"))]
         {
             let _ = (bases, roots);
@@ -86,7 +90,8 @@ impl Scratch {
     /// To be asked when the command has ended. Files that were written with the bytes they had are no changes.
     pub fn changes(&self, roots: &[PathBuf]) -> io::Result<Changes> {
         #[cfg(target_os = "linux")]
-        return crate::linux::changes(&self.folder, roots);
+        return crate::linux::changes(&self.folder, roots)
+            .map(|found| Changes { is_cut: found.is_cut || !self.has_all_names, ..found });
         #[cfg(not(target_os = "linux"))]
         {
             let _ = roots;

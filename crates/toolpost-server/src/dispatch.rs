@@ -28,7 +28,7 @@ impl Server {
             "protocolVersion": client.revision.name(),
             "capabilities": self.capabilities(client),
             "serverInfo": self.info(),
-            "instructions": self.options.instructions,
+            "instructions": (self.options.instructions)(),
         })
     }
 
@@ -49,7 +49,10 @@ impl Server {
             ("resources/list", _) => list::resources(self, &params)?,
             ("resources/templates/list", _) => list::templates(self, &params)?,
             ("resources/read", _) => resource::read(self, exchange, &params).await?,
-            ("server/discover", true) => self.discover(&exchange.client),
+            ("server/discover", true) => {
+                self.await_servers(&exchange.session.context).await;
+                self.discover(&exchange.client)
+            }
             ("subscriptions/listen", true) => listen::run(self, exchange, &params).await,
             ("tasks/get" | "tasks/update" | "tasks/cancel", true) => {
                 self.tasks.answer(exchange, method, params)?
@@ -112,7 +115,7 @@ impl Server {
             // Those with a handshake are spoken too, but not by this way in.
             "supportedVersions": &Revision::NAMES[..1],
             "capabilities": self.capabilities(client),
-            "instructions": self.options.instructions,
+            "instructions": (self.options.instructions)(),
         })
     }
 

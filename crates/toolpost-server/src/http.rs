@@ -118,7 +118,7 @@ impl Endpoint {
                 return refused(&request.id, RpcError::unsupported_version(unknown, &Revision::NAMES));
             }
             if request.method == "initialize" {
-                return self.shake_hands(&request);
+                return self.shake_hands(&request).await;
             }
             let Some(found) = self.sessions.find(headers) else {
                 return self.no_session(headers, &request.id);
@@ -128,7 +128,9 @@ impl Endpoint {
             };
             return self.run(Arc::clone(&found.session), client, request).await;
         }
-        if let Err(error) = agree(headers, version, &request) {
+        let agreed =
+            agree(headers, version, &request).and_then(|()| self.agree_on_arguments(headers, &request));
+        if let Err(error) = agreed {
             return refused(&request.id, error);
         }
         match Client::of_request(&request.params) {
@@ -138,8 +140,9 @@ impl Endpoint {
         }
     }
 
-    fn shake_hands(&self, request: &Request) -> Reply {
+    async fn shake_hands(&self, request: &Request) -> Reply {
         let client = Client::shaking_hands(&request.params);
+        self.server.await_servers(&self.server.context).await;
         let welcome = self.server.welcome(&client);
         let session = self.server.session();
         let _ = session.client.set(client);
@@ -239,6 +242,36 @@ impl Endpoint {
     }
 }
 
+impl Endpoint {
+    /// The arguments that a tool wants as headers are there, and say the same as the body: whoever passes requests on by
+    /// their headers must be able to believe them.
+    fn agree_on_arguments(&self, headers: &HeaderMap, request: &Request) -> Result<(), RpcError> {
+        if request.method != "tools/call" {
+            return Ok(());
+        }
+        let name = request.params.get("name").and_then(Value::as_str).unwrap_or_default();
+        let context = &self.server.context;
+        let Ok(found) = context.tools().snapshot().find(name, context.dialect()) else { return Ok(()) };
+        let Ok(prepared) = found.entry.prepared() else { return Ok(()) };
+        let arguments = request.params.get("arguments").unwrap_or(&Value::Null);
+        for (name, wanted) in header::mirrored(&prepared.definition.input, arguments) {
+            agrees(&name, text(headers, &name), &header::decoded(&wanted))?;
+        }
+        Ok(())
+    }
+}
+
+/// One header says what the body says.
+fn agrees(name: &str, found: Option<&str>, wanted: &str) -> Result<(), RpcError> {
+    if found.map(|found| header::decoded(found)).as_deref() == Some(wanted) {
+        return Ok(());
+    }
+    let found = found.unwrap_or("nothing");
+    Err(RpcError::header_mismatch(format!(
+        "the header {name} says `{found}` and the body `{wanted}`; they must agree"
+    )))
+}
+
 /// The headers of a modern request say the same as its body.
 fn agree(headers: &HeaderMap, version: Option<&str>, request: &Request) -> Result<(), RpcError> {
     let said = request.params.get("_meta").and_then(|meta| meta.get(VERSION)).and_then(Value::as_str);
@@ -254,12 +287,8 @@ fn agree(headers: &HeaderMap, version: Option<&str>, request: &Request) -> Resul
         ("Mcp-Name", text(headers, header::NAME), name),
     ];
     for (name, found, wanted) in pairs {
-        let Some(wanted) = wanted else { continue };
-        if found.map(|found| header::decoded(found)).as_deref() != Some(wanted) {
-            let found = found.unwrap_or("nothing");
-            let message =
-                format!("the header {name} says `{found}` and the body `{wanted}`; they must agree");
-            return Err(RpcError::header_mismatch(message));
+        if let Some(wanted) = wanted {
+            agrees(name, found, wanted)?;
         }
     }
     Ok(())

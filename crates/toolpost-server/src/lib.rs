@@ -31,16 +31,20 @@ use std::sync::Arc;
 use std::time::Duration;
 use task::Tasks;
 use tokio::sync::OnceCell;
+use toolpost_core::registry::ToolSource;
 use toolpost_core::{Context, Executor, ToolError};
 use toolpost_http::{Admission, Listener, Routes};
 
+/// A text that may change while servers of other tools start.
+pub type Text = Arc<dyn Fn() -> String + Send + Sync>;
+
 /// What a host says about its server.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Options {
     /// The version that clients are told.
     pub version: String,
-    /// What a model should know before its first call.
-    pub instructions: String,
+    /// What a model should know before its first call. Asked for when a client says hello.
+    pub instructions: Text,
     /// How many tools make a page of the list.
     pub page_size: usize,
     /// Whether questions are answered with yes, except those about protected files.
@@ -51,7 +55,7 @@ pub struct Options {
     pub structured: bool,
     /// The session of every client; otherwise each has its own.
     pub session: Option<String>,
-    /// How long the first list of tools waits for servers that are starting.
+    /// How long the first answer that depends on them, the list of tools as a rule, waits for servers that are starting.
     pub list_wait: Duration,
 }
 
@@ -95,11 +99,16 @@ impl Server {
         Arc::new(Server { executor, context, options, seal, tasks, extension, servers_awaited })
     }
 
-    /// Waits for the servers that are starting, so that the first list has their tools: many clients ask once. One that
-    /// takes longer than that comes with a change of the list.
+    /// Whether something is not known yet of servers that are starting.
+    fn lacks_servers(&self) -> bool {
+        let is_known = |source: &Arc<dyn ToolSource>| source.has_lists();
+        !self.options.list_wait.is_zero() && !self.context.tools().sources().iter().all(is_known)
+    }
+
+    /// Waits for the servers that are starting, so that the first list has their tools and the instructions what they say:
+    /// many clients ask once. One that takes longer than that comes with a change of the list.
     async fn await_servers(&self, context: &Context) {
-        let sources = context.tools().sources();
-        if self.options.list_wait.is_zero() || sources.iter().all(|source| source.has_lists()) {
+        if !self.lacks_servers() {
             return;
         }
         let wait = || async {

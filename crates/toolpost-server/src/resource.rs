@@ -37,18 +37,17 @@ pub(crate) async fn read(
             "there is no resource `{shown}`; `{HANDLE_PREFIX}` handles can be read"
         )));
     }
-    let file = exchange.session.context.open(&WorkspacePath::new(uri)).await;
-    let file = file.map_err(|error| not_found(error.message()))?;
-    let total = file.stat.size;
-    let reading = tokio::task::spawn_blocking(move || {
-        let mut bytes = Vec::new();
-        file.reader.take(MOST).read_to_end(&mut bytes).map(|_| bytes)
+    let path = WorkspacePath::new(uri);
+    let reading = exchange.session.context.blocking(move |ctx| {
+        Ok(ctx.open(&path).map(|file| {
+            let mut bytes = Vec::new();
+            let read = file.reader.take(MOST).read_to_end(&mut bytes).map(|_| bytes);
+            (file.stat.size, read)
+        }))
     });
-    let bytes = match reading.await {
-        Ok(Ok(bytes)) => bytes,
-        Ok(Err(error)) => return Err(RpcError::internal(format!("`{uri}` cannot be read: {error}"))),
-        Err(error) => return Err(RpcError::internal(format!("reading `{uri}` stopped: {error}"))),
-    };
+    let opened = reading.await.map_err(|error| RpcError::internal(format!("reading `{uri}`: {error}")))?;
+    let (total, read) = opened.map_err(|error| not_found(error.message()))?;
+    let bytes = read.map_err(|error| RpcError::internal(format!("`{uri}` cannot be read: {error}")))?;
     let shown = bytes.len();
     let mut text = String::from_utf8_lossy(&bytes).into_owned();
     if total > MOST {

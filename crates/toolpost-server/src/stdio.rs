@@ -122,7 +122,7 @@ impl Connection {
         let client = match Client::of_request(&params) {
             Err(error) => return self.refuse(&id, error),
             Ok(Some(client)) => client,
-            Ok(None) if method == "initialize" => return self.shake_hands(&id, &params),
+            Ok(None) if method == "initialize" => return self.shake_hands(id, &params),
             Ok(None) => match (self.session.client.get(), method.as_str()) {
                 (Some(client), _) => client.clone(),
                 (None, "ping") => return self.out.send(message::answer(&id, &Ok(Value::Object(Map::new())))),
@@ -151,13 +151,25 @@ impl Connection {
         });
     }
 
-    fn shake_hands(&self, id: &Value, params: &Map<String, Value>) {
+    fn shake_hands(&self, id: Value, params: &Map<String, Value>) {
         let client = Client::shaking_hands(params);
-        let welcome = self.server.welcome(&client);
-        match self.session.client.set(client) {
-            Ok(()) => self.out.send(message::answer(id, &Ok(welcome))),
-            Err(_) => self.refuse(id, RpcError::invalid_request("this connection is initialized already")),
+        if self.session.client.set(client.clone()).is_err() {
+            return self.refuse(&id, RpcError::invalid_request("this connection is initialized already"));
         }
+        if !self.server.lacks_servers() {
+            return self.out.send(message::answer(&id, &Ok(self.server.welcome(&client))));
+        }
+        let running = match self.session.start(&id) {
+            Ok(running) => running,
+            Err(error) => return self.refuse(&id, error),
+        };
+        let (server, session, out) =
+            (Arc::clone(&self.server), Arc::clone(&self.session), Arc::clone(&self.out));
+        tokio::spawn(async move {
+            server.await_servers(&session.context).await;
+            out.send(message::answer(&id, &Ok(server.welcome(&client))));
+            drop(running);
+        });
     }
 }
 

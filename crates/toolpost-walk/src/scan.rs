@@ -6,88 +6,83 @@ use crate::walk::{chunk, files_of, rules_above};
 use std::sync::Arc;
 use toolpost_core::workspace::implement::{prefix, refusal};
 use toolpost_core::workspace::{
-    Candidate, File, Kind, Repository, ScanOptions, Scanned, Stat, Visit, Workspace, WorkspacePath,
+    Candidate, File, Kind, Repository, ScanOptions, Scanned, Stat, Visit, Worker, Workspace, WorkspacePath,
 };
 use toolpost_core::{Code, ToolError};
 
-/// How many files are opened at a time.
-const BATCH: usize = 64;
-
-/// Hands every file below the folder `from` to the visitor.
-pub async fn scan(
+/// Hands every file below the folder `from` to the visitor. Blocks like the workspace.
+pub fn scan(
     workspace: &dyn Workspace,
     from: &WorkspacePath,
     options: ScanOptions,
-    visit: Arc<dyn Visit>,
+    visit: &dyn Visit,
 ) -> Result<Scanned, ToolError> {
-    match workspace.scan(from, options, &visit) {
-        Some(scanned) => scanned.await,
-        None => by_entries(workspace, from, options, visit).await,
+    match workspace.scan(from, options, visit)? {
+        Some(scanned) => Ok(scanned),
+        None => by_entries(workspace, from, options, visit),
     }
 }
 
-async fn by_entries(
+fn by_entries(
     workspace: &dyn Workspace,
     from: &WorkspacePath,
     options: ScanOptions,
-    visit: Arc<dyn Visit>,
+    visit: &dyn Visit,
 ) -> Result<Scanned, ToolError> {
-    let start = workspace.stat(from).await?;
+    let start = workspace.stat(from)?;
     if start.kind != Kind::Folder {
         return Err(refusal::not_a_folder(&start.name));
     }
     let (rules, mut at_root) = match options.no_ignore {
         true => (Arc::new(Rules::default()), None),
-        false => rules_above(workspace, &start.name).await,
+        false => rules_above(workspace, &start.name),
     };
-    let mut scan = Scan { workspace, options, visit, scanned: Scanned::default(), batch: Vec::new() };
+    let mut scan = Scan { workspace, options, visit, worker: visit.worker(), scanned: Scanned::default() };
     let mut open: Vec<(String, Arc<Rules>)> = vec![(start.name.clone(), rules)];
     while let Some((name, rules)) = open.pop() {
-        if scan.visit.should_stop() {
+        if scan.scanned.stopped || visit.should_stop() {
             scan.scanned.stopped = true;
             break;
         }
         let at_root = at_root.take();
-        match scan.folder(&name, &rules, at_root, &mut open).await {
+        match scan.folder(&name, &rules, at_root, &mut open) {
             Err(error) if name == start.name => return Err(error),
-            Err(error) if is_refusal(&error) => scan.visit.held_back(&error),
+            Err(error) if is_refusal(&error) => visit.held_back(&error),
             Err(_) => scan.scanned.unreadable(&name),
             Ok(()) => {}
         }
     }
-    scan.hand_over().await?;
     Ok(scan.scanned)
 }
 
 struct Scan<'a> {
     workspace: &'a dyn Workspace,
     options: ScanOptions,
-    visit: Arc<dyn Visit>,
+    visit: &'a dyn Visit,
+    worker: Box<dyn Worker + 'a>,
     scanned: Scanned,
-    batch: Vec<Opened>,
 }
 
 impl Scan<'_> {
-    async fn folder(
+    fn folder(
         &mut self,
         name: &str,
         above: &Arc<Rules>,
         at_root: Option<Repository>,
         open: &mut Vec<(String, Arc<Rules>)>,
     ) -> Result<(), ToolError> {
-        let mut entries = self.workspace.entries(&WorkspacePath::new(name)).await?;
+        let mut entries = self.workspace.entries(&WorkspacePath::new(name))?;
         let root = self.workspace.root().to_owned();
         let mut rules: Option<Arc<Rules>> = None;
         let mut at_root = at_root;
         loop {
-            let chunk = chunk(entries).await?;
-            entries = chunk.rest;
+            let chunk = chunk(&mut entries);
             if rules.is_none() {
                 rules = Some(match self.options.no_ignore {
                     true => Arc::clone(above),
                     false => {
                         let known = chunk.ended.then_some(chunk.entries.as_slice());
-                        let mut files = files_of(self.workspace, name, known).await;
+                        let mut files = files_of(self.workspace, name, known);
                         if let Some(repository) = at_root.take() {
                             files.repository = Some(repository);
                         }
@@ -114,7 +109,10 @@ impl Scan<'_> {
                     (Kind::Folder, _) if !self.visit.admits(&found) => {}
                     (Kind::Folder, Verdict::OnlyTracked) => open.push((found, rules.only_tracked())),
                     (Kind::Folder, Verdict::Shown) => open.push((found, Arc::clone(rules))),
-                    (kind, _) => self.file(found, kind).await?,
+                    (kind, _) => self.file(found, kind),
+                }
+                if self.scanned.stopped {
+                    return Ok(());
                 }
             }
             if chunk.broken {
@@ -126,38 +124,22 @@ impl Scan<'_> {
         }
     }
 
-    async fn file(&mut self, name: String, kind: Kind) -> Result<(), ToolError> {
+    fn file(&mut self, name: String, kind: Kind) {
         if !self.visit.wants(&name) || !self.visit.admits(&name) {
-            return Ok(());
+            return;
         }
-        match self.workspace.open(&WorkspacePath::new(name.as_str())).await {
-            Ok(file) => self.batch.push(Opened { name, kind, stat: file.stat.clone(), file: Some(file) }),
+        if self.visit.should_stop() {
+            self.scanned.stopped = true;
+            return;
+        }
+        match self.workspace.open(&WorkspacePath::new(name.as_str())) {
+            Ok(file) => {
+                let mut opened = Opened { name, kind, stat: file.stat.clone(), file: Some(file) };
+                self.worker.visit(&mut opened);
+            }
             Err(error) if is_refusal(&error) => self.visit.held_back(&error),
             Err(_) => {}
         }
-        match self.batch.len() >= BATCH {
-            true => self.hand_over().await,
-            false => Ok(()),
-        }
-    }
-
-    async fn hand_over(&mut self) -> Result<(), ToolError> {
-        let (batch, visit) = (std::mem::take(&mut self.batch), Arc::clone(&self.visit));
-        let visited = tokio::task::spawn_blocking(move || {
-            let mut worker = visit.worker();
-            for mut opened in batch {
-                if visit.should_stop() {
-                    return true;
-                }
-                worker.visit(&mut opened);
-            }
-            false
-        });
-        let stopped = visited
-            .await
-            .map_err(|error| ToolError::execution(format!("the search was given up: {error}")))?;
-        self.scanned.stopped |= stopped;
-        Ok(())
     }
 }
 

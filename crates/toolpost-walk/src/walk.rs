@@ -75,39 +75,37 @@ pub struct Walk {
     pub stopped: bool,
 }
 
-/// Walks the folder `from`.
+/// Walks the folder `from`. Blocks like the workspace.
 ///
 /// `should_stop` is asked at least every thousand entries; once it says yes, the walk returns what it has.
 /// An entry for which `hold_back` says yes, given its display name, is counted and not shown, nor entered.
 ///
 /// ```
-/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
 /// use toolpost_core::workspace::{Memory, WorkspacePath};
 /// use toolpost_walk::{WalkOptions, walk};
 ///
 /// let memory = Memory::from_fixture("//- .gitignore\n/target\n//- src/main.rs\n//- target/debug/main\n");
-/// let found = walk(&memory, &WorkspacePath::root(), &WalkOptions::default(), &|| false, &|_| false).await.unwrap();
+/// let found = walk(&memory, &WorkspacePath::root(), &WalkOptions::default(), &|| false, &|_| false).unwrap();
 /// let names: Vec<&str> = found.found.iter().map(|found| found.name.as_str()).collect();
 /// assert_eq!(names, ["src", "src/main.rs"]);
-/// # });
 /// ```
-pub async fn walk(
+pub fn walk(
     workspace: &dyn Workspace,
     from: &WorkspacePath,
     options: &WalkOptions,
     should_stop: &(dyn Fn() -> bool + Send + Sync),
     hold_back: &(dyn Fn(&str) -> bool + Send + Sync),
 ) -> Result<Walk, ToolError> {
-    let start = workspace.stat(from).await?;
+    let start = workspace.stat(from)?;
     if start.kind != Kind::Folder {
         return Err(refusal::not_a_folder(&start.name));
     }
     let mut walk = Walk::default();
-    let mut ignored = Ignored::new(workspace, &start.name, options).await?;
+    let mut ignored = Ignored::new(workspace, &start.name, options)?;
     let mut reading =
         Reading { workspace, options, should_stop, hold_back, walk: &mut walk, ignored: &mut ignored };
     // The first folder's refusal is the walk's; those further down are counted.
-    let first = reading.folder(&start.name, 1, options.limit).await?;
+    let first = reading.folder(&start.name, 1, options.limit)?;
     let mut open: Vec<Pending> = vec![first];
     while let Some(folder) = open.last_mut() {
         let Some(entry) = folder.entries.pop_front() else {
@@ -125,7 +123,7 @@ pub async fn walk(
         }
         let mut reading =
             Reading { workspace, options, should_stop, hold_back, walk: &mut walk, ignored: &mut ignored };
-        match reading.folder(&name, depth + 1, remaining).await {
+        match reading.folder(&name, depth + 1, remaining) {
             Ok(pending) => open.push(pending),
             Err(_) => {
                 ignored.leave();

@@ -28,16 +28,22 @@ pub(crate) fn in_flags(remedy: &Remedy<'_>) -> String {
             let origin = by.origin();
             format!("no flag overrides a deny: change or remove the {} rule at {origin}", origin.layer)
         }
-        Remedy::Protected { rule } => format!(
-            "consent, or allow just this with {}; --yes does not answer for protected files",
-            allow_rule(rule)
-        ),
+        Remedy::Protected { rule, more } => {
+            let more: String = more.iter().map(|rule| format!(" {}", allow_rule(rule))).collect();
+            format!(
+                "consent, or allow just this with {}{more}; --yes does not answer for protected files",
+                allow_rule(rule)
+            )
+        }
         Remedy::Asked { by, .. } if by.origin().layer == Layer::Flags => {
             format!("consent, or leave out the flag that brings the rule `{by}`")
         }
         Remedy::Asked { rule, .. } => format!("consent, or allow just this with {}", allow_rule(rule)),
-        Remedy::Closed { rule: Some(rule) } => format!("allow it with {}", allow_rule(rule)),
-        Remedy::Closed { rule: None } => "allow it with a rule".to_owned(),
+        Remedy::Closed { rules: [] } => "allow it with a rule".to_owned(),
+        Remedy::Closed { rules } => {
+            let flags: Vec<String> = rules.iter().map(|rule| allow_rule(rule)).collect();
+            format!("allow it with {}", flags.join(" "))
+        }
     }
 }
 

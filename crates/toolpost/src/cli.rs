@@ -124,7 +124,8 @@ pub enum Command {
 pub struct Call {
     /// The tool's name or alias; `toolpost tools` lists them.
     pub tool: String,
-    /// Its arguments: a JSON object, `-` to read one from standard input, or key=value pairs.
+    /// Its arguments: a JSON object, `-` to read one from standard input, or the main one as plain text and key=value
+    /// pairs.
     #[arg(value_name = "ARGS")]
     pub arguments: Vec<String>,
     /// Check the name, the arguments and the policy, and run nothing.

@@ -181,13 +181,13 @@ mod tests {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         let stays = runtime.spawn(async {
             let mine = std::thread::current().id();
-            blocking(move |_| std::thread::current().id() == mine).await.unwrap()
+            blocking(move || std::thread::current().id() == mine).await.unwrap()
         });
         assert!(runtime.block_on(stays).unwrap());
         // More work than there are places, none of which ends before a timer and a message have been heard.
         let (release, held): (Vec<_>, Vec<_>) = (0..cores + 3).map(|_| mpsc::channel::<()>()).unzip();
         let works: Vec<_> =
-            held.into_iter().map(|held| runtime.spawn(blocking(move |_| held.recv().is_ok()))).collect();
+            held.into_iter().map(|held| runtime.spawn(blocking(move || held.recv().is_ok()))).collect();
         let (sender, receiver) = tokio::sync::oneshot::channel();
         let heard = runtime.spawn(async move {
             tokio::time::sleep(Duration::from_millis(5)).await;
@@ -209,7 +209,7 @@ mod tests {
         for pause in [0, 120, 0] {
             std::thread::sleep(Duration::from_millis(pause));
             let (release, held) = mpsc::channel::<()>();
-            let work = runtime.spawn(blocking(move |_| held.recv().is_ok()));
+            let work = runtime.spawn(blocking(move || held.recv().is_ok()));
             let heard = runtime.spawn(async { tokio::time::sleep(Duration::from_millis(3)).await });
             runtime.block_on(heard).unwrap();
             release.send(()).unwrap();
@@ -221,7 +221,7 @@ mod tests {
     fn a_crash_gives_the_place_back() {
         let runtime = super::Watch::runtime().unwrap();
         for _ in 0..64 {
-            let crashed = runtime.spawn(blocking(|_| panic!("on purpose")));
+            let crashed = runtime.spawn(blocking(|| panic!("on purpose")));
             assert_eq!(runtime.block_on(crashed).unwrap().unwrap_err().to_string(), "on purpose");
         }
     }

@@ -3,8 +3,8 @@
 use super::Context;
 use crate::capability::Capability;
 use crate::error::{Code, ToolError};
-use crate::policy::{self, Ahead, Closed, Effect, FilePattern, FileRule, FileRules, Protected, Remedy};
-use crate::workspace::{FolderAlias, Guard, Kind, Mark, Marked, Surveyor};
+use crate::policy::{self, Ahead, Closed, Effect, FilePattern, FileRule, FileRules, Remedy};
+use crate::workspace::{Dependencies, FolderAlias, Guard, Kind, Mark, Marked, Owner, Surveyor};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -29,6 +29,10 @@ pub struct Ground {
     /// Names through which something protected is reached, existing or not: none of them may become a link or be moved,
     /// whatever the rules say.
     pub fixed: Vec<PathBuf>,
+    /// Where names are not the user's. There only `reserved_in_dependencies` decides where no rule matches.
+    pub dependencies: Dependencies,
+    /// The part of `reserved` that holds in dependency folders, too.
+    pub reserved_in_dependencies: Vec<String>,
     /// Whether any command may run. Where rules allow some commands only, what one of them leaves in the home folder must
     /// not choose what the next one runs.
     pub allows_any_command: bool,
@@ -57,15 +61,12 @@ impl Context {
         let guard = self.call.guard.clone().ok_or_else(not_on_disk)?;
         // What leaves the machine cannot be thrown away.
         let has_network = self.granted(Capability::Network) && !self.is_dry_run();
-        let surveyor = Arc::new(Judge {
-            guard: Arc::clone(&guard),
-            hides_sockets: !has_network,
-            ahead: OnceLock::new(),
-        });
-        let survey = self.host_workspace().survey(surveyor).ok_or_else(not_on_disk)?;
+        if !self.host_workspace().is_on_disk() {
+            return Err(not_on_disk());
+        }
         let roots = self.host_workspace().roots();
         let is_writable =
-            self.granted(Capability::Write) && guard.is_open_to_commands(Capability::Write, ".");
+            self.granted(Capability::Write) && guard.is_open_to_commands(Capability::Write, ".", Owner::User);
         let mut ground = Ground {
             roots,
             is_writable,
@@ -75,15 +76,22 @@ impl Context {
             rules: Vec::new(),
             aliases: Vec::new(),
             fixed: Vec::new(),
+            dependencies: Dependencies::default(),
+            reserved_in_dependencies: Vec::new(),
             allows_any_command: guard.allows_any_command(),
         };
         if reach == Reach::Confined {
-            let survey = survey.await?;
+            let judge =
+                Judge { guard: Arc::clone(&guard), hides_sockets: !has_network, ahead: OnceLock::new() };
+            let survey = self.blocking(move |ctx| ctx.host_workspace().survey(&judge)).await?;
             ground.marked = survey.marked;
             ground.aliases = survey.aliases;
             ground.fixed = survey.fixed;
-            ground.reserved = reserved();
+            ground.dependencies = survey.dependencies;
+            ground.reserved = reserved(Owner::User);
             ground.reserved.extend(guard.protected_paths());
+            ground.reserved_in_dependencies = reserved(Owner::Dependency);
+            ground.reserved_in_dependencies.extend(guard.protected_paths());
             ground.rules = guard.file_rules();
             let missing = survey.missing.iter().map(|path| closed_path(&ground.roots, path));
             let globs = survey.globs.iter().map(|(folder, glob)| closed_glob(&ground.roots, folder, glob));
@@ -115,19 +123,52 @@ impl Context {
                     }),
                 ),
             };
-            return (name, Closed { why: why.to_owned(), remedy });
+            return (name, Closed { why: why.to_owned(), remedy, rules: Vec::new() });
         }
-        let closed = self.call.guard.as_ref().and_then(|guard| guard.closed_to_commands(&name));
-        let closed = closed.unwrap_or_else(|| Closed {
-            why: "it holds a protected or hidden file, or a protected link, a git hook or git's configuration names it, or \
-                  the name that a link gives it is protected or denied, or the folder would become a git repository by it"
-                .to_owned(),
-            remedy: format!(
-                "{}; what a protected link leads through can be neither moved nor made a link, whatever the rules say",
-                self.policy().opening(&name)
-            ),
-        });
+        let by_policy = |action| self.call.guard.as_ref()?.closed_to_commands(action, &name);
+        // What may not be read is covered, so that it can be neither changed nor moved.
+        let closed = match (by_policy(Capability::Write), by_policy(Capability::Read)) {
+            (Some(mut closed), Some(unread)) if !closed.rules.is_empty() && !unread.rules.is_empty() => {
+                closed.rules.extend(unread.rules);
+                closed.remedy = self.policy().advise(&Remedy::Closed { rules: &closed.rules });
+                closed
+            }
+            (Some(closed), _) | (None, Some(closed)) => closed,
+            (None, None) => return (name.clone(), self.closed_by_what_is_there(&name)),
+        };
+        let mut closed = closed;
+        if policy::may_be_free_in_dependencies(Capability::Write, &name) {
+            closed.why.push_str(
+                " (its folder does not count as one of dependencies: a rule is about it, it had no marker such as \
+                 `pyvenv.cfg` when the command started, or a link with another name leads into such a folder)",
+            );
+        }
         (name, closed)
+    }
+
+    /// Why a name is closed that the policy would leave open.
+    fn closed_by_what_is_there(&self, name: &str) -> Closed {
+        let last = name.rsplit('/').next().unwrap_or(name);
+        let opened_by = |why: &str| self.policy().opened_by(why.to_owned(), Capability::Write, name);
+        if ["HEAD", "objects", "refs", "commondir"].contains(&last) {
+            return opened_by(
+                "the folder would become a git repository by it, and git runs what the configuration of one names",
+            );
+        }
+        if is_pointer(name) {
+            return opened_by(
+                "it is protected (`.git`): git takes its configuration and hooks from where it points",
+            );
+        }
+        let mut closed = opened_by(
+            "a protected link, a git hook or git's configuration names it, or the name that a link gives it is \
+             protected or denied, or it is a link into a dependency folder, or it would make one of a folder that \
+             holds a protected file",
+        );
+        closed.remedy.push_str(
+            "; what a protected link leads through can be neither moved nor made a link, whatever the rules say",
+        );
+        closed
     }
 }
 
@@ -139,10 +180,10 @@ struct Judge {
 }
 
 impl Surveyor for Judge {
-    fn mark(&self, name: &str, kind: Kind) -> Mark {
-        if !self.guard.is_open_to_commands(Capability::Read, name) {
+    fn mark(&self, name: &str, kind: Kind, owner: Owner) -> Mark {
+        if !self.guard.is_open_to_commands(Capability::Read, name, owner) {
             Mark::Hidden
-        } else if !self.guard.is_open_to_commands(Capability::Write, name)
+        } else if !self.guard.is_open_to_commands(Capability::Write, name, owner)
             || (kind != Kind::Folder && is_pointer(name) && !self.is_opened(Capability::Write, name))
         {
             Mark::Locked
@@ -160,13 +201,18 @@ impl Surveyor for Judge {
         if is_opened { Mark::Free } else { mark }
     }
 
+    fn is_removable(&self, name: &str) -> bool {
+        self.guard.is_open_to_commands(Capability::Write, name, Owner::Dependency)
+            && !self.guard.is_denied_by_rule(Capability::Read, name)
+    }
+
     fn denies(&self, name: &str, mark: Mark) -> bool {
         let action = if mark == Mark::Hidden { Capability::Read } else { Capability::Write };
         self.guard.is_denied_by_rule(action, name)
     }
 
-    fn progress(&self, name: &str) -> Option<Vec<(usize, u64)>> {
-        self.ahead.get_or_init(|| self.guard.ahead()).progress(name)
+    fn progress(&self, name: &str, owner: Owner) -> Option<Vec<(usize, u64)>> {
+        self.ahead.get_or_init(|| self.guard.ahead()).progress(name, owner)
     }
 
     fn hides_sockets(&self) -> bool {
@@ -189,12 +235,11 @@ fn is_pointer(name: &str) -> bool {
     name.rsplit('/').next().is_some_and(|last| last.eq_ignore_ascii_case(".git"))
 }
 
-/// The names that may not be created unless a rule opens them. A repository itself is git's own.
-fn reserved() -> Vec<String> {
-    let is_whole_repository = |row: &&Protected| matches!(row.pattern, ".git" | "git~1");
+/// The names that may not be created in a folder of this owner unless a rule opens them.
+fn reserved(owner: Owner) -> Vec<String> {
     policy::protected()
         .iter()
-        .filter(|row| row.action == Capability::Write && !is_whole_repository(row))
+        .filter(|row| row.action == Capability::Write && row.binds_commands(owner))
         .map(|row| row.pattern.to_owned())
         .collect()
 }

@@ -1,5 +1,6 @@
 //! Steps 9 and 10: secrets taken out, the text cut to its budget and the whole kept under a handle.
 
+use crate::blocking::in_pool;
 use crate::context::Context;
 use crate::error::{ToolError, map_strings};
 use crate::event::EventKind;
@@ -33,8 +34,7 @@ pub(super) async fn without_secrets_in(
         false => without_secrets(&redactor, text),
         true => {
             let redactor = redactor.clone();
-            let work = tokio::task::spawn_blocking(move || without_secrets(&redactor, text));
-            work.await.unwrap_or_else(|_| LOST.to_owned())
+            in_pool(move || without_secrets(&redactor, text)).await.unwrap_or_else(|_| LOST.to_owned())
         }
     };
     output.title = change(&output.title);
@@ -111,7 +111,7 @@ async fn kept_and_cut(ctx: &Context, budget: OutputBudget, text: String) -> (Str
         let (text, truncation) = cut(&text, budget, kept, reading);
         (text, truncation, failed)
     };
-    let Ok((text, truncation, failed)) = tokio::task::spawn_blocking(work).await else {
+    let Ok((text, truncation, failed)) = in_pool(work).await else {
         return (LOST.to_owned(), None);
     };
     if let Truncation { handle: Some(handle), kept_bytes: bytes, .. } = &truncation {

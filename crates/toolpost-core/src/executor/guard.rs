@@ -5,7 +5,7 @@ use crate::access::{Access, Resource};
 use crate::capability::{Capabilities, Capability};
 use crate::error::{Code, ToolError};
 use crate::policy::{Ahead, Closed, Effect, FileRules, Layer, Origin, Policy, Request, Rule};
-use crate::workspace::{Guard, RunByGit};
+use crate::workspace::{Guard, Owner, RunByGit};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -79,8 +79,8 @@ impl Guard for CallGuard {
         is_own || self.policy.allows_path(READER, Capability::Read, name)
     }
 
-    fn is_open_to_commands(&self, action: Capability, name: &str) -> bool {
-        self.policy.is_open_to_commands(action, name, &self.consented)
+    fn is_open_to_commands(&self, action: Capability, name: &str, owner: Owner) -> bool {
+        self.policy.is_open_to_commands_in(owner, action, name, &self.consented)
     }
 
     fn is_opened_by_rule(&self, action: Capability, name: &str) -> bool {
@@ -107,8 +107,8 @@ impl Guard for CallGuard {
         self.policy.protected_paths()
     }
 
-    fn closed_to_commands(&self, name: &str) -> Option<Closed> {
-        self.policy.closed_to_commands(name, &self.consented)
+    fn closed_to_commands(&self, action: Capability, name: &str) -> Option<Closed> {
+        self.policy.closed_to_commands(action, name, &self.consented)
     }
 
     fn identity(&self) -> String {

@@ -114,8 +114,9 @@ impl Executor {
                 result => break result,
             }
         };
-        if let Some(journal) = journal
-            && let Err(error) = journal.end(result.is_ok()).await
+        let is_success = result.is_ok();
+        if let Some(journal) = journal.filter(|journal| journal.has_changes())
+            && let Err(error) = ctx.blocking_in_pool(move |_| journal.end(is_success)).await
         {
             ctx.record(|| EventKind::Warning { message: error.message().to_owned() });
         }

@@ -133,7 +133,7 @@ async fn knowing_git(ctx: &Context, policy: Policy, accesses: &[Access]) -> Resu
         return Ok(policy);
     }
     let workspace = ctx.host_workspace().clone();
-    let run = crate::blocking::at_once(move || workspace.run_by_git(&written)).await?;
+    let run = crate::blocking::blocking(move || workspace.run_by_git(&written)).await?;
     Ok(with_run_by_git(&policy, &run))
 }
 

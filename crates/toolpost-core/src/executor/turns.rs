@@ -4,7 +4,7 @@ use crate::access::{Access, Resource};
 use crate::capability::Capability;
 use crate::context::{Context, Held};
 use crate::error::{Code, ToolError};
-use crate::workspace::{Lock, Workspace, WorkspacePath};
+use crate::workspace::{Lock, LockRequest, Workspace, WorkspacePath};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,36 +35,19 @@ impl Turns {
         limit: Duration,
         accesses: &[Access],
     ) -> Result<Turns, ToolError> {
-        let above = &ctx.running().held;
-        let mut paths = BTreeMap::new();
-        for path in accesses.iter().filter_map(written) {
-            let path = WorkspacePath::new(path);
-            let name = match resolved(&**ctx.host_workspace(), &path).await {
-                Ok(name) => name,
-                // A command may write to folders of its own; a file tool is refused when it opens the file.
-                Err(error) if error.code() == Code::PathEscape => continue,
-                Err(error) => return Err(error),
-            };
-            paths.insert(name, path);
-        }
-        // A command has a guard that takes these turns by itself.
+        let written: Vec<WorkspacePath> =
+            accesses.iter().filter_map(written).map(WorkspacePath::new).collect();
+        // A command has a guard that takes the turns of repositories by itself.
         let is_command = accesses.iter().any(|access| matches!(access.resource, Resource::Command(_)));
-        let mut turns: BTreeMap<String, Turn<'_>> =
-            paths.iter().map(|(name, path)| (name.clone(), Turn::File(path))).collect();
-        if !is_command {
-            for folder in paths.keys().flat_map(|name| ctx.host_workspace().possible_repositories(name)) {
-                turns.entry(folder).or_insert(Turn::Repository);
-            }
-        }
+        let Wanted { paths, turns } = ctx.blocking(move |ctx| Wanted::of(ctx, written, is_command)).await?;
+        let mut held = (*ctx.running().held).clone();
+        held.extend(turns.keys().map(|name| (name.clone(), Arc::default())));
         let all = async {
             let mut locks = Vec::with_capacity(turns.len());
-            for (name, turn) in &turns {
-                locks.push(match (above.get(name), turn) {
-                    (Some(turn), _) => Lock::new(turn.clone().lock_owned().await),
-                    (None, Turn::File(path)) => ctx.host_workspace().lock(path).await?,
-                    (None, Turn::Repository) => {
-                        ctx.host_workspace().lock_repository(&WorkspacePath::new(name.as_str())).await?
-                    }
+            for turn in turns.into_values() {
+                locks.push(match turn {
+                    Turn::Above(turn) => Lock::new(turn.lock_owned().await),
+                    Turn::Requested(request) => request.wait().await?,
                 });
             }
             Ok(locks)
@@ -74,18 +57,58 @@ impl Turns {
             () = ctx.cancel().cancelled() => return Err(super::run::cancelled(tool)),
             locks = tokio::time::timeout(limit, all) => locks.unwrap_or_else(|_| Err(late(tool, limit, paths.values())))?,
         };
-        let mut held = (**above).clone();
-        held.extend(turns.into_keys().map(|name| (name, Arc::default())));
         Ok(Turns { held: Arc::new(held), _locks: locks })
     }
 }
 
-/// What a turn is for.
-enum Turn<'a> {
-    /// Changing a file.
-    File(&'a WorkspacePath),
-    /// Making a repository of a folder.
-    Repository,
+/// The turns that a call needs.
+struct Wanted {
+    /// The files, by their resolved names.
+    paths: BTreeMap<String, WorkspacePath>,
+    /// By the resolved name of the file or folder, so that all calls wait in the same order.
+    turns: BTreeMap<String, Turn>,
+}
+
+enum Turn {
+    /// Among the calls of a call that has the turn itself.
+    Above(Arc<tokio::sync::Mutex<()>>),
+    Requested(LockRequest),
+}
+
+impl Wanted {
+    /// Asks for the turns to change these files, and to make repositories of folders by that.
+    fn of(ctx: &Context, written: Vec<WorkspacePath>, is_command: bool) -> Result<Wanted, ToolError> {
+        let (workspace, above) = (ctx.host_workspace(), &ctx.running().held);
+        let mut paths = BTreeMap::new();
+        for path in written {
+            match resolved(&**workspace, &path) {
+                Ok(name) => paths.insert(name, path),
+                // A command may write to folders of its own; a file tool is refused when it opens the file.
+                Err(error) if error.code() == Code::PathEscape => continue,
+                Err(error) => return Err(error),
+            };
+        }
+        let mut turns = BTreeMap::new();
+        for (name, path) in &paths {
+            let turn = match above.get(name) {
+                Some(turn) => Turn::Above(Arc::clone(turn)),
+                None => Turn::Requested(workspace.lock(path)?),
+            };
+            turns.insert(name.clone(), turn);
+        }
+        let folders = paths.keys().filter(|_| !is_command);
+        for folder in folders.flat_map(|name| workspace.possible_repositories(name)) {
+            if turns.contains_key(&folder) {
+                continue;
+            }
+            let turn = match above.get(&folder) {
+                Some(turn) => Turn::Above(Arc::clone(turn)),
+                None => Turn::Requested(workspace.lock_repository(&WorkspacePath::new(folder.as_str()))?),
+            };
+            turns.insert(folder, turn);
+        }
+        Ok(Wanted { paths, turns })
+    }
 }
 
 /// The file that an access changes.
@@ -98,14 +121,14 @@ fn written(access: &Access) -> Option<&str> {
 
 /// One name for every spelling of a file, links followed as far as the path exists; absolute, so that the order is
 /// the same in workspaces of other roots.
-async fn resolved(workspace: &dyn Workspace, path: &WorkspacePath) -> Result<String, ToolError> {
-    let name = match workspace.stat(path).await {
+fn resolved(workspace: &dyn Workspace, path: &WorkspacePath) -> Result<String, ToolError> {
+    let name = match workspace.stat(path) {
         Ok(stat) => stat.name,
         Err(_) => {
             let spelled = workspace.name(path)?;
             match spelled.rsplit_once('/') {
                 Some((folder, last)) if !folder.is_empty() => {
-                    let above = Box::pin(resolved(workspace, &WorkspacePath::new(folder))).await?;
+                    let above = resolved(workspace, &WorkspacePath::new(folder))?;
                     format!("{above}/{last}")
                 }
                 _ => spelled,

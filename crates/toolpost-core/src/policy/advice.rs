@@ -41,6 +41,8 @@ pub enum Remedy<'a> {
     Protected {
         /// The rule that would allow exactly this, in its short form.
         rule: &'a str,
+        /// The rules for other protected files of the same call.
+        more: &'a [String],
     },
     /// A rule asks: consent or a stronger rule would do.
     Asked {
@@ -51,8 +53,8 @@ pub enum Remedy<'a> {
     },
     /// A file is closed to commands.
     Closed {
-        /// The rule that would open it, in its short form; none where no pattern can name the file.
-        rule: Option<&'a str>,
+        /// The rules that would open it, in their short form; none where no pattern can name the file.
+        rules: &'a [String],
     },
 }
 
@@ -88,15 +90,22 @@ pub(super) fn in_rules(remedy: &Remedy<'_>) -> String {
             by.origin().layer,
             by.origin()
         ),
-        Remedy::Protected { rule } => format!(
-            "consent, or add the allow rule `{rule}`; a blanket yes does not answer for protected files"
-        ),
+        Remedy::Protected { rule, more } => {
+            let more: String = more.iter().map(|rule| format!(" and `{rule}`")).collect();
+            format!(
+                "consent, or add the allow rule `{rule}`{more}; a blanket yes does not answer for protected files"
+            )
+        }
         // No rule is stronger than those of this layer.
         Remedy::Asked { by, .. } if by.origin().layer == Layer::Flags => {
             format!("consent, or remove the rule `{by}`")
         }
         Remedy::Asked { rule, .. } => format!("consent, or add the allow rule `{rule}`"),
-        Remedy::Closed { rule: Some(rule) } => format!("add the allow rule `{rule}`"),
-        Remedy::Closed { rule: None } => "allow it with a rule".to_owned(),
+        Remedy::Closed { rules: [] } => "allow it with a rule".to_owned(),
+        Remedy::Closed { rules: [rule] } => format!("add the allow rule `{rule}`"),
+        Remedy::Closed { rules } => {
+            let rules: Vec<String> = rules.iter().map(|rule| format!("`{rule}`")).collect();
+            format!("add the allow rules {}", rules.join(" and "))
+        }
     }
 }

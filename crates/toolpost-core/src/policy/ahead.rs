@@ -11,6 +11,7 @@ use super::pattern::normal_path;
 use super::protected;
 use super::rule::Rule;
 use crate::capability::Capability;
+use crate::workspace::Owner;
 use globset::{GlobBuilder, GlobMatcher};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -29,6 +30,8 @@ struct Pattern {
     has_inside: bool,
     /// Whether it can close a file. What a rule opens is opened under that name only.
     closes: bool,
+    /// Whether it holds in dependency folders, too.
+    in_dependencies: bool,
 }
 
 #[derive(Debug)]
@@ -46,8 +49,7 @@ enum Part {
 impl Policy {
     /// All patterns about reading and writing files.
     pub(crate) fn ahead(&self) -> Ahead {
-        let mut patterns: Vec<Pattern> =
-            protected::rules().iter().map(|rule| Pattern::folded(rule.resource().as_str())).collect();
+        let mut patterns: Vec<Pattern> = protected::rules().iter().filter_map(Pattern::of_list).collect();
         for part in self.parts.iter() {
             for (layer, rules) in Layer::ALL.into_iter().zip(&part.layers) {
                 patterns.extend(rules.iter().filter(|rule| is_relevant(layer, rule)).filter_map(Pattern::of));
@@ -59,13 +61,15 @@ impl Policy {
 }
 
 impl Ahead {
-    /// How far a folder's display name goes into the patterns; none if no pattern that closes files has begun in it. Two
-    /// names of one folder for which this is equal give the same judgement of everything inside.
-    pub fn progress(&self, name: &str) -> Option<Vec<(usize, u64)>> {
+    /// How far a folder's display name goes into the patterns that hold in folders of this owner; none if no pattern that
+    /// closes files has begun in it. Two names of one folder for which this is equal give the same judgement of everything
+    /// inside.
+    pub fn progress(&self, name: &str, owner: Owner) -> Option<Vec<(usize, u64)>> {
         let name = normal_path(name);
         let mut progress = Vec::new();
         let mut closes = false;
-        for (index, pattern) in self.patterns.iter().enumerate() {
+        let holds = |pattern: &Pattern| owner == Owner::User || pattern.in_dependencies;
+        for (index, pattern) in self.patterns.iter().enumerate().filter(|(_, pattern)| holds(pattern)) {
             let reached = pattern.reached(&name);
             closes |= pattern.closes && !reached.is_empty();
             // Where the places do not tell names apart, the name itself does.
@@ -79,6 +83,13 @@ impl Ahead {
 }
 
 impl Pattern {
+    /// The pattern of a row of the protected list; none if it does not bind commands.
+    fn of_list(rule: &Rule) -> Option<Pattern> {
+        let row = protected::row(rule).filter(|row| row.binds_commands(Owner::User))?;
+        let in_dependencies = row.binds_commands(Owner::Dependency);
+        Some(Pattern { in_dependencies, ..Pattern::folded(row.pattern) })
+    }
+
     fn folded(text: &str) -> Pattern {
         let part = |part: &str| if part == "**" { Part::Any } else { Part::Folded(part.to_owned()) };
         Pattern {
@@ -86,6 +97,7 @@ impl Pattern {
             is_floating: true,
             has_inside: true,
             closes: true,
+            in_dependencies: true,
         }
     }
 
@@ -109,7 +121,8 @@ impl Pattern {
             }
             FilePattern::Glob { glob, inside } => (glob_parts(&glob), inside),
         };
-        Some(Pattern { parts, is_floating: false, has_inside, closes: rule.effect() != Effect::Allow })
+        let closes = rule.effect() != Effect::Allow;
+        Some(Pattern { parts, is_floating: false, has_inside, closes, in_dependencies: true })
     }
 
     /// The places in the pattern to which a name leads: after at least one part, and before the end. None if the name
@@ -205,7 +218,8 @@ mod tests {
             }
             other => panic!("{other:?}"),
         };
-        !Pattern { parts, is_floating: false, has_inside, closes: true }.reached(name).is_empty()
+        let pattern = Pattern { parts, is_floating: false, has_inside, closes: true, in_dependencies: true };
+        !pattern.reached(name).is_empty()
     }
 
     #[test]
@@ -225,7 +239,7 @@ mod tests {
             ("node_modules/a", false),
             ("", false),
         ] {
-            assert_eq!(ahead.progress(name).is_some(), expected, "{name}");
+            assert_eq!(ahead.progress(name, Owner::User).is_some(), expected, "{name}");
         }
         for (pattern, name, expected) in [
             ("/a/b", "a", true),

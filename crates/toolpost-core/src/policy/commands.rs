@@ -14,6 +14,7 @@ use super::protected;
 use super::rule::{Rule, Target};
 use crate::access::{Access, Resource};
 use crate::capability::Capability;
+use crate::workspace::Owner;
 use toolpost_text::wildcard;
 
 /// The name under which rules are looked up: no tool has it.
@@ -72,17 +73,30 @@ pub struct Closed {
     pub why: String,
     /// What would open it, in the words of the policy.
     pub remedy: String,
+    /// The allow rules that would open it, in their short form; none where no rule does.
+    pub rules: Vec<String>,
 }
 
 impl Policy {
     /// Whether a command may do this to the file of this display name. `consented` is what a person has agreed to for
     /// the call: it opens exactly these paths, unless a rule denies them.
     pub fn is_open_to_commands(&self, action: Capability, name: &str, consented: &[Access]) -> bool {
+        self.is_open_to_commands_in(Owner::User, action, name, consented)
+    }
+
+    /// The same for a file in a folder of this owner.
+    pub fn is_open_to_commands_in(
+        &self,
+        owner: Owner,
+        action: Capability,
+        name: &str,
+        consented: &[Access],
+    ) -> bool {
         let target = Target::path_of(NO_TOOL, action, name, Names::none());
         let is_consented = is_consented(consented, action, name);
         self.parts.iter().all(|part| match part.decided_by_rules(&target, is_consented) {
             Some((effect, _)) => effect == Effect::Allow,
-            None => part.granted.has(action) && protected::first_for_commands(&target).is_none(),
+            None => part.granted.has(action) && protected::first_for_commands(&target, owner).is_none(),
         })
     }
 
@@ -125,7 +139,14 @@ impl Policy {
             .iter()
             .filter(|access| access.action == Capability::Write)
             .filter_map(|access| match &access.resource {
-                Resource::Path(path) => Some(FilePattern::only(&super::pattern::normal_path(path))),
+                Resource::Path(path) => {
+                    let path = super::pattern::normal_path(path).to_string();
+                    Some(if is_repository(&path) {
+                        FilePattern::Exact(path)
+                    } else {
+                        FilePattern::only(&path)
+                    })
+                }
                 Resource::Command(_) | Resource::Host(_) | Resource::Any => None,
             })
             .map(|pattern| FileRule { effect: Effect::Allow, pattern })
@@ -146,19 +167,24 @@ impl Policy {
             .collect()
     }
 
-    /// Why a command may not write the file of this display name; none where it may.
-    pub(crate) fn closed_to_commands(&self, name: &str, consented: &[Access]) -> Option<Closed> {
-        let access = Access::path(Capability::Write, name);
+    /// Why a command may not do this to the file of this display name; none where it may.
+    pub(crate) fn closed_to_commands(
+        &self,
+        action: Capability,
+        name: &str,
+        consented: &[Access],
+    ) -> Option<Closed> {
+        let access = Access::path(action, name);
         let target = Target::new(NO_TOOL, Some(&access), Names::none());
-        let is_consented = is_consented(consented, Capability::Write, name);
+        let is_consented = is_consented(consented, action, name);
         self.parts.iter().find_map(|part| {
             let (effect, cause) = match part.decided_by_rules(&target, is_consented) {
                 Some((Effect::Allow, _)) => return None,
                 Some((effect, Some(rule))) => (effect, Cause::Rule(rule.clone())),
                 Some((_, None)) => return None,
-                None => match protected::first_for_commands(&target) {
+                None => match protected::first_for_commands(&target, Owner::User) {
                     Some(rule) => (Effect::Ask, Cause::Rule(rule.clone())),
-                    None if part.granted.has(Capability::Write) => return None,
+                    None if part.granted.has(action) => return None,
                     None => (Effect::Deny, Cause::Absent),
                 },
             };
@@ -170,20 +196,27 @@ impl Policy {
                         format!("the {} rule `{rule}` ({}) {verb}", rule.origin().layer, rule.origin())
                     }
                 },
-                _ => "write is not granted".to_owned(),
+                _ => format!("{action} is not granted"),
             };
-            let tool = (access.action.as_str(), None);
-            Some(Closed { why, remedy: decision::remedy(self.advice, tool, Some(&access), &cause) })
+            // Nobody can be asked while a command runs, so consent is no way.
+            Some(match &cause {
+                Cause::Rule(rule) if rule.effect() != Effect::Deny => self.opened_by(why, action, name),
+                cause => {
+                    let tool = (action.as_str(), None);
+                    let remedy = decision::remedy(self.advice, tool, Some(&access), cause, &[]);
+                    Closed { why, remedy, rules: Vec::new() }
+                }
+            })
         })
     }
 
-    /// What opens one file to commands.
-    pub(crate) fn opening(&self, name: &str) -> String {
-        let access = Access::path(Capability::Write, name);
+    /// Why a file is closed to commands, with the rule that opens it.
+    pub(crate) fn opened_by(&self, why: String, action: Capability, name: &str) -> Closed {
+        let access = Access::path(action, name);
         let origin = Origin::new(Layer::Flags, "", 0);
         let rule = Rule::exact(Effect::Allow, access.action.as_str(), None, &access, origin);
-        let rule = rule.map(|rule| rule.to_string());
-        self.advise(&Remedy::Closed { rule: rule.as_deref() })
+        let rules: Vec<String> = rule.iter().map(Rule::to_string).collect();
+        Closed { why, remedy: self.advise(&Remedy::Closed { rules: &rules }), rules }
     }
 
     /// All that the judgement of a name depends on: equal texts judge equally.
@@ -252,11 +285,45 @@ pub(super) fn is_relevant(layer: Layer, rule: &Rule) -> bool {
     layer != Layer::BuiltIn || rule.effect() != Effect::Allow
 }
 
+/// Whether a path is a repository, or the part of one that holds its worktrees: who consents to a new one means all of it.
+fn is_repository(path: &str) -> bool {
+    let parts: Vec<&str> = path.rsplit('/').take(2).collect();
+    matches!(parts.as_slice(), [".git", ..] | ["worktrees" | "modules", ".git"])
+}
+
 fn is_consented(consented: &[Access], action: Capability, name: &str) -> bool {
     consented.iter().any(|access| match &access.resource {
         Resource::Path(path) => {
-            access.action == action && super::pattern::normal_path(path) == super::pattern::normal_path(name)
+            let (path, name) = (super::pattern::normal_path(path), super::pattern::normal_path(name));
+            let is_inside = || {
+                is_repository(&path) && name.strip_prefix(&*path).is_some_and(|rest| rest.starts_with('/'))
+            };
+            access.action == action && (path == name || is_inside())
         }
         Resource::Command(_) | Resource::Host(_) | Resource::Any => false,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn consent_to_a_new_repository_opens_all_of_it_and_nothing_else() {
+        let policy = Policy::standard();
+        for (consented, name, expected) in [
+            ("pkg/.git", "pkg/.git/config", true),
+            ("pkg/.git", "pkg/.git/hooks/pre-commit", true),
+            ("pkg/.git", "other/.git/config", false),
+            ("pkg/.git", "pkg/.github/workflows/ci.yml", false),
+            (".git/worktrees", ".git/worktrees/a/gitdir", true),
+            (".git/worktrees", ".git/config", false),
+            (".vscode/tasks.json", ".vscode/tasks.json", true),
+            (".vscode", ".vscode/tasks.json", false),
+        ] {
+            let consented = [Access::path(Capability::Write, consented)];
+            let is_open = policy.is_open_to_commands(Capability::Write, name, &consented);
+            assert_eq!(is_open, expected, "{name}");
+        }
+    }
 }

@@ -27,6 +27,8 @@ struct Because {
     access: Option<Access>,
     cause: Cause<Rule>,
     advice: Advice,
+    /// The other protected files that the call would write or read, for which it asks too.
+    also: Vec<Access>,
 }
 
 impl PartialEq for Because {
@@ -54,8 +56,17 @@ impl Decision {
             Cause::AskWithoutGrant(rule) => Cause::AskWithoutGrant(rule.clone()),
         };
         let (tool, shown) = (tool.to_owned(), None);
-        let because = Because { tool, shown, about, access: access.cloned(), cause, advice };
+        let because =
+            Because { tool, shown, about, access: access.cloned(), cause, advice, also: Vec::new() };
         Decision { effect: verdict.effect, because: Some(Box::new(because)) }
+    }
+
+    /// The decision with the other protected files for which the call asks, so that one answer names all of them.
+    pub(super) fn asking_also(mut self, also: Vec<Access>) -> Decision {
+        if let Some(because) = &mut self.because {
+            because.also = also;
+        }
+        self
     }
 
     /// Explained with this name of the tool.
@@ -104,7 +115,9 @@ impl Decision {
     pub fn remedy(&self) -> Option<String> {
         let because = self.because.as_ref().filter(|_| self.effect != Effect::Allow)?;
         let tool = (because.tool.as_str(), because.about);
-        Some(remedy(because.advice, tool, because.access.as_ref(), &because.cause))
+        let more: Vec<String> =
+            because.also.iter().filter_map(|access| Some(rule_for(tool, access)?.to_string())).collect();
+        Some(remedy(because.advice, tool, because.access.as_ref(), &because.cause, &more))
     }
 }
 
@@ -122,6 +135,10 @@ pub(super) fn sentence(tool: &str, access: Option<&Access>, effect: Effect, caus
         Cause::Granted => match access {
             Some(Access { action: crate::Capability::Trace, resource: Resource::Command(_), .. }) => {
                 format!("{would}, which needs no right of its own")
+            }
+            Some(access) if access.is_only_where_granted() => {
+                let action = access.action;
+                format!("{would}, which it cannot where {action} is not granted and may where it is")
             }
             Some(access) => format!("{would}, and {} is granted", access.action),
             None => format!("{would}, and no rule speaks of it"),
@@ -155,9 +172,10 @@ pub(super) fn remedy(
     (tool, about): (&str, Option<ResourceKind>),
     access: Option<&Access>,
     cause: &Cause<Rule>,
+    more: &[String],
 ) -> String {
     let rule = access
-        .and_then(|access| Rule::exact(Effect::Allow, tool, about, access, Origin::new(Layer::Flags, "", 0)))
+        .and_then(|access| rule_for((tool, about), access))
         .map_or_else(|| tool.to_owned(), |rule| rule.to_string());
     let (rule, capability) = (rule.as_str(), access.map(|access| access.action));
     advice(&match cause {
@@ -165,9 +183,13 @@ pub(super) fn remedy(
         Cause::Askable => Remedy::Consent { capability, rule },
         Cause::Absent | Cause::AskWithoutGrant(_) => Remedy::Capability { capability, rule },
         Cause::Rule(by) if by.effect() == Effect::Deny => Remedy::Denied { by },
-        Cause::Rule(by) if by.is_protected() => Remedy::Protected { rule },
+        Cause::Rule(by) if by.is_protected() => Remedy::Protected { rule, more },
         Cause::Rule(by) => Remedy::Asked { by, rule },
     })
+}
+
+fn rule_for((tool, about): (&str, Option<ResourceKind>), access: &Access) -> Option<Rule> {
+    Rule::exact(Effect::Allow, tool, about, access, Origin::new(Layer::Flags, "", 0))
 }
 
 fn action(access: Option<&Access>) -> &'static str {
@@ -183,6 +205,9 @@ impl fmt::Display for Would<'_> {
         let Some(access) = access else { return write!(f, "`{tool}` touches nothing") };
         let verb = match (&access.resource, access.action) {
             (Resource::Command(_), _) => "run",
+            (Resource::Path(path), crate::Capability::Exec) if path.starts_with(['$', '"']) => {
+                "let a command open a file whose name is computed when it runs,"
+            }
             // The right to write is one to write in the workspace.
             (Resource::Path(_), crate::Capability::Exec) => "let a command write outside the workspace, to",
             (Resource::Host(_), _) => "reach",
@@ -193,6 +218,12 @@ impl fmt::Display for Would<'_> {
             (_, crate::Capability::Trace) => "trace",
         };
         write!(f, "`{tool}` would {verb} {}", access.resource)?;
-        access.why().map_or(Ok(()), |why| write!(f, " (what it runs cannot be told: {why})"))
+        match access.why() {
+            Some(why) if access.action == crate::Capability::Exec => {
+                write!(f, " (what it runs cannot be told: {why})")
+            }
+            Some(why) => write!(f, " ({why})"),
+            None => Ok(()),
+        }
     }
 }

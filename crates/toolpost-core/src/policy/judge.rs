@@ -81,6 +81,11 @@ impl Part {
 
     /// The verdict on one access.
     pub(super) fn judge(&self, target: &Target<'_>) -> Verdict<'_> {
+        let cannot_happen =
+            target.is_only_where_granted() && target.action().is_some_and(|action| !self.granted.has(action));
+        if cannot_happen {
+            return Verdict { effect: Effect::Allow, cause: Cause::Granted };
+        }
         let mut strongest: Option<&Rule> = None;
         let mut protected: Option<&Rule> = None;
         let mut is_granted_by_rule = false;

@@ -13,7 +13,8 @@ use super::effect::{Effect, Layer, Origin};
 use super::pattern::Pattern;
 use super::rule::{Rule, Target};
 use crate::capability::Capability;
-use list::{READS, WRITES};
+use crate::workspace::{DependencyFolder, Owner};
+use list::{MARKERS, READS, WRITES};
 use screen::Screen;
 use serde::Serialize;
 use std::sync::LazyLock;
@@ -32,6 +33,25 @@ pub struct Protected {
     pub except: &'static [&'static str],
 }
 
+impl Protected {
+    /// Whether it holds in dependency folders too. There the names are those of packages; but a repository is one
+    /// wherever it lies, and what is called `.env` may hold the user's own secrets.
+    pub fn holds_in_dependencies(&self) -> bool {
+        match self.action {
+            Capability::Read => self.pattern.contains(".env"),
+            _ => matches!(self.pattern.split('/').next(), Some(".git" | "git~1")),
+        }
+    }
+
+    /// Whether it closes files to commands, in folders of this owner. No file tool has any business inside a repository,
+    /// but git does; what chooses programs there is listed apart. Nor has one to make a dependency folder, as package
+    /// managers do.
+    pub fn binds_commands(&self, owner: Owner) -> bool {
+        let is_of_tools = matches!(self.pattern, ".git" | "git~1") || MARKERS.contains(&self.pattern);
+        !is_of_tools && (owner == Owner::User || self.holds_in_dependencies())
+    }
+}
+
 /// The whole list, for `doctor`.
 pub fn protected() -> &'static [Protected] {
     &LIST
@@ -40,6 +60,22 @@ pub fn protected() -> &'static [Protected] {
 /// Whether the list protects this path against this, at whatever depth.
 pub fn is_protected(action: Capability, path: &str) -> bool {
     first_match(&Target::path_of("", action, path, super::names::Names::none())).is_some()
+}
+
+/// Whether only the list could close this path to commands, by a name that is free in dependency folders, and some folder
+/// above that name is called like one. Whether it is one, only a look at the disk tells.
+pub fn may_be_free_in_dependencies(action: Capability, path: &str) -> bool {
+    let target = Target::path_of("", action, path, super::names::Names::none());
+    let Some(normal) = target.path().filter(|_| first_match(&target).is_some()) else { return false };
+    let mut ends = normal.match_indices('/').map(|(at, _)| at);
+    let is_one = |end: &usize| {
+        let name = normal[..*end].rsplit('/').next().unwrap_or_default();
+        DependencyFolder::named(name.as_bytes()).is_some()
+    };
+    let Some(end) = ends.find(is_one) else { return false };
+    let bound =
+        |rule: &&Rule| row(rule).is_some_and(|row| row.holds_in_dependencies()) && rule.matches(&target);
+    !is_protected(action, &normal[..end]) && !RULES.iter().any(|rule| bound(&rule))
 }
 
 /// The list as the rules of the built-in layer.
@@ -52,10 +88,15 @@ pub(super) fn first_match(target: &Target<'_>) -> Option<&'static Rule> {
     first_of(target, |_| true)
 }
 
-/// The first that closes a file to commands. No file tool has any business inside a repository, but git does; what
-/// chooses programs there is listed apart.
-pub(super) fn first_for_commands(target: &Target<'_>) -> Option<&'static Rule> {
-    first_of(target, |rule| !matches!(rule.resource().as_str(), ".git" | "git~1"))
+/// The first that closes a file to commands in a folder of this owner.
+pub(super) fn first_for_commands(target: &Target<'_>, owner: Owner) -> Option<&'static Rule> {
+    first_of(target, |rule| row(rule).is_some_and(|row| row.binds_commands(owner)))
+}
+
+/// The row that a rule of the list was made of.
+pub(super) fn row(rule: &Rule) -> Option<&'static Protected> {
+    let line = rule.is_protected().then(|| rule.origin().line)?;
+    LIST.get(line.checked_sub(1)?)
 }
 
 fn first_of(target: &Target<'_>, is_wanted: impl Fn(&Rule) -> bool) -> Option<&'static Rule> {
@@ -70,8 +111,7 @@ fn first_of(target: &Target<'_>, is_wanted: impl Fn(&Rule) -> bool) -> Option<&'
 
 /// Why the rule's files are protected, if it is a rule of the list.
 pub(super) fn why(rule: &Rule) -> Option<&'static str> {
-    let line = rule.is_protected().then(|| rule.origin().line)?;
-    LIST.get(line.checked_sub(1)?).map(|row| row.why)
+    row(rule).map(|row| row.why)
 }
 
 static LIST: LazyLock<Vec<Protected>> = LazyLock::new(|| {
@@ -162,6 +202,67 @@ mod tests {
             ".asdfrc",
         ] {
             assert!(asks(Capability::Write, path), "{path}");
+        }
+    }
+
+    #[test]
+    fn in_dependency_folders_repositories_and_environments_stay_protected() {
+        let holding: Vec<&str> =
+            LIST.iter().filter(|row| row.holds_in_dependencies()).map(|row| row.pattern).collect();
+        for pattern in [
+            ".git",
+            "git~1",
+            ".git/hooks",
+            ".git/config",
+            ".git/modules/**/config",
+            ".env",
+            ".env.*",
+            ".envrc",
+        ] {
+            assert!(holding.contains(&pattern), "{pattern}");
+        }
+        let is_meant = |pattern: &str| pattern.starts_with(".git/") || pattern.contains(".env");
+        assert!(
+            holding.iter().all(|pattern| is_meant(pattern) || matches!(*pattern, ".git" | "git~1")),
+            "{holding:?}"
+        );
+        // Each marker is a file that a file tool asks about.
+        for row in crate::workspace::DEPENDENCY_FOLDERS {
+            let Some(marker) = row.marker else { continue };
+            let path = format!("sub/{}/{marker}", row.name);
+            assert!(asks(Capability::Write, &path), "{path}");
+            assert!(MARKERS.contains(&format!("{}/{}", row.name, marker.to_lowercase()).as_str()), "{path}");
+        }
+        let target = |path| Access::path(Capability::Write, path);
+        let binds = |access: &Access, owner| {
+            first_for_commands(&Target::new("", Some(access), Names::none()), owner).is_some()
+        };
+        assert!(!binds(&target(".venv/pyvenv.cfg"), Owner::User));
+        assert!(binds(&target("a/.npmrc"), Owner::User) && !binds(&target("a/.npmrc"), Owner::Dependency));
+        assert!(binds(&target("a/.git/config"), Owner::Dependency));
+    }
+
+    #[test]
+    fn what_may_be_free_in_dependency_folders_is_known_by_its_name() {
+        for (action, path, expected) in [
+            (Capability::Write, "node_modules/a/.npmrc", true),
+            (Capability::Write, "x/.venv/lib/.vscode/tasks.json", true),
+            (Capability::Write, "target/.mcp.json", true),
+            (Capability::Read, "node_modules/a/c.pem", true),
+            (Capability::Read, "./node_modules/../node_modules/a/c.pem", true),
+            (Capability::Read, "node_modules/a/.env", false),
+            (Capability::Read, "node_modules/a/.env.local", false),
+            (Capability::Write, "node_modules/a/.git/config", false),
+            (Capability::Write, "node_modules/.git", false),
+            (Capability::Write, ".claude/node_modules/a/.npmrc", false),
+            (Capability::Write, ".claude/node_modules/x", false),
+            (Capability::Write, "node_modules/../.npmrc", false),
+            (Capability::Write, "vendor/a/.npmrc", false),
+            (Capability::Write, "NODE_MODULES/a/.npmrc", false),
+            (Capability::Write, "src/.npmrc", false),
+            (Capability::Write, "node_modules/a/index.js", false),
+        ] {
+            assert_eq!(may_be_free_in_dependencies(action, path), expected, "{action} {path}");
         }
     }
 

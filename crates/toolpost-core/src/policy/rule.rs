@@ -237,6 +237,7 @@ pub(super) struct Target<'a> {
     action: Option<Capability>,
     resource: Aim<'a>,
     needs_consent: bool,
+    only_where_granted: bool,
 }
 
 enum Aim<'a> {
@@ -256,13 +257,16 @@ impl<'a> Target<'a> {
             Some(Resource::Any) | None => Aim::Anything,
         };
         let needs_consent = access.is_some_and(Access::needs_consent);
-        Target { names, tool, action: access.map(|access| access.action), resource, needs_consent }
+        let only_where_granted = access.is_some_and(Access::is_only_where_granted);
+        let action = access.map(|access| access.action);
+        Target { names, tool, action, resource, needs_consent, only_where_granted }
     }
 
     /// An action on one path.
     pub(super) fn path_of(tool: &'a str, action: Capability, path: &'a str, names: &'a Names) -> Target<'a> {
         let resource = Aim::Path(super::pattern::normal_path(path));
-        Target { names, tool, action: Some(action), resource, needs_consent: false }
+        let action = Some(action);
+        Target { names, tool, action, resource, needs_consent: false, only_where_granted: false }
     }
 
     /// What the names of tools in rules mean.
@@ -284,6 +288,11 @@ impl<'a> Target<'a> {
     /// Whether a person is asked although the capability is granted, unless a rule allows it.
     pub(super) fn needs_consent(&self) -> bool {
         self.needs_consent
+    }
+
+    /// Whether it cannot happen where the capability is not granted.
+    pub(super) fn is_only_where_granted(&self) -> bool {
+        self.only_where_granted
     }
 
     /// Whether it could be anything.

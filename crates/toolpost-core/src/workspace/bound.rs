@@ -7,12 +7,12 @@ pub(crate) use self::journaled::Journaled;
 
 use self::judged::Judged;
 use super::{
-    After, Entries, File, Kind, Lock, OldContent, OuterRules, PendingKind, ReadSeek, Replaced, RunByGit,
-    ScanOptions, Scanned, Staged, Stat, Surveyed, Surveyor, Visit, Workspace, WorkspacePath, Written,
+    After, Entries, File, Kind, LockRequest, OldContent, OuterRules, Owner, PendingKind, ReadSeek, Replaced,
+    RunByGit, ScanOptions, Scanned, Staged, Stat, Surveyed, Surveyor, Visit, Workspace, WorkspacePath,
+    Written,
 };
 use crate::capability::Capability;
 use crate::error::ToolError;
-use crate::future::BoxFuture;
 use crate::policy::{Ahead, Closed, FileRules};
 use std::collections::BTreeSet;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -34,7 +34,7 @@ pub trait Guard: Send + Sync {
     fn shows(&self, name: &str) -> bool;
 
     /// Whether a command that the call starts may do this to the file: only what the policy allows without a question.
-    fn is_open_to_commands(&self, action: Capability, name: &str) -> bool;
+    fn is_open_to_commands(&self, action: Capability, name: &str, owner: Owner) -> bool;
 
     /// Whether a rule or a person has opened the file, and not merely the capability.
     fn is_opened_by_rule(&self, action: Capability, name: &str) -> bool;
@@ -54,8 +54,8 @@ pub trait Guard: Send + Sync {
     /// Protected paths beside those of the closed list.
     fn protected_paths(&self) -> Vec<String>;
 
-    /// Why a command may not write the file; none where it may.
-    fn closed_to_commands(&self, name: &str) -> Option<Closed>;
+    /// Why a command may not do this to the file; none where it may.
+    fn closed_to_commands(&self, action: Capability, name: &str) -> Option<Closed>;
 
     /// All that the judgement of a name depends on: equal texts judge equally.
     fn identity(&self) -> String;
@@ -138,8 +138,8 @@ impl Bound {
     }
 
     /// A file that may not be read under its name may not be moved to another one, where it may be.
-    async fn judge_move(&self, from: &WorkspacePath) -> Result<(), ToolError> {
-        let stat = match self.inner.stat(from).await {
+    fn judge_move(&self, from: &WorkspacePath) -> Result<(), ToolError> {
+        let stat = match self.inner.stat(from) {
             Ok(stat) => stat,
             // A link that leads nowhere, or nothing: there is no content.
             Err(_) => return Ok(()),
@@ -148,45 +148,45 @@ impl Bound {
     }
 
     /// Judges a change, and hands what is there to the journal.
-    async fn before(&self, path: &WorkspacePath, kind: PendingKind) -> Result<(), ToolError> {
-        self.judge_change(path).await?;
-        self.journaled(path, kind).await
+    fn before(&self, path: &WorkspacePath, kind: PendingKind) -> Result<(), ToolError> {
+        self.judge_change(path)?;
+        self.journaled(path, kind)
     }
 
     /// Hands what is there to the journal.
-    async fn journaled(&self, path: &WorkspacePath, kind: PendingKind) -> Result<(), ToolError> {
+    fn journaled(&self, path: &WorkspacePath, kind: PendingKind) -> Result<(), ToolError> {
         let Some(journal) = &self.journal else { return Ok(()) };
         let to = match &kind {
             PendingKind::Rename { to } => Some(WorkspacePath::new(to.clone())),
             _ => None,
         };
-        journal.before(&*self.inner, path, kind).await?;
+        journal.before(&*self.inner, path, kind)?;
         match to {
-            Some(to) => journal.before(&*self.inner, &to, PendingKind::Write).await,
+            Some(to) => journal.before(&*self.inner, &to, PendingKind::Write),
             None => Ok(()),
         }
     }
 
     /// Tells the journal what a change has made of a name.
-    async fn after(&self, name: String, after: After) -> Result<(), ToolError> {
+    fn after(&self, name: String, after: After) -> Result<(), ToolError> {
         match &self.journal {
-            Some(journal) => journal.after(name, after).await,
+            Some(journal) => journal.after(name, after),
             None => Ok(()),
         }
     }
 
     /// Judges the target of a change by its names, and by what git runs.
-    async fn judge_change(&self, path: &WorkspacePath) -> Result<(), ToolError> {
-        let names = self.judge_names(path).await?;
-        judge_run_by_git(&self.inner, &self.guard, names).await
+    fn judge_change(&self, path: &WorkspacePath) -> Result<(), ToolError> {
+        let names = self.judge_names(path)?;
+        judge_run_by_git(&*self.inner, &*self.guard, &names)
     }
 
     /// Judges the target of a change by its spelling and by where its links lead: where nothing is there yet, by those
     /// of the folders above it, since a link to a folder is followed for new files too. Returns both names.
-    async fn judge_names(&self, path: &WorkspacePath) -> Result<Vec<String>, ToolError> {
+    fn judge_names(&self, path: &WorkspacePath) -> Result<Vec<String>, ToolError> {
         let spelled = self.inner.name(path)?;
         self.guard.judge(Capability::Write, &spelled)?;
-        let led = self.led(&spelled).await;
+        let led = self.led(&spelled);
         if let Some(led) = &led {
             self.guard.judge(Capability::Write, led)?;
         }
@@ -194,11 +194,11 @@ impl Bound {
     }
 
     /// The name that a spelling leads to.
-    async fn led(&self, spelled: &str) -> Option<String> {
+    fn led(&self, spelled: &str) -> Option<String> {
         let mut known = spelled.len();
         loop {
             let (above, rest) = spelled.split_at(known);
-            if let Ok(stat) = self.inner.stat(&WorkspacePath::new(above)).await {
+            if let Ok(stat) = self.inner.stat(&WorkspacePath::new(above)) {
                 return Some(match stat.name.as_str() {
                     "." if !rest.is_empty() => rest.trim_start_matches('/').to_owned(),
                     name => format!("{name}{rest}"),
@@ -213,16 +213,11 @@ impl Bound {
 }
 
 /// Judges the names of one change by what git runs now: the configuration may have changed since the call was decided.
-async fn judge_run_by_git(
-    inner: &Arc<dyn Workspace>,
-    guard: &Arc<dyn Guard>,
-    names: Vec<String>,
-) -> Result<(), ToolError> {
+fn judge_run_by_git(inner: &dyn Workspace, guard: &dyn Guard, names: &[String]) -> Result<(), ToolError> {
     if !inner.has_repositories() {
         return Ok(());
     }
-    let (inner, asked) = (Arc::clone(inner), names.clone());
-    let run = crate::blocking::at_once(move || inner.run_by_git(&asked)).await?;
+    let run = inner.run_by_git(names);
     match run.is_empty() {
         true => Ok(()),
         false => names.iter().try_for_each(|name| guard.judge_run_by_git(name, &run)),
@@ -231,11 +226,11 @@ async fn judge_run_by_git(
 
 impl Bound {
     /// Counts a written file, and hands it to the journal.
-    async fn after_write(&self, written: Written, content: &[u8]) -> Result<Written, ToolError> {
+    fn after_write(&self, written: Written, content: &[u8]) -> Result<Written, ToolError> {
         self.usage.touch(&written.name);
         self.usage.written.fetch_add(written.bytes, Ordering::Relaxed);
         if let Some(journal) = &self.journal {
-            journal.after(written.name.clone(), journaled::file(content)).await?;
+            journal.after(written.name.clone(), journaled::file(content))?;
         }
         Ok(written)
     }
@@ -254,169 +249,115 @@ impl Workspace for Bound {
         self.inner.name(path)
     }
 
-    fn stat<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<Stat, ToolError>> {
-        Box::pin(async move {
-            let stat = self.inner.stat(path).await?;
-            self.known(stat)
-        })
+    fn stat(&self, path: &WorkspacePath) -> Result<Stat, ToolError> {
+        let stat = self.inner.stat(path)?;
+        self.known(stat)
     }
 
-    fn replaced<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<Replaced, ToolError>> {
-        Box::pin(async move {
-            let file = self.inner.open(path).await?;
-            if let Err(why) = self.judge_file(&file.stat) {
-                return Ok(Replaced { stat: self.known(file.stat)?, content: OldContent::Withheld(why) });
-            }
-            let file = self.counted(file);
-            Ok(Replaced { stat: file.stat.clone(), content: OldContent::Readable(file) })
-        })
+    fn replaced(&self, path: &WorkspacePath) -> Result<Replaced, ToolError> {
+        let file = self.inner.open(path)?;
+        if let Err(why) = self.judge_file(&file.stat) {
+            return Ok(Replaced { stat: self.known(file.stat)?, content: OldContent::Withheld(why) });
+        }
+        let file = self.counted(file);
+        Ok(Replaced { stat: file.stat.clone(), content: OldContent::Readable(file) })
     }
 
-    fn open<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<File, ToolError>> {
-        Box::pin(async move {
-            let file = self.inner.open(path).await?;
-            self.judge_file(&file.stat)?;
-            Ok(self.counted(file))
-        })
+    fn open(&self, path: &WorkspacePath) -> Result<File, ToolError> {
+        let file = self.inner.open(path)?;
+        self.judge_file(&file.stat)?;
+        Ok(self.counted(file))
     }
 
-    fn entries<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<Entries, ToolError>> {
-        Box::pin(async move {
-            let stat = self.inner.stat(path).await?;
-            if stat.kind == Kind::Folder {
-                self.guard.judge(Capability::Read, &stat.name)?;
-            }
-            self.inner.entries(path).await
-        })
+    fn entries(&self, path: &WorkspacePath) -> Result<Entries, ToolError> {
+        let stat = self.inner.stat(path)?;
+        if stat.kind == Kind::Folder {
+            self.guard.judge(Capability::Read, &stat.name)?;
+        }
+        self.inner.entries(path)
     }
 
-    fn write<'a>(
-        &'a self,
-        path: &'a WorkspacePath,
-        content: &'a [u8],
-    ) -> BoxFuture<'a, Result<Written, ToolError>> {
-        Box::pin(async move {
-            self.before(path, PendingKind::Write).await?;
-            let written = self.inner.write(path, content).await?;
-            self.after_write(written, content).await
-        })
+    fn write(&self, path: &WorkspacePath, content: &[u8]) -> Result<Written, ToolError> {
+        self.before(path, PendingKind::Write)?;
+        let written = self.inner.write(path, content)?;
+        self.after_write(written, content)
     }
 
-    fn write_shared<'a>(
-        &'a self,
-        path: &'a WorkspacePath,
-        content: Arc<Vec<u8>>,
-    ) -> BoxFuture<'a, Result<Written, ToolError>> {
-        Box::pin(async move {
-            self.before(path, PendingKind::Write).await?;
-            let written = self.inner.write_shared(path, Arc::clone(&content)).await?;
-            self.after_write(written, &content).await
-        })
+    fn stage(&self, path: &WorkspacePath, content: &[u8]) -> Result<Option<Box<dyn Staged>>, ToolError> {
+        // What changes several files hands over everything before the first of them changes.
+        self.before(path, PendingKind::Write)?;
+        let Some(staged) = self.inner.stage(path, content)? else { return Ok(None) };
+        let name = self.inner.name(path)?;
+        self.usage.touch(&name);
+        self.usage.written.fetch_add(content.len() as u64, Ordering::Relaxed);
+        let journal = self.journal.as_ref().map(|journal| (Arc::clone(journal), journaled::file(content)));
+        let (guard, inner) = (Arc::clone(&self.guard), Arc::clone(&self.inner));
+        Ok(Some(Box::new(BoundStage { staged, inner, guard, name, journal })))
     }
 
-    fn stage<'a>(
-        &'a self,
-        path: &'a WorkspacePath,
-        content: &'a [u8],
-    ) -> Option<BoxFuture<'a, Result<Box<dyn Staged>, ToolError>>> {
-        let staged = self.inner.stage(path, content)?;
-        Some(Box::pin(async move {
-            // What changes several files hands over everything before the first of them changes.
-            self.before(path, PendingKind::Write).await?;
-            let staged = staged.await?;
-            let name = self.inner.name(path)?;
-            self.usage.touch(&name);
-            self.usage.written.fetch_add(content.len() as u64, Ordering::Relaxed);
-            let journal =
-                self.journal.as_ref().map(|journal| (Arc::clone(journal), journaled::file(content)));
-            let (guard, inner) = (Arc::clone(&self.guard), Arc::clone(&self.inner));
-            Ok(Box::new(BoundStage { staged, inner, guard, name, journal }) as Box<dyn Staged>)
-        }))
-    }
-
-    fn announce<'a>(
-        &'a self,
-        path: &'a WorkspacePath,
-        kind: PendingKind,
-    ) -> BoxFuture<'a, Result<(), ToolError>> {
+    fn announce(&self, path: &WorkspacePath, kind: PendingKind) -> Result<(), ToolError> {
         // What git runs is looked up when the change is made.
-        Box::pin(async move {
-            self.judge_names(path).await?;
-            self.journaled(path, kind).await
-        })
+        self.judge_names(path)?;
+        self.journaled(path, kind)
     }
 
-    fn link<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Option<String>> {
+    fn link(&self, path: &WorkspacePath) -> Option<String> {
         self.inner.link(path)
     }
 
-    fn remove<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<(), ToolError>> {
-        Box::pin(async move {
-            self.before(path, PendingKind::Remove).await?;
-            self.inner.remove(path).await?;
-            let name = self.inner.name(path)?;
-            self.usage.touch(&name);
-            self.after(name, After::Absent).await
-        })
+    fn remove(&self, path: &WorkspacePath) -> Result<(), ToolError> {
+        self.before(path, PendingKind::Remove)?;
+        self.inner.remove(path)?;
+        let name = self.inner.name(path)?;
+        self.usage.touch(&name);
+        self.after(name, After::Absent)
     }
 
-    fn rename<'a>(
-        &'a self,
-        from: &'a WorkspacePath,
-        to: &'a WorkspacePath,
-    ) -> BoxFuture<'a, Result<(), ToolError>> {
-        Box::pin(async move {
-            self.judge_change(to).await?;
-            self.judge_move(from).await?;
-            self.before(from, PendingKind::Rename { to: self.inner.name(to)? }).await?;
-            self.inner.rename(from, to).await?;
-            let (from, to) = (self.inner.name(from)?, self.inner.name(to)?);
-            self.usage.touch(&from);
-            self.usage.touch(&to);
-            self.after(from.clone(), After::Absent).await?;
-            self.after(to, After::Moved { from }).await
-        })
+    fn rename(&self, from: &WorkspacePath, to: &WorkspacePath) -> Result<(), ToolError> {
+        self.judge_change(to)?;
+        self.judge_move(from)?;
+        self.before(from, PendingKind::Rename { to: self.inner.name(to)? })?;
+        self.inner.rename(from, to)?;
+        let (from, to) = (self.inner.name(from)?, self.inner.name(to)?);
+        self.usage.touch(&from);
+        self.usage.touch(&to);
+        self.after(from.clone(), After::Absent)?;
+        self.after(to, After::Moved { from })
     }
 
-    fn create_folder<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<(), ToolError>> {
-        Box::pin(async move {
-            self.before(path, PendingKind::CreateFolder).await?;
-            self.inner.create_folder(path).await?;
-            self.after(self.inner.name(path)?, After::Folder).await
-        })
+    fn create_folder(&self, path: &WorkspacePath) -> Result<(), ToolError> {
+        self.before(path, PendingKind::CreateFolder)?;
+        self.inner.create_folder(path)?;
+        self.after(self.inner.name(path)?, After::Folder)
     }
 
-    fn lock<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<Lock, ToolError>> {
+    fn lock(&self, path: &WorkspacePath) -> Result<LockRequest, ToolError> {
         self.inner.lock(path)
     }
 
-    fn lock_repository<'a>(&'a self, folder: &'a WorkspacePath) -> BoxFuture<'a, Result<Lock, ToolError>> {
+    fn lock_repository(&self, folder: &WorkspacePath) -> Result<LockRequest, ToolError> {
         self.inner.lock_repository(folder)
     }
 
-    fn scan<'a>(
-        &'a self,
-        from: &'a WorkspacePath,
+    fn scan(
+        &self,
+        from: &WorkspacePath,
         options: ScanOptions,
-        visit: &Arc<dyn Visit>,
-    ) -> Option<BoxFuture<'a, Result<Scanned, ToolError>>> {
-        let judged: Arc<dyn Visit> =
-            Arc::new(Judged::new(Arc::clone(visit), Arc::clone(&self.guard), Arc::clone(&self.usage)));
-        let scanned = self.inner.scan(from, options, &judged)?;
-        Some(Box::pin(async move {
-            self.stat(from).await?;
-            scanned.await
-        }))
+        visit: &dyn Visit,
+    ) -> Result<Option<Scanned>, ToolError> {
+        self.stat(from)?;
+        self.inner.scan(from, options, &Judged::new(visit, &*self.guard, &self.usage))
     }
 
-    fn survey<'a>(
-        &'a self,
-        surveyor: Arc<dyn Surveyor>,
-    ) -> Option<BoxFuture<'a, Result<Surveyed, ToolError>>> {
+    fn is_on_disk(&self) -> bool {
+        self.inner.is_on_disk()
+    }
+
+    fn survey(&self, surveyor: &dyn Surveyor) -> Result<Surveyed, ToolError> {
         self.inner.survey(surveyor)
     }
 
-    fn outer_rules<'a>(&'a self, root: &'a str) -> BoxFuture<'a, OuterRules> {
+    fn outer_rules(&self, root: &str) -> OuterRules {
         self.inner.outer_rules(root)
     }
 }
@@ -432,26 +373,24 @@ struct BoundStage {
 }
 
 impl Staged for BoundStage {
-    fn place(&mut self) -> BoxFuture<'_, Result<Written, ToolError>> {
-        Box::pin(async move {
-            self.guard.judge(Capability::Write, &self.name)?;
-            // Other files of the same change may have made a repository of its folder but for this one.
-            if RunByGit::may_complete(&self.name) {
-                judge_run_by_git(&self.inner, &self.guard, vec![self.name.clone()]).await?;
-            }
-            let written = self.staged.place().await?;
-            if let Some((journal, after)) = &self.journal {
-                journal.after(written.name.clone(), after.clone()).await?;
-            }
-            Ok(written)
-        })
+    fn place(&mut self) -> Result<Written, ToolError> {
+        self.guard.judge(Capability::Write, &self.name)?;
+        // Other files of the same change may have made a repository of its folder but for this one.
+        if RunByGit::may_complete(&self.name) {
+            judge_run_by_git(&*self.inner, &*self.guard, std::slice::from_ref(&self.name))?;
+        }
+        let written = self.staged.place()?;
+        if let Some((journal, after)) = &self.journal {
+            journal.after(written.name.clone(), after.clone())?;
+        }
+        Ok(written)
     }
 
-    fn take_back(&mut self) -> BoxFuture<'_, Result<(), ToolError>> {
+    fn take_back(&mut self) -> Result<(), ToolError> {
         self.staged.take_back()
     }
 
-    fn keep(&mut self) -> BoxFuture<'_, Result<(), ToolError>> {
+    fn keep(&mut self) -> Result<(), ToolError> {
         self.staged.keep()
     }
 }

@@ -2,9 +2,8 @@
 
 use super::place::{Place, RootName};
 use super::turns::Turns;
-use super::{Entries, Entry, File, Kind, Lock, Stat, Workspace, WorkspacePath, Written, refusal};
+use super::{Entries, Entry, File, Kind, LockRequest, Stat, Workspace, WorkspacePath, Written, refusal};
 use crate::error::ToolError;
-use crate::future::BoxFuture;
 use std::collections::BTreeMap;
 use std::io::Cursor;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -176,36 +175,29 @@ impl Workspace for Memory {
         Ok(Place::parse(path, &self.roots)?.below())
     }
 
-    fn stat<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<Stat, ToolError>> {
-        let result = self.with(path, |nodes, name| match find(nodes, name)? {
+    fn stat(&self, path: &WorkspacePath) -> Result<Stat, ToolError> {
+        self.with(path, |nodes, name| match find(nodes, name)? {
             Node::File(file) => Ok(file.stat(name)),
             Node::Folder => Ok(folder_stat(name)),
-        });
-        Box::pin(async move { result })
+        })
     }
 
-    fn open<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<File, ToolError>> {
-        let result = self.with(path, |nodes, name| match find(nodes, name)? {
+    fn open(&self, path: &WorkspacePath) -> Result<File, ToolError> {
+        self.with(path, |nodes, name| match find(nodes, name)? {
             Node::File(file) => Ok(file.open(name)),
             Node::Folder => Err(refusal::not_a_file(name, "a folder")),
-        });
-        Box::pin(async move { result })
+        })
     }
 
-    fn entries<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<Entries, ToolError>> {
-        let result = self.with(path, |nodes, name| match find(nodes, name)? {
+    fn entries(&self, path: &WorkspacePath) -> Result<Entries, ToolError> {
+        self.with(path, |nodes, name| match find(nodes, name)? {
             Node::File(_) => Err(refusal::not_a_folder(name)),
             Node::Folder => Ok(Box::new(children(nodes, name).into_iter().map(Ok)) as Entries),
-        });
-        Box::pin(async move { result })
+        })
     }
 
-    fn write<'a>(
-        &'a self,
-        path: &'a WorkspacePath,
-        content: &'a [u8],
-    ) -> BoxFuture<'a, Result<Written, ToolError>> {
-        let result = self.with(path, |nodes, name| {
+    fn write(&self, path: &WorkspacePath, content: &[u8]) -> Result<Written, ToolError> {
+        self.with(path, |nodes, name| {
             no_file_above(nodes, name)?;
             let mode = match look(nodes, name) {
                 Some(Node::Folder) => return Err(refusal::not_a_file(name, "a folder")),
@@ -215,12 +207,11 @@ impl Workspace for Memory {
             make_above(nodes, name);
             nodes.insert(name.to_owned(), Node::File(MemoryFile::new(content, mode.unwrap_or(0o644))));
             Ok(Written { name: name.to_owned(), created: mode.is_none(), bytes: content.len() as u64 })
-        });
-        Box::pin(async move { result })
+        })
     }
 
-    fn remove<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<(), ToolError>> {
-        let result = self.with(path, |nodes, name| {
+    fn remove(&self, path: &WorkspacePath) -> Result<(), ToolError> {
+        self.with(path, |nodes, name| {
             if name == "." {
                 return Err(refusal::is_root(name));
             }
@@ -230,21 +221,16 @@ impl Workspace for Memory {
             make_above(nodes, name);
             nodes.remove(name);
             Ok(())
-        });
-        Box::pin(async move { result })
+        })
     }
 
-    fn rename<'a>(
-        &'a self,
-        from: &'a WorkspacePath,
-        to: &'a WorkspacePath,
-    ) -> BoxFuture<'a, Result<(), ToolError>> {
-        let result = self.name(to).and_then(|to| self.with(from, |nodes, from| rename(nodes, from, &to)));
-        Box::pin(async move { result })
+    fn rename(&self, from: &WorkspacePath, to: &WorkspacePath) -> Result<(), ToolError> {
+        let to = self.name(to)?;
+        self.with(from, |nodes, from| rename(nodes, from, &to))
     }
 
-    fn create_folder<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<(), ToolError>> {
-        let result = self.with(path, |nodes, name| {
+    fn create_folder(&self, path: &WorkspacePath) -> Result<(), ToolError> {
+        self.with(path, |nodes, name| {
             no_file_above(nodes, name)?;
             if matches!(look(nodes, name), Some(Node::File(_))) {
                 return Err(refusal::not_a_folder(name));
@@ -254,12 +240,11 @@ impl Workspace for Memory {
                 nodes.insert(name.to_owned(), Node::Folder);
             }
             Ok(())
-        });
-        Box::pin(async move { result })
+        })
     }
 
-    fn lock<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<Lock, ToolError>> {
-        Box::pin(async move { Ok(Lock::new(self.turns.take(&self.name(path)?).await)) })
+    fn lock(&self, path: &WorkspacePath) -> Result<LockRequest, ToolError> {
+        Ok(self.turns.request(&self.name(path)?))
     }
 }
 

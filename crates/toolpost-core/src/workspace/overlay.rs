@@ -10,10 +10,9 @@ use self::merged::{Last, Merged};
 use super::memory::{MemoryFile, above, folder_stat};
 use super::turns::Turns;
 use super::{
-    Entries, File, Kind, Lock, OuterRules, RunByGit, Stat, Workspace, WorkspacePath, Written, refusal,
+    Entries, File, Kind, LockRequest, OuterRules, RunByGit, Stat, Workspace, WorkspacePath, Written, refusal,
 };
 use crate::error::{Code, ToolError};
-use crate::future::BoxFuture;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A workspace whose changes stay in memory.
@@ -82,125 +81,99 @@ impl Workspace for Overlay {
         self.below.name(path)
     }
 
-    fn stat<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<Stat, ToolError>> {
-        Box::pin(async move {
-            let name = self.resolve(path, Last::Follow).await?;
-            match self.look(&name).await? {
-                Merged::Upper(file) => Ok(file.stat(&name)),
-                Merged::Below(stat) => Ok(stat),
-                Merged::Folder => Ok(folder_stat(&name)),
-                Merged::Missing => Err(self.missing(&name).await),
+    fn stat(&self, path: &WorkspacePath) -> Result<Stat, ToolError> {
+        let name = self.resolve(path, Last::Follow)?;
+        match self.look(&name)? {
+            Merged::Upper(file) => Ok(file.stat(&name)),
+            Merged::Below(stat) => Ok(stat),
+            Merged::Folder => Ok(folder_stat(&name)),
+            Merged::Missing => Err(self.missing(&name)),
+        }
+    }
+
+    fn open(&self, path: &WorkspacePath) -> Result<File, ToolError> {
+        let name = self.resolve(path, Last::Follow)?;
+        match self.look(&name)? {
+            Merged::Upper(file) => Ok(file.open(&name)),
+            Merged::Below(_) => self.below.open(&WorkspacePath::new(name)),
+            Merged::Folder => Err(refusal::not_a_file(&name, "a folder")),
+            Merged::Missing => Err(self.missing(&name)),
+        }
+    }
+
+    fn entries(&self, path: &WorkspacePath) -> Result<Entries, ToolError> {
+        let name = self.resolve(path, Last::Follow)?;
+        match self.look(&name)? {
+            Merged::Missing => Err(self.missing(&name)),
+            _ => self.merged(&name),
+        }
+    }
+
+    fn write(&self, path: &WorkspacePath, content: &[u8]) -> Result<Written, ToolError> {
+        let name = self.resolve(path, Last::Follow)?;
+        match self.look(&name)? {
+            Merged::Folder => return Err(refusal::not_a_file(&name, "a folder")),
+            Merged::Below(stat) if stat.kind == Kind::Folder => {
+                return Err(refusal::not_a_file(&name, "a folder"));
             }
-        })
-    }
-
-    fn open<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<File, ToolError>> {
-        Box::pin(async move {
-            let name = self.resolve(path, Last::Follow).await?;
-            match self.look(&name).await? {
-                Merged::Upper(file) => Ok(file.open(&name)),
-                Merged::Below(_) => self.below.open(&WorkspacePath::new(name)).await,
-                Merged::Folder => Err(refusal::not_a_file(&name, "a folder")),
-                Merged::Missing => Err(self.missing(&name).await),
+            Merged::Below(stat) if stat.kind != Kind::File => {
+                return Err(refusal::not_a_file(&name, "a special file"));
             }
-        })
+            _ => {}
+        }
+        let old = self.image(&name)?;
+        self.make(above(&name).next().unwrap_or("."))?;
+        let (old, mode) = old.map_or((None, 0o644), |(image, mode)| (Some(image), mode));
+        let created = old.is_none();
+        let mut layer = self.layer();
+        layer.remember(&name, old);
+        layer.set(&name, Upper::File(MemoryFile::new(content, mode)));
+        Ok(Written { name, created, bytes: content.len() as u64 })
     }
 
-    fn entries<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<Entries, ToolError>> {
-        Box::pin(async move {
-            let name = self.resolve(path, Last::Follow).await?;
-            match self.look(&name).await? {
-                Merged::Missing => Err(self.missing(&name).await),
-                _ => self.merged(&name).await,
+    fn remove(&self, path: &WorkspacePath) -> Result<(), ToolError> {
+        let name = self.resolve(path, Last::Keep)?;
+        if self.is_root(&name) {
+            return Err(refusal::is_root(&name));
+        }
+        let old = match self.look(&name) {
+            // A link below, to nothing, out of the workspace or to another name: it goes, its target stays.
+            Err(error) if error.details().contains_key("link") || error.code() == Code::PathEscape => None,
+            Err(error) => return Err(error),
+            Ok(Merged::Missing) => return Err(self.missing(&name)),
+            Ok(Merged::Below(stat)) if stat.name != name => None,
+            Ok(Merged::Below(stat)) if stat.kind == Kind::Folder => {
+                self.must_be_empty(&name)?;
+                None
             }
-        })
-    }
-
-    fn write<'a>(
-        &'a self,
-        path: &'a WorkspacePath,
-        content: &'a [u8],
-    ) -> BoxFuture<'a, Result<Written, ToolError>> {
-        Box::pin(async move {
-            let name = self.resolve(path, Last::Follow).await?;
-            match self.look(&name).await? {
-                Merged::Folder => return Err(refusal::not_a_file(&name, "a folder")),
-                Merged::Below(stat) if stat.kind == Kind::Folder => {
-                    return Err(refusal::not_a_file(&name, "a folder"));
-                }
-                Merged::Below(stat) if stat.kind != Kind::File => {
-                    return Err(refusal::not_a_file(&name, "a special file"));
-                }
-                _ => {}
+            Ok(Merged::Folder) => {
+                self.must_be_empty(&name)?;
+                None
             }
-            let old = self.image(&name).await?;
-            self.make(above(&name).next().unwrap_or(".")).await?;
-            let (old, mode) = old.map_or((None, 0o644), |(image, mode)| (Some(image), mode));
-            let created = old.is_none();
-            let mut layer = self.layer();
-            layer.remember(&name, old);
-            layer.set(&name, Upper::File(MemoryFile::new(content, mode)));
-            Ok(Written { name, created, bytes: content.len() as u64 })
-        })
+            Ok(Merged::Below(_) | Merged::Upper(_)) => self.image(&name)?,
+        };
+        let mut layer = self.layer();
+        if let Some((image, _)) = old {
+            layer.remember(&name, Some(image));
+        }
+        layer.set(&name, Upper::Gone);
+        Ok(())
     }
 
-    fn remove<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<(), ToolError>> {
-        Box::pin(async move {
-            let name = self.resolve(path, Last::Keep).await?;
-            if self.is_root(&name) {
-                return Err(refusal::is_root(&name));
-            }
-            let old = match self.look(&name).await {
-                // A link below, to nothing, out of the workspace or to another name: it goes, its target stays.
-                Err(error) if error.details().contains_key("link") || error.code() == Code::PathEscape => {
-                    None
-                }
-                Err(error) => return Err(error),
-                Ok(Merged::Missing) => return Err(self.missing(&name).await),
-                Ok(Merged::Below(stat)) if stat.name != name => None,
-                Ok(Merged::Below(stat)) if stat.kind == Kind::Folder => {
-                    self.must_be_empty(&name).await?;
-                    None
-                }
-                Ok(Merged::Folder) => {
-                    self.must_be_empty(&name).await?;
-                    None
-                }
-                Ok(Merged::Below(_) | Merged::Upper(_)) => self.image(&name).await?,
-            };
-            let mut layer = self.layer();
-            if let Some((image, _)) = old {
-                layer.remember(&name, Some(image));
-            }
-            layer.set(&name, Upper::Gone);
-            Ok(())
-        })
+    fn rename(&self, from: &WorkspacePath, to: &WorkspacePath) -> Result<(), ToolError> {
+        let from = self.resolve(from, Last::Keep)?;
+        let to = self.resolve(to, Last::Keep)?;
+        self.move_to(&from, &to)
     }
 
-    fn rename<'a>(
-        &'a self,
-        from: &'a WorkspacePath,
-        to: &'a WorkspacePath,
-    ) -> BoxFuture<'a, Result<(), ToolError>> {
-        Box::pin(async move {
-            let from = self.resolve(from, Last::Keep).await?;
-            let to = self.resolve(to, Last::Keep).await?;
-            self.move_to(&from, &to).await
-        })
+    fn create_folder(&self, path: &WorkspacePath) -> Result<(), ToolError> {
+        let name = self.resolve(path, Last::Follow)?;
+        self.make(&name)
     }
 
-    fn create_folder<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<(), ToolError>> {
-        Box::pin(async move {
-            let name = self.resolve(path, Last::Follow).await?;
-            self.make(&name).await
-        })
-    }
-
-    fn lock<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<Lock, ToolError>> {
-        Box::pin(async move {
-            let name = self.resolve(path, Last::Follow).await?;
-            Ok(Lock::new(self.turns.take(&name).await))
-        })
+    fn lock(&self, path: &WorkspacePath) -> Result<LockRequest, ToolError> {
+        let name = self.resolve(path, Last::Follow)?;
+        Ok(self.turns.request(&name))
     }
 
     fn has_repositories(&self) -> bool {
@@ -211,7 +184,7 @@ impl Workspace for Overlay {
         self.below.run_by_git(changed)
     }
 
-    fn outer_rules<'a>(&'a self, root: &'a str) -> BoxFuture<'a, OuterRules> {
+    fn outer_rules(&self, root: &str) -> OuterRules {
         self.below.outer_rules(root)
     }
 }

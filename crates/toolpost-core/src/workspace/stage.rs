@@ -2,7 +2,6 @@
 
 use super::Written;
 use crate::error::ToolError;
-use crate::future::BoxFuture;
 
 /// The new content of one file, whole and safe on disk under a name of its own, not yet to be seen.
 ///
@@ -13,11 +12,11 @@ pub trait Staged: Send {
     /// Takes over the name of the file. The old content, if there was one, waits to be taken back.
     ///
     /// Refused where the file is not what it was when the new content was made.
-    fn place(&mut self) -> BoxFuture<'_, Result<Written, ToolError>>;
+    fn place(&mut self) -> Result<Written, ToolError>;
 
     /// Puts back what was there, the very file; one that is new goes.
-    fn take_back(&mut self) -> BoxFuture<'_, Result<(), ToolError>>;
+    fn take_back(&mut self) -> Result<(), ToolError>;
 
     /// Makes the change of the name durable and lets the old content go.
-    fn keep(&mut self) -> BoxFuture<'_, Result<(), ToolError>>;
+    fn keep(&mut self) -> Result<(), ToolError>;
 }

@@ -1,6 +1,6 @@
 //! Which files of a disk a command may not see or change: asked of every name, for the kernel to enforce.
 
-use super::Kind;
+use super::{Dependencies, Kind, Owner};
 use std::path::PathBuf;
 
 /// What a command may do with a file or folder, and everything in it.
@@ -16,19 +16,22 @@ pub enum Mark {
 
 /// Marks names. Implemented by the context of a call; called by [`Workspace::survey`](super::Workspace::survey).
 pub trait Surveyor: Send + Sync {
-    /// The mark of what has this display name.
-    fn mark(&self, name: &str, kind: Kind) -> Mark;
+    /// The mark of what has this display name, in a folder of this owner.
+    fn mark(&self, name: &str, kind: Kind, owner: Owner) -> Mark;
 
     /// The mark of a file that inherits one: something marked leads to it, or git runs it. A rule of the user's that
     /// opens the file goes before.
     fn inherited(&self, name: &str, mark: Mark) -> Mark;
 
+    /// Whether a command may remove what it may not read, in a dependency folder.
+    fn is_removable(&self, name: &str) -> bool;
+
     /// Whether a rule denies what the mark forbids, under this name. Then no rule about another name opens the file.
     fn denies(&self, name: &str, mark: Mark) -> bool;
 
     /// How far the name of a folder goes into the patterns of rules that have more than one part; none where no such
-    /// pattern has begun. Names of equal progress give equal marks to everything inside the folder.
-    fn progress(&self, name: &str) -> Option<Vec<(usize, u64)>>;
+    /// pattern has begun. Names of equal progress and owner give equal marks to everything inside the folder.
+    fn progress(&self, name: &str, owner: Owner) -> Option<Vec<(usize, u64)>>;
 
     /// Whether sockets are hidden, whatever their names.
     fn hides_sockets(&self) -> bool;
@@ -53,6 +56,8 @@ pub struct Surveyed {
     pub globs: Vec<(PathBuf, String)>,
     /// Other names of folders, for what is created in them.
     pub aliases: Vec<FolderAlias>,
+    /// Where names are not the user's.
+    pub dependencies: Dependencies,
 }
 
 /// Another name of a folder, by which rules may mean what is in it. Both paths are absolute; the folder need not exist.

@@ -1,5 +1,6 @@
 //! The one path of a call.
 
+mod border;
 mod cancel;
 mod confirm;
 mod decisions;

@@ -92,8 +92,8 @@ fn no_message_of_the_library_names_a_flag() {
             missing: Capability::ALL.into_iter().collect(),
             tool: Some("mcp__a__b"),
         }),
-        none.advise(&Remedy::Closed { rule: Some("write: /a") }),
-        none.advise(&Remedy::Closed { rule: None }),
+        none.advise(&Remedy::Closed { rules: &["write: /a".to_owned()] }),
+        none.advise(&Remedy::Closed { rules: &[] }),
     ];
     let access = [Access::path(Capability::Write, ".git/config")];
     let request = Request { tool: "write", accesses: &access };
@@ -330,9 +330,9 @@ async fn a_text_is_read_in_one_step_within_what_was_decided() {
         Ok(Output::text(ctx.read_text(&args.path).await?))
     });
     let memory = Memory::from_fixture("//- a.txt\none\n//- .env\nKEY=1\n");
-    memory.write(&WorkspacePath::new("b.bin"), b"ab\xff").await.unwrap();
+    memory.write(&WorkspacePath::new("b.bin"), b"ab\xff").unwrap();
     let large = vec![b'x'; usize::try_from(Context::LARGEST_TEXT).unwrap() + 1];
-    memory.write(&WorkspacePath::new("large"), &large).await.unwrap();
+    memory.write(&WorkspacePath::new("large"), &large).unwrap();
     let ctx = session(tool);
     let ctx = Context::builder(Arc::new(memory)).tools(ctx.tools().clone()).build();
     let (executor, path) = (Executor::new(), |path: &str| json!({ "path": path }));

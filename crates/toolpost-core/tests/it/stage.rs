@@ -149,7 +149,8 @@ pub(crate) fn echo(name: &'static str) -> DynamicTool {
 pub(crate) fn writer(spec: Spec) -> DynamicTool {
     dynamic(spec.requires(Capability::Write), path_schema(), |ctx, args| async move {
         let path = WorkspacePath::new(args["path"].as_str().unwrap());
-        ctx.workspace().write(&path, args["content"].as_str().unwrap_or("new").as_bytes()).await?;
+        let content = args["content"].as_str().unwrap_or("new").to_owned();
+        ctx.blocking_in_pool(move |ctx| ctx.workspace().write(&path, content.as_bytes())).await?;
         said("written")
     })
 }

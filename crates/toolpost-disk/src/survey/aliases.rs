@@ -15,7 +15,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use toolpost_core::workspace::{FolderAlias, Kind, Mark};
+use toolpost_core::workspace::{FolderAlias, Kind, Mark, Owner};
 
 /// Maximum number of files to judge under other names.
 const MOST_ENTRIES: usize = 200_000;
@@ -121,13 +121,18 @@ impl Search<'_, '_> {
 
     fn mark(&self, name: &Path, kind: Kind) -> Mark {
         let shown = self.survey.names(name);
-        shown.iter().map(|name| walk::mark(self.survey.surveyor, name, kind)).max().unwrap_or(Mark::Free)
+        let of = |(name, owner): &(Vec<u8>, Owner)| walk::mark(self.survey.surveyor, name, kind, *owner);
+        shown.iter().map(of).max().unwrap_or(Mark::Free)
     }
 
     /// How far a name goes into the patterns; none where nothing inside could be meant.
     fn progress(&self, name: &Path) -> Option<Vec<(usize, u64)>> {
         let shown = self.survey.names(name);
-        let of = |name: &Vec<u8>| self.survey.surveyor.progress(&String::from_utf8_lossy(name));
+        let of = |(name, owner): &(Vec<u8>, Owner)| {
+            let mut progress = self.survey.surveyor.progress(&String::from_utf8_lossy(name), *owner)?;
+            progress.push((usize::MAX, *owner as u64));
+            Some(progress)
+        };
         let all: Vec<_> = shown.iter().filter_map(of).flatten().collect();
         (!all.is_empty()).then_some(all)
     }

@@ -16,7 +16,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use toolpost_core::workspace::implement::place::Place;
-use toolpost_core::workspace::{Kind, Mark, RunByGit, Surveyor, WorkspacePath};
+use toolpost_core::workspace::{Kind, Mark, Owner, RunByGit, Surveyor, WorkspacePath};
 
 /// What makes a folder a repository: all names of a row.
 const REPOSITORY: [&[&str]; 2] = [&["HEAD", "objects", "refs"], &["HEAD", "commondir"]];
@@ -174,7 +174,7 @@ fn completes(path: &Path, targets: &BTreeSet<PathBuf>) -> bool {
 struct Everything;
 
 impl Surveyor for Everything {
-    fn mark(&self, _: &str, _: Kind) -> Mark {
+    fn mark(&self, _: &str, _: Kind, _: Owner) -> Mark {
         Mark::Free
     }
 
@@ -182,11 +182,15 @@ impl Surveyor for Everything {
         mark
     }
 
+    fn is_removable(&self, _: &str) -> bool {
+        false
+    }
+
     fn denies(&self, _: &str, _: Mark) -> bool {
         false
     }
 
-    fn progress(&self, _: &str) -> Option<Vec<(usize, u64)>> {
+    fn progress(&self, _: &str, _: Owner) -> Option<Vec<(usize, u64)>> {
         None
     }
 

@@ -14,7 +14,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use toolpost_core::workspace::{Kind, Mark, Surveyor};
+use toolpost_core::workspace::{Kind, Mark, Owner, Surveyor};
 
 /// Bytes that are remembered. Folders beyond that are listed every time.
 const MOST_BYTES: usize = 64 << 20;
@@ -56,6 +56,8 @@ pub(super) struct Memory {
     pub(super) rest: Duration,
     /// How many folders were listed so far.
     pub(super) listed: u64,
+    /// Whether no folder counts as one of dependencies.
+    pub(super) has_no_dependencies: bool,
 }
 
 impl Default for Memory {
@@ -69,6 +71,7 @@ impl Default for Memory {
             local: HashMap::new(),
             rest: REST,
             listed: 0,
+            has_no_dependencies: false,
         }
     }
 }
@@ -80,6 +83,10 @@ pub(super) struct Folder {
     pub(super) key: Option<Key>,
     /// Under which identity it was marked.
     pub(super) generation: u64,
+    /// Where it lay when it was marked.
+    pub(super) place: Place,
+    /// Whether it holds the marker that makes a folder of its name one of dependencies.
+    pub(super) has_marker: bool,
     /// All entries: a byte for the kind, the name, and a NUL.
     pub(super) entries: Vec<u8>,
     /// Entries other than folders that are not free, links in a folder that is not, and links under whose names a pattern
@@ -101,6 +108,17 @@ pub(super) struct Entry {
     pub(super) mark: Mark,
     /// Whether it is a link under whose name a pattern could go on.
     pub(super) goes_on: bool,
+    /// For a link outside of dependency folders: the rows of the list whose names it leads through, one bit each.
+    pub(super) leads: u8,
+}
+
+/// Where a folder lies.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Place {
+    /// Whether it is a dependency folder or lies in one.
+    pub(super) region: Owner,
+    /// Whose its names are. The user's everywhere, if no folder counts as one of dependencies.
+    pub(super) owner: Owner,
 }
 
 /// A folder in a folder.
@@ -177,7 +195,17 @@ impl Remembered {
         }
         memory.local.clear();
         memory.roots.resize_with(roots.names.len(), Folder::default);
-        let found = walk::walk(roots, surveyor, &mut memory)?;
+        let mut found = walk::walk(roots, surveyor, &mut memory)?;
+        let has_none = found.leads_into_dependencies();
+        if has_none != memory.has_no_dependencies {
+            memory.has_no_dependencies = has_none;
+            found = walk::walk(roots, surveyor, &mut memory)?;
+            // A link may have come meanwhile.
+            if found.leads_into_dependencies() != has_none {
+                return Err(Stopped::Replaced(PathBuf::from(&roots.names[0].path)));
+            }
+        }
+        found.has_no_dependencies = has_none;
         memory.repositories = found.repositories.iter().cloned().collect();
         Ok(found)
     }

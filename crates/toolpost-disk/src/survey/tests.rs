@@ -18,11 +18,11 @@ struct Plain {
 }
 
 impl Surveyor for Plain {
-    fn mark(&self, name: &str, kind: Kind) -> Mark {
+    fn mark(&self, name: &str, kind: Kind, owner: Owner) -> Mark {
         let last = name.rsplit('/').next().unwrap_or(name);
         if last.starts_with(self.hides) {
             Mark::Hidden
-        } else if last.starts_with("lock")
+        } else if (last.starts_with("lock") && owner == Owner::User)
             || (last == ".git" && kind != Kind::Folder)
             || format!("/{name}/").contains("/two/x/")
             || (name.starts_with("top/") && last == "deep")
@@ -37,12 +37,16 @@ impl Surveyor for Plain {
         if name.ends_with("opened") { Mark::Free } else { mark }
     }
 
+    fn is_removable(&self, _: &str) -> bool {
+        true
+    }
+
     fn denies(&self, name: &str, _: Mark) -> bool {
         name.contains("denied")
     }
 
     /// As if there were a rule about `two/x` at any depth and one about `/top/**/deep`.
-    fn progress(&self, name: &str) -> Option<Vec<(usize, u64)>> {
+    fn progress(&self, name: &str, _: Owner) -> Option<Vec<(usize, u64)>> {
         let in_two = name.rsplit('/').next() == Some("two");
         let in_top = name.split('/').next() == Some("top");
         let all: Vec<(usize, u64)> = [(in_two, (0, 1)), (in_top, (1, 1))]
@@ -110,7 +114,8 @@ impl Tree {
                     kind if kind.is_symlink() => Kind::Link,
                     _ => Kind::File,
                 };
-                let mark = surveyor.mark(&path.strip_prefix(top).unwrap().to_string_lossy(), kind);
+                let mark =
+                    surveyor.mark(&path.strip_prefix(top).unwrap().to_string_lossy(), kind, Owner::User);
                 if mark > above {
                     found.push(Marked { path: path.clone(), mark });
                 }
@@ -138,19 +143,20 @@ impl Dice {
         ((self.0 >> 33) % sides as u64) as usize
     }
 
-    fn path(&mut self, top: &Path) -> PathBuf {
-        const NAMES: [&[u8]; 11] =
-            [b"a", b"b", b"c\xff", b"hid", b"hid\xfe", b"lock", b"lock1", b"d", b".git", b"e", b"opened"];
+    fn path(&mut self, top: &Path, names: &[&[u8]]) -> PathBuf {
         let mut path = top.to_path_buf();
         for _ in 0..=self.roll(4) {
-            path.push(OsStr::from_bytes(NAMES[self.roll(NAMES.len())]));
+            path.push(OsStr::from_bytes(names[self.roll(names.len())]));
         }
         path
     }
 }
 
-fn change(dice: &mut Dice, top: &Path) {
-    let (one, other) = (dice.path(top), dice.path(top));
+const NAMES: &[&[u8]] =
+    &[b"a", b"b", b"c\xff", b"hid", b"hid\xfe", b"lock", b"lock1", b"d", b".git", b"e", b"opened"];
+
+fn change(dice: &mut Dice, top: &Path, names: &[&[u8]]) {
+    let (one, other) = (dice.path(top, names), dice.path(top, names));
     // What cannot be done is left: there are always others.
     let _ = match dice.roll(9) {
         0..3 => fs::create_dir_all(&one),
@@ -177,7 +183,7 @@ fn guarantee_36_a_remembered_survey_equals_a_fresh_one() {
         tree.survey(&HIDES);
         let count = 1 + dice.roll(12);
         for _ in 0..count {
-            change(&mut dice, &tree.top);
+            change(&mut dice, &tree.top, NAMES);
             changes += 1;
             // Between two changes that fall into one tick as well.
             if dice.roll(4) == 0 {
@@ -201,6 +207,121 @@ fn guarantee_36_a_remembered_survey_equals_a_fresh_one() {
     assert!(marks > rounds, "{marks}");
     println!(
         "measure: guarantee 36: {changes} random changes, {marks} marks, remembered and fresh surveys equal"
+    );
+}
+
+/// Whether a folder is one of dependencies, by another way.
+fn is_dependency(folder: &Path) -> bool {
+    let marker = |name: &str| folder.join(name).symlink_metadata().is_ok_and(|found| found.is_file());
+    match folder.file_name().unwrap().to_str() {
+        Some("node_modules") => true,
+        Some(".venv") => marker("pyvenv.cfg"),
+        Some("target") => marker("CACHEDIR.TAG"),
+        _ => false,
+    }
+}
+
+/// Whether a name lies in one: each folder above is looked at.
+fn is_of_dependency(top: &Path, path: &Path) -> bool {
+    path.ancestors().skip(1).take_while(|folder| *folder != top).any(is_dependency)
+}
+
+/// Everything below a folder; links are not followed.
+fn all_below(folder: &Path, found: &mut Vec<PathBuf>) {
+    for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        if path.symlink_metadata().unwrap().is_dir() {
+            all_below(&path, found);
+        }
+        found.push(path);
+    }
+}
+
+#[test]
+fn guarantee_36_dependency_folders_are_known_by_what_they_are_now() {
+    const NAMES: &[&[u8]] = &[
+        b"node_modules",
+        b".venv",
+        b"target",
+        b"vendor",
+        b"pyvenv.cfg",
+        b"CACHEDIR.TAG",
+        b"lock",
+        b"lock1",
+        b"a",
+        b"b",
+        b"hid",
+    ];
+    let is_soak = std::env::var("TOOLPOST_SOAK").is_ok_and(|value| value == "1");
+    let rounds = if is_soak { 20_000 } else { 160 };
+    let mut dice = Dice(8);
+    let rest = Duration::from_millis(12);
+    let (mut open, mut closed, mut off) = (0, 0, 0);
+    let mut tree = Tree::new();
+    for round in 0..rounds {
+        if round % 20 == 0 {
+            tree = Tree::new();
+            tree.memory(|memory| memory.rest = rest);
+        }
+        for _ in 0..1 + dice.roll(12) {
+            change(&mut dice, &tree.top, NAMES);
+            if dice.roll(4) == 0 {
+                std::thread::sleep(rest + Duration::from_millis(3));
+                tree.survey(&HIDES);
+            }
+        }
+        let found = tree.survey(&HIDES);
+        let fresh = survey(&tree.disk.roots, &HIDES, &Remembered::default(), &tree.disk.user_git).unwrap();
+        assert_eq!(found, fresh, "round {round}");
+        let mut all = Vec::new();
+        all_below(&tree.top, &mut all);
+        // Links that lead in from outside, by the words in them.
+        let folders: Vec<&PathBuf> = all.iter().filter(|path| path.is_dir() && !path.is_symlink()).collect();
+        let there = |name: &str| {
+            let is_it = |folder: &&&PathBuf| folder.ends_with(name) && is_dependency(folder);
+            name == "node_modules" || folders.iter().any(|folder| is_it(&folder))
+        };
+        let leads = |path: &PathBuf| {
+            let Ok(text) = fs::read_link(path) else { return false };
+            let own = path.file_name().unwrap();
+            if own == "node_modules" || is_of_dependency(&tree.top, path) {
+                return false;
+            }
+            let named: Vec<&str> =
+                ["node_modules", ".venv", "target"].into_iter().filter(|name| there(name)).collect();
+            let mut parts: Vec<&OsStr> = text.iter().collect();
+            // `x/.venv` may lead to another `.venv`.
+            if [".venv", "target"].iter().any(|name| own == *name) && parts.last() == Some(&own) {
+                parts.pop();
+            }
+            parts.iter().any(|part| named.iter().any(|name| part == name))
+        };
+        let is_off = all.iter().any(leads);
+        assert_eq!(found.dependencies.names.is_empty(), is_off, "round {round}");
+        off += usize::from(is_off);
+        for path in all
+            .iter()
+            .filter(|path| path.file_name().unwrap().to_str().is_some_and(|name| name.starts_with("lock")))
+        {
+            let is_marked = found.marked.iter().any(|marked| path.starts_with(&marked.path));
+            // A link or a folder above may be marked for another reason: then it is closed all the same.
+            if is_off || !is_of_dependency(&tree.top, path) {
+                assert!(is_marked, "round {round}: {}", path.display());
+                closed += 1;
+            } else {
+                let inherits = path
+                    .ancestors()
+                    .skip(1)
+                    .take_while(|folder| *folder != tree.top)
+                    .any(|folder| found.marked.iter().any(|marked| marked.path == folder));
+                let is_led_to = all.iter().any(|link| link.is_symlink());
+                assert!(!is_marked || inherits || is_led_to, "round {round}: {}", path.display());
+                open += usize::from(!is_marked);
+            }
+        }
+    }
+    assert!(open > 40 && closed > 400 && off > 10 && off < rounds, "{open} open, {closed} closed, {off} off");
+    println!(
+        "measure: guarantee 36: {rounds} trees with dependency folders, {open} names open, {closed} closed"
     );
 }
 

@@ -1,11 +1,11 @@
 //! One pass through the folders of the roots: looks whether each is as remembered, lists the others, and marks names.
 
-use super::remembered::{Child, Entry, Folder, Git, Kept, Key, Memory};
+use super::remembered::{Child, Entry, Folder, Git, Kept, Key, Memory, Place};
 use crate::look::READ;
 use crate::roots::{Roots, beneath};
 use rustix::fd::OwnedFd;
 use rustix::fs::{
-    Access, AtFlags, Dir, DirEntry, FileType, OFlags, ResolveFlags, Stat, accessat, fstat, statat,
+    Access, AtFlags, Dir, DirEntry, FileType, OFlags, ResolveFlags, Stat, accessat, fstat, readlinkat, statat,
 };
 use rustix::io::Errno;
 use std::borrow::Cow;
@@ -14,7 +14,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
-use toolpost_core::workspace::{Kind, Mark, Marked, Surveyor};
+use toolpost_core::workspace::{DEPENDENCY_FOLDERS, DependencyFolder, Kind, Mark, Marked, Owner, Surveyor};
 
 /// Folders deeper than this are hidden whole: nobody has such.
 const DEEPEST: usize = 200;
@@ -36,6 +36,27 @@ pub(super) struct Found {
     pub(super) aliases: Vec<PathBuf>,
     /// Folders of repositories, and files that say where one is.
     pub(super) repositories: Vec<PathBuf>,
+    /// Dependency folders that hold their markers.
+    pub(super) dependencies: Vec<PathBuf>,
+    /// Files in them that may be removed and not read.
+    pub(super) unreadable: Vec<PathBuf>,
+    /// The rows of the list through whose names links from outside lead, one bit each.
+    pub(super) leads: u8,
+    /// Whether no folder counts as one of dependencies.
+    pub(super) has_no_dependencies: bool,
+}
+
+impl Found {
+    /// Whether a link outside of all dependency folders, with another name, leads or may lead into one. Without a marker,
+    /// every folder of the name is one, whether it exists or not.
+    pub(super) fn leads_into_dependencies(&self) -> bool {
+        let is_there =
+            |name: &str| self.dependencies.iter().any(|folder| folder.file_name() == Some(OsStr::new(name)));
+        DEPENDENCY_FOLDERS
+            .iter()
+            .enumerate()
+            .any(|(at, row)| self.leads & (1 << at) != 0 && (row.marker.is_none() || is_there(row.name)))
+    }
 }
 
 /// Why a pass did not come to its end.
@@ -62,7 +83,8 @@ pub(super) fn walk(roots: &Roots, surveyor: &dyn Surveyor, memory: &mut Memory) 
             shown: if index == 0 { b"" } else { root.path.trim_end_matches('/').as_bytes() },
             found: &mut found,
         };
-        let visited = walk.folder(&mut known[index], &mut Vec::new(), Mark::Free, Inside::Tree, 0);
+        let above = Above { mark: Mark::Free, inside: Inside::Tree, region: Owner::User };
+        let visited = walk.folder(&mut known[index], &mut Vec::new(), above, 0);
         result = match visited {
             Ok(Visited::Done) => Ok(()),
             Ok(Visited::Gone) => Err(Stopped::Failed(root.path.clone().into(), Errno::NOENT)),
@@ -99,6 +121,14 @@ enum Inside {
     Repositories,
 }
 
+/// What holds for a folder because of those above it.
+#[derive(Clone, Copy)]
+struct Above {
+    mark: Mark,
+    inside: Inside,
+    region: Owner,
+}
+
 struct Walk<'a> {
     surveyor: &'a dyn Surveyor,
     memory: &'a mut Memory,
@@ -114,30 +144,43 @@ impl Walk<'_> {
         &mut self,
         folder: &mut Folder,
         path: &mut Vec<u8>,
-        above: Mark,
-        inside: Inside,
+        around: Above,
         depth: usize,
     ) -> Result<Visited, Stopped> {
+        let Above { mark: above, inside, region } = around;
         let mut kept = Kept::InMemory;
         let key = match self.key(folder, path) {
             Ok(key) => key,
             Err(errno) => return self.not_opened(path, errno),
         };
         if key.is_none() || folder.key != key {
-            match self.list(folder, path, above)? {
+            match self.list(folder, path, above, region)? {
                 Listed::Yes(how) => kept = how,
                 Listed::No(visited) => return Ok(visited),
             }
-        } else if folder.generation != self.memory.generation {
-            self.mark_again(folder, path, above);
+        } else if folder.generation != self.memory.generation
+            || folder.place != self.place(path, region, folder.has_marker)
+        {
+            self.mark_again(folder, path, above, region);
+        }
+        if folder.has_marker {
+            self.found.dependencies.push(self.absolute(path, b""));
         }
         for entry in &folder.marked {
             if entry.mark > above {
-                let path = self.absolute(path, &entry.name);
-                self.found.marked.push(Marked { path, mark: entry.mark });
+                let whole = self.absolute(path, &entry.name);
+                let is_hidden = above == Mark::Free && entry.mark == Mark::Hidden && entry.kind == Kind::File;
+                if is_hidden
+                    && folder.place.owner == Owner::Dependency
+                    && self.is_removable(path, &entry.name)
+                {
+                    self.found.unreadable.push(whole.clone());
+                }
+                self.found.marked.push(Marked { path: whole, mark: entry.mark });
             }
             if entry.kind == Kind::Link {
                 let link = self.absolute(path, &entry.name);
+                self.found.leads |= entry.leads;
                 if entry.goes_on {
                     self.found.aliases.push(link.clone());
                 }
@@ -178,7 +221,8 @@ impl Walk<'_> {
                         let path = self.absolute(path, b"");
                         self.found.marked.push(Marked { path, mark });
                     }
-                    let visited = self.folder(&mut child.folder, path, mark, inside, depth + 1)?;
+                    let around = Above { mark, inside, region: folder.place.region };
+                    let visited = self.folder(&mut child.folder, path, around, depth + 1)?;
                     if !matches!(visited, Visited::Done) {
                         self.found.marked.truncate(at);
                     }
@@ -198,6 +242,13 @@ impl Walk<'_> {
         Ok(Visited::Done)
     }
 
+    /// Whether a command may remove a file that it may not read. One whose name cannot be said may not be.
+    fn is_removable(&self, path: &[u8], name: &[u8]) -> bool {
+        let parts = [self.shown, path, name].into_iter().filter(|part| !part.is_empty());
+        let name = parts.collect::<Vec<_>>().join(&b'/');
+        std::str::from_utf8(&name).is_ok_and(|name| self.surveyor.is_removable(name))
+    }
+
     /// What tells whether a folder is as remembered; none where nothing is remembered of it.
     fn key(&self, folder: &Folder, path: &[u8]) -> Result<Option<Key>, Errno> {
         if folder.key.is_none() {
@@ -211,7 +262,13 @@ impl Walk<'_> {
     }
 
     /// Lists a folder and marks its entries.
-    fn list(&mut self, folder: &mut Folder, path: &[u8], above: Mark) -> Result<Listed, Stopped> {
+    fn list(
+        &mut self,
+        folder: &mut Folder,
+        path: &[u8],
+        above: Mark,
+        region: Owner,
+    ) -> Result<Listed, Stopped> {
         let handle = match self.open(path) {
             Ok(handle) => handle,
             Err(errno) => return self.not_opened(path, errno).map(Listed::No),
@@ -229,15 +286,30 @@ impl Walk<'_> {
             && fstat(handle).is_ok_and(|after| Key::of(&after) == key);
         folder.entries = entries;
         self.memory.listed += 1;
-        let gone = self.mark_again(folder, path, above);
+        let gone = self.mark_again(folder, path, above, region);
         for gone in &gone {
             self.memory.forget(gone);
         }
         Ok(Listed::Yes(self.memory.keep(handle, folder, is_steady.then_some(key))))
     }
 
+    /// Where a folder lies, in one that lies in this region.
+    fn place(&self, path: &[u8], around: Owner, has_marker: bool) -> Place {
+        let is_one =
+            DependencyFolder::named(last_name(path)).is_some_and(|row| row.marker.is_none() || has_marker);
+        let region = if is_one { Owner::Dependency } else { around };
+        Place { region, owner: if self.memory.has_no_dependencies { Owner::User } else { region } }
+    }
+
     /// Marks all entries of a folder anew. What was found of the folders in it stays; those that are gone are returned.
-    fn mark_again(&self, folder: &mut Folder, path: &[u8], above: Mark) -> Vec<Folder> {
+    fn mark_again(&self, folder: &mut Folder, path: &[u8], above: Mark, region: Owner) -> Vec<Folder> {
+        let marker = DependencyFolder::named(last_name(path)).and_then(|row| row.marker);
+        folder.has_marker = marker.is_some_and(|marker| {
+            let mut entries = folder.entries.split(|byte| *byte == 0);
+            entries.any(|entry| entry.strip_prefix(b"f") == Some(marker.as_bytes()))
+        });
+        folder.place = self.place(path, region, folder.has_marker);
+        let Place { region, owner } = folder.place;
         let mut known: HashMap<Box<[u8]>, Folder> =
             folder.folders.drain(..).map(|child| (child.name, child.folder)).collect();
         folder.marked.clear();
@@ -259,7 +331,7 @@ impl Walk<'_> {
             let kind = kind(*code);
             let mark = match code {
                 b's' if self.surveyor.hides_sockets() => Mark::Hidden,
-                _ => mark(self.surveyor, &name, kind),
+                _ => mark(self.surveyor, &name, kind, owner),
             };
             match own {
                 b".git" => folder.git.has_git = true,
@@ -275,18 +347,48 @@ impl Walk<'_> {
                     folder.folders.push(Child { name: own.into(), mark, folder: below });
                 }
                 Kind::Link => {
-                    let goes_on = self.surveyor.progress(&String::from_utf8_lossy(&name)).is_some();
-                    if goes_on || mark.max(above) > Mark::Free {
-                        folder.marked.push(Entry { name: own.into(), kind, mark, goes_on });
+                    let goes_on = self.surveyor.progress(&String::from_utf8_lossy(&name), owner).is_some();
+                    let leads = if region == Owner::User { self.leads(path, own) } else { 0 };
+                    if goes_on || leads != 0 || mark.max(above) > Mark::Free {
+                        folder.marked.push(Entry { name: own.into(), kind, mark, goes_on, leads });
                     }
                 }
                 _ if mark > Mark::Free => {
-                    folder.marked.push(Entry { name: own.into(), kind, mark, goes_on: false });
+                    folder.marked.push(Entry { name: own.into(), kind, mark, goes_on: false, leads: 0 });
                 }
                 _ => {}
             }
         }
         known.into_values().collect()
+    }
+
+    /// The rows of the list of dependency folders through whose names a link leads, one bit each. A link that says so by its
+    /// own name leads through none: it has the name of one or, where a folder of the name need not be one, leads to one
+    /// of the same name. A link that cannot be read counts as one through all.
+    fn leads(&self, folder: &[u8], name: &[u8]) -> u8 {
+        let row = DependencyFolder::named(name);
+        if row.is_some_and(|row| row.marker.is_none()) {
+            return 0;
+        }
+        let link = [folder, name].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(&b'/');
+        let target = match readlinkat(self.handle, OsStr::from_bytes(&link), Vec::new()) {
+            Ok(target) => target.into_bytes(),
+            // It is gone, or something else by now: the folder is listed again next time.
+            Err(Errno::NOENT | Errno::INVAL) => return 0,
+            Err(_) => return u8::MAX,
+        };
+        // What the root itself lies in says nothing.
+        let inside = target.strip_prefix(self.root).filter(|rest| rest.is_empty() || rest.starts_with(b"/"));
+        let parts = inside.unwrap_or(&target).split(|byte| *byte == b'/').filter(|part| !part.is_empty());
+        let mut parts: Vec<&[u8]> = parts.collect();
+        if row.is_some() && parts.last() == Some(&name) {
+            parts.pop();
+        }
+        let bit = |part: &&[u8]| {
+            let named = |row: &DependencyFolder| part.eq_ignore_ascii_case(row.name.as_bytes());
+            DEPENDENCY_FOLDERS.iter().position(named).map_or(0, |at| 1 << at)
+        };
+        parts.iter().fold(0, |found, part| found | bit(part))
     }
 
     fn open(&self, path: &[u8]) -> Result<OwnedFd, Errno> {
@@ -317,6 +419,11 @@ impl Walk<'_> {
         }
         whole
     }
+}
+
+/// The last name of a path from the root; empty for the root.
+fn last_name(path: &[u8]) -> &[u8] {
+    path.rsplit(|byte| *byte == b'/').next().unwrap_or(path)
 }
 
 /// Whether names in the folder can be used. Where they can only be listed, nothing in it can be looked at.
@@ -381,11 +488,11 @@ fn kind(code: u8) -> Kind {
 
 /// The mark of a name. One that is not UTF-8 cannot be said in a rule: it gets the strictest mark of all that it could be
 /// taken for.
-pub(super) fn mark(surveyor: &dyn Surveyor, name: &[u8], kind: Kind) -> Mark {
+pub(super) fn mark(surveyor: &dyn Surveyor, name: &[u8], kind: Kind, owner: Owner) -> Mark {
     if let Ok(name) = std::str::from_utf8(name) {
-        return surveyor.mark(name, kind);
+        return surveyor.mark(name, kind, owner);
     }
-    spellings(name).iter().map(|name| surveyor.mark(name, kind)).max().unwrap_or(Mark::Hidden)
+    spellings(name).iter().map(|name| surveyor.mark(name, kind, owner)).max().unwrap_or(Mark::Hidden)
 }
 
 /// What a name that is not UTF-8 could be taken for: with one character for each byte that is none, for each group of

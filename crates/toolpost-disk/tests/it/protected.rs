@@ -33,7 +33,7 @@ fn executor() -> Executor {
     let registry = Registry::new();
     registry
         .register(dynamic(spec("show").requires(Capability::Read), path_schema(), |ctx, args| async move {
-            let mut file = ctx.open(&WorkspacePath::new(args["path"].as_str().unwrap())).await?;
+            let mut file = ctx.open(&WorkspacePath::new(args["path"].as_str().unwrap()))?;
             let mut text = String::new();
             std::io::Read::read_to_string(&mut file.reader, &mut text).unwrap();
             said(text)
@@ -41,7 +41,7 @@ fn executor() -> Executor {
         .unwrap();
     registry
         .register(dynamic(spec("put").requires(Capability::Write), path_schema(), |ctx, args| async move {
-            ctx.workspace().write(&WorkspacePath::new(args["path"].as_str().unwrap()), b"planted").await?;
+            ctx.workspace().write(&WorkspacePath::new(args["path"].as_str().unwrap()), b"planted")?;
             said("written")
         }))
         .unwrap();
@@ -51,8 +51,7 @@ fn executor() -> Executor {
                 WalkOptions { hidden: true, no_ignore: true, limit: 100_000, ..WalkOptions::default() };
             let held_back = ctx.held_back();
             let holds = |name: &str| held_back.holds(name);
-            let found =
-                walk(ctx.workspace().as_ref(), &WorkspacePath::root(), &options, &|| false, &holds).await?;
+            let found = walk(ctx.workspace().as_ref(), &WorkspacePath::root(), &options, &|| false, &holds)?;
             let names: Vec<&str> = found.found.iter().map(|entry| entry.name.as_str()).collect();
             said(format!("{}\n{} held back", names.join("\n"), found.held_back))
         }))

@@ -77,7 +77,7 @@ async fn a_link_and_its_target_are_one_file() {
     std::fs::DirBuilder::new().create(folder.path().join("real")).unwrap();
     std::os::unix::fs::symlink("real", folder.path().join("link")).unwrap();
     let disk: Arc<dyn Workspace> = Arc::new(Disk::open([folder.path()]).unwrap());
-    disk.write(&"real/a".into(), b"x").await.unwrap();
+    disk.write(&"real/a".into(), b"x").unwrap();
     for name in ["a", "new"] {
         let (real, link) = (format!("real/{name}"), format!("link/{name}"));
         check(disk.clone(), Capability::Write, [json!({"path": real}), json!({"path": link})], true).await;

@@ -16,6 +16,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
+use toolpost_core::workspace::Lock;
 use toolpost_core::{Code, ToolError, Workspace, WorkspacePath};
 
 /// What must never be seen: it stands in every file outside the workspace, and in the names of some.
@@ -87,18 +88,21 @@ impl World {
 }
 
 /// The whole content of a file, through the workspace.
-async fn read(workspace: &dyn Workspace, path: &str) -> Result<Vec<u8>, ToolError> {
-    let mut file = workspace.open(&WorkspacePath::new(path)).await?;
-    let read = tokio::task::spawn_blocking(move || {
-        let mut content = Vec::new();
-        std::io::Read::read_to_end(&mut file.reader, &mut content).map(|_| content)
-    });
-    Ok(read.await.unwrap().unwrap())
+fn read(workspace: &dyn Workspace, path: &str) -> Result<Vec<u8>, ToolError> {
+    let mut file = workspace.open(&WorkspacePath::new(path))?;
+    let mut content = Vec::new();
+    std::io::Read::read_to_end(&mut file.reader, &mut content).unwrap();
+    Ok(content)
+}
+
+/// The turn to change a file, waited for.
+async fn lock(workspace: &dyn Workspace, path: &WorkspacePath) -> Result<Lock, ToolError> {
+    workspace.lock(path)?.wait().await
 }
 
 /// The names in a folder, sorted.
-async fn names(workspace: &dyn Workspace, path: &str) -> Result<Vec<String>, ToolError> {
-    let entries = workspace.entries(&WorkspacePath::new(path)).await?;
+fn names(workspace: &dyn Workspace, path: &str) -> Result<Vec<String>, ToolError> {
+    let entries = workspace.entries(&WorkspacePath::new(path))?;
     let mut names: Vec<String> = entries.map(|entry| entry.unwrap().name).collect();
     names.sort();
     Ok(names)
@@ -110,20 +114,20 @@ async fn try_everything(workspace: &dyn Workspace, path: &str) -> Vec<(&'static 
     let spare = WorkspacePath::new("spare.txt");
     let mut seen: Vec<(&'static str, Result<String, ToolError>)> = vec![
         ("name", workspace.name(&it)),
-        ("stat", workspace.stat(&it).await.map(|stat| format!("{stat:?}"))),
-        ("open", read(workspace, path).await.map(|content| String::from_utf8_lossy(&content).into_owned())),
-        ("entries", names(workspace, path).await.map(|names| names.join("\n"))),
-        ("lock", workspace.lock(&it).await.map(|_| String::new())),
-        ("write", workspace.write(&it, b"changed").await.map(|written| written.name)),
-        ("create_folder", workspace.create_folder(&it).await.map(|()| String::new())),
+        ("stat", workspace.stat(&it).map(|stat| format!("{stat:?}"))),
+        ("open", read(workspace, path).map(|content| String::from_utf8_lossy(&content).into_owned())),
+        ("entries", names(workspace, path).map(|names| names.join("\n"))),
+        ("lock", lock(workspace, &it).await.map(|_| String::new())),
+        ("write", workspace.write(&it, b"changed").map(|written| written.name)),
+        ("create_folder", workspace.create_folder(&it).map(|()| String::new())),
     ];
-    workspace.write(&spare, b"spare").await.unwrap();
-    seen.push(("rename to", workspace.rename(&spare, &it).await.map(|()| String::new())));
+    workspace.write(&spare, b"spare").unwrap();
+    seen.push(("rename to", workspace.rename(&spare, &it).map(|()| String::new())));
     let taken = WorkspacePath::new("taken.txt");
-    let from = workspace.rename(&it, &taken).await;
-    let content = read(workspace, "taken.txt").await.unwrap_or_default();
+    let from = workspace.rename(&it, &taken);
+    let content = read(workspace, "taken.txt").unwrap_or_default();
     seen.push(("rename from", from.map(|()| String::from_utf8_lossy(&content).into_owned())));
-    seen.push(("remove", workspace.remove(&it).await.map(|()| String::new())));
+    seen.push(("remove", workspace.remove(&it).map(|()| String::new())));
     seen.into_iter().map(|(method, result)| (method, result.map_err(|error| error.code()))).collect()
 }
 

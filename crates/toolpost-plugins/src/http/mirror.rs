@@ -1,34 +1,8 @@
-//! Headers that repeat what stands in the body, so that whoever passes a request on need not read it.
+//! Headers that a tool wants for its arguments, and what can be wrong with them.
 
 use crate::complaint::harmless;
 use serde_json::Value;
-use toolpost_mcp::header::encoded;
-
-/// The arguments that a tool's schema wants as headers: `x-mcp-header: "Region"` is sent as `Mcp-Param-Region`.
-pub(crate) fn mirrored(schema: &Value, arguments: &Value) -> Vec<(String, String)> {
-    let mut headers = Vec::new();
-    collect(schema, arguments, &mut headers, 0);
-    headers
-}
-
-fn collect(schema: &Value, value: &Value, headers: &mut Vec<(String, String)>, depth: usize) {
-    let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
-    for (name, property) in properties {
-        let Some(value) = value.get(name) else { continue };
-        if let Some(header) =
-            property.get("x-mcp-header").and_then(Value::as_str).filter(|name| is_token(name))
-        {
-            let text = match value {
-                Value::String(text) => text.clone(),
-                Value::Number(_) | Value::Bool(_) => value.to_string(),
-                Value::Null | Value::Array(_) | Value::Object(_) => continue,
-            };
-            headers.push((format!("mcp-param-{}", header.to_ascii_lowercase()), encoded(&text)));
-        } else if value.is_object() && depth < 8 {
-            collect(property, value, headers, depth + 1);
-        }
-    }
-}
+use toolpost_mcp::header::is_token;
 
 /// What is wrong with the headers that a schema wants. A tool that wants what cannot be sent must not be called.
 pub(crate) fn problem(schema: &Value) -> Option<String> {
@@ -87,11 +61,6 @@ fn header(property: &Value, place: Place, names: &mut Vec<String>) -> Result<(),
     Ok(())
 }
 
-fn is_token(name: &str) -> bool {
-    let is_fine = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
-    (1..=100).contains(&name.len()) && name.bytes().all(is_fine)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -120,25 +89,5 @@ mod tests {
                 (found, expected) => panic!("{property}: {found:?}, not {expected:?}"),
             }
         }
-    }
-
-    #[test]
-    fn what_a_schema_wants_is_mirrored() {
-        let schema = json!({"properties": {
-            "region": {"type": "string", "x-mcp-header": "Region"},
-            "count": {"type": "integer", "x-mcp-header": "Count"},
-            "bad": {"type": "string", "x-mcp-header": "no such\nheader"},
-            "deep": {"type": "object", "properties": {"flag": {"x-mcp-header": "Flag"}}},
-            "absent": {"x-mcp-header": "Absent"},
-        }});
-        let arguments =
-            json!({"region": "süd", "count": 3, "bad": "x", "deep": {"flag": true}, "absent": null});
-        let expected = [
-            ("mcp-param-region", "=?base64?c8O8ZA==?="),
-            ("mcp-param-count", "3"),
-            ("mcp-param-flag", "true"),
-        ];
-        let found = mirrored(&schema, &arguments);
-        assert_eq!(found.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect::<Vec<_>>(), expected);
     }
 }

@@ -32,11 +32,11 @@ pub(super) fn keep(
     else {
         return Err("its pipes could not be made".to_owned());
     };
-    let (is_heard, heard) = oneshot::channel();
+    let ((is_heard, heard), (has_complained, complained)) = (oneshot::channel(), oneshot::channel());
     tokio::spawn(write(stdin, messages, Arc::clone(&pipe)));
-    tokio::spawn(listen(stderr, Arc::clone(&pipe)));
+    tokio::spawn(listen(stderr, Arc::clone(&pipe), has_complained));
     tokio::spawn(read(stdout, Arc::clone(&pipe), is_heard));
-    tokio::spawn(see_to_its_end(running, pipe, heard));
+    tokio::spawn(see_to_its_end(running, pipe, heard, complained));
     Ok(())
 }
 
@@ -88,7 +88,7 @@ async fn read(mut stdout: PipeReceiver, pipe: Arc<Pipe>, _is_heard: oneshot::Sen
     }
 }
 
-async fn listen(mut stderr: PipeReceiver, pipe: Arc<Pipe>) {
+async fn listen(mut stderr: PipeReceiver, pipe: Arc<Pipe>, _has_complained: oneshot::Sender<()>) {
     let mut piece = vec![0; PIECE];
     loop {
         match stderr.read(&mut piece).await {
@@ -98,7 +98,13 @@ async fn listen(mut stderr: PipeReceiver, pipe: Arc<Pipe>) {
     }
 }
 
-async fn see_to_its_end(mut running: Running, pipe: Arc<Pipe>, mut heard: oneshot::Receiver<()>) {
+/// Both receivers hear that what they wait for is over: nothing more comes on standard output, or on standard error.
+async fn see_to_its_end(
+    mut running: Running,
+    pipe: Arc<Pipe>,
+    mut heard: oneshot::Receiver<()>,
+    complained: oneshot::Receiver<()>,
+) {
     tokio::select! {
         biased;
         () = pipe.closing.cancelled() => {
@@ -109,13 +115,16 @@ async fn see_to_its_end(mut running: Running, pipe: Arc<Pipe>, mut heard: onesho
             }
         }
         ended = running.wait() => {
-            let _ = tokio::time::timeout(LAST_WORDS, heard).await;
+            let _ = tokio::time::timeout(LAST_WORDS, async { tokio::join!(heard, complained) }).await;
             pipe.lose(&how(ended));
             pipe.closing.cancel();
         }
         _ = &mut heard => {
             match tokio::time::timeout(FAREWELL, running.wait()).await {
-                Ok(ended) => pipe.lose(&how(ended)),
+                Ok(ended) => {
+                    let _ = tokio::time::timeout(LAST_WORDS, complained).await;
+                    pipe.lose(&how(ended));
+                }
                 Err(_) => pipe.lose("it closed its standard output"),
             }
             pipe.closing.cancel();

@@ -3,7 +3,6 @@
 use super::Upstream;
 use crate::connection::Connection;
 use crate::fault::{Fault, take};
-use crate::http::mirrored;
 use crate::listed::Listed;
 use crate::result;
 use crate::running::Running;
@@ -26,7 +25,7 @@ impl Upstream {
         tool: &Listed,
         arguments: Value,
     ) -> Result<Output<Value>, ToolError> {
-        let headers = mirrored(&tool.input, &arguments);
+        let headers = toolpost_mcp::header::mirrored(&tool.input, &arguments);
         let running = Arc::new(Running::new(ctx.clone(), &self.server.name, headers));
         let calling = async {
             let connection = self.connected().await?;

@@ -85,7 +85,7 @@ impl Upstream {
             return Ok(());
         }
         let check = self.server.check.clone();
-        blocking(move |_| check.run())
+        blocking(move || check.run())
             .await
             .unwrap_or_else(|_| Err("its files could not be checked".to_owned()))
     }

@@ -65,6 +65,13 @@ def tools():
         return basic + [tool("broken", properties={"a": {"type": "no-such-type"}}), 7, {"name": ""}]
     if MODE == "liar":
         return [tool("harmless", "Only looks.", annotations={"readOnlyHint": True, "destructiveHint": False})]
+    if MODE == "annotated":
+        region = {"region": {"type": "string", "x-mcp-header": "Region"}}
+        hints = {"readOnlyHint": True, "idempotentHint": True, "openWorldHint": False}
+        return [
+            tool("echo", "Says what it is told.", dict(said, **region), title="Echo, kindly", annotations=hints),
+            tool("plain", "Has no hints."),
+        ]
     if MODE == "changes" and os.path.exists(STATE):
         return [tool("new", "Came later."), basic[0]]
     if MODE == "changes":

@@ -55,14 +55,14 @@ pub(crate) fn contents(
 }
 
 /// A folder, and what is in it by relative paths.
-struct Tree {
-    root: OwnedFd,
+pub(super) struct Tree {
+    pub(super) root: OwnedFd,
     /// Whether the files are our own, so that rights may be taken to read them.
     is_own: bool,
 }
 
 impl Tree {
-    fn open(path: &Path, is_own: bool) -> rustix::io::Result<Tree> {
+    pub(super) fn open(path: &Path, is_own: bool) -> rustix::io::Result<Tree> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         Ok(Tree { root: rustix::fs::open(path, flags, Mode::empty())?, is_own })
     }
@@ -75,7 +75,7 @@ impl Tree {
     }
 
     /// What is there; none if nothing is.
-    fn stat(&self, path: &Path) -> rustix::io::Result<Option<Stat>> {
+    pub(super) fn stat(&self, path: &Path) -> rustix::io::Result<Option<Stat>> {
         match self.get(path, OFlags::PATH) {
             Ok(place) => rustix::fs::fstat(&place).map(Some),
             Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::XDEV) => Ok(None),
@@ -84,7 +84,7 @@ impl Tree {
     }
 
     /// Opens a file or folder that `stat` has shown to be one.
-    fn read(&self, path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
+    pub(super) fn read(&self, path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
         let flags = flags | OFlags::RDONLY | OFlags::NONBLOCK;
         match self.get(path, flags) {
             Err(Errno::ACCESS) if self.is_own => {

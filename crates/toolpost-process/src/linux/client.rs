@@ -85,7 +85,9 @@ impl Control {
                 Err(Error::NotRun { what, source: io::Error::from_raw_os_error(errno) })
             }
             Ok(Reply::NoSandbox { layer, why }) => Err(Error::SandboxUnavailable { layer, why }),
-            Err(_) => Err(Error::launcher("the keeper of the command said something that makes no sense")),
+            Ok(Reply::Remove(_)) | Err(_) => {
+                Err(Error::launcher("the keeper of the command said something that makes no sense"))
+            }
         }
     }
 }
@@ -215,6 +217,7 @@ fn view(command: &Command, sandbox: &Sandbox) -> View {
             })
             .collect(),
         fixed: paths(&sandbox.fixed),
+        dependencies: sandbox.dependencies.clone(),
         home: home.map(|(_, value)| value.as_bytes().to_vec()).unwrap_or_default(),
         scratch: sandbox
             .scratch

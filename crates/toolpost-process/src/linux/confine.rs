@@ -1,5 +1,6 @@
 //! What a process gives up, for itself and all it will start, right before it becomes the command's program.
 
+use super::filter::Watch;
 use super::sys::notify;
 use super::wire::{Reply, View};
 use super::{filter, post, sys};
@@ -19,8 +20,12 @@ pub(super) fn restrict(view: &View) -> Result<(), Reply> {
 /// Capabilities, and system calls that no command needs. The guard gets the calls that create names over `guard`.
 pub(super) fn confine(view: &View, guard: &OwnedFd) -> Result<(), Reply> {
     sys::drop_capabilities().map_err(layer("capabilities"))?;
-    let is_watched = is_watched(view);
-    let listener = notify::install_filter(&filter::instructions(is_watched), is_watched)
+    let watch = match is_watched(view) {
+        false => Watch::Nothing,
+        true if has_removable(view) => Watch::NamesAndRemoval,
+        true => Watch::Names,
+    };
+    let listener = notify::install_filter(&filter::instructions(watch), watch != Watch::Nothing)
         .map_err(layer("system call filter"))?;
     if let Some(listener) = listener {
         post::send(guard, b"listener", &[listener.as_fd()]).map_err(layer("system call filter"))?;
@@ -31,6 +36,11 @@ pub(super) fn confine(view: &View, guard: &OwnedFd) -> Result<(), Reply> {
 /// Whether names may be created at all outside of the temporary folders.
 pub(super) fn is_watched(view: &View) -> bool {
     !view.writable.is_empty() || !view.reserved.is_empty()
+}
+
+/// Whether there are hidden files that the command may remove. In a dry run nothing is removed.
+pub(super) fn has_removable(view: &View) -> bool {
+    view.scratch.is_empty() && !view.writable.is_empty() && !view.dependencies.removable.is_empty()
 }
 
 fn layer(name: &'static str) -> impl Fn(io::Error) -> Reply {

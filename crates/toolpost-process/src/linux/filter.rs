@@ -221,8 +221,27 @@ fn error(errno: i32) -> Instruction {
     end(ERROR | errno.unsigned_abs())
 }
 
-/// The filter; with `watch` the guard performs the calls that create names.
-pub(super) fn instructions(watch: bool) -> Vec<Instruction> {
+/// Which calls the guard performs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Watch {
+    Nothing,
+    /// Those that create names.
+    Names,
+    /// Those that remove files too.
+    NamesAndRemoval,
+}
+
+/// Calls that remove files.
+fn removing() -> Vec<(i64, Rule)> {
+    vec![
+        (libc::SYS_unlinkat, Rule::Ask),
+        #[cfg(target_arch = "x86_64")]
+        (libc::SYS_unlink, Rule::Ask),
+    ]
+}
+
+/// The filter, by what the guard performs.
+pub(super) fn instructions(watch: Watch) -> Vec<Instruction> {
     // Calls by another machine's numbers, and x86's second numbering, would pass unread.
     let mut filter = vec![
         step(LOAD, ARCHITECTURE_AT, 0, 0),
@@ -233,7 +252,11 @@ pub(super) fn instructions(watch: bool) -> Vec<Instruction> {
         error(libc::ENOSYS),
     ];
     // Of two rules for one call, the first counts.
-    let mut rules = if watch { asked() } else { Vec::new() };
+    let mut rules = match watch {
+        Watch::Nothing => Vec::new(),
+        Watch::Names => asked(),
+        Watch::NamesAndRemoval => asked().into_iter().chain(removing()).collect(),
+    };
     rules.extend(refused());
     for (number, rule) in rules {
         let Ok(number) = u32::try_from(number) else { continue };
@@ -311,8 +334,8 @@ mod tests {
 
     #[test]
     fn calls_are_refused_asked_about_and_let_through() {
-        let watch = instructions(true);
-        let plain = instructions(false);
+        let watch = instructions(Watch::Names);
+        let plain = instructions(Watch::Nothing);
         let judge = |number, args: [u64; 6]| run(&watch, ARCHITECTURE, number, args);
         assert_eq!(judge(libc::SYS_read, [0; 6]), ALLOW);
         assert_eq!(judge(libc::SYS_ptrace, [0; 6]), ERROR | libc::EPERM as u32);

@@ -23,7 +23,7 @@ use self::names::{Making, Names};
 use self::openers::Openers;
 use super::filter;
 use super::sys::notify::{self, Asked, Said};
-use super::wire::View;
+use super::wire::{Removal, View};
 use rustix::fs::{Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use std::collections::HashSet;
@@ -35,6 +35,9 @@ use std::time::Duration;
 
 /// Maximum number of names to report.
 const MOST_REPORTED: usize = 20;
+
+/// Maximum number of files to remember that were written before something was refused.
+const MOST_WRITTEN: usize = 200;
 
 /// Maximum number of folders to remember for the look after the command.
 const MOST_FOLDERS: usize = 20_000;
@@ -54,9 +57,15 @@ pub(super) struct Guard {
     has_own_masks: bool,
     mask: Option<Mode>,
     refused: Vec<Vec<u8>>,
+    /// What it had written before the first name was refused.
+    written: Vec<Vec<u8>>,
     folders: HashSet<Vec<u8>>,
     /// The turns at folders that the present call may make repositories; over when it has ended.
     turns: Vec<OwnedFd>,
+    /// Files that the keeper is to remove.
+    removals: Vec<Removal>,
+    /// Those that it is asked to.
+    waiting: Vec<Removal>,
 }
 
 /// How a call ends.
@@ -110,8 +119,11 @@ impl Guard {
             has_own_masks: false,
             mask: None,
             refused: Vec::new(),
+            written: Vec::new(),
             folders: HashSet::new(),
             turns: Vec::new(),
+            removals: Vec::new(),
+            waiting: Vec::new(),
         }
     }
 
@@ -132,6 +144,28 @@ impl Guard {
     /// Names that the command tried to create and may not.
     pub(super) fn refused(&self) -> Vec<PathBuf> {
         self.refused.iter().map(|path| PathBuf::from(OsString::from_vec(path.clone()))).collect()
+    }
+
+    /// What the command had created or opened for writing in the workspace before the first refusal, and what is still
+    /// there; the first of it. What git keeps for itself tells nobody anything.
+    pub(super) fn written(&self) -> Vec<PathBuf> {
+        let is_gits = |path: &[u8]| path.windows(6).any(|part| part == b"/.git/");
+        let written = self.written.iter().filter(|path| !self.refused.is_empty() && !is_gits(path));
+        let paths = written.map(|path| PathBuf::from(OsString::from_vec(path.clone())));
+        paths.filter(|path| path.symlink_metadata().is_ok()).take(MOST_REPORTED).collect()
+    }
+
+    /// Takes note of what was written, for as long as nothing is refused.
+    fn note_written(&mut self, place: &Place) {
+        if self.refused.is_empty()
+            && self.written.len() < MOST_WRITTEN
+            && self.names.is_in_workspace(&place.folder)
+        {
+            let path = place.path();
+            if !self.written.contains(&path) {
+                self.written.push(path);
+            }
+        }
     }
 
     /// Performs one call that waits.
@@ -191,12 +225,10 @@ impl Guard {
                 let target = caller.text(target)?;
                 let place = caller.place(folder, &caller.text(path)?)?;
                 self.check(asked, &place, Making::Link)?;
-                let (target, written) = (OsStr::from_bytes(&target), place.written());
-                self.made(
-                    &place,
-                    Making::Link,
-                    rustix::fs::symlinkat(target, &place.parent, OsStr::from_bytes(&written)),
-                )
+                self.check_led(&place.path(), &target)?;
+                let (text, written) = (OsStr::from_bytes(&target), place.written());
+                let result = rustix::fs::symlinkat(text, &place.parent, OsStr::from_bytes(&written));
+                self.made_link(&place, &target, result)
             }
             Call::Link { from, to, flags } => self.link(asked, from, to, flags),
             Call::Rename { from, to, flags } => self.rename(asked, from, to, flags),
@@ -207,6 +239,7 @@ impl Guard {
             }
             Call::ChmodOpen { file, mode } => self.chmod(asked, &caller.object(file)?, mode),
             Call::Truncate { path, length } => self.truncate(asked, &caller.text(path)?, length),
+            Call::Unlink { folder, path, flags } => Ok(self.unlink(asked, folder, path, flags)),
             Call::Umask => {
                 self.has_own_masks = true;
                 Ok(Said::GoOn.into())
@@ -216,9 +249,17 @@ impl Guard {
 
     /// Refuses a closed name, and a call whose caller is gone: its number may belong to another process by now.
     fn check(&mut self, asked: &Asked, place: &Place, making: Making) -> Result<(), Errno> {
+        // A folder whose protected files are locked must not become one in which they are not.
+        if self.names.is_forged_marker(&place.folder, &place.name)
+            && place.stat()?.is_none_or(|stat| caller::kind(&stat) != FileType::RegularFile)
+        {
+            return Err(self.refuse(place.path()));
+        }
         if is_part_of_repository(&place.name) && self.names.concerns(&place.folder) {
             self.take_turn(place)?;
-            if completes_repository(place) && place.stat()?.is_none() {
+            let is_completed = completes_repository(place) && place.stat()?.is_none();
+            // A rule for this very file is the user's word that the repository may be made.
+            if is_completed && !self.names.is_opened(&place.path()) {
                 return Err(self.refuse(place.path()));
             }
         }
@@ -233,6 +274,14 @@ impl Guard {
             return Err(self.refuse(path));
         }
         Ok(())
+    }
+
+    /// Refuses a symbolic link that leads into a dependency folder under a name of the user's.
+    fn check_led(&mut self, link: &[u8], text: &[u8]) -> Result<(), Errno> {
+        match self.names.leads_into_dependencies(link, text) {
+            true => Err(self.refuse(link.to_vec())),
+            false => Ok(()),
+        }
     }
 
     /// Waits until nobody else may be making a repository of the folder: another command, with a guard of its own, or a
@@ -287,9 +336,26 @@ impl Guard {
     fn made(&mut self, place: &Place, making: Making, result: Result<(), Errno>) -> Result<Ending, Errno> {
         if result.is_ok() {
             self.confirm(place, making)?;
+            if making != Making::Folder {
+                self.note_written(place);
+            }
             self.remember(place);
         }
         done(result)
+    }
+
+    /// The same for a symbolic link with this text.
+    fn made_link(&mut self, place: &Place, text: &[u8], result: Result<(), Errno>) -> Result<Ending, Errno> {
+        if result.is_ok() {
+            let folder = caller::path_of(place.parent.as_fd())?;
+            let path = [folder.as_slice(), b"/", &place.name].concat();
+            if folder != place.folder && self.names.leads_into_dependencies(&path, text) {
+                let flags = rustix::fs::AtFlags::empty();
+                let _ = rustix::fs::unlinkat(&place.parent, OsStr::from_bytes(&place.name), flags);
+                return Err(self.refuse(path));
+            }
+        }
+        self.made(place, Making::Link, result)
     }
 
     fn remember(&mut self, place: &Place) {
@@ -362,6 +428,44 @@ impl Guard {
         self.made(&place, Making::File, bound)
     }
 
+    /// Removes a file that is hidden from the command, and which it may remove all the same. Here it is covered, so that it
+    /// can only be removed from outside. All else is the kernel's: what may not be removed is held by mounts.
+    fn unlink(&mut self, asked: &Asked, folder: i32, path: u64, flags: u64) -> Ending {
+        let caller = Caller::new(asked.pid);
+        let place = caller.text(path).and_then(|path| caller.place(folder, &path));
+        let Some(place) = place.ok().filter(|place| flags == 0 && !place.has_slash) else {
+            return Said::GoOn.into();
+        };
+        let path = place.path();
+        let Some(known) = self.names.removable_at(&path) else { return Said::GoOn.into() };
+        if !notify::still_asks(self.listener(), asked.id) {
+            return Said::Failed(libc::ESRCH).into();
+        }
+        self.removals.push(Removal { id: asked.id, known, path });
+        Ending::Later
+    }
+
+    /// What the keeper is to remove, once.
+    pub(super) fn take_removals(&mut self) -> Vec<Removal> {
+        let removals = std::mem::take(&mut self.removals);
+        self.waiting.extend_from_slice(&removals);
+        removals
+    }
+
+    /// Ends the call for which the keeper has removed a file, or has not for this reason.
+    pub(super) fn removed(&mut self, id: u64, errno: i32) {
+        let Some(at) = self.waiting.iter().position(|removal| removal.id == id) else { return };
+        let removal = self.waiting.swap_remove(at);
+        let said = match errno {
+            0 => {
+                self.names.forget(&removal.path);
+                Said::Done(0)
+            }
+            errno => Said::Failed(errno),
+        };
+        notify::answer(self.listener(), id, said);
+    }
+
     /// Closed names that now exist in folders in which the command created something. They were not there before: what
     /// was is locked or hidden.
     pub(super) fn appeared(&self) -> Vec<PathBuf> {
@@ -382,6 +486,7 @@ impl Guard {
                 if !is_itself
                     && self.names.is_closed(&path, making)
                     && self.names.marked_above(&path).is_none()
+                    && !self.names.is_given(&path)
                 {
                     found.push(PathBuf::from(OsString::from_vec(path)));
                 }

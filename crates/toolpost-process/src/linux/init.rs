@@ -112,13 +112,23 @@ impl Init<'_> {
                 hard_at = Some(Instant::now() + GRACE_AFTER_END);
             }
             if has_word {
-                let mut buffer = [0; 8];
-                match post::receive(self.link, &mut buffer) {
+                let mut buffer = [0; 16];
+                let received = post::receive(self.link, &mut buffer);
+                let [first, second] =
+                    [0, 8].map(|at| buffer[at..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes)));
+                match received {
                     Ok((8, _)) if hard_at.is_none() => {
                         survivors = self.end_politely();
-                        hard_at = Some(Instant::now() + Duration::from_millis(u64::from_le_bytes(buffer)));
+                        hard_at = Some(Instant::now() + Duration::from_millis(first));
                     }
                     Ok((8, _)) => (),
+                    // A file was removed, or was not.
+                    Ok((16, _)) => {
+                        let errno = i32::try_from(second).unwrap_or(libc::EBUSY);
+                        if let Some(guard) = &mut self.guard {
+                            guard.removed(first, errno);
+                        }
+                    }
                     // The keeper is gone.
                     _ => return,
                 }
@@ -139,6 +149,7 @@ impl Init<'_> {
             peak_memory: 0,
             memory_exceeded: self.limits.exceeded,
             refused: guard.map(Guard::refused).unwrap_or_default(),
+            written: guard.map(Guard::written).unwrap_or_default(),
             appeared: guard.map(Guard::appeared).unwrap_or_default(),
         };
         let _ = post::send(self.link, &Reply::Ended(ended).encode(), &[]);
@@ -150,7 +161,15 @@ impl Init<'_> {
             return;
         }
         match &mut self.guard {
-            Some(guard) if asks.contains(PollFlags::IN) => guard.answer_next(),
+            Some(guard) if asks.contains(PollFlags::IN) => {
+                guard.answer_next();
+                for removal in guard.take_removals() {
+                    let id = removal.id;
+                    if post::send(self.link, &Reply::Remove(removal).encode(), &[]).is_err() {
+                        guard.removed(id, libc::EBUSY);
+                    }
+                }
+            }
             // Nobody is left who could ask. What is known is still to be reported.
             Some(_) => self.is_guard_over = true,
             None => {

@@ -2,6 +2,7 @@
 
 use super::child::{self, Streams};
 use super::namespaces::Entered;
+use super::removable::Removable;
 use super::sys::{self, Fork};
 use super::wire::{Reply, Request};
 use super::{init, post, sweep};
@@ -102,7 +103,9 @@ struct Keeper {
     survivor_count: u64,
     memory_exceeded: Option<u64>,
     refused: Vec<PathBuf>,
+    written: Vec<PathBuf>,
     appeared: Vec<PathBuf>,
+    removable: Removable,
 }
 
 type Failure = Box<dyn std::error::Error>;
@@ -134,6 +137,7 @@ fn start_confined(
     let view = request.view.as_ref().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
     let signals = become_keeper()?;
     let (link, childs_link) = post::pair()?;
+    let removable = Removable::new(view);
     let namespaces = namespaces?;
     namespaces.enter()?;
     let forked = sys::fork_into(libc::CLONE_NEWPID | libc::CLONE_NEWNS)
@@ -149,6 +153,7 @@ fn start_confined(
     let limits = (request.wall_ms, request.grace_ms);
     let mut keeper = Keeper::new(control.try_clone()?, link, signals, main, limits);
     keeper.has_namespaces = true;
+    keeper.removable = removable;
     keeper.watch()
 }
 
@@ -229,7 +234,9 @@ impl Keeper {
             survivor_count: 0,
             memory_exceeded: None,
             refused: Vec::new(),
+            written: Vec::new(),
             appeared: Vec::new(),
+            removable: Removable::default(),
         }
     }
 }
@@ -310,6 +317,7 @@ impl Keeper {
             peak_memory,
             memory_exceeded: self.memory_exceeded,
             refused: std::mem::take(&mut self.refused),
+            written: std::mem::take(&mut self.written),
             appeared: std::mem::take(&mut self.appeared),
         }))
     }
@@ -342,7 +350,8 @@ impl Keeper {
             Reply::Ended(ended) => {
                 self.exit = Some(ended.exit);
                 self.memory_exceeded = ended.memory_exceeded;
-                (self.refused, self.appeared) = (ended.refused, ended.appeared);
+                (self.refused, self.written) = (ended.refused, ended.written);
+                self.appeared = ended.appeared;
                 if self.survivors.is_empty() {
                     (self.survivors, self.survivor_count) = (ended.survivors, ended.survivor_count);
                 }
@@ -350,6 +359,13 @@ impl Keeper {
                 if self.hard_at.is_none() {
                     self.hard_at = Some(Instant::now() + GRACE_AFTER_END + Duration::from_millis(300));
                 }
+                Ok(true)
+            }
+            Reply::Remove(removal) => {
+                let errno = self.removable.remove(&removal).err().map_or(0, |errno| errno.raw_os_error());
+                let answer = [removal.id, u64::from(errno.unsigned_abs())].map(u64::to_le_bytes).concat();
+                // Who asked may have ended meanwhile.
+                let _ = post::send(&self.link, &answer, &[]);
                 Ok(true)
             }
             reply => {

@@ -19,12 +19,15 @@ const LEFT_BEHIND: Duration = Duration::from_secs(24 * 60 * 60);
 /// The file system of an overlay, which cannot take another one's changes.
 const OVERLAY: i64 = 0x794c_7630;
 
-/// Makes a folder in the first base that will do.
-pub(crate) fn new_scratch(bases: &[PathBuf], roots: &[PathBuf]) -> Result<PathBuf, Error> {
+/// Makes a folder in the first base that will do, and says whether all names of files that have several are in it.
+pub(crate) fn new_scratch(bases: &[PathBuf], roots: &[PathBuf]) -> Result<(PathBuf, bool), Error> {
     let mut why = Vec::new();
     for base in bases {
         match try_in(base, roots) {
-            Ok(folder) => return Ok(folder),
+            Ok(folder) => {
+                let has_all_names = super::shared_files::copy(&folder, roots);
+                return Ok((folder, has_all_names));
+            }
             Err(error) => why.push(format!("`{}`: {error}", base.display())),
         }
     }

@@ -1,7 +1,7 @@
 //! What this process and the launcher tell each other, as bytes.
 
 use crate::ended::{Ended, Exit, Survivor, Why};
-use crate::sandbox::{FileEffect, FilePattern, FileRule, FileRules};
+use crate::sandbox::{Dependencies, FileEffect, FilePattern, FileRule, FileRules};
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -36,6 +36,7 @@ pub(super) struct View {
     pub(super) aliases: Vec<(Vec<u8>, Vec<u8>)>,
     /// What may neither become a link nor be moved.
     pub(super) fixed: Vec<Vec<u8>>,
+    pub(super) dependencies: Dependencies,
     pub(super) home: Vec<u8>,
     pub(super) scratch: Vec<u8>,
     pub(super) network: bool,
@@ -52,6 +53,19 @@ pub(super) enum Reply {
     NoSandbox { layer: String, why: String },
     /// Everything has ended.
     Ended(Ended),
+    /// The first process of the namespace asks for a file to be removed, which it sees covered.
+    Remove(Removal),
+}
+
+/// A file that is to be removed from outside of the sandbox.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Removal {
+    /// The call that waits for it.
+    pub(super) id: u64,
+    /// Where the file was when the command started.
+    pub(super) known: Vec<u8>,
+    /// Where it is now.
+    pub(super) path: Vec<u8>,
 }
 
 /// Writes values one after another.
@@ -84,6 +98,21 @@ impl Out {
     fn paths(&mut self, list: &[PathBuf]) {
         self.number(list.len() as u64);
         list.iter().for_each(|path| self.bytes(path.as_os_str().as_bytes()));
+    }
+
+    fn texts<'a>(&mut self, list: impl ExactSizeIterator<Item = &'a String>) {
+        self.number(list.len() as u64);
+        list.for_each(|text| self.bytes(text.as_bytes()));
+    }
+
+    fn dependencies(&mut self, found: &Dependencies) {
+        let Dependencies { names, folders, reserved, removable, markers } = found;
+        self.texts(names.iter());
+        self.paths(folders);
+        self.texts(reserved.iter());
+        self.paths(removable);
+        self.texts(markers.iter().map(|(folder, _)| folder));
+        self.texts(markers.iter().map(|(_, name)| name));
     }
 
     fn rules(&mut self, sets: &[FileRules]) {
@@ -180,6 +209,18 @@ impl In<'_> {
         Ok(FileRule { effect, pattern })
     }
 
+    fn dependencies(&mut self) -> io::Result<Dependencies> {
+        let (names, folders, reserved) = (self.texts()?, self.paths()?, self.texts()?);
+        let removable = self.paths()?;
+        let markers = self.texts()?.into_iter().zip(self.texts()?).collect();
+        Ok(Dependencies { names, folders, reserved, removable, markers })
+    }
+
+    fn texts(&mut self) -> io::Result<Vec<String>> {
+        let count = self.number()?;
+        (0..count).map(|_| self.text()).collect()
+    }
+
     fn text(&mut self) -> io::Result<String> {
         Ok(String::from_utf8_lossy(&self.bytes()?).into_owned())
     }
@@ -204,6 +245,7 @@ impl Request {
             out.rules(&view.rules);
             out.pairs(&view.aliases);
             out.list(&view.fixed);
+            out.dependencies(&view.dependencies);
             out.bytes(&view.home);
             out.bytes(&view.scratch);
             out.number(u64::from(view.network));
@@ -236,6 +278,7 @@ impl Request {
                 rules: from.rules()?,
                 aliases: from.pairs()?,
                 fixed: from.list()?,
+                dependencies: from.dependencies()?,
                 home: from.bytes()?,
                 scratch: from.bytes()?,
                 network: from.number()? == 1,
@@ -289,7 +332,14 @@ impl Reply {
                     out.number(u64::from(survivor.remains));
                 }
                 out.paths(&ended.refused);
+                out.paths(&ended.written);
                 out.paths(&ended.appeared);
+            }
+            Reply::Remove(Removal { id, known, path }) => {
+                out.number(3);
+                out.number(*id);
+                out.bytes(known);
+                out.bytes(path);
             }
         }
         out.0
@@ -300,6 +350,7 @@ impl Reply {
         Ok(match from.number()? {
             0 => Reply::NotRun { what: from.text()?, errno: small(from.number()?) },
             1 => Reply::NoSandbox { layer: from.text()?, why: from.text()? },
+            3 => Reply::Remove(Removal { id: from.number()?, known: from.bytes()?, path: from.bytes()? }),
             _ => {
                 let exit = match (from.number()?, small(from.number()?)) {
                     (0, code) => Exit::Code(code),
@@ -322,6 +373,7 @@ impl Reply {
                     })
                     .collect::<io::Result<_>>()?;
                 let refused = from.paths()?;
+                let written = from.paths()?;
                 let appeared = from.paths()?;
                 Reply::Ended(Ended {
                     exit,
@@ -333,6 +385,7 @@ impl Reply {
                     peak_memory,
                     memory_exceeded,
                     refused,
+                    written,
                     appeared,
                 })
             }
@@ -380,6 +433,13 @@ mod tests {
             rules,
             aliases: vec![(b"/a".to_vec(), b"/b".to_vec())],
             fixed: vec![b"/a/b".to_vec()],
+            dependencies: Dependencies {
+                names: vec!["n".into()],
+                folders: vec!["/a/.v".into()],
+                reserved: vec![".git/config".into()],
+                removable: vec!["/a/.v/.env".into()],
+                markers: vec![(".v".into(), "m".into())],
+            },
             home: b"/h".to_vec(),
             network: true,
             ..View::default()
@@ -398,12 +458,14 @@ mod tests {
             peak_memory: 4096,
             memory_exceeded: Some(5),
             refused: vec!["/a".into()],
+            written: vec!["/b".into()],
             appeared: vec![],
         };
         for reply in [
             Reply::Ended(ended),
             Reply::NotRun { what: "x".into(), errno: 2 },
             Reply::NoSandbox { layer: "l".into(), why: "w".into() },
+            Reply::Remove(Removal { id: 4, known: b"/a".to_vec(), path: b"/b".to_vec() }),
         ] {
             assert_eq!(Reply::decode(&reply.encode()).unwrap(), reply);
         }

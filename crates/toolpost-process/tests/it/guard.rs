@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use toolpost_process::{Exit, FileEffect, FilePattern, FileRule, FileRules, Sandbox};
+use toolpost_process::{Dependencies, Exit, FileEffect, FilePattern, FileRule, FileRules, Sandbox};
 
 const ATTACK: &str = include_str!("guard/attack.py");
 const WORK: &str = include_str!("guard/work.py");
@@ -321,6 +321,52 @@ async fn two_commands_at_once_create_no_closed_name() {
                   \x20 except OSError: pass'";
     tokio::join!(stage.run(moving), stage.run(making));
     assert!(!stage.root.join("migrations/002.sql").exists());
+}
+
+/// One command moves a folder out of a dependency folder while another creates protected names and links in it, and takes
+/// its place.
+#[tokio::test]
+async fn two_commands_at_once_carry_nothing_out_of_a_dependency_folder() {
+    let stage = stage();
+    fs::create_dir_all(stage.root.join("node_modules/d/.vscode")).unwrap();
+    let sandbox = || Sandbox {
+        rules: Vec::new(),
+        dependencies: Dependencies {
+            names: vec!["node_modules".into()],
+            reserved: vec![".git/config".into()],
+            ..Dependencies::default()
+        },
+        ..stage.sandbox()
+    };
+    let moving = "python3 -c 'import os\n\
+                  for i in range(3000):\n\
+                  \x20 for a, b in ((\"node_modules/d\", \"out\"), (\"out\", \"node_modules/d\")):\n\
+                  \x20  try: os.rename(a, b)\n\
+                  \x20  except OSError: pass'";
+    let making = "python3 -c 'import os\n\
+                  f = os.open(\"node_modules/d\", os.O_RDONLY)\n\
+                  g = os.open(\"node_modules/d/.vscode\", os.O_RDONLY)\n\
+                  def do(what, *args, **named):\n\
+                  \x20 try: return what(*args, **named)\n\
+                  \x20 except OSError: pass\n\
+                  def make(name, **named):\n\
+                  \x20 fd = do(os.open, name, os.O_CREAT | os.O_WRONLY, **named)\n\
+                  \x20 if fd is not None: os.close(fd)\n\
+                  for i in range(3000):\n\
+                  \x20 make(\"tasks.json\", dir_fd=g); make(\".mcp.json\", dir_fd=f)\n\
+                  \x20 do(os.symlink, \"../node_modules/e\", \"l\", dir_fd=f)\n\
+                  \x20 do(os.mkdir, \"node_modules/d\"); do(os.rmdir, \"node_modules/d\")\n\
+                  \x20 do(os.unlink, \"tasks.json\", dir_fd=g); do(os.unlink, \".mcp.json\", dir_fd=f)\n\
+                  \x20 do(os.unlink, \"l\", dir_fd=f)'";
+    let run_it = |line: &str| {
+        let home = stage.base.join("home");
+        let command = shell(line, &stage.root).variable("HOME", &home).limits(limits(120_000));
+        run(command.sandbox(sandbox()))
+    };
+    tokio::join!(run_it(moving), run_it(making));
+    for name in ["out/.vscode/tasks.json", "out/.mcp.json", "out/l"] {
+        assert!(stage.root.join(name).symlink_metadata().is_err(), "{name}");
+    }
 }
 
 #[tokio::test]

@@ -30,6 +30,13 @@ fn ground() -> Ground {
         fs::write(root.join(path), text).unwrap();
     }
     symlink("a.txt", root.join("link")).unwrap();
+    fs::write(root.join("name-1"), "five\n").unwrap();
+    fs::hard_link(root.join("name-1"), root.join("name-2")).unwrap();
+    fs::create_dir(root.join("names")).unwrap();
+    fs::hard_link(root.join("name-1"), root.join("names/name-3")).unwrap();
+    fs::set_permissions(root.join("names"), fs::Permissions::from_mode(0o750)).unwrap();
+    // Its other name is not in the workspace.
+    fs::hard_link(root.join("b.txt"), base.join("outside")).unwrap();
     fs::set_permissions(&root, fs::Permissions::from_mode(0o750)).unwrap();
     Ground { _folder: folder, root, base: base.join("scratch") }
 }
@@ -152,6 +159,16 @@ const LINES: &[&str] = &[
     "echo x > .mcp.json; echo x > .git/hooks/pre-commit; echo x >> .git/config; rm -f .git/config; mv .git g; echo y > .git/HEAD",
     "found=$(stat -c '%a %Y' .); echo $found > stat-of-root; id -u > id; umask > umask",
     "printf 'a\\0b' > binary; printf '\\377' > 'odd\nname'",
+    "cat name-2; echo more >> name-1; cat name-2 names/name-3; stat -c %h name-1",
+    "echo more >> names/name-3; rm name-1",
+    "sed -i s/five/six/ name-1; cat name-2",
+    "mv name-1 moved; echo more >> moved; cat name-2",
+    "chmod 600 name-2; stat -c '%a %Y' names",
+    "rm name-2; echo new > name-2",
+    "rm -rf names; echo more >> name-2",
+    "ln name-1 name-4; echo more > name-4",
+    "cp name-1 t; cat t > name-2; rm t; touch name-1",
+    "cp a.txt t; mv t name-1; echo more >> b.txt",
     "python3 -c 'import os; os.replace(\"a.txt\", \"b.txt\"); open(\"gen.py\",\"w\").write(\"x=1\")'",
 ];
 

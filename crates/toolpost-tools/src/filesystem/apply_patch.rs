@@ -83,31 +83,30 @@ impl Tool for ApplyPatch {
     }
 
     async fn call(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
-        let patch = parse::parse(&args.patch)?;
-        let world = look(ctx, &patch).await?;
-        let inner = ctx.clone();
-        let (plan, output) = blocking(move || {
-            let effort = Effort::of(&inner);
-            let plan = plan::plan(&effort, &patch, &world)?;
-            let output = report::report(&effort, &plan)?;
-            Ok((plan, output))
-        })
-        .await?;
-        ctx.checkpoint()?;
-        commit::commit(ctx, &plan).await?;
-        for file in &plan.files {
-            match (&file.before, &file.after) {
-                (None, Some(after)) if file.moved_from.is_none() => {
-                    text::note_known(ctx, &file.name, &text::hash(after))
-                }
-                (Some(before), Some(after)) => {
-                    text::note_changed(ctx, &file.name, &text::hash(before), &text::hash(after));
-                }
-                _ => {}
-            }
-        }
-        Ok(output)
+        ctx.blocking_in_pool(move |ctx| apply_patch(ctx, &args)).await
     }
+}
+
+fn apply_patch(ctx: &Context, args: &Args) -> Result<Output<Data>, ToolError> {
+    let patch = parse::parse(&args.patch)?;
+    let world = look(ctx, &patch)?;
+    let effort = Effort::of(ctx);
+    let plan = plan::plan(&effort, &patch, &world)?;
+    let output = report::report(&effort, &plan)?;
+    ctx.checkpoint()?;
+    commit::commit(ctx, &plan)?;
+    for file in &plan.files {
+        match (&file.before, &file.after) {
+            (None, Some(after)) if file.moved_from.is_none() => {
+                text::note_known(ctx, &file.name, &text::hash(after))
+            }
+            (Some(before), Some(after)) => {
+                text::note_changed(ctx, &file.name, &text::hash(before), &text::hash(after));
+            }
+            _ => {}
+        }
+    }
+    Ok(output)
 }
 
 impl Changed for Data {
@@ -119,7 +118,7 @@ impl Changed for Data {
 }
 
 /// Reads every file that the patch names.
-async fn look(ctx: &Context, patch: &Patch) -> Result<World, ToolError> {
+fn look(ctx: &Context, patch: &Patch) -> Result<World, ToolError> {
     let workspace = ctx.workspace();
     let mut world = World::default();
     let mut room = MOST_BYTES;
@@ -129,20 +128,20 @@ async fn look(ctx: &Context, patch: &Patch) -> Result<World, ToolError> {
             continue;
         }
         let path = WorkspacePath::new(spelling);
-        let (name, found) = match workspace.open(&path).await {
+        let (name, found) = match workspace.open(&path) {
             Ok(file) => {
                 let name = file.stat.name.clone();
-                if is_link(&**workspace, &path, &name).await? {
+                if is_link(&**workspace, &path, &name)? {
                     world.links.insert(spelling.to_owned());
                 }
                 let found = match world.files.contains_key(&name) {
                     true => None,
-                    false => Some(read(file, &mut room).await?),
+                    false => Some(read(file, &mut room)?),
                 };
                 (name, found)
             }
             Err(error) if error.code() == Code::FileNotFound => {
-                (resolved(&**workspace, &path).await?, Some(Existed::Missing(error)))
+                (resolved(&**workspace, &path)?, Some(Existed::Missing(error)))
             }
             Err(error) => return Err(error.with("patchLine", line)),
         };
@@ -155,12 +154,12 @@ async fn look(ctx: &Context, patch: &Patch) -> Result<World, ToolError> {
 }
 
 /// The name that a new file will have, links among its folders followed: by this name it is judged when it is written.
-async fn resolved(workspace: &dyn Workspace, path: &WorkspacePath) -> Result<String, ToolError> {
+fn resolved(workspace: &dyn Workspace, path: &WorkspacePath) -> Result<String, ToolError> {
     let spelled = workspace.name(path)?;
     let mut above = spelled.as_str();
     while let Some((folder, _)) = above.rsplit_once('/').filter(|(folder, _)| !folder.is_empty()) {
         above = folder;
-        match workspace.stat(&WorkspacePath::new(above)).await {
+        match workspace.stat(&WorkspacePath::new(above)) {
             Ok(stat) => {
                 let rest = &spelled[above.len() + 1..];
                 return Ok(WorkspacePath::new(stat.name).join(rest).as_str().to_owned());
@@ -173,17 +172,17 @@ async fn resolved(workspace: &dyn Workspace, path: &WorkspacePath) -> Result<Str
 }
 
 /// Whether the last part of a path is a link, rather than one of the folders above it.
-async fn is_link(workspace: &dyn Workspace, path: &WorkspacePath, found: &str) -> Result<bool, ToolError> {
+fn is_link(workspace: &dyn Workspace, path: &WorkspacePath, found: &str) -> Result<bool, ToolError> {
     let spelled = workspace.name(path)?;
     if spelled == found {
         return Ok(false);
     }
     let (above, last) = spelled.rsplit_once('/').unwrap_or((".", &spelled));
-    let above = workspace.stat(&WorkspacePath::new(above)).await?.name;
+    let above = workspace.stat(&WorkspacePath::new(above))?.name;
     Ok(WorkspacePath::new(above).join(last).as_str() != found)
 }
 
-async fn read(file: File, room: &mut u64) -> Result<Existed, ToolError> {
+fn read(file: File, room: &mut u64) -> Result<Existed, ToolError> {
     let File { stat, reader } = file;
     let limit = *room;
     let too_large = || {
@@ -197,24 +196,10 @@ async fn read(file: File, room: &mut u64) -> Result<Existed, ToolError> {
     if stat.size > limit {
         return Err(too_large());
     }
-    let name = stat.name.clone();
-    let bytes = blocking(move || {
-        let mut bytes = Vec::new();
-        reader.take(limit + 1).read_to_end(&mut bytes).map_err(|error| {
-            ToolError::new(Code::ReadError, format!("`{name}` could not be read: {error}"))
-        })?;
-        Ok(bytes)
-    })
-    .await?;
+    let mut bytes = Vec::new();
+    reader.take(limit + 1).read_to_end(&mut bytes).map_err(|error| {
+        ToolError::new(Code::ReadError, format!("`{}` could not be read: {error}", stat.name))
+    })?;
     *room = limit.checked_sub(bytes.len() as u64).ok_or_else(too_large)?;
     Ok(Existed::File { bytes: bytes.into(), mode: stat.mode })
-}
-
-/// Runs what computes or reads for long where that holds nobody up.
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
-) -> Result<T, ToolError> {
-    tokio::task::spawn_blocking(work)
-        .await
-        .map_err(|error| ToolError::execution(format!("applying the patch stopped: {error}")))?
 }

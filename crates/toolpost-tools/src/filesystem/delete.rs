@@ -71,92 +71,94 @@ impl Tool for Delete {
     }
 
     async fn call(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
-        let name = real_name(ctx, &args.file_path).await?;
-        if let Some(part) = name.split('/').find(|part| part.eq_ignore_ascii_case(".git")) {
-            return Err(ToolError::new(
-                Code::ProtectedFile,
-                format!("`{name}` is inside `{part}`, where nothing is deleted; use git itself"),
-            )
-            .with("path", name));
-        }
-        let (kind, size) = match ctx.workspace().stat(&args.file_path).await {
-            Ok(stat) if stat.name != name => ("link", None),
-            Ok(stat) if stat.kind == Kind::Folder => ("folder", None),
-            Ok(stat) => ("file", Some(stat.size)),
-            // A link that leads nowhere, or out of the workspace: it can go, what it names is not touched.
-            Err(error) if error.details().contains_key("link") || error.code() == Code::PathEscape => {
-                ("link", None)
-            }
-            Err(error) => match is_link(ctx, &name).await {
-                true => ("link", None),
-                false => return Err(error),
-            },
-        };
-        if kind == "folder" && args.recursive {
-            return tree::remove(ctx, &args.file_path, name).await;
-        }
-        let content = match size {
-            Some(_) => Some(ctx.workspace().replaced(&args.file_path).await?.content),
-            None => None,
-        };
-        let (size, diff, withheld) = match (content, size) {
-            (Some(OldContent::Withheld(why)), _) => (None, None, Some(why)),
-            (Some(OldContent::Readable(file)), Some(size)) if ctx.is_dry_run() && size <= SHOWN_BYTES => {
-                let bytes = text::head(file, SHOWN_BYTES).await?;
-                let text = Text::decode(&bytes, &name).ok();
-                (Some(size), text.map(|text| Diff::between(&name, Some(&text.text), None)), None)
-            }
-            _ => (size, None, None),
-        };
-        ctx.workspace().remove(&args.file_path).await.map_err(|error| {
-            match ctx.spelled("recursive", true) {
-                Some(recursive) if kind == "folder" && error.message().contains("is not empty") => {
-                    error.with_advice(&format!("{recursive} deletes a folder with everything in it"))
-                }
-                _ => error,
-            }
-        })?;
-        // The overlay of a dry run notes files alone.
-        if ctx.is_dry_run() && kind != "file" {
-            let change = PlannedChange {
-                path: name.clone(),
-                kind: "delete".to_owned(),
-                bytes_before: None,
-                bytes_after: None,
-            };
-            ctx.would_change(change);
-        }
-        if let Some(seen) = ctx.extra().get::<Seen>().filter(|_| !ctx.is_dry_run()) {
-            seen.forget(&name);
-        }
-        let shown = one_line(&name);
-        let mut text = match (kind, size) {
-            ("file", Some(size)) => format!("{shown}: removed, {size} bytes"),
-            ("file", None) => format!("{shown}: removed"),
-            ("folder", _) => format!("{shown}: removed, an empty folder"),
-            _ => format!("{shown}: removed, a link; what it leads to stays"),
-        };
-        if let Some(why) = &withheld {
-            text.push_str(&format!("\n(its size and content are not shown: {})", why.message()));
-        }
-        if let Some(diff) = &diff {
-            text.push('\n');
-            text.push_str(&diff.shown());
-        }
-        let diff = diff.map(|diff| diff.text);
-        let data = Data { path: name.clone(), kind: kind.to_owned(), size, removed: None, diff };
-        Ok(Output::new(name, text, data))
+        ctx.blocking_in_pool(move |ctx| delete(ctx, &args)).await
     }
 }
 
+fn delete(ctx: &Context, args: &Args) -> Result<Output<Data>, ToolError> {
+    let name = real_name(ctx, &args.file_path)?;
+    if let Some(part) = name.split('/').find(|part| part.eq_ignore_ascii_case(".git")) {
+        return Err(ToolError::new(
+            Code::ProtectedFile,
+            format!("`{name}` is inside `{part}`, where nothing is deleted; use git itself"),
+        )
+        .with("path", name));
+    }
+    let (kind, size) = match ctx.workspace().stat(&args.file_path) {
+        Ok(stat) if stat.name != name => ("link", None),
+        Ok(stat) if stat.kind == Kind::Folder => ("folder", None),
+        Ok(stat) => ("file", Some(stat.size)),
+        // A link that leads nowhere, or out of the workspace: it can go, what it names is not touched.
+        Err(error) if error.details().contains_key("link") || error.code() == Code::PathEscape => {
+            ("link", None)
+        }
+        Err(error) => match is_link(ctx, &name) {
+            true => ("link", None),
+            false => return Err(error),
+        },
+    };
+    if kind == "folder" && args.recursive {
+        return tree::remove(ctx, &args.file_path, name);
+    }
+    let content = match size {
+        Some(_) => Some(ctx.workspace().replaced(&args.file_path)?.content),
+        None => None,
+    };
+    let (size, diff, withheld) = match (content, size) {
+        (Some(OldContent::Withheld(why)), _) => (None, None, Some(why)),
+        (Some(OldContent::Readable(file)), Some(size)) if ctx.is_dry_run() && size <= SHOWN_BYTES => {
+            let bytes = text::head(file, SHOWN_BYTES)?;
+            let text = Text::decode(&bytes, &name).ok();
+            (Some(size), text.map(|text| Diff::between(&name, Some(&text.text), None)), None)
+        }
+        _ => (size, None, None),
+    };
+    ctx.workspace().remove(&args.file_path).map_err(|error| match ctx.spelled("recursive", true) {
+        Some(recursive) if kind == "folder" && error.message().contains("is not empty") => {
+            error.with_advice(&format!("{recursive} deletes a folder with everything in it"))
+        }
+        _ => error,
+    })?;
+    // The overlay of a dry run notes files alone.
+    if ctx.is_dry_run() && kind != "file" {
+        let change = PlannedChange {
+            path: name.clone(),
+            kind: "delete".to_owned(),
+            bytes_before: None,
+            bytes_after: None,
+        };
+        ctx.would_change(change);
+    }
+    if let Some(seen) = ctx.extra().get::<Seen>().filter(|_| !ctx.is_dry_run()) {
+        seen.forget(&name);
+    }
+    let shown = one_line(&name);
+    let mut text = match (kind, size) {
+        ("file", Some(size)) => format!("{shown}: removed, {size} bytes"),
+        ("file", None) => format!("{shown}: removed"),
+        ("folder", _) => format!("{shown}: removed, an empty folder"),
+        _ => format!("{shown}: removed, a link; what it leads to stays"),
+    };
+    if let Some(why) = &withheld {
+        text.push_str(&format!("\n(its size and content are not shown: {})", why.message()));
+    }
+    if let Some(diff) = &diff {
+        text.push('\n');
+        text.push_str(&diff.shown());
+    }
+    let diff = diff.map(|diff| diff.text);
+    let data = Data { path: name.clone(), kind: kind.to_owned(), size, removed: None, diff };
+    Ok(Output::new(name, text, data))
+}
+
 /// The name of the thing itself: links above it are followed, it is not.
-async fn real_name(ctx: &Context, path: &WorkspacePath) -> Result<String, ToolError> {
+fn real_name(ctx: &Context, path: &WorkspacePath) -> Result<String, ToolError> {
     let spelled = ctx.workspace().name(path)?;
     let Some((folder, last)) = spelled.rsplit_once('/') else { return Ok(spelled) };
     if folder.is_empty() {
         return Ok(spelled);
     }
-    match ctx.workspace().stat(&WorkspacePath::new(folder)).await {
+    match ctx.workspace().stat(&WorkspacePath::new(folder)) {
         Ok(stat) if stat.name == "." => Ok(last.to_owned()),
         Ok(stat) => Ok(format!("{}/{last}", stat.name)),
         // There is nothing there to remove, and removing says so.
@@ -166,14 +168,9 @@ async fn real_name(ctx: &Context, path: &WorkspacePath) -> Result<String, ToolEr
 }
 
 /// Whether the thing itself is a link, whatever it leads to.
-async fn is_link(ctx: &Context, name: &str) -> bool {
+fn is_link(ctx: &Context, name: &str) -> bool {
     let (folder, last) = name.rsplit_once('/').unwrap_or((".", name));
-    let Ok(mut entries) = ctx.workspace().entries(&WorkspacePath::new(folder)).await else { return false };
-    let last = last.to_owned();
-    let is_there = move || {
-        entries.any(|entry| {
-            entry.is_ok_and(|entry| entry.name == last && entry.exact && entry.kind == Kind::Link)
-        })
-    };
-    tokio::task::spawn_blocking(is_there).await.unwrap_or(false)
+    let Ok(mut entries) = ctx.workspace().entries(&WorkspacePath::new(folder)) else { return false };
+    entries
+        .any(|entry| entry.is_ok_and(|entry| entry.name == last && entry.exact && entry.kind == Kind::Link))
 }

@@ -14,7 +14,6 @@ use crate::one_line;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use std::sync::Arc;
 use toolpost_core::access::ResourceKind;
 use toolpost_core::host::Seen;
 use toolpost_core::{Capability, Code, Context, Output, Spec, Tool, ToolError, WorkspacePath};
@@ -100,57 +99,50 @@ impl Tool for Edit {
     }
 
     async fn call(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
-        let edits = edits(ctx, args.old_string, args.new_string, args.replace_all, args.edits)?;
-        for (index, edit) in edits.iter().enumerate() {
-            if edit.old_string == edit.new_string {
-                return Err(failure::no_change(ctx, &args.file_path, place_in(index, edits.len())));
-            }
-        }
-        if edits[0].old_string.is_empty() {
-            return create(ctx, &args.file_path, edits).await;
-        }
-        let (name, bytes) = text::bytes(ctx, &args.file_path).await?;
-        let inner = ctx.clone();
-        let expected = args.expected_hash;
-        let work = move || -> Result<Prepared, ToolError> {
-            text::check_hash(&name, &bytes, expected.as_deref())?;
-            // Whether the model has seen the rest of the file does not matter: the place is found in what is there now.
-            let is_noted = inner.extra().get::<Seen>().is_some_and(|seen| seen.is_noted(&name));
-            let known = is_noted.then(|| text::hash(&bytes));
-            let before = Text::of(Cow::Owned(bytes), &name)?;
-            let effort = Effort::of(&inner);
-            let edited =
-                apply(&inner, &effort, &name, Cow::Borrowed(&before.text), &edits).map_err(|error| {
-                    match before.encode(&before.text, &name) {
-                        Ok(bytes) => error.with("hash", text::hash(&bytes)),
-                        Err(_) => error,
-                    }
-                })?;
-            if edited.text == before.text {
-                return Err(failure::no_change(&inner, &WorkspacePath::new(name), None));
-            }
-            effort.check()?;
-            let diff = Diff::between(&name, Some(&before.text), Some(&edited.text));
-            let Edited { text, steps, places } = edited;
-            let after = before.encode_owned(text.into_owned(), &name)?;
-            effort.check()?;
-            let output = output(&name, &steps, places, &diff, &after, Existed::Yes);
-            Ok((after, known, output))
-        };
-        let (after, known, output) = tokio::task::spawn_blocking(work)
-            .await
-            .map_err(|error| ToolError::execution(format!("editing stopped: {error}")))??;
-        ctx.checkpoint()?;
-        ctx.workspace().write_shared(&args.file_path, Arc::new(after)).await?;
-        if let Some(known) = known {
-            text::note_changed(ctx, &output.data.path, &known, &output.data.hash);
-        }
-        Ok(output)
+        ctx.blocking_in_pool(move |ctx| edit(ctx, args)).await
     }
 }
 
-/// What is to be written, the hash of what was there where somebody keeps account of it, and what is said of it.
-type Prepared = (Vec<u8>, Option<String>, Output<Data>);
+fn edit(ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
+    let edits = edits(ctx, args.old_string, args.new_string, args.replace_all, args.edits)?;
+    for (index, edit) in edits.iter().enumerate() {
+        if edit.old_string == edit.new_string {
+            return Err(failure::no_change(ctx, &args.file_path, place_in(index, edits.len())));
+        }
+    }
+    if edits[0].old_string.is_empty() {
+        return create(ctx, &args.file_path, edits);
+    }
+    let (name, bytes) = text::bytes(ctx, &args.file_path)?;
+    text::check_hash(&name, &bytes, args.expected_hash.as_deref())?;
+    // Whether the model has seen the rest of the file does not matter: the place is found in what is there now.
+    let is_noted = ctx.extra().get::<Seen>().is_some_and(|seen| seen.is_noted(&name));
+    let known = is_noted.then(|| text::hash(&bytes));
+    let before = Text::of(Cow::Owned(bytes), &name)?;
+    let effort = Effort::of(ctx);
+    let edited =
+        apply(ctx, &effort, &name, Cow::Borrowed(&before.text), &edits).map_err(|error| {
+            match before.encode(&before.text, &name) {
+                Ok(bytes) => error.with("hash", text::hash(&bytes)),
+                Err(_) => error,
+            }
+        })?;
+    if edited.text == before.text {
+        return Err(failure::no_change(ctx, &WorkspacePath::new(name), None));
+    }
+    effort.check()?;
+    let diff = Diff::between(&name, Some(&before.text), Some(&edited.text));
+    let Edited { text, steps, places } = edited;
+    let after = before.encode_owned(text.into_owned(), &name)?;
+    effort.check()?;
+    let output = output(&name, &steps, places, &diff, &after, Existed::Yes);
+    ctx.checkpoint()?;
+    ctx.workspace().write(&args.file_path, &after)?;
+    if let Some(known) = known {
+        text::note_changed(ctx, &output.data.path, &known, &output.data.hash);
+    }
+    Ok(output)
+}
 
 /// The changes asked for, in whichever form.
 fn edits(
@@ -251,12 +243,8 @@ fn replaced(text: &str, found: &[Found]) -> String {
 }
 
 /// An empty old text makes a new file.
-async fn create(
-    ctx: &Context,
-    path: &WorkspacePath,
-    edits: Vec<Replacement>,
-) -> Result<Output<Data>, ToolError> {
-    match ctx.workspace().stat(path).await {
+fn create(ctx: &Context, path: &WorkspacePath, edits: Vec<Replacement>) -> Result<Output<Data>, ToolError> {
+    match ctx.workspace().stat(path) {
         Ok(stat) => return Err(failure::exists(ctx, &stat.name)),
         Err(error) if error.code() == Code::FileNotFound => {}
         Err(error) => return Err(error),
@@ -267,8 +255,8 @@ async fn create(
     omission::check(&effort, &name, &[], &first)?;
     let edited = apply(ctx, &effort, &name, Cow::Borrowed(&first), &edits)?;
     let diff = Diff::between(&name, None, Some(&edited.text));
-    text::note_new_folders(ctx, path).await?;
-    let written = ctx.workspace().write(path, edited.text.as_bytes()).await?;
+    text::note_new_folders(ctx, path)?;
+    let written = ctx.workspace().write(path, edited.text.as_bytes())?;
     text::note_known(ctx, &written.name, &text::hash(edited.text.as_bytes()));
     Ok(output(&written.name, &edited.steps, edited.places, &diff, edited.text.as_bytes(), Existed::No))
 }

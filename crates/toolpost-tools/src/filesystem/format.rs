@@ -110,7 +110,8 @@ struct Done {
 async fn format(ctx: &Context, formatter: &Formatter, file: &str) -> Result<Option<Done>, String> {
     let said = |error: ToolError| error.message().to_owned();
     let path = WorkspacePath::new(file);
-    let (name, bytes) = text::bytes(ctx, &path).await.map_err(said)?;
+    let opened = path.clone();
+    let (name, bytes) = ctx.blocking(move |ctx| text::bytes(ctx, &opened)).await.map_err(said)?;
     let before = Text::decode(&bytes, &name).map_err(said)?;
     let (folder, sandbox) = place(ctx).await;
     let mut helper = formatter.helper.clone();
@@ -133,11 +134,11 @@ async fn format(ctx: &Context, formatter: &Formatter, file: &str) -> Result<Opti
         return Ok(None);
     }
     let new = before.encode(&after, &name).map_err(said)?;
-    ctx.workspace().write(&path, &new).await.map_err(said)?;
-    let hash = text::hash(&new);
+    let (hash, length) = (text::hash(&new), new.len());
+    ctx.blocking_in_pool(move |ctx| ctx.workspace().write(&path, &new)).await.map_err(said)?;
     text::note_changed(ctx, &name, &text::hash(&bytes), &hash);
     let diff = Diff::between(&name, Some(&before.text), Some(&after));
-    Ok(Some(Done { diff, hash, bytes: new.len() }))
+    Ok(Some(Done { diff, hash, bytes: length }))
 }
 
 /// Where a formatter runs and what it sees: the workspace, for its own settings, and nothing it could change.

@@ -56,7 +56,7 @@ impl Helper {
     ) -> Result<Said, String> {
         if !self.check.is_empty() {
             let check = self.check.clone();
-            blocking(move |_| check.run())
+            blocking(move || check.run())
                 .await
                 .unwrap_or_else(|_| Err("its files could not be checked".into()))?;
         }

@@ -116,67 +116,67 @@ impl Tool for List {
     }
 
     async fn call(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
-        let options = WalkOptions {
-            hidden: args.hidden,
-            no_ignore: args.no_ignore,
-            max_depth: Some(args.depth),
-            ignore: args.ignore,
-            limit: args.limit,
-        };
-        let name = ctx.workspace().name(&args.path)?;
-        // What was found must still be handed over before the time is over.
-        let reserve = ctx.time_left().map(|left| (left / 10).min(Duration::from_millis(500)));
-        let is_nearly_over = || ctx.time_left() < reserve;
-        let should_stop = || is_nearly_over() || ctx.cancel().is_cancelled();
-        let held_back = ctx.held_back();
-        let holds = |name: &str| held_back.holds(name);
-        let walked = |options: WalkOptions| {
-            let holds = &holds;
-            let (workspace, from, should_stop) = (ctx.workspace(), &args.path, &should_stop);
-            async move { walk(workspace.as_ref(), from, &options, should_stop, holds).await }
-        };
-        let room =
-            Room { entries: args.limit, bytes: ctx.output_budget().bytes.saturating_sub(ROOM_FOR_NOTE) };
-        let mut found = walked(options.clone()).await?;
-        let mut is_counted = true;
-        if (found.left_out > 0 || !room.fits(&found.found)) && !found.stopped {
-            // Not all can be shown, so that every level is filled before the next: all of a level is looked at first.
-            for depth in 1..=args.depth {
-                let level = WalkOptions { max_depth: Some(depth), limit: MOST_COUNTED, ..options.clone() };
-                let level = walked(level).await?;
-                is_counted = level.left_out == 0 && !level.stopped;
-                if !is_counted && depth > 1 {
-                    break;
-                }
-                let is_last = !level.found.iter().any(|one| one.kind == Kind::Folder && one.depth == depth);
-                found = level;
-                if is_last || !is_counted {
-                    break;
-                }
-            }
-            room.fill(&mut found);
-        }
-        if found.stopped && !is_nearly_over() {
-            // Whoever gave up the call wants no part of it.
-            ctx.checkpoint()?;
-        }
-        let shown = tree(&name, &found);
-        let text = format!("{shown}{}", note(ctx, &found, args.depth, is_counted, held_back.note()));
-        let data = Data {
-            path: name.clone(),
-            entries: found
-                .found
-                .into_iter()
-                .map(|entry| Entry { path: entry.name, kind: word(entry.kind).to_owned() })
-                .collect(),
-            left_out: found.left_out,
-            unreadable: found.unreadable,
-            not_utf8: found.not_utf8,
-            held_back: found.held_back,
-            partial: found.stopped,
-        };
-        Ok(Output::new(name, text, data))
+        ctx.blocking(move |ctx| list(ctx, args)).await
     }
+}
+
+fn list(ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
+    let options = WalkOptions {
+        hidden: args.hidden,
+        no_ignore: args.no_ignore,
+        max_depth: Some(args.depth),
+        ignore: args.ignore,
+        limit: args.limit,
+    };
+    let name = ctx.workspace().name(&args.path)?;
+    // What was found must still be handed over before the time is over.
+    let reserve = ctx.time_left().map(|left| (left / 10).min(Duration::from_millis(500)));
+    let is_nearly_over = || ctx.time_left() < reserve;
+    let should_stop = || is_nearly_over() || ctx.cancel().is_cancelled();
+    let held_back = ctx.held_back();
+    let holds = |name: &str| held_back.holds(name);
+    let walked =
+        |options: &WalkOptions| walk(ctx.workspace().as_ref(), &args.path, options, &should_stop, &holds);
+    let room = Room { entries: args.limit, bytes: ctx.output_budget().bytes.saturating_sub(ROOM_FOR_NOTE) };
+    let mut found = walked(&options)?;
+    let mut is_counted = true;
+    if (found.left_out > 0 || !room.fits(&found.found)) && !found.stopped {
+        // Not all can be shown, so that every level is filled before the next: all of a level is looked at first.
+        for depth in 1..=args.depth {
+            let level = WalkOptions { max_depth: Some(depth), limit: MOST_COUNTED, ..options.clone() };
+            let level = walked(&level)?;
+            is_counted = level.left_out == 0 && !level.stopped;
+            if !is_counted && depth > 1 {
+                break;
+            }
+            let is_last = !level.found.iter().any(|one| one.kind == Kind::Folder && one.depth == depth);
+            found = level;
+            if is_last || !is_counted {
+                break;
+            }
+        }
+        room.fill(&mut found);
+    }
+    if found.stopped && !is_nearly_over() {
+        // Whoever gave up the call wants no part of it.
+        ctx.checkpoint()?;
+    }
+    let shown = tree(&name, &found);
+    let text = format!("{shown}{}", note(ctx, &found, args.depth, is_counted, held_back.note()));
+    let data = Data {
+        path: name.clone(),
+        entries: found
+            .found
+            .into_iter()
+            .map(|entry| Entry { path: entry.name, kind: word(entry.kind).to_owned() })
+            .collect(),
+        left_out: found.left_out,
+        unreadable: found.unreadable,
+        not_utf8: found.not_utf8,
+        held_back: found.held_back,
+        partial: found.stopped,
+    };
+    Ok(Output::new(name, text, data))
 }
 
 /// How much can be shown.

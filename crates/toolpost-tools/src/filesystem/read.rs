@@ -17,7 +17,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::io::{Cursor, Read as _};
 use toolpost_core::access::ResourceKind;
-use toolpost_core::host::{HANDLE_PREFIX, Seen, blocking};
+use toolpost_core::host::{HANDLE_PREFIX, Seen};
 use toolpost_core::tool::OutputBudget;
 use toolpost_core::workspace::{File, Kind};
 use toolpost_core::{Capability, Code, Context, Output, Spec, Tool, ToolError, WorkspacePath};
@@ -123,24 +123,8 @@ impl Tool for Read {
 
     async fn call(&self, ctx: &Context, mut args: Args) -> Result<Output<Data>, ToolError> {
         args.end_at_last_line(ctx)?;
-        let inner = ctx.clone();
-        let (args, found) = blocking(move |here| {
-            let is_handle = args.file_path.as_str().starts_with(HANDLE_PREFIX);
-            let look = || match here.wait(inner.open(&args.file_path)) {
-                Err(error) if error.code() == Code::NotAFile && !is_handle => {
-                    match here.wait(inner.workspace().stat(&args.file_path))?.kind {
-                        Kind::Folder => here.wait(folder::names(&inner, &args)).map(Found::Other),
-                        _ => Err(error),
-                    }
-                }
-                file => read(&inner, file?, &args),
-            };
-            let found = look();
-            (args, found)
-        })
-        .await
-        .map_err(|error| ToolError::new(Code::ReadError, format!("reading stopped: {error}")))?;
-        match (found?, &self.pdf) {
+        let (args, found) = ctx.blocking(move |ctx| find(ctx, &args).map(|found| (args, found))).await?;
+        match (found, &self.pdf) {
             (Found::Pdf(attached, bytes), Some(helper)) => {
                 pdf::with_text(ctx, helper, &args, bytes, attached).await
             }
@@ -170,6 +154,19 @@ enum Found {
     /// A PDF, attached, and its bytes.
     Pdf(Output<Data>, Vec<u8>),
     Other(Output<Data>),
+}
+
+fn find(ctx: &Context, args: &Args) -> Result<Found, ToolError> {
+    let is_handle = args.file_path.as_str().starts_with(HANDLE_PREFIX);
+    match ctx.open(&args.file_path) {
+        Err(error) if error.code() == Code::NotAFile && !is_handle => {
+            match ctx.workspace().stat(&args.file_path)?.kind {
+                Kind::Folder => folder::names(ctx, args).map(Found::Other),
+                _ => Err(error),
+            }
+        }
+        file => read(ctx, file?, args),
+    }
 }
 
 fn read(ctx: &Context, mut file: File, args: &Args) -> Result<Found, ToolError> {

@@ -175,14 +175,14 @@ pub(crate) fn note_changed(ctx: &Context, name: &str, before: &str, after: &str)
 }
 
 /// Notes the folders that a dry run would make to write a file. The overlay notes files alone.
-pub(crate) async fn note_new_folders(ctx: &Context, path: &WorkspacePath) -> Result<(), ToolError> {
+pub(crate) fn note_new_folders(ctx: &Context, path: &WorkspacePath) -> Result<(), ToolError> {
     if !ctx.is_dry_run() {
         return Ok(());
     }
     let name = ctx.workspace().name(path)?;
     for (at, _) in name.match_indices('/').filter(|(at, _)| *at > 0) {
         let folder = &name[..at];
-        match ctx.workspace().stat(&WorkspacePath::new(folder)).await {
+        match ctx.workspace().stat(&WorkspacePath::new(folder)) {
             Err(error) if error.code() == Code::FileNotFound => ctx.would_change(PlannedChange {
                 path: folder.to_owned(),
                 kind: "create".to_owned(),
@@ -196,13 +196,13 @@ pub(crate) async fn note_new_folders(ctx: &Context, path: &WorkspacePath) -> Res
 }
 
 /// The name of a file, and all its bytes up to the limit.
-pub(crate) async fn bytes(ctx: &Context, path: &WorkspacePath) -> Result<(String, Vec<u8>), ToolError> {
-    let file = ctx.workspace().open(path).await?;
+pub(crate) fn bytes(ctx: &Context, path: &WorkspacePath) -> Result<(String, Vec<u8>), ToolError> {
+    let file = ctx.workspace().open(path)?;
     let name = file.stat.name.clone();
     if file.stat.size > MAX_BYTES {
         return Err(too_large(&name, file.stat.size));
     }
-    let bytes = head(file, MAX_BYTES + 1).await?;
+    let bytes = head(file, MAX_BYTES + 1)?;
     match bytes.len() as u64 > MAX_BYTES {
         true => Err(too_large(&name, bytes.len() as u64)),
         false => Ok((name, bytes)),
@@ -210,19 +210,14 @@ pub(crate) async fn bytes(ctx: &Context, path: &WorkspacePath) -> Result<(String
 }
 
 /// The first bytes of a file.
-pub(crate) async fn head(file: File, limit: u64) -> Result<Vec<u8>, ToolError> {
-    let (name, size) = (file.stat.name, file.stat.size.min(MAX_BYTES));
-    let reader = file.reader;
-    let read = move || {
-        // One more than there is, so that the end is seen without more room.
-        let mut bytes = Vec::with_capacity(usize::try_from(size.min(limit)).unwrap_or_default() + 1);
-        reader.take(limit).read_to_end(&mut bytes).map(|_| bytes)
-    };
-    tokio::task::spawn_blocking(read)
-        .await
-        .map_err(|error| error.to_string())
-        .and_then(|result| result.map_err(|error| error.to_string()))
-        .map_err(|error| ToolError::new(Code::ReadError, format!("`{name}` could not be read: {error}")))
+pub(crate) fn head(file: File, limit: u64) -> Result<Vec<u8>, ToolError> {
+    let size = file.stat.size.min(MAX_BYTES).min(limit);
+    // One more than there is, so that the end is seen without more room.
+    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default() + 1);
+    (file.reader.take(limit).read_to_end(&mut bytes)).map_err(|error| {
+        ToolError::new(Code::ReadError, format!("`{}` could not be read: {error}", file.stat.name))
+    })?;
+    Ok(bytes)
 }
 
 pub(crate) fn too_large(name: &str, size: u64) -> ToolError {

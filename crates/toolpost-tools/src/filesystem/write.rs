@@ -90,35 +90,35 @@ impl Tool for Write {
     }
 
     async fn call(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
-        check_size(&args.file_path, args.content.len())?;
-        let old = Old::of(ctx, &args.file_path).await?;
-        let name = match &old {
-            Some(old) => old.name.clone(),
-            None => ctx.workspace().name(&args.file_path)?,
-        };
-        check_expected(ctx, &name, old.as_ref(), args.expected_hash.as_deref())?;
-        let stale = match args.expected_hash {
-            Some(_) => None,
-            None => old.as_ref().and_then(|old| unseen(ctx, old)),
-        };
-        let inner = ctx.clone();
-        let work = move || New::of(&Effort::of(&inner), name, old, &args.content, args.file_path);
-        let new = tokio::task::spawn_blocking(work)
-            .await
-            .map_err(|error| ToolError::execution(format!("writing stopped: {error}")))??;
-        ctx.checkpoint()?;
-        if !new.data.unchanged {
-            if let Some((stale, shown)) = stale {
-                // What is shown with the refusal is known, so that the next try is one of somebody who knows it.
-                shown.iter().for_each(|hash| text::note_known(ctx, &new.data.path, hash));
-                return Err(stale);
-            }
-            text::note_new_folders(ctx, &new.path).await?;
-            ctx.workspace().write(&new.path, &new.bytes).await?;
-        }
-        text::note_known(ctx, &new.data.path, &new.data.hash);
-        Ok(Output::new(new.data.path.clone(), new.text(ctx.is_dry_run()), new.data))
+        ctx.blocking_in_pool(move |ctx| write(ctx, args)).await
     }
+}
+
+fn write(ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
+    check_size(&args.file_path, args.content.len())?;
+    let old = Old::of(ctx, &args.file_path)?;
+    let name = match &old {
+        Some(old) => old.name.clone(),
+        None => ctx.workspace().name(&args.file_path)?,
+    };
+    check_expected(ctx, &name, old.as_ref(), args.expected_hash.as_deref())?;
+    let stale = match args.expected_hash {
+        Some(_) => None,
+        None => old.as_ref().and_then(|old| unseen(ctx, old)),
+    };
+    let new = New::of(&Effort::of(ctx), name, old, &args.content, args.file_path)?;
+    ctx.checkpoint()?;
+    if !new.data.unchanged {
+        if let Some((stale, shown)) = stale {
+            // What is shown with the refusal is known, so that the next try is one of somebody who knows it.
+            shown.iter().for_each(|hash| text::note_known(ctx, &new.data.path, hash));
+            return Err(stale);
+        }
+        text::note_new_folders(ctx, &new.path)?;
+        ctx.workspace().write(&new.path, &new.bytes)?;
+    }
+    text::note_known(ctx, &new.data.path, &new.data.hash);
+    Ok(Output::new(new.data.path.clone(), new.text(ctx.is_dry_run()), new.data))
 }
 
 /// What is there now.
@@ -132,8 +132,8 @@ struct Old {
 }
 
 impl Old {
-    async fn of(ctx: &Context, path: &WorkspacePath) -> Result<Option<Old>, ToolError> {
-        let replaced = match ctx.workspace().replaced(path).await {
+    fn of(ctx: &Context, path: &WorkspacePath) -> Result<Option<Old>, ToolError> {
+        let replaced = match ctx.workspace().replaced(path) {
             Ok(replaced) => replaced,
             Err(error) if error.code() == Code::FileNotFound => return Ok(None),
             Err(error) => return Err(error),
@@ -146,7 +146,7 @@ impl Old {
             }
         };
         let is_whole = file.stat.size <= text::MAX_BYTES;
-        let bytes = text::head(file, if is_whole { text::MAX_BYTES } else { 64 * 1024 }).await?;
+        let bytes = text::head(file, if is_whole { text::MAX_BYTES } else { 64 * 1024 })?;
         Ok(Some(Old { name, bytes, is_whole, withheld: None }))
     }
 

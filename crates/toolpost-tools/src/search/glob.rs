@@ -6,7 +6,7 @@ use super::watch::Watch;
 use crate::one_line;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use toolpost_core::access::ResourceKind;
 use toolpost_core::tool::OutputBudget;
@@ -81,61 +81,61 @@ impl Tool for Glob {
     }
 
     async fn call(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
-        let workspace = ctx.workspace();
-        let name = workspace.stat(&args.path).await?.name;
-        let pattern = NamePattern::new("pattern", &args.pattern, &name, workspace.root())?;
-        let options = ScanOptions { hidden: args.hidden || pattern.names_hidden, no_ignore: args.no_ignore };
-        let visit =
-            Arc::new(Names { watch: Watch::new(ctx), pattern, newest: Mutex::new(Newest::new(args.limit)) });
-        let scanned = scan(workspace.as_ref(), &args.path, options, visit.clone()).await?;
-        visit.watch.must_be_wanted(scanned.stopped)?;
-        let newest = {
-            let mut newest = visit.newest.lock().unwrap_or_else(PoisonError::into_inner);
-            std::mem::replace(&mut *newest, Newest::new(0))
-        };
-        let mut left_out = newest.left_out;
-        let (mut text, mut files) = (String::new(), Vec::new());
-        let room = ctx.output_budget().bytes.saturating_sub(ROOM_FOR_NOTE);
-        for (name, ()) in newest.into_files() {
-            let shown = one_line(&name);
-            if text.len() + shown.len() >= room {
-                left_out += 1;
-                continue;
-            }
-            text.push_str(&shown);
-            text.push('\n');
-            files.push(name);
-        }
-        let mut notes = Vec::new();
-        if files.is_empty() && left_out == 0 && !scanned.stopped {
-            let more: Vec<String> = [("hidden", args.hidden), ("noIgnore", args.no_ignore)]
-                .into_iter()
-                .filter(|(_, is_set)| !is_set)
-                .filter_map(|(argument, _)| ctx.spelled(argument, true))
-                .collect();
-            let more = if more.is_empty() {
-                String::new()
-            } else {
-                format!("; {} look further", more.join(" and "))
-            };
-            notes.push(format!("no file matches{more}"));
-        }
-        if left_out > 0 {
-            let raise =
-                ctx.argument("limit").map_or_else(String::new, |limit| format!(", or raise `{limit}`"));
-            notes.push(format!("{left_out} more, older; narrow the pattern{raise}"));
-        }
-        text.push_str(&visit.watch.note(notes, &scanned));
-        let data = Data {
-            files,
-            left_out,
-            truncated: left_out > 0,
-            partial: scanned.stopped,
-            held_back: visit.watch.total_held_back(),
-            unreadable: scanned.unreadable.len() as u64,
-        };
-        Ok(Output::new(args.pattern, text, data))
+        ctx.blocking(move |ctx| glob(ctx, args)).await
     }
+}
+
+fn glob(ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
+    let workspace = ctx.workspace();
+    let name = workspace.stat(&args.path)?.name;
+    let pattern = NamePattern::new("pattern", &args.pattern, &name, workspace.root())?;
+    let options = ScanOptions { hidden: args.hidden || pattern.names_hidden, no_ignore: args.no_ignore };
+    let newest = Mutex::new(Newest::new(args.limit));
+    let visit = Names { watch: Watch::new(ctx), pattern, newest };
+    let scanned = scan(workspace.as_ref(), &args.path, options, &visit)?;
+    visit.watch.must_be_wanted(scanned.stopped)?;
+    let newest = {
+        let mut newest = visit.newest.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::replace(&mut *newest, Newest::new(0))
+    };
+    let mut left_out = newest.left_out;
+    let (mut text, mut files) = (String::new(), Vec::new());
+    let room = ctx.output_budget().bytes.saturating_sub(ROOM_FOR_NOTE);
+    for (name, ()) in newest.into_files() {
+        let shown = one_line(&name);
+        if text.len() + shown.len() >= room {
+            left_out += 1;
+            continue;
+        }
+        text.push_str(&shown);
+        text.push('\n');
+        files.push(name);
+    }
+    let mut notes = Vec::new();
+    if files.is_empty() && left_out == 0 && !scanned.stopped {
+        let more: Vec<String> = [("hidden", args.hidden), ("noIgnore", args.no_ignore)]
+            .into_iter()
+            .filter(|(_, is_set)| !is_set)
+            .filter_map(|(argument, _)| ctx.spelled(argument, true))
+            .collect();
+        let more =
+            if more.is_empty() { String::new() } else { format!("; {} look further", more.join(" and ")) };
+        notes.push(format!("no file matches{more}"));
+    }
+    if left_out > 0 {
+        let raise = ctx.argument("limit").map_or_else(String::new, |limit| format!(", or raise `{limit}`"));
+        notes.push(format!("{left_out} more, older; narrow the pattern{raise}"));
+    }
+    text.push_str(&visit.watch.note(notes, &scanned));
+    let data = Data {
+        files,
+        left_out,
+        truncated: left_out > 0,
+        partial: scanned.stopped,
+        held_back: visit.watch.total_held_back(),
+        unreadable: scanned.unreadable.len() as u64,
+    };
+    Ok(Output::new(args.pattern, text, data))
 }
 
 struct Names {

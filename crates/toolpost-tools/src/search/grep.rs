@@ -18,7 +18,6 @@ use self::search::{Opened, Search};
 use super::name_pattern::NamePattern;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 use std::time::Duration;
 use toolpost_core::access::ResourceKind;
 use toolpost_core::host::HANDLE_PREFIX;
@@ -163,31 +162,33 @@ impl Tool for Grep {
     }
 
     async fn call(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
-        let matcher = Pattern::new(&args, matcher::matcher(ctx, &args)?);
-        let place = place(ctx, &args).await?;
-        let name = match &place {
-            Place::Folder(name) => name.as_str(),
-            Place::File(_) => ".",
-        };
-        let include = args.include.as_deref().filter(|include| !include.is_empty());
-        let include =
-            include.map(|include| NamePattern::several(ctx, "include", include, name)).transpose()?;
-        let names_hidden = include.as_ref().is_some_and(|include| include.names_hidden);
-        let kind = args.file_type.as_deref().map(|kind| FileType::named(ctx, kind)).transpose()?;
-        let excluded = args.exclude_pattern.as_deref().map(|pattern| matcher::excluding(ctx, &args, pattern));
-        let search = Search::new(ctx, &args, matcher, include, kind).leaving_out(excluded.transpose()?);
-        let search = Arc::new(search);
-        let scanned = match place {
-            Place::Folder(_) => {
-                let options = ScanOptions { hidden: args.hidden || names_hidden, no_ignore: args.no_ignore };
-                scan(ctx.workspace().as_ref(), &args.path, options, search.clone()).await?
-            }
-            Place::File(file) => one_file(Arc::clone(&search), file).await?,
-        };
-        search.must_be_wanted(scanned.stopped)?;
-        let found: Found = search.finish();
-        Ok(report(ctx, &args, found, &search, &scanned))
+        ctx.blocking(move |ctx| grep(ctx, &args)).await
     }
+}
+
+fn grep(ctx: &Context, args: &Args) -> Result<Output<Data>, ToolError> {
+    let matcher = Pattern::new(args, matcher::matcher(ctx, args)?);
+    let place = place(ctx, args)?;
+    let name = match &place {
+        Place::Folder(name) => name.as_str(),
+        Place::File(_) => ".",
+    };
+    let include = args.include.as_deref().filter(|include| !include.is_empty());
+    let include = include.map(|include| NamePattern::several(ctx, "include", include, name)).transpose()?;
+    let names_hidden = include.as_ref().is_some_and(|include| include.names_hidden);
+    let kind = args.file_type.as_deref().map(|kind| FileType::named(ctx, kind)).transpose()?;
+    let excluded = args.exclude_pattern.as_deref().map(|pattern| matcher::excluding(ctx, args, pattern));
+    let search = Search::new(ctx, args, matcher, include, kind).leaving_out(excluded.transpose()?);
+    let scanned = match place {
+        Place::Folder(_) => {
+            let options = ScanOptions { hidden: args.hidden || names_hidden, no_ignore: args.no_ignore };
+            scan(ctx.workspace().as_ref(), &args.path, options, &search)?
+        }
+        Place::File(file) => one_file(&search, file)?,
+    };
+    search.must_be_wanted(scanned.stopped)?;
+    let found: Found = search.finish();
+    Ok(report(ctx, args, found, &search, &scanned))
 }
 
 /// Where to search.
@@ -198,26 +199,20 @@ enum Place {
     File(File),
 }
 
-async fn place(ctx: &Context, args: &Args) -> Result<Place, ToolError> {
+fn place(ctx: &Context, args: &Args) -> Result<Place, ToolError> {
     if !args.path.as_str().starts_with(HANDLE_PREFIX) {
-        let stat = ctx.workspace().stat(&args.path).await?;
+        let stat = ctx.workspace().stat(&args.path)?;
         if stat.kind == Kind::Folder {
             return Ok(Place::Folder(stat.name));
         }
     }
-    Ok(Place::File(ctx.open(&args.path).await?))
+    Ok(Place::File(ctx.open(&args.path)?))
 }
 
-async fn one_file(search: Arc<Search>, file: File) -> Result<Scanned, ToolError> {
+fn one_file(search: &Search, file: File) -> Result<Scanned, ToolError> {
     let name = file.stat.name.clone();
-    let searched = tokio::task::spawn_blocking(move || {
-        search.worker().visit(&mut Opened::new(file));
-        let is_binary = search.is_binary();
-        let stopped = search.was_interrupted();
-        (is_binary, stopped)
-    });
-    let (is_binary, stopped) =
-        searched.await.map_err(|error| ToolError::execution(format!("the search was given up: {error}")))?;
+    search.worker().visit(&mut Opened::new(file));
+    let (is_binary, stopped) = (search.is_binary(), search.was_interrupted());
     if is_binary {
         let message = format!("`{name}` is not text; look at it with a command that knows the format");
         return Err(ToolError::new(Code::IsBinary, message).with("path", name));

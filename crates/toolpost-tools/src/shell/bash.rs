@@ -138,7 +138,11 @@ impl Tool for Bash {
 
     fn accesses(&self, args: &Args, _: Vec<Access>) -> Vec<Access> {
         let folder = args.workdir.as_ref().map_or("", WorkspacePath::as_str);
-        line::accesses_in(folder, &args.command)
+        let mut accesses = line::accesses_under(self.settings.confinement, folder, &args.command);
+        if self.settings.confinement == Confinement::Strict {
+            accesses.extend(line::repositories_in(folder, &args.command));
+        }
+        accesses
     }
 
     async fn call(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {

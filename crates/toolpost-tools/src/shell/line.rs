@@ -27,6 +27,7 @@ mod variables;
 mod word;
 mod wrappers;
 
+use super::Confinement;
 use judge::Judge;
 use reader::{Dialect, Unclear};
 use toolpost_core::access::Resource;
@@ -46,14 +47,14 @@ pub struct Reading {
     pub proposal: Vec<String>,
 }
 
-/// Reads a line, as bash would in the workspace root.
+/// Reads a line, as bash would in the workspace root, in the sandbox.
 pub fn read(command: &str) -> Reading {
-    read_in("", command)
+    read_under(Confinement::Strict, "", command)
 }
 
-/// Reads a line, as bash would in this folder, which is named from the workspace root.
-pub fn read_in(folder: &str, command: &str) -> Reading {
-    let mut judge = Judge::in_folder(folder);
+/// Reads a line, as bash would in this folder, which is named from the workspace root, in the sandbox or without one.
+pub fn read_under(confinement: Confinement, folder: &str, command: &str) -> Reading {
+    let mut judge = Judge::in_folder(folder, confinement);
     let result = match command.len() > LONGEST {
         true => Err(Unclear("it is too long")),
         false => judge.text(command, Dialect::Bash, 0),
@@ -95,7 +96,22 @@ pub fn accesses(command: &str) -> Vec<Access> {
 
 /// The same for a line that runs in this folder.
 pub fn accesses_in(folder: &str, command: &str) -> Vec<Access> {
-    read_in(folder, command).accesses
+    accesses_under(Confinement::Strict, folder, command)
+}
+
+/// The same for a line that runs in this folder, in the sandbox or without one.
+pub fn accesses_under(confinement: Confinement, folder: &str, command: &str) -> Vec<Access> {
+    read_under(confinement, folder, command).accesses
+}
+
+/// What a line would make or configure of repositories with git, where it tells: files that the sandbox would refuse in
+/// the middle of the work.
+pub fn repositories_in(folder: &str, command: &str) -> Vec<Access> {
+    let mut judge = Judge::in_folder(folder, Confinement::Strict);
+    match command.len() > LONGEST || judge.text(command, Dialect::Bash, 0).is_err() {
+        true => Vec::new(),
+        false => judge.repositories,
+    }
 }
 
 /// The rules, without their action, that "always allow" would save for a line: program and subcommand where that is

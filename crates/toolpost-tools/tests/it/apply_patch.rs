@@ -430,7 +430,7 @@ fn code_that_is_left_out_is_refused() {
 
 fn bytes(ctx: &Context, name: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
-    let file = run(ctx.workspace().open(&WorkspacePath::new(name))).unwrap();
+    let file = ctx.workspace().open(&WorkspacePath::new(name)).unwrap();
     std::io::Read::read_to_end(&mut { file.reader }, &mut bytes).unwrap();
     bytes
 }
@@ -573,6 +573,24 @@ fn a_place_far_from_the_named_line_needs_more_than_the_named_one() {
         assert_eq!(code(&outcome), "NO_MATCH", "{word}: {}", shown(&outcome));
         assert!(shown(&outcome).contains("names line 42"), "{}", shown(&outcome));
     }
+}
+
+#[test]
+fn a_hunk_of_one_line_does_not_go_far_from_a_named_line_that_is_like_it() {
+    let line = "import open from door";
+    for changed in ["import opens from door", "import open  from gate", "  import open from the_door"] {
+        let file = with_blocks(&[(1, &format!("{changed}\n\n")), (40, &format!("{line}\n\n"))]);
+        let patch = format!("--- a/f\n+++ b/f\n@@ -1,2 +1,3 @@\n+import wall\n {line}\n \n");
+        let ctx = one_file("f", file.as_bytes());
+        let outcome = call(&ctx, "apply_patch", json!({ "patch": patch }));
+        assert_eq!(code(&outcome), "NO_MATCH", "{changed}: {}", shown(&outcome));
+        assert!(shown(&outcome).contains("names line 1"), "{}", shown(&outcome));
+    }
+    // Another line is there: the number is off.
+    let file = with_blocks(&[(1, "use walls of house\n\n"), (40, &format!("{line}\n\n"))]);
+    let patch = format!("--- a/f\n+++ b/f\n@@ -1,2 +1,3 @@\n+import wall\n {line}\n \n");
+    let after = file.replace(line, &format!("import wall\n{line}"));
+    check(&file, &patch, &after);
 }
 
 #[test]

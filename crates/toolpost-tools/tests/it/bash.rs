@@ -100,6 +100,22 @@ fn guarantee_10_what_came_before_the_time_out_is_kept() {
 }
 
 #[test]
+fn a_command_that_waits_for_the_network_until_its_time_is_over_is_told_so() {
+    let ground = ground();
+    let retries =
+        "while :; do getent hosts example.invalid || echo 'Could not resolve host'; sleep 0.1; done";
+    let outcome = bash(ground.path(), json!({"command": retries, "timeout": 2_000}));
+    let error = outcome.result.as_ref().unwrap_err();
+    assert_eq!(error.code(), Code::Timeout);
+    assert!(
+        error.message().contains("It seems to have waited for the network, which it does not have"),
+        "{error}"
+    );
+    let outcome = bash(ground.path(), json!({"command": "echo at work; sleep 60", "timeout": 600}));
+    assert!(!outcome.to_text().contains("network"), "{}", outcome.to_text());
+}
+
+#[test]
 fn guarantee_09_a_cancelled_call_ends_its_command() {
     let ground = ground();
     let cancel = CancellationToken::new();
@@ -332,4 +348,95 @@ fn nothing_goes_on_in_the_background_of_a_process_that_ends() {
     let ground = ground();
     let outcome = bash(ground.path(), json!({"command": "sleep 5", "background": true}));
     assert!(shown(&outcome).contains("nothing can go on in the background here"), "{}", shown(&outcome));
+}
+
+/// Policies under which the network, and nothing else, differs.
+fn call_with(root: &Path, policy: Policy, confinement: Confinement, command: &str) -> Outcome {
+    let executor = executor(policy, shell::Settings { confinement, ..shell::Settings::default() });
+    let ctx = session(root).build();
+    run(async { executor.run(&ctx, Call::new("bash", json!({ "command": command }))).await })
+}
+
+#[test]
+fn a_file_with_a_computed_name_is_judged_when_the_line_runs() {
+    let ground = ground();
+    let root = ground.path();
+    for (command, expected) in [
+        ("OUT=out.txt; echo hi > \"$OUT\"; cat out.txt", "hi\n"),
+        ("f=src/a; cat < $f.txt", "one\n"),
+        ("f=src/a.txt; cat < \"$f\"", "one\n"),
+        ("echo x > \"$(date +%F).log\" && ls *-*-*.log | wc -l", "1\n"),
+        ("for f in a b; do echo $f > $f.txt; done; cat a.txt b.txt", "a\nb\n"),
+        ("tmp=$(mktemp); echo x > \"$tmp\"; wc -l < \"$tmp\"", "1\n"),
+        ("exec 3<> ${x:-both}; echo y >&3; cat both", "y\n"),
+        ("echo hi > /tmp/x && cat < /tmp/x", "hi\n"),
+        ("mkdir -p /tmp/d && echo hi > /tmp/d/x && cd /tmp && echo y > y && cat d/x y", "hi\ny\n"),
+    ] {
+        assert_eq!(shown(&bash(root, json!({ "command": command }))), expected, "{command}");
+    }
+    // The kernel holds it to what the policy leaves.
+    for (command, file) in [
+        ("f=.env; cat < \"$f\"", None),
+        ("f=../outside; echo x > \"$f\"", Some("../outside")),
+        ("f=.mcp.json; echo x > \"$f\"", Some(".mcp.json")),
+        ("f=.git/hooks/pre-commit; echo x > $f", Some(".git/hooks/pre-commit")),
+    ] {
+        let outcome = bash(root, json!({ "command": command }));
+        // Beside the workspace it may have written to a temporary folder of its own.
+        let is_private = command.contains("..");
+        assert!(is_private || data(&outcome)["exitCode"] != json!(0), "{command}");
+        assert!(!shown(&outcome).contains("canary"), "{command}");
+        assert!(file.is_none_or(|file| !root.join(file).exists()), "{command}");
+    }
+    // A rule that asks counts as one that denies, since nobody can be asked any more.
+    let with = |effect| {
+        let rule = Rule::new(effect, "write", "*.lock", Origin::new(Layer::User, "rules.toml", 1)).unwrap();
+        standard_and_exec().with_rules(Layer::User, vec![rule])
+    };
+    for effect in [Effect::Ask, Effect::Deny] {
+        let outcome = call_with(root, with(effect), Confinement::Strict, "f=a; echo x > $f.lock");
+        assert_eq!(data(&outcome)["exitCode"], json!(1), "{}", shown(&outcome));
+        assert!(
+            shown(&outcome).contains("write: *.lock") && !root.join("a.lock").exists(),
+            "{}",
+            shown(&outcome)
+        );
+    }
+}
+
+#[test]
+fn a_computed_name_widens_no_rule_and_needs_a_sandbox() {
+    let ground = ground();
+    let root = ground.path();
+    std::fs::write(root.join("in"), "in\n").unwrap();
+    let lines = ["f=out; echo x > \"$f\"", "f=in; cat < \"$f\"", "f=out; echo x > $f.txt"];
+    let rule = |effect, action, resource| {
+        Rule::new(effect, action, resource, Origin::new(Layer::User, "rules.toml", 1)).unwrap()
+    };
+    let denied = |policy: Policy, confinement, line: &str, says: &str| {
+        let outcome = call_with(root, policy, confinement, line);
+        let text = shown(&outcome);
+        assert!(text.contains("PERMISSION_DENIED") && text.contains(says), "{line}: {text}");
+        assert!(!root.join("out").exists() && !root.join("out.txt").exists(), "{line}");
+    };
+    let narrow = vec![rule(Effect::Allow, "bash", "echo *"), rule(Effect::Allow, "bash", "cat *")];
+    let narrow = Policy::profile(Profile::Standard).with_rules(Layer::User, narrow);
+    let granted = || standard_and_exec().allow(Capability::Network);
+    let no_host = vec![rule(Effect::Deny, "network", "example.com")];
+    for line in lines {
+        denied(narrow.clone(), Confinement::Strict, line, "whose name is computed");
+        denied(standard_and_exec(), Confinement::None, line, "");
+        denied(granted(), Confinement::None, line, "without a sandbox nothing judges it then");
+        // Bash connects to computed names, so with the network every rule about hosts could be meant.
+        denied(granted().with_rules(Layer::User, no_host.clone()), Confinement::Strict, line, "example.com");
+    }
+    let without = standard_and_exec().with_rules(Layer::User, no_host);
+    for policy in [without, granted(), standard_and_exec()] {
+        let outcome = call_with(root, policy, Confinement::Strict, "f=in; cat < \"$f\"");
+        assert_eq!(shown(&outcome), "in\n");
+    }
+    // Nothing is reached by a computed name without the network.
+    let line = "h=127.0.0.1; exec 3<>/dev/tcp/$h/9 || echo no network";
+    let outcome = call_with(root, standard_and_exec(), Confinement::Strict, line);
+    assert!(shown(&outcome).contains("no network"), "{}", shown(&outcome));
 }

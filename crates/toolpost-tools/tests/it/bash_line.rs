@@ -110,7 +110,9 @@ fn redirections_are_files_and_hosts() {
     check("cd sub && ls > out", &["write `out`", "write `sub/out`", "exec `ls`"]);
     check("cd a && cd b && ls > out", &["write anything", "exec `$PWD/out`", "exec `ls`"]);
     check("cd \"$x\"; ls > out", &["write anything", "exec `$PWD/out`", "exec `ls`"]);
-    check("ls > \"$x\"", &["network anything", "write anything", "exec `\"$x\"`", "exec `ls`"]);
+    check("ls > \"$x\"", &["network anything", "exec `\"$x\"`", "write anything", "exec `ls`"]);
+    check("cat < $f.txt", &["network anything", "exec `$f.txt`", "read anything", "exec `cat`"]);
+    check("cat < in/$f.txt", &["read anything", "exec `cat`"]);
     check("ls > ~/.bash_profile", &["write `~/.bash_profile`", "exec `~/.bash_profile`", "exec `ls`"]);
     check("ls > /etc/x", &["exec `/etc/x`", "write `/etc/x`", "exec `ls`"]);
     check("ls > ../x", &["exec `../x`", "write `../x`", "exec `ls`"]);

@@ -93,7 +93,60 @@ fn cases() -> Vec<Case> {
         let hunk = |number: usize| format!("@@\n-{}\n+new {number}\n", line(number));
         format!("*** Update File: f\n{}", (0..count).map(hunk).collect::<String>())
     };
+    // Half of the lines of the edit have slipped, and all that come are as deep as they are.
+    let slipped: String = (0..900)
+        .map(|number| match number {
+            _ if number % 20 == 7 => format!("      slipped({number});\n"),
+            899 => "      deep(899);\n".to_owned(),
+            _ => format!("    stays({number});\n"),
+        })
+        .collect();
+    let come: String = (0..90).map(|number| format!("      comes({number});\n")).collect();
+    let quotes = format!("{unique}say(\"x\");\nit’s\n");
+    let blank_lines = "\n".repeat(3 * mega);
     vec![
+        case(
+            "many quotes of a kind that is nowhere",
+            quotes,
+            "edit",
+            edit("say(“x”);", &format!("say({});", "“y”".repeat(30_000))),
+            "ok",
+        ),
+        case(
+            "many lines that slipped",
+            slipped.replace("      slipped", "    slipped"),
+            "edit",
+            edit(&slipped, &format!("{slipped}{come}")),
+            "ok",
+        ),
+        case(
+            "numbers that no file has",
+            "one\ntwo\n",
+            "edit",
+            edit("18446744073709551615: one\n18446744073709551615: two", "x"),
+            "NO_MATCH",
+        ),
+        case(
+            "many blank lines before a hunk",
+            "x\n",
+            "apply_patch",
+            patch(&format!("*** Update File: f\n{blank_lines}@@\n-x\n+y\n")),
+            "ok",
+        ),
+        case(
+            "many blank lines between hunks",
+            "x\ny\n",
+            "apply_patch",
+            json!({"patch": format!("--- a/f\n+++ b/f\n@@ -1 +1 @@\n-x\n+z\n{blank_lines}@@ -2 +2 @@\n-y\n+w\n")}),
+            "ok",
+        ),
+        case(
+            "many blank lines within a hunk",
+            "x\n",
+            "apply_patch",
+            json!({"patch": format!("--- a/f\n+++ b/f\n@@ -1,9 +1,9 @@\n-x\n+z\n{blank_lines} end\n")}),
+            "NO_MATCH",
+        ),
         case("replace all, 6 GB", "a".repeat(mega), "edit", all_of("a", &"b".repeat(6_000)), "TOO_LARGE"),
         case("replace all, 1 MB of a to bb", "a".repeat(mega), "edit", all_of("a", "bb"), "ok"),
         case("replace all, 40 MB of a", "a".repeat(40 * mega), "edit", all_of("a", "b"), "TOO_LARGE"),

@@ -1,6 +1,6 @@
 //! `edit`: the gathered cases, the slips that models make, both forms, and errors that lead to success.
 
-use super::{call, code, count, data, memory, one_file, run, shown};
+use super::{call, code, count, data, memory, one_file, shown};
 use crate::load::stretched;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ pub(super) const SOURCES: [(&str, &str); 5] = [
 
 /// A file's bytes.
 pub(super) fn content(ctx: &Context, name: &str) -> Vec<u8> {
-    let mut file = run(ctx.workspace().open(&WorkspacePath::new(name))).unwrap();
+    let mut file = ctx.workspace().open(&WorkspacePath::new(name)).unwrap();
     let mut bytes = Vec::new();
     file.reader.read_to_end(&mut bytes).unwrap();
     bytes

@@ -352,7 +352,7 @@ fn a_cut_shows_no_part_of_a_secret() {
             let memory = Memory::new();
             let (near, far) = (filling.repeat(gap), filling.repeat(3_000));
             let text = format!("{far}{secret}{near}MATCH{near}{secret}{far}\n");
-            run(memory.write(&WorkspacePath::new("a.txt"), text.as_bytes())).unwrap();
+            memory.write(&WorkspacePath::new("a.txt"), text.as_bytes()).unwrap();
             let ctx = Context::builder(Arc::new(memory)).redactor(redactor.clone()).build();
             let shown = call(&ctx, "grep", json!({"pattern": "MATCH"})).to_text();
             assert!(shown.contains("MATCH") || gap > 400, "{gap} of {filling}: {shown}");
@@ -365,8 +365,49 @@ fn a_cut_shows_no_part_of_a_secret() {
 #[test]
 fn context_stands_only_beside_what_is_shown() {
     let memory = Memory::new();
-    run(memory.write(&WorkspacePath::new("a.txt"), b"1\nhit\n3\n4\n5\nhit\n7\n")).unwrap();
+    memory.write(&WorkspacePath::new("a.txt"), b"1\nhit\n3\n4\n5\nhit\n7\n").unwrap();
     let ctx = Context::builder(Arc::new(memory)).build();
     let shown = call(&ctx, "grep", json!({"pattern": "hit", "context": 1, "limit": 1})).to_text();
     assert!(shown.contains("3") && !shown.contains("5"), "{shown}");
+}
+
+#[test]
+fn what_is_not_searched_or_not_shown_is_said() {
+    // Text with a NUL far behind its beginning.
+    let late = format!("needle\n{}\0needle\n", "a line\n".repeat(20_000));
+    let ctx = one_file("late.txt", late.as_bytes());
+    for args in [json!({"pattern": "needle"}), json!({"pattern": "needle", "path": "late.txt"})] {
+        let outcome = call(&ctx, "grep", args);
+        assert_eq!(
+            shown(&outcome),
+            "late.txt\n1: needle\n(late.txt not searched to the end: a NUL byte or too long a line)"
+        );
+        assert_eq!(data(&outcome)["unsearched"], json!(["late.txt"]));
+    }
+    // More lines than the output holds, though the limit would let them through.
+    let many = "a hit on a line of some length, so that not all of them are shown\n".repeat(2_000);
+    let text = shown(&call(
+        &one_file("many.txt", many.as_bytes()),
+        "grep",
+        json!({"pattern": "hit", "limit": 10_000}),
+    ));
+    let lines = text.lines().filter(|line| line.contains("a hit on")).count();
+    assert!(lines > 400 && lines < 2_000, "{lines}");
+    assert!(
+        text.contains(&format!("({lines} of 2000 lines shown, which is what fits into the output")),
+        "{lines}"
+    );
+}
+
+#[test]
+fn a_pattern_may_name_the_carriage_return_of_a_line() {
+    let ctx = one_file("file", b"one\r\ntwo\r\nthree\n");
+    for (pattern, expected) in [
+        (r"two\r?$", "file\n2: two\n"),
+        (r"three\r?$", "file\n3: three\n"),
+        (r"o\r$", "file\n2: two\n"),
+        ("two$", "file\n2: two\n"),
+    ] {
+        assert_eq!(shown(&call(&ctx, "grep", json!({ "pattern": pattern }))), expected, "{pattern}");
+    }
 }

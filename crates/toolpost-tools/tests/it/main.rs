@@ -15,6 +15,7 @@ mod bash_kill;
 mod bash_line;
 mod bash_output;
 mod batch;
+mod border;
 mod bounds;
 mod changes;
 mod confined;
@@ -95,7 +96,8 @@ fn executor() -> Executor {
     registry
         .register(dynamic(put, any(), |ctx, args| async move {
             let path = WorkspacePath::new(args["path"].as_str().unwrap());
-            Ok(output(&ctx.workspace().write(&path, b"put").await?.name))
+            let written = ctx.blocking_in_pool(move |ctx| ctx.workspace().write(&path, b"put")).await?;
+            Ok(output(&written.name))
         }))
         .unwrap();
     let picture = Spec::new("picture", "1.0.0", "Attaches something.").parallel_safe();
@@ -134,7 +136,7 @@ fn memory(fixture: &str) -> Context {
 /// A session over one file of any bytes.
 fn one_file(name: &str, content: &[u8]) -> Context {
     let memory = Memory::new();
-    run(memory.write(&WorkspacePath::new(name), content)).unwrap();
+    memory.write(&WorkspacePath::new(name), content).unwrap();
     Context::builder(Arc::new(memory)).build()
 }
 

@@ -76,11 +76,11 @@ pub(super) fn intention(random: &mut Random, lines: &[&str]) -> (usize, usize, S
 async fn edited(executor: &Executor, name: &str, source: &str, old: &str, new: &str) -> (Outcome, String) {
     let memory = Memory::new();
     let path = WorkspacePath::new(name);
-    memory.write(&path, source.as_bytes()).await.unwrap();
+    memory.write(&path, source.as_bytes()).unwrap();
     let ctx = Context::builder(Arc::new(memory)).build();
     let args = json!({"filePath": name, "oldString": old, "newString": new});
     let outcome = executor.run(&ctx, Call::new("edit", args)).await;
     let mut after = String::new();
-    ctx.workspace().open(&path).await.unwrap().reader.read_to_string(&mut after).unwrap();
+    ctx.workspace().open(&path).unwrap().reader.read_to_string(&mut after).unwrap();
     (outcome, after)
 }

@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
-use toolpost_core::host::{BoxFuture, Redactor, Seen};
+use toolpost_core::host::{Redactor, Seen};
 use toolpost_core::outcome::AttachmentContent;
-use toolpost_core::workspace::{Entries, File, Lock, Stat, Written};
+use toolpost_core::workspace::{Entries, File, LockRequest, Stat, Written};
 use toolpost_core::{Call, Context, Memory, Policy, Registry, ToolError, Workspace, WorkspacePath};
 use toolpost_disk::Disk;
 use toolpost_disk::{SpillFolder, SpillLimits};
@@ -145,7 +145,7 @@ fn a_cut_shows_no_part_of_a_secret() {
         for (before, behind) in [("x".repeat(at), String::new()), ("😀".repeat(at), "z".repeat(9_000))] {
             let memory = Memory::new();
             let text = format!("{before}{secret}{behind}\n");
-            run(memory.write(&WorkspacePath::new("a.txt"), text.as_bytes())).unwrap();
+            memory.write(&WorkspacePath::new("a.txt"), text.as_bytes()).unwrap();
             let ctx = Context::builder(Arc::new(memory)).redactor(redactor.clone()).build();
             let shown = shown(&call(&ctx, "read", json!({"filePath": "a.txt"})));
             assert!(!shown.contains("sk"), "{at} characters before it");
@@ -317,7 +317,7 @@ fn what_the_model_has_seen_is_not_shown_again_unless_forced() {
     );
     assert!(read(json!({"filePath": "src/lib.rs", "limit": 3})).starts_with("1: one"));
     assert_eq!(read(json!({"filePath": "src/lib.rs", "limit": 2, "force": true})), whole);
-    run(files.write(&WorkspacePath::new("src/lib.rs"), b"new\n")).unwrap();
+    files.write(&WorkspacePath::new("src/lib.rs"), b"new\n").unwrap();
     assert_eq!(read(lines), "1: new\n");
     // Without a transcript nobody has seen anything.
     check(json!({"filePath": "README.md"}), "1: hello\n");
@@ -382,40 +382,30 @@ impl Workspace for Disturbed {
     fn name(&self, path: &WorkspacePath) -> Result<String, ToolError> {
         self.inner.name(path)
     }
-    fn stat<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<Stat, ToolError>> {
+    fn stat(&self, path: &WorkspacePath) -> Result<Stat, ToolError> {
         self.inner.stat(path)
     }
-    fn open<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<File, ToolError>> {
-        Box::pin(async move {
-            let File { stat, reader } = self.inner.open(path).await?;
-            let disturb = Some((self.disturb, PathBuf::from(self.root()).join(path.as_str())));
-            Ok(File { stat, reader: Box::new(Disturbing { inner: reader, disturb }) })
-        })
+    fn open(&self, path: &WorkspacePath) -> Result<File, ToolError> {
+        let File { stat, reader } = self.inner.open(path)?;
+        let disturb = Some((self.disturb, PathBuf::from(self.root()).join(path.as_str())));
+        Ok(File { stat, reader: Box::new(Disturbing { inner: reader, disturb }) })
     }
-    fn entries<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<Entries, ToolError>> {
+    fn entries(&self, path: &WorkspacePath) -> Result<Entries, ToolError> {
         self.inner.entries(path)
     }
-    fn write<'a>(
-        &'a self,
-        path: &'a WorkspacePath,
-        content: &'a [u8],
-    ) -> BoxFuture<'a, Result<Written, ToolError>> {
+    fn write(&self, path: &WorkspacePath, content: &[u8]) -> Result<Written, ToolError> {
         self.inner.write(path, content)
     }
-    fn remove<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<(), ToolError>> {
+    fn remove(&self, path: &WorkspacePath) -> Result<(), ToolError> {
         self.inner.remove(path)
     }
-    fn rename<'a>(
-        &'a self,
-        from: &'a WorkspacePath,
-        to: &'a WorkspacePath,
-    ) -> BoxFuture<'a, Result<(), ToolError>> {
+    fn rename(&self, from: &WorkspacePath, to: &WorkspacePath) -> Result<(), ToolError> {
         self.inner.rename(from, to)
     }
-    fn create_folder<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<(), ToolError>> {
+    fn create_folder(&self, path: &WorkspacePath) -> Result<(), ToolError> {
         self.inner.create_folder(path)
     }
-    fn lock<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<Lock, ToolError>> {
+    fn lock(&self, path: &WorkspacePath) -> Result<LockRequest, ToolError> {
         self.inner.lock(path)
     }
 }

@@ -122,7 +122,7 @@ fn what_was_seen_must_be_what_is_there() {
         )
     );
     assert_eq!(content(&ctx, "a.txt"), b"two\n");
-    run(ctx.workspace().remove(&WorkspacePath::new("a.txt"))).unwrap();
+    ctx.workspace().remove(&WorkspacePath::new("a.txt")).unwrap();
     assert_eq!(
         shown(&write("three\n")),
         "STALE_FILE: `a.txt` does not exist (any more), so it has no hash; leave `expectedHash` out to create it"
@@ -153,7 +153,7 @@ fn what_a_kernel_run_has_not_seen_is_not_overwritten() {
     let write =
         |name: &str, content: &str| call(&ctx, "write", json!({"filePath": name, "content": content}));
     let somebody = |name: &str, content: &str| {
-        run(files.write(&WorkspacePath::new(name), content.as_bytes())).unwrap();
+        files.write(&WorkspacePath::new(name), content.as_bytes()).unwrap();
     };
     // Not seen at all: refused with hash and text, which is seeing it.
     let outcome = write("a.txt", "two\n");

@@ -34,30 +34,24 @@ pub(super) struct Reading<'a> {
 
 impl Reading<'_> {
     /// Reads a folder and keeps the first `keep` of its entries. Enters the folder's ignore rules, also on error.
-    pub(super) async fn folder(
-        &mut self,
-        name: &str,
-        depth: usize,
-        keep: usize,
-    ) -> Result<Pending, ToolError> {
+    pub(super) fn folder(&mut self, name: &str, depth: usize, keep: usize) -> Result<Pending, ToolError> {
         self.ignored.enter(name);
         if (self.should_stop)() {
             self.walk.stopped = true;
             return Ok(self.pending(name, depth, BinaryHeap::new(), 0));
         }
-        let mut entries = self.workspace.entries(&WorkspacePath::new(name)).await?;
+        let mut entries = self.workspace.entries(&WorkspacePath::new(name))?;
         let mut kept: BinaryHeap<Entry> = BinaryHeap::new();
         let mut left_out = 0;
         let mut first = true;
         loop {
-            let chunk = chunk(entries).await?;
-            entries = chunk.rest;
+            let chunk = chunk(&mut entries);
             if first {
                 first = false;
-                self.ignored.read(self.workspace, name, &chunk.entries, chunk.ended).await;
+                self.ignored.read(self.workspace, name, &chunk.entries, chunk.ended);
             }
             for entry in chunk.entries {
-                if !self.is_shown(name, &entry) || self.leads_to_held_back(name, &entry).await {
+                if !self.is_shown(name, &entry) || self.leads_to_held_back(name, &entry) {
                     continue;
                 }
                 kept.push(entry);
@@ -115,12 +109,12 @@ impl Reading<'_> {
 
 impl Reading<'_> {
     /// A link is held back with its target: its name alone would tell what is there.
-    async fn leads_to_held_back(&mut self, folder: &str, entry: &Entry) -> bool {
+    fn leads_to_held_back(&mut self, folder: &str, entry: &Entry) -> bool {
         if entry.kind != Kind::Link {
             return false;
         }
         let link = WorkspacePath::new(format!("{}{}", prefix(folder), entry.name));
-        let is_held_back = match self.workspace.stat(&link).await {
+        let is_held_back = match self.workspace.stat(&link) {
             Ok(stat) => (self.hold_back)(&stat.name),
             // A workspace that judges by itself names the target in its refusal.
             Err(error) => {
@@ -135,32 +129,19 @@ impl Reading<'_> {
 
 pub(crate) struct Chunk {
     pub(crate) entries: Vec<Entry>,
-    pub(crate) rest: Entries,
     pub(crate) ended: bool,
     pub(crate) broken: bool,
 }
 
-/// Takes the next entries where blocking is allowed.
-pub(crate) async fn chunk(mut entries: Entries) -> Result<Chunk, ToolError> {
-    let read = tokio::task::spawn_blocking(move || {
-        let mut taken = Vec::new();
-        let mut broken = false;
-        let mut ended = false;
-        while taken.len() < CHUNK {
-            match entries.next() {
-                Some(Ok(entry)) => taken.push(entry),
-                Some(Err(_)) => {
-                    broken = true;
-                    ended = true;
-                    break;
-                }
-                None => {
-                    ended = true;
-                    break;
-                }
-            }
+/// Takes the next entries.
+pub(crate) fn chunk(entries: &mut Entries) -> Chunk {
+    let mut taken = Vec::new();
+    while taken.len() < CHUNK {
+        match entries.next() {
+            Some(Ok(entry)) => taken.push(entry),
+            Some(Err(_)) => return Chunk { entries: taken, ended: true, broken: true },
+            None => return Chunk { entries: taken, ended: true, broken: false },
         }
-        Chunk { entries: taken, rest: entries, ended, broken }
-    });
-    read.await.map_err(|error| ToolError::execution(format!("the folder was given up: {error}")))
+    }
+    Chunk { entries: taken, ended: false, broken: false }
 }

@@ -27,7 +27,7 @@ pub(super) struct Ignored {
 
 impl Ignored {
     /// The rules of the folders above the one where the walk begins, and of the call.
-    pub(super) async fn new(
+    pub(super) fn new(
         workspace: &dyn Workspace,
         start: &str,
         options: &WalkOptions,
@@ -40,7 +40,7 @@ impl Ignored {
         let own = own.build().map_err(|error| bad_pattern(&options.ignore.join("`, `"), &error))?;
         let (above, at_start) = match options.no_ignore {
             true => (Arc::new(Rules::default()), None),
-            false => rules_above(workspace, start).await,
+            false => rules_above(workspace, start),
         };
         Ok(Ignored { root, own, above, at_start, levels: Vec::new(), no_ignore: options.no_ignore })
     }
@@ -64,17 +64,11 @@ impl Ignored {
 
     /// Reads the ignore files of the current folder: those among its entries, or, where not all entries are known,
     /// those that can be opened.
-    pub(super) async fn read(
-        &mut self,
-        workspace: &dyn Workspace,
-        folder: &str,
-        entries: &[Entry],
-        all: bool,
-    ) {
+    pub(super) fn read(&mut self, workspace: &dyn Workspace, folder: &str, entries: &[Entry], all: bool) {
         if self.no_ignore {
             return;
         }
-        let mut files = files_of(workspace, folder, all.then_some(entries)).await;
+        let mut files = files_of(workspace, folder, all.then_some(entries));
         if let Some(repository) = self.at_start.take() {
             files.repository = Some(repository);
         }
@@ -93,12 +87,12 @@ impl Ignored {
 
 /// The rules above a folder: those from outside of the workspace, and those of the folders from its root on. Where
 /// the folder is the root itself, also what lies elsewhere of the repository that begins there.
-pub(crate) async fn rules_above(workspace: &dyn Workspace, start: &str) -> (Arc<Rules>, Option<Repository>) {
+pub(crate) fn rules_above(workspace: &dyn Workspace, start: &str) -> (Arc<Rules>, Option<Repository>) {
     let roots = workspace.roots();
     // In another root, names above it are not ours to look at.
     let root = roots.iter().skip(1).find(|root| Path::new(start).starts_with(root)).map(String::as_str);
     let (mut rules, mut at_root) =
-        Rules::outside(workspace.outer_rules(root.unwrap_or_else(|| workspace.root())).await);
+        Rules::outside(workspace.outer_rules(root.unwrap_or_else(|| workspace.root())));
     if start == "." || Some(start) == root {
         return (rules, at_root);
     }
@@ -108,7 +102,7 @@ pub(crate) async fn rules_above(workspace: &dyn Workspace, start: &str) -> (Arc<
         way.push(".");
     }
     for folder in way.into_iter().rev() {
-        let mut files = files_of(workspace, folder, None).await;
+        let mut files = files_of(workspace, folder, None);
         if let Some(repository) = at_root.take() {
             files.repository = Some(repository);
         }
@@ -118,27 +112,23 @@ pub(crate) async fn rules_above(workspace: &dyn Workspace, start: &str) -> (Arc<
 }
 
 /// The ignore files of a folder, where it has them; `known` are its entries, if all of them are.
-pub(crate) async fn files_of(
-    workspace: &dyn Workspace,
-    folder: &str,
-    known: Option<&[Entry]>,
-) -> IgnoreFiles {
+pub(crate) fn files_of(workspace: &dyn Workspace, folder: &str, known: Option<&[Entry]>) -> IgnoreFiles {
     let may_have = |name: &str| known.is_none_or(|entries| entries.iter().any(|entry| entry.name == name));
     let mut files = IgnoreFiles::default();
     let mut for_tools = [None, None];
     for (content, name) in for_tools.iter_mut().zip([".ignore", ".rgignore"]) {
         if may_have(name) {
-            *content = read(workspace, folder, name, IgnoreFiles::LARGEST).await;
+            *content = read(workspace, folder, name, IgnoreFiles::LARGEST);
         }
     }
     let [ignore, rgignore] = for_tools;
     files.ignore = IgnoreFiles::for_tools(ignore, rgignore);
     if may_have(".gitignore") {
-        files.gitignore = read(workspace, folder, ".gitignore", IgnoreFiles::LARGEST).await;
+        files.gitignore = read(workspace, folder, ".gitignore", IgnoreFiles::LARGEST);
     }
-    if may_have(".git") && workspace.stat(&WorkspacePath::new(folder).join(".git")).await.is_ok() {
-        let exclude = read(workspace, folder, ".git/info/exclude", IgnoreFiles::LARGEST).await;
-        let index = read(workspace, folder, ".git/index", Tracked::LARGEST).await;
+    if may_have(".git") && workspace.stat(&WorkspacePath::new(folder).join(".git")).is_ok() {
+        let exclude = read(workspace, folder, ".git/info/exclude", IgnoreFiles::LARGEST);
+        let index = read(workspace, folder, ".git/index", Tracked::LARGEST);
         let top = absolute(workspace.root(), folder);
         let tracked = index.map(|index| Tracked::new(&top, move || Some(index.clone())));
         files.repository = Some(Repository { exclude, tracked });
@@ -146,16 +136,14 @@ pub(crate) async fn files_of(
     files
 }
 
-async fn read(workspace: &dyn Workspace, folder: &str, file: &str, largest: u64) -> Option<Vec<u8>> {
-    let opened = workspace.open(&WorkspacePath::new(folder).join(file)).await.ok()?;
+fn read(workspace: &dyn Workspace, folder: &str, file: &str, largest: u64) -> Option<Vec<u8>> {
+    let opened = workspace.open(&WorkspacePath::new(folder).join(file)).ok()?;
     if opened.stat.size > largest {
         return None;
     }
-    let read = tokio::task::spawn_blocking(move || {
-        let mut bytes = Vec::new();
-        opened.reader.take(largest).read_to_end(&mut bytes).map(|_| bytes)
-    });
-    read.await.ok()?.ok()
+    let mut bytes = Vec::new();
+    opened.reader.take(largest).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
 }
 
 fn bad_pattern(pattern: &str, error: &ignore::Error) -> ToolError {

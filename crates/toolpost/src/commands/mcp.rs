@@ -18,6 +18,7 @@ use toolpost_core::host::HANDLE_PREFIX;
 use toolpost_core::text::visible;
 use toolpost_core::{Code, Context, ToolError};
 use toolpost_http::{Admission, Listener, Routes};
+use toolpost_plugins::Plugins;
 use toolpost_server::{Extension, Options, Server};
 
 /// Maximum number of commands in the background of a server.
@@ -60,10 +61,14 @@ fn serve(
     notes.iter().for_each(|note| printer.say(Tone::Note, &format!("note: {}", harmless(note))));
     let plugins = runtime.plugins.as_ref();
     plugins.inspect(|plugins| plugins.recall());
-    let of_servers = plugins.map(|plugins| plugins.instructions()).unwrap_or_default();
+    let of_servers = plugins.map(Plugins::instructed);
+    let told = instructions(config, &runtime.context);
     let options = Options {
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        instructions: instructions(config, &runtime.context, &of_servers),
+        instructions: Arc::new(move || match &of_servers {
+            None => told.clone(),
+            Some(of_servers) => told.clone() + &said_by(&of_servers()),
+        }),
         page_size: usize::from(mcp.page_size),
         says_yes: flags.yes,
         timeout: config.timeout,
@@ -160,23 +165,25 @@ fn admission(
 }
 
 /// What a model should know before its first call.
-fn instructions(config: &Config, context: &Context, of_servers: &[(String, String)]) -> String {
+fn instructions(config: &Config, context: &Context) -> String {
     let shown =
         |root: &PathBuf| format!("`{}`", root.canonicalize().unwrap_or_else(|_| root.clone()).display());
     let roots: Vec<String> = config.roots.iter().map(shown).collect();
     let rest = context.reading(&format!("{HANDLE_PREFIX}…"));
     let rest = rest.map_or_else(String::new, |reading| format!(": {reading} shows the whole by pages"));
-    let of_servers: String = of_servers
-        .iter()
-        .map(|(part, text)| {
-            format!("\n\nThe server of the tools mcp__{part}__* says of them: {}", visible(text))
-        })
-        .collect();
     format!(
         "These tools act in the workspace {}. Paths are absolute or from its root. Prefer them to other ways of reading, \
          searching and changing files and of running commands: their results are bounded and leave out what git ignores, \
          a change is made whole or not at all, and a refusal says by which rule and what would allow it. A result that \
-         is too long is cut in the middle and names a handle{rest}.{of_servers}",
+         is too long is cut in the middle and names a handle{rest}.",
         roots.join(", ")
     )
+}
+
+/// What servers say of their tools.
+fn said_by(of_servers: &[(String, String)]) -> String {
+    let one = |(part, text): &(String, String)| {
+        format!("\n\nThe server of the tools mcp__{part}__* says of them: {}", visible(text))
+    };
+    of_servers.iter().map(one).collect()
 }

@@ -34,7 +34,6 @@ impl Hashed {
 /// A workspace that is looked at before any tool runs.
 pub(crate) struct Look<'a> {
     disk: &'a Disk,
-    runtime: tokio::runtime::Runtime,
     bytes_left: Cell<u64>,
 }
 
@@ -47,27 +46,18 @@ pub(crate) struct Files {
     folders: usize,
 }
 
-/// Runs `action` on the workspace, on a thread of its own: the caller may already be inside of an async runtime.
-pub(crate) fn look<T: Send>(
+/// Runs `action` on the workspace.
+pub(crate) fn look<T>(
     disk: &Disk,
-    action: impl FnOnce(&Look<'_>) -> Result<T, ToolError> + Send,
+    action: impl FnOnce(&Look<'_>) -> Result<T, ToolError>,
 ) -> Result<T, ToolError> {
-    let gone = |what: &str| ToolError::execution(format!("the workspace could not be looked at: {what}"));
-    std::thread::scope(|scope| {
-        let thread = scope.spawn(|| {
-            let runtime = tokio::runtime::Builder::new_current_thread()
-                .build()
-                .map_err(|error| gone(&error.to_string()))?;
-            action(&Look { disk, runtime, bytes_left: Cell::new(MOST_BYTES) })
-        });
-        thread.join().unwrap_or_else(|_| Err(gone("it panicked")))
-    })
+    action(&Look { disk, bytes_left: Cell::new(MOST_BYTES) })
 }
 
 impl Look<'_> {
     /// The file's bytes; none if it does not exist. Links, devices and what is too large are refused.
     pub(crate) fn read(&self, path: &str) -> Result<Option<Hashed>, ToolError> {
-        let file = match self.runtime.block_on(self.disk.open(&WorkspacePath::new(path))) {
+        let file = match self.disk.open(&WorkspacePath::new(path)) {
             Ok(file) => file,
             Err(error) if error.code() == Code::FileNotFound => return Ok(None),
             Err(error) => return Err(without_name(path, &error)),
@@ -102,10 +92,10 @@ impl Look<'_> {
     /// Writes a file, unless something is there. Says whether it did.
     pub(crate) fn write_new(&self, path: &str, content: &str) -> Result<bool, ToolError> {
         let path = WorkspacePath::new(path);
-        match self.runtime.block_on(self.disk.stat(&path)) {
+        match self.disk.stat(&path) {
             Ok(_) => Ok(false),
             Err(error) if error.code() == Code::FileNotFound => {
-                self.runtime.block_on(self.disk.write(&path, content.as_bytes())).map(|_| true)
+                self.disk.write(&path, content.as_bytes()).map(|_| true)
             }
             Err(error) => Err(error),
         }
@@ -123,7 +113,7 @@ impl Look<'_> {
             let message = "was changed by another program meanwhile; try again";
             return Err(ToolError::new(Code::StaleFile, message));
         }
-        self.runtime.block_on(self.disk.write(&WorkspacePath::new(path), content)).map(|_| ())
+        self.disk.write(&WorkspacePath::new(path), content).map(|_| ())
     }
 
     /// The files below a folder, `depth` folders down, up to a limit that is said.
@@ -137,7 +127,7 @@ impl Look<'_> {
     fn collect(&self, folder: &str, depth: usize, files: &mut Files) {
         let mut refuse = |path: &str, why: &str| files.refused.push((path.to_owned(), why.to_owned()));
         let path = WorkspacePath::new(folder);
-        match self.runtime.block_on(self.disk.stat(&path)) {
+        match self.disk.stat(&path) {
             Ok(stat) if stat.name != folder => {
                 return refuse(folder, &format!("is a link to `{}`; links are not followed here", stat.name));
             }
@@ -145,7 +135,7 @@ impl Look<'_> {
             Err(error) if error.code() == Code::FileNotFound => return,
             Err(error) => return refuse(folder, without_name(folder, &error).message()),
         }
-        let entries = match self.runtime.block_on(self.disk.entries(&path)) {
+        let entries = match self.disk.entries(&path) {
             Ok(entries) => entries,
             Err(error) => return refuse(folder, without_name(folder, &error).message()),
         };

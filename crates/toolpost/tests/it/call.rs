@@ -44,6 +44,8 @@ fn json_pairs_and_alias_are_the_same_call() {
         (&["call", "read_file", r#"{"path":"README.md","limit":5}"#], &from_0),
         (&["call", "read_file", "path=README.md", "limit=5", "offset=0"], &from_0),
         (&["call", "Read", "file_path=README.md", "limit=5"], FIVE),
+        (&["call", "read", "README.md", "limit=5"], FIVE),
+        (&["call", "read_file", "README.md", "limit=5"], &from_0),
     ] {
         let (status, other) = home.json(args);
         assert_eq!((status, &other["tool"]), (0, &json!("read")), "{args:?}");
@@ -58,6 +60,16 @@ fn json_pairs_and_alias_are_the_same_call() {
 }
 
 #[test]
+fn the_main_argument_needs_no_name() {
+    check(&["grep", "fixture"], 0, "README.md\n1: # fixture\n", "");
+    check(&["glob", "*.rs"], 0, "src/main.rs\n", "");
+    check(&["list", "src"], 0, "src/\n  main.rs\n", "");
+    check(&["read", "a=b c/d.txt"], 2, "", "`a`");
+    check(&["read", "./a=b.txt"], 1, "", "no file `a=b.txt`");
+    check(&["write", "new.txt"], 2, "", "`content`");
+}
+
+#[test]
 fn mistakes_are_named_with_their_status() {
     check(&["raed", "{}"], 2, "", "error[TOOL_NOT_FOUND]: no tool `raed`; nearest: `read`");
     check(&["read", r#"{"filePath":7}"#], 2, "", "`filePath`: expected a string, got 7");
@@ -69,7 +81,8 @@ fn mistakes_are_named_with_their_status() {
         "error[FILE_NOT_FOUND]: no file `RAEDME.md`; nearest: `README.md`",
     );
     check(&["read", "filePath=../x"], 1, "", "error[PATH_ESCAPE]");
-    check(&["read", "not json"], 2, "", "`not json` is no argument");
+    check(&["batch", "not json"], 2, "", "`not json` is no argument");
+    check(&["read", "README.md", "not a pair"], 2, "", "`not a pair` is no argument");
     check(&["read", "{not json"], 2, "", "not valid JSON");
     check(&["read", "[1]"], 2, "", "expected an object, got an array of 1");
     check(&["read", "\"x\""], 2, "", "expected an object");
@@ -238,7 +251,7 @@ fn json_is_one_object_whatever_happens() {
     }
     // Words after `--` are not flags, and help is for people.
     let ran = home.run(&["call", "read", "--", "--json"]);
-    assert!(ran.status == 2 && ran.stdout.is_empty());
+    assert!(ran.status == 1 && ran.stderr.contains("no file `--json`") && ran.stdout.is_empty());
     let ran = home.run(&["--json", "--help"]);
     assert!(ran.status == 0 && ran.stdout.contains("Usage:"));
 }

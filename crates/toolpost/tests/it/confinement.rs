@@ -1,5 +1,6 @@
 //! What commands in the sandbox may not see, create or change, as root and as an ordinary user: guarantees 36, 38 and 39.
 
+mod dependencies;
 mod files;
 mod git;
 mod hidden;

@@ -16,6 +16,7 @@ mod commands;
 mod config;
 mod confinement;
 mod covered;
+mod daily;
 mod decisions;
 mod dialects;
 mod docs;

@@ -9,8 +9,13 @@ const OWN: &str = "toolpost takes its own rules, servers and agents from it";
 const CI: &str = "the build service runs it, often with secrets";
 const EDITOR: &str = "an editor runs what it names";
 const TOOLS: &str = "a development tool runs it unasked";
+const DEPENDENCIES: &str =
+    "it says that its folder is one of dependencies, in which fewer names are protected";
 const SECRETS: &str = "it usually holds secrets";
 const KEYS: &str = "it usually holds a private key";
+
+/// Files that make a folder one of dependencies.
+pub(super) const MARKERS: &[&str] = &[".venv/pyvenv.cfg", "venv/pyvenv.cfg", "target/cachedir.tag"];
 
 /// Files whose writing asks.
 pub(super) const WRITES: &[(&str, &[&str])] = &[
@@ -48,6 +53,7 @@ pub(super) const WRITES: &[(&str, &[&str])] = &[
             ".git/worktrees/**/objects/info/http-alternates",
         ],
     ),
+    (DEPENDENCIES, MARKERS),
     // The rest of a repository. Commands may change it, since git does; no other tool should.
     (GIT, &[".git", "git~1", ".gitconfig", ".config/git", ".githooks"]),
     (

@@ -25,19 +25,19 @@ impl Journaled {
     }
 
     /// Hands over what is there. Whatever cannot be handed over is not changed.
-    pub(super) async fn before(
+    pub(super) fn before(
         &self,
         workspace: &dyn Workspace,
         path: &WorkspacePath,
         kind: PendingKind,
     ) -> Result<(), ToolError> {
-        let (name, before) = look(workspace, path, &kind).await?;
+        let (name, before) = look(workspace, path, &kind)?;
         if self.told.lock().unwrap_or_else(PoisonError::into_inner).contains(&name) {
             return Ok(());
         }
         let told = name.clone();
         let change = Pending { session: self.session.clone(), call: self.call.clone(), name, kind, before };
-        self.blocking(move |journal| journal.before(change)).await?;
+        self.journal.before(change)?;
         self.told.lock().unwrap_or_else(PoisonError::into_inner).insert(told);
         Ok(())
     }
@@ -45,28 +45,19 @@ impl Journaled {
 
 impl Journaled {
     /// Tells what a change has made of a name.
-    pub(super) async fn after(&self, name: String, after: After) -> Result<(), ToolError> {
+    pub(super) fn after(&self, name: String, after: After) -> Result<(), ToolError> {
         let change = Changed { session: self.session.clone(), call: self.call.clone(), name, after };
-        self.blocking(move |journal| journal.after(change)).await
+        self.journal.after(change)
     }
 
-    /// Tells that the call is done, if it has handed anything over.
-    pub(crate) async fn end(&self, is_success: bool) -> Result<(), ToolError> {
-        if self.told.lock().unwrap_or_else(PoisonError::into_inner).is_empty() {
-            return Ok(());
-        }
-        let (session, call) = (self.session.clone(), self.call.clone());
-        self.blocking(move |journal| journal.ended(&session, &call, is_success)).await
+    /// Whether the call has handed anything over.
+    pub(crate) fn has_changes(&self) -> bool {
+        !self.told.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 
-    async fn blocking(
-        &self,
-        work: impl FnOnce(&dyn Journal) -> Result<(), ToolError> + Send + 'static,
-    ) -> Result<(), ToolError> {
-        let journal = Arc::clone(&self.journal);
-        tokio::task::spawn_blocking(move || work(&*journal))
-            .await
-            .map_err(|error| ToolError::execution(format!("the journal stopped: {error}")))?
+    /// Tells that the call, which has handed something over, is done.
+    pub(crate) fn end(&self, is_success: bool) -> Result<(), ToolError> {
+        self.journal.ended(&self.session, &self.call, is_success)
     }
 }
 
@@ -76,21 +67,21 @@ pub(super) fn file(content: &[u8]) -> After {
 }
 
 /// What is there, by the name that the change is about: a write follows links, the other changes do not.
-async fn look(
+fn look(
     workspace: &dyn Workspace,
     path: &WorkspacePath,
     kind: &PendingKind,
 ) -> Result<(String, Before), ToolError> {
     let spelled = workspace.name(path)?;
     if matches!(kind, PendingKind::Remove | PendingKind::Rename { .. })
-        && let Some(text) = workspace.link(path).await
+        && let Some(text) = workspace.link(path)
     {
         return Ok((spelled, Before::Link(Some(text))));
     }
-    match workspace.stat(path).await {
+    match workspace.stat(path) {
         Ok(stat) if stat.kind == Kind::Folder => Ok((stat.name, Before::Folder)),
         Ok(_) => {
-            let file = workspace.open(path).await?;
+            let file = workspace.open(path)?;
             Ok((file.stat.name.clone(), Before::File(file)))
         }
         Err(error) if error.code() == Code::FileNotFound => Ok((spelled, Before::Absent)),

@@ -7,19 +7,19 @@ use crate::workspace::{Candidate, File, Kind, Stat, Visit, Worker};
 use std::sync::Arc;
 
 /// Stands between a scan and the visitor of a call.
-pub(super) struct Judged {
-    visit: Arc<dyn Visit>,
-    guard: Arc<dyn Guard>,
-    usage: Arc<Usage>,
+pub(super) struct Judged<'a> {
+    visit: &'a dyn Visit,
+    guard: &'a dyn Guard,
+    usage: &'a Arc<Usage>,
 }
 
-impl Judged {
-    pub(super) fn new(visit: Arc<dyn Visit>, guard: Arc<dyn Guard>, usage: Arc<Usage>) -> Judged {
+impl<'a> Judged<'a> {
+    pub(super) fn new(visit: &'a dyn Visit, guard: &'a dyn Guard, usage: &'a Arc<Usage>) -> Judged<'a> {
         Judged { visit, guard, usage }
     }
 }
 
-impl Visit for Judged {
+impl Visit for Judged<'_> {
     fn should_stop(&self) -> bool {
         self.visit.should_stop()
     }
@@ -49,7 +49,7 @@ impl Visit for Judged {
 
 struct JudgedWorker<'a> {
     worker: Box<dyn Worker + 'a>,
-    judged: &'a Judged,
+    judged: &'a Judged<'a>,
 }
 
 impl Worker for JudgedWorker<'_> {
@@ -60,7 +60,7 @@ impl Worker for JudgedWorker<'_> {
 
 struct JudgedCandidate<'a> {
     candidate: &'a mut dyn Candidate,
-    judged: &'a Judged,
+    judged: &'a Judged<'a>,
 }
 
 impl JudgedCandidate<'_> {
@@ -91,7 +91,7 @@ impl Candidate for JudgedCandidate<'_> {
     fn open(&mut self) -> Result<File, ToolError> {
         let File { stat, reader } = self.candidate.open()?;
         self.judge(&stat)?;
-        let reader = Counting { inner: reader, usage: Arc::clone(&self.judged.usage) };
+        let reader = Counting { inner: reader, usage: Arc::clone(self.judged.usage) };
         Ok(File { stat, reader: Box::new(reader) })
     }
 

@@ -29,7 +29,7 @@ pub(super) enum Last {
 
 impl Overlay {
     /// The display name with the links below followed; with `Last::Keep` not the last one.
-    pub(super) async fn resolve(&self, path: &WorkspacePath, last: Last) -> Result<String, ToolError> {
+    pub(super) fn resolve(&self, path: &WorkspacePath, last: Last) -> Result<String, ToolError> {
         let spelled = self.below.name(path)?;
         let roots = self.below.roots();
         let root = roots.iter().skip(1).find(|root| spelled == **root || spelled.starts_with(&prefix(root)));
@@ -42,7 +42,7 @@ impl Overlay {
             let hidden = self.layer().hides(&next);
             name = match keep || hidden {
                 true => next,
-                false => match self.below.stat(&WorkspacePath::new(next.as_str())).await {
+                false => match self.below.stat(&WorkspacePath::new(next.as_str())) {
                     Ok(stat) => stat.name,
                     Err(error) if error.details().contains_key("link") => return Err(error),
                     Err(error) if error.code() == Code::FileNotFound => next,
@@ -53,7 +53,7 @@ impl Overlay {
         Ok(name)
     }
 
-    pub(super) async fn look(&self, name: &str) -> Result<Merged, ToolError> {
+    pub(super) fn look(&self, name: &str) -> Result<Merged, ToolError> {
         {
             let layer = self.layer();
             match layer.get(name) {
@@ -65,7 +65,7 @@ impl Overlay {
                 None => {}
             }
         }
-        match self.below.stat(&WorkspacePath::new(name)).await {
+        match self.below.stat(&WorkspacePath::new(name)) {
             Ok(stat) => Ok(Merged::Below(stat)),
             Err(error) if error.details().contains_key("link") => Err(error),
             Err(error) if error.code() == Code::FileNotFound => Ok(Merged::Missing),
@@ -74,23 +74,19 @@ impl Overlay {
     }
 
     /// Nothing has this name: the refusal, with the nearest names that exist.
-    pub(super) async fn missing(&self, name: &str) -> ToolError {
+    pub(super) fn missing(&self, name: &str) -> ToolError {
         // The first missing name from the left is the one to look for.
         let way: Vec<&str> = above(name).chain(std::iter::once(".")).collect();
         for folder in way {
-            let Ok(entries) = self.merged(folder).await else { continue };
-            let looked = tokio::task::spawn_blocking(move || {
-                entries.take(2000).filter_map(|entry| Some(entry.ok()?.name)).collect::<Vec<_>>()
-            });
-            let names = looked.await.unwrap_or_default();
+            let Ok(entries) = self.merged(folder) else { continue };
+            let names: Vec<String> = entries.take(2000).filter_map(|entry| Some(entry.ok()?.name)).collect();
             let start = prefix(folder);
             let Some(missing) = name.strip_prefix(start.as_str()) else { break };
             let (wanted, rest) = missing.split_once('/').unwrap_or((missing, ""));
             let mut near = nearest(wanted, names.iter().map(String::as_str), refusal::NEAREST);
             for part in &mut near {
                 let whole = format!("{start}{part}/{rest}");
-                let exists =
-                    !rest.is_empty() && !matches!(self.look(&whole).await, Err(_) | Ok(Merged::Missing));
+                let exists = !rest.is_empty() && !matches!(self.look(&whole), Err(_) | Ok(Merged::Missing));
                 *part = if exists { whole } else { format!("{start}{part}") };
             }
             return refusal::missing(name, &near);
@@ -99,8 +95,8 @@ impl Overlay {
     }
 
     /// The entries of both layers, those of the upper one in place of those they hide.
-    pub(super) async fn merged(&self, name: &str) -> Result<Entries, ToolError> {
-        let lower = match self.look(name).await? {
+    pub(super) fn merged(&self, name: &str) -> Result<Entries, ToolError> {
+        let lower = match self.look(name)? {
             Merged::Below(stat) if stat.kind == Kind::Folder => true,
             Merged::Folder => false,
             Merged::Missing => return Err(refusal::missing(name, &[])),
@@ -113,7 +109,7 @@ impl Overlay {
         if !lower {
             return Ok(Box::new(upper));
         }
-        let lower = self.below.entries(&WorkspacePath::new(name)).await?;
+        let lower = self.below.entries(&WorkspacePath::new(name))?;
         let kept = move |entry: &Result<Entry, ToolError>| {
             entry.as_ref().map_or(true, |entry| !entry.exact || !hidden.contains(&entry.name))
         };
@@ -121,8 +117,8 @@ impl Overlay {
     }
 
     /// What is at a name now and its mode; `None` for anything but a regular file.
-    pub(super) async fn image(&self, name: &str) -> Result<Option<(Image, u32)>, ToolError> {
-        match self.look(name).await? {
+    pub(super) fn image(&self, name: &str) -> Result<Option<(Image, u32)>, ToolError> {
+        match self.look(name)? {
             Merged::Upper(file) => {
                 let image = Image { size: file.content.len() as u64, content: Some(file.content) };
                 Ok(Some((image, file.mode)))
@@ -131,14 +127,10 @@ impl Overlay {
                 Ok(Some((Image { size: stat.size, content: None }, stat.mode)))
             }
             Merged::Below(stat) if stat.kind == Kind::File => {
-                let file = self.below.open(&WorkspacePath::new(name)).await?;
-                let read = tokio::task::spawn_blocking(move || {
-                    let mut content = Vec::new();
-                    file.reader.take(MOST_KEPT + 1).read_to_end(&mut content).map(|_| content)
-                });
-                let content = read.await.map_err(|error| ToolError::execution(error.to_string()))?;
-                let content =
-                    content.map_err(|error| ToolError::new(Code::ReadError, format!("`{name}`: {error}")))?;
+                let file = self.below.open(&WorkspacePath::new(name))?;
+                let mut content = Vec::new();
+                (file.reader.take(MOST_KEPT + 1).read_to_end(&mut content))
+                    .map_err(|error| ToolError::new(Code::ReadError, format!("`{name}`: {error}")))?;
                 let size = content.len() as u64;
                 // It may have grown since it was looked at.
                 let content = (size <= MOST_KEPT).then(|| content.into());
@@ -149,7 +141,7 @@ impl Overlay {
     }
 
     /// Everything under a folder that is to be moved, deepest last.
-    pub(super) async fn tree(&self, name: &str) -> Result<Vec<(String, Kind)>, ToolError> {
+    pub(super) fn tree(&self, name: &str) -> Result<Vec<(String, Kind)>, ToolError> {
         let mut tree = vec![(name.to_owned(), Kind::Folder)];
         let mut next = 0;
         while next < tree.len() {
@@ -158,7 +150,7 @@ impl Overlay {
             if kind != Kind::Folder {
                 continue;
             }
-            for entry in self.merged(&folder).await?.collect::<Result<Vec<_>, _>>()? {
+            for entry in self.merged(&folder)?.collect::<Result<Vec<_>, _>>()? {
                 if !entry.exact || !matches!(entry.kind, Kind::File | Kind::Folder) {
                     let message = format!(
                         "a dry run cannot move the folder `{name}`: `{}` in it is a link, a special file or not UTF-8; move its files one by one",
@@ -173,14 +165,14 @@ impl Overlay {
     }
 
     /// Makes the folders above a name in the upper layer where neither layer has them.
-    pub(super) async fn make(&self, folder: &str) -> Result<(), ToolError> {
+    pub(super) fn make(&self, folder: &str) -> Result<(), ToolError> {
         let roots = self.below.roots();
         let way: Vec<&str> = std::iter::once(folder).chain(above(folder)).collect();
         for name in way {
             if name == "." || roots.iter().any(|root| root == name) {
                 return Ok(());
             }
-            match self.look(name).await? {
+            match self.look(name)? {
                 Merged::Folder => return Ok(()),
                 Merged::Below(stat) if stat.kind == Kind::Folder => return Ok(()),
                 Merged::Below(_) | Merged::Upper(_) => return Err(refusal::not_a_folder(name)),
@@ -194,12 +186,12 @@ impl Overlay {
         name == "." || self.below.roots().iter().any(|root| root == name)
     }
 
-    pub(super) async fn move_to(&self, from: &str, to: &str) -> Result<(), ToolError> {
+    pub(super) fn move_to(&self, from: &str, to: &str) -> Result<(), ToolError> {
         if self.is_root(from) || self.is_root(to) {
             return Err(refusal::is_root(if self.is_root(from) { from } else { to }));
         }
-        let is_folder = match self.look(from).await? {
-            Merged::Missing => return Err(self.missing(from).await),
+        let is_folder = match self.look(from)? {
+            Merged::Missing => return Err(self.missing(from)),
             Merged::Folder => true,
             Merged::Below(stat) if stat.name != from => {
                 let message = format!("a dry run cannot move the link `{from}`; name the file it leads to");
@@ -211,7 +203,7 @@ impl Overlay {
         if from == to {
             return Ok(());
         }
-        match self.look(to).await? {
+        match self.look(to)? {
             Merged::Folder => return Err(refusal::onto_folder(to)),
             Merged::Below(stat) if stat.kind == Kind::Folder => return Err(refusal::onto_folder(to)),
             Merged::Below(_) | Merged::Upper(_) if is_folder => return Err(refusal::no_move(from, to)),
@@ -220,11 +212,11 @@ impl Overlay {
         if to.starts_with(&prefix(from)) {
             return Err(refusal::no_move(from, to));
         }
-        let tree = if is_folder { self.tree(from).await? } else { vec![(from.to_owned(), Kind::File)] };
-        self.make(above(to).next().unwrap_or(".")).await?;
+        let tree = if is_folder { self.tree(from)? } else { vec![(from.to_owned(), Kind::File)] };
+        self.make(above(to).next().unwrap_or("."))?;
         for (name, kind) in &tree {
             let target = format!("{to}{}", &name[from.len()..]);
-            match (kind, self.image(name).await?) {
+            match (kind, self.image(name)?) {
                 (Kind::Folder, _) => self.layer().set(&target, Upper::Folder),
                 (_, Some((image, mode))) => {
                     let Some(content) = image.content.clone() else {
@@ -237,7 +229,7 @@ impl Overlay {
                         )
                         .with("size", image.size));
                     };
-                    let old = self.image(&target).await?;
+                    let old = self.image(&target)?;
                     let mut layer = self.layer();
                     layer.remember(&target, old.map(|(image, _)| image));
                     layer.remember(name, Some(image));
@@ -250,12 +242,10 @@ impl Overlay {
         Ok(())
     }
 
-    pub(super) async fn must_be_empty(&self, name: &str) -> Result<(), ToolError> {
-        let mut entries = self.merged(name).await?;
-        let first = tokio::task::spawn_blocking(move || entries.next().is_some()).await;
-        match first {
-            Ok(false) => Ok(()),
-            _ => Err(refusal::not_empty(name)),
+    pub(super) fn must_be_empty(&self, name: &str) -> Result<(), ToolError> {
+        match self.merged(name)?.next() {
+            None => Ok(()),
+            Some(_) => Err(refusal::not_empty(name)),
         }
     }
 }

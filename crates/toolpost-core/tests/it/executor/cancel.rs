@@ -68,7 +68,7 @@ async fn a_call_that_waits_for_its_turn_can_be_cancelled_and_gives_up_by_itself(
         path_schema(),
         |_, _| async { said("written") },
     ));
-    let held = stage.memory.lock(&"a".into()).await.unwrap();
+    let held = stage.memory.lock(&"a".into()).unwrap().wait().await.unwrap();
     let token = CancellationToken::new();
     let ctx = stage.ctx().cancel(token.clone()).build();
     tokio::spawn(after(Duration::from_secs(1), token));

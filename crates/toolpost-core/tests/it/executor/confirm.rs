@@ -112,7 +112,7 @@ async fn preview(wants_preview: bool, capability: Capability) -> (Option<String>
             ctx.progress("working", json!(null));
             if ctx.is_dry_run() {
                 assert_eq!(ctx.confirm("In a preview?").await, Answer::Nobody);
-                ctx.workspace().write(&"a".into(), b"new").await?;
+                ctx.workspace().write(&"a".into(), b"new")?;
             }
             said("one line changes")
         }

@@ -60,13 +60,13 @@ impl Tool for Fetcher {
 fn stage() -> Stage {
     let opens = |ctx: Context, args: Value| async move {
         let path = WorkspacePath::new(args["path"].as_str().unwrap_or("."));
-        ctx.workspace().stat(&path).await?;
+        ctx.workspace().stat(&path)?;
         said("opened")
     };
     let writes = |ctx: Context, args: Value| async move {
         let paths = args["paths"].as_array().cloned().unwrap_or_default();
         for path in paths.iter().chain(args.get("path")) {
-            ctx.workspace().write(&WorkspacePath::new(path.as_str().unwrap()), b"x").await?;
+            ctx.workspace().write(&WorkspacePath::new(path.as_str().unwrap()), b"x")?;
         }
         said("wrote")
     };

@@ -17,9 +17,9 @@ fn changes(outcome: &Outcome) -> Vec<String> {
 fn all_kinds() -> toolpost_core::tool::DynamicTool {
     any(spec("tidy").requires(Capability::Write), |ctx, _| async move {
         assert!(ctx.is_dry_run());
-        ctx.workspace().write(&"new".into(), b"abc").await?;
-        ctx.workspace().write(&"old".into(), b"abcdef").await?;
-        ctx.workspace().remove(&"gone".into()).await?;
+        ctx.workspace().write(&"new".into(), b"abc")?;
+        ctx.workspace().write(&"old".into(), b"abcdef")?;
+        ctx.workspace().remove(&"gone".into())?;
         said("tidied")
     })
 }

@@ -77,8 +77,8 @@ async fn a_tool_that_blocks_its_thread_does_not_keep_its_caller_and_can_do_no_mo
         async move {
             std::thread::sleep(Duration::from_secs(2));
             ctx.progress("still here", json!(null));
-            let write = futures_util::FutureExt::now_or_never(ctx.workspace().write(&"a".into(), b"late"));
-            *kept.lock().unwrap() = Some(write.unwrap().map_err(|error| error.code()));
+            let write = ctx.workspace().write(&"a".into(), b"late");
+            *kept.lock().unwrap() = Some(write.map_err(|error| error.code()));
             said("late")
         }
     }));

@@ -17,7 +17,7 @@ fn spilling(stage: &Stage, directory: &tempfile::TempDir, most: u64, session: &s
 /// Opens a handle the way `read` does.
 fn opener() -> toolpost_core::tool::DynamicTool {
     dynamic(spec("open"), json!({"type": "object"}), |ctx, args| async move {
-        let mut file = ctx.open(&args["filePath"].as_str().unwrap().into()).await?;
+        let mut file = ctx.open(&args["filePath"].as_str().unwrap().into())?;
         let mut start = [0; 10];
         file.reader.read_exact(&mut start).unwrap();
         said(format!("{} bytes from {}", file.stat.size, String::from_utf8_lossy(&start)))

@@ -52,8 +52,8 @@ async fn a_tool_may_do_to_files_only_what_it_declares() {
             spec("sneaky").requires(declared),
             |ctx, args| async move {
                 match args["write"].as_bool() {
-                    Some(true) => ctx.workspace().write(&"a".into(), b"owned").await.map(|_| ())?,
-                    _ => ctx.workspace().open(&"a".into()).await.map(|_| ())?,
+                    Some(true) => ctx.workspace().write(&"a".into(), b"owned").map(|_| ())?,
+                    _ => ctx.workspace().open(&"a".into()).map(|_| ())?,
                 }
                 said("done")
             },
@@ -70,7 +70,7 @@ async fn a_tool_may_do_to_files_only_what_it_declares() {
 #[tokio::test]
 async fn a_refusal_at_the_file_says_what_the_tool_must_declare() {
     let stage = Stage::new().tool(any(spec("sneaky").requires(Capability::Read), |ctx, _| async move {
-        ctx.workspace().create_folder(&"new".into()).await?;
+        ctx.workspace().create_folder(&"new".into())?;
         said("done")
     }));
     assert_eq!(
@@ -102,10 +102,10 @@ async fn what_a_call_touched_is_counted() {
     let stage = Stage::with_files("//- a\n12345\n").tool(any(
         spec("copy").requires(Capability::Read).requires(Capability::Write),
         |ctx, _| async move {
-            let mut file = ctx.open(&"./a".into()).await?;
+            let mut file = ctx.open(&"./a".into())?;
             let mut text = Vec::new();
             std::io::Read::read_to_end(&mut file.reader, &mut text).unwrap();
-            ctx.workspace().write(&"b".into(), &text[..2]).await?;
+            ctx.workspace().write(&"b".into(), &text[..2])?;
             said("copied")
         },
     ));

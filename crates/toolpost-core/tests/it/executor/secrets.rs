@@ -100,11 +100,7 @@ async fn a_cut_text_and_the_whole_of_it_have_none() {
         }))
         .tool(any(spec("open"), |ctx: Context, args| async move {
             let mut text = String::new();
-            ctx.open(&args["filePath"].as_str().unwrap().into())
-                .await?
-                .reader
-                .read_to_string(&mut text)
-                .unwrap();
+            ctx.open(&args["filePath"].as_str().unwrap().into())?.reader.read_to_string(&mut text).unwrap();
             Ok(Output::new("", "", json!(text.len())))
         }));
     let ctx = guarded(&stage).spill(spill).build();

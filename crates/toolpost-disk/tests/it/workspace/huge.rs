@@ -1,6 +1,6 @@
 //! Guarantee 5: huge inputs are bounded.
 
-use super::{count, fast_folder, peak_memory, run};
+use super::{count, fast_folder, peak_memory};
 use crate::load::stretched;
 use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
 use std::io::{Read, Seek, SeekFrom};
@@ -42,16 +42,14 @@ fn sparse_file() -> Duration {
     let file = std::fs::File::create(folder.path().join("huge")).unwrap();
     file.set_len(SIZE).expect("a sparse file of 20 GiB can be made");
     let start = Instant::now();
-    run(async {
-        let disk = Disk::open([folder.path()]).unwrap();
-        let mut file = disk.open(&WorkspacePath::new("huge")).await.unwrap();
-        assert_eq!(file.stat.size, SIZE);
-        let mut head = vec![1; 1 << 20];
-        file.reader.read_exact(&mut head).unwrap();
-        assert!(head.iter().all(|byte| *byte == 0));
-        file.reader.seek(SeekFrom::End(-10)).unwrap();
-        assert_eq!(file.reader.read(&mut head).unwrap(), 10);
-    });
+    let disk = Disk::open([folder.path()]).unwrap();
+    let mut file = disk.open(&WorkspacePath::new("huge")).unwrap();
+    assert_eq!(file.stat.size, SIZE);
+    let mut head = vec![1; 1 << 20];
+    file.reader.read_exact(&mut head).unwrap();
+    assert!(head.iter().all(|byte| *byte == 0));
+    file.reader.seek(SeekFrom::End(-10)).unwrap();
+    assert_eq!(file.reader.read(&mut head).unwrap(), 10);
     start.elapsed()
 }
 
@@ -63,17 +61,15 @@ fn many_entries(entries: usize) -> Duration {
         openat(&handle, format!("file-{index:07}"), flags, Mode::from_raw_mode(0o644)).unwrap();
     }
     let start = Instant::now();
-    run(async {
-        let disk = Disk::open([folder.path()]).unwrap();
-        let options = WalkOptions { limit: 1000, ..WalkOptions::default() };
-        let from = WorkspacePath::root();
-        let walked = walk(&disk, &from, &options, &|| false, &|_| false).await.unwrap();
-        assert_eq!(walked.found.len(), 1000);
-        assert_eq!(walked.found[999].name, "file-0000999");
-        assert_eq!(walked.left_out, entries as u64 - 1000);
-        let error = disk.open(&WorkspacePath::new("flie-0000001")).await.unwrap_err();
-        assert!(error.message().contains("nearest"), "{error}");
-    });
+    let disk = Disk::open([folder.path()]).unwrap();
+    let options = WalkOptions { limit: 1000, ..WalkOptions::default() };
+    let from = WorkspacePath::root();
+    let walked = walk(&disk, &from, &options, &|| false, &|_| false).unwrap();
+    assert_eq!(walked.found.len(), 1000);
+    assert_eq!(walked.found[999].name, "file-0000999");
+    assert_eq!(walked.left_out, entries as u64 - 1000);
+    let error = disk.open(&WorkspacePath::new("flie-0000001")).unwrap_err();
+    assert!(error.message().contains("nearest"), "{error}");
     let took = start.elapsed();
     assert!(Command::new("rm").arg("-rf").arg(folder.path()).status().unwrap().success());
     took
@@ -88,18 +84,16 @@ fn deep_tree() -> Duration {
         handle = openat(&handle, "d", OFlags::PATH | OFlags::DIRECTORY, Mode::empty()).unwrap();
     }
     let start = Instant::now();
-    run(async {
-        let disk = Disk::open([folder.path()]).unwrap();
-        let options = WalkOptions { limit: 10_000, ..WalkOptions::default() };
-        let from = WorkspacePath::root();
-        let walked = walk(&disk, &from, &options, &|| false, &|_| false).await.unwrap();
-        assert_eq!((walked.found.len(), walked.unreadable.len()), (LEVELS, 0));
-        let deepest = WorkspacePath::new(format!("{}file", "d/".repeat(LEVELS)));
-        disk.write(&deepest, b"deep").await.unwrap();
-        assert_eq!(disk.stat(&deepest).await.unwrap().size, 4);
-        let beyond = WorkspacePath::new("d/".repeat(3000));
-        assert!(disk.create_folder(&beyond).await.unwrap_err().message().contains("too long"));
-    });
+    let disk = Disk::open([folder.path()]).unwrap();
+    let options = WalkOptions { limit: 10_000, ..WalkOptions::default() };
+    let from = WorkspacePath::root();
+    let walked = walk(&disk, &from, &options, &|| false, &|_| false).unwrap();
+    assert_eq!((walked.found.len(), walked.unreadable.len()), (LEVELS, 0));
+    let deepest = WorkspacePath::new(format!("{}file", "d/".repeat(LEVELS)));
+    disk.write(&deepest, b"deep").unwrap();
+    assert_eq!(disk.stat(&deepest).unwrap().size, 4);
+    let beyond = WorkspacePath::new("d/".repeat(3000));
+    assert!(disk.create_folder(&beyond).unwrap_err().message().contains("too long"));
     let took = start.elapsed();
     // The standard library's own removal holds a descriptor for each level.
     assert!(Command::new("rm").arg("-rf").arg(folder.path()).status().unwrap().success());
@@ -117,15 +111,13 @@ fn loops() -> Duration {
     }
     std::os::unix::fs::symlink(root, root.join("a/absolute")).unwrap();
     let start = Instant::now();
-    run(async {
-        let disk = Disk::open([root]).unwrap();
-        let from = WorkspacePath::root();
-        let walked = walk(&disk, &from, &WalkOptions::default(), &|| false, &|_| false).await.unwrap();
-        let links = walked.found.iter().filter(|found| found.kind == Kind::Link).count();
-        assert_eq!((walked.found.len(), links), (8, 6), "{walked:?}");
-        assert!(disk.open(&WorkspacePath::new("one")).await.unwrap_err().message().contains("circle"));
-        let around = WorkspacePath::new("a/here/b/up/b/top/a/absolute/a");
-        assert_eq!(disk.stat(&around).await.unwrap().name, "a");
-    });
+    let disk = Disk::open([root]).unwrap();
+    let from = WorkspacePath::root();
+    let walked = walk(&disk, &from, &WalkOptions::default(), &|| false, &|_| false).unwrap();
+    let links = walked.found.iter().filter(|found| found.kind == Kind::Link).count();
+    assert_eq!((walked.found.len(), links), (8, 6), "{walked:?}");
+    assert!(disk.open(&WorkspacePath::new("one")).unwrap_err().message().contains("circle"));
+    let around = WorkspacePath::new("a/here/b/up/b/top/a/absolute/a");
+    assert_eq!(disk.stat(&around).unwrap().name, "a");
     start.elapsed()
 }

@@ -1,6 +1,6 @@
 //! Guarantee 6: bytes, mode and owner are kept, or the write is refused.
 
-use super::{child, is_root, read, run};
+use super::{child, is_root, read};
 use rustix::fs::{XattrFlags, getxattr, setxattr};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
@@ -42,36 +42,29 @@ fn guarantee_06_bytes_mode_and_owner_are_kept() {
     let file = folder.path().join("file");
     let path = WorkspacePath::new("file");
     let mut writes = 0;
-    run(async {
-        let disk = Disk::open([folder.path()]).unwrap();
-        disk.write(&path, b"first").await.unwrap();
-        std::fs::write(folder.path().join("usual"), "").unwrap();
-        assert_eq!(mode(&file), mode(&folder.path().join("usual")), "a new file has the usual mode");
-        for content in CONTENTS {
-            disk.write(&path, content).await.unwrap();
-            assert_eq!(std::fs::read(&file).unwrap(), *content);
-            assert_eq!(read(&disk, "file").await.unwrap(), *content);
-            writes += 1;
-        }
-        for (index, bits) in MODES.iter().enumerate() {
-            let owner = 12_345 * (index as u32 % 2);
-            chown(&file, Some(owner), Some(owner * 2)).unwrap();
-            std::fs::set_permissions(&file, std::fs::Permissions::from_mode(*bits)).unwrap();
-            setxattr(&file, "user.toolpost", b"kept", XattrFlags::empty())
-                .expect("the disk keeps attributes");
-            disk.write(&path, b"changed").await.unwrap();
-            let meta = std::fs::metadata(&file).unwrap();
-            assert_eq!(
-                (meta.mode() & 0o7777, meta.uid(), meta.gid()),
-                (*bits, owner, owner * 2),
-                "{bits:04o}"
-            );
-            let mut value = [0; 16];
-            let length = getxattr(&file, "user.toolpost", &mut value[..]).unwrap();
-            assert_eq!(&value[..length], b"kept");
-            writes += 1;
-        }
-    });
+    let disk = Disk::open([folder.path()]).unwrap();
+    disk.write(&path, b"first").unwrap();
+    std::fs::write(folder.path().join("usual"), "").unwrap();
+    assert_eq!(mode(&file), mode(&folder.path().join("usual")), "a new file has the usual mode");
+    for content in CONTENTS {
+        disk.write(&path, content).unwrap();
+        assert_eq!(std::fs::read(&file).unwrap(), *content);
+        assert_eq!(read(&disk, "file").unwrap(), *content);
+        writes += 1;
+    }
+    for (index, bits) in MODES.iter().enumerate() {
+        let owner = 12_345 * (index as u32 % 2);
+        chown(&file, Some(owner), Some(owner * 2)).unwrap();
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(*bits)).unwrap();
+        setxattr(&file, "user.toolpost", b"kept", XattrFlags::empty()).expect("the disk keeps attributes");
+        disk.write(&path, b"changed").unwrap();
+        let meta = std::fs::metadata(&file).unwrap();
+        assert_eq!((meta.mode() & 0o7777, meta.uid(), meta.gid()), (*bits, owner, owner * 2), "{bits:04o}");
+        let mut value = [0; 16];
+        let length = getxattr(&file, "user.toolpost", &mut value[..]).unwrap();
+        assert_eq!(&value[..length], b"kept");
+        writes += 1;
+    }
 
     // What cannot be kept: another user's file, written by somebody who may not give files away.
     std::fs::write(&file, "whole").unwrap();
@@ -98,14 +91,12 @@ fn guarantee_06_bytes_mode_and_owner_are_kept() {
 #[test]
 fn child_writes_a_foreign_file() {
     let Some(folder) = std::env::var_os(CHILD).map(PathBuf::from) else { return };
-    run(async {
-        let disk = Disk::open([&folder]).unwrap();
-        let error = disk.write(&WorkspacePath::new("file"), b"changed").await.unwrap_err();
-        assert_eq!(error.code(), Code::WriteError);
-        assert!(error.message().contains("owner 0:0 cannot be kept"), "{error}");
-        disk.write(&WorkspacePath::new("own"), b"own").await.unwrap();
-        std::fs::set_permissions(folder.join("own"), std::fs::Permissions::from_mode(0o444)).unwrap();
-        let error = disk.write(&WorkspacePath::new("own"), b"changed").await.unwrap_err();
-        assert!(error.message().contains("read-only (mode 0444)"), "{error}");
-    });
+    let disk = Disk::open([&folder]).unwrap();
+    let error = disk.write(&WorkspacePath::new("file"), b"changed").unwrap_err();
+    assert_eq!(error.code(), Code::WriteError);
+    assert!(error.message().contains("owner 0:0 cannot be kept"), "{error}");
+    disk.write(&WorkspacePath::new("own"), b"own").unwrap();
+    std::fs::set_permissions(folder.join("own"), std::fs::Permissions::from_mode(0o444)).unwrap();
+    let error = disk.write(&WorkspacePath::new("own"), b"changed").unwrap_err();
+    assert!(error.message().contains("read-only (mode 0444)"), "{error}");
 }

@@ -1,6 +1,6 @@
 //! Guarantee 3: a folder swapped for a link to outside, while it is used, gives nothing away.
 
-use super::{CANARY, World, count, names, read, run};
+use super::{CANARY, World, count, names, read};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -24,14 +24,12 @@ fn guarantee_03_a_race_gives_nothing_away() {
         let around = world.around();
         let swapper = Swapper::start(root);
         let disk = Disk::open([root]).unwrap();
-        run(async {
-            for method in methods {
-                for _ in 0..tries / 2 {
-                    done += usize::from(attempt(&disk, root, method).await);
-                }
-                assert_eq!(world.around(), around, "{method} changed something outside");
+        for method in methods {
+            for _ in 0..tries / 2 {
+                done += usize::from(attempt(&disk, root, method));
             }
-        });
+            assert_eq!(world.around(), around, "{method} changed something outside");
+        }
         swaps += swapper.stop();
     }
     assert!(swaps > tries as u64, "only {swaps} swaps: the race was not run");
@@ -42,41 +40,41 @@ fn guarantee_03_a_race_gives_nothing_away() {
 }
 
 /// One try; whether the workspace let it through.
-async fn attempt(disk: &Disk, root: &Path, method: &str) -> bool {
+fn attempt(disk: &Disk, root: &Path, method: &str) -> bool {
     let path = |name: &str| WorkspacePath::new(name);
     match method {
         "open" => {
-            disk.write(&path("swap/secret.txt"), b"inside").await.ok();
-            let content = read(disk, "swap/secret.txt").await;
+            disk.write(&path("swap/secret.txt"), b"inside").ok();
+            let content = read(disk, "swap/secret.txt");
             content.inspect(|content| assert_eq!(content, b"inside", "a secret was read")).is_ok()
         }
         "entries" => {
-            let names = names(disk, "swap").await;
+            let names = names(disk, "swap");
             names
                 .inspect(|names| assert!(!names.iter().any(|name| name.contains(CANARY)), "{names:?}"))
                 .is_ok()
         }
-        "write" => disk.write(&path("swap/CANARY.txt"), b"changed").await.is_ok(),
+        "write" => disk.write(&path("swap/CANARY.txt"), b"changed").is_ok(),
         "remove" => {
-            disk.write(&path("swap/victim.txt"), b"inside").await.ok();
-            disk.remove(&path("swap/victim.txt")).await.is_ok()
+            disk.write(&path("swap/victim.txt"), b"inside").ok();
+            disk.remove(&path("swap/victim.txt")).is_ok()
         }
         "rename from" => {
-            disk.write(&path("swap/victim.txt"), b"inside").await.ok();
-            let moved = disk.rename(&path("swap/victim.txt"), &path("taken.txt")).await;
+            disk.write(&path("swap/victim.txt"), b"inside").ok();
+            let moved = disk.rename(&path("swap/victim.txt"), &path("taken.txt"));
             if moved.is_ok() {
                 assert_eq!(std::fs::read(root.join("taken.txt")).unwrap(), b"inside", "a secret was moved");
             }
             moved.is_ok()
         }
         "rename to" => {
-            disk.write(&path("mine.txt"), b"inside").await.unwrap();
-            disk.rename(&path("mine.txt"), &path("swap/secret.txt")).await.is_ok()
+            disk.write(&path("mine.txt"), b"inside").unwrap();
+            disk.rename(&path("mine.txt"), &path("swap/secret.txt")).is_ok()
         }
         _ => {
-            let made = disk.create_folder(&path("swap/made/deep")).await.is_ok();
-            disk.remove(&path("swap/made/deep")).await.ok();
-            disk.remove(&path("swap/made")).await.ok();
+            let made = disk.create_folder(&path("swap/made/deep")).is_ok();
+            disk.remove(&path("swap/made/deep")).ok();
+            disk.remove(&path("swap/made")).ok();
             made
         }
     }

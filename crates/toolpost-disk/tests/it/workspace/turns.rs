@@ -17,9 +17,9 @@ fn disk(folder: &Path) -> Disk {
 async fn increment(disk: &Disk, times: usize) {
     let path = WorkspacePath::new("counter");
     for _ in 0..times {
-        let _turn = disk.lock(&path).await.unwrap();
-        let number: usize = String::from_utf8(read(disk, "counter").await.unwrap()).unwrap().parse().unwrap();
-        disk.write(&path, (number + 1).to_string().as_bytes()).await.unwrap();
+        let _turn = disk.lock(&path).unwrap().wait().await.unwrap();
+        let number: usize = String::from_utf8(read(disk, "counter").unwrap()).unwrap().parse().unwrap();
+        disk.write(&path, (number + 1).to_string().as_bytes()).unwrap();
     }
 }
 
@@ -77,10 +77,17 @@ fn giving_up_a_lock_lets_others_have_it() {
     run(async {
         let disk = disk(folder.path());
         let path = WorkspacePath::new("file");
-        let held = disk.lock(&path).await.unwrap();
-        assert!(tokio::time::timeout(Duration::from_millis(30), disk.lock(&path)).await.is_err());
+        let held = disk.lock(&path).unwrap().wait().await.unwrap();
+        assert!(
+            tokio::time::timeout(Duration::from_millis(30), disk.lock(&path).unwrap().wait()).await.is_err()
+        );
         drop(held);
-        drop(tokio::time::timeout(Duration::from_secs(1), disk.lock(&path)).await.unwrap().unwrap());
+        drop(
+            tokio::time::timeout(Duration::from_secs(1), disk.lock(&path).unwrap().wait())
+                .await
+                .unwrap()
+                .unwrap(),
+        );
         assert_eq!(std::fs::read_dir(folder.path().join("locks")).unwrap().count(), 0);
     });
 }
@@ -92,7 +99,7 @@ fn locks_are_private() {
     std::fs::create_dir(folder.path().join("ws")).unwrap();
     run(async {
         let disk = disk(folder.path());
-        let _held = disk.lock(&WorkspacePath::new("file")).await.unwrap();
+        let _held = disk.lock(&WorkspacePath::new("file")).unwrap().wait().await.unwrap();
         let locks = folder.path().join("locks");
         assert_eq!(std::fs::metadata(&locks).unwrap().mode() & 0o777, 0o700);
         let file = std::fs::read_dir(&locks).unwrap().next().unwrap().unwrap();

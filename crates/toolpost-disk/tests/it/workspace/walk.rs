@@ -1,6 +1,5 @@
 //! The walk: what it shows, in which order, and what it counts instead.
 
-use super::run;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -43,7 +42,7 @@ generated/
 
 fn walked(from: &str, options: &WalkOptions) -> Walk {
     let memory = Memory::from_fixture(TREE);
-    run(walk(&memory, &WorkspacePath::new(from), options, &|| false, &|_| false)).unwrap()
+    walk(&memory, &WorkspacePath::new(from), options, &|| false, &|_| false).unwrap()
 }
 
 fn check(from: &str, options: &WalkOptions, expected: &str) {
@@ -98,7 +97,7 @@ fn entries_held_back_are_counted_and_not_entered() {
     let memory = Memory::from_fixture(TREE);
     let hold_back = |name: &str| name == "src" || name == "a.rs";
     let root = WorkspacePath::root();
-    let walked = run(walk(&memory, &root, &WalkOptions::default(), &|| false, &hold_back)).unwrap();
+    let walked = walk(&memory, &root, &WalkOptions::default(), &|| false, &hold_back).unwrap();
     let names: Vec<_> = walked.found.iter().map(|found| found.name.as_str()).collect();
     assert_eq!((names, walked.held_back), (vec!["keep.log", "src-more"], 2));
 }
@@ -113,7 +112,7 @@ fn a_walk_that_is_stopped_says_so() {
     let asked = AtomicUsize::new(0);
     let should_stop = || asked.fetch_add(1, Ordering::Relaxed) >= 2;
     let options = WalkOptions { limit: 100_000, ..WalkOptions::default() };
-    let walked = run(walk(&disk, &WorkspacePath::root(), &options, &should_stop, &|_| false)).unwrap();
+    let walked = walk(&disk, &WorkspacePath::root(), &options, &should_stop, &|_| false).unwrap();
     assert!(walked.stopped);
     assert_eq!(walked.found.len(), 2000);
 }
@@ -127,7 +126,7 @@ fn names_that_are_not_utf8_and_huge_ignore_files_do_no_harm() {
     std::fs::write(folder.path().join(".gitignore"), "*\n".repeat(600_000)).unwrap();
     let disk = Disk::open([folder.path()]).unwrap();
     let root = WorkspacePath::root();
-    let walked = run(walk(&disk, &root, &WalkOptions::default(), &|| false, &|_| false)).unwrap();
+    let walked = walk(&disk, &root, &WalkOptions::default(), &|| false, &|_| false).unwrap();
     assert_eq!((walked.found.len(), walked.not_utf8), (1, 1));
 }
 
@@ -140,17 +139,13 @@ fn bad_starts_and_patterns_are_refused() {
         ("none", &WalkOptions::default(), Code::FileNotFound),
         (".", &bad, Code::ValidationError),
     ] {
-        let error =
-            run(walk(&memory, &WorkspacePath::new(from), options, &|| false, &|_| false)).unwrap_err();
+        let error = walk(&memory, &WorkspacePath::new(from), options, &|| false, &|_| false).unwrap_err();
         assert_eq!(error.code(), code, "{error}");
     }
 }
 
 #[test]
 fn a_walk_goes_over_every_workspace_and_every_root() {
-    fn sent<T: Send>(future: T) -> T {
-        future
-    }
     let folder = super::fast_folder();
     let base = folder.path().canonicalize().unwrap();
     for name in ["one/sub", "two/sub/target"] {
@@ -160,17 +155,12 @@ fn a_walk_goes_over_every_workspace_and_every_root() {
     std::fs::write(base.join("two/sub/file"), "").unwrap();
     let overlay = Overlay::over(Arc::new(Disk::open([base.join("one"), base.join("two")]).unwrap()));
     let two = base.join("two").to_str().unwrap().to_owned();
-    run(async {
-        overlay.write(&WorkspacePath::new(format!("{two}/sub/new")), b"").await.unwrap();
-        overlay.remove(&WorkspacePath::new(format!("{two}/sub/file"))).await.unwrap();
-        for (from, expected) in
-            [(two.clone(), vec!["sub", "sub/new"]), (format!("{two}/sub"), vec!["sub/new"])]
-        {
-            let from = WorkspacePath::new(from);
-            let walked =
-                sent(walk(&overlay, &from, &WalkOptions::default(), &|| false, &|_| false)).await.unwrap();
-            let names: Vec<_> = walked.found.iter().map(|found| &found.name[two.len() + 1..]).collect();
-            assert_eq!(names, expected);
-        }
-    });
+    overlay.write(&WorkspacePath::new(format!("{two}/sub/new")), b"").unwrap();
+    overlay.remove(&WorkspacePath::new(format!("{two}/sub/file"))).unwrap();
+    for (from, expected) in [(two.clone(), vec!["sub", "sub/new"]), (format!("{two}/sub"), vec!["sub/new"])] {
+        let from = WorkspacePath::new(from);
+        let walked = walk(&overlay, &from, &WalkOptions::default(), &|| false, &|_| false).unwrap();
+        let names: Vec<_> = walked.found.iter().map(|found| &found.name[two.len() + 1..]).collect();
+        assert_eq!(names, expected);
+    }
 }

@@ -1,6 +1,6 @@
 //! Guarantee 7: a write is whole or absent, through kill -9 and a full disk.
 
-use super::{Seeded, child, count, read, run};
+use super::{Seeded, child, count, read};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -64,14 +64,12 @@ fn child_writes_for_ever() {
     let disk = Disk::open([folder]).unwrap();
     let path = WorkspacePath::new("file");
     let contents = contents();
-    run(async {
-        disk.write(&path, &contents[0]).await.unwrap();
-        // Not `println!`, which the test harness holds back.
-        writeln!(std::io::stdout(), "\nwriting").unwrap();
-        for content in contents.iter().cycle().skip(1) {
-            disk.write(&path, content).await.unwrap();
-        }
-    });
+    disk.write(&path, &contents[0]).unwrap();
+    // Not `println!`, which the test harness holds back.
+    writeln!(std::io::stdout(), "\nwriting").unwrap();
+    for content in contents.iter().cycle().skip(1) {
+        disk.write(&path, content).unwrap();
+    }
 }
 
 /// Fills a small disk, or else a small limit, and gives which of them.
@@ -101,21 +99,18 @@ fn child_overfills() {
 }
 
 fn overfill(folder: &Path) {
-    run(async {
-        let disk = Disk::open([folder]).unwrap();
-        let old = vec![b'o'; 64 << 10];
-        disk.write(&WorkspacePath::new("file"), &old).await.unwrap();
-        for name in ["file", "new", "made/new"] {
-            let error = disk.write(&WorkspacePath::new(name), &vec![b'n'; 1 << 20]).await.unwrap_err();
-            assert_eq!(error.code(), Code::WriteError, "{error}");
-            assert!(error.message().contains("full") || error.message().contains("larger"), "{error}");
-        }
-        assert_eq!(read(&disk, "file").await.unwrap(), old);
-        let left: Vec<_> =
-            std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-        assert!(left.iter().all(|name| name == "file" || name == "made"), "{left:?}");
-        disk.write(&WorkspacePath::new("small"), b"fits again").await.unwrap();
-    });
+    let disk = Disk::open([folder]).unwrap();
+    let old = vec![b'o'; 64 << 10];
+    disk.write(&WorkspacePath::new("file"), &old).unwrap();
+    for name in ["file", "new", "made/new"] {
+        let error = disk.write(&WorkspacePath::new(name), &vec![b'n'; 1 << 20]).unwrap_err();
+        assert_eq!(error.code(), Code::WriteError, "{error}");
+        assert!(error.message().contains("full") || error.message().contains("larger"), "{error}");
+    }
+    assert_eq!(read(&disk, "file").unwrap(), old);
+    let left: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(left.iter().all(|name| name == "file" || name == "made"), "{left:?}");
+    disk.write(&WorkspacePath::new("small"), b"fits again").unwrap();
 }
 
 struct Mounted<'a>(&'a Path);

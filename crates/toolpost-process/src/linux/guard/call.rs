@@ -14,6 +14,7 @@ pub(super) enum Call {
     Truncate { path: u64, length: u64 },
     Chmod { folder: i32, path: u64, mode: u64, flags: u64 },
     ChmodOpen { file: i32, mode: u64 },
+    Unlink { folder: i32, path: u64, flags: u64 },
     Umask,
 }
 
@@ -35,6 +36,9 @@ impl Call {
             libc::SYS_bind => Call::Bind { socket: fd(a), address: b, length: c },
             libc::SYS_truncate => Call::Truncate { path: a, length: b },
             libc::SYS_umask => Call::Umask,
+            libc::SYS_unlinkat => Call::Unlink { folder: fd(a), path: b, flags: c },
+            #[cfg(target_arch = "x86_64")]
+            libc::SYS_unlink => Call::Unlink { folder: HERE, path: a, flags: 0 },
             libc::SYS_fchmod => Call::ChmodOpen { file: fd(a), mode: b },
             libc::SYS_fchmodat => Call::Chmod { folder: fd(a), path: b, mode: c, flags: 0 },
             libc::SYS_fchmodat2 => Call::Chmod { folder: fd(a), path: b, mode: c, flags: d },

@@ -1,7 +1,7 @@
 //! What exists gets another name: links and renames.
 
 use super::caller::{Caller, Place, kind, path_of};
-use super::names::Making;
+use super::names::{Making, Names};
 use super::{Ending, Guard};
 use crate::linux::sys::notify::{Asked, Said};
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, RenameFlags};
@@ -13,6 +13,9 @@ use std::os::unix::ffi::OsStrExt;
 
 /// Maximum number of entries of a moved folder to look at.
 const MOST_MOVED: usize = 200_000;
+
+/// How many names to try for what cannot have its old one back.
+const MOST_NAMES: usize = 16;
 
 /// How deep a moved folder may be.
 const DEEPEST: usize = 200;
@@ -61,6 +64,16 @@ impl Guard {
         let is_link = stat.is_none_or(|stat| kind(&stat) == FileType::Symlink);
         let making = if is_link { Making::Link } else { Making::File };
         self.check(asked, &place, making)?;
+        let text = match (is_link, &source) {
+            (false, _) => None,
+            (true, Source::Object(object)) => {
+                Some(rustix::fs::readlinkat(object, "", Vec::new())?.into_bytes())
+            }
+            (true, Source::Named(source)) => Some(source.link_target()?),
+        };
+        if let Some(text) = &text {
+            self.check_led(&place.path(), text)?;
+        }
         let written = place.written();
         let name = OsStr::from_bytes(&written);
         let result = match source {
@@ -75,7 +88,10 @@ impl Guard {
                 rustix::fs::linkat(&source.parent, old, &place.parent, name, AtFlags::empty())
             }
         };
-        self.made(&place, making, result)
+        match text {
+            Some(text) => self.made_link(&place, &text, result),
+            None => self.made(&place, making, result),
+        }
     }
 
     /// Moves a file or folder, or exchanges two.
@@ -119,22 +135,20 @@ impl Guard {
         result?;
         // Another command, with a guard of its own, may have created names in a moved folder meanwhile.
         let exchanges = flags.contains(RenameFlags::EXCHANGE);
-        let is_right =
-            self.check_arrived(asked, &target) && (!exchanges || self.check_arrived(asked, &source));
+        let is_right = self.check_arrived(asked, &source, &target)
+            && (!exchanges || self.check_arrived(asked, &target, &source));
         if !is_right {
-            let _ = rustix::fs::renameat_with(
-                &target.parent,
-                OsStr::from_bytes(&target.name),
-                &source.parent,
-                OsStr::from_bytes(&source.name),
-                if exchanges { flags } else { RenameFlags::NOREPLACE },
-            );
+            take_back(&source, &target, if exchanges { flags } else { RenameFlags::NOREPLACE });
             return Err(Errno::ACCESS);
         }
         if exchanges {
+            self.names.exchanged(&source.path(), &target.path());
             self.remember(&source);
+        } else {
+            self.names.moved(&source.path(), &target.path());
         }
         self.remember(&target);
+        self.note_written(&target);
         Ok(Said::Done(0).into())
     }
 
@@ -163,7 +177,7 @@ impl Guard {
     }
 
     /// Whether what has just moved here may be here, with everything inside.
-    fn check_arrived(&mut self, asked: &Asked, place: &Place) -> bool {
+    fn check_arrived(&mut self, asked: &Asked, source: &Place, place: &Place) -> bool {
         let Ok(folder) = path_of(place.parent.as_fd()) else { return false };
         let path = [folder.as_slice(), b"/", &place.name].concat();
         let Ok(Some(stat)) = place.stat() else { return true };
@@ -177,21 +191,32 @@ impl Guard {
             if self.names.is_closed(&path, making) {
                 return false;
             }
+            if making == Making::Link {
+                let text = place.link_target();
+                return text.is_ok_and(|text| !self.names.leads_into_dependencies(&path, &text));
+            }
         }
-        if !is_folder || !self.names.must_look_inside(&path) {
+        if !is_folder || !self.names.must_look_inside(&source.path(), &path) {
             return true;
         }
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let moved = rustix::fs::openat(&place.parent, OsStr::from_bytes(&place.name), flags, Mode::empty());
+        let Ok(moved) = moved else { return false };
         let mut left = MOST_MOVED;
-        moved.is_ok_and(|moved| self.check_inside(asked, moved, &path, &mut left, 0).is_ok())
+        Names::as_if_moved(self, (&source.path(), &path), |guard| {
+            guard.check_inside(asked, moved, &path, &mut left, 0).is_ok()
+        })
     }
 
     /// Judges the new name of what moves, and of everything inside it; what is locked or hidden stays where it is.
     fn check_move(&mut self, asked: &Asked, source: &Place, target: &Place) -> Result<(), Errno> {
         let path = source.path();
-        let is_held = self.names.holds_marked(&path) || self.names.is_fixed(&path);
-        if is_held || self.names.is_closed(&path, Making::Folder) {
+        let is_held = self.names.is_held(&path, &target.path());
+        // The file that keeps a folder where it is says more than the folder.
+        if is_held && let Some(held) = self.names.marked_inside(&path).map(<[u8]>::to_vec) {
+            return Err(self.refuse(held));
+        }
+        if is_held || self.names.is_fixed(&path) || self.names.is_closed(&path, Making::Folder) {
             return Err(self.refuse(path));
         }
         let Some(stat) = source.stat()? else { return Err(Errno::NOENT) };
@@ -201,14 +226,19 @@ impl Guard {
             _ => Making::File,
         };
         self.check(asked, target, making)?;
-        if kind(&stat) == FileType::Directory && self.names.must_look_inside(&target.path()) {
+        if making == Making::Link {
+            self.check_led(&target.path(), &source.link_target()?)?;
+        }
+        if kind(&stat) == FileType::Directory && self.names.must_look_inside(&source.path(), &target.path()) {
             let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             let name = OsStr::from_bytes(&source.name);
             let moved = rustix::fs::openat(&source.parent, name, flags, Mode::empty());
             // What cannot be looked into cannot be judged.
             let moved = moved.map_err(|_| self.refuse(target.path()))?;
             let mut left = MOST_MOVED;
-            return self.check_inside(asked, moved, &target.path(), &mut left, 0);
+            return Names::as_if_moved(self, (&source.path(), &target.path()), |guard| {
+                guard.check_inside(asked, moved, &target.path(), &mut left, 0)
+            });
         }
         Ok(())
     }
@@ -247,6 +277,10 @@ impl Guard {
                 _ => Making::File,
             };
             self.check_path(asked, whole.clone(), making)?;
+            if kind == FileType::Symlink {
+                let text = rustix::fs::readlinkat(listing.fd()?, entry.file_name(), Vec::new())?;
+                self.check_led(&whole, text.as_bytes())?;
+            }
             if kind == FileType::Directory {
                 folders.push((entry.file_name().to_owned(), whole));
             }
@@ -258,5 +292,25 @@ impl Guard {
             self.check_inside(asked, inner, &whole, left, depth + 1)?;
         }
         Ok(())
+    }
+}
+
+/// Moves back what may not be where it has been moved to. If its old name was given to something else meanwhile, it gets one
+/// beside that.
+fn take_back(source: &Place, target: &Place, flags: RenameFlags) {
+    let back = |name: &[u8]| {
+        let old = OsStr::from_bytes(&target.name);
+        rustix::fs::renameat_with(&target.parent, old, &source.parent, OsStr::from_bytes(name), flags)
+    };
+    if back(&source.name) != Err(Errno::EXIST) {
+        return;
+    }
+    for _ in 0..MOST_NAMES {
+        // Nobody can have made all of these names before.
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        let name = [&source.name, b".refused-".as_slice(), now.as_nanos().to_string().as_bytes()].concat();
+        if back(&name) != Err(Errno::EXIST) {
+            return;
+        }
     }
 }

@@ -2,13 +2,17 @@
 //!
 //! Pure: nothing here looks at a disk. The caller resolves links first.
 
+mod dependencies;
 mod rules;
 
+use crate::linux::confine::has_removable;
 use crate::linux::wire::View;
+use dependencies::Dependencies;
 use rules::{Set, Standing};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Bound;
+use std::os::unix::ffi::OsStrExt;
 
 /// What is about to get a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,6 +38,11 @@ pub(super) struct Names {
     aliases: BTreeMap<Vec<u8>, Vec<Vec<u8>>>,
     /// What may neither become a link nor be moved, as [`folded_path`] gives it.
     fixed: BTreeSet<Vec<u8>>,
+    dependencies: Dependencies,
+    /// Hidden files that may be removed, by where they are now, with where they were.
+    removable: BTreeMap<Vec<u8>, Vec<u8>>,
+    /// What lies in the home folder from the beginning, such as the user's settings of git.
+    given: BTreeSet<Vec<u8>>,
 }
 
 /// A folder in which names are judged.
@@ -47,6 +56,13 @@ struct Root {
     has_rules: bool,
     /// Whether nothing but caches may be created.
     only_caches: bool,
+}
+
+impl Root {
+    /// Whether the path lies in this root, and the rules hold there.
+    fn holds(&self, path: &[u8]) -> bool {
+        self.has_rules && below(&self.path, path).is_some_and(|rest| !rest.is_empty())
+    }
 }
 
 impl Names {
@@ -82,6 +98,7 @@ impl Names {
         }
         let mut marked: Vec<Vec<u8>> = view.locked.iter().chain(&view.hidden).cloned().collect();
         marked.sort();
+        let removable = view.dependencies.removable.iter().map(|path| path.as_os_str().as_bytes().to_vec());
         let mut aliases: BTreeMap<Vec<u8>, Vec<Vec<u8>>> = BTreeMap::new();
         for (folder, name) in &view.aliases {
             aliases.entry(without_final_slash(folder)).or_default().push(without_final_slash(name));
@@ -89,11 +106,22 @@ impl Names {
         Names {
             aliases,
             fixed: view.fixed.iter().map(|path| folded_path(path)).collect(),
+            dependencies: Dependencies::new(&view.dependencies),
+            removable: match has_removable(view) {
+                true => removable.map(|path| (path.clone(), path)).collect(),
+                false => BTreeMap::new(),
+            },
             roots,
             reserved: Reserved::new(&view.reserved),
             sets: view.rules.iter().map(Set::new).collect(),
             marked,
+            given: view.readable.iter().chain(&view.programs).map(|path| without_final_slash(path)).collect(),
         }
+    }
+
+    /// Whether this path was laid into the view before the command began.
+    pub(super) fn is_given(&self, path: &[u8]) -> bool {
+        self.given.contains(path)
     }
 
     /// Whether the command may not create this path, under any of its names.
@@ -108,6 +136,12 @@ impl Names {
         // What a rule opens by its real name is open, unless a rule denies it by another.
         let bar = if own == Standing::Opened { Standing::Denied } else { Standing::Closed };
         self.other_names(path).any(|name| self.standing(&name, making) >= bar)
+    }
+
+    /// Whether a rule opens this path, by its real name and by those that links give it.
+    pub(super) fn is_opened(&self, path: &[u8]) -> bool {
+        self.standing(path, Making::File) == Standing::Opened
+            && self.other_names(path).all(|name| self.standing(&name, Making::File) < Standing::Closed)
     }
 
     /// Whether something protected is reached through this name.
@@ -133,9 +167,22 @@ impl Names {
         // part of the home folder.
         let of = |root: &Root| {
             let rest = below(&root.path, path).filter(|rest| !rest.is_empty())?;
-            let by_list = || match self.reserved.matches(&folded, root.depth, making) {
-                true => Standing::Closed,
-                false => Standing::Free,
+            let by_list = || {
+                let matches = |reserved: &Reserved, end| reserved.matches(&folded, root.depth, end, making);
+                let is_closed = matches(&self.reserved, usize::MAX)
+                    && match self.dependencies.depth(root, path) {
+                        // What a package brings along is no start-up file of a home folder.
+                        None if !root.has_rules && is_in_cache(rest) => {
+                            matches(&self.dependencies.reserved, usize::MAX)
+                        }
+                        None => true,
+                        // What begins outside of the dependency folder, as `.claude` of `.claude/node_modules/x` does,
+                        // holds in it too.
+                        Some(depth) => {
+                            matches(&self.reserved, depth) || matches(&self.dependencies.reserved, usize::MAX)
+                        }
+                    };
+                if is_closed { Standing::Closed } else { Standing::Free }
             };
             if !root.has_rules && is_in_workspace {
                 return None;
@@ -157,8 +204,9 @@ impl Names {
     ///
     /// The protected list needs no look: it matches names at any depth, so what it closes was closed before the move,
     /// and a folder on the way to such a name is refused as [`Making::Filled`]. But a folder that comes to lie at the
-    /// path to which a link leads gets another name by the move, and a link in it may come to lie on the way of one.
-    pub(super) fn must_look_inside(&self, target: &[u8]) -> bool {
+    /// path to which a link leads gets another name by the move, and a link in it may come to lie on the way of one. And
+    /// what leaves a dependency folder may carry names that were open in it.
+    pub(super) fn must_look_inside(&self, source: &[u8], target: &[u8]) -> bool {
         let after = (Bound::Excluded(target), Bound::Unbounded);
         let holds_alias = || {
             let mut folders = self.aliases.range::<[u8], _>(after).map(|(folder, _)| folder);
@@ -171,17 +219,116 @@ impl Names {
             let mut near = self.fixed.range::<[u8], _>(after).take_while(|path| path.starts_with(&target));
             near.any(|path| below(&target, path).is_some())
         };
-        !self.sets.is_empty() || holds_alias() || holds_fixed()
+        !self.sets.is_empty() || holds_alias() || holds_fixed() || self.leaves_dependencies(source, target)
+    }
+
+    /// Whether what has moved may have been in a dependency folder, or be one, and is not any more.
+    fn leaves_dependencies(&self, source: &[u8], target: &[u8]) -> bool {
+        let is_one = |root: &Root| self.dependencies.inside(root, source);
+        let stays = |root: &Root| {
+            self.dependencies.inside(root, target) || self.dependencies.moves_along(source, target)
+        };
+        let ours = |path| self.roots.iter().filter(move |root| root.holds(path));
+        ours(source).any(is_one) && !(ours(target).count() > 0 && ours(target).all(stays))
+    }
+
+    /// Whether something inside keeps a folder from being moved: what is locked or hidden, unless it may move in dependency
+    /// folders and stays in one.
+    pub(super) fn is_held(&self, source: &[u8], target: &[u8]) -> bool {
+        let stays = |path: &[u8]| {
+            if self.dependencies.carry(path, source, target) {
+                return true;
+            }
+            let path = [target, &path[source.len()..]].concat();
+            let mut ours = self.roots.iter().filter(|root| root.holds(&path)).peekable();
+            ours.peek().is_some() && ours.all(|root| self.dependencies.depth(root, &path).is_some())
+        };
+        let may_move =
+            |path: &&[u8]| path.len() > source.len() && self.removable.contains_key(*path) && stays(path);
+        !self.marked_below(source).all(|path| may_move(&path))
+    }
+
+    /// Where a hidden file was when the command started, if it may be removed.
+    pub(super) fn removable_at(&self, path: &[u8]) -> Option<Vec<u8>> {
+        self.removable.get(path).cloned()
+    }
+
+    /// Takes note that a hidden file was removed.
+    pub(super) fn forget(&mut self, path: &[u8]) {
+        self.removable.remove(path);
+        self.marked.retain(|known| known != path);
+    }
+
+    /// Does something as if a folder had moved, with the dependency folders in it.
+    pub(super) fn as_if_moved<T>(
+        guard: &mut super::Guard,
+        (source, target): (&[u8], &[u8]),
+        what: impl FnOnce(&mut super::Guard) -> T,
+    ) -> T {
+        let folders = guard.names.dependencies.folders();
+        guard.names.dependencies.moved(source, target);
+        let result = what(guard);
+        guard.names.dependencies.restore(folders);
+        result
+    }
+
+    /// Takes note that a folder has moved, with the dependency folders and the hidden files in it.
+    pub(super) fn moved(&mut self, source: &[u8], target: &[u8]) {
+        self.dependencies.moved(source, target);
+        let moved: Vec<Vec<u8>> = self.marked_below(source).map(<[u8]>::to_vec).collect();
+        for path in moved {
+            let now = [target, &path[source.len()..]].concat();
+            if let Some(known) = self.removable.remove(&path) {
+                self.removable.insert(now.clone(), known);
+            }
+            self.marked.retain(|known| *known != path);
+            self.marked.insert(self.marked.partition_point(|known| *known < now), now);
+        }
+    }
+
+    /// The same for two that have changed places. One that gets another name is a dependency folder no more.
+    pub(super) fn exchanged(&mut self, one: &[u8], other: &[u8]) {
+        let aside = [one, b"/"].concat();
+        self.moved(one, &aside);
+        self.moved(other, one);
+        self.moved(&aside, other);
+    }
+
+    /// Whether a symbolic link of this path with this text leads into a dependency folder, now or after something else
+    /// has changed, by a name that does not say so.
+    pub(super) fn leads_into_dependencies(&self, link: &[u8], text: &[u8]) -> bool {
+        let is_outside = |root: &Root| root.holds(link) && self.dependencies.depth(root, link).is_none();
+        // What a root itself lies in says nothing.
+        let inside = self.roots.iter().filter(|root| root.has_rules);
+        let inside = inside.filter_map(|root| below(&root.path, text)).min_by_key(|rest| rest.len());
+        self.roots.iter().any(is_outside) && self.dependencies.are_named_by(link, inside.unwrap_or(text))
+    }
+
+    /// Whether a file of this name makes the folder one of dependencies, although it holds something protected.
+    pub(super) fn is_forged_marker(&self, folder: &[u8], name: &[u8]) -> bool {
+        self.dependencies.is_marker(folder, name)
+            && self.roots.iter().any(|root| root.has_rules && below(&root.path, folder).is_some())
+            && self.holds_marked(folder)
     }
 
     /// Whether this path, or something inside it, is locked or hidden.
     pub(super) fn holds_marked(&self, path: &[u8]) -> bool {
+        self.marked_below(path).next().is_some()
+    }
+
+    /// What is locked or hidden at this path and inside.
+    fn marked_below<'a>(&'a self, path: &'a [u8]) -> impl Iterator<Item = &'a [u8]> {
         let from = self.marked.partition_point(|known| known.as_slice() < path);
         // `a-b` sorts between `a` and `a/b`.
-        self.marked[from..]
-            .iter()
-            .take_while(|known| known.starts_with(path))
-            .any(|known| known.len() == path.len() || known[path.len()] == b'/')
+        let near = self.marked[from..].iter().take_while(move |known| known.starts_with(path));
+        near.filter(move |known| below(path, known).is_some()).map(Vec::as_slice)
+    }
+
+    /// The first path that is locked or hidden and is this one or lies inside of it.
+    pub(super) fn marked_inside(&self, path: &[u8]) -> Option<&[u8]> {
+        let from = self.marked.partition_point(|known| known.as_slice() < path);
+        let near = self.marked[from..].iter().take_while(|known| known.starts_with(path));
+        near.map(Vec::as_slice).find(|known| below(path, known).is_some())
     }
 
     /// The outermost path that is locked or hidden and is this one or lies above it.
@@ -190,6 +337,11 @@ impl Names {
         ends.chain([path.len()])
             .map(|end| &path[..end])
             .find(|above| self.marked.binary_search_by(|known| known.as_slice().cmp(above)).is_ok())
+    }
+
+    /// Whether a folder lies in the workspace.
+    pub(super) fn is_in_workspace(&self, folder: &[u8]) -> bool {
+        self.roots.iter().any(|root| root.has_rules && below(&root.path, folder).is_some())
     }
 
     /// Whether names below this folder are judged at all.
@@ -241,6 +393,12 @@ fn is_cache(path: &[u8], making: Making) -> bool {
         let is_inside = below(cache, path).is_some_and(|rest| !rest.is_empty() || making != Making::Link);
         is_on_the_way || is_inside
     })
+}
+
+/// Whether a path from the home folder lies inside of a cache.
+fn is_in_cache(path: &[u8]) -> bool {
+    let path = path.strip_prefix(b"/").unwrap_or(path);
+    CACHES.iter().any(|cache| below(cache.as_bytes(), path).is_some_and(|rest| !rest.is_empty()))
 }
 
 /// What follows the folder in the path; empty for the folder itself.
@@ -318,9 +476,10 @@ impl Reserved {
     }
 
     /// Whether a pattern matches the path below a root of this depth. It may begin in the root's own path, so that
-    /// `workflows` in the root `.github` is known; one that ends there says nothing about what lies in the root.
-    fn matches(&self, path: &[Cow<'_, [u8]>], root: usize, making: Making) -> bool {
-        (0..path.len()).any(|at| {
+    /// `workflows` in the root `.github` is known; one that ends there says nothing about what lies in the root. Only
+    /// patterns that begin before `end` count.
+    fn matches(&self, path: &[Cow<'_, [u8]>], root: usize, end: usize, making: Making) -> bool {
+        (0..path.len().min(end)).any(|at| {
             let known = self.by_first.get(path[at].as_ref()).into_iter().flatten();
             let all = known.chain(&self.others).filter(|pattern| at + pattern.len() > root);
             all.into_iter().any(|pattern| match Reserved::reaches(pattern, &path[at..]) {

@@ -101,6 +101,9 @@ impl Guard {
             self.confirm(place, Making::File)?;
             self.remember(place);
         }
+        if !is_read || found.is_none() {
+            self.note_written(place);
+        }
         self.hand_over(opened, flags, closes)
     }
 

@@ -199,7 +199,7 @@ fn landlock() -> Found {
 fn filtered() -> Found {
     let failed = |error: io::Error| format!("{error}; the kernel needs CONFIG_SECCOMP_FILTER");
     sys::no_new_privileges().map_err(failed)?;
-    notify::install_filter(&filter::instructions(false), false).map_err(failed)?;
+    notify::install_filter(&filter::instructions(filter::Watch::Nothing), false).map_err(failed)?;
     match sys::read_own_memory() {
         Err(error) if error.raw_os_error() == Some(libc::EPERM) => Ok("works".into()),
         _ => Err("it is switched on and does not hold".into()),
@@ -216,7 +216,7 @@ fn watched() -> Found {
     }
     let Fork::Parent(child) = sys::fork().map_err(failed)? else {
         let word = sys::no_new_privileges()
-            .and_then(|()| notify::install_filter(&filter::instructions(true), true))
+            .and_then(|()| notify::install_filter(&filter::instructions(filter::Watch::Names), true))
             .and_then(|listener| listener.ok_or_else(|| io::ErrorKind::NotFound.into()))
             .and_then(|listener| post::send(&childs_link, b"listener", &[listener.as_fd()]));
         let word = match word {

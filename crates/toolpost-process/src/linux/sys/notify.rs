@@ -81,7 +81,8 @@ pub(in crate::linux) enum Said {
     Done(i64),
     /// It fails with this error.
     Failed(i32),
-    /// The kernel does it. Only for calls whose arguments are numbers.
+    /// The kernel does it. Only for calls whose arguments are numbers, and those of which all that matters is held by
+    /// mounts.
     GoOn,
 }
 

@@ -288,3 +288,6 @@ fn is_applied(file: &Lines<'_>, hunk: &Hunk) -> bool {
     let is_short = file.len().saturating_mul(new.len()) < MOST_GLANCED;
     has_new && is_short && file.all.windows(new.len()).any(is_there)
 }
+
+#[cfg(test)]
+mod tests;

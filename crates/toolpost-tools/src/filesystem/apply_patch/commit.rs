@@ -11,21 +11,16 @@ use toolpost_core::workspace::{PendingKind, Staged};
 use toolpost_core::{Code, Context, ToolError, Workspace, WorkspacePath};
 
 /// Writes all files of the plan. After a failure everything is as it was, or the error says what is not.
-pub(super) async fn commit(ctx: &Context, plan: &Plan) -> Result<(), ToolError> {
+pub(super) fn commit(ctx: &Context, plan: &Plan) -> Result<(), ToolError> {
     let workspace = &**ctx.workspace();
     let mut undo = Vec::new();
-    match run(ctx, workspace, plan, &mut undo).await {
-        Ok(()) => keep(workspace, undo).await,
-        Err(error) => Err(put_back(workspace, undo, error).await),
+    match run(ctx, workspace, plan, &mut undo) {
+        Ok(()) => keep(workspace, undo),
+        Err(error) => Err(put_back(workspace, undo, error)),
     }
 }
 
-async fn run(
-    ctx: &Context,
-    workspace: &dyn Workspace,
-    plan: &Plan,
-    undo: &mut Vec<Undo>,
-) -> Result<(), ToolError> {
+fn run(ctx: &Context, workspace: &dyn Workspace, plan: &Plan, undo: &mut Vec<Undo>) -> Result<(), ToolError> {
     let go_on = || match ctx.cancel().is_cancelled() {
         true => Err(ToolError::new(Code::Cancelled, "the call was cancelled")),
         false => Ok(()),
@@ -33,28 +28,28 @@ async fn run(
     let (first, steps) = steps(plan);
     for step in first.iter().chain(&steps) {
         let (name, kind) = step.announced();
-        workspace.announce(&path(name), kind).await?;
+        workspace.announce(&path(name), kind)?;
     }
     for step in first {
         go_on()?;
-        step.run(workspace, &mut Prepared::new(), undo).await?;
+        step.run(workspace, &mut Prepared::new(), undo)?;
     }
     let mut prepared = Prepared::new();
     for step in &steps {
         go_on()?;
         if let Some((name, content)) = step.content() {
-            folders(workspace, name, undo).await;
-            if let Some(staged) = workspace.stage(&path(name), content) {
-                prepared.insert(name.to_owned(), staged.await?);
+            folders(workspace, name, undo);
+            if let Some(staged) = workspace.stage(&path(name), content)? {
+                prepared.insert(name.to_owned(), staged);
             }
         }
     }
     for step in steps {
         go_on()?;
         if let Step::Write { file, .. } | Step::Move { to: file, .. } = &step {
-            text::note_new_folders(ctx, &path(&file.name)).await?;
+            text::note_new_folders(ctx, &path(&file.name))?;
         }
-        step.run(workspace, &mut prepared, undo).await?;
+        step.run(workspace, &mut prepared, undo)?;
     }
     Ok(())
 }
@@ -63,13 +58,13 @@ async fn run(
 type Prepared = HashMap<String, Box<dyn Staged>>;
 
 /// Makes everything durable and lets the old contents go.
-async fn keep(workspace: &dyn Workspace, undo: Vec<Undo>) -> Result<(), ToolError> {
+fn keep(workspace: &dyn Workspace, undo: Vec<Undo>) -> Result<(), ToolError> {
     let mut undo = undo;
     for at in 0..undo.len() {
         if let Undo::Staged { staged, .. } = &mut undo[at]
-            && let Err(error) = staged.keep().await
+            && let Err(error) = staged.keep()
         {
-            return Err(put_back(workspace, undo, error).await);
+            return Err(put_back(workspace, undo, error));
         }
     }
     Ok(())
@@ -161,7 +156,7 @@ impl Step<'_> {
         }
     }
 
-    async fn run(
+    fn run(
         &self,
         workspace: &dyn Workspace,
         prepared: &mut Prepared,
@@ -174,11 +169,11 @@ impl Step<'_> {
             let before = file.before.clone().map(|before| (before, file.mode));
             match prepared.remove(name) {
                 Some(mut staged) => {
-                    staged.place().await?;
+                    staged.place()?;
                     undo.push(Undo::Staged { staged, name: name.to_owned(), before });
                 }
                 None => {
-                    workspace.write(&path(name), content).await?;
+                    workspace.write(&path(name), content)?;
                     undo.push(match before {
                         Some((content, mode)) => Undo::Restore { name: name.to_owned(), content, mode },
                         None => Undo::Remove { name: name.to_owned() },
@@ -189,12 +184,12 @@ impl Step<'_> {
         match self {
             Step::Write { .. } => {}
             Step::Move { from, to, .. } => {
-                folders(workspace, &to.name, undo).await;
-                workspace.rename(&path(&from.name), &path(&to.name)).await?;
+                folders(workspace, &to.name, undo);
+                workspace.rename(&path(&from.name), &path(&to.name))?;
                 undo.push(Undo::Rename { from: to.name.clone(), to: from.name.clone() });
             }
             Step::Remove { file } => {
-                workspace.remove(&path(&file.name)).await?;
+                workspace.remove(&path(&file.name))?;
                 if let Some(before) = &file.before {
                     undo.push(restore(file, before));
                 }
@@ -213,12 +208,11 @@ fn path(name: &str) -> WorkspacePath {
 }
 
 /// Notes the folders that will be made for a file, so that they can go again.
-async fn folders(workspace: &dyn Workspace, name: &str, undo: &mut Vec<Undo>) {
+fn folders(workspace: &dyn Workspace, name: &str, undo: &mut Vec<Undo>) {
     let mut missing = Vec::new();
     let mut rest = name;
     while let Some((above, _)) = rest.rsplit_once('/').filter(|(above, _)| !above.is_empty()) {
-        if workspace.stat(&path(above)).await.map_err(|error| error.code()).err() != Some(Code::FileNotFound)
-        {
+        if workspace.stat(&path(above)).map_err(|error| error.code()).err() != Some(Code::FileNotFound) {
             break;
         }
         missing.push(Undo::Folder { name: above.to_owned() });
@@ -229,11 +223,11 @@ async fn folders(workspace: &dyn Workspace, name: &str, undo: &mut Vec<Undo>) {
 }
 
 /// Takes back what was done, the last change first, and adds to the error how that went.
-async fn put_back(workspace: &dyn Workspace, undo: Vec<Undo>, error: ToolError) -> ToolError {
+fn put_back(workspace: &dyn Workspace, undo: Vec<Undo>, error: ToolError) -> ToolError {
     let changed = undo.iter().filter(|undo| !matches!(undo, Undo::Folder { .. })).count();
     let mut problems: Vec<String> = Vec::new();
     for undo in undo.into_iter().rev() {
-        if let Err(problem) = undo.run(workspace).await {
+        if let Err(problem) = undo.run(workspace) {
             problems.push(problem);
         }
     }
@@ -253,33 +247,29 @@ async fn put_back(workspace: &dyn Workspace, undo: Vec<Undo>, error: ToolError) 
 }
 
 impl Undo {
-    async fn run(self, workspace: &dyn Workspace) -> Result<(), String> {
+    fn run(self, workspace: &dyn Workspace) -> Result<(), String> {
         let failed = |name: &str, error: ToolError| format!("`{name}`: {}", error.message());
         match self {
-            Undo::Staged { mut staged, name, before } => match (staged.take_back().await, before) {
+            Undo::Staged { mut staged, name, before } => match (staged.take_back(), before) {
                 (Ok(()), _) => Ok(()),
-                (Err(_), Some((content, mode))) => {
-                    Box::pin(Undo::Restore { name, content, mode }.run(workspace)).await
-                }
-                (Err(_), None) => Box::pin(Undo::Remove { name }.run(workspace)).await,
+                (Err(_), Some((content, mode))) => Undo::Restore { name, content, mode }.run(workspace),
+                (Err(_), None) => Undo::Remove { name }.run(workspace),
             },
             Undo::Restore { name, content, mode } => {
-                workspace.write(&path(&name), &content).await.map_err(|error| failed(&name, error))?;
-                let now = workspace.stat(&path(&name)).await.map_err(|error| failed(&name, error))?.mode;
+                workspace.write(&path(&name), &content).map_err(|error| failed(&name, error))?;
+                let now = workspace.stat(&path(&name)).map_err(|error| failed(&name, error))?.mode;
                 match mode.filter(|mode| *mode != now) {
                     Some(mode) => Err(format!("`{name}` has its content again, but not its mode {mode:04o}")),
                     None => Ok(()),
                 }
             }
-            Undo::Remove { name } => {
-                workspace.remove(&path(&name)).await.map_err(|error| failed(&name, error))
-            }
+            Undo::Remove { name } => workspace.remove(&path(&name)).map_err(|error| failed(&name, error)),
             Undo::Rename { from, to } => {
-                workspace.rename(&path(&from), &path(&to)).await.map_err(|error| failed(&to, error))
+                workspace.rename(&path(&from), &path(&to)).map_err(|error| failed(&to, error))
             }
             // A folder that was never made, or holds something of somebody else by now, is not ours to remove.
             Undo::Folder { name } => {
-                let _ = workspace.remove(&path(&name)).await;
+                let _ = workspace.remove(&path(&name));
                 Ok(())
             }
         }

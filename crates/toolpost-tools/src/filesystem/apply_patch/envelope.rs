@@ -214,8 +214,7 @@ fn hunk(cursor: &mut Cursor<'_>) -> Result<Option<Hunk>, ToolError> {
 
 /// Whether only empty lines stand between here and the next section or hunk.
 fn ends_after_blanks(cursor: &Cursor<'_>) -> bool {
-    let next = cursor.rest().iter().find(|line| !line.trim().is_empty());
-    next.is_none_or(|line| is_marker(line) || line.starts_with("@@") || is_end(line))
+    cursor.filled().first().is_none_or(|line| is_marker(line) || line.starts_with("@@") || is_end(line))
 }
 
 fn named_header(line: usize, header: &str) -> Option<Header> {

@@ -3,6 +3,7 @@
 use super::envelope;
 use super::patch::Patch;
 use super::unified;
+use std::cell::Cell;
 use toolpost_core::{Code, ToolError};
 
 /// Maximum number of bytes of a patch.
@@ -117,11 +118,16 @@ pub(super) fn is_wrapping(line: &str) -> bool {
 pub(super) struct Cursor<'a> {
     pub(super) lines: &'a [&'a str],
     pub(super) at: usize,
+    /// From here on there is nothing but wrapping.
+    wrapping: usize,
+    /// Where a line that is not blank was last looked for and found, so that many blank lines are passed once.
+    filled: Cell<(usize, usize)>,
 }
 
 impl<'a> Cursor<'a> {
     fn new(lines: &'a [&'a str]) -> Cursor<'a> {
-        Cursor { lines, at: 0 }
+        let wrapping = lines.iter().rposition(|line| !is_wrapping(line)).map_or(0, |at| at + 1);
+        Cursor { lines, at: 0, wrapping, filled: Cell::new((0, 0)) }
     }
 
     pub(super) fn peek(&self) -> Option<&'a str> {
@@ -139,7 +145,24 @@ impl<'a> Cursor<'a> {
 
     /// Whether nothing but wrapping follows the current line.
     pub(super) fn is_last(&self) -> bool {
-        self.rest().iter().skip(1).all(|line| is_wrapping(line))
+        self.at + 1 >= self.wrapping
+    }
+
+    /// Whether the current line and all that follow are nothing but wrapping.
+    pub(super) fn is_over(&self) -> bool {
+        self.at >= self.wrapping
+    }
+
+    /// The next lines from the first on that is not blank; none where there is none.
+    pub(super) fn filled(&self) -> &'a [&'a str] {
+        let (from, found) = self.filled.get();
+        if (from..found).contains(&self.at) {
+            return &self.lines[found..];
+        }
+        let rest = self.rest();
+        let blank = rest.iter().position(|line| !line.trim().is_empty()).unwrap_or(rest.len());
+        self.filled.set((self.at, self.at + blank));
+        &rest[blank..]
     }
 }
 

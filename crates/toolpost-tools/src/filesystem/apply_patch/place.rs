@@ -178,10 +178,40 @@ fn check_named(
         file.all.get(named + at).is_some_and(|there| there.text.trim() == line.text.trim() && is_filled(line))
     };
     let same = old.iter().enumerate().filter(is_same).count();
-    match same > 0 && same + 1.max(filled / 3) >= filled {
+    // Of a single line, none is left as it was.
+    let is_alike = |(at, line): &(usize, &&HunkLine)| {
+        is_filled(line) && file.all.get(named + at).is_some_and(|there| is_alike(&line.text, there.text))
+    };
+    let is_like_one = filled == 1 && old.iter().enumerate().any(|line| is_alike(&line));
+    match is_like_one || (same > 0 && same + 1.max(filled / 3) >= filled) {
         true => Err(Miss::Named { fits: first + 1, named: named + 1 }),
         false => Ok(()),
     }
+}
+
+/// Whether two lines are the same but for one word that is no number, whatever the blanks.
+fn is_alike(one: &str, other: &str) -> bool {
+    let is_word = |character: char| character.is_alphanumeric() || character == '_';
+    let signs = |text: &'_ str| -> String {
+        text.chars().filter(|character| !is_word(*character) && !character.is_whitespace()).collect()
+    };
+    let words = |text: &'_ str| -> Vec<String> {
+        text.split(|character| !is_word(character))
+            .filter(|word| !word.is_empty())
+            .map(str::to_owned)
+            .collect()
+    };
+    // Lines of other lengths by far are others, however long they are.
+    if one.len() > other.len() * 4 + 100 || other.len() > one.len() * 4 + 100 || signs(one) != signs(other) {
+        return false;
+    }
+    let (one, other) = (words(one), words(other));
+    let differ: Vec<(&String, &String)> =
+        one.iter().zip(&other).filter(|(one, other)| one != other).collect();
+    let has_letters = |word: &String| word.contains(char::is_alphabetic);
+    one.len() == other.len()
+        && differ.len() <= 1
+        && differ.iter().all(|(one, other)| has_letters(one) && has_letters(other))
 }
 
 /// New lines without context: the end of the file is a place that needs no other line to find it, and so is the line that

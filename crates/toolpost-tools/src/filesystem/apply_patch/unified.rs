@@ -1,7 +1,7 @@
 //! Unified diffs: plain ones, and git's with renames, new and deleted files.
 
 use super::git_path::{self, Side};
-use super::parse::{Cursor, is_begin, is_end, is_wrapping, malformed, shown};
+use super::parse::{Cursor, is_begin, is_end, malformed, shown};
 use super::patch::{Change, Existing, FilePatch, Hunk, Role, Source, Target};
 use toolpost_core::{Code, ToolError};
 
@@ -91,7 +91,7 @@ fn file(cursor: &mut Cursor<'_>) -> Result<Option<FilePatch>, ToolError> {
 }
 
 fn next_is_hunk(cursor: &Cursor<'_>) -> bool {
-    cursor.rest().iter().find(|line| !line.trim().is_empty()).is_some_and(|line| line.starts_with("@@"))
+    cursor.filled().first().is_some_and(|line| line.starts_with("@@"))
 }
 
 fn head(cursor: &mut Cursor<'_>) -> Result<Head, ToolError> {
@@ -324,8 +324,10 @@ fn counted(cursor: &mut Cursor<'_>, hunk: &mut Hunk, range: Range) -> bool {
 
 /// Whether the lines that follow look like more of the same hunk.
 fn goes_on(cursor: &Cursor<'_>) -> bool {
-    let Some(at) = cursor.rest().iter().position(|line| !line.trim().is_empty()) else { return false };
-    let rest = &cursor.rest()[at..];
+    let rest = cursor.filled();
+    if rest.is_empty() {
+        return false;
+    }
     let is_signature = rest[0].trim_end() == "--";
     !begins_file(rest) && !is_signature && !is_end(rest[0]) && rest[0].starts_with([' ', '+', '-'])
 }
@@ -336,7 +338,7 @@ fn uncounted(cursor: &mut Cursor<'_>, hunk: &mut Hunk) {
         if begins_file(cursor.rest()) || (is_end(line) && cursor.is_last()) {
             break;
         }
-        if line.is_empty() && cursor.rest().iter().all(|line| is_wrapping(line)) {
+        if line.is_empty() && cursor.is_over() {
             break;
         }
         if line.starts_with("\\ ") {

@@ -11,14 +11,10 @@ use toolpost_walk::{WalkOptions, walk};
 /// Maximum number of entries that are removed by one call.
 const MOST: usize = 100_000;
 
-pub(super) async fn remove(
-    ctx: &Context,
-    folder: &WorkspacePath,
-    name: String,
-) -> Result<Output<Data>, ToolError> {
+pub(super) fn remove(ctx: &Context, folder: &WorkspacePath, name: String) -> Result<Output<Data>, ToolError> {
     let options = WalkOptions { hidden: true, no_ignore: true, limit: MOST, ..WalkOptions::default() };
     let should_stop = || ctx.checkpoint().is_err();
-    let found = walk(ctx.workspace().as_ref(), folder, &options, &should_stop, &|_| false).await?;
+    let found = walk(ctx.workspace().as_ref(), folder, &options, &should_stop, &|_| false)?;
     ctx.checkpoint()?;
     let refuse = |code: Code, why: String| {
         let message = format!("`{name}` is not deleted, and nothing in it: {why}");
@@ -45,7 +41,7 @@ pub(super) async fn remove(
         }
     }
     let names: Vec<String> = found.found.iter().map(|entry| entry.name.clone()).collect();
-    if let Some((inside, refusal)) = ctx.first_change_refused(&names).await? {
+    if let Some((inside, refusal)) = ctx.first_change_refused(&names) {
         let why = format!("`{inside}` in it may not be: {}", refusal.message());
         return refuse(refusal.code(), why);
     }
@@ -64,11 +60,11 @@ pub(super) async fn remove(
             }
         };
         ctx.checkpoint().map_err(done)?;
-        ctx.workspace().remove(&WorkspacePath::new(entry.name.as_str())).await.map_err(done)?;
+        ctx.workspace().remove(&WorkspacePath::new(entry.name.as_str())).map_err(done)?;
         gone(ctx, &entry.name, entry.kind);
         removed += 1_u64;
     }
-    ctx.workspace().remove(folder).await?;
+    ctx.workspace().remove(folder)?;
     gone(ctx, &name, Kind::Folder);
     let text = format!("{}: removed, a folder with {removed} entries", one_line(&name));
     let removed = Some(removed);

@@ -23,6 +23,15 @@ pub(super) fn without(
     if old.lines.is_empty() {
         return Ok(Vec::new());
     }
+    let compared = |old: &str, new: &str| {
+        for level in [Level::Exact, Level::Trailing, Level::Indentation] {
+            let found = one(effort, lines, old, new, level, step)?;
+            if !found.is_empty() {
+                return Ok(found);
+            }
+        }
+        Ok(Vec::new())
+    };
     let places = places(effort, lines, &old)?;
     let [first] = places.as_slice() else {
         return match places.is_empty() {
@@ -40,15 +49,16 @@ pub(super) fn without(
     if differ == 0 || differ > 1 + old.lines.len() / 5 {
         return Ok(Vec::new());
     }
-    if is_swapped(&old, &new, &runs, &there) || repeats_neighbour(lines, *first, &runs, &old, &new) {
+    // After a newline, one line shows its own depth and not that of those which take its place.
+    let is_one = there[0] != old.runs[0] && old.lines.len() == 1 && new.lines.len() > 1;
+    if is_one || repeats_neighbour(lines, *first, &runs, &old, &new) {
         return Err(Stop::Doubt { line: first + 1, why: UNCLEAR });
+    }
+    if let Some((old, new)) = without_edges(&old, &new, &runs) {
+        return compared(&old.text(), &new.text());
     }
     // Where nothing but blank lines changes, these are what is meant.
-    if old.lines == new.lines {
-        return Err(Stop::Doubt { line: first + 1, why: UNCLEAR });
-    }
-    // After a newline, one line shows its own depth and not that of those which take its place.
-    if there[0] != old.runs[0] && old.lines.len() == 1 && new.lines.len() > 1 {
+    if is_swapped(&old, &new, &runs, &there) || old.lines == new.lines {
         return Err(Stop::Doubt { line: first + 1, why: UNCLEAR });
     }
     effort.spend(old.lines.len() * new.lines.len() * 2)?;
@@ -56,14 +66,7 @@ pub(super) fn without(
         return Err(Stop::Doubt { line: first + 1, why: UNCLEAR });
     };
     let old = Spaced { runs: there, ..old };
-    let (old, new) = (old.text(), new.text());
-    for level in [Level::Exact, Level::Trailing, Level::Indentation] {
-        let found = one(effort, lines, &old, &new, level, step)?;
-        if !found.is_empty() {
-            return Ok(found);
-        }
-    }
-    Ok(Vec::new())
+    compared(&old.text(), &new.text())
 }
 
 /// A text as its filled lines, and how many blank ones stand before each and behind the last.
@@ -146,6 +149,26 @@ fn runs(lines: &Lines<'_>, first: usize, count: usize) -> Vec<usize> {
         at += run;
     }
     runs
+}
+
+/// Both texts without the blank lines that they begin and end with alike, where the file has fewer: what stands around the
+/// text stays as it is. None where there are no such lines, or where the file has other blank lines within the text.
+fn without_edges<'a>(old: &Spaced<'a>, new: &Spaced<'a>, runs: &[usize]) -> Option<(Spaced<'a>, Spaced<'a>)> {
+    let (last, new_last) = (old.lines.len(), new.lines.len());
+    let is_inner_same = (1..last).all(|at| old.runs[at] == runs[at]);
+    if !is_inner_same || new.lines.is_empty() {
+        return None;
+    }
+    let (mut bare_old, mut bare_new) = (old.clone(), new.clone());
+    for (at, new_at) in [(0, 0), (last, new_last)] {
+        if old.runs[at] > runs[at] {
+            if new.runs[new_at] != old.runs[at] {
+                return None;
+            }
+            (bare_old.runs[at], bare_new.runs[new_at]) = (0, 0);
+        }
+    }
+    Some((bare_old, bare_new))
 }
 
 /// Whether a blank line is missing on one side of a line and too many on the other: the two may have changed places. Around

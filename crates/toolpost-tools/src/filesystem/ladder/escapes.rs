@@ -103,7 +103,10 @@ fn outside_literals(text: &str) -> (String, bool) {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
     let mut is_clear = true;
+    // Where the line begins that is being written.
+    let mut line = 0;
     while let Some(at) = rest.find(['"', '\'', '`', '\\']) {
+        line = rest[..at].rfind('\n').map_or(line, |newline| plain.len() + newline + 1);
         plain.push_str(&rest[..at]);
         rest = &rest[at..];
         let sign = rest.chars().next().unwrap_or_default();
@@ -116,11 +119,13 @@ fn outside_literals(text: &str) -> (String, bool) {
         match sign {
             '\\' if rest.starts_with("\\n") => {
                 plain.push('\n');
+                line = plain.len();
                 rest = &rest[2..];
             }
             '\\' => {
                 let length = 1 + rest[1..].chars().next().map_or(0, char::len_utf8);
                 plain.push_str(&rest[..length]);
+                line = if rest[..length].ends_with('\n') { plain.len() } else { line };
                 rest = &rest[length..];
             }
             sign => {
@@ -138,8 +143,9 @@ fn outside_literals(text: &str) -> (String, bool) {
                     Some(literal) if sign == '"' || is_set_off(before, literal, &rest[literal.len()..]) => {
                         // What is indented behind it is more likely a line, and quotes in a comment or in prose may go on
                         // on the next one.
-                        is_clear &=
-                            !literal.contains("\\n ") && !literal.contains("\\n\t") && is_code(&plain);
+                        is_clear &= !literal.contains("\\n ")
+                            && !literal.contains("\\n\t")
+                            && is_code(&plain[line..]);
                         literal.len()
                     }
                     // An apostrophe or a lifetime has letters around it; anything else may be a literal.
@@ -165,9 +171,10 @@ fn outside_literals(text: &str) -> (String, bool) {
     (plain, is_clear)
 }
 
-/// Whether a literal of the language may follow a text: not in a comment, and behind a sign rather than a word.
-fn is_code(before: &str) -> bool {
-    let line = before.rsplit('\n').next().unwrap_or_default().trim();
+/// Whether a literal of the language may follow the beginning of a line: not in a comment, and behind a sign rather than a
+/// word.
+fn is_code(line: &str) -> bool {
+    let line = line.trim();
     let is_comment = ["//", "#", "*", "/*", "--", "\"\"\""].iter().any(|mark| line.starts_with(mark));
     let is_behind_sign = line.is_empty() || line.ends_with(|last: char| "([{=,+:!?&|<>;".contains(last));
     !is_comment && (is_behind_sign || line.ends_with("return"))

@@ -9,8 +9,56 @@ const UNKNOWN: &str = "newString has an indentation for which oldString shows no
 pub(super) struct Mapping<'a> {
     /// Each indentation that occurs, shortest first.
     known: Vec<(&'a str, &'a str)>,
+    /// Each rule that all of them follow.
+    rules: Vec<Rule<'a>>,
     /// By how much the lines of a block are usually deeper in the file.
     step: Option<usize>,
+}
+
+/// How an indentation of the file follows from one of the old text.
+#[derive(Debug)]
+enum Rule<'a> {
+    /// So many blanks more.
+    Deeper(&'a str),
+    /// So many blanks fewer.
+    Shallower(&'a str),
+    /// Tabs for blanks, or steps of another width.
+    Scaled(Scale, Shown),
+    /// Tabs for blanks, below lines that begin elsewhere.
+    Converted { old: &'a str, file: &'a str, scale: Scale },
+    /// Tabs that the file has as so many blanks, and blanks behind them.
+    Expanded(usize),
+    /// So many blanks that the file has as a tab, and the rest behind them.
+    Tabbed(usize),
+}
+
+/// So many of one character for so many of another.
+#[derive(Debug, Clone, Copy)]
+struct Scale {
+    from: char,
+    to: char,
+    wide: usize,
+    narrow: usize,
+}
+
+/// Whether one depth shows a scale, or several do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shown {
+    Once,
+    Often,
+}
+
+impl Scale {
+    /// So many characters; none where they are others, or not a whole number of them comes out.
+    fn apply(self, indent: &str) -> Option<usize> {
+        let is_whole = (indent.len() * self.narrow).is_multiple_of(self.wide)
+            && indent.chars().all(|character| character == self.from);
+        is_whole.then(|| indent.len() * self.narrow / self.wide)
+    }
+
+    fn text(self, count: usize) -> String {
+        self.to.to_string().repeat(count)
+    }
 }
 
 impl<'a> Mapping<'a> {
@@ -40,26 +88,41 @@ impl<'a> Mapping<'a> {
         Ok(Mapping { step, ..Mapping::even(telling)? })
     }
 
-    pub(super) fn even(mut pairs: Vec<(&'a str, &'a str)>) -> Result<Mapping<'a>, &'static str> {
-        pairs.sort_by_key(|(old, _)| old.len());
-        pairs.dedup();
-        let mapping = Mapping { known: pairs, step: None };
-        let is_even = |way: &dyn Fn(&str) -> Option<String>| {
-            mapping.known.iter().all(|(old, file)| way(old).as_deref() == Some(file))
-        };
-        let ways =
-            [Mapping::shifted, Mapping::scaled, Mapping::converted, Mapping::expanded, Mapping::tabbed];
-        match ways.iter().any(|way| is_even(&|indent| way(&mapping, indent))) {
-            true => Ok(mapping),
+    pub(super) fn even(mut known: Vec<(&'a str, &'a str)>) -> Result<Mapping<'a>, &'static str> {
+        known.sort_by_key(|(old, _)| old.len());
+        known.dedup();
+        let rules = rules(&known);
+        match known.is_empty() || !rules.is_empty() {
+            true => Ok(Mapping { known, rules, step: None }),
             false => Err(UNEVEN),
         }
     }
 
     /// What an indentation may be in the file, by each of the rules that fit.
     fn ways(&self, indent: &str) -> impl Iterator<Item = String> {
-        let ways =
-            [Mapping::shifted, Mapping::scaled, Mapping::converted, Mapping::expanded, Mapping::tabbed];
-        ways.into_iter().filter_map(|way| way(self, indent))
+        self.rules.iter().filter_map(move |rule| self.way(rule, indent))
+    }
+
+    fn way(&self, rule: &Rule<'_>, indent: &str) -> Option<String> {
+        match rule {
+            Rule::Deeper(more) => Some(format!("{more}{indent}")),
+            Rule::Shallower(less) => indent.strip_prefix(less).map(str::to_owned),
+            Rule::Scaled(scale, shown) => {
+                let depth = scale.apply(indent)?;
+                // What stands at no step of a block is aligned with something, and not wider or narrower with the steps.
+                let is_aligned = scale.from == scale.to
+                    && *shown == Shown::Once
+                    && self.step.is_some_and(|step| !depth.is_multiple_of(step))
+                    && !self.knows_old(indent);
+                (!is_aligned).then(|| scale.text(depth))
+            }
+            Rule::Converted { old, file, scale } => {
+                let depth = scale.apply(indent.strip_prefix(old)?)?;
+                Some(format!("{file}{}", scale.text(depth)))
+            }
+            Rule::Expanded(width) => Some(expanded(indent, *width)),
+            Rule::Tabbed(width) => tabbed(indent, *width),
+        }
     }
 
     pub(super) fn step(&self) -> Option<usize> {
@@ -93,79 +156,71 @@ impl<'a> Mapping<'a> {
             Err(_) => Err(UNKNOWN),
         }
     }
+}
 
-    /// As many blanks more, or fewer, on every line.
-    fn shifted(&self, indent: &str) -> Option<String> {
-        let (old, file) = self.known.first()?;
-        if let Some(more) = file.strip_suffix(old)
-            && self.known.iter().all(|(old, file)| file.strip_prefix(more) == Some(old))
-        {
-            return Some(format!("{more}{indent}"));
-        }
-        let less = old.strip_suffix(file)?;
-        let is_even = self.known.iter().all(|(old, file)| old.strip_prefix(less) == Some(file));
-        indent.strip_prefix(less).filter(|_| is_even).map(str::to_owned)
+/// Every rule that all known indentations follow, each looked at once for each rule.
+fn rules<'a>(known: &[(&'a str, &'a str)]) -> Vec<Rule<'a>> {
+    [shifted(known), scaled(known), converted(known), widened(known), narrowed(known)]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+fn shifted<'a>(known: &[(&'a str, &'a str)]) -> Option<Rule<'a>> {
+    let (old, file) = known.first()?;
+    if let Some(more) = file.strip_suffix(old)
+        && known.iter().all(|(old, file)| file.strip_prefix(more) == Some(old))
+    {
+        return Some(Rule::Deeper(more));
     }
+    let less = old.strip_suffix(file)?;
+    known.iter().all(|(old, file)| old.strip_prefix(less) == Some(file)).then_some(Rule::Shallower(less))
+}
 
-    /// Tabs for blanks, or steps of another width.
-    fn scaled(&self, indent: &str) -> Option<String> {
-        let (old, file) = self.known.iter().find(|(old, file)| !old.is_empty() && !file.is_empty())?;
-        let (from, to) = (old.chars().next()?, file.chars().next()?);
-        let (wide, narrow) = (old.len(), file.len());
-        let fits = |(old, file): &(&str, &str)| {
-            old.len() * narrow == file.len() * wide
-                && old.chars().all(|character| character == from)
-                && file.chars().all(|character| character == to)
+fn scaled<'a>(known: &[(&'a str, &'a str)]) -> Option<Rule<'a>> {
+    let (old, file) = known.iter().find(|(old, file)| !old.is_empty() && !file.is_empty())?;
+    let (from, to) = (old.chars().next()?, file.chars().next()?);
+    let scale = Scale { from, to, wide: old.len(), narrow: file.len() };
+    let fits = |(old, file): &(&str, &str)| {
+        old.len() * scale.narrow == file.len() * scale.wide
+            && old.chars().all(|character| character == from)
+            && file.chars().all(|character| character == to)
+    };
+    // A single blank is no step of indentation but one that was lost or added, unless deeper lines show the same.
+    let shown = known.iter().filter(|(old, file)| !old.is_empty() && old != file).count();
+    let shown = if shown < 2 { Shown::Once } else { Shown::Often };
+    let is_single = from == to && scale.wide.min(scale.narrow) < 2 && shown == Shown::Once;
+    (!is_single && known.iter().all(fits)).then_some(Rule::Scaled(scale, shown))
+}
+
+fn converted<'a>(known: &[(&'a str, &'a str)]) -> Option<Rule<'a>> {
+    let ((old, file), (deeper_old, deeper_file)) = (known.first()?, known.get(1)?);
+    let (step, step_file) = (deeper_old.strip_prefix(old)?, deeper_file.strip_prefix(file)?);
+    let (from, to) = (step.chars().next()?, step_file.chars().next()?);
+    let scale = Scale { from, to, wide: step.len(), narrow: step_file.len() };
+    // Of several tabs nobody knows whether each line has lost as many.
+    let is_usual = from != to
+        && scale.wide.min(scale.narrow) == 1
+        && matches!(scale.wide.max(scale.narrow), 2 | 3 | 4 | 8);
+    let fits = |(one, other): &(&str, &str)| {
+        let (Some(one), Some(other)) = (one.strip_prefix(old), other.strip_prefix(file)) else {
+            return false;
         };
-        // A single blank is no step of indentation but one that was lost or added, unless deeper lines show the same.
-        let shown = self.known.iter().filter(|(old, file)| !old.is_empty() && old != file).count();
-        if !self.known.iter().all(fits) || (from == to && wide.min(narrow) < 2 && shown < 2) {
-            return None;
-        }
-        let is_whole =
-            (indent.len() * narrow).is_multiple_of(wide) && indent.chars().all(|character| character == from);
-        let depth = indent.len() * narrow / wide;
-        // What stands at no step of a block is aligned with something, and not wider or narrower with the steps.
-        let is_aligned = from == to
-            && shown < 2
-            && !self.knows_old(indent)
-            && self.step.is_some_and(|step| !depth.is_multiple_of(step));
-        (is_whole && !is_aligned).then(|| to.to_string().repeat(depth))
-    }
+        scale.apply(one) == Some(other.len()) && other.chars().all(|character| character == to)
+    };
+    (is_usual && known.iter().all(fits)).then_some(Rule::Converted { old, file, scale })
+}
 
-    /// Tabs for blanks, below lines that begin elsewhere.
-    fn converted(&self, indent: &str) -> Option<String> {
-        let ((old, file), (deeper_old, deeper_file)) = (self.known.first()?, self.known.get(1)?);
-        let (step, step_file) = (deeper_old.strip_prefix(old)?, deeper_file.strip_prefix(file)?);
-        let (from, to) = (step.chars().next()?, step_file.chars().next()?);
-        let (wide, narrow) = (step.len(), step_file.len());
-        // Of several tabs nobody knows whether each line has lost as many.
-        let is_usual = from != to && wide.min(narrow) == 1 && matches!(wide.max(narrow), 2 | 3 | 4 | 8);
-        let way = |indent: &str| {
-            let more = indent.strip_prefix(old)?;
-            let is_whole = (more.len() * narrow).is_multiple_of(wide) && more.chars().all(|one| one == from);
-            is_whole.then(|| format!("{file}{}", to.to_string().repeat(more.len() * narrow / wide)))
-        };
-        let is_even = self.known.iter().all(|(old, file)| way(old).as_deref() == Some(file));
-        way(indent).filter(|_| is_usual && is_even)
-    }
+fn widened<'a>(known: &[(&'a str, &'a str)]) -> Option<Rule<'a>> {
+    let has_tabs = known.iter().any(|(old, _)| old.contains('\t'));
+    let fits = |width: &usize| known.iter().all(|(old, file)| expanded(old, *width) == *file);
+    WIDTHS.into_iter().find(fits).filter(|_| has_tabs).map(Rule::Expanded)
+}
 
-    /// Tabs that the file has as so many blanks, and blanks behind them.
-    fn expanded(&self, indent: &str) -> Option<String> {
-        let has_tabs = self.known.iter().any(|(old, _)| old.contains('\t'));
-        let fits = |width: &usize| self.known.iter().all(|(old, file)| expanded(old, *width) == *file);
-        WIDTHS.into_iter().find(fits).filter(|_| has_tabs).map(|width| expanded(indent, width))
-    }
-
-    /// Blanks that the file has as tabs, and the rest behind them.
-    fn tabbed(&self, indent: &str) -> Option<String> {
-        let has_tabs = self.known.iter().any(|(_, file)| file.contains('\t'));
-        let fits = |width: &usize| {
-            self.known.iter().all(|(old, file)| tabbed(old, *width) == Some((*file).to_owned()))
-        };
-        let width = WIDTHS.into_iter().find(fits).filter(|_| has_tabs)?;
-        tabbed(indent, width)
-    }
+fn narrowed<'a>(known: &[(&'a str, &'a str)]) -> Option<Rule<'a>> {
+    let has_tabs = known.iter().any(|(_, file)| file.contains('\t'));
+    let fits = |width: &usize| known.iter().all(|(old, file)| tabbed(old, *width).as_deref() == Some(*file));
+    WIDTHS.into_iter().find(fits).filter(|_| has_tabs).map(Rule::Tabbed)
 }
 
 /// How many blanks a tab usually is.

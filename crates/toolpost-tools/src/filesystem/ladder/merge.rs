@@ -11,7 +11,7 @@ mod witnesses;
 
 use super::Effort;
 use super::fold::Level;
-use super::lines::{Line, Lines, is_blank, is_filled, split_indent};
+use super::lines::{Line, Lines, is_blank, is_filled, is_telling, split_indent};
 use super::places::Place;
 use super::rivals::loosest;
 use super::suspicion;
@@ -294,10 +294,15 @@ impl<'a> Merge<'a> {
             (split_indent(self.olds[old]).0, split_indent(part).0, split_indent(line).0);
         let key = |line: &str| line.trim_matches(is_blank).to_owned();
         let is_only = |lines: &[&str]| lines.iter().filter(|other| key(other) == key(line)).count() == 1;
+        // Brackets are told from each other by their depth.
+        let is_only_so = |lines: &[&str]| {
+            !is_telling(line) && lines.iter().filter(|other| **other == self.olds[old]).count() == 1
+        };
+        let is_one = |lines: &[&str]| is_only(lines) || is_only_so(lines);
         let is_as_it_was = match indenting {
             // A slip that both texts have. Of several lines that are alike, it is unclear which one is meant.
             Indenting::MostlyAsFile if in_new == in_old && in_new != in_file => {
-                match is_only(self.olds) && is_only(self.news) {
+                match is_one(self.olds) && is_one(self.news) {
                     true => true,
                     false => return Err(indenting::MIXED),
                 }

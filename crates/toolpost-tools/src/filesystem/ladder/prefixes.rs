@@ -7,6 +7,7 @@ use super::fold::Level;
 use super::lines::{Line, Lines, is_telling};
 use super::places::Place;
 use super::{Effort, Found, Step, Stop, bare, merge};
+use std::collections::HashSet;
 
 const SOME_PREFIXES: &str = "only some lines of newString begin with a line number";
 const OTHER_NUMBERS: &str = "the line numbers in oldString are not those of these lines";
@@ -45,7 +46,7 @@ pub(super) fn without(effort: &Effort, lines: &Lines<'_>, old: &str, new: &str) 
         let line = lines.at(place.range.start) + 1;
         let left_out = Lines::of(&bare_old).all.iter().take_while(|line| line.text.trim().is_empty()).count();
         let is_whole = lines.all[line - 1].start == place.range.start;
-        let is_named = (first..=first + left_out as u64).contains(&(line as u64));
+        let is_named = (first..=first.saturating_add(left_out as u64)).contains(&(line as u64));
         if !is_whole || !(is_named || is_a_few_off(lines, &bare_old, first, line)) {
             doubt = doubt.or(Some(Stop::Doubt { line, why: OTHER_NUMBERS }));
             continue;
@@ -70,7 +71,7 @@ fn named<'a>(
     let Some(first) = usize::try_from(first).ok().and_then(|first| first.checked_sub(1)) else {
         return Ok(None);
     };
-    let (Some(there), Some(new)) = (lines.all.get(first..first + old.all.len()), new) else {
+    let (Some(there), Some(new)) = (lines.all.get(first..first.saturating_add(old.all.len())), new) else {
         return Ok(None);
     };
     // A bracket is on many lines, so that a number may be off by one without anybody noticing.
@@ -133,7 +134,7 @@ fn stripped(text: &str, sign: &str) -> Option<(u64, String)> {
     let mut first = None;
     for (at, line) in lines.all.iter().enumerate() {
         let (number, rest) = number(line.text, sign)?;
-        if *first.get_or_insert(number) + at as u64 != number {
+        if number.checked_sub(*first.get_or_insert(number)) != Some(at as u64) {
             return None;
         }
         bare.push_str(rest);
@@ -151,9 +152,10 @@ fn new_text(old: &str, new: &str, sign: &str, first: u64) -> Option<String> {
         return Some(bare);
     }
     let (old, lines) = (Lines::of(old), Lines::of(new));
-    let is_shared = |line: &str| old.all.iter().any(|old| old.text == line);
+    let shared: HashSet<&str> = old.all.iter().map(|line| line.text).collect();
+    let is_shared = |line: &str| shared.contains(line);
     // Numbers of lines that may be meant; a key of the text is rarely one of them.
-    let last = first + (old.all.len() + lines.all.len()) as u64;
+    let last = first.saturating_add((old.all.len() + lines.all.len()) as u64);
     let mut bare = String::with_capacity(new.len());
     for line in &lines.all {
         match number(line.text, sign) {

@@ -5,7 +5,8 @@
 
 use super::fold::look_alike;
 use super::lines::{Lines, split_indent};
-use std::collections::BTreeMap;
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, HashSet};
 
 const STRANGE_CHARACTERS: &str = "newString has quotes, dashes or spaces of a kind that the file has nowhere";
 const STRANGE_INDENTATION: &str = "newString would be indented otherwise than anything in the file";
@@ -19,28 +20,52 @@ pub(super) struct Habits<'a> {
     text: &'a str,
     has_tabs: bool,
     has_spaces: bool,
+    /// Whether it has spaces behind tabs, and tabs behind spaces.
+    has_mixed: OnceCell<(bool, bool)>,
+    typographic: OnceCell<HashSet<char>>,
+}
+
+/// The quotes, dashes and spaces of a text that are taken for plain ones.
+pub(super) fn typographic(text: &str) -> HashSet<char> {
+    match text.is_ascii() {
+        true => HashSet::new(),
+        false => text.chars().filter(|character| look_alike(*character).is_some()).collect(),
+    }
 }
 
 impl<'a> Habits<'a> {
     pub(super) fn of(file: &Lines<'a>) -> Habits<'a> {
         let has = |start: &str| file.all.iter().any(|line| line.text.starts_with(start));
-        Habits { text: file.text, has_tabs: has("\t"), has_spaces: has("  ") }
+        Habits {
+            text: file.text,
+            has_tabs: has("\t"),
+            has_spaces: has("  "),
+            has_mixed: OnceCell::new(),
+            typographic: OnceCell::new(),
+        }
+    }
+
+    fn has_mixed(&self) -> (bool, bool) {
+        *self.has_mixed.get_or_init(|| (self.text.contains("\t  "), self.text.contains(" \t")))
+    }
+
+    fn has(&self, character: char) -> bool {
+        self.typographic.get_or_init(|| typographic(self.text)).contains(&character)
     }
 }
 
 /// Fails where a line that is to be written looks like a slip.
 pub(super) fn check(file: &Habits<'_>, line: &str) -> Result<(), &'static str> {
     let (indent, rest) = split_indent(line);
-    let is_strange = |character: char| {
-        character != LONG_DASH && look_alike(character).is_some() && !file.text.contains(character)
-    };
+    let is_strange =
+        |character: char| character != LONG_DASH && look_alike(character).is_some() && !file.has(character);
     if !line.is_ascii() && rest.chars().any(is_strange) {
         return Err(STRANGE_CHARACTERS);
     }
     let is_other = (indent.contains('\t') && !file.has_tabs && file.has_spaces)
         || (indent.starts_with("  ") && !file.has_spaces && file.has_tabs)
-        || (indent.contains("\t  ") && !file.text.contains("\t  "))
-        || (indent.contains(" \t") && !file.text.contains(" \t"));
+        || (indent.contains("\t  ") && !file.has_mixed().0)
+        || (indent.contains(" \t") && !file.has_mixed().1);
     if !rest.is_empty() && is_other {
         return Err(STRANGE_INDENTATION);
     }

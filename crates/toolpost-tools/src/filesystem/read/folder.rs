@@ -9,7 +9,7 @@ use toolpost_walk::{WalkOptions, walk};
 /// Bytes kept free for what stands around the names.
 const ROOM_FOR_NOTE: usize = 10 * 1024;
 
-pub(super) async fn names(ctx: &Context, args: &Args) -> Result<Output<Data>, ToolError> {
+pub(super) fn names(ctx: &Context, args: &Args) -> Result<Output<Data>, ToolError> {
     let first = args.offset.max(1);
     let skipped = usize::try_from(first - 1).unwrap_or(usize::MAX);
     let limit = usize::try_from(args.limit).unwrap_or(usize::MAX).min(ctx.output_budget().lines - 10);
@@ -24,8 +24,7 @@ pub(super) async fn names(ctx: &Context, args: &Args) -> Result<Output<Data>, To
     let held_back = ctx.held_back();
     let holds = |name: &str| held_back.holds(name);
     let found =
-        walk(ctx.workspace().as_ref(), &args.file_path, &options, &|| ctx.checkpoint().is_err(), &holds)
-            .await?;
+        walk(ctx.workspace().as_ref(), &args.file_path, &options, &|| ctx.checkpoint().is_err(), &holds)?;
     ctx.checkpoint()?;
     let total = found.found.len() as u64 + found.left_out;
     if first > 1 && first > total {

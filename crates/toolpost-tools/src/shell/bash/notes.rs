@@ -60,6 +60,9 @@ const NO_NETWORK: &[&str] = &[
     "failed to lookup address",
     "no address associated",
     "connection refused",
+    "econnrefused",
+    "couldn't connect to server",
+    "failed to establish a new connection",
     "dns error",
 ];
 
@@ -87,14 +90,17 @@ pub(super) fn told(ctx: &Context, args: &Args, shown: &Shown, ended: &Ended, san
     if ended.survivor_count > 0 {
         notes.push(left_behind(ctx, ended));
     }
-    notes.extend(closed_names(ended, |path| ctx.closed_to_commands(path)));
     // A command may have gone on after it was kept from a file, and have ended well.
-    let named = if sandbox == "none" { Vec::new() } else { refused_files(ctx, args, shown) };
-    if ended.exit != Exit::Code(0) {
-        let is_named = !named.is_empty() || !ended.refused.is_empty();
-        notes.extend(hints(ctx, args, shown, is_named, sandbox));
+    let mut kept: Vec<(String, Closed)> =
+        ended.refused.iter().map(|path| ctx.closed_to_commands(path)).collect();
+    if sandbox != "none" {
+        kept.extend(refused_files(ctx, args, shown, &kept));
     }
-    notes.extend(named);
+    let is_named = !kept.is_empty();
+    let written: Vec<String> = ended.written.iter().map(|path| ctx.closed_to_commands(path).0).collect();
+    notes.extend(kept_from(kept, &written, |rules| ctx.policy().advise(&Remedy::Closed { rules })));
+    notes.extend(appeared(&ended.appeared, |path| ctx.closed_to_commands(path)));
+    notes.extend(hints(ctx, args, shown, ended.exit, is_named, sandbox));
     if let Some(why) = &shown.not_kept {
         notes.push(format!("the whole output could not be kept: {why}"));
     }
@@ -132,13 +138,61 @@ pub(super) fn keep_running(ctx: &Context) -> String {
     way.map_or_else(String::new, |way| format!("; to keep something running use {way}"))
 }
 
-/// Names that the command may not create: those it was refused, and those that exist now all the same.
-fn closed_names(ended: &Ended, closed: impl Fn(&Path) -> (String, Closed)) -> Vec<String> {
-    let refused = ended.refused.iter().take(MOST_NAMES).map(|path| {
-        let (name, Closed { why, remedy }) = closed(path);
-        format!("`{}` was refused: {why}; {remedy}", plain(&name))
-    });
-    let appeared = ended.appeared.iter().take(MOST_NAMES).map(|path| {
+/// What the command was kept from, in one sentence for each reason: the files, the rule, what opens them, and what was
+/// done already.
+fn kept_from(
+    kept: Vec<(String, Closed)>,
+    written: &[String],
+    advise: impl Fn(&[String]) -> String,
+) -> Vec<String> {
+    let mut groups: Vec<(Vec<String>, Vec<Closed>)> = Vec::new();
+    for (name, closed) in kept {
+        match groups.iter_mut().find(|(_, known)| known[0].why == closed.why) {
+            Some((names, known)) => {
+                names.push(name);
+                known.push(closed);
+            }
+            None => groups.push((vec![name], vec![closed])),
+        }
+    }
+    let tell = |(at, (names, closed)): (usize, (Vec<String>, Vec<Closed>))| {
+        let were = if names.len() == 1 { "was" } else { "were" };
+        let mut rules: Vec<String> = Vec::new();
+        for rule in closed.iter().take(MOST_NAMES).flat_map(|closed| &closed.rules) {
+            if !rules.contains(rule) {
+                rules.push(rule.clone());
+            }
+        }
+        let remedy = match closed.len() {
+            1 => closed[0].remedy.clone(),
+            _ if rules.is_empty() => closed[0].remedy.clone(),
+            _ => advise(&rules),
+        };
+        let done = match written {
+            [] => String::new(),
+            written if at == 0 => format!("; before that it had written {}, which stays", listed(written)),
+            _ => String::new(),
+        };
+        format!("{} {were} refused: {}; {remedy}{done}", listed(&names), closed[0].why)
+    };
+    groups.into_iter().take(MOST_NAMES).enumerate().map(tell).collect()
+}
+
+/// Names in a clause, no more than can be read.
+fn listed(names: &[String]) -> String {
+    let shown: Vec<String> = names.iter().take(MOST_NAMES).map(|name| format!("`{}`", plain(name))).collect();
+    match names.len().checked_sub(MOST_NAMES) {
+        Some(more @ 1..) => format!("{} and {more} more", shown.join(", ")),
+        _ => match shown.split_last() {
+            Some((last, before @ [_, ..])) => format!("{} and {last}", before.join(", ")),
+            _ => shown.concat(),
+        },
+    }
+}
+
+/// Names that the command may not create and that exist now all the same.
+fn appeared(paths: &[PathBuf], closed: impl Fn(&Path) -> (String, Closed)) -> Vec<String> {
+    let told = paths.iter().take(MOST_NAMES).map(|path| {
         let (name, Closed { why, .. }) = closed(path);
         format!(
             "`{}` exists now; it did not when the command started. Commands may not create it ({why}). It was left \
@@ -146,15 +200,10 @@ fn closed_names(ended: &Ended, closed: impl Fn(&Path) -> (String, Closed)) -> Ve
             plain(&name)
         )
     });
-    let more = |names: &[PathBuf], what: &str| {
-        let count = names.len().saturating_sub(MOST_NAMES);
-        (count > 0).then(|| format!("{count} more names {what}"))
-    };
-    refused
-        .chain(more(&ended.refused, "were refused"))
-        .chain(appeared)
-        .chain(more(&ended.appeared, "exist now and did not when the command started"))
-        .collect()
+    let count = paths.len().saturating_sub(MOST_NAMES);
+    let more =
+        (count > 0).then(|| format!("{count} more names exist now and did not when the command started"));
+    told.chain(more).collect()
 }
 
 /// A name on one line, whatever is in it.
@@ -165,15 +214,20 @@ fn plain(name: &str) -> String {
     }
 }
 
-/// The files that an output says the command was kept from, each with the rule that keeps it from them.
-fn refused_files(ctx: &Context, args: &Args, shown: &Shown) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    let mut notes = Vec::new();
-    let kept_from = |line: &&str| {
+/// The files that an output says the command was kept from, beside those that are known.
+fn refused_files(
+    ctx: &Context,
+    args: &Args,
+    shown: &Shown,
+    known: &[(String, Closed)],
+) -> Vec<(String, Closed)> {
+    let mut names: Vec<String> = known.iter().map(|(name, _)| name.clone()).collect();
+    let mut found = Vec::new();
+    let is_about_files = |line: &&str| {
         let line = line.to_lowercase();
         NO_FILE.iter().any(|word| line.contains(word))
     };
-    for line in shown.text.lines().filter(kept_from).take(MOST_LINES) {
+    for line in shown.text.lines().filter(is_about_files).take(MOST_LINES) {
         let words = line.split(|letter: char| letter.is_whitespace() || ":'\"`‘’()[],;".contains(letter));
         for word in words.filter(|word| !word.is_empty() && word.len() < 1_000) {
             let path = match &args.workdir {
@@ -182,24 +236,43 @@ fn refused_files(ctx: &Context, args: &Args, shown: &Shown) -> Vec<String> {
             };
             let Ok(name) = ctx.workspace().name(&WorkspacePath::new(path)) else { continue };
             // Only what is a file by its look: a word of the message is none.
-            if names.contains(&name) || !(word.contains(['/', '.'])) || notes.len() >= MOST_NAMES {
+            if names.contains(&name) || !(word.contains(['/', '.'])) || found.len() >= 4 * MOST_NAMES {
                 continue;
             }
-            let refusal = ctx.withheld(&name).or_else(|| ctx.change_refusal(&name));
-            if let Some(refusal) = refusal {
-                notes.push(format!("the sandbox kept it from `{}`: {}", plain(&name), refusal.message()));
+            if ctx.withheld(&name).is_some() || ctx.change_refusal(&name).is_some() {
+                found.push(ctx.closed_to_commands(&Path::new(ctx.workspace().root()).join(&name)));
             }
             names.push(name);
         }
     }
-    notes
+    found
 }
 
 /// What may have been in the way of a command that failed.
-fn hints(ctx: &Context, args: &Args, shown: &Shown, is_named: bool, sandbox: &str) -> Vec<String> {
+fn hints(
+    ctx: &Context,
+    args: &Args,
+    shown: &Shown,
+    exit: Exit,
+    is_named: bool,
+    sandbox: &str,
+) -> Vec<String> {
     let output = shown.text.to_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| output.contains(word));
+    let has_failed = exit != Exit::Code(0);
     let mut hints = Vec::new();
+    // The last command of a pipe may have ended well; a program that reaches out and says why it could not is believed.
+    let reaches_out = reaches_out(&args.command);
+    let is_cut_off = match has_failed {
+        true => says(NO_NETWORK) || reaches_out == Some(Reaching::Always),
+        false => says(NO_NETWORK) && reaches_out.is_some(),
+    };
+    if is_cut_off && sandbox != "none" && !ctx.is_dry_run() && !ctx.granted(Capability::Network) {
+        hints.push(format!("commands have no network here; {}", how_to_grant_network(ctx)));
+    }
+    if !has_failed {
+        return hints;
+    }
     if says(QUESTIONS) && args.stdin.is_none() {
         hints.push(
             match ctx.argument("stdin") {
@@ -218,8 +291,6 @@ fn hints(ctx: &Context, args: &Args, shown: &Shown, is_named: bool, sandbox: &st
     }
     if says(NO_NETWORK) && ctx.is_dry_run() {
         hints.push("a dry run has no network, so that for real it may go on from here".to_owned());
-    } else if says(NO_NETWORK) && !ctx.granted(Capability::Network) {
-        hints.push(format!("commands have no network here; {}", how_to_grant_network(ctx)));
     }
     if says(&["cross-device link"]) && ctx.is_dry_run() {
         hints.push(
@@ -241,6 +312,35 @@ fn hints(ctx: &Context, args: &Args, shown: &Shown, is_named: bool, sandbox: &st
     hints
 }
 
+/// Whether a program reaches another machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reaching {
+    /// That is what it is for.
+    Always,
+    /// With some of its subcommands.
+    Sometimes,
+}
+
+/// Whether a line runs a program that reaches other machines.
+fn reaches_out(line: &str) -> Option<Reaching> {
+    const ALWAYS: [&str; 9] = ["curl", "wget", "ssh", "scp", "rsync", "ping", "nc", "telnet", "ftp"];
+    const SOMETIMES: [&str; 21] = [
+        "git", "npm", "npx", "pnpm", "yarn", "bun", "pip", "pip3", "uv", "poetry", "python", "python3",
+        "node", "cargo", "rustup", "go", "gem", "bundle", "mvn", "gradle", "apt-get",
+    ];
+    let is_end = |letter: char| letter.is_whitespace() || "|&;()<>`'\"=".contains(letter);
+    let words = line.split(is_end).map(|word| word.rsplit('/').next().unwrap_or(word));
+    let mut found = None;
+    for word in words {
+        match word {
+            _ if ALWAYS.contains(&word) => return Some(Reaching::Always),
+            _ if SOMETIMES.contains(&word) => found = Some(Reaching::Sometimes),
+            _ => {}
+        }
+    }
+    found
+}
+
 /// The shortest time that a command has where a caller knows that it counts milliseconds.
 const SHORT: u64 = 500;
 /// The most that a caller may ask for.
@@ -254,8 +354,9 @@ pub(super) fn out_of_time(ctx: &Context, args: &Args, shown: &Shown, sandbox: &s
     let output = shown.text.to_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| output.contains(word));
     let asks = says(QUESTIONS) || is_prompt(&shown.text);
-    let accesses = crate::shell::line::accesses_in("", &args.command);
-    let is_of_network = accesses.iter().any(|access| access.action == Capability::Network);
+    let accesses = crate::shell::line::accesses(&args.command);
+    let is_of_network =
+        accesses.iter().any(|access| access.action == Capability::Network && !access.is_only_where_granted());
     if asks && args.stdin.is_none() {
         told.push_str(". It seems to have waited for an answer: there is no terminal and no input");
     } else if (is_of_network || says(NO_NETWORK)) && sandbox != "none" && !ctx.granted(Capability::Network) {
@@ -318,35 +419,50 @@ pub(super) fn time(milliseconds: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
-    use toolpost_process::Why;
 
     #[test]
     fn names_that_may_not_be_created_are_reported() {
-        let paths = |names: &[&str]| names.iter().map(PathBuf::from).collect();
-        let ended = Ended {
-            exit: Exit::Code(0),
-            why: Why::Exited,
-            survivors: Vec::new(),
-            survivor_count: 0,
-            wall: Duration::ZERO,
-            cpu: Duration::ZERO,
-            peak_memory: 0,
-            memory_exceeded: None,
-            refused: paths(&["/w/a\nb", "/w/1", "/w/2", "/w/3", "/w/4", "/w/5", "/w/6"]),
-            appeared: paths(&["/w/.envrc"]),
+        let closed = |why: &str, rule: &str| Closed {
+            why: why.into(),
+            remedy: format!("allow {rule}"),
+            rules: vec![rule.to_owned()],
         };
-        let notes = closed_names(&ended, |path| {
-            let name = path.strip_prefix("/w").unwrap().to_str().unwrap().to_owned();
-            (name, Closed { why: "the rule".into(), remedy: "change it".into() })
-        });
-        assert_eq!(notes.len(), 7, "{notes:?}");
-        assert_eq!(notes[0], r"`a\nb` was refused: the rule; change it");
-        assert_eq!(notes[5], "2 more names were refused");
-        assert!(
-            notes[6].starts_with("`.envrc` exists now; it did not when the command started."),
-            "{}",
-            notes[6]
+        let mut kept: Vec<(String, Closed)> = ["a\nb", "1", "2", "3", "4", "5", "6"]
+            .iter()
+            .map(|name| ((*name).to_owned(), closed("the rule", name)))
+            .collect();
+        kept.push(("x".into(), closed("another", "x")));
+        let notes = kept_from(kept, &["done".to_owned()], |rules| format!("allow {}", rules.join(" ")));
+        assert_eq!(
+            notes,
+            [
+                "`a\\nb`, `1`, `2`, `3`, `4` and 2 more were refused: the rule; allow a\nb 1 2 3 4; before that it had \
+                 written `done`, which stays",
+                "`x` was refused: another; allow x",
+            ]
         );
+        let notes = appeared(&["/w/.envrc".into()], |path| {
+            let name = path.strip_prefix("/w").unwrap().to_str().unwrap().to_owned();
+            (name, closed("the rule", "r"))
+        });
+        assert!(
+            notes[0].starts_with("`.envrc` exists now; it did not when the command started."),
+            "{}",
+            notes[0]
+        );
+    }
+
+    #[test]
+    fn programs_that_reach_out_are_known() {
+        for (line, expected) in [
+            ("curl -s x | jq .", Some(Reaching::Always)),
+            ("A=1 /usr/bin/wget -q x", Some(Reaching::Always)),
+            ("npm install", Some(Reaching::Sometimes)),
+            ("(cd a && git fetch)", Some(Reaching::Sometimes)),
+            ("cat curl.txt", None),
+            ("make", None),
+        ] {
+            assert_eq!(reaches_out(line), expected, "{line}");
+        }
     }
 }

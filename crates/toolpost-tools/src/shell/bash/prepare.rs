@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use toolpost_core::host::{Ground, Reach};
 use toolpost_core::policy::{Effect, FilePattern, FileRule, FileRules};
-use toolpost_core::workspace::{Kind, Mark};
+use toolpost_core::workspace::{DEPENDENCY_FOLDERS, DependencyFolder, Kind, Mark};
 use toolpost_core::{Code, Context, ToolError, WorkspacePath};
-use toolpost_process::{Command, Error, FileEffect, HomeFolder, Limits, Sandbox};
+use toolpost_process::{Command, Dependencies, Error, FileEffect, HomeFolder, Limits, Sandbox};
 
 /// Between the polite and the hard end of a command.
 const GRACE: Duration = Duration::from_millis(500);
@@ -95,14 +95,13 @@ async fn folder(
     wanted: Option<&WorkspacePath>,
     ground: &Ground,
 ) -> Result<PathBuf, ToolError> {
-    let workspace = ctx.workspace();
-    let Some(wanted) = wanted else { return Ok(standing(ctx, &ground.roots)) };
-    let stat = workspace.stat(wanted).await?;
+    let Some(wanted) = wanted.cloned() else { return Ok(standing(ctx, &ground.roots)) };
+    let stat = ctx.blocking(move |ctx| ctx.workspace().stat(&wanted)).await?;
     if stat.kind != Kind::Folder {
         let message = format!("`{}` is a file; a command runs in a folder", stat.name);
         return Err(ToolError::new(Code::NotAFile, message).with("path", stat.name));
     }
-    Ok(PathBuf::from(workspace.root()).join(stat.name))
+    Ok(PathBuf::from(ctx.workspace().root()).join(stat.name))
 }
 
 /// Where the session stands, if that is in the workspace; otherwise its root.
@@ -125,6 +124,7 @@ pub(crate) fn view_of(ground: &Ground) -> Sandbox {
         rules: ground.rules.iter().map(rules_of).collect(),
         aliases: ground.aliases.iter().map(|alias| (alias.folder.clone(), alias.name.clone())).collect(),
         fixed: ground.fixed.clone(),
+        dependencies: dependencies_of(ground),
         network: ground.has_network,
         ..Sandbox::default()
     };
@@ -133,6 +133,18 @@ pub(crate) fn view_of(ground: &Ground) -> Sandbox {
         false => sandbox.readable.extend(roots),
     }
     sandbox
+}
+
+/// The dependency folders in the sandbox's own words.
+fn dependencies_of(ground: &Ground) -> Dependencies {
+    let marker = |row: &DependencyFolder| Some((row.name.to_owned(), row.marker?.to_owned()));
+    Dependencies {
+        names: ground.dependencies.names.iter().map(|&name| name.to_owned()).collect(),
+        folders: ground.dependencies.folders.clone(),
+        reserved: ground.reserved_in_dependencies.clone(),
+        removable: ground.dependencies.unreadable.clone(),
+        markers: DEPENDENCY_FOLDERS.iter().filter_map(marker).collect(),
+    }
 }
 
 /// The user's rules in the sandbox's own words.

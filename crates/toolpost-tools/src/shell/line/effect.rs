@@ -12,8 +12,14 @@ pub(super) enum Effect {
     Run(Vec<Word>),
     /// A text is run by a shell; without a dialect, by the one that runs the command.
     Script(String, Option<Dialect>),
+    /// The same command runs in another folder.
+    Elsewhere(Vec<Word>),
     /// A file is written.
     Write(Word),
+    /// A repository is made: its folder `.git`, from where the command runs.
+    NewRepository(String),
+    /// A file of the repository that the command runs in is written, named from the top of its working tree.
+    Repository(&'static str),
     /// Files that the command finds by itself are changed or removed.
     Change,
     /// It cannot be told what runs.

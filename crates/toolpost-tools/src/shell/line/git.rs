@@ -1,5 +1,7 @@
 //! `git`: its options come before the subcommand, and some of both run other programs.
 
+mod repository;
+
 use super::effect::Effect;
 use super::options::is_beginning_of;
 use super::word::Word;
@@ -90,7 +92,7 @@ pub(super) fn effects(words: &[Word]) -> (Vec<Word>, Vec<Effect>) {
     if has_folder {
         // In another folder it does the same as here, so rules about that are held against it too.
         let here = std::iter::once(&words[0]).chain(&words[at..]);
-        effects.push(Effect::Run(here.cloned().collect()));
+        effects.push(Effect::Elsewhere(here.cloned().collect()));
     }
     shown.extend_from_slice(&words[at..]);
     let arguments = &words[at + 1..];
@@ -116,6 +118,9 @@ pub(super) fn effects(words: &[Word]) -> (Vec<Word>, Vec<Effect>) {
     }
     if subcommand == "config" {
         effects.extend(config(arguments));
+    }
+    if !has_folder {
+        effects.extend(repository::effects(&subcommand, arguments));
     }
     (shown, effects)
 }

@@ -6,7 +6,9 @@ use super::reader::{self, Assignment, Dialect, Direction, Read, Redirection, Scr
 use super::variables::{may_be_given, may_be_set};
 use super::word::{self, Part, Quoting, Word};
 use super::{builtins, git, options, programs, second, wrappers};
+use crate::shell::Confinement;
 use std::collections::{BTreeSet, HashSet};
+use toolpost_core::policy::may_be_free_in_dependencies;
 use toolpost_core::text::other_names_of_program;
 use toolpost_core::{Access, Capability};
 
@@ -57,16 +59,21 @@ pub(super) struct Judge {
     pub(super) harmless: Option<Vec<Word>>,
     prints: bool,
     places: Places,
+    confinement: Confinement,
     /// The shell that runs the text at hand.
     dialect: Dialect,
     /// How many bytes were read, those of texts within texts included.
     read: usize,
+    /// Whether the command at hand runs in another folder than it seems to.
+    elsewhere: usize,
+    /// What git would make or configure of repositories, as far as the line tells.
+    pub(super) repositories: Vec<Access>,
 }
 
 impl Judge {
     /// For a line that runs in this folder, from the workspace root.
-    pub(super) fn in_folder(folder: &str) -> Judge {
-        Judge { places: Places::in_folder(folder), ..Judge::default() }
+    pub(super) fn in_folder(folder: &str, confinement: Confinement) -> Judge {
+        Judge { places: Places::in_folder(folder), confinement, ..Judge::default() }
     }
 
     /// Judges a text, which may be part of another.
@@ -204,6 +211,21 @@ impl Judge {
                     Ok(())
                 }
                 Effect::Run(inner) => self.command(&inner, depth + 1),
+                Effect::Elsewhere(inner) => {
+                    self.elsewhere += 1;
+                    let judged = self.command(&inner, depth + 1);
+                    self.elsewhere -= 1;
+                    judged
+                }
+                Effect::NewRepository(folder) => {
+                    self.repository(&folder, |_| true);
+                    Ok(())
+                }
+                Effect::Repository(file) => {
+                    // In another folder the repository may be another one.
+                    self.repository(file, |path| path == file);
+                    Ok(())
+                }
                 Effect::Script(text, dialect) => self.text(&text, dialect.unwrap_or(self.dialect), depth + 1),
                 Effect::Write(target) => {
                     self.file(Capability::Write, &target);
@@ -231,6 +253,12 @@ impl Judge {
     fn add(&mut self, access: Access) {
         if self.known.insert(access.clone()) {
             self.accesses.push(access);
+        } else if access.needs_consent() {
+            // Equal accesses count once, and the one that asks for more is kept.
+            self.accesses
+                .iter_mut()
+                .filter(|known| **known == access)
+                .for_each(|known| *known = access.clone());
         }
     }
 
@@ -241,13 +269,7 @@ impl Judge {
             Direction::Both => &[Capability::Read, Capability::Write],
         };
         match redirection.target.literal() {
-            None => {
-                // Bash connects to `/dev/tcp/HOST/PORT`, also where that is computed.
-                let beginning = redirection.target.beginning();
-                if "/dev/tcp/".starts_with(&beginning) || beginning.starts_with("/dev/") {
-                    self.add(Access::any(Capability::Network));
-                }
-            }
+            None => self.computed(&redirection.target, actions),
             Some(target) => {
                 let host = target.strip_prefix("/dev/tcp/").or_else(|| target.strip_prefix("/dev/udp/"));
                 if let Some(host) = host {
@@ -261,6 +283,52 @@ impl Judge {
         }
         for action in actions {
             self.file(*action, &redirection.target);
+        }
+    }
+
+    /// A redirection to a file whose name is computed when the line runs. In the sandbox the kernel judges the file then;
+    /// without one nothing does, so that a person must agree.
+    fn computed(&mut self, target: &Word, actions: &[Capability]) {
+        const UNJUDGED: &str = "the name of a file is computed when the line runs, and without a sandbox nothing judges it then; write the \
+             name out, or run it in the sandbox";
+        // Bash connects to `/dev/tcp/HOST/PORT`, also where that is computed. Without the right to the network, a command
+        // in the sandbox has none.
+        let beginning = target.beginning();
+        let may_be_host = "/dev/tcp/".starts_with(&beginning) || beginning.starts_with("/dev/");
+        match self.confinement {
+            Confinement::Strict if may_be_host => {
+                self.add(Access::any(Capability::Network).where_granted());
+                // No rule about single commands covers what could be anything.
+                self.add(Access::outside(shown_computed(target)));
+            }
+            Confinement::Strict => {}
+            Confinement::None => {
+                if may_be_host {
+                    self.add(Access::any(Capability::Network));
+                }
+                if !matches!(target.parts.first(), Some(Part::Home(_))) && !is_pattern_inside(target) {
+                    for action in actions {
+                        self.add(Access::any_because(*action, UNJUDGED).with_consent());
+                    }
+                }
+            }
+        }
+    }
+
+    /// A file that git protects is written, where the line tells which one it is. Where it does not, the sandbox judges.
+    fn repository(&mut self, path: &str, is_meant: impl Fn(&str) -> bool) {
+        if self.elsewhere > 0 {
+            return;
+        }
+        if let Some([path]) = self.places.of(path).as_deref()
+            && !path.starts_with('/')
+            && !is_outside(path)
+            && is_meant(path)
+        {
+            let access = Access::path(Capability::Write, path.clone());
+            if !self.repositories.contains(&access) {
+                self.repositories.push(access);
+            }
         }
     }
 
@@ -287,7 +355,14 @@ impl Judge {
                 if action == Capability::Write && is_outside(&path) {
                     self.add(Access::outside(path.clone()));
                 }
-                self.add(Access::path(action, path));
+                // Whether the folder is one of dependencies, the sandbox knows when the line runs.
+                let is_judged_later = self.confinement == Confinement::Strict
+                    && !path.starts_with('/')
+                    && may_be_free_in_dependencies(action, &path);
+                self.add(match is_judged_later {
+                    true => Access::any(action),
+                    false => Access::path(action, path),
+                });
             }
             return;
         }
@@ -300,10 +375,18 @@ impl Judge {
             // Only a path that is known begins with `/` or `..`: whether that is outside can be decided.
             self.add(Access::outside(match target.literal() {
                 Some(_) => format!("$PWD/{shown}"),
-                None if shown.starts_with(['~', '$', '"']) => shown,
-                None => format!("\"{shown}\""),
+                None => shown_computed(target),
             }));
         }
+    }
+}
+
+/// A word that is not known, such that it is not taken for a path.
+fn shown_computed(target: &Word) -> String {
+    let shown = target.shown();
+    match shown.starts_with(['~', '$', '"']) {
+        true => shown,
+        false => format!("\"{shown}\""),
     }
 }
 

@@ -176,7 +176,7 @@ fn joined(lines: &[Line], ending: &str) -> String {
 
 async fn text(ctx: &Context, name: &str) -> String {
     let mut text = String::new();
-    let mut file = ctx.workspace().open(&WorkspacePath::new(name)).await.unwrap();
+    let mut file = ctx.workspace().open(&WorkspacePath::new(name)).unwrap();
     file.reader.read_to_string(&mut text).unwrap();
     text
 }
@@ -217,8 +217,8 @@ fn guarantee_06_drifted_patches_are_right_or_refused() {
             }
             let before = joined(&lines, ending);
             let memory = Memory::new();
-            memory.write(&WorkspacePath::new(name), before.as_bytes()).await.unwrap();
-            memory.write(&WorkspacePath::new("other"), b"x\n").await.unwrap();
+            memory.write(&WorkspacePath::new(name), before.as_bytes()).unwrap();
+            memory.write(&WorkspacePath::new("other"), b"x\n").unwrap();
             let ctx = Context::builder(Arc::new(memory)).build();
             let outcome: Outcome =
                 executor.run(&ctx, Call::new("apply_patch", json!({"patch": whole}))).await;

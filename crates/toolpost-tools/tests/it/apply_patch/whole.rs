@@ -9,8 +9,7 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 use std::sync::Arc;
-use toolpost_core::host::BoxFuture;
-use toolpost_core::workspace::{Entries, File, Lock, Stat, Written};
+use toolpost_core::workspace::{Entries, File, LockRequest, Stat, Written};
 use toolpost_core::{Call, Code, Context, Memory, ToolError, Workspace, WorkspacePath};
 use toolpost_disk::Disk;
 
@@ -47,45 +46,31 @@ impl Workspace for Failing {
     fn name(&self, path: &WorkspacePath) -> Result<String, ToolError> {
         self.inner.name(path)
     }
-    fn stat<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<Stat, ToolError>> {
+    fn stat(&self, path: &WorkspacePath) -> Result<Stat, ToolError> {
         self.inner.stat(path)
     }
-    fn open<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<File, ToolError>> {
+    fn open(&self, path: &WorkspacePath) -> Result<File, ToolError> {
         self.inner.open(path)
     }
-    fn entries<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<Entries, ToolError>> {
+    fn entries(&self, path: &WorkspacePath) -> Result<Entries, ToolError> {
         self.inner.entries(path)
     }
-    fn write<'a>(
-        &'a self,
-        path: &'a WorkspacePath,
-        content: &'a [u8],
-    ) -> BoxFuture<'a, Result<Written, ToolError>> {
-        match self.change() {
-            Ok(()) => self.inner.write(path, content),
-            Err(error) => Box::pin(async move { Err(error) }),
-        }
+    fn write(&self, path: &WorkspacePath, content: &[u8]) -> Result<Written, ToolError> {
+        self.change()?;
+        self.inner.write(path, content)
     }
-    fn remove<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<(), ToolError>> {
-        match self.change() {
-            Ok(()) => self.inner.remove(path),
-            Err(error) => Box::pin(async move { Err(error) }),
-        }
+    fn remove(&self, path: &WorkspacePath) -> Result<(), ToolError> {
+        self.change()?;
+        self.inner.remove(path)
     }
-    fn rename<'a>(
-        &'a self,
-        from: &'a WorkspacePath,
-        to: &'a WorkspacePath,
-    ) -> BoxFuture<'a, Result<(), ToolError>> {
-        match self.change() {
-            Ok(()) => self.inner.rename(from, to),
-            Err(error) => Box::pin(async move { Err(error) }),
-        }
+    fn rename(&self, from: &WorkspacePath, to: &WorkspacePath) -> Result<(), ToolError> {
+        self.change()?;
+        self.inner.rename(from, to)
     }
-    fn create_folder<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<(), ToolError>> {
+    fn create_folder(&self, path: &WorkspacePath) -> Result<(), ToolError> {
         self.inner.create_folder(path)
     }
-    fn lock<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<Lock, ToolError>> {
+    fn lock(&self, path: &WorkspacePath) -> Result<LockRequest, ToolError> {
         self.inner.lock(path)
     }
 }

@@ -1,4 +1,4 @@
-//! The arguments of a call as they are typed: JSON, standard input, or key=value pairs.
+//! The arguments of a call as they are typed: JSON, standard input, or the main argument as plain text and key=value pairs.
 
 use crate::Runtime;
 use serde_json::{Map, Value};
@@ -16,7 +16,10 @@ pub(crate) fn parse(runtime: &Runtime, tool: &str, words: &[String]) -> Result<V
         [only] if only == "-" => from_stdin(),
         [only] if only.trim_start().starts_with(['{', '[', '"']) => from_json(only.as_bytes()),
         words => {
-            let pairs = words.iter().map(|word| pair(word)).collect::<Result<Vec<_>, _>>();
+            let main = main(runtime, tool, &words[0]);
+            let rest = if main.is_some() { &words[1..] } else { words };
+            let pairs = main.as_ref().map(|name| Ok((name.as_str(), words[0].as_str()))).into_iter();
+            let pairs = pairs.chain(rest.iter().map(|word| pair(word))).collect::<Result<Vec<_>, _>>();
             // Of a tool that is not there nobody can say how its arguments are written.
             let pairs = pairs.map_err(|refusal| unknown(runtime, tool).unwrap_or(refusal))?;
             Ok(from_pairs(runtime, tool, pairs))
@@ -49,12 +52,39 @@ fn from_json(bytes: &[u8]) -> Result<Value, ToolError> {
     })
 }
 
+/// The main argument of a tool, where the first word is its value: the first that the tool requires or, where it requires
+/// none, the first text that it takes.
+fn main(runtime: &Runtime, tool: &str, word: &str) -> Option<String> {
+    let is_name =
+        |text: &str| !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'));
+    if word.is_empty() || word.split_once('=').is_some_and(|(key, _)| key.is_empty() || is_name(key)) {
+        return None;
+    }
+    let found = runtime.context.tools().snapshot().find(tool, runtime.context.dialect()).ok()?;
+    let prepared = found.entry.prepared().ok()?;
+    let input = &prepared.definition.input;
+    let is_text = |name: &str| {
+        let kind = &input["properties"][name]["type"];
+        kind == "string" || kind.as_array().is_some_and(|kinds| kinds.iter().any(|kind| kind == "string"))
+    };
+    let required = input["required"].as_array().into_iter().flatten().find_map(Value::as_str);
+    let name = match required {
+        Some(name) => Some(name).filter(|name| is_text(name)),
+        None => {
+            let properties = input["properties"].as_object().into_iter().flatten();
+            properties.map(|(name, _)| name.as_str()).find(|name| is_text(name))
+        }
+    }?;
+    // In the words of the name by which the tool was called.
+    Some(found.alias.as_ref().and_then(|alias| alias.spelling(None, name)).unwrap_or(name).to_owned())
+}
+
 fn pair(word: &str) -> Result<(&str, &str), ToolError> {
     word.split_once('=').filter(|(key, _)| !key.is_empty()).ok_or_else(|| {
         let shown: String = word.chars().take(60).collect();
         refused(format!(
-            "`{shown}` is no argument; write a JSON object ('{{\"key\": \"value\"}}'), key=value pairs, or `-` to \
-             read JSON from standard input"
+            "`{shown}` is no argument; write a JSON object ('{{\"key\": \"value\"}}'), the main argument and key=value \
+             pairs, or `-` to read JSON from standard input"
         ))
     })
 }

@@ -42,6 +42,35 @@ fn repositories(user: &User) {
     git(user, "repo", &["worktree", "add", "-q", "tree", "-b", "side"]);
 }
 
+/// A rule for one new repository opens that one, and nothing else becomes one.
+#[test]
+fn guarantee_39_a_rule_for_one_repository_makes_no_other() {
+    for user in User::all() {
+        user.settle();
+        let rule = "[[rule]]\neffect = 'allow'\naction = 'write'\nresource = 'pkg/new/.git'\n";
+        user.home.write(".config/toolpost/config.toml", rule);
+        let done = user.bash("git init -q pkg/new && git -C pkg/new status --short --branch");
+        assert_eq!(done.code, Some(0), "{}: {}", user.name(), done.text);
+        assert!(user.has("pkg/new/.git/config") && user.has("pkg/new/.git/HEAD"), "{}", done.text);
+        let told = user.bash("git init -q pkg/other");
+        assert_eq!(told.code, None, "{}", told.text);
+        assert!(told.text.contains("`pkg/other/.git`") && !user.has("pkg/other"), "{}", told.text);
+        // What the line does not tell of git is refused when it is done.
+        for (line, refused) in [
+            ("cd pkg && git init -q third", "pkg/third/.git/config"),
+            ("mkdir -p b/objects b/refs; echo 'ref: refs/heads/x' > b/HEAD", "b/HEAD"),
+            ("mkdir -p pkg/new/x/objects pkg/new/x/refs; echo x > pkg/new/x/HEAD", "pkg/new/x/HEAD"),
+            ("mkdir -p pkg/new2/.git; echo x > pkg/new2/.git/config", "pkg/new2/.git/config"),
+            ("g=init; git $g -q fourth", "fourth/.git/config"),
+        ] {
+            let done = user.bash(line);
+            assert!(!user.has(refused), "{}: {line}: {}", user.name(), done.text);
+            assert!(done.code.is_none() || done.text.contains(" refused: "), "{line}: {}", done.text);
+            assert!(done.text.contains("--allow-rule 'write: "), "{line}: {}", done.text);
+        }
+    }
+}
+
 #[test]
 fn git_itself_works_in_the_sandbox() {
     for user in User::all() {

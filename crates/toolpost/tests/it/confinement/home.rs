@@ -200,3 +200,14 @@ fn guarantee_15_start_up_files_of_a_home_folder_are_not_written() {
         assert_eq!(made, ["made notes"], "{}: {}{}", user.name(), ran.stdout, ran.stderr);
     }
 }
+
+/// What is laid into the home folder for a command was there when it started.
+#[test]
+fn settings_that_were_there_are_not_reported_as_new() {
+    for user in User::all() {
+        user.home.write(".gitconfig", "[user]\n\tname = Ada\n");
+        user.settle();
+        let done = user.bash("mkdir -p ~/.npm && echo x > ~/.npm/a && echo y > ~/b && git config user.name");
+        assert_eq!((done.code, done.text.as_str()), (Some(0), "Ada\n"), "{}", user.name());
+    }
+}

@@ -128,3 +128,32 @@ fn clients_of_ours_are_offered_the_tools_of_servers() {
     // Their keepers end them, in their own time, once this process has gone.
     crate::mcp::until("no server is left", || !crate::mcp::is_running(home.path("").to_str().unwrap()));
 }
+
+#[test]
+fn what_a_server_wants_a_model_to_know_is_told_the_first_time() {
+    let home = Home::new();
+    let state = home.path("state");
+    let text = format!(
+        "listWait = '600s'\n[mcpServers.py]\ncommand = 'python3'\nargs = ['{}', 'changes', '{}']\n",
+        echo(),
+        state.display()
+    );
+    home.write(USER, text);
+    let mut child = home
+        .command_of(std::path::Path::new(TOOLPOST), vec!["mcp"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}});
+    writeln!(child.stdin.as_mut().unwrap(), "{hello}").unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let answer: Value = serde_json::from_str(&line).unwrap();
+    let told = answer["result"]["instructions"].as_str().unwrap();
+    assert!(told.contains("mcp__py__* says of them: Say hello first."), "{told}");
+    drop(child.stdin.take());
+    child.wait().unwrap();
+}

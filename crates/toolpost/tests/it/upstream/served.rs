@@ -15,7 +15,7 @@ use toolpost_server::Options;
 fn options() -> Options {
     Options {
         version: "1.0.0".to_owned(),
-        instructions: String::new(),
+        instructions: Arc::new(String::new),
         page_size: 100,
         says_yes: false,
         timeout: None,
@@ -109,6 +109,75 @@ fn the_first_list_has_the_tools_of_servers_that_are_starting() {
         for listed in [first.unwrap(), second.unwrap()] {
             assert!(listed.contains("mcp__good__echo"), "{listed}");
         }
+        host.cancel.cancel();
+        serving.await.unwrap();
+        end(host, &home).await;
+    });
+}
+
+/// The answer without its head.
+fn body(answer: &str) -> serde_json::Value {
+    let (_, body) = answer.split_once("\r\n\r\n").unwrap();
+    serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {answer}"))
+}
+
+#[test]
+fn titles_and_hints_of_a_server_are_passed_on() {
+    let home = Home::new();
+    run(async {
+        let mut server = python(&home, "annotated");
+        server.hints = toolpost_plugins::Hints::Believed;
+        let host = runtime(&home, &["--policy", "privileged"], true, vec![server]);
+        let options = Options { list_wait: std::time::Duration::from_secs(600), ..options() };
+        let (at, serving) = serve_with(&host, options).await;
+        let listed =
+            tokio::task::spawn_blocking(move || sent(at, "tools/list", "", json!({}))).await.unwrap();
+        let listed = body(&listed);
+        let tools = listed["result"]["tools"].as_array().unwrap();
+        let tool = |name: &str| tools.iter().find(|tool| tool["name"] == name).unwrap();
+        let echo = tool("mcp__annotated__echo");
+        assert_eq!(echo["title"], "Echo, kindly", "{echo}");
+        let hints = &echo["annotations"];
+        assert_eq!(
+            (&hints["readOnlyHint"], &hints["idempotentHint"], &hints["openWorldHint"]),
+            (&json!(true), &json!(true), &json!(false)),
+            "{echo}"
+        );
+        // What is not said is as the protocol has it: it may reach anything.
+        assert_eq!(tool("mcp__annotated__plain")["annotations"]["openWorldHint"], json!(true));
+        assert_eq!(echo["inputSchema"]["properties"]["region"]["x-mcp-header"], "Region");
+        host.cancel.cancel();
+        serving.await.unwrap();
+        end(host, &home).await;
+    });
+}
+
+#[test]
+fn arguments_that_a_tool_wants_as_headers_agree_with_them() {
+    let home = Home::new();
+    run(async {
+        let host = runtime(&home, &["--policy", "privileged"], true, vec![python(&home, "annotated")]);
+        let options = Options { list_wait: std::time::Duration::from_secs(600), ..options() };
+        let (at, serving) = serve_with(&host, options).await;
+        let call = |headers: &'static str| {
+            let params =
+                json!({"name": "mcp__annotated__echo", "arguments": {"said": "hello", "region": "süd"}});
+            tokio::task::spawn_blocking(move || sent(at, "tools/call", headers, params))
+        };
+        tokio::task::spawn_blocking(move || sent(at, "tools/list", "", json!({}))).await.unwrap();
+        for headers in [
+            "Mcp-Name: mcp__annotated__echo\r\n",
+            "Mcp-Name: mcp__annotated__echo\r\nMcp-Param-Region: north\r\n",
+        ] {
+            let answer = call(headers).await.unwrap();
+            assert!(answer.starts_with("HTTP/1.1 400"), "{answer}");
+            let error = &body(&answer)["error"];
+            assert_eq!(error["code"], -32020, "{error}");
+            assert!(error["message"].as_str().unwrap().contains("mcp-param-region"), "{error}");
+        }
+        let right = "Mcp-Name: mcp__annotated__echo\r\nMcp-Param-Region: =?base64?c8O8ZA==?=\r\n";
+        let answer = call(right).await.unwrap();
+        assert!(answer.contains("hello"), "{answer}");
         host.cancel.cancel();
         serving.await.unwrap();
         end(host, &home).await;

@@ -196,7 +196,7 @@ fn a_name_is_judged_under_each_name_that_links_give_it() {
     }
     // What moves above the place to which a link leads gets another name, too.
     for (target, expected) in [("/w/d", true), ("/w/d-x", false), ("/w", true), ("/w/e", false)] {
-        assert_eq!(plain.must_look_inside(target.as_bytes()), expected, "{target}");
+        assert_eq!(plain.must_look_inside(b"/w/from", target.as_bytes()), expected, "{target}");
     }
 }
 
@@ -250,8 +250,195 @@ fn what_a_protected_link_leads_through_does_not_become_a_link() {
             assert_eq!(names.is_closed(path.as_bytes(), making), expected, "{path} {making:?}");
         }
         assert!(names.is_fixed(b"/w/d1/x") && !names.is_fixed(b"/w/d1/y") && !names.is_fixed(b"/w"));
-        assert!(names.must_look_inside(b"/w/d1") && names.must_look_inside(b"/w/a b"));
+        assert!(
+            names.must_look_inside(b"/w/from", b"/w/d1") && names.must_look_inside(b"/w/from", b"/w/a b")
+        );
     }
     let names = Names::new(&View { fixed, ..view(&[], Vec::new()) });
-    assert!(!names.must_look_inside(b"/w/d1/x") && !names.must_look_inside(b"/w/d"));
+    assert!(!names.must_look_inside(b"/w/from", b"/w/d1/x") && !names.must_look_inside(b"/w/from", b"/w/d"));
+}
+
+fn with_dependencies(roots: &[&str]) -> Names {
+    let reserved = [".vscode/tasks.json", ".npmrc", ".claude", ".git/config", ".git/modules/**/config"];
+    Names::new(&View {
+        writable: roots.iter().map(|root| root.as_bytes().to_vec()).collect(),
+        home: b"/home/u".to_vec(),
+        reserved: reserved.map(|pattern| pattern.as_bytes().to_vec()).to_vec(),
+        locked: [&b"/w/lib/target/.npmrc"[..], b"/w/.git/config", b"/w/node_modules/b/run"]
+            .map(<[u8]>::to_vec)
+            .to_vec(),
+        hidden: [&b"/w/node_modules/a/.env"[..], b"/w/.venv/lib/.env", b"/w/.env"]
+            .map(<[u8]>::to_vec)
+            .to_vec(),
+        dependencies: crate::sandbox::Dependencies {
+            names: vec!["node_modules".into()],
+            folders: vec!["/w/.venv".into(), "/w/a/target".into()],
+            reserved: vec![".git/config".into(), ".git/modules/**/config".into()],
+            removable: ["/w/node_modules/a/.env", "/w/.venv/lib/.env"].map(Into::into).to_vec(),
+            markers: vec![(".venv".into(), "pyvenv.cfg".into()), ("target".into(), "CACHEDIR.TAG".into())],
+        },
+        ..View::default()
+    })
+}
+
+#[test]
+fn inside_dependency_folders_fewer_names_are_closed() {
+    for (root, path, making, expected) in [
+        ("/w", "/w/node_modules/a/.npmrc", Making::File, false),
+        ("/w", "/w/x/node_modules/.vscode/tasks.json", Making::File, false),
+        ("/w", "/w/node_modules/a/.vscode", Making::Link, false),
+        ("/w", "/w/node_modules/a/.claude", Making::Filled, false),
+        ("/w", "/w/.venv/.npmrc", Making::File, false),
+        ("/w", "/w/a/target/b/.npmrc", Making::File, false),
+        ("/w", "/w/target/b/.npmrc", Making::File, true),
+        ("/w", "/w/b/.venv/.npmrc", Making::File, true),
+        ("/w", "/w/vendor/a/.npmrc", Making::File, true),
+        ("/w", "/w/Node_Modules/a/.npmrc", Making::File, true),
+        ("/w", "/w/node_modules", Making::Link, false),
+        ("/w", "/w/.npmrc", Making::File, true),
+        ("/w", "/w/node_modules.old/.npmrc", Making::File, true),
+        // Repositories.
+        ("/w", "/w/node_modules/a/.git", Making::Link, true),
+        ("/w", "/w/node_modules/a/.git", Making::Filled, true),
+        ("/w", "/w/node_modules/a/.git", Making::File, true),
+        ("/w", "/w/node_modules/a/.git/config", Making::File, true),
+        ("/w", "/w/.venv/a/.git/modules/x/config", Making::File, true),
+        // What is protected with all that is in it.
+        ("/w", "/w/.claude/node_modules/x", Making::File, true),
+        ("/w", "/w/.claude/node_modules/a/.npmrc", Making::File, true),
+        ("/w", "/w/.npmrc/node_modules/x", Making::File, true),
+        // Names above the root say nothing.
+        ("/x/node_modules/w", "/x/node_modules/w/.npmrc", Making::File, true),
+        ("/x/node_modules", "/x/node_modules/a/.npmrc", Making::File, true),
+        ("/x/node_modules/w", "/x/node_modules/w/node_modules/.npmrc", Making::File, false),
+        ("/w/.venv", "/w/.venv/.npmrc", Making::File, true),
+        ("/w/.venv/src", "/w/.venv/src/.npmrc", Making::File, true),
+        // The home folder is no workspace; but packages in caches bring their names along.
+        ("/w", "/home/u/node_modules/a/.npmrc", Making::File, true),
+        ("/w", "/home/u/.cargo/registry/src/i/c/.npmrc", Making::File, false),
+        ("/w", "/home/u/go/pkg/mod/x/.vscode/tasks.json", Making::File, false),
+        ("/w", "/home/u/.cargo/registry/src/i/c/.git/config", Making::File, true),
+        ("/w", "/home/u/.cargo/.npmrc", Making::File, true),
+        ("/w", "/home/u/.npmrc", Making::File, true),
+        ("/w", "/w/.cargo/registry/src/i/c/.npmrc", Making::File, true),
+    ] {
+        let names = with_dependencies(&[root]);
+        assert_eq!(names.is_closed(path.as_bytes(), making), expected, "{root} {path} {making:?}");
+    }
+    // A root in a dependency folder of another.
+    let names = with_dependencies(&["/w", "/w/node_modules/own"]);
+    assert!(names.is_closed(b"/w/node_modules/own/.npmrc", Making::File));
+    assert!(!names.is_closed(b"/w/node_modules/other/.npmrc", Making::File));
+}
+
+#[test]
+fn what_leaves_a_dependency_folder_is_looked_through() {
+    let names = with_dependencies(&["/w"]);
+    for (source, target, expected) in [
+        ("/w/node_modules/a", "/w/a", true),
+        ("/w/node_modules", "/w/old", true),
+        ("/w/node_modules", "/w/x/node_modules", false),
+        ("/w/node_modules/a", "/w/node_modules/b", false),
+        ("/w/node_modules/a", "/w/x/node_modules/b", false),
+        ("/w/node_modules/a", "/w/.venv/b", false),
+        ("/w/.venv", "/w/venv", true),
+        ("/w/.venv", "/w/x/.venv", false),
+        ("/w/.venv/lib", "/w/x/.venv", true),
+        ("/w/x", "/w/y", false),
+        ("/w/x", "/w/node_modules/x", false),
+        ("/w/a", "/w/b", false),
+        ("/w/node_modules/a", "/tmp/a", true),
+    ] {
+        let looks = names.must_look_inside(source.as_bytes(), target.as_bytes());
+        assert_eq!(looks, expected, "{source} {target}");
+    }
+}
+
+#[test]
+fn dependency_folders_move_with_their_names() {
+    let closed = |names: &Names, path: &str| names.is_closed(path.as_bytes(), Making::File);
+    let mut names = with_dependencies(&["/w"]);
+    names.moved(b"/w/a", b"/w/b");
+    assert!(closed(&names, "/w/a/target/.npmrc") && !closed(&names, "/w/b/target/.npmrc"));
+    names.moved(b"/w/.venv", b"/w/old");
+    assert!(closed(&names, "/w/.venv/.npmrc") && closed(&names, "/w/old/.npmrc"));
+    names.exchanged(b"/w/b", b"/w/c");
+    assert!(closed(&names, "/w/b/target/.npmrc") && !closed(&names, "/w/c/target/.npmrc"));
+}
+
+#[test]
+fn no_link_with_another_name_leads_into_a_dependency_folder() {
+    for (link, text, expected) in [
+        ("/w/app", "node_modules/app", true),
+        ("/w/app", "./node_modules/../x", true),
+        ("/w/app", "/w/node_modules", true),
+        ("/w/app", "NODE_MODULES/app", true),
+        ("/w/a/app", "../.venv/lib", true),
+        ("/w/a/app", "x/target/y", true),
+        ("/w/app", "src", false),
+        ("/w/app", "venv/lib", false),
+        ("/w/x/node_modules", "../node_modules", false),
+        ("/w/x/.venv", "../.venv", false),
+        ("/w/target", "/big/target", false),
+        ("/w/target", "node_modules/t", true),
+        ("/w/target", ".venv/target", true),
+        ("/w/x/.venv", "../.venv/lib", true),
+        ("/w/x/node_modules", "../.venv/lib", false),
+        ("/w/node_modules/.bin/x", "../x/cli.js", false),
+        ("/w/node_modules/x", "../other/node_modules/x", false),
+        ("/tmp/app", "/w/node_modules/app", false),
+    ] {
+        let names = with_dependencies(&["/w"]);
+        let leads = names.leads_into_dependencies(link.as_bytes(), text.as_bytes());
+        assert_eq!(leads, expected, "{link} -> {text}");
+    }
+    let below = with_dependencies(&["/x/node_modules/w"]);
+    assert!(!below.leads_into_dependencies(b"/x/node_modules/w/a", b"/x/node_modules/w/src"));
+    assert!(below.leads_into_dependencies(b"/x/node_modules/w/a", b"/x/node_modules/w/node_modules/a"));
+    // Where nothing counts as a dependency folder, links are free.
+    let none = Names::new(&view(&[".npmrc"], Vec::new()));
+    assert!(!none.leads_into_dependencies(b"/w/app", b"node_modules/app"));
+}
+
+#[test]
+fn no_marker_is_laid_beside_what_is_protected() {
+    let names = with_dependencies(&["/w"]);
+    for (folder, name, expected) in [
+        ("/w/lib/target", "CACHEDIR.TAG", true),
+        ("/w/lib/target", "pyvenv.cfg", false),
+        ("/w/other/target", "CACHEDIR.TAG", false),
+        ("/w/lib/target/debug", "CACHEDIR.TAG", false),
+        ("/tmp/target", "CACHEDIR.TAG", false),
+    ] {
+        assert_eq!(names.is_forged_marker(folder.as_bytes(), name.as_bytes()), expected, "{folder}/{name}");
+    }
+}
+
+#[test]
+fn hidden_files_of_packages_move_with_their_folders_and_leave_no_dependency_folder() {
+    let mut names = with_dependencies(&["/w"]);
+    for (source, target, expected) in [
+        ("/w/node_modules/a", "/w/node_modules/b2", false),
+        ("/w/node_modules/a", "/w/.venv/a", false),
+        ("/w/node_modules/a", "/w/a2", true),
+        ("/w/node_modules/a", "/tmp/a2", true),
+        ("/w/node_modules/a/.env", "/w/node_modules/a/x", true),
+        ("/w/node_modules", "/w/x/node_modules", true),
+        ("/w/.venv", "/w/x/.venv", false),
+        ("/w/.venv", "/w/venv", true),
+        ("/w/.venv/lib", "/w/lib2", true),
+        ("/w/node_modules/b", "/w/node_modules/c", true),
+        ("/w/src", "/w/src2", false),
+    ] {
+        assert_eq!(names.is_held(source.as_bytes(), target.as_bytes()), expected, "{source} {target}");
+    }
+    let known = b"/w/node_modules/a/.env".to_vec();
+    assert_eq!(names.removable_at(&known), Some(known.clone()));
+    assert_eq!(names.removable_at(b"/w/.env"), None);
+    names.moved(b"/w/node_modules/a", b"/w/node_modules/x");
+    assert_eq!(names.removable_at(b"/w/node_modules/x/.env"), Some(known));
+    assert!(!names.holds_marked(b"/w/node_modules/a") && names.holds_marked(b"/w/node_modules/x"));
+    assert!(names.is_held(b"/w/node_modules/x", b"/w/x"));
+    names.forget(b"/w/node_modules/x/.env");
+    assert!(!names.holds_marked(b"/w/node_modules/x"));
 }

@@ -2,8 +2,11 @@
 
 use super::super::fold::{self, Level, look_alike};
 use super::super::lines::is_blank;
+use super::super::suspicion;
 use super::Merge;
 use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::collections::HashSet;
 
 const LOOK_ALIKES: &str = "oldString has plain characters for some of the file's and others for the rest";
 
@@ -14,6 +17,8 @@ pub(super) struct Characters<'a> {
     /// Whether a line of the old text begins with a typographic space where the file does not.
     is_indented_otherwise: bool,
     file: &'a str,
+    /// The typographic characters of the file.
+    typographic: OnceCell<HashSet<char>>,
 }
 
 impl<'a> Characters<'a> {
@@ -33,7 +38,11 @@ impl<'a> Characters<'a> {
         let mut pairs = merge.olds.iter().zip(merge.parts);
         let is_indented_otherwise =
             pairs.any(|(old, part)| begins_typographic(old) && !begins_typographic(part));
-        Characters { seen, is_indented_otherwise, file: merge.file }
+        Characters { seen, is_indented_otherwise, file: merge.file, typographic: OnceCell::new() }
+    }
+
+    fn file_has(&self, character: char) -> bool {
+        self.typographic.get_or_init(|| suspicion::typographic(self.file)).contains(&character)
     }
 
     /// A line that is new, with plain characters where the old text should have had them.
@@ -47,7 +56,7 @@ impl<'a> Characters<'a> {
         let plain = |character: char| match look_alike(character) {
             Some(plain) => match self.seen.iter().find(|entry| entry.0 == plain) {
                 // Where the file has both, either may be meant.
-                Some((_, true)) if !self.file.contains(character) => Ok(plain),
+                Some((_, true)) if !self.file_has(character) => Ok(plain),
                 Some(_) => Err(LOOK_ALIKES),
                 // Who slips with one kind may have slipped with another.
                 None if self.seen.iter().any(|entry| entry.1) => Err(LOOK_ALIKES),

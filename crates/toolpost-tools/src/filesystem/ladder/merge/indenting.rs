@@ -6,7 +6,7 @@ use super::super::lines::{Lines, is_blank, is_filled, is_telling, split_indent};
 use super::super::suspicion;
 use super::Merge;
 use super::witnesses::{self, Vote};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 pub(super) const MIXED: &str = "newString is not indented like oldString throughout, nor like the file";
 const PART_OF_LINE: &str =
@@ -59,11 +59,18 @@ impl<'a> Merge<'a> {
             Err(why) => {
                 // A line that slipped by itself: the rest of what says something has to be there to the letter.
                 let (told, other): (Vec<usize>, Vec<usize>) = says.iter().partition(|index| is_same(index));
-                let is_told = brackets.iter().all(is_same) && told.len() > other.len();
-                let is_as_file = is_told
-                    && !self.repeats_text(&other)
-                    && (self.is_as_file(&filled) && !self.repeats_slip(&other)
-                        || self.is_slip_of_both(&other));
+                let is_as_file = match brackets.iter().copied().find(|index| !is_same(index)) {
+                    None => {
+                        told.len() > other.len()
+                            && !self.repeats_text(&other)
+                            && (self.is_as_file(&filled) && !self.repeats_slip(&other)
+                                || self.is_slip_of_both(&other))
+                    }
+                    Some(bracket) => {
+                        let slipped = brackets.iter().filter(|index| !is_same(index)).count() + other.len();
+                        slipped == 1 && told.len() > 1 && self.is_slip_of_bracket(bracket)
+                    }
+                };
                 return if is_as_file { Ok(Indenting::MostlyAsFile) } else { Err(why) };
             }
         };
@@ -106,6 +113,8 @@ impl<'a> Merge<'a> {
     /// do with what is new: no line that comes stands beside one of them, or is as deep.
     fn is_slip_of_both(&self, slipped: &[usize]) -> bool {
         let kept: Vec<(usize, usize)> = self.kept().filter(|(old, _)| is_filled(self.olds[*old])).collect();
+        let (come, shown): (Vec<usize>, HashSet<&str>) = (self.come().collect(), self.shown(slipped));
+        let depths: HashSet<&str> = come.iter().map(|at| split_indent(self.news[*at]).0).collect();
         // Where the lines around it are moved, it may be moved with them.
         let is_moved = |(old, new): &(usize, usize)| self.indents(*old).1 != split_indent(self.news[*new]).0;
         slipped.iter().all(|old| {
@@ -113,30 +122,68 @@ impl<'a> Merge<'a> {
             let Some(at) = kept.iter().position(|(kept, _)| kept == old) else { return false };
             let place = kept[at].1;
             let mut around = kept[..at].last().into_iter().chain(kept.get(at + 1));
-            let is_apart =
-                |at: usize| split_indent(self.news[at]).0 != indent || self.is_shown(indent, slipped);
-            // What comes right beside it may be why it is deeper.
-            let is_beside = self.come().any(|at| at.abs_diff(place) == 1);
             split_indent(self.news[place]).0 == indent
-                && !is_beside
+                && !self.explains_depth(&come, place)
                 && !around.any(is_moved)
-                && self.come().all(is_apart)
+                && (!depths.contains(indent) || shown.contains(indent))
         })
+    }
+
+    /// Whether a bracket that is indented otherwise in the old text stays, is so in the new text too, and cannot be taken
+    /// for another one; and every line that comes is as deep as a line of the old text that is as the file has it.
+    fn is_slip_of_bracket(&self, bracket: usize) -> bool {
+        let line = self.olds[bracket];
+        let count = |lines: &[&str]| lines.iter().filter(|other| **other == line).count();
+        let shown = self.shown(&[bracket]);
+        let come: Vec<usize> = self.come().collect();
+        let Some((_, place)) = self.kept().find(|(old, _)| *old == bracket) else { return false };
+        let mut depths = come.iter().map(|at| split_indent(self.news[*at]).0);
+        count(self.olds) == 1
+            && count(self.news) == 1
+            && self.news[place] == line
+            && !self.explains_depth(&come, place)
+            && depths.all(|depth| shown.contains(depth))
+            && self.kept().all(|(old, new)| {
+                old == bracket || !is_filled(self.olds[old]) || self.olds[old] == self.news[new]
+            })
+    }
+
+    /// Whether a line that comes right beside another may be why that has its depth: it has the same one, or it opens or
+    /// ends a block.
+    fn explains_depth(&self, come: &[usize], place: usize) -> bool {
+        let comes = |at: Option<usize>| at.filter(|at| come.contains(at)).map(|at| self.news[at]);
+        let indent = split_indent(self.news[place]).0;
+        let is_as_deep = |at: Option<usize>| comes(at).is_some_and(|line| split_indent(line).0 == indent);
+        if is_as_deep(place.checked_sub(1)) || is_as_deep(place.checked_add(1)) {
+            return true;
+        }
+        let above = comes(place.checked_sub(1)).is_some_and(|line| !is_complete(line));
+        let below = comes(place.checked_add(1)).is_some_and(|line| {
+            let text = line.trim_matches(is_blank);
+            // Such as `fi`, `done` and `end`.
+            text.starts_with(['}', ')', ']', '<'])
+                || text.starts_with("end")
+                || text.chars().all(char::is_alphabetic)
+        });
+        above || below
     }
 
     /// Whether the new text has a line more than once that slipped in the old text: which of them it was is not told.
     fn repeats_text(&self, slipped: &[usize]) -> bool {
-        slipped.iter().any(|old| {
-            let text = self.olds[*old].trim_matches(is_blank);
-            self.news.iter().filter(|line| line.trim_matches(is_blank) == text).count() > 1
-        })
+        let mut counts: HashMap<&str, usize> = HashMap::new();
+        for line in self.news {
+            *counts.entry(line.trim_matches(is_blank)).or_default() += 1;
+        }
+        let count = |old: &usize| counts.get(self.olds[*old].trim_matches(is_blank)).copied();
+        slipped.iter().any(|old| count(old) > Some(1))
     }
 
     /// Whether a line that comes is as deep as a line of the old text that is indented otherwise than the file.
     fn repeats_slip(&self, slipped: &[usize]) -> bool {
-        slipped.iter().map(|old| self.indents(*old).0).any(|indent| {
-            !self.is_shown(indent, slipped) && self.come().any(|at| split_indent(self.news[at]).0 == indent)
-        })
+        let shown = self.shown(slipped);
+        let depths: HashSet<&str> = self.come().map(|at| split_indent(self.news[at]).0).collect();
+        let mut indents = slipped.iter().map(|old| self.indents(*old).0);
+        indents.any(|indent| !shown.contains(indent) && depths.contains(indent))
     }
 
     /// The lines that only the new text has.
@@ -145,14 +192,15 @@ impl<'a> Merge<'a> {
         (0..self.news.len()).filter(move |at| is_filled(self.news[*at]) && !kept.contains(at))
     }
 
-    /// Whether a line of the old text that is as the file has it is as deep as this.
-    fn is_shown(&self, indent: &str, slipped: &[usize]) -> bool {
-        let mut exact = self.filled().into_iter().filter(|at| !slipped.contains(at));
-        exact.any(|at| self.indents(at).0 == indent)
+    /// The depths of the lines of the old text that are as the file has them.
+    fn shown(&self, slipped: &[usize]) -> HashSet<&'a str> {
+        let slipped: HashSet<&usize> = slipped.iter().collect();
+        self.filled().into_iter().filter(|at| !slipped.contains(at)).map(|at| self.indents(at).0).collect()
     }
 
     /// Whether every line that both texts have and the file has otherwise is in the new one as the file has it.
     fn is_as_file(&self, filled: &[usize]) -> bool {
+        let filled: HashSet<&usize> = filled.iter().collect();
         self.kept().filter(|(old, _)| filled.contains(old)).all(|(old, new)| {
             let (in_old, in_file) = self.indents(old);
             let in_new = split_indent(self.news[new]).0;
@@ -242,7 +290,8 @@ impl<'a> Merge<'a> {
     /// Fails where a line that is new would come out no deeper than what opens its block, or, as deep as the file is at
     /// this place, deeper than a line that opens nothing: it was written as the file is, among lines that are not.
     fn check_opened(&self, mapping: &Mapping<'a>) -> Result<(), &'static str> {
-        let is_kept = |at: usize| self.kept().any(|(_, new)| new == at);
+        let kept: HashSet<usize> = self.kept().map(|(_, new)| new).collect();
+        let is_kept = |at: usize| kept.contains(&at);
         let mut above: Option<&str> = None;
         for (at, line) in self.news.iter().enumerate().filter(|(_, line)| is_filled(line)) {
             let indent = split_indent(line).0;
@@ -304,6 +353,18 @@ fn is_control(line: &str) -> bool {
     };
     text == "else"
         || (text.ends_with(')') && ["if", "for", "while", "else if"].iter().any(|word| begins(word)))
+}
+
+/// Whether a line is a whole statement, in most languages: no block begins with it.
+fn is_complete(line: &str) -> bool {
+    let text = line.trim_matches(is_blank);
+    let first = text.split(|one: char| !one.is_alphanumeric()).next().unwrap_or_default();
+    let begins_block = [
+        "begin", "case", "catch", "class", "def", "do", "else", "elsif", "elseif", "fn", "for", "foreach",
+        "func", "function", "if", "loop", "module", "repeat", "sub", "switch", "then", "try", "unless",
+        "until", "when", "while", "with",
+    ];
+    text.ends_with([';', ')', '}', ']', '"', '\'']) && !begins_block.contains(&first)
 }
 
 /// Whether a line is complete, so that the next one is no deeper.

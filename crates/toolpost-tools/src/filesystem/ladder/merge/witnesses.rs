@@ -65,6 +65,10 @@ pub(super) fn tally(merge: &Merge<'_>, mapping: &Mapping<'_>) -> Vote {
         asked.map(|witness| (witness.ask)(merge, mapping)).collect()
     };
     let decisive = together(votes(Weight::Decisive).into_iter());
+    // Lines that are as the old text has them to the end of both were not written as the file is.
+    if matches!((decisive, after_changes(merge, mapping)), (Vote::File(_), Vote::Old(_))) {
+        return Vote::Unclear(CONTRADICTION);
+    }
     if !matches!(decisive, Vote::Unclear(NOBODY)) {
         return decisive;
     }
@@ -367,19 +371,19 @@ fn changed_lines(merge: &Merge<'_>, _: &Mapping<'_>) -> Vote {
 /// A line that is new here and elsewhere in the file is as deep as it is there.
 fn lines_elsewhere(merge: &Merge<'_>, mapping: &Mapping<'_>) -> Vote {
     let kept: HashSet<usize> = merge.kept().map(|(_, new)| new).collect();
-    let mut depths: HashMap<&str, Vec<&str>> = HashMap::new();
+    let mut depths: HashMap<&str, HashSet<&str>> = HashMap::new();
     let news = || (0..merge.news.len()).filter(|at| is_telling(merge.news[*at]) && !kept.contains(at));
     for at in news() {
         depths.entry(split_indent(merge.news[at]).1).or_default();
     }
     for (indent, text) in merge.file.lines().map(split_indent) {
         if let Some(known) = depths.get_mut(text) {
-            known.push(indent);
+            known.insert(indent);
         }
     }
     let votes = news().map(|at| {
         let (indent, text) = split_indent(merge.news[at]);
-        let is_there = |indent: &str| depths.get(text).is_some_and(|known| known.contains(&indent));
+        let is_there = |indent: &str| depths.get(text).is_some_and(|known| known.contains(indent));
         match (mapping.apply(indent).is_ok_and(|indent| is_there(&indent)), is_there(indent)) {
             (true, false) => Vote::Old("a line of it is elsewhere in the file, less or more deep"),
             (false, true) => Vote::File("a line of it is elsewhere in the file, just as deep"),

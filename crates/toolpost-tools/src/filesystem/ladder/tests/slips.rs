@@ -439,3 +439,99 @@ fn a_twin_does_not_matter_where_only_the_ends_of_lines_differ() {
         "trailing whitespace: one(1);\n\nnew(2);\n\n    one(1);\n\n    two(2);\n",
     );
 }
+
+#[test]
+fn a_line_that_slipped_in_both_texts_stays_whatever_stands_beside_it() {
+    let file = "one(1);\ntwo(2);\nthree(3);\nfour(4);\n";
+    let old = "one(1);\n    two(2);\nthree(3);\nfour(4);";
+    // What comes below or above it is a statement of its own.
+    check(
+        file,
+        old,
+        "one(1);\n    two(2);\ncome(5);\nthree(3);\nfour(4);",
+        "indentation: one(1);\ntwo(2);\ncome(5);\nthree(3);\nfour(4);\n",
+    );
+    check(
+        file,
+        old,
+        "one(1);\ncome(5);\n    two(2);\nthree(3);\nfour(4);",
+        "indentation: one(1);\ncome(5);\ntwo(2);\nthree(3);\nfour(4);\n",
+    );
+    // It may be deeper because of what comes.
+    for (above, below) in
+        [("if x {", "}"), ("if x:", "five(5)"), ("if x", "end"), ("while x; do", "done"), ("<p>", "</p>")]
+    {
+        let new = format!("one(1);\n{above}\n    two(2);\n{below}\nthree(3);\nfour(4);");
+        check(file, old, &new, "doubt (indentation)");
+    }
+    check(file, old, "one(1);\n    two(2);\n}\nthree(3);\nfour(4);", "doubt (indentation)");
+    // What comes is as deep as it is there, and not as it is in the file.
+    check(
+        "{\n    one(1);\n    if x {\n        two(2);\n    }\n}\n",
+        "{\n    one(1);\n    if x {\n    two(2);\n    }",
+        "{\n    one(0);\n    if x {\n    two(2);\n    three(3);\n    }",
+        "doubt (indentation)",
+    );
+    // A bracket that cannot be taken for another one.
+    let file = "f(1) {\n    one(1);\n}\nlast(2);\nend(3);\n";
+    let old = "f(1) {\n    one(1);\n    }\nlast(2);\nend(3);";
+    check(
+        file,
+        old,
+        "f(1) {\n    one(1);\n    }\nother(2);\nend(3);",
+        "indentation: f(1) {\n    one(1);\n}\nother(2);\nend(3);\n",
+    );
+    // There are two, or a line comes at a depth that nothing shows.
+    check(file, old, "f(1) {\n    one(1);\n    }\n    }\nother(2);\nend(3);", "doubt (indentation)");
+    check(file, old, "f(1) {\n    one(1);\n    }\n  other(2);\nend(3);", "doubt (indentation)");
+    check(file, old, "f(1) {\n    if x {\n    }\nlast(2);\nend(3);", "doubt (indentation)");
+}
+
+#[test]
+fn blank_lines_that_both_texts_begin_or_end_with_are_not_looked_for() {
+    let file = "start(0)\n    one(1)\n    two(2)\n\n    three(3)\nend(4)\n";
+    let after = "blank lines: start(0)\n    one(1)\n    zwei(2)\n\n    three(3)\nend(4)\n";
+    check(file, "\none(1)\ntwo(2)", "\none(1)\nzwei(2)", after);
+    check(file, "\n\n    one(1)\n    two(2)\n", "\n\n    one(1)\n    zwei(2)\n", after);
+    // A blank line stands on the other side of it.
+    check(file, "    two(2)\n\n\n", "    zwei(2)\n\n\n", after);
+    check(file, "\ntwo(2)", "\nzwei(2)", after);
+    check(
+        file,
+        "\n    three(3)\n\n",
+        "\n    drei(3)\n\n",
+        &after.replace("zwei", "two").replace("three", "drei"),
+    );
+    // Only one of the texts has it, or it is unclear how deep the new lines are.
+    check(file, "    three(3)\n\n\n", "    drei(3)\n\n", "doubt (blank lines)");
+    check(file, "\ntwo(2)", "\nzwei(2)\ndrei(3)", "doubt (blank lines)");
+}
+
+#[test]
+fn a_twin_is_not_taken_where_all_but_one_short_line_are_elsewhere_to_the_letter() {
+    let twin = "end\n     * // run\n     * // b\n     * // c\n     * ---\n";
+    check(
+        &format!(" * // a\n * // walked\n * // b\n * // c\n * ---\n *\n\n{twin}"),
+        " * // run\n * // b\n * // c\n * ---\n",
+        " * // run\n * // 'b'\n * // 'c'\n * ---\n",
+        "doubt (indentation)",
+    );
+}
+
+#[test]
+fn lines_that_end_both_texts_alike_contradict_those_that_begin_as_the_file_does() {
+    // The old text has lost its indentation. The new one was moved a level in, so that its first lines are as deep as the
+    // file has them by chance; only its last line, which is there before, shows that.
+    let file = "f {\n  a\n\n  one (x) {\n    if (x) {\n      call(x, y)\n      return\n    }\n  }\n}\n";
+    let old = "one (x) {\n  if (x) {\n    call(x, y)";
+    let new =
+        "  one (x) {\n    if (x) {\n      call(x, y)\n      leave\n    }\n  }\n\n  two (x) {\n    call(x, y)";
+    check(file, old, new, "doubt (indentation)");
+    // Without another line below it is written as the file is.
+    check(
+        file,
+        old,
+        "  one (x) {\n    if (y) {\n      call(x, y)",
+        "indentation: f {\n  a\n\n  one (x) {\n    if (y) {\n      call(x, y)\n      return\n    }\n  }\n}\n",
+    );
+}
