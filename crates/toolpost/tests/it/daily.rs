@@ -72,7 +72,8 @@ fn daily_commands_do_what_they_do_in_a_plain_shell() {
     }
     let is_possible = |line: &Line| {
         line.absent.is_none_or(|program| !is_installed(program))
-            && (line.project != "go" || is_installed("go"))
+            // Go is too large to be installed for every run of the tests.
+            && (line.project != "go" || is_full() || !wanted.is_empty())
     };
     let lines = lines
         .into_iter()
