@@ -72,7 +72,8 @@ fn daily_commands_do_what_they_do_in_a_plain_shell() {
     }
     let is_possible = |line: &Line| {
         line.absent.is_none_or(|program| !is_installed(program))
-            && (line.project != "go" || is_installed("go"))
+            // Go is too large to be installed for every run of the tests.
+            && (line.project != "go" || is_full() || !wanted.is_empty())
     };
     let lines = lines
         .into_iter()
@@ -116,7 +117,7 @@ fn daily_commands_do_what_they_do_in_a_plain_shell() {
 
 /// The lines that are run each time: all about which something was decided, and some of the others.
 fn is_told_apart(at: usize, line: &Line) -> bool {
-    const EACH: usize = 6;
+    const EACH: usize = 12;
     let is_light = !matches!(line.project, "venv" | "rust" | "go");
     line.is_refused || (line.needs_network && is_light) || (line.waits && is_light) || at.is_multiple_of(EACH)
 }

@@ -209,9 +209,13 @@ pub(super) const KINDS: &[Kind] = &[
         let mut blocks = patch.blocks.clone();
         for block in &mut blocks {
             let texts = block.lines.iter().map(|line| &line.text).filter(|text| !is_blank(text));
-            let cut = texts.map(|text| indentation(text).len()).min().unwrap_or(0);
+            let common = texts.map(|text| indentation(text)).reduce(|one, other| {
+                let same = one.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count();
+                &one[..same]
+            });
+            let cut = common.unwrap_or_default().to_owned();
             for line in &mut block.lines {
-                line.text = line.text.get(cut..).unwrap_or_default().to_owned();
+                line.text = line.text.strip_prefix(&cut).unwrap_or_default().to_owned();
             }
         }
         let is_changed = blocks.iter().zip(&patch.blocks).any(|(one, other)| one.lines != other.lines);
