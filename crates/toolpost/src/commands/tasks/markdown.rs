@@ -86,21 +86,18 @@ fn description(text: &str) -> Vec<String> {
     }
     let before = text.len() - text.trim_start_matches('\n').len();
     let after = text.len() - text.trim_end_matches('\n').len();
-    let lines = inner.split('\n').map(|line| {
-        let line = referred(line);
-        let is_blank = !line.is_empty() && line.trim_matches(SPACES).is_empty();
-        match (is_blank, item(&line)) {
-            (true, _) => with_reference(&line, 0),
-            (false, Some(_)) => with_reference(&line, line.len() - line.trim_start_matches(SPACES).len()),
-            (false, None) => line,
-        }
-    });
-    let mut lines: Vec<String> = lines.collect();
-    if before > 0 {
-        lines[0] = format!("{}{}", "&#10;".repeat(before), lines[0]);
-    }
+    let mut lines: Vec<String> = inner.split('\n').map(referred).collect();
+    lines[0].insert_str(0, &"&#10;".repeat(before));
     if let Some(last) = lines.last_mut() {
         last.push_str(&"&#10;".repeat(after));
+    }
+    for line in &mut lines {
+        let text = line.trim_start_matches(SPACES);
+        if item(line).is_some() {
+            *line = with_reference(line, line.len() - text.len());
+        } else if text.is_empty() && !line.is_empty() {
+            *line = with_reference(line, 0);
+        }
     }
     if lines.iter().all(|line| line.is_empty() || line.starts_with(SPACES)) {
         lines[0] = with_reference(&lines[0], 0);
@@ -221,7 +218,7 @@ fn tagged(text: &str) -> (&str, Option<Tag>) {
         is_tag.then(|| (title, Tag { id: id.to_owned(), needs }))
     };
     match parts() {
-        Some((title, tag)) => (title, Some(tag)),
+        Some((title, tag)) => (title.trim_end_matches(SPACES), Some(tag)),
         None => (text, None),
     }
 }

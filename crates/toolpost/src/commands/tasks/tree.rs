@@ -174,8 +174,8 @@ mod tests {
             .collect();
         let page = page(&chain);
         assert!(page.lines().all(|line| line.chars().count() < 100));
-        // Each is there, and those where a tree ends twice.
-        let expected = 10_000 + (10_000 - 1) / (DEEPEST - 1);
+        // Each is there, and twice where a tree ends and the next begins; the last one ends its tree anyhow.
+        let expected = 10_000 + (10_000 - 2) / (DEEPEST - 1);
         assert_eq!(page.lines().count(), expected + 1);
         assert!(page.contains("t9999 "));
     }
