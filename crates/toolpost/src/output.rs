@@ -202,9 +202,9 @@ impl Printer {
         self.write_data(text);
     }
 
-    /// Whether a person sees the data, so that a page can be drawn anew.
+    /// Whether a person sees the data on a terminal that obeys, so that a page can be drawn anew.
     pub(crate) fn can_redraw(&self) -> bool {
-        self.stdout_is_terminal && !self.is_json
+        self.stdout_is_terminal && self.has_color && !self.is_json
     }
 
     /// Prints a text of our own making in place of everything on the screen.

@@ -29,7 +29,7 @@ impl Tool for CompleteTask {
     async fn call(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
         let by = ctx.by();
         let task = with_store(ctx, move |store| store.change_task(&by, &args.task_id, TaskChange::Complete));
-        task.await.map(|task| told::changed("completed", task))
+        task.await.map(told::changed)
     }
 
     async fn dry_run(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {

@@ -40,13 +40,12 @@ impl Tool for CreateTask {
             let created = store.create_tasks(&by, vec![new])?;
             created.into_iter().next().ok_or_else(|| ToolError::execution("the store created no task"))
         });
-        task.await.map(|task| told::changed("created", task))
+        task.await.map(told::changed)
     }
 
     async fn dry_run(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
-        with_store(ctx, move |store| planned(store, args))
-            .await
-            .map(|task| told::changed("would create", task))
+        let task = with_store(ctx, move |store| planned(store, args)).await?;
+        told::would("create", task, true)
     }
 }
 

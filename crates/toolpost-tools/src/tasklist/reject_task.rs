@@ -34,7 +34,7 @@ impl Tool for RejectTask {
         let by = ctx.by();
         let task =
             with_store(ctx, move |store| store.change_task(&by, &task_id, TaskChange::Reject { reason }));
-        task.await.map(|task| told::changed("rejected", task))
+        task.await.map(told::changed)
     }
 
     async fn dry_run(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {

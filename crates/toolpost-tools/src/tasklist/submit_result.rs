@@ -48,7 +48,7 @@ impl Tool for SubmitResult {
             claims.forget(by.owner(), &task_id);
             Ok(task)
         });
-        task.await.map(|task| told::changed("submitted", task))
+        task.await.map(told::changed)
     }
 
     async fn dry_run(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {

@@ -29,10 +29,9 @@ pub(super) fn whole(task: &Task) -> String {
     text
 }
 
-/// The outcome of a call that changed a task: what happened to it, and where it stands.
-pub(super) fn changed(what: &str, task: Task) -> Output<Data> {
-    let text = format!("{what} {}", line(&task));
-    Output::new(format!("{} {}", task.id, task.status.as_str()), text, Data { task })
+/// The outcome of a call that changed a task: where it stands now.
+pub(super) fn changed(task: Task) -> Output<Data> {
+    Output::new(format!("{} {}", task.id, task.status.as_str()), line(&task), Data { task })
 }
 
 fn standing(task: &Task) -> String {
@@ -44,16 +43,14 @@ fn standing(task: &Task) -> String {
     }
 }
 
-/// The outcome of a dry run: what would happen, or why it would be refused.
+/// The outcome of a dry run: what would happen to a task, or why it would be refused.
 pub(super) fn would(doing: &str, task: Task, is_possible: bool) -> Result<Output<Data>, ToolError> {
-    match is_possible {
-        true => Ok(changed(&format!("would {doing}"), task)),
-        false => {
-            let message =
-                format!("task `{}` is {}, so nobody could {doing} it now", task.id, standing(&task));
-            Err(ToolError::new(Code::TaskConflict, message)
-                .with("taskId", task.id.as_str())
-                .with("status", task.status.as_str()))
-        }
+    if is_possible {
+        let text = format!("would {doing} {}", line(&task));
+        return Ok(Output::new(task.id.clone(), text, Data { task }));
     }
+    let message = format!("task `{}` is {}, so nobody could {doing} it now", task.id, standing(&task));
+    Err(ToolError::new(Code::TaskConflict, message)
+        .with("taskId", task.id.as_str())
+        .with("status", task.status.as_str()))
 }

@@ -25,13 +25,16 @@ pub struct Args {
 #[serde(deny_unknown_fields)]
 #[schemars(inline, description = "")]
 struct Item {
+    /// Your id for it.
     #[serde(default)]
     id: Option<String>,
     /// What is to be done.
     #[schemars(length(min = 1))]
     content: String,
+    /// Where it stands.
     #[schemars(schema_with = "statuses")]
     status: TodoStatus,
+    /// How much it matters.
     #[serde(default)]
     #[schemars(schema_with = "priorities")]
     priority: Option<TodoPriority>,

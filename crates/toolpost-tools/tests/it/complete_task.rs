@@ -20,7 +20,7 @@ fn a_submitted_task_is_completed_once() {
     assert_eq!(shown(&dry), "would complete t1 submitted by w (claim 1): one");
     for _ in 0..2 {
         let outcome = shared.boss("complete_task", json!({"taskId": "t1"}));
-        assert_eq!(shown(&outcome), "completed t1 completed: one");
+        assert_eq!(shown(&outcome), "t1 completed: one");
     }
     assert_eq!(shared.task("t2").status, TaskStatus::Ready);
     assert_eq!(code(&shared.boss("complete_task", json!({"taskId": "t9"}))), "VALIDATION_ERROR");

@@ -8,10 +8,10 @@ use serde_json::json;
 fn a_task_waits_for_what_it_depends_on() {
     let shared = Shared::new();
     let first = shared.boss("create_task", json!({"title": " one ", "description": "text"}));
-    assert_eq!(shown(&first), "created t1 ready: one");
+    assert_eq!(shown(&first), "t1 ready: one");
     assert_eq!(data(&first)["task"]["description"], "text");
     let second = shared.boss("create_task", json!({"title": "two", "dependsOn": ["t1"]}));
-    assert_eq!(shown(&second), "created t2 pending: two (depends on t1)");
+    assert_eq!(shown(&second), "t2 pending: two (depends on t1)");
     let claim = shared.worker("w", "get_task", json!({"taskId": "t2", "claim": true}));
     assert_eq!(code(&claim), "TASK_CONFLICT");
     shared.worker("w", "submit_result", json!({"taskId": "t1", "result": "done"}));
@@ -36,7 +36,7 @@ fn what_cannot_be_is_refused_and_takes_no_number() {
         assert_eq!(code(&outcome), "VALIDATION_ERROR", "{args}");
         assert!(shown(&outcome).contains(expected), "{args}: {}", shown(&outcome));
     }
-    assert_eq!(shown(&shared.boss("create_task", json!({"title": "x"}))), "created t1 ready: x");
+    assert_eq!(shown(&shared.boss("create_task", json!({"title": "x"}))), "t1 ready: x");
 }
 
 #[test]

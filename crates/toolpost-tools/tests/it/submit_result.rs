@@ -31,7 +31,7 @@ fn a_result_is_handed_in() {
     let shared = shared();
     shared.worker("w", "get_task", claim());
     let outcome = shared.worker("w", "submit_result", result("done"));
-    assert_eq!(shown(&outcome), "submitted t1 submitted by w (claim 1): one");
+    assert_eq!(shown(&outcome), "t1 submitted by w (claim 1): one");
     assert!(
         shared.worker("w", "submit_result", result("done")).is_success(),
         "the same again changes nothing"
