@@ -35,6 +35,6 @@ impl Tool for CompleteTask {
     async fn dry_run(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
         let task = with_store(ctx, move |store| store.task(&args.task_id)).await?;
         let is_possible = matches!(task.status, TaskStatus::Submitted | TaskStatus::Completed);
-        told::would("complete", task, is_possible)
+        told::could("complete", task, is_possible)
     }
 }

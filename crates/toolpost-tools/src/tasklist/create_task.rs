@@ -45,7 +45,7 @@ impl Tool for CreateTask {
 
     async fn dry_run(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
         let task = with_store(ctx, move |store| planned(store, args)).await?;
-        told::would("create", task, true)
+        Ok(told::would("create", task))
     }
 }
 

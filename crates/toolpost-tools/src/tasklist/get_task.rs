@@ -71,6 +71,6 @@ impl Tool for GetTask {
             TaskStatus::Claimed => is_own,
             TaskStatus::Pending | TaskStatus::Submitted | TaskStatus::Completed => false,
         };
-        told::would("claim", task, is_possible)
+        told::could("claim", task, is_possible)
     }
 }

@@ -45,6 +45,6 @@ impl Tool for RejectTask {
             TaskStatus::Deferred => task.reason.as_ref() == Some(&reason),
             _ => false,
         };
-        told::would("reject", task, is_possible)
+        told::could("reject", task, is_possible)
     }
 }

@@ -63,6 +63,6 @@ impl Tool for SubmitResult {
             TaskStatus::Submitted | TaskStatus::Completed => is_own && task.result.as_ref() == Some(&result),
             TaskStatus::Pending => false,
         };
-        told::would("submit", task, is_possible)
+        told::could("submit", task, is_possible)
     }
 }

@@ -43,11 +43,15 @@ fn standing(task: &Task) -> String {
     }
 }
 
-/// The outcome of a dry run: what would happen to a task, or why it would be refused.
-pub(super) fn would(doing: &str, task: Task, is_possible: bool) -> Result<Output<Data>, ToolError> {
+/// The outcome of a dry run: what would happen to a task.
+pub(super) fn would(doing: &str, task: Task) -> Output<Data> {
+    Output::new(task.id.clone(), format!("would {doing} {}", line(&task)), Data { task })
+}
+
+/// The outcome of a dry run, or why the call would be refused.
+pub(super) fn could(doing: &str, task: Task, is_possible: bool) -> Result<Output<Data>, ToolError> {
     if is_possible {
-        let text = format!("would {doing} {}", line(&task));
-        return Ok(Output::new(task.id.clone(), text, Data { task }));
+        return Ok(would(doing, task));
     }
     let message = format!("task `{}` is {}, so nobody could {doing} it now", task.id, standing(&task));
     Err(ToolError::new(Code::TaskConflict, message)
