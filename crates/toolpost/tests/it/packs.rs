@@ -25,7 +25,7 @@ fn page(arguments: &[&str]) -> String {
 fn each_pack_says_what_its_tools_cause_and_whether_it_is_allowed() {
     let page = self::page(&["packs"]);
     assert!(page.starts_with("filesystem  standard: asks for read, trace, write\n"), "{page}");
-    let expected = "\n  allowed under this policy\n    read         read\n    write        write\n    edit         read, write\n";
+    let expected = "\n  allowed under this policy\n    read           read\n    write          write\n    edit           read, write\n";
     assert!(page.contains(expected), "{page}");
     assert!(page.contains("\nmeta  dynamic: asks for nothing of its own\n"), "{page}");
 }
@@ -33,7 +33,7 @@ fn each_pack_says_what_its_tools_cause_and_whether_it_is_allowed() {
 #[test]
 fn a_pack_that_is_not_allowed_names_the_flag_and_keeps_its_tools() {
     let page = self::page(&["packs", "--policy", "read-only"]);
-    let expected = "\n  not allowed as a whole: needs write; allow it with --allow write\n    read         read\n    write        write  (not offered: needs write)\n";
+    let expected = "\n  not allowed as a whole: needs write; allow it with --allow write\n    read           read\n    write          write  (not offered: needs write)\n";
     assert!(page.contains(expected), "{page}");
     let page = self::page(&["packs", "--policy", "read-only", "--allow", "write"]);
     assert!(page.contains("\nshell  privileged: asks for "), "{page}");

@@ -83,10 +83,10 @@ fn a_terminal_shows_the_tree_anew() {
     let home = Home::new();
     lines(&home, &["tasks", "add", "one"]);
     let program = env!("CARGO_BIN_EXE_toolpost");
-    // The shell ends the watcher as a person does, once something is typed.
+    // The shell ends the watcher once something is typed.
     let environment = home.command([] as [&str; 0]);
     let mut shell = Command::new("sh");
-    shell.args(["-c", "\"$0\" tasks watch & read line; kill -INT $!; wait; exit 0", program]);
+    shell.args(["-c", "\"$0\" tasks watch & read line; kill $!; wait; exit 0", program]);
     shell.current_dir(home.path("repo")).env_clear();
     shell.envs(environment.get_envs().filter_map(|(name, value)| Some((name, value?))));
     let (mut is_added, mut is_typed) = (false, false);
