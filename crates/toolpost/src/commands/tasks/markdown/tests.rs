@@ -126,7 +126,7 @@ fn kept(tasks: &[Task]) -> Kept {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 256,
+        cases: 100,
         failure_persistence: None,
         rng_seed: RngSeed::Fixed(7),
         ..ProptestConfig::default()
