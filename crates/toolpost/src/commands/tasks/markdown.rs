@@ -213,7 +213,7 @@ fn tagged(text: &str) -> (&str, Option<Tag>) {
                 !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit())
             })
         };
-        let is_tag = is_id(&id) && needs.iter().all(|id| is_id(id));
+        let is_tag = is_id(&id) && needs.iter().all(is_id);
         let needs = needs.into_iter().map(str::to_owned).collect();
         is_tag.then(|| (title, Tag { id: id.to_owned(), needs }))
     };
