@@ -115,6 +115,8 @@ pub struct Ids {
     pub activation: Option<String>,
     /// The activation that started it.
     pub parent_activation: Option<String>,
+    /// The role of the caller, for tools that only some roles have.
+    pub role: Option<String>,
 }
 
 /// Where an activation stands in its tree, and how much further the tree may grow.

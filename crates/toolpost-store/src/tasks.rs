@@ -21,8 +21,10 @@ fn id(number: u64) -> String {
 }
 
 /// The number in an id, or why it is none.
-fn number(id: &str) -> Result<u64, ToolError> {
-    id.strip_prefix('t').and_then(|digits| digits.parse().ok()).ok_or_else(|| unknown(id))
+fn number(asked: &str) -> Result<u64, ToolError> {
+    let number = asked.strip_prefix('t').and_then(|digits| digits.parse().ok());
+    // One task has one id: `t01` and `t+1` are none.
+    number.filter(|number| id(*number) == asked).ok_or_else(|| unknown(asked))
 }
 
 fn unknown(id: &str) -> ToolError {

@@ -8,6 +8,9 @@ pub mod filesystem;
 pub mod meta;
 pub mod search;
 pub mod shell;
+mod stored;
+pub mod tasklist;
+pub mod todo;
 
 pub use dialects::dialects;
 
@@ -33,6 +36,8 @@ pub fn packs(settings: &Settings) -> Vec<Pack> {
         filesystem::pack(&settings.filesystem),
         search::pack(),
         shell::pack(settings.shell.clone()),
+        todo::pack(),
+        tasklist::pack(),
         meta::pack(),
     ]
 }

@@ -88,6 +88,12 @@ pub enum Command {
     Sessions,
     /// Count the calls of each tool: failures by code, times, bytes and tokens.
     Stats(Stats),
+    /// Show the tasks that sessions share, as a tree: below each task those that it depends on.
+    Tasks {
+        /// What to do instead.
+        #[command(subcommand)]
+        command: Option<Tasks>,
+    },
     /// Delete what is older, or more, than the key `keep` says.
     Gc,
     /// Show the packs of tools: what each can cause, and whether the policy allows it.
@@ -203,6 +209,59 @@ pub struct Stats {
     /// Which calls.
     #[command(flatten)]
     pub which: Which,
+}
+
+/// What to do with the shared tasks.
+#[derive(Debug, Subcommand)]
+pub enum Tasks {
+    /// Add a task.
+    Add {
+        /// A few words.
+        title: String,
+        /// All that its worker needs to know.
+        #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+        description: String,
+        /// A task that must be completed first.
+        #[arg(long, value_name = "ID")]
+        depends_on: Vec<String>,
+    },
+    /// Show one task in full.
+    Show {
+        /// Its id, such as t1.
+        id: String,
+    },
+    /// Show the tasks and every change as it comes, until interrupted.
+    Watch,
+    /// Take a task from the session or agent that has claimed it, so that it can be claimed again.
+    Release {
+        /// Its id, such as t1.
+        id: String,
+    },
+    /// Create the tasks of a file: JSON as `export` prints it, or a check list in Markdown.
+    ///
+    /// All are created, or none. In a check list a task depends on those that are indented below it.
+    Import {
+        /// The file; `-` for standard input.
+        file: PathBuf,
+        /// json or markdown; otherwise the content tells.
+        #[arg(long, value_name = "FORMAT")]
+        format: Option<TaskFormat>,
+    },
+    /// Print all tasks so that `import` can create them elsewhere.
+    Export {
+        /// json, with everything; or markdown, a check list of titles, descriptions and dependencies.
+        #[arg(long, value_name = "FORMAT", default_value = "json")]
+        format: TaskFormat,
+    },
+}
+
+/// How tasks are written in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TaskFormat {
+    /// An object with the list `tasks`.
+    Json,
+    /// A check list.
+    Markdown,
 }
 
 /// Serves the tools to an agent.

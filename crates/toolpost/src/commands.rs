@@ -13,5 +13,6 @@ pub(crate) mod policy;
 pub(crate) mod sessions;
 pub(crate) mod stats;
 pub(crate) mod stored;
+pub(crate) mod tasks;
 pub(crate) mod tools;
 pub(crate) mod trust;

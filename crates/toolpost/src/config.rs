@@ -81,6 +81,8 @@ pub struct Config {
     pub dialect: Arc<Dialect>,
     /// The session that calls belong to.
     pub session: String,
+    /// The role of the session among the shared tasks, if it has one.
+    pub role: Option<String>,
     /// Whether the session was named, so that it outlives the process.
     pub is_session_named: bool,
     /// The user's home directory.
@@ -210,6 +212,7 @@ impl Config {
             ),
             is_store_named: !keys.store.is_empty(),
             keep: keys.keep.first().map_or_else(Retention::default, |keep| keep.value.clone()),
+            role: keys.role.first().map(|role| role.value.clone()),
             is_session_named: named.is_some(),
             session: named.unwrap_or_else(|| default_session(&roots)),
             policy,

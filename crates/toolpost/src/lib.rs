@@ -60,6 +60,7 @@ pub fn run_with(words: Vec<OsString>, extension: Option<Arc<dyn Extension>>) -> 
         Command::Log(log) => commands::log::run(&printer, &flags, environment, log),
         Command::Sessions => commands::sessions::run(&printer, &flags, environment),
         Command::Stats(stats) => commands::stats::run(&printer, &flags, environment, stats),
+        Command::Tasks { command } => commands::tasks::run(&printer, &flags, environment, command.as_ref()),
         Command::Gc => commands::gc::run(&printer, &flags, environment),
         Command::Policy { command } => with_runtime(&flags, environment, &printer, Records::No, |runtime| {
             commands::policy::run(&runtime, &printer, command)

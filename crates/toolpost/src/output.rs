@@ -5,6 +5,7 @@
 mod live;
 
 use crate::config::env::Environment;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::io::{ErrorKind, IsTerminal, Write};
@@ -199,6 +200,28 @@ impl Printer {
     /// Prints a text of our own making, colours included.
     pub(crate) fn page(&self, text: &str) {
         self.write_data(text);
+    }
+
+    /// Whether a person sees the data on a terminal that obeys, so that a page can be drawn anew.
+    pub(crate) fn can_redraw(&self) -> bool {
+        self.stdout_is_terminal && self.has_color && !self.is_json
+    }
+
+    /// Prints a text of our own making in place of everything on the screen.
+    pub(crate) fn redraw(&self, text: &str) {
+        self.write_data(&format!("\x1b[H\x1b[2J{text}"));
+    }
+
+    /// Whether somebody may still read the data. At the other end of a pipe the reader may have left.
+    pub(crate) fn has_reader(&self) -> bool {
+        let stdout = std::io::stdout();
+        let mut watched = [PollFd::new(&stdout, PollFlags::empty())];
+        let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+        let gone = PollFlags::ERR | PollFlags::HUP | PollFlags::NVAL;
+        match poll(&mut watched, Some(&at_once)) {
+            Ok(_) => !watched[0].revents().intersects(gone),
+            Err(_) => true,
+        }
     }
 
     /// Whether some data could not be written, so that the command did not do its work.

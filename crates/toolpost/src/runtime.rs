@@ -5,7 +5,7 @@ use crate::record;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use toolpost_core::event::{EventSink, NoEvents};
-use toolpost_core::host::{Confirm, NobodyThere, Services, Watch};
+use toolpost_core::host::{Confirm, Ids, NobodyThere, Services, Watch};
 use toolpost_core::store::Store;
 use toolpost_core::tool::Texts;
 use toolpost_core::{Call, Code, Context, Executor, Policy, Registry, ToolError, Workspace};
@@ -97,7 +97,7 @@ impl Runtime {
         let usable = std::mem::take(&mut servers.usable);
         let cancel = CancellationToken::new();
         let mut context = Context::builder(workspace)
-            .session(&config.session)
+            .ids(Ids { session: config.session.clone(), role: config.role.clone(), ..Ids::default() })
             .dialect(config.dialect.clone())
             .cwd(config.cwd.to_string_lossy())
             .events(frontend.events)

@@ -6,7 +6,8 @@ use std::path::Path;
 use super::Finding;
 use crate::metadata::{Metadata, Package};
 
-/// What a crate may depend on, for use, for its build and for its tests alike; tests may use the disk and rule files as well.
+/// What a crate may depend on, for use, for its build and for its tests alike; tests may use the disk, rule files and
+/// stores as well.
 enum Edges {
     /// These of our crates, and no other.
     Only(&'static [&'static str]),
@@ -60,7 +61,7 @@ const CRATES: [(&str, Edges); 17] = [
 const EXAMPLE: Edges = Edges::Only(&["toolpost-core", "toolpost-tools", "toolpost"]);
 
 /// What the tests of every crate may use.
-const FOR_TESTS: [&str; 2] = ["toolpost-disk", "toolpost-rules"];
+const FOR_TESTS: [&str; 3] = ["toolpost-disk", "toolpost-rules", "toolpost-store"];
 
 const DEVELOPER_TOOL: Edges = Edges::Only(&[]);
 

@@ -13,7 +13,7 @@ pub struct Listing {
     pub listed: Vec<Arc<Entry>>,
     /// Those that are offered and held back from lists; a tool that finds unlisted ones finds them.
     pub held_back: Vec<Arc<Entry>>,
-    /// Those that are not offered: by the policy, or because a service is missing.
+    /// Those that are not offered: by the policy, because another role has them, or because a service is missing.
     pub refused: Vec<Arc<Entry>>,
 }
 
@@ -24,7 +24,9 @@ impl Executor {
         let policy = self.policy_for(ctx);
         let is_offered = |entry: &Entry| {
             let spec = entry.spec();
-            policy.offers(&spec.name, spec.required) && spec.needs.iter().all(|need| ctx.has(*need))
+            policy.offers(&spec.name, spec.required)
+                && spec.is_for_role(ctx.ids().role.as_deref())
+                && spec.needs.iter().all(|need| ctx.has(*need))
         };
         let (offered, refused): (Vec<Arc<Entry>>, Vec<Arc<Entry>>) =
             snapshot.all().cloned().partition(|entry| is_offered(entry));

@@ -47,6 +47,7 @@ pub(super) fn find(
     let spec = entry.spec();
     let shown = ctx.dialect().shown_name(&spec.name).unwrap_or(&spec.name);
     check_offered(policy, spec, shown)?;
+    check_role(ctx, spec, shown)?;
     if let Some(need) = spec.needs.iter().find(|need| !ctx.has(**need)) {
         return Err(ToolError::new(
             need.missing_code(),
@@ -435,6 +436,20 @@ pub(super) fn check_offered(policy: &Policy, spec: &Spec, shown: &str) -> Result
     let message = format!("`{shown}` needs {absent}, which is not granted; {advice}");
     let missing = serde_json::to_value(absent).unwrap_or_default();
     Err(ToolError::new(Code::PermissionDenied, message).with("missing", missing))
+}
+
+/// Whether the role of the caller has the tool.
+fn check_role(ctx: &Context, spec: &Spec, shown: &str) -> Result<(), ToolError> {
+    let role = ctx.ids().role.as_deref();
+    if spec.is_for_role(role) {
+        return Ok(());
+    }
+    let has = spec.roles.join(" or ");
+    let own = role.map_or_else(|| "no role".to_owned(), |role| format!("the role {role}"));
+    let message = format!(
+        "`{shown}` is for the role {has}, and this session has {own}; leave it to one with that role"
+    );
+    Err(ToolError::new(Code::RoleForbidden, message).with("roles", spec.roles.as_slice()))
 }
 
 /// Records that a call was made.

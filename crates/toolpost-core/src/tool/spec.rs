@@ -33,6 +33,9 @@ pub struct Spec {
     pub needs: Vec<Need>,
     /// Model providers it is meant for; none means all.
     pub providers: Vec<String>,
+    /// Roles that have it; none means that every caller has it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub roles: Vec<String>,
     /// Time-out where the caller says nothing, and the most a caller may ask for.
     #[serde(serialize_with = "as_millis")]
     pub timeout: Duration,
@@ -87,6 +90,7 @@ impl Spec {
             facts: Facts::default(),
             needs: Vec::new(),
             providers: Vec::new(),
+            roles: Vec::new(),
             timeout: Duration::from_secs(30),
             max_timeout: Duration::from_secs(600),
             grace: Duration::from_millis(250),
@@ -150,6 +154,18 @@ impl Spec {
     pub fn for_provider(mut self, provider: impl Into<String>) -> Spec {
         self.providers.push(provider.into());
         self
+    }
+
+    /// Only callers with this role, or another one that is added, have the tool.
+    #[must_use]
+    pub fn for_role(mut self, role: impl Into<String>) -> Spec {
+        self.roles.push(role.into());
+        self
+    }
+
+    /// Whether a caller with this role has the tool.
+    pub fn is_for_role(&self, role: Option<&str>) -> bool {
+        self.roles.is_empty() || role.is_some_and(|role| self.roles.iter().any(|known| known == role))
     }
 
     /// Its time-out, and the most a caller may ask for.

@@ -117,6 +117,9 @@ fn words(kind: &EventKind) -> String {
         EventKind::OutputSpilled { .. } => "spilled".to_owned(),
         EventKind::CallFinished { error: None, .. } => "finished".to_owned(),
         EventKind::CallFinished { error: Some(error), .. } => format!("finished {}", error.code()),
+        EventKind::FileStored { path, .. } => format!("stored {path}"),
+        EventKind::TaskChanged { task, status, .. } => format!("{task} {}", status.as_str()),
+        EventKind::TodosChanged { count } => format!("{count} todos"),
         EventKind::Warning { message } => format!("warning {message}"),
     }
 }

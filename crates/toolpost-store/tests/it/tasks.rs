@@ -143,7 +143,9 @@ fn circles_and_unknown_tasks_are_refused(fresh: &Fresh) {
     assert!(refuse(vec![new("n", &["nonsense"])]).contains("`nonsense`"));
     refuse(vec![new("  ", &[])]);
     refuse(vec![keyed("k", &[]), keyed("k", &[])]);
-    assert_eq!(store.task("t99").unwrap_err().code(), Code::ValidationError);
+    for strange in ["t99", "t01", "t+1", "t", "1", ""] {
+        assert_eq!(store.task(strange).unwrap_err().code(), Code::ValidationError, "{strange}");
+    }
     assert_eq!(store.tasks(None).unwrap().len(), 3);
     assert_eq!(create(&*store, "next", &[]).id, "t4", "what was refused has taken no number");
 }

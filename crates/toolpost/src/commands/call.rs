@@ -192,6 +192,8 @@ fn print(printer: &Printer, flags: &CallFlags, outcome: &Outcome) -> u8 {
             } else if error.code() == Code::ValidationError {
                 printer
                     .say(Tone::Note, &format!("`toolpost tools show {}` tells what it takes", outcome.tool));
+            } else if error.code() == Code::RoleForbidden {
+                printer.say(Tone::Note, "`--role worker` or `--role orchestrator` sets the role");
             } else if error.code() == Code::PathEscape {
                 printer.say(Tone::Note, "`--workspace DIR` adds a folder to the workspace");
             }

@@ -219,7 +219,9 @@ fn tools(runtime: &Runtime) -> Result<Vec<Tool>, ToolError> {
             tokens: definition
                 .as_ref()
                 .map_or(0, |definition| price(&toolpost_declaration::Source::of(definition))),
-            is_offered: definition.is_some() && policy.offers(&spec.name, spec.required),
+            is_offered: definition.is_some()
+                && policy.offers(&spec.name, spec.required)
+                && spec.is_for_role(runtime.context.ids().role.as_deref()),
         });
     }
     Ok(tools)

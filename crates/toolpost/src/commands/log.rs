@@ -40,7 +40,7 @@ fn show(printer: &Printer, stored: &Stored, log: &Log) -> Result<u8, ToolError> 
         let note = format!("these are the last {}; --limit shows more", log.limit);
         printer.say(crate::output::Tone::Note, &note);
     }
-    while log.follow && !printer.has_lost_data() {
+    while log.follow && !printer.has_lost_data() && printer.has_reader() {
         if stored.store.wait(seen, LOOK)? == seen {
             continue;
         }

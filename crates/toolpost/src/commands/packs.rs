@@ -98,6 +98,9 @@ fn why_not_offered(runtime: &Runtime, policy: &Policy, spec: &Spec) -> Option<St
     if !policy.offers(&spec.name, spec.required) {
         return Some(format!("needs {}", missing(policy, spec.required)));
     }
+    if !spec.is_for_role(runtime.context.ids().role.as_deref()) {
+        return Some(format!("needs --role {}", spec.roles.join(" or ")));
+    }
     let unmet = spec.needs.iter().find(|need| !runtime.context.has(**need))?;
     Some(format!("needs the {} service", unmet.as_str()))
 }

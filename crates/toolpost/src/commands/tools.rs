@@ -77,6 +77,15 @@ fn list(runtime: &Runtime, printer: &Printer) -> Result<(), ToolError> {
             printer.say(Tone::Note, &message);
         }
     }
+    let (of_role, refused): (Vec<_>, Vec<_>) = refused
+        .into_iter()
+        .partition(|entry| !entry.spec().is_for_role(runtime.context.ids().role.as_deref()));
+    // Who has no role does not ask for them.
+    for entry in of_role.iter().filter(|_| runtime.context.ids().role.is_some()) {
+        let roles = entry.spec().roles.join(" or ");
+        printer
+            .say(Tone::Note, &format!("not offered to this role: {} (needs --role {roles})", entry.name()));
+    }
     for entry in refused {
         let needs = entry.spec().required;
         printer.say(Tone::Note, &format!("not offered under this policy: {} (needs {needs})", entry.name()));

@@ -14,6 +14,11 @@ use toolpost_core::{Code, ToolError};
 
 /// The bytes of a regular file; one byte more than may be read, so that its reader can refuse it as too large.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, ToolError> {
+    read_at_most(path, LARGEST)
+}
+
+/// The same with another limit.
+pub(crate) fn read_at_most(path: &Path, most: usize) -> Result<Vec<u8>, ToolError> {
     let refused = |what: String| {
         ToolError::new(Code::ReadError, format!("`{}` cannot be read: {what}", path.display()))
     };
@@ -28,6 +33,6 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, ToolError> {
         return Err(refused("it is no regular file".to_owned()));
     }
     let mut bytes = Vec::new();
-    file.take(LARGEST as u64 + 1).read_to_end(&mut bytes).map_err(|error| refused(error.to_string()))?;
+    file.take(most as u64 + 1).read_to_end(&mut bytes).map_err(|error| refused(error.to_string()))?;
     Ok(bytes)
 }

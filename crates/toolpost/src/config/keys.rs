@@ -209,6 +209,24 @@ keys! {
         widens: Widens::Never,
         shown: Shown::Row,
     }
+    role: String {
+        name: "role",
+        about: "The role of the session among the shared tasks: a worker claims and submits, an orchestrator creates, \
+                completes and rejects. Without one there are no tools for tasks.",
+        file: InFile::Never,
+        variable: "TOOLPOST_ROLE",
+        flag: Some(Flag {
+            on: On::Everywhere,
+            long: "role",
+            value: "ROLE",
+            help: "Role among the shared tasks: worker or orchestrator; without one their tools are not offered",
+        }),
+        usual: Usual::Means("none"),
+        kind: ROLE,
+        merge: Merge::Strongest,
+        widens: Widens::Never,
+        shown: Shown::Row,
+    }
     store: StoreUrl {
         name: "store",
         about: "Where the log of events, virtual files, tasks and todos are kept: `sqlite:PATH`, `postgres://USER@HOST/DATABASE` \

@@ -19,6 +19,7 @@ use toolpost_core::{Capability, Dialect};
 use toolpost_plugins as plugins;
 use toolpost_rules::read_rules_in;
 use toolpost_tools::shell::Confinement;
+use toolpost_tools::tasklist::ROLES;
 
 /// Maximum number of characters of a word.
 pub(super) const WORD: Option<usize> = Some(60);
@@ -61,6 +62,19 @@ pub(super) const DIALECT: Kind<Arc<Dialect>> = Kind {
     form: Form::Text(Text { parse: |text| toolpost_tools::dialects().named(text), longest: WORD }),
     schema: Schema::Words(|| toolpost_tools::dialects().all().iter().map(|dialect| dialect.name()).collect()),
     show: |dialect| dialect.name().into(),
+};
+
+/// A role among the shared tasks.
+pub(super) const ROLE: Kind<String> = Kind {
+    form: Form::Text(Text {
+        parse: |text| match ROLES.contains(&text) {
+            true => Ok(text.to_owned()),
+            false => Err(format!("no role `{text}`; there are {}", ROLES.join(" and "))),
+        },
+        longest: WORD,
+    }),
+    schema: Schema::Words(|| ROLES.into()),
+    show: |role| role.as_str().into(),
 };
 
 /// `true` or `false`.

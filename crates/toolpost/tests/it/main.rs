@@ -45,6 +45,7 @@ mod servers;
 mod settings;
 mod signals;
 mod started;
+mod tasks;
 mod terminal;
 mod tools;
 mod trust;
@@ -59,6 +60,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
 use toolpost_core::Dialect;
+use toolpost_core::capability::Need;
 use toolpost_core::policy::Profile;
 
 /// Before anything else: this process may be one that somebody else has started, to be a client or a server.
@@ -157,7 +159,8 @@ fn offered(profile: Profile, dialect: &Dialect) -> Vec<String> {
     specs
         .filter(|spec| spec.required.difference(profile.capabilities()).is_empty())
         // What finds tools that are held back is listed only where there are some.
-        .filter(|spec| !spec.finds_unlisted && spec.needs.is_empty())
+        .filter(|spec| !spec.finds_unlisted && spec.roles.is_empty())
+        .filter(|spec| spec.needs.iter().all(|need| *need == Need::Store))
         .filter(|spec| dialect.reason_against(&spec.name).is_none())
         .map(|spec| dialect.name_of(&spec.name).unwrap_or(&spec.name).to_owned())
         .collect()

@@ -196,3 +196,29 @@ pub(crate) fn called(home: &Home, tool: &str, arguments: &Value) -> Value {
     let params = json!({"name": tool, "arguments": arguments, "_meta": meta(json!({}))});
     connection.ask(1, "tools/call", params)["result"].take()
 }
+
+/// A client of the current revision, for tests of other parts.
+pub(crate) struct Caller {
+    connection: Connection,
+    next: u64,
+}
+
+impl Caller {
+    pub(crate) fn new(home: &Home, flags: &[&str]) -> Caller {
+        Caller { connection: Connection::legacy(home, flags, "2025-11-25", json!({})), next: 0 }
+    }
+
+    /// The names of the tools that are offered.
+    pub(crate) fn tools(&mut self) -> Vec<String> {
+        self.next += 1;
+        let answer = self.connection.ask(self.next, "tools/list", json!({}));
+        let tools = answer["result"]["tools"].as_array().unwrap();
+        tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// The whole answer to a call, as text.
+    pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> String {
+        self.next += 1;
+        self.connection.call(self.next, tool, arguments).to_string()
+    }
+}

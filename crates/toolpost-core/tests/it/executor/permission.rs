@@ -116,7 +116,6 @@ async fn what_a_call_touched_is_counted() {
 
 struct Nothing;
 
-impl toolpost_core::host::Store for Nothing {}
 impl toolpost_core::host::CodeEngine for Nothing {}
 impl toolpost_core::host::Model for Nothing {}
 impl toolpost_core::host::AgentHost for Nothing {}
@@ -126,7 +125,9 @@ fn services(need: Need) -> toolpost_core::host::Services {
     let mut services = toolpost_core::host::Services::default();
     match need {
         Need::Engine => services.code = Some(Arc::new(Nothing)),
-        Need::Store => services.store = Some(Arc::new(Nothing)),
+        Need::Store => {
+            services.store = Some(toolpost_store::open(&toolpost_store::StoreUrl::Memory).unwrap())
+        }
         Need::Model => services.model = Some(Arc::new(Nothing)),
         Need::Agents => services.agents = Some(Arc::new(Nothing)),
     }

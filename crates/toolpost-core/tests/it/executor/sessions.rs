@@ -38,6 +38,33 @@ async fn policy_and_tools_belong_to_the_session() {
     assert_eq!(executor.stats().tools["change"].total, 3);
 }
 
+#[tokio::test]
+async fn a_tool_of_a_role_is_there_for_that_role_alone() {
+    let executor = Executor::new();
+    let lead = any(spec("lead").for_role("boss").for_role("owner"), |_, _| async { said("led") });
+    let stage = Stage::new().tool(lead).tool(echo("hello"));
+    for (role, is_allowed) in
+        [(None, false), (Some("owner"), true), (Some("boss"), true), (Some("bos"), false)]
+    {
+        let ids = Ids { session: "s".to_owned(), role: role.map(str::to_owned), ..Ids::default() };
+        // Another session of the same host keeps the role.
+        let session = stage.ctx().ids(ids).tools(stage.registry.clone()).build();
+        let session = session.rebuild().session("other").build();
+        let outcome = executor.call(&session, "lead", json!({})).await;
+        assert_eq!(code(&outcome), (!is_allowed).then_some(Code::RoleForbidden), "{role:?}");
+        assert_eq!(executor.validate(&session, "lead", json!({})).is_ok(), is_allowed, "{role:?}");
+        let listed: Vec<String> =
+            executor.listing(&session).listed.iter().map(|entry| entry.name().to_owned()).collect();
+        assert_eq!(listed.contains(&"lead".to_owned()), is_allowed, "{role:?}");
+        assert!(listed.contains(&"hello".to_owned()));
+        if !is_allowed {
+            let own = role.map_or_else(|| "no role".to_owned(), |role| format!("the role {role}"));
+            let expected = format!("`lead` is for the role boss or owner, and this session has {own}");
+            assert!(outcome.to_text().contains(&expected), "{}", outcome.to_text());
+        }
+    }
+}
+
 struct Blocks;
 
 impl Hook for Blocks {

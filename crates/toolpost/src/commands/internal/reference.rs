@@ -110,6 +110,9 @@ fn tools() -> Result<String, ToolError> {
             "- output: {} bytes or {} lines\n",
             definition.budget.bytes, definition.budget.lines
         ));
+        if !definition.roles.is_empty() {
+            page.push_str(&format!("- only for the role: {}\n", definition.roles.join(", ")));
+        }
         if !aliases.is_empty() {
             page.push_str(&format!("- also called: {}\n", aliases.join(", ")));
         }

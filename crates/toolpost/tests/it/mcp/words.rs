@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 const DIALECTS: [&str; 5] = ["toolpost", "long", "claude", "gemini", "codex"];
 
 /// The tools by their own names, then as each dialect calls them; `-` where it has none.
-const TOOLS: [[&str; 5]; 12] = [
+const TOOLS: [[&str; 5]; 14] = [
     ["read", "read_file", "Read", "read_file", "read_file"],
     ["write", "write_file", "Write", "write_file", "-"],
     ["edit", "edit_file", "Edit", "replace", "-"],
@@ -22,12 +22,14 @@ const TOOLS: [[&str; 5]; 12] = [
     ["bash", "run_command", "Bash", "run_shell_command", "exec_command"],
     ["bash_output", "read_command_output", "BashOutput", "bash_output", "write_stdin"],
     ["bash_kill", "stop_command", "KillShell", "bash_kill", "kill_session"],
+    ["todowrite", "todo_write", "TodoWrite", "write_todos", "update_plan"],
+    ["todoread", "todo_read", "TodoRead", "todoread", "todoread"],
     ["batch", "batch", "batch", "batch", "batch"],
 ];
 
 /// Arguments that are called otherwise somewhere: the tool, its argument, then as each dialect calls it; `-` where it has
 /// none.
-const ARGUMENTS: [(&str, [&str; 5]); 40] = [
+const ARGUMENTS: [(&str, [&str; 5]); 41] = [
     ("read", ["filePath", "path", "file_path", "file_path", "path"]),
     ("read", ["offset", "offset", "offset", "start_line", "offset"]),
     ("read", ["limit", "limit", "limit", "-", "limit"]),
@@ -68,10 +70,11 @@ const ARGUMENTS: [(&str, [&str; 5]); 40] = [
     ("bash_output", ["id", "id", "bash_id", "id", "session_id"]),
     ("bash_output", ["wait", "wait", "-", "wait", "yield_time_ms"]),
     ("bash_kill", ["id", "id", "shell_id", "id", "session_id"]),
+    ("todowrite", ["todos", "todos", "todos", "todos", "plan"]),
 ];
 
 /// Names that are also words of plain English; they count only where they are written as a name.
-const ENGLISH: [&str; 51] = [
+const ENGLISH: [&str; 56] = [
     "read",
     "write",
     "edit",
@@ -123,6 +126,11 @@ const ENGLISH: [&str; 51] = [
     "tool",
     "chars",
     "cmd",
+    "todos",
+    "status",
+    "priority",
+    "plan",
+    "step",
 ];
 
 /// Words after which a name is one even without a sign around it.
@@ -464,6 +472,13 @@ fn calls() -> Vec<(&'static str, Value)> {
         ("bash_kill", json!({"id": "bg_1"})),
         ("bash_kill", json!({"id": "bg_77"})),
         ("bash_kill", json!({"id": 1})),
+        ("todowrite", json!({"todos": [{"content": "one", "status": "pending"}]})),
+        ("todowrite", json!({"todos": [{"id": "1", "content": "one", "status": "done"}]})),
+        ("todowrite", json!({"todos": [{"status": "pending"}]})),
+        ("todowrite", json!({"todos": "one"})),
+        ("todowrite", json!({})),
+        ("todoread", json!({})),
+        ("todoread", json!({"all": true})),
         ("batch", json!({"calls": []})),
         ("batch", json!({"calls": [{"tool": "batch", "args": {"calls": []}}]})),
         ("batch", json!({"calls": [{"tool": "no-such-tool", "args": {}}]})),

@@ -1,0 +1,143 @@
+//! `toolpost tasks`: the tasks that sessions share, for people.
+//!
+//! Models reach them through tools; which of those there are depends on the role.
+
+mod file;
+mod markdown;
+mod tree;
+mod watch;
+
+use super::stored::{Stored, moment, now_ms, with_store};
+use crate::cli::{Flags, TaskFormat, Tasks};
+use crate::config::env::Environment;
+use crate::output::{Printer, Tone, harmless};
+use serde_json::json;
+use toolpost_core::store::{By, NewTask, Task, TaskChange};
+use toolpost_core::{Code, ToolError};
+use toolpost_tools::tasklist::WORKER;
+
+pub(crate) fn run(printer: &Printer, flags: &Flags, environment: Environment, command: Option<&Tasks>) -> u8 {
+    with_store(printer, flags, environment, |stored| {
+        let done = match command {
+            None => list(printer, stored),
+            Some(Tasks::Add { title, description, depends_on }) => {
+                let (title, description) = (title.clone(), description.clone());
+                add(
+                    printer,
+                    stored,
+                    NewTask { key: None, title, description, depends_on: depends_on.clone() },
+                )
+            }
+            Some(Tasks::Show { id }) => stored.store.task(id).map(|task| show(printer, &task)),
+            Some(Tasks::Watch) => watch::run(printer, &*stored.store),
+            Some(Tasks::Release { id }) => release(printer, stored, id),
+            Some(Tasks::Import { file, format }) => import(printer, stored, file, *format),
+            Some(Tasks::Export { format }) => export(printer, stored, *format),
+        };
+        // A task that is not there, or a file that is not understood, is a bad invocation.
+        Ok(done.map_or_else(|error| printer.invocation_error(&error), |()| 0))
+    })
+}
+
+fn list(printer: &Printer, stored: &Stored) -> Result<(), ToolError> {
+    let tasks = stored.store.tasks(None)?;
+    if printer.is_json() {
+        printer.json(&json!({ "tasks": tasks }));
+    } else if tasks.is_empty() {
+        printer.say(Tone::Note, "there are no tasks yet; `toolpost tasks add TITLE` makes one");
+    } else {
+        printer.page(&tree::page(&tasks));
+    }
+    Ok(())
+}
+
+fn add(printer: &Printer, stored: &Stored, new: NewTask) -> Result<(), ToolError> {
+    as_orchestrator(stored, "add")?;
+    let created = stored.store.create_tasks(&by(stored), vec![new])?;
+    created.iter().for_each(|task| tell(printer, task));
+    Ok(())
+}
+
+fn release(printer: &Printer, stored: &Stored, id: &str) -> Result<(), ToolError> {
+    as_orchestrator(stored, "release")?;
+    let task = stored.store.change_task(&by(stored), id, TaskChange::Release)?;
+    tell(printer, &task);
+    Ok(())
+}
+
+fn import(
+    printer: &Printer,
+    stored: &Stored,
+    file: &std::path::Path,
+    format: Option<TaskFormat>,
+) -> Result<(), ToolError> {
+    as_orchestrator(stored, "import")?;
+    let (items, notes) = file::read(file, format)?;
+    let created = file::create(&*stored.store, &by(stored), items)?;
+    notes.iter().for_each(|note| printer.say(Tone::Note, &format!("note: {note}")));
+    match printer.is_json() {
+        true => printer.json(&json!({ "tasks": created })),
+        false => created.iter().for_each(|task| tell(printer, task)),
+    }
+    Ok(())
+}
+
+fn export(printer: &Printer, stored: &Stored, format: TaskFormat) -> Result<(), ToolError> {
+    let tasks = stored.store.tasks(None)?;
+    match format {
+        TaskFormat::Json => printer.data(&file::json(&tasks)),
+        TaskFormat::Markdown => printer.data(&markdown::write(&tasks)),
+    }
+    Ok(())
+}
+
+/// One task on one line, or as JSON.
+fn tell(printer: &Printer, task: &Task) {
+    match printer.is_json() {
+        true => printer.json(task),
+        false => printer.page(&format!("{}\n", tree::line(task))),
+    }
+}
+
+fn show(printer: &Printer, task: &Task) {
+    if printer.is_json() {
+        printer.json(task);
+        return;
+    }
+    let mut page = format!("{}\n", tree::line(task));
+    let mut row = |name: &str, text: &str| {
+        if !text.is_empty() {
+            page.push_str(&format!("{} {}\n", printer.bold(&format!("{name:12}")), harmless(text)));
+        }
+    };
+    row("depends on", &task.depends_on.join(", "));
+    let claim = |owner: &String| format!("{owner} (claim {})", task.claim);
+    row("owner", &task.owner.as_ref().map(claim).unwrap_or_default());
+    row("created", &moment(task.created_ms));
+    row("changed", &moment(task.changed_ms));
+    row("rejected", task.reason.as_deref().unwrap_or_default());
+    for (name, text) in [("description", Some(&task.description)), ("result", task.result.as_ref())] {
+        if let Some(text) = text.filter(|text| !text.is_empty()) {
+            page.push_str(&format!("\n{}\n{}\n", printer.bold(name), harmless(text)));
+        }
+    }
+    printer.page(&page);
+}
+
+/// What a worker may not do, it may not do here either.
+fn as_orchestrator(stored: &Stored, command: &str) -> Result<(), ToolError> {
+    match stored.config.role.as_deref() {
+        Some(WORKER) => {
+            let message = format!(
+                "`toolpost tasks {command}` is for the role orchestrator, and this session has the role worker; leave \
+                 --role out, or set the other one"
+            );
+            Err(ToolError::new(Code::RoleForbidden, message))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn by(stored: &Stored) -> By {
+    By { at_ms: now_ms(), session: stored.config.session.clone(), ..By::default() }
+}

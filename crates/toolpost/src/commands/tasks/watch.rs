@@ -1,0 +1,60 @@
+//! `toolpost tasks watch`: on a terminal the tree, drawn anew with every change; elsewhere the changes, one on a line.
+
+use super::super::stored::moment;
+use super::tree;
+use crate::output::{Printer, harmless, one_line};
+use serde_json::json;
+use std::time::Duration;
+use toolpost_core::ToolError;
+use toolpost_core::event::EventKind;
+use toolpost_core::store::{EventQuery, Logged, Store};
+
+/// How long one look for changes waits.
+const LOOK: Duration = Duration::from_millis(500);
+/// Events that are read at once.
+const STEP: usize = 1_000;
+
+pub(super) fn run(printer: &Printer, store: &dyn Store) -> Result<(), ToolError> {
+    // What comes after this is a change, also if it comes before the tasks are read.
+    let mut seen = store.last_position()?;
+    let tasks = store.tasks(None)?;
+    match (printer.is_json(), printer.can_redraw()) {
+        (true, _) => printer.json(&json!({ "tasks": tasks })),
+        (false, true) => printer.redraw(&tree::page(&tasks)),
+        (false, false) => printer.page(&tree::page(&tasks)),
+    }
+    while printer.has_reader() && !printer.has_lost_data() {
+        let newest = store.wait(seen, LOOK)?;
+        if newest <= seen {
+            continue;
+        }
+        let next = EventQuery { after: Some(seen), limit: Some(STEP), ..EventQuery::default() };
+        let events = store.events(&next)?;
+        // There may be none: what is old is deleted.
+        seen = events.last().map_or(newest, |event| event.position);
+        let changes: Vec<&Logged> = events.iter().filter(|event| is_change(event)).collect();
+        match printer.can_redraw() {
+            true if changes.is_empty() => {}
+            true => printer.redraw(&tree::page(&store.tasks(None)?)),
+            false => changes.into_iter().for_each(|change| tell(printer, store, change)),
+        }
+    }
+    Ok(())
+}
+
+fn is_change(logged: &Logged) -> bool {
+    matches!(logged.event.kind, EventKind::TaskChanged { .. })
+}
+
+fn tell(printer: &Printer, store: &dyn Store, logged: &Logged) {
+    if printer.is_json() {
+        printer.json(logged);
+        return;
+    }
+    let EventKind::TaskChanged { task, status, owner, .. } = &logged.event.kind else { return };
+    let owner = owner.as_ref().map(|owner| format!(" by {owner}")).unwrap_or_default();
+    // A task may have been deleted since; what happened to it is still to be told.
+    let title = store.task(task).map(|task| format!(": {}", task.title)).unwrap_or_default();
+    let text = one_line(&harmless(&format!("{task} {}{owner}{title}", status.as_str())));
+    printer.page(&format!("{} {text}\n", moment(logged.event.at_ms)));
+}
