@@ -15,3 +15,4 @@ pub(crate) mod stats;
 pub(crate) mod stored;
 pub(crate) mod tools;
 pub(crate) mod trust;
+pub(crate) mod vfs;

@@ -61,6 +61,7 @@ pub fn run_with(words: Vec<OsString>, extension: Option<Arc<dyn Extension>>) -> 
         Command::Sessions => commands::sessions::run(&printer, &flags, environment),
         Command::Stats(stats) => commands::stats::run(&printer, &flags, environment, stats),
         Command::Gc => commands::gc::run(&printer, &flags, environment),
+        Command::Vfs { command } => commands::vfs::run(&printer, &flags, environment, command),
         Command::Policy { command } => with_runtime(&flags, environment, &printer, Records::No, |runtime| {
             commands::policy::run(&runtime, &printer, command)
         }),

@@ -126,7 +126,7 @@ impl Policy {
             .filter(|access| access.action == Capability::Write)
             .filter_map(|access| match &access.resource {
                 Resource::Path(path) => Some(FilePattern::only(&super::pattern::normal_path(path))),
-                Resource::Command(_) | Resource::Host(_) | Resource::Any => None,
+                Resource::Stored(_) | Resource::Command(_) | Resource::Host(_) | Resource::Any => None,
             })
             .map(|pattern| FileRule { effect: Effect::Allow, pattern })
             .collect();
@@ -257,6 +257,6 @@ fn is_consented(consented: &[Access], action: Capability, name: &str) -> bool {
         Resource::Path(path) => {
             access.action == action && super::pattern::normal_path(path) == super::pattern::normal_path(name)
         }
-        Resource::Command(_) | Resource::Host(_) | Resource::Any => false,
+        Resource::Stored(_) | Resource::Command(_) | Resource::Host(_) | Resource::Any => false,
     })
 }

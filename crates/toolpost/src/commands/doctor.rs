@@ -83,6 +83,11 @@ fn look(flags: &Flags, environment: Environment) -> Result<Report, ToolError> {
     let mut findings = Vec::new();
     let inventory =
         config.inventory().map_err(|error| findings.push(Finding::broken(error.message(), ""))).ok();
+    if let Some(session) = &config.virtual_session {
+        let what =
+            format!("file tools act on the virtual files of the session `{session}`, not on these folders");
+        findings.push(Finding::note(&what, ""));
+    }
     let (roots, data) = (config.roots.clone(), config.data_directory.clone());
     let opened = match config.workspace.is_ok() {
         true => Runtime::open(config, crate::this_program()).and_then(Opened::of),
