@@ -11,6 +11,7 @@ mod server;
 mod sink;
 mod tasks;
 mod todos;
+mod workspace;
 
 use std::sync::Arc;
 use toolpost_core::Event;

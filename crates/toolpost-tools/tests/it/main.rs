@@ -38,6 +38,7 @@ mod mutations;
 mod race;
 mod read;
 mod tool_search;
+mod vfs;
 mod withheld;
 mod write;
 
