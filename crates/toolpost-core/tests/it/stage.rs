@@ -118,6 +118,9 @@ fn words(kind: &EventKind) -> String {
         EventKind::CallFinished { error: None, .. } => "finished".to_owned(),
         EventKind::CallFinished { error: Some(error), .. } => format!("finished {}", error.code()),
         EventKind::Warning { message } => format!("warning {message}"),
+        EventKind::FileStored { path, version, .. } => format!("stored {path} {version}"),
+        EventKind::TaskChanged { task, .. } => format!("task {task}"),
+        EventKind::TodosChanged { count } => format!("todos {count}"),
     }
 }
 

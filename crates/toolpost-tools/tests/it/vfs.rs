@@ -156,7 +156,7 @@ fn long_files_come_by_pages() {
     let first = world.call("vfs_read", json!({"path": "long"}));
     let output = first.result.as_ref().unwrap();
     assert!(
-        output.text.ends_with("2000: 2000\n(lines 1–2000 of 3000; go on with `offset`: 2001)\n(version 1)"),
+        output.text.ends_with("2000: 2000\n(lines 1–2000 of 3000; go on with offset=2001)\n(version 1)"),
         "{}",
         &output.text[output.text.len() - 200..]
     );
