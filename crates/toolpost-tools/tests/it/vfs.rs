@@ -249,7 +249,7 @@ fn packs_that_are_chosen_are_listed() {
         self::listed(&World::under(standard(), &Settings { listed, ..Settings::default() }))
     };
     let (listed, held_back) = choose(&["vfs", "search"]);
-    assert_eq!(listed, ["grep", "glob", "vfs_read", "vfs_write", "vfs_list", "vfs_delete"]);
+    assert_eq!(listed, ["glob", "grep", "vfs_read", "vfs_write", "vfs_list", "vfs_delete"]);
     assert!(
         held_back.contains(&"read".to_owned()) && held_back.contains(&"tool_search".to_owned()),
         "{held_back:?}"

@@ -158,10 +158,10 @@ fn file_tools_act_on_the_files_of_a_session() {
     let ran = call(&["write", "filePath=src/a.rs", "content=fn one() {}\n"]);
     assert_eq!(ran.status, 0, "{}", ran.stderr);
     assert_eq!(call(&["edit", "filePath=src/a.rs", "oldString=one", "newString=two"]).status, 0);
-    assert!(call(&["read", "src/a.rs"]).stdout.starts_with("1: fn two() {}"));
-    assert!(call(&["grep", "two"]).stdout.contains("src/a.rs"));
-    assert_eq!(call(&["glob", "**/*.rs"]).stdout, "src/a.rs\n");
-    let ran = call(&["read", "README.md"]);
+    assert!(call(&["read", "filePath=src/a.rs"]).stdout.starts_with("1: fn two() {}"));
+    assert!(call(&["grep", "pattern=two"]).stdout.contains("src/a.rs"));
+    assert_eq!(call(&["glob", "pattern=**/*.rs"]).stdout, "src/a.rs\n");
+    let ran = call(&["read", "filePath=README.md"]);
     assert!(
         ran.status == 1 && ran.stderr.contains("FILE_NOT_FOUND"),
         "files on disk are not seen: {}",
@@ -170,7 +170,7 @@ fn file_tools_act_on_the_files_of_a_session() {
     let ran = call(&["bash", "command=ls", "--allow", "exec"]);
     assert!(ran.status == 1 && ran.stderr.contains("commands need a workspace on disk"), "{}", ran.stderr);
     // They are the files that the tools of the session see, and nothing is on disk.
-    let ran = home.run(&["call", "vfs_read", "src/a.rs", "--session", "shared"]);
+    let ran = home.run(&["call", "vfs_read", "path=src/a.rs", "--session", "shared"]);
     assert!(ran.stdout.starts_with("1: fn two() {}\n(version 2)"), "{}", ran.stdout);
     assert!(!home.path("repo/src/a.rs").exists());
     let ran = home.run(&["call", "write", "filePath=own", "content=x", "--workspace", "vfs:"]);
@@ -235,7 +235,10 @@ fn the_packs_that_are_listed_are_chosen() {
     let usual = tools(None);
     assert!(usual.contains(&"read".to_owned()) && usual.contains(&"tool_search".to_owned()), "{usual:?}");
     assert!(!usual.iter().any(|name| name.starts_with("vfs_")), "{usual:?}");
-    assert_eq!(tools(Some("vfs,search")), ["grep", "glob", "vfs_read", "vfs_write", "vfs_list", "vfs_delete"]);
+    assert_eq!(
+        tools(Some("vfs,search")),
+        ["glob", "grep", "vfs_read", "vfs_write", "vfs_list", "vfs_delete"]
+    );
     let ran = home.run(&["mcp", "--packs", "filesystem,vsf"]);
     assert!(ran.status == 2 && ran.stderr.contains("no pack `vsf`; nearest: `vfs`"), "{}", ran.stderr);
     let ran = home.run(&["mcp", "--packs", ","]);
