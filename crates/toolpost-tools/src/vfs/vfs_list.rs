@@ -30,7 +30,9 @@ pub struct Data {
 /// One file.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Row {
+    /// Its path.
     path: String,
+    /// Its newest version.
     version: u64,
     /// Size in bytes.
     size: u64,
