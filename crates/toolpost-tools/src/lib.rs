@@ -93,7 +93,7 @@ fn held_back(packs: &[&Pack], listed: Option<&[String]>) -> Shelves {
         None => !HELD_BACK.contains(&pack.name()),
     };
     let group = |pack: &&Pack| pack.tools().iter().map(|tool| (tool.name().to_owned(), 0)).collect();
-    let groups = packs.iter().filter(|pack| !is_listed(pack)).map(|pack| group(pack)).collect();
+    let groups = packs.iter().filter(|pack| !is_listed(pack)).map(group).collect();
     Shelves { groups, ..Shelves::default() }
 }
 

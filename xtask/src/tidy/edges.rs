@@ -6,7 +6,8 @@ use std::path::Path;
 use super::Finding;
 use crate::metadata::{Metadata, Package};
 
-/// What a crate may depend on, for use, for its build and for its tests alike; tests may use the disk and rule files as well.
+/// What a crate may depend on, for use, for its build and for its tests alike; tests may use the disk, the store and rule files as
+/// well.
 enum Edges {
     /// These of our crates, and no other.
     Only(&'static [&'static str]),
@@ -60,7 +61,7 @@ const CRATES: [(&str, Edges); 17] = [
 const EXAMPLE: Edges = Edges::Only(&["toolpost-core", "toolpost-tools", "toolpost"]);
 
 /// What the tests of every crate may use.
-const FOR_TESTS: [&str; 2] = ["toolpost-disk", "toolpost-rules"];
+const FOR_TESTS: [&str; 3] = ["toolpost-disk", "toolpost-rules", "toolpost-store"];
 
 const DEVELOPER_TOOL: Edges = Edges::Only(&[]);
 
@@ -98,7 +99,7 @@ fn check_package(root: &Path, package: &Package) -> Vec<Finding> {
     let text = fs::read_to_string(&package.manifest_path).unwrap_or_default();
     let ours = package.dependencies.iter().filter(|dependency| dependency.path.is_some());
     ours.filter(|dependency| dependency.name != package.name && !edges.allow(&dependency.name))
-        // Tests act on real files.
+        // Tests act on real files and a real store.
         .filter(|dependency| !(dependency.is_for_tests() && FOR_TESTS.contains(&dependency.name.as_str())))
         .map(|dependency| {
             let message = format!(

@@ -39,6 +39,10 @@ mod race;
 mod read;
 mod tool_search;
 mod vfs;
+mod vfs_delete;
+mod vfs_list;
+mod vfs_read;
+mod vfs_write;
 mod withheld;
 mod write;
 

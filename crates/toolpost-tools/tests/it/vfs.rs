@@ -12,14 +12,14 @@ use toolpost_store::{StoreUrl, StoredWorkspace};
 use toolpost_tools::Settings;
 
 /// A session with a store of its own.
-struct World {
-    store: Arc<dyn Store>,
-    executor: Executor,
-    context: Context,
+pub(crate) struct World {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) executor: Executor,
+    pub(crate) context: Context,
 }
 
 impl World {
-    fn new() -> World {
+    pub(crate) fn new() -> World {
         World::under(Policy::profile(Profile::Standard), &Settings::default())
     }
 
@@ -56,133 +56,20 @@ impl World {
         World::under(policy, &Settings::default())
     }
 
-    fn call(&self, tool: &str, arguments: Value) -> Outcome {
+    pub(crate) fn call(&self, tool: &str, arguments: Value) -> Outcome {
         run(self.executor.call(&self.context, tool, arguments))
     }
 
     #[track_caller]
-    fn text(&self, tool: &str, arguments: Value) -> String {
+    pub(crate) fn text(&self, tool: &str, arguments: Value) -> String {
         self.call(tool, arguments).result.expect("it works").text
     }
 
     #[track_caller]
-    fn refused(&self, tool: &str, arguments: Value) -> (Code, String) {
+    pub(crate) fn refused(&self, tool: &str, arguments: Value) -> (Code, String) {
         let error = self.call(tool, arguments).result.expect_err("it is refused");
         (error.code(), error.message().to_owned())
     }
-}
-
-#[test]
-fn what_is_written_is_read_with_its_version() {
-    let world = World::new();
-    let written = world.call("vfs_write", json!({"path": "notes/a.md", "content": "one\ntwo\n"}));
-    assert_eq!(
-        written.result.as_ref().unwrap().data,
-        json!({"path": "notes/a.md", "version": 1, "size": 8}),
-        "{written:?}"
-    );
-    assert_eq!(world.text("vfs_read", json!({"path": "notes/a.md"})), "1: one\n2: two\n(version 1)");
-    let text = world.text("vfs_write", json!({"path": "notes/a.md", "content": "new", "expectedVersion": 1}));
-    assert_eq!(text, "`notes/a.md` is written: version 2, 3 bytes");
-    let text = world.text("vfs_read", json!({"path": "notes/a.md"}));
-    assert_eq!(text, "1: new\n(no newline at the end of the file)\n(version 2)");
-    assert_eq!(
-        world.text("vfs_read", json!({"path": "notes/a.md", "version": 1})),
-        "1: one\n2: two\n(version 1)"
-    );
-    let read = world.call("vfs_read", json!({"path": "notes/a.md", "version": 1}));
-    let data = &read.result.as_ref().unwrap().data;
-    assert_eq!((&data["version"], &data["size"], &data["totalLines"]), (&json!(1), &json!(8), &json!(2)));
-    world.text("vfs_write", json!({"path": "b.md", "content": ""}));
-    assert_eq!(
-        world.text("vfs_list", json!({})),
-        "b.md (version 1, 0 bytes)\nnotes/a.md (version 2, 3 bytes)"
-    );
-    assert_eq!(world.text("vfs_list", json!({"prefix": "notes/"})), "notes/a.md (version 2, 3 bytes)");
-    assert!(world.text("vfs_list", json!({"prefix": "x"})).starts_with("No virtual file begins with `x`"));
-    let text = world.text("vfs_delete", json!({"path": "notes/a.md", "expectedVersion": 2}));
-    assert_eq!(text, "`notes/a.md` is deleted: version 3; older versions can be read");
-    assert_eq!(world.text("vfs_list", json!({})), "b.md (version 1, 0 bytes)");
-    let versions = world.store.file_versions("s", "notes/a.md").unwrap();
-    assert!(versions.iter().all(|version| version.call.is_some()), "the log knows the calls: {versions:?}");
-}
-
-#[test]
-fn a_version_that_somebody_else_has_replaced_is_refused() {
-    let world = World::new();
-    world.text("vfs_write", json!({"path": "a", "content": "one", "expectedVersion": 0}));
-    world.text("vfs_write", json!({"path": "a", "content": "two"}));
-    for (tool, arguments) in [
-        ("vfs_write", json!({"path": "a", "content": "late", "expectedVersion": 1})),
-        ("vfs_write", json!({"path": "a", "content": "late", "expectedVersion": 0})),
-        ("vfs_delete", json!({"path": "a", "expectedVersion": 1})),
-    ] {
-        let (code, message) = world.refused(tool, arguments);
-        assert_eq!(code, Code::StaleFile);
-        assert!(message.contains("version 2"), "{message}");
-    }
-    assert!(world.text("vfs_read", json!({"path": "a"})).starts_with("1: two"));
-}
-
-#[test]
-fn what_is_not_there_is_told_with_the_nearest() {
-    let world = World::new();
-    let (code, message) = world.refused("vfs_read", json!({"path": "notes/plan.md"}));
-    assert_eq!(
-        (code, message.as_str()),
-        (Code::FileNotFound, "no virtual file `notes/plan.md`; the session has none")
-    );
-    world.text("vfs_write", json!({"path": "notes/plan.md", "content": "x"}));
-    for tool in ["vfs_read", "vfs_delete"] {
-        let (code, message) = world.refused(tool, json!({"path": "notes/paln.md"}));
-        assert_eq!(code, Code::FileNotFound);
-        assert_eq!(message, "no virtual file `notes/paln.md`; nearest: `notes/plan.md`");
-    }
-    world.text("vfs_delete", json!({"path": "notes/plan.md"}));
-    let (_, message) = world.refused("vfs_read", json!({"path": "notes/plan.md", "version": 2}));
-    assert_eq!(message, "`notes/plan.md` was deleted in version 2; read the version before it");
-    let (_, message) = world.refused("vfs_read", json!({"path": "notes/plan.md", "version": 9}));
-    assert_eq!(message, "`notes/plan.md` has no version 9; its newest is 2");
-    let (code, message) = world.refused("vfs_write", json!({"path": "../up", "content": ""}));
-    assert_eq!(code, Code::ValidationError);
-    assert!(message.contains("write it like `notes/plan.md`"), "{message}");
-}
-
-#[test]
-fn long_files_come_by_pages() {
-    let world = World::new();
-    let content: String = (1..=3_000).map(|number| format!("{number}\n")).collect();
-    world.text("vfs_write", json!({"path": "long", "content": content}));
-    let first = world.call("vfs_read", json!({"path": "long"}));
-    let output = first.result.as_ref().unwrap();
-    assert!(
-        output.text.ends_with("2000: 2000\n(lines 1–2000 of 3000; go on with offset=2001)\n(version 1)"),
-        "{}",
-        &output.text[output.text.len() - 200..]
-    );
-    assert_eq!(output.data["nextOffset"], 2_001);
-    let text = world.text("vfs_read", json!({"path": "long", "offset": 2_999, "limit": 5}));
-    assert_eq!(text, "2999: 2999\n3000: 3000\n(version 1)");
-}
-
-#[test]
-fn a_dry_run_changes_nothing_and_tells_what_would_change() {
-    let world = World::new();
-    world.text("vfs_write", json!({"path": "a", "content": "one"}));
-    let dry = |tool: &str, arguments: Value| {
-        let call = Call::new(tool, arguments).dry_run();
-        run(world.executor.run(&world.context, call))
-    };
-    let planned = dry("vfs_write", json!({"path": "a", "content": "longer"}));
-    let changes = &planned.metadata.dry_run.as_ref().unwrap().changes;
-    assert_eq!((changes[0].path.as_str(), changes[0].kind.as_str()), ("vfs:a", "change"));
-    assert_eq!((changes[0].bytes_before, changes[0].bytes_after), (Some(3), Some(6)));
-    let planned = dry("vfs_delete", json!({"path": "a"}));
-    assert_eq!(planned.metadata.dry_run.as_ref().unwrap().changes[0].kind, "delete");
-    let stale = dry("vfs_write", json!({"path": "a", "content": "", "expectedVersion": 7}));
-    assert_eq!(stale.result.unwrap_err().code(), Code::StaleFile);
-    assert_eq!(dry("vfs_delete", json!({"path": "b"})).result.unwrap_err().code(), Code::FileNotFound);
-    assert_eq!(world.store.file_versions("s", "a").unwrap().len(), 1);
 }
 
 #[test]
