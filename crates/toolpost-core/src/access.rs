@@ -48,6 +48,13 @@ impl Access {
         Access::new(action, Resource::Path(path.into()))
     }
 
+    /// A virtual file of the session would be touched. Rules about files of the workspace say nothing of it; those that
+    /// name the tool do.
+    pub fn stored(action: Capability, path: &str) -> Access {
+        let path = path.strip_prefix("./").unwrap_or(path).trim_start_matches('/');
+        Access { action, why: None, needs_consent: false, resource: Resource::Stored(path.to_owned()) }
+    }
+
     /// A command would be run.
     pub fn command(line: impl Into<String>) -> Access {
         Access::new(Capability::Exec, Resource::Command(line.into()))
@@ -123,6 +130,8 @@ impl fmt::Display for Access {
 pub enum Resource {
     /// A path of the workspace, as given in the arguments.
     Path(String),
+    /// A virtual file of the session.
+    Stored(String),
     /// One command of a line.
     Command(String),
     /// A host name or address.
@@ -136,6 +145,8 @@ pub enum Resource {
 pub enum ResourceKind {
     /// Paths.
     Path,
+    /// Virtual files.
+    Stored,
     /// Commands.
     Command,
     /// Hosts.
@@ -146,6 +157,7 @@ impl fmt::Display for Resource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Resource::Path(name) | Resource::Command(name) | Resource::Host(name) => write!(f, "`{name}`"),
+            Resource::Stored(path) => write!(f, "the virtual file `{path}`"),
             Resource::Any => f.write_str("anything"),
         }
     }

@@ -99,7 +99,10 @@ impl Question {
         }
         for access in &mut self.accesses {
             match &mut access.resource {
-                Resource::Path(name) | Resource::Command(name) | Resource::Host(name) => {
+                Resource::Path(name)
+                | Resource::Stored(name)
+                | Resource::Command(name)
+                | Resource::Host(name) => {
                     *name = change(name);
                 }
                 Resource::Any => {}

@@ -46,8 +46,8 @@ impl Server {
                 self.await_servers(&exchange.session.context).await;
                 list::tools(self, exchange, &params)?
             }
-            ("resources/list", _) => list::resources(self, &params)?,
-            ("resources/templates/list", _) => list::templates(self, &params)?,
+            ("resources/list", _) => list::resources(self, exchange, &params).await?,
+            ("resources/templates/list", _) => list::templates(self, exchange, &params)?,
             ("resources/read", _) => resource::read(self, exchange, &params).await?,
             ("server/discover", true) => {
                 self.await_servers(&exchange.session.context).await;
@@ -100,7 +100,7 @@ impl Server {
             _ => None,
         };
         if let Some(milliseconds) = lifetime {
-            fields.insert("ttlMs".to_owned(), milliseconds.into());
+            fields.entry("ttlMs").or_insert_with(|| milliseconds.into());
             fields.insert("cacheScope".to_owned(), "private".into());
         }
         let meta = fields.entry("_meta").or_insert_with(|| json!({}));
@@ -124,7 +124,7 @@ impl Server {
     }
 
     fn capabilities(&self, client: &Client) -> Value {
-        let mut all = json!({"tools": {"listChanged": true}, "resources": {}});
+        let mut all = json!({"tools": {"listChanged": true}, "resources": {"listChanged": true}});
         if client.is_modern() {
             all["extensions"] = json!({TASKS: {}});
         }

@@ -20,6 +20,7 @@ mod stdio;
 mod structured;
 mod task;
 mod tool;
+mod virtual_file;
 
 pub use client::Client;
 pub use client_call::ClientCall;

@@ -3,6 +3,7 @@
 use crate::Server;
 use crate::dispatch::Exchange;
 use crate::structured::Shape;
+use crate::virtual_file;
 use serde_json::{Map, Value, json};
 use toolpost_core::ToolError;
 use toolpost_core::executor::Listing;
@@ -51,14 +52,23 @@ fn title(name: &str) -> String {
 }
 
 /// The resources that can be read without having been given a link.
-pub(crate) fn resources(server: &Server, params: &Map<String, Value>) -> Result<Value, RpcError> {
-    let all = server.extension.as_ref().map(|extension| extension.resources()).unwrap_or_default();
+pub(crate) async fn resources(
+    server: &Server,
+    exchange: &Exchange,
+    params: &Map<String, Value>,
+) -> Result<Value, RpcError> {
+    let mut all = virtual_file::list(server, exchange).await?;
+    all.extend(server.extension.iter().flat_map(|extension| extension.resources()));
     let (page, next) = page(&all, params, server.options.page_size, 0)?;
     Ok(as_page("resources", page.to_vec().into(), next))
 }
 
 /// What kinds of resources there are.
-pub(crate) fn templates(server: &Server, params: &Map<String, Value>) -> Result<Value, RpcError> {
+pub(crate) fn templates(
+    server: &Server,
+    exchange: &Exchange,
+    params: &Map<String, Value>,
+) -> Result<Value, RpcError> {
     let mut all = vec![json!({
         "uriTemplate": format!("{HANDLE_PREFIX}{{callId}}"),
         "name": "whole-output",
@@ -66,6 +76,9 @@ pub(crate) fn templates(server: &Server, params: &Map<String, Value>) -> Result<
         "description": "The whole output of a call of this session that was too long to show.",
         "mimeType": "text/plain",
     })];
+    if virtual_file::are_offered(server, &exchange.session) {
+        all.push(virtual_file::template());
+    }
     all.extend(server.extension.iter().flat_map(|extension| extension.templates()));
     let (page, next) = page(&all, params, server.options.page_size, 0)?;
     Ok(as_page("resourceTemplates", page.to_vec().into(), next))

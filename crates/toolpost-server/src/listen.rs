@@ -3,6 +3,7 @@
 use crate::Server;
 use crate::dispatch::Exchange;
 use crate::session::{Outlet, Session};
+use crate::virtual_file;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use tokio::sync::watch;
@@ -23,6 +24,16 @@ pub(crate) async fn run(server: &Server, exchange: &Exchange, params: &Map<Strin
     if prompts.is_some() {
         honoured.insert("promptsListChanged".to_owned(), true.into());
     }
+    let mut files =
+        match wants("resourcesListChanged") && virtual_file::are_offered(server, &exchange.session) {
+            true => {
+                honoured.insert("resourcesListChanged".to_owned(), true.into());
+                let files = exchange.session.files_changed.subscribe();
+                virtual_file::follow(server, &exchange.session).await;
+                Some(files)
+            }
+            false => None,
+        };
     let tell = |method: &str, mut params: Value| {
         params["_meta"] = meta.clone();
         exchange.outlet.send(message::notification(method, &params));
@@ -35,6 +46,7 @@ pub(crate) async fn run(server: &Server, exchange: &Exchange, params: &Map<Strin
             () = exchange.cancel.cancelled() => return json!({"_meta": meta}),
             () = exchange.session.closing.cancelled() => return json!({"_meta": meta}),
             () = changed(&mut tools) => tell("notifications/tools/list_changed", json!({})),
+            () = changed(&mut files) => tell("notifications/resources/list_changed", json!({})),
             () = changed(&mut prompts) => tell("notifications/prompts/list_changed", json!({})),
         }
     }
@@ -49,12 +61,14 @@ pub(crate) fn tell_all(
 ) -> impl Future<Output = ()> + Send + 'static {
     let mut tools = Some(server.context.tools().changes());
     let mut prompts = prompt_changes(server);
+    let mut files = Some(session.files_changed.subscribe());
     async move {
         loop {
             let method = tokio::select! {
                 biased;
                 () = session.closing.cancelled() => return,
                 () = changed(&mut tools) => "notifications/tools/list_changed",
+                () = changed(&mut files) => "notifications/resources/list_changed",
                 () = changed(&mut prompts) => "notifications/prompts/list_changed",
             };
             outlet.send(json!({"jsonrpc": "2.0", "method": method}).to_string());

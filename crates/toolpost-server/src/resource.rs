@@ -1,7 +1,8 @@
-//! `resources/read`: whole outputs of this session that were too long to show.
+//! `resources/read`: whole outputs of this session that were too long to show, and its virtual files.
 
 use crate::Server;
 use crate::dispatch::Exchange;
+use crate::virtual_file;
 use serde_json::{Map, Value, json};
 use std::io::Read;
 use toolpost_core::WorkspacePath;
@@ -31,10 +32,26 @@ pub(crate) async fn read(
             false => RpcError { code: RESOURCE_NOT_FOUND, ..error },
         }
     };
+    match virtual_file::read(server, exchange, uri).await {
+        Some(Ok(Some(contents))) => {
+            let mut result = json!({"contents": [contents]});
+            if exchange.client.is_modern() {
+                // Unlike an output, it may change at any time.
+                result["ttlMs"] = 0.into();
+            }
+            return Ok(result);
+        }
+        Some(Ok(None)) => {
+            let shown: String = uri.chars().take(200).collect();
+            return Err(not_found(&format!("there is no virtual file `{shown}` here; list the resources")));
+        }
+        Some(Err(error)) => return Err(error),
+        None => {}
+    }
     if !uri.starts_with(HANDLE_PREFIX) {
         let shown: String = uri.chars().take(200).collect();
         return Err(not_found(&format!(
-            "there is no resource `{shown}`; `{HANDLE_PREFIX}` handles can be read"
+            "there is no resource `{shown}`; `{HANDLE_PREFIX}` handles and the resources that are listed can be read"
         )));
     }
     let path = WorkspacePath::new(uri);

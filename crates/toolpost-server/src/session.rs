@@ -3,10 +3,10 @@
 use crate::client::Client;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::{Notify, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 use toolpost_core::Context;
 use toolpost_mcp::{RpcError, message};
@@ -38,6 +38,9 @@ pub(crate) struct Session {
     pub(crate) client: OnceLock<Client>,
     /// Whether the client has said that it is ready for notifications.
     pub(crate) is_ready: OnceLock<()>,
+    /// Changes when a virtual file of the session comes or goes, once that is followed.
+    pub(crate) files_changed: watch::Sender<u64>,
+    pub(crate) is_followed: AtomicBool,
     running: Mutex<HashMap<Value, CancellationToken>>,
     has_ended: Notify,
     waiting: Mutex<HashMap<u64, oneshot::Sender<Result<Value, RpcError>>>>,
@@ -69,6 +72,8 @@ impl Session {
             cancel,
             client: OnceLock::new(),
             is_ready: OnceLock::new(),
+            files_changed: watch::Sender::new(0),
+            is_followed: AtomicBool::new(false),
             running: Mutex::default(),
             has_ended: Notify::new(),
             waiting: Mutex::default(),

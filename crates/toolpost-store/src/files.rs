@@ -1,7 +1,7 @@
 //! Virtual files. Every change makes a version; contents are kept once, by their hash.
 
 use crate::changes::event;
-use crate::db::{Failure, Row, Tx, Value, first};
+use crate::db::{Failure, Kind, Row, Tx, Value, first};
 use crate::log;
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
@@ -89,20 +89,42 @@ fn head(rows: Vec<Row>) -> Result<Option<(u64, bool)>, Failure> {
 
 pub(crate) fn files(tx: &mut dyn Tx, session: &str, prefix: &str) -> Result<Vec<FileVersion>, Failure> {
     let columns = COLUMNS.split(", ").map(|column| format!("files.{column}")).collect::<Vec<_>>().join(", ");
-    // By the length, not by a pattern: a path may hold every sign that a pattern has a meaning for.
+    let (range, end) = range(tx.kind(), "heads.path", prefix);
     let rows = tx.rows(
         &format!(
             "SELECT {columns} FROM heads JOIN files ON files.session = heads.session AND files.path = heads.path
                AND files.version = heads.version
-             WHERE heads.session = ?1 AND heads.is_there = 1 AND substr(heads.path, 1, length(?2)) = ?2
+             WHERE heads.session = ?1 AND heads.is_there = 1 AND {range}
              ORDER BY heads.path"
         ),
-        &[session.into(), prefix.into()],
+        &values(session, prefix, end.as_deref()),
     )?;
     let mut all = rows.into_iter().map(|mut row| version(&mut row)).collect::<Result<Vec<_>, Failure>>()?;
     // Databases sort texts in ways of their own.
     all.sort_by(|one, other| one.path.cmp(&other.path));
     Ok(all)
+}
+
+/// The condition that a path begins with the second value, and the third value where there is one.
+fn range(kind: Kind, column: &str, prefix: &str) -> (String, Option<String>) {
+    match (kind, after(prefix)) {
+        // By its index, which is in the order of bytes.
+        (Kind::Sqlite, Some(end)) => (format!("{column} >= ?2 AND {column} < ?3"), Some(end)),
+        // By the length, not by a pattern: a path may hold every sign that a pattern has a meaning for.
+        _ => (format!("substr({column}, 1, length(?2)) = ?2"), None),
+    }
+}
+
+fn values<'a>(session: &'a str, prefix: &'a str, end: Option<&'a str>) -> Vec<Value<'a>> {
+    [Some(session), Some(prefix), end].into_iter().flatten().map(Value::from).collect()
+}
+
+/// The first text, in the order of bytes, after all that begin with this one; none for the empty one.
+fn after(prefix: &str) -> Option<String> {
+    let last = prefix.chars().next_back()?;
+    let next = (u32::from(last) + 1..=u32::from(char::MAX)).find_map(char::from_u32)?;
+    let begin = &prefix[..prefix.len() - last.len_utf8()];
+    Some(format!("{begin}{next}"))
 }
 
 pub(crate) fn versions(tx: &mut dyn Tx, session: &str, path: &str) -> Result<Vec<FileVersion>, Failure> {
@@ -128,7 +150,36 @@ pub(crate) fn change(tx: &mut dyn Tx, by: &By, changes: &[FileChange]) -> Result
         events.push(Arc::new(event(by, kind)));
     }
     log::add(tx, &events)?;
+    // After the log was added to: from then on no other transaction changes anything before this one ends.
+    for change in changes.iter().filter(|change| change.content.is_some()) {
+        apart(tx, &by.session, &change.path)?;
+    }
     Ok(versions)
+}
+
+/// Refuses a path that is below a file, or above one: it could be no file and folder at once, on a disk or in a workspace.
+fn apart(tx: &mut dyn Tx, session: &str, path: &str) -> Result<(), Failure> {
+    let conflict = |file: &str, folder: &str| {
+        let message = format!(
+            "`{file}` is a virtual file, so there can be no `{folder}` below it; choose another name, or delete it first"
+        );
+        Err(ToolError::new(Code::NotAFile, message).with("path", path).into())
+    };
+    let (range, end) = range(tx.kind(), "path", &format!("{path}/"));
+    let below = tx.rows(
+        &format!("SELECT path FROM heads WHERE session = ?1 AND is_there = 1 AND {range} LIMIT 1"),
+        &values(session, &format!("{path}/"), end.as_deref()),
+    )?;
+    if let Some(mut row) = first(below) {
+        return conflict(path, &row.text()?);
+    }
+    for (end, _) in path.match_indices('/') {
+        let above = head(tx.rows(HEAD, &[session.into(), path[..end].into()])?)?;
+        if above.is_some_and(|(_, is_there)| is_there) {
+            return conflict(&path[..end], path);
+        }
+    }
+    Ok(())
 }
 
 fn one(tx: &mut dyn Tx, by: &By, change: &FileChange) -> Result<u64, Failure> {

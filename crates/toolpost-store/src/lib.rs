@@ -19,10 +19,12 @@ mod store;
 mod tasks;
 mod todos;
 mod url;
+mod workspace;
 
 pub use faults::Faults;
 pub use sink::{Shape, StoreLog};
 pub use url::StoreUrl;
+pub use workspace::StoredWorkspace;
 
 use db::{Db, Failure};
 use std::sync::Arc;

@@ -22,6 +22,7 @@ pub use format::{Formatted, Formatter};
 pub use helper::Helper;
 pub use list::List;
 pub use read::Read;
+pub(crate) use read::read_stored;
 pub use write::Write;
 
 use std::sync::Arc;

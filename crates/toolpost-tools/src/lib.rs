@@ -11,6 +11,7 @@ pub mod shell;
 mod stored;
 pub mod tasklist;
 pub mod todo;
+pub mod vfs;
 
 pub use dialects::dialects;
 
@@ -19,6 +20,7 @@ use std::sync::{Arc, LazyLock};
 use toolpost_core::host::Services;
 use toolpost_core::pack::PackTool;
 use toolpost_core::policy::Names;
+use toolpost_core::registry::Shelves;
 use toolpost_core::{Pack, Registry, ToolError};
 
 /// What a host says about its tools.
@@ -28,7 +30,17 @@ pub struct Settings {
     pub filesystem: filesystem::Settings,
     /// About commands.
     pub shell: shell::Settings,
+    /// The packs whose tools are listed; none for all but those that are held back usually. The others can be found and
+    /// called all the same.
+    pub listed: Option<Vec<String>>,
 }
+
+/// The packs that are held back from lists where nobody says which are listed: few sessions need them, and every
+/// session would pay for their declarations.
+const HELD_BACK: [&str; 1] = ["vfs"];
+
+/// The name under which packs are arranged, which no source of tools has.
+const ARRANGED: &str = "the built-in packs";
 
 /// Every built-in pack, in the order in which its tools are listed.
 pub fn packs(settings: &Settings) -> Vec<Pack> {
@@ -38,6 +50,7 @@ pub fn packs(settings: &Settings) -> Vec<Pack> {
         shell::pack(settings.shell.clone()),
         todo::pack(),
         tasklist::pack(),
+        vfs::pack(),
         meta::pack(),
     ]
 }
@@ -70,9 +83,28 @@ pub fn register_default(
     registry.change(|draft| {
         draft.set_dialects(Arc::clone(dialects()));
         let packs = packs(settings);
-        let mut there = packs.iter().filter(|pack| pack.needs().iter().all(|need| services.has(*need)));
-        there.try_for_each(|pack| pack.register(draft))
+        let there: Vec<&Pack> =
+            packs.iter().filter(|pack| pack.needs().iter().all(|need| services.has(*need))).collect();
+        there.iter().try_for_each(|pack| pack.register(draft))?;
+        draft.arrange(ARRANGED, Vec::new(), held_back(&there, settings.listed.as_deref()));
+        Ok(())
     })
+}
+
+/// The packs that are not listed, each as one group for which there is no room.
+fn held_back(packs: &[&Pack], listed: Option<&[String]>) -> Shelves {
+    let is_listed = |pack: &Pack| match listed {
+        Some(listed) => listed.iter().any(|name| name == pack.name()),
+        None => !HELD_BACK.contains(&pack.name()),
+    };
+    let group = |pack: &&Pack| pack.tools().iter().map(|tool| (tool.name().to_owned(), 0)).collect();
+    let groups = packs.iter().filter(|pack| !is_listed(pack)).map(group).collect();
+    Shelves { groups, ..Shelves::default() }
+}
+
+/// Refuses a name that no built-in pack has; the nearest are offered.
+pub fn check_pack(name: &str) -> Result<(), ToolError> {
+    toolpost_core::pack::resolve_packs(&packs(&Settings::default()), &[name]).map(drop)
 }
 
 /// A name with a newline or an escape in it must not look like two, or like something else.

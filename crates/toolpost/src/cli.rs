@@ -29,7 +29,8 @@ pub struct Cli {
 #[command(next_help_heading = "Everywhere")]
 pub struct Flags {
     /// Folder that tools act in; the first one given is the root. Otherwise AGENT_WORKSPACE_ROOT, else the enclosing
-    /// repository, else the current folder.
+    /// repository, else the current folder. With vfs:SESSION, file tools act on the virtual files of that session
+    /// instead.
     #[arg(long, value_name = "DIR", global = true)]
     pub workspace: Vec<PathBuf>,
     /// Those that stand for a key of the configuration.
@@ -96,6 +97,15 @@ pub enum Command {
     },
     /// Delete what is older, or more, than the key `keep` says.
     Gc,
+    /// Show the virtual files of a session, and copy them from and to folders.
+    ///
+    /// Agents write them with `vfs_write`. They are kept in the store with all their versions; --session names the
+    /// session.
+    Vfs {
+        /// What to do.
+        #[command(subcommand)]
+        command: Vfs,
+    },
     /// Show the packs of tools: what each can cause, and whether the policy allows it.
     Packs,
     /// Show what this workspace brings along, and trust it.
@@ -262,6 +272,47 @@ pub enum TaskFormat {
     Json,
     /// A check list.
     Markdown,
+}
+
+/// What to do with virtual files.
+#[derive(Debug, Subcommand)]
+pub enum Vfs {
+    /// Which files there are: their versions and sizes.
+    List {
+        /// Only those whose paths begin so.
+        prefix: Option<String>,
+    },
+    /// The content of a file.
+    Show {
+        /// Its path.
+        path: String,
+        /// An older version; otherwise the newest.
+        #[arg(long, value_name = "N")]
+        version: Option<u64>,
+    },
+    /// Every version of a file: when and by whom it was made.
+    History {
+        /// Its path.
+        path: String,
+    },
+    /// Write all files below a folder; never through links.
+    Export {
+        /// The folder; it is made if it is not there.
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+        /// Overwrite files that have another content.
+        #[arg(long)]
+        force: bool,
+    },
+    /// Make virtual files of a file, or of all files below a folder, without links and .git.
+    Import {
+        /// The file or folder.
+        #[arg(value_name = "DIR|FILE")]
+        from: PathBuf,
+        /// The path of the virtual file, or of the folder that the files come into.
+        #[arg(long = "as", value_name = "PATH")]
+        path: Option<String>,
+    },
 }
 
 /// Serves the tools to an agent.

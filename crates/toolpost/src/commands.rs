@@ -16,3 +16,4 @@ pub(crate) mod stored;
 pub(crate) mod tasks;
 pub(crate) mod tools;
 pub(crate) mod trust;
+pub(crate) mod vfs;

@@ -44,7 +44,7 @@ pub(crate) use keys::KEYS;
 pub(crate) use layers::{FileState, Layers, Values};
 pub(crate) use lists::ListFile;
 pub use origin::{Layer, Origined, Place, Problem};
-pub(crate) use roots::{cwd, open_disk, roots};
+pub(crate) use roots::{cwd, open_disk, roots, virtual_session};
 pub(crate) use schema::schema;
 pub use servers::{ServerReport, ServerState, Servers, secrets};
 pub(crate) use token::token;
@@ -53,7 +53,7 @@ pub(crate) use trust::{State, Trusted};
 use crate::cli::Flags;
 use answers::AnswerFiles;
 use env::Environment;
-use roots::{foreign_repository, roots_origin};
+use roots::{foreign_repository, named_session, roots_origin};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -71,6 +71,8 @@ use toolpost_store::StoreUrl;
 pub struct Config {
     /// The folders that tools act in, the root first.
     pub roots: Vec<PathBuf>,
+    /// The session whose virtual files the tools act on instead, if they do.
+    pub virtual_session: Option<String>,
     /// What made these folders the workspace.
     pub(crate) roots_origin: &'static str,
     /// The folder the process stands in.
@@ -101,6 +103,8 @@ pub struct Config {
     pub descriptions: BTreeMap<String, String>,
     /// How long a call may run where nothing else is said; otherwise each tool's own time.
     pub timeout: Option<Duration>,
+    /// The built-in packs that are listed; none for the usual ones.
+    pub packs: Option<Vec<String>>,
     /// Whether results over MCP carry data for programs beside the text.
     pub structured: bool,
     /// How long the first list of tools waits for MCP servers that are starting.
@@ -153,6 +157,7 @@ impl Config {
     /// The same for `doctor` and `trust`, which go on where something is broken: that is left out and kept with its error.
     pub(crate) fn look(flags: &Flags, environment: Environment) -> Result<Config, ToolError> {
         let cwd = cwd(&environment)?;
+        let virtual_session = named_session(flags)?;
         let roots = roots(flags, &environment, &cwd);
         let data_directory = environment.data_directory.clone();
         let user_git = user_git::of(&environment);
@@ -196,7 +201,10 @@ impl Config {
             (plugins.most_tools, plugins.most_tokens) = (listed.value.tools, listed.value.tokens);
         }
         let foreign_repository = foreign_repository(flags, &environment, &cwd);
+        let session = named.clone().unwrap_or_else(|| default_session(&roots));
         Ok(Config {
+            virtual_session: virtual_session
+                .map(|of| if of.is_empty() { session.clone() } else { of.to_owned() }),
             lookup: layers.servers(&values, &environment, &roots),
             filesystem: toolpost_tools::filesystem::Settings {
                 formatters: commands::formatters(&layers, &values, &shell, &roots),
@@ -214,12 +222,13 @@ impl Config {
             keep: keys.keep.first().map_or_else(Retention::default, |keep| keep.value.clone()),
             role: keys.role.first().map(|role| role.value.clone()),
             is_session_named: named.is_some(),
-            session: named.unwrap_or_else(|| default_session(&roots)),
+            session,
             policy,
             answers,
             descriptions,
             dialect: keys.dialect.first().map_or_else(Dialect::canonical, |dialect| dialect.value.clone()),
             timeout: keys.timeout.first().map(|timeout| timeout.value),
+            packs: keys.packs.first().map(|packs| packs.value.0.clone()),
             structured: keys.structured.first().is_some_and(|structured| structured.value),
             list_wait: keys.list_wait.first().map_or(LIST_WAIT, |wait| wait.value),
             notes: notes(&values).into_iter().chain(foreign_repository.clone()).collect(),

@@ -62,6 +62,7 @@ pub fn run_with(words: Vec<OsString>, extension: Option<Arc<dyn Extension>>) -> 
         Command::Stats(stats) => commands::stats::run(&printer, &flags, environment, stats),
         Command::Tasks { command } => commands::tasks::run(&printer, &flags, environment, command.as_ref()),
         Command::Gc => commands::gc::run(&printer, &flags, environment),
+        Command::Vfs { command } => commands::vfs::run(&printer, &flags, environment, command),
         Command::Policy { command } => with_runtime(&flags, environment, &printer, Records::No, |runtime| {
             commands::policy::run(&runtime, &printer, command)
         }),

@@ -117,6 +117,14 @@ impl Printer {
         self.write_data(&format!("{text}{end}"));
     }
 
+    /// The content of a file: for a person like other data, otherwise to the byte.
+    pub(crate) fn content(&self, text: &str) {
+        match self.stdout_is_terminal {
+            true => self.data(text),
+            false => self.write_data(text),
+        }
+    }
+
     /// Data for a program, on one line.
     pub(crate) fn json(&self, value: &impl serde::Serialize) {
         // Values of ours have string keys only, so that writing them as JSON cannot fail.

@@ -11,7 +11,7 @@ use toolpost_core::tool::Texts;
 use toolpost_core::{Call, Code, Context, Executor, Policy, Registry, ToolError, Workspace};
 use toolpost_disk::{SpillFolder, SpillLimits};
 use toolpost_plugins::{Plugins, Server};
-use toolpost_store::{StoreLog, StoreUrl};
+use toolpost_store::{StoreLog, StoreUrl, StoredWorkspace};
 use toolpost_tools::filesystem::Helper;
 use toolpost_tools::shell::Background;
 
@@ -81,11 +81,20 @@ impl Runtime {
     /// Joins the parts: the only place where that is done. Nothing is written, and no server is started: a server is when
     /// one of its tools is needed, or the list of all tools. A store that was named is opened where it is written to.
     pub fn open(config: Config, frontend: Frontend) -> Result<Runtime, ToolError> {
-        let workspace = Arc::clone(config.workspace.as_ref().map_err(ToolError::clone)?);
+        let disk = Arc::clone(config.workspace.as_ref().map_err(ToolError::clone)?);
         let background = Background::at_most(frontend.background);
         let (store, note) = store(&config, frontend.records)?;
+        let workspace: Arc<dyn Workspace> = match &config.virtual_session {
+            Some(session) => Arc::new(StoredWorkspace::new(Arc::clone(&store), session)),
+            None => disk,
+        };
+        let cwd = match &config.virtual_session {
+            Some(_) => workspace.root().to_owned(),
+            None => config.cwd.to_string_lossy().into_owned(),
+        };
         let services = Services { store: Some(Arc::clone(&store)), ..Services::default() };
-        let registry = Arc::new(registry(&config, workspace.as_ref(), &services, frontend.pdf, &background)?);
+        let registry =
+            Arc::new(registry(&config, (workspace.as_ref(), &cwd), &services, frontend.pdf, &background)?);
         let log = match frontend.records {
             true => Some(Arc::new(StoreLog::new(Arc::clone(&store), Box::new(record::kept))?)),
             false => None,
@@ -99,7 +108,7 @@ impl Runtime {
         let mut context = Context::builder(workspace)
             .ids(Ids { session: config.session.clone(), role: config.role.clone(), ..Ids::default() })
             .dialect(config.dialect.clone())
-            .cwd(config.cwd.to_string_lossy())
+            .cwd(cwd)
             .events(frontend.events)
             .services(services)
             .confirm(frontend.confirm)
@@ -191,16 +200,19 @@ fn store(config: &Config, records: bool) -> Result<(Arc<dyn Store>, Option<Strin
 /// The built-in tools, as the configuration describes and equips them.
 fn registry(
     config: &Config,
-    workspace: &dyn Workspace,
+    (workspace, cwd): (&dyn Workspace, &str),
     services: &Services,
     pdf: Option<Helper>,
     background: &Arc<Background>,
 ) -> Result<Registry, ToolError> {
-    let texts = Texts::new(workspace, &config.cwd.to_string_lossy());
+    let texts = Texts::new(workspace, cwd);
     let texts = config.descriptions.iter().fold(texts, |texts, (tool, text)| texts.with_override(tool, text));
     let registry = Registry::with_texts(texts);
-    let mut settings =
-        toolpost_tools::Settings { filesystem: config.filesystem.clone(), shell: config.shell.clone() };
+    let mut settings = toolpost_tools::Settings {
+        filesystem: config.filesystem.clone(),
+        shell: config.shell.clone(),
+        listed: config.packs.clone(),
+    };
     settings.filesystem.pdf = pdf;
     settings.shell.background = Arc::clone(background);
     toolpost_tools::register_default(&registry, services, &settings)?;

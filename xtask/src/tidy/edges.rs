@@ -99,7 +99,7 @@ fn check_package(root: &Path, package: &Package) -> Vec<Finding> {
     let text = fs::read_to_string(&package.manifest_path).unwrap_or_default();
     let ours = package.dependencies.iter().filter(|dependency| dependency.path.is_some());
     ours.filter(|dependency| dependency.name != package.name && !edges.allow(&dependency.name))
-        // Tests act on real files.
+        // Tests act on real files and a real store.
         .filter(|dependency| !(dependency.is_for_tests() && FOR_TESTS.contains(&dependency.name.as_str())))
         .map(|dependency| {
             let message = format!(

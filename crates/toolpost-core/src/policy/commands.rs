@@ -147,7 +147,7 @@ impl Policy {
                         FilePattern::only(&path)
                     })
                 }
-                Resource::Command(_) | Resource::Host(_) | Resource::Any => None,
+                Resource::Stored(_) | Resource::Command(_) | Resource::Host(_) | Resource::Any => None,
             })
             .map(|pattern| FileRule { effect: Effect::Allow, pattern })
             .collect();
@@ -300,7 +300,7 @@ fn is_consented(consented: &[Access], action: Capability, name: &str) -> bool {
             };
             access.action == action && (path == name || is_inside())
         }
-        Resource::Command(_) | Resource::Host(_) | Resource::Any => false,
+        Resource::Stored(_) | Resource::Command(_) | Resource::Host(_) | Resource::Any => false,
     })
 }
 

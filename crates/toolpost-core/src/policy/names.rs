@@ -50,7 +50,8 @@ impl Kinds {
     fn of(about: Option<ResourceKind>) -> Kinds {
         let is = |kind| about.is_none_or(|about| about == kind);
         Kinds {
-            path: is(ResourceKind::Path),
+            // Those of virtual files are spelled alike.
+            path: is(ResourceKind::Path) || is(ResourceKind::Stored),
             command: is(ResourceKind::Command),
             host: is(ResourceKind::Host),
         }

@@ -61,7 +61,7 @@ impl Rule {
             return None;
         }
         let resource = match &access.resource {
-            Resource::Path(path) => exact_path(path),
+            Resource::Path(path) | Resource::Stored(path) => exact_path(path),
             Resource::Command(text) | Resource::Host(text) => wildcard::escape(text.trim()),
             Resource::Any => "*".to_owned(),
         };
@@ -204,6 +204,11 @@ impl Rule {
                 resource.is_everything() || (is_outside && resource.matches_normal_path(path))
             }
             Aim::Path(path) => resource.matches_normal_path(path),
+            // A path of a virtual file is none of the workspace: of those, only a rule that names the tool can speak.
+            Aim::Stored(path) => {
+                let is_named = matches!(self.action(), Action::Tool(_));
+                resource.is_everything() || (is_named && resource.matches_path(path))
+            }
             Aim::Command(_) if resource.is_everything() => true,
             // One command has one line; whatever handed in more did not read it, so no part of it is allowed.
             Aim::Command(command) if self.effect() == Effect::Allow => {
@@ -242,6 +247,7 @@ pub(super) struct Target<'a> {
 
 enum Aim<'a> {
     Path(Cow<'a, str>),
+    Stored(&'a str),
     Command(&'a str),
     Host(&'a str),
     Anything,
@@ -252,6 +258,7 @@ impl<'a> Target<'a> {
     pub(super) fn new(tool: &'a str, access: Option<&'a Access>, names: &'a Names) -> Target<'a> {
         let resource = match access.map(|access| &access.resource) {
             Some(Resource::Path(path)) => Aim::Path(super::pattern::normal_path(path)),
+            Some(Resource::Stored(path)) => Aim::Stored(path),
             Some(Resource::Command(command)) => Aim::Command(command),
             Some(Resource::Host(host)) => Aim::Host(host),
             Some(Resource::Any) | None => Aim::Anything,
@@ -304,7 +311,7 @@ impl<'a> Target<'a> {
     pub(super) fn path(&self) -> Option<&str> {
         match &self.resource {
             Aim::Path(path) => Some(path),
-            Aim::Command(_) | Aim::Host(_) | Aim::Anything => None,
+            Aim::Stored(_) | Aim::Command(_) | Aim::Host(_) | Aim::Anything => None,
         }
     }
 }

@@ -11,6 +11,8 @@ on_every_store!(
     several_files_change_together_or_not_at_all,
     paths_are_looked_at,
     sessions_are_apart,
+    nothing_is_a_file_and_a_folder,
+    prefixes_are_beginnings,
 );
 on_shared_stores!(of_two_who_expect_the_same_version_one_wins);
 
@@ -106,6 +108,64 @@ fn sessions_are_apart(fresh: &Fresh) {
     put(&*store, "t", "a", "yours", Some(0)).unwrap();
     assert_eq!(text(&*store, "a", None).as_deref(), Some("mine"));
     assert_eq!(store.files("u", "").unwrap(), []);
+}
+
+fn nothing_is_a_file_and_a_folder(fresh: &Fresh) {
+    let store = fresh.open();
+    put(&*store, "s", "a/b", "x", None).unwrap();
+    put(&*store, "s", "a.md", "x", None).unwrap();
+    for path in ["a", "a/b/c", "a/b/c/d"] {
+        let refused = put(&*store, "s", path, "x", None).unwrap_err();
+        assert_eq!(refused.code(), Code::NotAFile, "{path}");
+        assert!(refused.message().contains("is a virtual file, so there can be no"), "{refused}");
+        assert_eq!(text(&*store, path, None), None);
+    }
+    put(&*store, "t", "a", "another session", None).unwrap();
+    // Within one change, what is there at its end counts.
+    let change = |path: &str, content: Option<&str>| FileChange {
+        path: path.to_owned(),
+        content: content.map(Into::into),
+        expected: None,
+        mode: None,
+    };
+    store.change_files(&by("s"), vec![change("a", Some("x")), change("a/b", None)]).unwrap();
+    store.change_files(&by("s"), vec![change("b", Some("x")), change("b/c", Some("x"))]).unwrap_err();
+    let names: Vec<String> = store.files("s", "").unwrap().into_iter().map(|file| file.path).collect();
+    assert_eq!(names, ["a", "a.md"]);
+}
+
+fn prefixes_are_beginnings(fresh: &Fresh) {
+    let store = fresh.open();
+    let last = format!("z{}", char::MAX);
+    let all = [
+        "A",
+        "a",
+        "a b",
+        "a/",
+        "a/b",
+        "a/ä",
+        "a0",
+        "aa",
+        "ab%",
+        "b",
+        "ä/ö",
+        "z",
+        &last,
+        "\u{d7ff}x",
+        "\u{e000}y",
+    ];
+    let all: Vec<&str> =
+        all.into_iter().filter(|path| !path.ends_with('/') && *path != "a" && *path != "z").collect();
+    for path in &all {
+        put(&*store, "s", path, "x", None).unwrap();
+    }
+    for prefix in ["", "a", "a/", "A", "aa", "ab%", "ä", "z", &last, "\u{d7ff}", "nothing"] {
+        let found: Vec<String> =
+            store.files("s", prefix).unwrap().into_iter().map(|file| file.path).collect();
+        let mut expected: Vec<&str> = all.iter().filter(|path| path.starts_with(prefix)).copied().collect();
+        expected.sort_unstable();
+        assert_eq!(found, expected, "{prefix:?}");
+    }
 }
 
 fn of_two_who_expect_the_same_version_one_wins(fresh: &Fresh) {

@@ -20,6 +20,7 @@ mod sink;
 mod swarm;
 mod tasks;
 mod todos;
+mod workspace;
 
 use std::sync::Arc;
 use toolpost_core::Event;

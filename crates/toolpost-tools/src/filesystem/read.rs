@@ -18,8 +18,9 @@ use serde::{Deserialize, Serialize};
 use std::io::{Cursor, Read as _};
 use toolpost_core::access::ResourceKind;
 use toolpost_core::host::{HANDLE_PREFIX, Seen};
+use toolpost_core::store::StoredFile;
 use toolpost_core::tool::OutputBudget;
-use toolpost_core::workspace::{File, Kind};
+use toolpost_core::workspace::{File, Kind, Stat};
 use toolpost_core::{Capability, Code, Context, Output, Spec, Tool, ToolError, WorkspacePath};
 
 /// What the model may ask for.
@@ -62,15 +63,15 @@ pub struct Data {
     /// Size of the file in bytes.
     size: u64,
     /// First line shown.
-    start_line: u64,
+    pub(crate) start_line: u64,
     /// Lines (or, of a folder, names) shown.
-    lines: u64,
+    pub(crate) lines: u64,
     /// Lines in the file, where it was read to its end.
     #[serde(skip_serializing_if = "Option::is_none")]
-    total_lines: Option<u64>,
+    pub(crate) total_lines: Option<u64>,
     /// Where to go on, if there is more.
     #[serde(skip_serializing_if = "Option::is_none")]
-    next_offset: Option<u64>,
+    pub(crate) next_offset: Option<u64>,
     /// Lines that were cut because they are too long.
     #[serde(skip_serializing_if = "is_zero")]
     cut_lines: u64,
@@ -166,6 +167,24 @@ fn find(ctx: &Context, args: &Args) -> Result<Found, ToolError> {
             }
         }
         file => read(ctx, file?, args),
+    }
+}
+
+/// Shows a virtual file as a file of the workspace is shown. Blocks.
+pub(crate) fn read_stored(
+    ctx: &Context,
+    file: StoredFile,
+    offset: u64,
+    limit: u64,
+) -> Result<Output<Data>, ToolError> {
+    let StoredFile { about, content } = file;
+    // A name that no file of the workspace has: what the model has seen of one says nothing of the other.
+    let name = format!("vfs:{}", about.path);
+    let args = Args { file_path: WorkspacePath::new(&name), offset, limit, end_line: None, force: true };
+    let modified_ms = i64::try_from(about.at_ms).unwrap_or(i64::MAX);
+    let stat = Stat { name, kind: Kind::File, size: about.size, modified_ms, mode: about.mode };
+    match read(ctx, File { stat, reader: Box::new(Cursor::new(content)) }, &args)? {
+        Found::Pdf(output, _) | Found::Other(output) => Ok(output),
     }
 }
 

@@ -4,7 +4,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::time::Duration;
 use toolpost_core::tool::Definition;
 use toolpost_core::{Context, Output, Spec, Tool, ToolError};
@@ -27,7 +27,7 @@ pub struct Args {
 #[serde(rename_all = "camelCase")]
 pub struct Data {
     /// The declarations of the best matches, best first.
-    tools: Vec<Value>,
+    tools: Vec<Map<String, Value>>,
     /// Tools that match.
     matching: usize,
     /// Tools that are held back.
@@ -70,6 +70,7 @@ impl Tool for ToolSearch {
         let missing: Vec<String> = failed.iter().map(|(_, error)| error.message().to_owned()).collect();
         let text = text(ctx, &args.query, &tools, matching, held_back.len(), &missing);
         let title = format!("{matching} of {} tools", held_back.len());
+        let tools = tools.iter().filter_map(Value::as_object).cloned().collect();
         Ok(Output::new(title, text, Data { tools, matching, held_back: held_back.len(), missing }))
     }
 }

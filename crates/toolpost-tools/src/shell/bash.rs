@@ -190,7 +190,7 @@ impl Tool for Bash {
             Resource::Path(path) if access.action == Capability::Exec && !path.starts_with(['/', '~']) => {
                 Vec::new()
             }
-            Resource::Path(_) | Resource::Host(_) => usual,
+            Resource::Path(_) | Resource::Stored(_) | Resource::Host(_) => usual,
         }
     }
 

@@ -49,6 +49,11 @@ mod submit_result;
 mod todoread;
 mod todowrite;
 mod tool_search;
+mod vfs;
+mod vfs_delete;
+mod vfs_list;
+mod vfs_read;
+mod vfs_write;
 mod withheld;
 mod write;
 

@@ -17,6 +17,7 @@ use crate::config::{Config, DataDirectory, Inventory, Servers};
 use crate::output::{Mark, Printer};
 use crate::runtime::Runtime;
 use std::path::Path;
+use toolpost_core::executor::Listing;
 use toolpost_core::policy::{Layer, Policy, Rule};
 use toolpost_core::{ToolError, Workspace};
 use toolpost_process::Need;
@@ -57,6 +58,8 @@ struct Tool {
     name: String,
     tokens: usize,
     is_offered: bool,
+    /// Whether it is in lists, so that every session pays for it.
+    is_listed: bool,
 }
 
 /// Something to know or to mend.
@@ -83,6 +86,11 @@ fn look(flags: &Flags, environment: Environment) -> Result<Report, ToolError> {
     let mut findings = Vec::new();
     let inventory =
         config.inventory().map_err(|error| findings.push(Finding::broken(error.message(), ""))).ok();
+    if let Some(session) = &config.virtual_session {
+        let what =
+            format!("file tools act on the virtual files of the session `{session}`, not on these folders");
+        findings.push(Finding::note(&what, ""));
+    }
     let (roots, data) = (config.roots.clone(), config.data_directory.clone());
     let opened = match config.workspace.is_ok() {
         true => Runtime::open(config, crate::this_program()).and_then(Opened::of),
@@ -168,7 +176,7 @@ impl Report {
     }
 
     fn total_tokens(&self) -> usize {
-        self.tools.iter().filter(|tool| tool.is_offered).map(|tool| tool.tokens).sum()
+        self.tools.iter().filter(|tool| tool.is_listed).map(|tool| tool.tokens).sum()
     }
 
     fn confinement(&self) -> Confinement {
@@ -209,11 +217,16 @@ fn packs(policy: &Policy) -> Vec<Pack> {
 /// Every built-in tool with the price of its declaration in the dialect that holds.
 fn tools(runtime: &Runtime) -> Result<Vec<Tool>, ToolError> {
     let policy = runtime.policy();
-    let snapshot = runtime.context.tools().snapshot();
+    let Listing { snapshot, listed, .. } = runtime.executor.listing(&runtime.context);
     let mut tools = Vec::new();
-    for entry in snapshot.all().filter(|entry| !entry.spec().finds_unlisted) {
+    for entry in snapshot.all() {
         let definition = snapshot.offer(entry, runtime.context.dialect())?;
         let spec = entry.spec();
+        let is_listed = definition.is_some() && listed.iter().any(|one| one.name() == entry.name());
+        // What finds tools is of use only where there are some to be found.
+        if spec.finds_unlisted && !is_listed {
+            continue;
+        }
         tools.push(Tool {
             name: entry.name().to_owned(),
             tokens: definition
@@ -222,6 +235,7 @@ fn tools(runtime: &Runtime) -> Result<Vec<Tool>, ToolError> {
             is_offered: definition.is_some()
                 && policy.offers(&spec.name, spec.required)
                 && spec.is_for_role(runtime.context.ids().role.as_deref()),
+            is_listed,
         });
     }
     Ok(tools)

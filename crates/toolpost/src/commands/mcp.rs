@@ -168,7 +168,12 @@ fn admission(
 fn instructions(config: &Config, context: &Context) -> String {
     let shown =
         |root: &PathBuf| format!("`{}`", root.canonicalize().unwrap_or_else(|_| root.clone()).display());
-    let roots: Vec<String> = config.roots.iter().map(shown).collect();
+    let roots: Vec<String> = match &config.virtual_session {
+        Some(session) => {
+            vec![format!("`{}`, the virtual files of the session `{session}`", context.workspace().root())]
+        }
+        None => config.roots.iter().map(shown).collect(),
+    };
     let rest = context.reading(&format!("{HANDLE_PREFIX}…"));
     let rest = rest.map_or_else(String::new, |reading| format!(": {reading} shows the whole by pages"));
     format!(

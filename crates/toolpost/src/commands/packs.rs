@@ -49,6 +49,9 @@ fn page(runtime: &Runtime, printer: &Printer, policy: &Policy, pack: &Pack, widt
             format!("  not allowed as a whole: needs {missing}; allow it with {}\n", allow_flags(missing))
         }
     });
+    if is_held_back(runtime, pack) {
+        page.push_str("  held back from lists to save tokens; `tool_search` finds its tools\n");
+    }
     for tool in pack.tools() {
         let state = match why_not_offered(runtime, policy, tool.spec()) {
             None => String::new(),
@@ -81,9 +84,17 @@ fn describe(runtime: &Runtime, policy: &Policy, pack: &Pack) -> Value {
         "manifest": pack.manifest(),
         "requirements": pack.requirements(),
         "allowed": is_allowed,
+        "heldBack": is_held_back(runtime, pack),
         "flag": (!is_allowed).then(|| allow_flags(missing(policy, pack.requirements()))),
         "tools": tools,
     })
+}
+
+/// Whether none of its tools is listed, although they can be called.
+fn is_held_back(runtime: &Runtime, pack: &Pack) -> bool {
+    let snapshot = runtime.context.tools().snapshot();
+    let held_back = snapshot.held_back(|_| true);
+    pack.tools().iter().all(|tool| held_back.contains(tool.name()))
 }
 
 /// What the model can cause through a tool; in brackets what it can cause where that is granted.

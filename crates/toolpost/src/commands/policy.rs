@@ -74,6 +74,10 @@ fn explain_access(runtime: &Runtime, tool: &str, resource: &str) -> Result<Expla
             }
             match snapshot.get(other).map(|entry| entry.spec()) {
                 Some(spec) if spec.about == Some(ResourceKind::Host) => Access::host(resource),
+                Some(spec) if spec.about == Some(ResourceKind::Stored) => {
+                    let is_write = spec.required.has(Capability::Write);
+                    Access::stored(if is_write { Capability::Write } else { Capability::Read }, resource)
+                }
                 Some(spec) if spec.required.has(Capability::Write) => {
                     Access::path(Capability::Write, resource)
                 }

@@ -393,6 +393,25 @@ keys! {
         widens: Widens::Always(|_| vec!["sets how many tools of servers are listed".to_owned()]),
         shown: Shown::Row,
     }
+    packs: Packs {
+        name: "packs",
+        about: "The built-in packs whose tools are listed, with commas between them; `toolpost packs` shows their names. The \
+                tools of the others are held back for `tool_search`, which is in the pack meta, and can be called all the same.",
+        file: InFile::Value("\"filesystem, search, shell, vfs, meta\""),
+        variable: "TOOLPOST_PACKS",
+        flag: Some(Flag {
+            on: On::Mcp,
+            long: "packs",
+            value: "PACKS",
+            help: "Packs whose tools are listed, with commas between them; otherwise all but vfs. The tools of the others \
+                   are held back for `tool_search`",
+        }),
+        usual: Usual::Means("all but vfs"),
+        kind: PACKS,
+        merge: Merge::Strongest,
+        widens: Widens::Always(|packs| vec![format!("lists the packs {} only", packs.0.join(", "))]),
+        shown: Shown::Row,
+    }
     list_wait: Duration {
         name: "listWait",
         about: "How long the first list of tools that `toolpost mcp` sends waits for other MCP servers that are starting: \

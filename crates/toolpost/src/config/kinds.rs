@@ -205,6 +205,32 @@ pub(super) const LISTED: Kind<Listed> = Kind {
     show: |listed| listed.to_string().into(),
 };
 
+/// The built-in packs that are listed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Packs(pub(crate) Vec<String>);
+
+/// Packs by their names, with commas between them.
+pub(super) const PACKS: Kind<Packs> = Kind {
+    form: Form::Text(Text {
+        parse: |text| {
+            let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
+            let check = |name: &str| match toolpost_tools::check_pack(name) {
+                Ok(()) => Ok(name.to_owned()),
+                Err(error) => Err(error.message().to_owned()),
+            };
+            match names.map(check).collect::<Result<Vec<String>, String>>()? {
+                names if names.is_empty() => {
+                    Err("no pack is named; write `filesystem, search, vfs`".to_owned())
+                }
+                names => Ok(Packs(names)),
+            }
+        },
+        longest: LINE,
+    }),
+    schema: Schema::Is(|| json!({"type": "string", "minLength": 1})),
+    show: |packs| packs.0.join(", ").into(),
+};
+
 /// MCP servers.
 pub(super) const SERVERS: Kind<Entry> = Kind {
     form: Form::Tables { read: read_servers, flag: None },

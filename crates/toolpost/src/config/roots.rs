@@ -14,10 +14,38 @@ pub(crate) fn cwd(environment: &Environment) -> Result<PathBuf, ToolError> {
     })
 }
 
-/// The folders that tools act in.
+/// What the name of a workspace of virtual files begins with, before that of the session.
+const VIRTUAL: &str = "vfs:";
+
+/// The session that a workspace of virtual files names; none for a folder.
+pub(crate) fn virtual_session(workspace: &Path) -> Option<&str> {
+    workspace.to_str()?.strip_prefix(VIRTUAL)
+}
+
+/// The session whose virtual files the tools act on, if they do; empty for the session itself.
+pub(crate) fn named_session(flags: &Flags) -> Result<Option<&str>, ToolError> {
+    let named = flags.workspace.iter().find_map(|workspace| virtual_session(workspace));
+    match named {
+        Some(session) if flags.workspace.len() > 1 => {
+            let message = format!(
+                "`--workspace {VIRTUAL}{session}` cannot be combined with another workspace; name one of them"
+            );
+            Err(ToolError::new(Code::ValidationError, message))
+        }
+        named => Ok(named),
+    }
+}
+
+/// The folders that flags name.
+fn named_folders(flags: &Flags) -> Vec<&PathBuf> {
+    flags.workspace.iter().filter(|workspace| virtual_session(workspace).is_none()).collect()
+}
+
+/// The folders that tools act in and, where these are virtual files, those that the configuration belongs to.
 pub(crate) fn roots(flags: &Flags, environment: &Environment, cwd: &Path) -> Vec<PathBuf> {
-    if !flags.workspace.is_empty() {
-        return flags.workspace.iter().map(|root| cwd.join(root)).collect();
+    let named = named_folders(flags);
+    if !named.is_empty() {
+        return named.into_iter().map(|root| cwd.join(root)).collect();
     }
     match &environment.workspace_root {
         Some(root) => vec![cwd.join(root)],
@@ -35,7 +63,7 @@ pub(crate) fn open_disk(roots: impl IntoIterator<Item = PathBuf>) -> Result<Disk
 /// The warning when the enclosing repository belongs to another user, who could have put it there to make the workspace
 /// larger. As in git, it is not used unless the user names it.
 pub(crate) fn foreign_repository(flags: &Flags, environment: &Environment, cwd: &Path) -> Option<String> {
-    if !flags.workspace.is_empty() || environment.workspace_root.is_some() {
+    if !named_folders(flags).is_empty() || environment.workspace_root.is_some() {
         return None;
     }
     let folder = enclosing_repository(cwd).filter(|folder| is_foreign_repository(folder))?;
@@ -57,7 +85,7 @@ fn own_repository(cwd: &Path) -> Option<&Path> {
 
 /// What made these folders the workspace.
 pub(crate) fn roots_origin(flags: &Flags, environment: &Environment, cwd: &Path) -> &'static str {
-    if !flags.workspace.is_empty() {
+    if !named_folders(flags).is_empty() {
         return "--workspace";
     }
     match (&environment.workspace_root, own_repository(cwd)) {

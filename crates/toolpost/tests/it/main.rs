@@ -50,6 +50,7 @@ mod terminal;
 mod tools;
 mod trust;
 mod upstream;
+mod vfs;
 mod whole;
 mod withheld;
 mod writers;
@@ -155,11 +156,12 @@ impl Ran {
 /// The names of the built-in tools that a profile offers, in a dialect, in the order in which they are listed.
 fn offered(profile: Profile, dialect: &Dialect) -> Vec<String> {
     let packs = toolpost_tools::packs(&toolpost_tools::Settings::default());
-    let specs = packs.iter().flat_map(|pack| pack.tools()).map(|tool| tool.spec());
+    // Virtual files are held back, so that there is always something to find.
+    let listed = packs.iter().filter(|pack| pack.name() != "vfs");
+    let specs = listed.flat_map(|pack| pack.tools()).map(|tool| tool.spec());
     specs
         .filter(|spec| spec.required.difference(profile.capabilities()).is_empty())
-        // What finds tools that are held back is listed only where there are some.
-        .filter(|spec| !spec.finds_unlisted && spec.roles.is_empty())
+        .filter(|spec| spec.roles.is_empty())
         .filter(|spec| spec.needs.iter().all(|need| *need == Need::Store))
         .filter(|spec| dialect.reason_against(&spec.name).is_none())
         .map(|spec| dialect.name_of(&spec.name).unwrap_or(&spec.name).to_owned())

@@ -9,6 +9,7 @@ pub(crate) mod http;
 mod python;
 mod structured;
 mod tasks;
+mod virtual_files;
 mod wire;
 mod words;
 

@@ -130,9 +130,10 @@ fn descriptions_can_be_replaced() {
     assert_eq!(described(&["--descriptions", "../mine"]), "Reads for me.");
     for args in [&["tools", "--allow", "exec"][..], &["call", "list"]] {
         let ran = home.run(&[args, &["--descriptions", "../mine"]].concat());
+        let notes: Vec<&str> = ran.stderr.lines().filter(|line| !line.contains("held back")).collect();
         assert_eq!(
-            (ran.status, ran.stderr.as_str()),
-            (0, "note: there is no tool `raed` for the description `raed.txt`\n")
+            (ran.status, notes),
+            (0, vec!["note: there is no tool `raed` for the description `raed.txt`"])
         );
     }
     home.write("mine/list.txt", "x".repeat(17 * 1024));

@@ -6,6 +6,7 @@ use std::time::Duration;
 use toolpost_core::workspace::{Kind, Overlay};
 use toolpost_core::{Code, Memory, Workspace, WorkspacePath};
 use toolpost_disk::{Disk, Locks};
+use toolpost_store::{StoreUrl, StoredWorkspace};
 
 fn path(spelling: &str) -> WorkspacePath {
     WorkspacePath::new(spelling)
@@ -147,6 +148,17 @@ fn disk_keeps_the_contract() {
 #[test]
 fn memory_keeps_the_contract() {
     run(contract(&Memory::new()));
+}
+
+#[test]
+fn virtual_files_keep_the_contract() {
+    let folder = tempfile::tempdir().unwrap();
+    for url in [StoreUrl::Memory, StoreUrl::Sqlite(folder.path().join("store.db"))] {
+        let store = toolpost_store::open(&url).unwrap();
+        run(contract(&StoredWorkspace::new(store.clone(), "s")));
+        run(contract(&Overlay::over(Arc::new(StoredWorkspace::new(store.clone(), "over")))));
+        assert_eq!(store.files("over", "").unwrap(), []);
+    }
 }
 
 #[test]

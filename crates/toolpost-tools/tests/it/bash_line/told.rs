@@ -26,7 +26,7 @@ pub(super) fn told(line: &str) -> Option<Vec<Told>> {
     }
     let commands = accesses.iter().filter_map(|access| match &access.resource {
         Resource::Command(text) => Some(Told(parts(text))),
-        Resource::Path(_) | Resource::Host(_) | Resource::Any => None,
+        Resource::Path(_) | Resource::Stored(_) | Resource::Host(_) | Resource::Any => None,
     });
     Some(commands.collect())
 }

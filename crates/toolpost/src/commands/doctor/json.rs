@@ -19,7 +19,7 @@ impl Report {
         let tools: Vec<Value> = self
             .tools
             .iter()
-            .map(|tool| json!({"name": tool.name, "tokens": tool.tokens, "offered": tool.is_offered}))
+            .map(|tool| json!({"name": tool.name, "tokens": tool.tokens, "offered": tool.is_offered, "listed": tool.is_listed}))
             .collect();
         let packs: Vec<Value> = self
             .packs

@@ -159,7 +159,11 @@ fn tools(page: &mut Page<'_>, report: &Report) {
     page.heading("Tools, and about what each costs in every request to a model");
     let width = report.tools.iter().map(|tool| tool.name.len()).max().unwrap_or(0).max(13);
     for tool in &report.tools {
-        let withheld = if tool.is_offered { "" } else { "  (not offered under this policy)" };
+        let withheld = match (tool.is_offered, tool.is_listed) {
+            (false, _) => "  (not offered under this policy)",
+            (true, false) => "  (held back from lists)",
+            (true, true) => "",
+        };
         page.line(&format!("{:width$} {:>6} tokens{withheld}", tool.name, tool.tokens));
     }
     page.line(&format!("{:width$} {:>6} tokens", "in all", report.total_tokens()));

@@ -6,6 +6,7 @@ use crate::config::env::Environment;
 use crate::config::hosts::Host;
 use crate::config::key::{DIR, On, text_of};
 use crate::config::keys::KEYS;
+use crate::config::virtual_session;
 use serde_json::{Map, Value, json};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -72,7 +73,8 @@ pub(super) fn arguments(host: Host, flags: &Flags, cwd: &Path) -> Result<Vec<Str
         })
     };
     for folder in &flags.workspace {
-        add("--workspace", absolute(folder)?);
+        let session = virtual_session(folder).map(|_| folder.display().to_string());
+        add("--workspace", session.map_or_else(|| absolute(folder), Ok)?);
     }
     // Editors start servers in a folder of their own choice; agents in the project.
     if flags.workspace.is_empty() && matches!(host, Host::Vscode | Host::Cursor) {
