@@ -5,14 +5,16 @@
 mod tree;
 
 use std::sync::Arc;
-use toolpost_core::host::{BoxFuture, blocking, may_block};
+use std::time::Duration;
 use toolpost_core::store::Store;
 use toolpost_core::workspace::implement::place::{Place, RootName};
 use toolpost_core::workspace::implement::turns::Turns;
-use toolpost_core::workspace::{Entries, File, Lock, Stat, Written};
+use toolpost_core::workspace::{Entries, File, Lock, LockRequest, Stat, Written};
 use toolpost_core::{ToolError, Workspace, WorkspacePath};
 use tree::Tree;
 
+/// The longest pause between two tries for a lock; the first is always given.
+const PAUSE: Duration = Duration::from_millis(1);
 /// Where the root of such a workspace is said to be.
 const ROOT: &str = "/vfs";
 
@@ -33,22 +35,6 @@ impl StoredWorkspace {
         let root = RootName { path: ROOT.to_owned(), given: ROOT.to_owned() };
         StoredWorkspace { roots: [root], tree: Arc::new(Tree::new(store, session)), turns: Turns::default() }
     }
-
-    /// Does something with the tree and the name that a path leads to, where blocking is allowed.
-    async fn run<T: Send + 'static>(
-        &self,
-        path: &WorkspacePath,
-        work: impl FnOnce(&Tree, &str) -> Result<T, ToolError> + Send + 'static,
-    ) -> Result<T, ToolError> {
-        let (name, tree) = (self.name(path)?, Arc::clone(&self.tree));
-        if may_block() {
-            return work(&tree, &name);
-        }
-        match blocking(move |_| work(&tree, &name)).await {
-            Ok(result) => result,
-            Err(crash) => Err(ToolError::execution(format!("the file operation was given up: {crash}"))),
-        }
-    }
 }
 
 impl Workspace for StoredWorkspace {
@@ -60,53 +46,38 @@ impl Workspace for StoredWorkspace {
         Ok(Place::parse(path, &self.roots)?.below())
     }
 
-    fn stat<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<Stat, ToolError>> {
-        Box::pin(self.run(path, Tree::stat))
+    fn stat(&self, path: &WorkspacePath) -> Result<Stat, ToolError> {
+        self.tree.stat(&self.name(path)?)
     }
 
-    fn open<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<File, ToolError>> {
-        Box::pin(self.run(path, Tree::open))
+    fn open(&self, path: &WorkspacePath) -> Result<File, ToolError> {
+        self.tree.open(&self.name(path)?)
     }
 
-    fn entries<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<Entries, ToolError>> {
-        Box::pin(self.run(path, Tree::entries))
+    fn entries(&self, path: &WorkspacePath) -> Result<Entries, ToolError> {
+        self.tree.entries(&self.name(path)?)
     }
 
-    fn write<'a>(
-        &'a self,
-        path: &'a WorkspacePath,
-        content: &'a [u8],
-    ) -> BoxFuture<'a, Result<Written, ToolError>> {
-        let content = content.to_vec();
-        Box::pin(self.run(path, move |tree, name| tree.write(name, content)))
+    fn write(&self, path: &WorkspacePath, content: &[u8]) -> Result<Written, ToolError> {
+        self.tree.write(&self.name(path)?, content.to_vec())
     }
 
-    fn remove<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<(), ToolError>> {
-        Box::pin(self.run(path, Tree::remove))
+    fn remove(&self, path: &WorkspacePath) -> Result<(), ToolError> {
+        self.tree.remove(&self.name(path)?)
     }
 
-    fn rename<'a>(
-        &'a self,
-        from: &'a WorkspacePath,
-        to: &'a WorkspacePath,
-    ) -> BoxFuture<'a, Result<(), ToolError>> {
-        Box::pin(async move {
-            let to = self.name(to)?;
-            self.run(from, move |tree, from| tree.rename(from, &to)).await
-        })
+    fn rename(&self, from: &WorkspacePath, to: &WorkspacePath) -> Result<(), ToolError> {
+        self.tree.rename(&self.name(from)?, &self.name(to)?)
     }
 
-    fn create_folder<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<(), ToolError>> {
-        Box::pin(self.run(path, Tree::create_folder))
+    fn create_folder(&self, path: &WorkspacePath) -> Result<(), ToolError> {
+        self.tree.create_folder(&self.name(path)?)
     }
 
-    fn lock<'a>(&'a self, path: &'a WorkspacePath) -> BoxFuture<'a, Result<Lock, ToolError>> {
-        Box::pin(async move {
-            let turn = self.turns.take(&self.name(path)?).await;
-            let tree = Arc::clone(&self.tree);
-            let held = self.run(path, move |_, name| Tree::hold(&tree, name)).await?;
-            // Fields are dropped in order: what is held is forgotten before the next one has its turn.
-            Ok(Lock::new((held, turn)))
-        })
+    fn lock(&self, path: &WorkspacePath) -> Result<LockRequest, ToolError> {
+        let (name, tree) = (self.name(path)?, Arc::clone(&self.tree));
+        let turn = self.turns.request(&name);
+        // The version is noted once the turn is given: what was changed before is no reason to refuse.
+        Ok(turn.then(PAUSE, move || Tree::hold(&tree, &name).map(|held| Some(Lock::new(held)))))
     }
 }

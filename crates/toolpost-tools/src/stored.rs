@@ -1,6 +1,7 @@
 //! How tools reach the store: its methods block, so they run where blocking is allowed.
 
 use std::sync::Arc;
+use toolpost_core::host::in_pool;
 use toolpost_core::store::Store;
 use toolpost_core::tool::Annotations;
 use toolpost_core::{Context, Spec, ToolError};
@@ -11,7 +12,7 @@ pub(crate) async fn with_store<T: Send + 'static>(
     work: impl FnOnce(&dyn Store) -> Result<T, ToolError> + Send + 'static,
 ) -> Result<T, ToolError> {
     let store = Arc::clone(ctx.store()?);
-    tokio::task::spawn_blocking(move || work(&*store))
+    in_pool(move || work(&*store))
         .await
         .map_err(|error| ToolError::execution(format!("the store could not be asked: {error}")))?
 }

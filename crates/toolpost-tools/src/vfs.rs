@@ -16,7 +16,7 @@ pub use vfs_write::VfsWrite;
 use std::sync::Arc;
 use toolpost_core::access::ResourceKind;
 use toolpost_core::capability::Need;
-use toolpost_core::host::blocking;
+use toolpost_core::host::in_pool;
 use toolpost_core::pack::RiskProfile;
 use toolpost_core::policy::Profile;
 use toolpost_core::store::{FileVersion, Store};
@@ -48,7 +48,7 @@ async fn with_store<T: Send + 'static>(
     work: impl FnOnce(&dyn Store, &str) -> Result<T, ToolError> + Send + 'static,
 ) -> Result<T, ToolError> {
     let (store, session) = (Arc::clone(ctx.store()?), ctx.session().to_owned());
-    blocking(move |_| work(&*store, &session))
+    in_pool(move || work(&*store, &session))
         .await
         .map_err(|error| ToolError::execution(format!("the work on virtual files stopped: {error}")))?
 }

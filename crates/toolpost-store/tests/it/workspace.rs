@@ -27,8 +27,8 @@ fn text(store: &dyn Store, name: &str) -> Option<String> {
     Some(String::from_utf8(store.file("s", name, None).unwrap()?.content).unwrap())
 }
 
-async fn read(workspace: &StoredWorkspace, name: &str) -> Result<String, ToolError> {
-    let mut file = workspace.open(&path(name)).await?;
+fn read(workspace: &StoredWorkspace, name: &str) -> Result<String, ToolError> {
+    let mut file = workspace.open(&path(name))?;
     let mut text = String::new();
     std::io::Read::read_to_string(&mut file.reader, &mut text).unwrap();
     Ok(text)
@@ -38,10 +38,10 @@ fn what_tools_write_are_versions(fresh: &Fresh) {
     let store = fresh.open();
     let workspace = StoredWorkspace::new(Arc::clone(&store), "s");
     run(async {
-        workspace.write(&path("notes/a.md"), b"one").await.unwrap();
-        workspace.write(&path("/vfs/notes/a.md"), b"two").await.unwrap();
-        workspace.remove(&path("notes/a.md")).await.unwrap();
-        workspace.write(&path("notes/a.md"), b"three").await.unwrap();
+        workspace.write(&path("notes/a.md"), b"one").unwrap();
+        workspace.write(&path("/vfs/notes/a.md"), b"two").unwrap();
+        workspace.remove(&path("notes/a.md")).unwrap();
+        workspace.write(&path("notes/a.md"), b"three").unwrap();
     });
     let versions = store.file_versions("s", "notes/a.md").unwrap();
     let told: Vec<_> = versions.iter().map(|one| (one.version, one.size, one.hash.is_some())).collect();
@@ -70,9 +70,9 @@ fn a_rename_is_one_change_and_keeps_modes(fresh: &Fresh) {
     // Where one file cannot be placed, none is moved.
     store.change_files(&by("s"), vec![file("new/deep", 0o644)]).unwrap();
     run(async {
-        let refused = workspace.rename(&path("b/c"), &path("ab/below")).await.unwrap_err();
+        let refused = workspace.rename(&path("b/c"), &path("ab/below")).unwrap_err();
         assert_eq!(refused.code(), Code::NotAFile);
-        assert_eq!(workspace.rename(&path("b"), &path("new")).await.unwrap_err().code(), Code::NotAFile);
+        assert_eq!(workspace.rename(&path("b"), &path("new")).unwrap_err().code(), Code::NotAFile);
     });
     assert_eq!(store.files("s", "b/c/").unwrap().len(), 2);
 }
@@ -86,30 +86,30 @@ fn a_change_under_a_lock_is_refused_after_another(fresh: &Fresh) {
         store.change_files(&by("s"), vec![change]).unwrap();
     };
     run(async {
-        workspace.write(&path("a"), b"one").await.unwrap();
-        let lock = workspace.lock(&path("a")).await.unwrap();
-        assert_eq!(read(&workspace, "a").await.unwrap(), "one");
-        workspace.write(&path("a"), b"own").await.unwrap();
-        workspace.write(&path("a"), b"own again").await.unwrap();
+        workspace.write(&path("a"), b"one").unwrap();
+        let lock = workspace.lock(&path("a")).unwrap().wait().await.unwrap();
+        assert_eq!(read(&workspace, "a").unwrap(), "one");
+        workspace.write(&path("a"), b"own").unwrap();
+        workspace.write(&path("a"), b"own again").unwrap();
         by_others(Some("theirs"));
-        let refused = workspace.write(&path("a"), b"late").await.unwrap_err();
+        let refused = workspace.write(&path("a"), b"late").unwrap_err();
         assert_eq!(refused.code(), Code::StaleFile);
         assert!(refused.message().contains("somebody else has changed `a`"), "{refused}");
-        assert_eq!(workspace.remove(&path("a")).await.unwrap_err().code(), Code::StaleFile);
-        assert_eq!(workspace.rename(&path("a"), &path("b")).await.unwrap_err().code(), Code::StaleFile);
-        assert_eq!(read(&workspace, "a").await.unwrap(), "theirs");
+        assert_eq!(workspace.remove(&path("a")).unwrap_err().code(), Code::StaleFile);
+        assert_eq!(workspace.rename(&path("a"), &path("b")).unwrap_err().code(), Code::StaleFile);
+        assert_eq!(read(&workspace, "a").unwrap(), "theirs");
         drop(lock);
         // Whoever has looked again may change it; whoever never looked as well.
-        let lock = workspace.lock(&path("a")).await.unwrap();
-        workspace.write(&path("a"), b"anew").await.unwrap();
+        let lock = workspace.lock(&path("a")).unwrap().wait().await.unwrap();
+        workspace.write(&path("a"), b"anew").unwrap();
         by_others(None);
-        assert_eq!(workspace.write(&path("a"), b"late").await.unwrap_err().code(), Code::StaleFile);
+        assert_eq!(workspace.write(&path("a"), b"late").unwrap_err().code(), Code::StaleFile);
         drop(lock);
-        workspace.write(&path("a"), b"again").await.unwrap();
-        let lock = workspace.lock(&path("b")).await.unwrap();
+        workspace.write(&path("a"), b"again").unwrap();
+        let lock = workspace.lock(&path("b")).unwrap().wait().await.unwrap();
         let change = FileChange { path: "b".to_owned(), content: Some(vec![]), expected: None, mode: None };
         store.change_files(&by("s"), vec![change]).unwrap();
-        assert_eq!(workspace.write(&path("b"), b"new").await.unwrap_err().code(), Code::StaleFile);
+        assert_eq!(workspace.write(&path("b"), b"new").unwrap_err().code(), Code::StaleFile);
         drop(lock);
     });
 }
@@ -118,17 +118,17 @@ fn empty_folders_last_as_long_as_the_process(fresh: &Fresh) {
     let store = fresh.open();
     let workspace = StoredWorkspace::new(Arc::clone(&store), "s");
     run(async {
-        workspace.create_folder(&path("empty/deep")).await.unwrap();
-        workspace.write(&path("left/a"), b"a").await.unwrap();
-        workspace.remove(&path("left/a")).await.unwrap();
+        workspace.create_folder(&path("empty/deep")).unwrap();
+        workspace.write(&path("left/a"), b"a").unwrap();
+        workspace.remove(&path("left/a")).unwrap();
         for folder in ["empty", "empty/deep", "left"] {
-            assert_eq!(workspace.stat(&path(folder)).await.unwrap().kind, Kind::Folder, "{folder}");
+            assert_eq!(workspace.stat(&path(folder)).unwrap().kind, Kind::Folder, "{folder}");
         }
-        workspace.rename(&path("empty"), &path("moved")).await.unwrap();
-        assert_eq!(workspace.stat(&path("moved/deep")).await.unwrap().kind, Kind::Folder);
+        workspace.rename(&path("empty"), &path("moved")).unwrap();
+        assert_eq!(workspace.stat(&path("moved/deep")).unwrap().kind, Kind::Folder);
         let later = StoredWorkspace::new(Arc::clone(&store), "s");
         for folder in ["moved", "left"] {
-            assert_eq!(later.stat(&path(folder)).await.unwrap_err().code(), Code::FileNotFound, "{folder}");
+            assert_eq!(later.stat(&path(folder)).unwrap_err().code(), Code::FileNotFound, "{folder}");
         }
     });
 }
@@ -161,9 +161,9 @@ fn no_edit_of_several_writers_is_lost(fresh: &Fresh) {
         stores.iter().map(|store| StoredWorkspace::new(Arc::clone(store), "s")).collect();
     let edit = |workspace: &StoredWorkspace, line: &str| {
         run(async {
-            let _turn = workspace.lock(&path("shared")).await?;
-            let text = format!("{}{line}\n", read(workspace, "shared").await?);
-            workspace.write(&path("shared"), text.as_bytes()).await
+            let _turn = workspace.lock(&path("shared"))?.wait().await?;
+            let text = format!("{}{line}\n", read(workspace, "shared")?);
+            workspace.write(&path("shared"), text.as_bytes())
         })
     };
     let made: Vec<String> = std::thread::scope(|threads| {

@@ -1,6 +1,5 @@
 //! Files on disk that virtual files are made of, or made into: through the workspace on disk, so that no link leads out.
 
-use crate::runtime::threads;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use toolpost_core::workspace::Kind;
@@ -36,39 +35,37 @@ pub(super) struct FoundFile {
 /// Writes files below a folder, which is made. Nothing is written if one would be overwritten, or lies behind a link.
 /// Returns how many were written; those that are there already are not.
 pub(super) fn write(folder: &Path, cwd: &Path, files: &[Put], force: bool) -> Result<usize, ToolError> {
-    threads()?.block_on(async {
-        let disk = made(&cwd.join(folder)).await?;
-        let mut wanted = Vec::new();
-        for file in files {
-            let path = WorkspacePath::new(file.name.as_str());
-            check_no_link(&disk, &file.name).await?;
-            match disk.open(&path).await {
-                Ok(mut there) => {
-                    let is_same = there.stat.size == file.content.len() as u64
-                        && content(&mut there.reader, &file.name)? == file.content;
-                    if is_same {
-                        continue;
-                    }
-                    if !force {
-                        let message = format!(
-                            "`{}` is there already, below {}, with another content; nothing was written: use --force to overwrite",
-                            file.name,
-                            folder.display()
-                        );
-                        return Err(ToolError::new(Code::WriteError, message).with("path", file.name.as_str()));
-                    }
-                    wanted.push((path, file));
+    let disk = made(&cwd.join(folder))?;
+    let mut wanted = Vec::new();
+    for file in files {
+        let path = WorkspacePath::new(file.name.as_str());
+        check_no_link(&disk, &file.name)?;
+        match disk.open(&path) {
+            Ok(mut there) => {
+                let is_same = there.stat.size == file.content.len() as u64
+                    && content(&mut there.reader, &file.name)? == file.content;
+                if is_same {
+                    continue;
                 }
-                Err(error) if error.code() == Code::FileNotFound => wanted.push((path, file)),
-                Err(error) => return Err(error),
+                if !force {
+                    let message = format!(
+                        "`{}` is there already, below {}, with another content; nothing was written: use --force to overwrite",
+                        file.name,
+                        folder.display()
+                    );
+                    return Err(ToolError::new(Code::WriteError, message).with("path", file.name.as_str()));
+                }
+                wanted.push((path, file));
             }
+            Err(error) if error.code() == Code::FileNotFound => wanted.push((path, file)),
+            Err(error) => return Err(error),
         }
-        for (path, file) in &wanted {
-            check_no_link(&disk, &file.name).await?;
-            disk.write(path, &file.content).await?;
-        }
-        Ok(wanted.len())
-    })
+    }
+    for (path, file) in &wanted {
+        check_no_link(&disk, &file.name)?;
+        disk.write(path, &file.content)?;
+    }
+    Ok(wanted.len())
 }
 
 /// Reads a file, or all files below a folder.
@@ -76,7 +73,7 @@ pub(super) fn read(from: &Path, cwd: &Path) -> Result<Found, ToolError> {
     let path = cwd.join(from);
     if path.is_dir() {
         let disk = Disk::open([path])?;
-        return threads()?.block_on(read_folder(&disk, from));
+        return read_folder(&disk, from);
     }
     let (Some(above), Some(name)) = (path.parent(), path.file_name().and_then(|name| name.to_str())) else {
         let message = format!("`{}` names no file; name a file or a folder", from.display());
@@ -84,15 +81,15 @@ pub(super) fn read(from: &Path, cwd: &Path) -> Result<Found, ToolError> {
     };
     let disk = Disk::open([above])?;
     let mut found = Found { files: Vec::new(), is_folder: false, left_out: 0 };
-    threads()?.block_on(async { take(&disk, name.to_owned(), &mut found, &mut 0).await })?;
+    take(&disk, name.to_owned(), &mut found, &mut 0)?;
     Ok(found)
 }
 
-async fn read_folder(disk: &Disk, from: &Path) -> Result<Found, ToolError> {
+fn read_folder(disk: &Disk, from: &Path) -> Result<Found, ToolError> {
     let mut found = Found { files: Vec::new(), is_folder: true, left_out: 0 };
     let (mut folders, mut bytes) = (vec![WorkspacePath::root()], 0);
     while let Some(folder) = folders.pop() {
-        for entry in disk.entries(&folder).await? {
+        for entry in disk.entries(&folder)? {
             let entry = entry?;
             let path = folder.join(&entry.name);
             match entry.kind {
@@ -105,7 +102,7 @@ async fn read_folder(disk: &Disk, from: &Path) -> Result<Found, ToolError> {
                     );
                     return Err(ToolError::new(Code::TooLarge, message));
                 }
-                Kind::File => take(disk, path.as_str().to_owned(), &mut found, &mut bytes).await?,
+                Kind::File => take(disk, path.as_str().to_owned(), &mut found, &mut bytes)?,
                 Kind::Link | Kind::Special => found.left_out += 1,
             }
         }
@@ -114,8 +111,8 @@ async fn read_folder(disk: &Disk, from: &Path) -> Result<Found, ToolError> {
     Ok(found)
 }
 
-async fn take(disk: &Disk, name: String, found: &mut Found, bytes: &mut u64) -> Result<(), ToolError> {
-    let mut file = disk.open(&WorkspacePath::new(name.as_str())).await?;
+fn take(disk: &Disk, name: String, found: &mut Found, bytes: &mut u64) -> Result<(), ToolError> {
+    let mut file = disk.open(&WorkspacePath::new(name.as_str()))?;
     *bytes += file.stat.size;
     if *bytes > MOST_BYTES {
         let message =
@@ -137,10 +134,10 @@ fn content(reader: &mut dyn Read, name: &str) -> Result<Vec<u8>, ToolError> {
 }
 
 /// Refuses a name that is a link, or lies below one.
-async fn check_no_link(disk: &Disk, name: &str) -> Result<(), ToolError> {
+fn check_no_link(disk: &Disk, name: &str) -> Result<(), ToolError> {
     let ends = name.match_indices('/').map(|(end, _)| end).chain([name.len()]);
     for end in ends {
-        if let Some(target) = disk.link(&WorkspacePath::new(&name[..end])).await {
+        if let Some(target) = disk.link(&WorkspacePath::new(&name[..end])) {
             let message = format!(
                 "`{}` is a link to `{target}`, and nothing is written through links; remove it, or choose another folder",
                 &name[..end]
@@ -152,7 +149,7 @@ async fn check_no_link(disk: &Disk, name: &str) -> Result<(), ToolError> {
 }
 
 /// A folder, made where it is not there.
-async fn made(folder: &Path) -> Result<Disk, ToolError> {
+fn made(folder: &Path) -> Result<Disk, ToolError> {
     let there = folder.ancestors().find(|above| above.is_dir());
     if let Some(there) = there
         && let Ok(rest) = folder.strip_prefix(there)
@@ -163,7 +160,7 @@ async fn made(folder: &Path) -> Result<Disk, ToolError> {
             let message = format!("`{}` is not UTF-8; choose another folder", rest.display());
             ToolError::new(Code::ValidationError, message)
         })?;
-        Disk::open([there])?.create_folder(&WorkspacePath::new(name)).await?;
+        Disk::open([there])?.create_folder(&WorkspacePath::new(name))?;
     }
     Disk::open([folder])
 }
