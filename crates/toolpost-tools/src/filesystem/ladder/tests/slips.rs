@@ -535,3 +535,18 @@ fn lines_that_end_both_texts_alike_contradict_those_that_begin_as_the_file_does(
         "indentation: f {\n  a\n\n  one (x) {\n    if (y) {\n      call(x, y)\n      return\n    }\n  }\n}\n",
     );
 }
+
+#[test]
+fn an_apostrophe_that_nothing_shows_may_be_meant() {
+    let file = "mark = \"x\"\nlast = 1\n";
+    let old = "mark = “x“\nlast = 1";
+    check(
+        file,
+        old,
+        "mark = “x“\n# Longer than the browser’s own.\nlast = 1",
+        "doubt (look-alike characters)",
+    );
+    // Quotes around something were put there like the others.
+    let expected = "look-alike characters: mark = \"x\"\nname = 'y'\nlast = 1\n";
+    check(file, old, "mark = “x“\nname = ‘y’\nlast = 1", expected);
+}
