@@ -550,3 +550,10 @@ fn an_apostrophe_that_nothing_shows_may_be_meant() {
     let expected = "look-alike characters: mark = \"x\"\nname = 'y'\nlast = 1\n";
     check(file, old, "mark = “x“\nname = ‘y’\nlast = 1", expected);
 }
+
+#[test]
+fn lines_that_would_leave_the_block_of_the_one_they_replace_are_unclear() {
+    let file = "def f(x):\n    y = get(x)\n\n    result = sub(x, y)\n\n    return result\n";
+    let new = "\n.. changed:: 2.0\n    Renamed from this.\n\"\"\"\nif is_bytes(x):\n    x = decode(x)";
+    check(file, "\nresult = sub(x, y)", new, "doubt (indentation)");
+}
