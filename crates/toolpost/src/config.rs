@@ -233,10 +233,10 @@ impl Config {
     }
 }
 
-/// Tells a server that we start that it is one.
 /// How long the first list of tools waits for servers where nothing is said.
 const LIST_WAIT: Duration = Duration::from_secs(2);
 
+/// Tells a server that we start that it is one.
 const UPSTREAM: &str = "TOOLPOST_UPSTREAM";
 
 /// What the user should hear: the first warnings, and that something waits.
