@@ -30,11 +30,7 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> Result<()> {
         _ => bail!("unknown arguments `{}`; `--write` is all there is", words.join(" ")),
     };
     let metadata = Metadata::load(root, Scope::Workspace)?;
-    let build = ["test", "--no-run", "--package", "toolpost", "--test", "it", "--locked"];
-    let executables = executables::build(root, &build)?;
-    let tests = executables.iter().find(|executable| executable.is_test && executable.target == "it");
-    let tests = tests.context("cargo has built no test `it` of the package `toolpost`")?;
-    let mut command = tests.command(&metadata)?;
+    let mut command = executables::program_tests(root)?.command(&metadata)?;
     command.args([FILTER, "--nocapture"]).env("TOOLPOST_DAILY", "full");
     let mut report = Report::default();
     let mut rows = Vec::new();

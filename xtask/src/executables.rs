@@ -51,6 +51,13 @@ impl Executable {
     }
 }
 
+/// The integration tests of the package `toolpost`, which start the real program.
+pub(crate) fn program_tests(root: &Path) -> Result<Executable> {
+    let built = build(root, &["test", "--no-run", "--package", "toolpost", "--test", "it", "--locked"])?;
+    let tests = built.into_iter().find(|executable| executable.is_test && executable.target == "it");
+    tests.context("cargo has built no test `it` of the package `toolpost`")
+}
+
 /// Runs a cargo command that builds, and lists what it built, in cargo's order.
 pub(crate) fn build(root: &Path, arguments: &[&str]) -> Result<Vec<Executable>> {
     let mut command = process::cargo(root, arguments);

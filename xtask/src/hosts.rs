@@ -24,11 +24,7 @@ const FILTER: &str = "hosts::guarantee_42";
 /// Runs the tests, prints the table and writes it if each host is as it should be; an error otherwise.
 pub(crate) fn run(root: &Path) -> Result<()> {
     let metadata = Metadata::load(root, Scope::Workspace)?;
-    let build = ["test", "--no-run", "--package", "toolpost", "--test", "it", "--locked"];
-    let executables = executables::build(root, &build)?;
-    let tests = executables.iter().find(|executable| executable.is_test && executable.target == "it");
-    let tests = tests.context("cargo has built no test `it` of the package `toolpost`")?;
-    let mut command = tests.command(&metadata)?;
+    let mut command = executables::program_tests(root)?.command(&metadata)?;
     // One after another, so that their lines come in the order of the table and none is cut by another.
     command.args([FILTER, "--nocapture", "--test-threads=1"]);
     let mut report = Report::default();

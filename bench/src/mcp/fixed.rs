@@ -22,7 +22,7 @@ pub(crate) fn serve() -> Result<()> {
     let context = Context::builder(Arc::new(Memory::new())).tools(registry).policy(Policy::default()).build();
     let options = Options {
         version: "1.0.0".to_owned(),
-        instructions: String::new(),
+        instructions: Arc::new(String::new),
         page_size: 100,
         says_yes: false,
         timeout: None,

@@ -19,7 +19,7 @@ pub struct Ground {
     pub has_network: bool,
     /// What exists and is locked or hidden, each folder before what is in it.
     pub marked: Vec<Marked>,
-    /// Names that may not be created in the roots where no rule matches, as in [`Protected::pattern`].
+    /// Names that may not be created in the roots where no rule matches, as in [`Protected::pattern`](crate::policy::Protected::pattern).
     pub reserved: Vec<String>,
     /// The user's rules about writing files, for names that do not exist yet. A name must be open in every set. Where
     /// no rule of a set matches, `reserved` decides.

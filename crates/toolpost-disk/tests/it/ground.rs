@@ -88,20 +88,20 @@ async fn rules_marks_and_reserved_names_reach_the_ground() {
         "migrations/2.sql: the user rule `write: /migrations/**` (user.toml:1) denies it; nothing overrides a deny: change \
          or remove the user rule at user.toml:1"
     );
-    for (path, expected) in [
+    for (path, beginning, advice) in [
         (
             ".bashrc",
-            ".bashrc: it is protected (`.bashrc`): a shell runs it when it starts; consent, or add the allow rule",
+            ".bashrc: it is protected (`.bashrc`): a shell runs it when it starts; ",
+            "add the allow rule `write: /.bashrc`",
         ),
         (
             "missing.sh",
-            "missing.sh: it holds a protected or hidden file, or a protected link, a git hook or git's \
-                        configuration names it, or the name that a link gives it is protected or denied, or the folder would become a \
-                        git repository by it; add the allow rule `write: /missing.sh`; what a protected link",
+            "missing.sh: a protected link, a git hook or git's configuration names it, or ",
+            "add the allow rule `write: /missing.sh`; what a protected link",
         ),
     ] {
         let (_, why) = ask(&root, standard(&[]), path).await;
-        assert!(why.starts_with(expected), "{why}");
+        assert!(why.starts_with(beginning) && why.contains(advice), "{why}");
     }
     // Whoever may not write has no use for rules, and gets the same marks.
     let policy = Policy::profile(Profile::ReadOnly).allow(Capability::Exec);

@@ -211,12 +211,11 @@ impl Guard {
     /// Judges the new name of what moves, and of everything inside it; what is locked or hidden stays where it is.
     fn check_move(&mut self, asked: &Asked, source: &Place, target: &Place) -> Result<(), Errno> {
         let path = source.path();
-        let is_held = self.names.is_held(&path, &target.path());
         // The file that keeps a folder where it is says more than the folder.
-        if is_held && let Some(held) = self.names.marked_inside(&path).map(<[u8]>::to_vec) {
+        if let Some(held) = self.names.held_by(&path, &target.path()).map(<[u8]>::to_vec) {
             return Err(self.refuse(held));
         }
-        if is_held || self.names.is_fixed(&path) || self.names.is_closed(&path, Making::Folder) {
+        if self.names.is_fixed(&path) || self.names.is_closed(&path, Making::Folder) {
             return Err(self.refuse(path));
         }
         let Some(stat) = source.stat()? else { return Err(Errno::NOENT) };

@@ -232,9 +232,9 @@ impl Names {
         ours(source).any(is_one) && !(ours(target).count() > 0 && ours(target).all(stays))
     }
 
-    /// Whether something inside keeps a folder from being moved: what is locked or hidden, unless it may move in dependency
-    /// folders and stays in one.
-    pub(super) fn is_held(&self, source: &[u8], target: &[u8]) -> bool {
+    /// What keeps a file or folder from being moved: the first path of it that is locked or hidden, unless that may move in
+    /// dependency folders and stays in one.
+    pub(super) fn held_by<'a>(&'a self, source: &'a [u8], target: &[u8]) -> Option<&'a [u8]> {
         let stays = |path: &[u8]| {
             if self.dependencies.carry(path, source, target) {
                 return true;
@@ -245,7 +245,7 @@ impl Names {
         };
         let may_move =
             |path: &&[u8]| path.len() > source.len() && self.removable.contains_key(*path) && stays(path);
-        !self.marked_below(source).all(|path| may_move(&path))
+        self.marked_below(source).find(|path| !may_move(path))
     }
 
     /// Where a hidden file was when the command started, if it may be removed.
@@ -322,13 +322,6 @@ impl Names {
         // `a-b` sorts between `a` and `a/b`.
         let near = self.marked[from..].iter().take_while(move |known| known.starts_with(path));
         near.filter(move |known| below(path, known).is_some()).map(Vec::as_slice)
-    }
-
-    /// The first path that is locked or hidden and is this one or lies inside of it.
-    pub(super) fn marked_inside(&self, path: &[u8]) -> Option<&[u8]> {
-        let from = self.marked.partition_point(|known| known.as_slice() < path);
-        let near = self.marked[from..].iter().take_while(|known| known.starts_with(path));
-        near.map(Vec::as_slice).find(|known| below(path, known).is_some())
     }
 
     /// The outermost path that is locked or hidden and is this one or lies above it.

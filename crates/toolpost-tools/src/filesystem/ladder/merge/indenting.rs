@@ -242,12 +242,11 @@ impl<'a> Merge<'a> {
                     },
                 )
                 .collect();
+            // If the rest is as the file has it, these lines would leave the block that the first one is in.
             let is_below = as_first.iter().any(|(depth, _)| *depth < in_file.len());
             return match (is_nested(&as_first), is_nested(&as_old)) {
-                (true, false) => Ok(Some(Indenting::FirstWithout(in_file))),
                 (false, true) => Ok(None),
-                // Lines that stand further out than the first, if the rest is as the file has it.
-                (true, true) if !is_below => Ok(Some(Indenting::FirstWithout(in_file))),
+                (true, _) if !is_below => Ok(Some(Indenting::FirstWithout(in_file))),
                 _ => Err(PART_OF_LINE),
             };
         }

@@ -535,3 +535,25 @@ fn lines_that_end_both_texts_alike_contradict_those_that_begin_as_the_file_does(
         "indentation: f {\n  a\n\n  one (x) {\n    if (y) {\n      call(x, y)\n      return\n    }\n  }\n}\n",
     );
 }
+
+#[test]
+fn an_apostrophe_that_nothing_shows_may_be_meant() {
+    let file = "mark = \"x\"\nlast = 1\n";
+    let old = "mark = “x“\nlast = 1";
+    check(
+        file,
+        old,
+        "mark = “x“\n# Longer than the browser’s own.\nlast = 1",
+        "doubt (look-alike characters)",
+    );
+    // Quotes around something were put there like the others.
+    let expected = "look-alike characters: mark = \"x\"\nname = 'y'\nlast = 1\n";
+    check(file, old, "mark = “x“\nname = ‘y’\nlast = 1", expected);
+}
+
+#[test]
+fn lines_that_would_leave_the_block_of_the_one_they_replace_are_unclear() {
+    let file = "def f(x):\n    y = get(x)\n\n    result = sub(x, y)\n\n    return result\n";
+    let new = "\n.. changed:: 2.0\n    Renamed from this.\n\"\"\"\nif is_bytes(x):\n    x = decode(x)";
+    check(file, "\nresult = sub(x, y)", new, "doubt (indentation)");
+}

@@ -48,10 +48,20 @@ pub(super) fn typographic(file: &Lines<'_>, old: &str, new: &str) -> Option<Undo
     let has_plain =
         |plain: char| new.contains(plain) && old.chars().any(|one| look_alike(one) == Some(plain));
     let is_mixed = has_plain('"') || has_plain('\'');
-    let is_open = new.contains(is_foreign) && (is_mixed || !used.is_subset(&shown));
+    let is_unshown = has_apostrophe(new) && !old.chars().any(|one| look_alike(one) == Some('\''));
+    let is_open = new.contains(is_foreign) && (is_mixed || is_unshown || !used.is_subset(&shown));
     let plain =
         |text: &str| text.chars().map(|character| look_alike(character).unwrap_or(character)).collect();
     Some(Undone { old: plain(old), new: plain(new), doubt: is_open.then_some(OTHER_CHARACTERS) })
+}
+
+/// Whether a typographic quote stands between two letters: people write `it’s` so, and may mean it.
+fn has_apostrophe(text: &str) -> bool {
+    let characters: Vec<char> = text.chars().collect();
+    let is_one = |three: &[char]| {
+        three[0].is_alphabetic() && look_alike(three[1]) == Some('\'') && three[2].is_alphabetic()
+    };
+    characters.windows(3).any(is_one)
 }
 
 /// One character for three dots, where the file has none.
