@@ -52,7 +52,7 @@ impl Access {
     /// name the tool do.
     pub fn stored(action: Capability, path: &str) -> Access {
         let path = path.strip_prefix("./").unwrap_or(path).trim_start_matches('/');
-        Access { action, why: None, needs_consent: false, resource: Resource::Stored(path.to_owned()) }
+        Access::new(action, Resource::Stored(path.to_owned()))
     }
 
     /// A command would be run.

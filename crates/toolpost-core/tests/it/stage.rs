@@ -121,9 +121,6 @@ fn words(kind: &EventKind) -> String {
         EventKind::TaskChanged { task, status, .. } => format!("{task} {}", status.as_str()),
         EventKind::TodosChanged { count } => format!("{count} todos"),
         EventKind::Warning { message } => format!("warning {message}"),
-        EventKind::FileStored { path, version, .. } => format!("stored {path} {version}"),
-        EventKind::TaskChanged { task, .. } => format!("task {task}"),
-        EventKind::TodosChanged { count } => format!("todos {count}"),
     }
 }
 

@@ -61,7 +61,7 @@ fn a_rename_is_one_change_and_keeps_modes(fresh: &Fresh) {
     store.change_files(&by("s"), files).unwrap();
     let before = store.last_position().unwrap();
     let workspace = StoredWorkspace::new(Arc::clone(&store), "s");
-    run(workspace.rename(&path("a"), &path("b/c"))).unwrap();
+    workspace.rename(&path("a"), &path("b/c")).unwrap();
     let files = store.files("s", "").unwrap();
     let told: Vec<_> = files.iter().map(|file| (file.path.as_str(), file.mode)).collect();
     assert_eq!(told, [("ab", 0o644), ("b/c/deep/y", 0o600), ("b/c/x", 0o755)]);
@@ -141,9 +141,9 @@ fn a_folder_that_is_too_large_is_not_moved() {
     let content = vec![b'x'; 60 << 20];
     for number in 0..5 {
         let name = format!("large/{number}");
-        run(workspace.write(&path(&name), &content)).unwrap();
+        workspace.write(&path(&name), &content).unwrap();
     }
-    let refused = run(workspace.rename(&path("large"), &path("other"))).unwrap_err();
+    let refused = workspace.rename(&path("large"), &path("other")).unwrap_err();
     assert_eq!(refused.code(), Code::TooLarge);
     assert!(refused.message().contains("part by part"), "{refused}");
     assert_eq!(store.files("s", "large/").unwrap().len(), 5);
@@ -154,7 +154,7 @@ fn no_edit_of_several_writers_is_lost(fresh: &Fresh) {
     const WRITERS: usize = 4;
     const EDITS: usize = 15;
     let first = fresh.open();
-    run(StoredWorkspace::new(Arc::clone(&first), "s").write(&path("shared"), b"")).unwrap();
+    StoredWorkspace::new(Arc::clone(&first), "s").write(&path("shared"), b"").unwrap();
     let stores: Vec<Arc<dyn Store>> = (0..2).map(|_| fresh.open()).collect();
     // Two in each of two processes, as it were: those in one take turns, those of the other are found by the version.
     let workspaces: Vec<StoredWorkspace> =
