@@ -5,7 +5,6 @@
 
 mod dialects;
 mod offer;
-mod read;
 
 pub use dialects::{Dialects, Tables};
 pub(crate) use offer::is_hidden;
@@ -14,20 +13,18 @@ pub use toolpost_schema::{Alias, ArgumentAlias, ArgumentPath};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::{Arc, LazyLock};
-use toolpost_text::{Errors, Source};
 
 /// A table from canonical tools to the names and arguments of a family of models. It has rows for the tools that differ:
 /// a tool without a row is offered under its canonical name and arguments.
 ///
 /// ```
-/// use toolpost_core::Dialect;
-/// use toolpost_core::text::Source;
+/// use toolpost_core::dialect::{Alias, Dialect, Spelling};
 ///
-/// let text = "name = 'loud'\nabout = 'models that shout'\n[tool.weather]\nname = 'WEATHER'\n";
-/// let loud = Dialect::parse(&Source::new("loud.toml", text.as_bytes())?)?;
+/// let mut loud = Dialect::new("loud", "models that shout");
+/// loud.add(Spelling::new(Alias::new("WEATHER", "weather")), vec![])?;
 /// assert_eq!(loud.name_of("weather"), Some("WEATHER"));
 /// assert_eq!(loud.name_of("time"), None);
-/// # Ok::<(), toolpost_core::text::Errors>(())
+/// # Ok::<(), String>(())
 /// ```
 pub struct Dialect {
     name: String,
@@ -41,38 +38,59 @@ pub struct Dialect {
 }
 
 /// How a dialect spells one tool.
-struct Spelling {
+#[derive(Debug, Clone)]
+pub struct Spelling {
     /// The name that is offered, with its arguments.
-    alias: Arc<Alias>,
+    pub alias: Arc<Alias>,
     /// What the dialect says of the tool instead of its own description.
-    description: Option<String>,
+    pub description: Option<String>,
     /// Canonical arguments that it requires and the tool does not.
-    required: Vec<String>,
+    pub required: Vec<String>,
+}
+
+impl Spelling {
+    /// Another name, and how the arguments differ; all else as the tool says.
+    pub fn new(alias: Alias) -> Spelling {
+        Spelling { alias: Arc::new(alias), description: None, required: Vec::new() }
+    }
 }
 
 impl Dialect {
     /// Canonical names and arguments: a dialect without rows.
     pub fn canonical() -> Arc<Dialect> {
-        static CANONICAL: LazyLock<Arc<Dialect>> = LazyLock::new(|| {
-            Arc::new(Dialect {
-                name: "toolpost".to_owned(),
-                about: "canonical names, the default".to_owned(),
-                tools: indexmap::IndexMap::new(),
-                names: HashMap::new(),
-                not_offered: BTreeMap::new(),
-            })
-        });
+        static CANONICAL: LazyLock<Arc<Dialect>> =
+            LazyLock::new(|| Arc::new(Dialect::new("toolpost", "canonical names, the default")));
         Arc::clone(&CANONICAL)
     }
 
-    /// Reads a table.
-    pub fn parse(source: &Source<'_>) -> Result<Dialect, Errors> {
-        read::dialect(source)
+    /// A dialect that has no rows yet: its name, and whom it is for.
+    pub fn new(name: &str, about: &str) -> Dialect {
+        Dialect {
+            name: name.to_owned(),
+            about: about.to_owned(),
+            tools: indexmap::IndexMap::new(),
+            names: HashMap::new(),
+            not_offered: BTreeMap::new(),
+        }
     }
 
-    /// Reads a table of names that no dialect offers: `[[alias]]`, each with `tool`, `names` and how arguments differ.
-    pub fn parse_aliases(source: &Source<'_>) -> Result<Vec<Alias>, Errors> {
-        read::aliases(source)
+    /// Adds a row, with further names under which the tool is called. A name has one meaning: the error says which name is
+    /// taken.
+    pub fn add(&mut self, spelling: Spelling, also: Vec<String>) -> Result<(), String> {
+        let alias = &spelling.alias;
+        for name in std::iter::once(alias.name.clone()).chain(also) {
+            let row = Arc::new(Alias { name: name.clone(), ..(**alias).clone() });
+            if let Some(known) = self.names.insert(name.clone(), row) {
+                return Err(format!("`{name}` means `{}` already; a name has one meaning", known.tool));
+            }
+        }
+        self.tools.insert(alias.tool.clone(), spelling);
+        Ok(())
+    }
+
+    /// Notes that it does not offer a tool, and why.
+    pub fn leave_out(&mut self, tool: &str, reason: &str) {
+        self.not_offered.insert(tool.to_owned(), reason.to_owned());
     }
 
     /// Its name.

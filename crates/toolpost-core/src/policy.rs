@@ -22,7 +22,6 @@ mod cover;
 mod decision;
 mod effect;
 mod explain;
-mod folded;
 mod judge;
 mod names;
 mod pattern;

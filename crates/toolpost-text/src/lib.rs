@@ -2,6 +2,7 @@
 //!
 //! Reached as `toolpost_core::text`, so that an author of tools needs one crate.
 
+pub mod folded;
 mod hex;
 pub mod json;
 mod nearest;

@@ -2,8 +2,9 @@
 //!
 //! A tool that has no row in a table is offered there under its canonical name and arguments.
 
+mod read;
+
 use std::sync::{Arc, LazyLock};
-use toolpost_core::Dialect;
 use toolpost_core::dialect::{Dialects, Tables};
 use toolpost_core::text::{Errors, Source};
 
@@ -33,10 +34,10 @@ fn tables() -> Tables {
 }
 
 fn read() -> Result<Tables, Errors> {
-    let table = |(file, text): (&str, &str)| Dialect::parse(&Source::new(file, text.as_bytes())?);
+    let table = |(file, text): (&str, &str)| read::dialect(&Source::new(file, text.as_bytes())?);
     let dialects = TABLES.into_iter().map(table).collect::<Result<_, _>>()?;
     let (file, text) = ALIASES;
-    Ok(Tables { dialects, aliases: Dialect::parse_aliases(&Source::new(file, text.as_bytes())?)? })
+    Ok(Tables { dialects, aliases: read::aliases(&Source::new(file, text.as_bytes())?)? })
 }
 
 #[cfg(test)]
@@ -48,5 +49,34 @@ mod tests {
         let names: Vec<&str> = dialects().all().iter().map(|dialect| dialect.name()).collect();
         assert_eq!(names, ["toolpost", "long", "claude", "gemini", "codex"]);
         assert!(!read().unwrap_or_else(|errors| panic!("{errors}")).aliases.is_empty());
+    }
+
+    #[test]
+    fn mistakes_in_a_table_are_located() {
+        let head = "name = 'x'\nabout = 'y'\n";
+        for (text, expected) in [
+            ("about = 'y'\n".to_owned(), "x.toml:1:1: `name` is missing; add `name = \"…\"`"),
+            (
+                format!("{head}[tool.read]\nname = 'R'\nrenam = {{}}\n"),
+                "x.toml:5:1: `renam` means nothing in a tool of a dialect; did you mean `rename`",
+            ),
+            (format!("{head}[tool.read]\nname = 7\n"), "x.toml:4:8: `name` is a whole number; write a text"),
+            (
+                format!("{head}[tool.read]\nname = 'R'\nshift = {{ offset = 'x' }}\n"),
+                "x.toml:5:20: `offset` is a text; write a whole number",
+            ),
+            (
+                format!("{head}[tool.read]\nname = 'R'\n[tool.write]\nname = 'R'\n"),
+                "x.toml:5:1: `R` means `read` already; a name has one meaning",
+            ),
+            (
+                format!("{head}[tool.read]\nname = 'R'\n[not_offered]\nread = 'no'\n"),
+                "x.toml:6:8: `read` is offered above; keep one of the two",
+            ),
+            (format!("{head}tool = 'x'\n"), "x.toml:3:8: `tool` is a text; write a table"),
+        ] {
+            let source = Source::new("x.toml", text.as_bytes()).unwrap();
+            assert_eq!(read::dialect(&source).unwrap_err().to_string(), expected, "{text}");
+        }
     }
 }

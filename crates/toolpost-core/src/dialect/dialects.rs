@@ -13,13 +13,12 @@ use toolpost_text::nearest;
 /// [`Draft::set_dialects`](crate::registry::Draft::set_dialects).
 ///
 /// ```
-/// use toolpost_core::dialect::{Dialects, Tables};
-/// use toolpost_core::text::Source;
+/// use toolpost_core::dialect::{Alias, Dialect, Dialects, Spelling, Tables};
 ///
 /// fn tables() -> Tables {
-///     let text = "name = 'loud'\nabout = 'models that shout'\n[tool.weather]\nname = 'WEATHER'\n";
-///     let source = Source::new("loud.toml", text.as_bytes()).unwrap();
-///     Tables { dialects: vec![toolpost_core::Dialect::parse(&source).unwrap()], aliases: vec![] }
+///     let mut loud = Dialect::new("loud", "models that shout");
+///     loud.add(Spelling::new(Alias::new("WEATHER", "weather")), vec![]).unwrap();
+///     Tables { dialects: vec![loud], aliases: vec![] }
 /// }
 /// let dialects = Dialects::new(tables);
 /// assert_eq!(dialects.meaning("WEATHER"), Some("weather"));

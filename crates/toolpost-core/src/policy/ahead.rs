@@ -6,7 +6,6 @@
 use super::Policy;
 use super::commands::{FilePattern, NO_TOOL, is_relevant};
 use super::effect::{Effect, Layer};
-use super::folded;
 use super::pattern::normal_path;
 use super::protected;
 use super::rule::Rule;
@@ -14,6 +13,7 @@ use crate::capability::Capability;
 use crate::workspace::Owner;
 use globset::{GlobBuilder, GlobMatcher};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use toolpost_text::folded;
 
 /// The patterns of a policy, ready to be held against the names of folders.
 #[derive(Debug)]

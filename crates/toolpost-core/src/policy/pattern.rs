@@ -21,12 +21,12 @@
 //! Nothing here looks at a disk: a link is judged again by its resolved path when it is opened.
 
 use super::commands::FilePattern;
-use super::folded;
 use globset::{Glob, GlobBuilder, GlobMatcher};
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::OnceLock;
 use toolpost_text::could_match;
+use toolpost_text::folded;
 use toolpost_text::wildcard;
 
 /// The longest pattern taken, in bytes.
@@ -137,7 +137,7 @@ impl Pattern {
         }
     }
 
-    /// The files it matches, as a plain value. Not for protected patterns, which match as `folded.rs` says.
+    /// The files it matches, as a plain value. Not for protected patterns, which match as `toolpost_text::folded` says.
     pub(super) fn files(&self) -> FilePattern {
         match &self.kind {
             Kind::Everything | Kind::Protected(_) => FilePattern::Everything,

@@ -1,7 +1,7 @@
 //! The closed list of protected files: what something else will run later asks before it is written, and what holds
 //! secrets asks before it is read.
 //!
-//! A pattern matches at any depth, whatever the case, and everything inside; see `folded.rs`. `.gitattributes` is not
+//! A pattern matches at any depth, whatever the case, and everything inside; see `toolpost_text::folded`. `.gitattributes` is not
 //! in it: it can only choose among filters that `.git/config` defines, which is. Nor are build files such as `Makefile`
 //! or `package.json`: to write those is the work an agent is there for.
 

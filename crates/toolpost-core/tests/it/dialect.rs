@@ -1,17 +1,17 @@
-//! Dialects that a host brings: their names lead to its tools, and rules know them. Mistakes in a table are located.
+//! Dialects that a host brings: their names lead to its tools, and rules know them.
 
 use serde_json::json;
 use std::sync::Arc;
-use toolpost_core::dialect::{Alias, Dialects, Tables};
+use toolpost_core::dialect::{Alias, Dialects, Spelling, Tables};
 use toolpost_core::policy::{Effect, Layer, Names, Origin, Policy, Request, Rule};
-use toolpost_core::text::Source;
 use toolpost_core::tool::RuleNames;
 use toolpost_core::{Access, Capability, Code, Context, Dialect, Executor, Output, Registry, Spec, dynamic};
 
 fn tables() -> Tables {
-    let text = "name = 'loud'\nabout = 'models that shout'\n[tool.weather]\nname = 'WEATHER'\n\
-                rename = { place = 'PLACE' }\n[not_offered]\nclock = 'they have one'\n";
-    let loud = Dialect::parse(&Source::new("loud.toml", text.as_bytes()).unwrap()).unwrap();
+    let mut loud = Dialect::new("loud", "models that shout");
+    let row = Spelling::new(Alias::new("WEATHER", "weather").argument("PLACE", "place"));
+    loud.add(row, vec![]).unwrap();
+    loud.leave_out("clock", "they have one");
     Tables { dialects: vec![loud], aliases: vec![Alias::new("forecast", "weather")] }
 }
 
@@ -93,34 +93,5 @@ fn a_tool_of_a_group_is_known_to_rules_by_its_other_names() {
     // The name of a group is no pattern.
     for rule in ["hom?", "lamp", "home/lam"] {
         assert_eq!(effect(rule, &lamp.name), Effect::Allow, "{rule}");
-    }
-}
-
-#[test]
-fn mistakes_in_a_table_are_located() {
-    let head = "name = 'x'\nabout = 'y'\n";
-    for (text, expected) in [
-        ("about = 'y'\n".to_owned(), "x.toml:1:1: `name` is missing; add `name = \"…\"`"),
-        (
-            format!("{head}[tool.read]\nname = 'R'\nrenam = {{}}\n"),
-            "x.toml:5:1: `renam` means nothing in a tool of a dialect; did you mean `rename`",
-        ),
-        (format!("{head}[tool.read]\nname = 7\n"), "x.toml:4:8: `name` is a whole number; write a text"),
-        (
-            format!("{head}[tool.read]\nname = 'R'\nshift = {{ offset = 'x' }}\n"),
-            "x.toml:5:20: `offset` is a text; write a whole number",
-        ),
-        (
-            format!("{head}[tool.read]\nname = 'R'\n[tool.write]\nname = 'R'\n"),
-            "x.toml:5:1: `R` means `read` already; a name has one meaning",
-        ),
-        (
-            format!("{head}[tool.read]\nname = 'R'\n[not_offered]\nread = 'no'\n"),
-            "x.toml:6:8: `read` is offered above; keep one of the two",
-        ),
-        (format!("{head}tool = 'x'\n"), "x.toml:3:8: `tool` is a text; write a table"),
-    ] {
-        let source = Source::new("x.toml", text.as_bytes()).unwrap();
-        assert_eq!(Dialect::parse(&source).unwrap_err().to_string(), expected, "{text}");
     }
 }

@@ -163,6 +163,12 @@ fn traced(url: &StoreUrl) -> Vec<String> {
     std::fs::read_to_string(&log).unwrap().lines().map(str::to_owned).collect()
 }
 
+/// Whether a line of the trace is the end of a sync.
+fn is_synced(line: &str) -> bool {
+    let is_whole = (line.contains("fdatasync(") || line.contains("fsync(")) && line.ends_with("= 0");
+    is_whole || line.contains("sync resumed")
+}
+
 /// How many acknowledgements came while something was written and not yet synced; and how many in all.
 fn unsynced(trace: &[String]) -> (usize, usize) {
     let (mut is_dirty, mut early, mut all) = (false, 0, 0);
@@ -170,12 +176,7 @@ fn unsynced(trace: &[String]) -> (usize, usize) {
         let is_of_store = line.contains("store.db");
         if is_of_store && line.contains("pwrite64(") && !line.contains("-shm>") {
             is_dirty = true;
-        } else if is_of_store
-            && (line.contains("fdatasync(") || line.contains("fsync("))
-            && line.ends_with("= 0")
-        {
-            is_dirty = false;
-        } else if is_of_store && line.contains("sync resumed") {
+        } else if is_of_store && is_synced(line) {
             is_dirty = false;
         } else if line.contains("\"ack ") {
             all += 1;

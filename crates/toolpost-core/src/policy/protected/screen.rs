@@ -3,7 +3,7 @@
 //! A walk asks for every name it comes upon, and almost none is protected. Whatever matches a rule has a part that
 //! matches the rule's last part, so each part is held against the few last parts that share a letter with it.
 
-use crate::policy::folded;
+use toolpost_text::folded;
 
 /// The last parts of some patterns, by a letter that they begin with or, where that is not plain, end in.
 pub(super) struct Screen {

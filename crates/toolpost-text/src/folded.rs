@@ -3,11 +3,11 @@
 //!
 //! It only ever makes more names alike, so it serves the protected list, which asks, and no rule that allows.
 
-use toolpost_text::wildcard;
+use crate::wildcard;
 
 /// Whether some run of the path's parts matches all parts of the pattern, in order; what lies inside matches too. A part
 /// `**` stands for any number of parts.
-pub(super) fn matches(pattern: &str, except: &[&str], path: &str) -> bool {
+pub fn matches(pattern: &str, except: &[&str], path: &str) -> bool {
     if except.iter().any(|name| path.rsplit('/').next().is_some_and(|last| last.eq_ignore_ascii_case(name))) {
         return false;
     }
@@ -24,12 +24,12 @@ pub(super) fn matches(pattern: &str, except: &[&str], path: &str) -> bool {
 }
 
 /// The plain letters at the beginning of a pattern for one part.
-pub(super) fn beginning(pattern: &'static str) -> &'static str {
+pub fn beginning(pattern: &'static str) -> &'static str {
     ascii(pattern.split(['*', '?', '\\']).next())
 }
 
 /// The plain letters at its end.
-pub(super) fn ending(pattern: &'static str) -> &'static str {
+pub fn ending(pattern: &'static str) -> &'static str {
     ascii(pattern.rsplit(['*', '?', '\\']).next())
 }
 
@@ -66,7 +66,7 @@ fn starts_with(pattern: &str, path: &str) -> bool {
 }
 
 /// Whether one part of a path matches one of a pattern.
-pub(super) fn part_matches(wanted: &str, part: &str) -> bool {
+pub fn part_matches(wanted: &str, part: &str) -> bool {
     let part = seen(part);
     wildcard::matches(wanted.chars(), part.chars().filter(|letter| !is_ignored(*letter)).map(fold))
 }

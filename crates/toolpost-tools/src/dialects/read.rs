@@ -2,16 +2,13 @@
 //!
 //! The tables are ours, so a key that means nothing is an error, not a warning.
 
-use super::{Dialect, Spelling};
-use indexmap::IndexMap;
 use serde_json::Value;
-use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
-use toolpost_schema::{Alias, ArgumentAlias, ArgumentPath};
-use toolpost_text::nearest;
-use toolpost_text::{Errors, Source, kind_of_toml, parse_toml};
+use toolpost_core::Dialect;
+use toolpost_core::dialect::{Alias, ArgumentAlias, ArgumentPath, Spelling};
+use toolpost_core::text::{Errors, Source, kind_of_toml, nearest, parse_toml};
 
 type TomlValue<'a> = Spanned<DeValue<'a>>;
 
@@ -26,8 +23,7 @@ pub(super) fn dialect(source: &Source<'_>) -> Result<Dialect, Errors> {
     reader.known_keys(root, &["name", "about", "tool", "not_offered"], "a dialect");
     let name = reader.needed_text(0, root, "name");
     let about = reader.needed_text(0, root, "about");
-    let mut tools = IndexMap::new();
-    let mut names: HashMap<String, Arc<Alias>> = HashMap::new();
+    let mut dialect = Dialect::new(name.as_deref().unwrap_or_default(), about.as_deref().unwrap_or_default());
     for (tool, value) in reader.table(root, "tool") {
         let Some(table) = reader.as_table(value, tool) else { continue };
         let keys: Vec<&str> =
@@ -40,31 +36,22 @@ pub(super) fn dialect(source: &Source<'_>) -> Result<Dialect, Errors> {
             alias.texts.extend(text.map(|text| (canonical.to_owned(), text)));
         }
         let description = table.get("description").and_then(|value| reader.as_text(value, "description"));
-        let also = reader.texts(table, "also");
-        for other in std::iter::once(offered).chain(also) {
-            let alias = Arc::new(Alias { name: other.clone(), ..alias.clone() });
-            if let Some(known) = names.insert(other.clone(), alias) {
-                let message = format!("`{other}` means `{}` already; a name has one meaning", known.tool);
-                reader.error(value.span().start, message);
-            }
-        }
         let required = reader.texts(table, "required");
+        let also = reader.texts(table, "also");
         let spelling = Spelling { alias: Arc::new(alias), description, required };
-        tools.insert(tool.to_owned(), spelling);
+        if let Err(message) = dialect.add(spelling, also) {
+            reader.error(value.span().start, message);
+        }
     }
-    let mut not_offered = BTreeMap::new();
     for (tool, value) in reader.table(root, "not_offered") {
-        if tools.contains_key(tool) {
+        if dialect.name_of(tool).is_some() {
             reader.error(value.span().start, format!("`{tool}` is offered above; keep one of the two"));
         }
         if let Some(reason) = reader.as_text(value, tool) {
-            not_offered.insert(tool.to_owned(), reason);
+            dialect.leave_out(tool, &reason);
         }
     }
-    match (name, about) {
-        (Some(name), Some(about)) => reader.errors.or(Dialect { name, about, tools, names, not_offered }),
-        _ => Err(reader.errors),
-    }
+    reader.errors.or(dialect)
 }
 
 /// Names and arguments that no dialect has and that users' files and habits do.
