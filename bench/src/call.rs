@@ -77,7 +77,10 @@ async fn rounds() -> Result<Vec<(&'static str, Samples)>> {
         calls(c, |arguments| core.call(arguments)).await?;
         calls(c_agent, |arguments| agent.call(arguments)).await?;
     }
-    Ok([DIRECT, TOOLPOST, TOOLPOST_LOG, TOOLPOST_TASK, RIG_CORE, RIG_AGENT].into_iter().zip(samples).collect())
+    Ok([DIRECT, TOOLPOST, TOOLPOST_LOG, TOOLPOST_TASK, RIG_CORE, RIG_AGENT]
+        .into_iter()
+        .zip(samples)
+        .collect())
 }
 
 /// Times each call by itself; the string is made beforehand, the result is dropped within.

@@ -1,6 +1,6 @@
 //! Measures what a call costs and how long a start takes, beside the alternatives, and says which goals are met.
 //!
-//! `toolpost-bench PATH_OF_TOOLPOST [start] [shell] [mcp] [search] [warm] [files] [call] [--json] [--corpus=DIR] [--rg=PATH]
+//! `toolpost-bench PATH_OF_TOOLPOST [start] [shell] [mcp] [search] [warm] [files] [store] [call] [--json] [--corpus=DIR] [--rg=PATH]
 //! [--fd=PATH]`. It never fails because something was slow.
 
 mod call;
@@ -13,6 +13,7 @@ mod samples;
 mod search;
 mod shell;
 mod start;
+mod store;
 mod warm;
 
 use anyhow::{Context as _, Result, bail};
@@ -20,7 +21,7 @@ use places::Places;
 use report::Table;
 use std::path::Path;
 
-const SCENARIOS: [&str; 7] = ["start", "shell", "mcp", "search", "warm", "files", "call"];
+const SCENARIOS: [&str; 8] = ["start", "shell", "mcp", "search", "warm", "files", "store", "call"];
 
 fn main() -> Result<()> {
     toolpost_process::launcher::run_if_asked();
@@ -29,6 +30,9 @@ fn main() -> Result<()> {
     let first = flags.first().and_then(|flag| flag.split_once('='));
     if let (Some((warm::SERVE, subject)), [corpus]) = (first, words.as_slice()) {
         return warm::serve(subject, corpus);
+    }
+    if let Some((store::WORK, url)) = first {
+        return store::work(url, &words);
     }
     if flags.first().is_some_and(|flag| flag == mcp::fixed::SERVE) {
         return mcp::fixed::serve();
@@ -62,6 +66,7 @@ fn main() -> Result<()> {
                 "mcp" => mcp::measure(Path::new(toolpost), &mut hand_on)?,
                 "warm" => warm::measure(&places)?.into_iter().for_each(hand_on),
                 "files" => files::measure(Path::new(toolpost), &mut hand_on)?,
+                "store" => store::measure(&mut hand_on)?,
                 "search" => search::measure(Path::new(toolpost), &places, &mut hand_on)?,
                 _ => call::measure()?.into_iter().for_each(hand_on),
             }

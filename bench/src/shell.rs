@@ -1,6 +1,5 @@
 //! `shell`: what a command costs through the whole executor, beside the shell alone, and how soon its first line is told.
 
-use toolpost_disk::{Disk};
 use crate::report::{Table, Unit};
 use crate::samples::Samples;
 use anyhow::{Result, anyhow, bail};
@@ -8,9 +7,10 @@ use serde_json::json;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use toolpost_core::event::{EventKind, EventSink};
 use toolpost_core::policy::{Policy, Profile};
 use toolpost_core::{Call, Capability, Context, Event, Executor, Registry};
-use toolpost_core::event::{EventKind, EventSink};
+use toolpost_disk::Disk;
 use toolpost_tools::Settings;
 use toolpost_tools::shell::{self, Confinement};
 

@@ -4,8 +4,10 @@ use super::{Answer, Args, NAME, noop};
 use anyhow::Result;
 use serde_json::Value;
 use std::sync::Arc;
-use toolpost_core::{Capability, Context, Executor, Memory, Outcome, Output, Registry, Spec, Tool, ToolError};
 use toolpost_core::event::{EventSink, MemoryLog, NoEvents};
+use toolpost_core::{
+    Capability, Context, Executor, Memory, Outcome, Output, Registry, Spec, Tool, ToolError,
+};
 
 struct Noop {
     is_quick: bool,

@@ -1,12 +1,12 @@
 //! Ours: the tools called through the whole executor.
 
-use toolpost_disk::{Disk};
 use super::Search;
 use crate::search::case::Case;
 use anyhow::{Context as _, Result, anyhow};
 use std::sync::Arc;
 use tokio::runtime::Runtime;
 use toolpost_core::{Context, Executor, Registry};
+use toolpost_disk::Disk;
 
 pub(super) struct Subject {
     runtime: Runtime,
