@@ -77,6 +77,9 @@ pub trait Store: Send + Sync {
     /// Deletes what is older than it is to be kept and, where that is not enough, the oldest of the log. Tasks that are not
     /// completed, and what they depend on, stay.
     fn collect(&self, retention: &Retention, now_ms: u64) -> Result<Collected, ToolError>;
+
+    /// The same once a day, whichever process asks first; nothing at other times.
+    fn collect_daily(&self, retention: &Retention, now_ms: u64) -> Result<Option<Collected>, ToolError>;
 }
 
 /// How much is kept, and how long.

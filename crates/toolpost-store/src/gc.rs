@@ -6,6 +6,25 @@ use toolpost_core::store::Collected;
 /// Of the log, so much goes at a time where it is too large: one part of this many.
 const PART: u64 = 10;
 
+/// So long after one look comes the next.
+const DAY_MS: u64 = 24 * 60 * 60 * 1000;
+
+/// Whether the last look was a day ago.
+pub(crate) fn is_due(tx: &mut dyn Tx, now_ms: u64) -> Result<bool, Failure> {
+    let last = first(tx.rows("SELECT last FROM counters WHERE name = 'collected'", &[])?);
+    Ok(last.map_or(Ok(0), |mut row| row.number())?.saturating_add(DAY_MS) <= now_ms)
+}
+
+/// Takes the look of this day. False where another process has taken it.
+pub(crate) fn take_day(tx: &mut dyn Tx, now_ms: u64) -> Result<bool, Failure> {
+    let taken = tx.run(
+        "INSERT INTO counters (name, last) VALUES ('collected', ?1)
+         ON CONFLICT (name) DO UPDATE SET last = excluded.last WHERE counters.last <= ?2",
+        &[now_ms.into(), now_ms.saturating_sub(DAY_MS).into()],
+    )?;
+    Ok(taken > 0)
+}
+
 /// Deletes what ended before a moment.
 pub(crate) fn older(tx: &mut dyn Tx, before_ms: u64) -> Result<Collected, Failure> {
     let before = [Value::from(before_ms)];

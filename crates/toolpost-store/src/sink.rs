@@ -1,5 +1,6 @@
 //! The log as a sink of events: what is recorded is written together, a few times a second or when somebody waits for it.
 
+use crate::store::now_ms;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -7,13 +8,15 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 use toolpost_core::event::EventSink;
 use toolpost_core::host::BoxFuture;
-use toolpost_core::store::Store;
+use toolpost_core::store::{Retention, Store};
 use toolpost_core::{Code, Event, ToolError};
 
 /// An event waits so long at most, where nobody asks for it.
 const DELAY: Duration = Duration::from_millis(40);
 /// And so many at most are written together.
 const TOGETHER: usize = 4_096;
+/// How often a long process looks whether something is to be deleted.
+const BETWEEN_LOOKS: Duration = Duration::from_secs(60 * 60);
 
 enum Said {
     Event(Arc<Event>),
@@ -32,12 +35,12 @@ pub struct StoreLog {
 }
 
 impl StoreLog {
-    /// A log in this store. Each event is kept as `shape` makes it.
-    pub fn new(store: Arc<dyn Store>, shape: Shape) -> Result<StoreLog, ToolError> {
+    /// A log in this store. Each event is kept as `shape` makes it, and what is older than `keep` says is deleted.
+    pub fn new(store: Arc<dyn Store>, shape: Shape, keep: Retention) -> Result<StoreLog, ToolError> {
         let (said, heard) = channel();
         let thread = std::thread::Builder::new()
             .name("toolpost-log".to_owned())
-            .spawn(move || serve(&*store, &heard))
+            .spawn(move || serve(&*store, &heard, &keep))
             .map_err(|error| {
                 ToolError::new(
                     Code::ExecutionError,
@@ -82,8 +85,9 @@ impl EventSink for StoreLog {
     }
 }
 
-fn serve(store: &dyn Store, heard: &Receiver<Said>) {
+fn serve(store: &dyn Store, heard: &Receiver<Said>, keep: &Retention) {
     let mut failed: Option<ToolError> = None;
+    let mut looked: Option<Instant> = None;
     loop {
         let Ok(first) = heard.recv() else { return };
         let (mut events, mut waiting) = (Vec::new(), Vec::new());
@@ -123,6 +127,11 @@ fn serve(store: &dyn Store, heard: &Receiver<Said>) {
         for answer in waiting {
             // Events that were lost before are lost for whoever waits now, too.
             let _ = answer.send(failed.clone().map_or(Ok(()), Err));
+        }
+        // Nobody waits for this. What cannot be deleted today is tomorrow.
+        if failed.is_none() && looked.is_none_or(|at| at.elapsed() > BETWEEN_LOOKS) {
+            looked = Some(Instant::now());
+            let _ = store.collect_daily(keep, now_ms());
         }
         if is_over {
             return;

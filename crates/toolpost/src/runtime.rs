@@ -96,7 +96,10 @@ impl Runtime {
         let registry =
             Arc::new(registry(&config, (workspace.as_ref(), &cwd), &services, frontend.pdf, &background)?);
         let log = match frontend.records {
-            true => Some(Arc::new(StoreLog::new(Arc::clone(&store), Box::new(record::kept))?)),
+            true => {
+                let log = StoreLog::new(Arc::clone(&store), Box::new(record::kept), config.keep.clone())?;
+                Some(Arc::new(log))
+            }
             false => None,
         };
         let mut servers = match frontend.servers {

@@ -14,6 +14,7 @@ on_every_store!(
     words_are_found,
     statistics_count_calls,
     what_is_old_goes,
+    what_is_old_goes_once_a_day,
     strange_texts_come_back_as_they_were,
 );
 on_shared_stores!(one_opening_sees_what_the_other_writes, two_writers_leave_no_gap);
@@ -144,6 +145,20 @@ fn what_is_old_goes(fresh: &Fresh) {
     let by_size = store.collect(&Retention { age_ms: 1_000_000, bytes: 0 }, 1_000_500).unwrap();
     assert_eq!(by_size.events, 402, "the oldest go until it is small enough: {by_size:?}");
     assert_eq!(store.events(&EventQuery::default()).unwrap(), []);
+}
+
+fn what_is_old_goes_once_a_day(fresh: &Fresh) {
+    use toolpost_core::store::Retention;
+    const DAY: u64 = 24 * 60 * 60 * 1000;
+    let store = fresh.open();
+    let keep = Retention { age_ms: 1_000, bytes: u64::MAX };
+    store.append(&[warning("old", 1, "x")]).unwrap();
+    assert_eq!(store.collect_daily(&keep, 3 * DAY).unwrap().map(|gone| gone.events), Some(1));
+    store.append(&[warning("old", 1, "x")]).unwrap();
+    assert_eq!(store.collect_daily(&keep, 4 * DAY - 1).unwrap(), None);
+    assert_eq!(store.collect_daily(&keep, 4 * DAY).unwrap().map(|gone| gone.events), Some(1));
+    // A clock that is behind deletes nothing.
+    assert_eq!(store.collect_daily(&keep, DAY).unwrap(), None);
 }
 
 fn strange_texts_come_back_as_they_were(fresh: &Fresh) {

@@ -4,10 +4,14 @@ use crate::{Fresh, on_every_store, warning};
 use std::sync::Arc;
 use toolpost_core::event::{EventKind, EventSink};
 use toolpost_core::store::EventQuery;
+use toolpost_core::store::Retention;
 use toolpost_core::{Code, Event};
 use toolpost_store::{Faults, StoreLog};
 
-on_every_store!(what_is_committed_is_there, what_is_recorded_is_there_in_the_end);
+on_every_store!(what_is_committed_is_there, what_is_recorded_is_there_in_the_end, what_is_old_goes_by_itself);
+
+/// Nothing is too old or too much.
+const ALL: Retention = Retention { age_ms: u64::MAX, bytes: u64::MAX };
 
 fn wait<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
@@ -19,7 +23,7 @@ fn plain() -> toolpost_store::Shape {
 
 fn what_is_committed_is_there(fresh: &Fresh) {
     let store = fresh.open();
-    let log = StoreLog::new(Arc::clone(&store), plain()).unwrap();
+    let log = StoreLog::new(Arc::clone(&store), plain(), ALL).unwrap();
     for round in 1..=20_u64 {
         log.record(&warning("a", round, "x"));
         log.record(&warning("a", round, "y"));
@@ -28,13 +32,23 @@ fn what_is_committed_is_there(fresh: &Fresh) {
     }
 }
 
+fn what_is_old_goes_by_itself(fresh: &Fresh) {
+    let store = fresh.open();
+    let log = StoreLog::new(Arc::clone(&store), plain(), Retention::default()).unwrap();
+    log.record(&warning("a", 1, "of 1970"));
+    wait(log.commit()).unwrap();
+    drop(log);
+    assert_eq!(store.last_position().unwrap(), 1);
+    assert_eq!(store.events(&EventQuery::default()).unwrap(), []);
+}
+
 fn what_is_recorded_is_there_in_the_end(fresh: &Fresh) {
     let store = fresh.open();
     let hide = |event: &Arc<Event>| {
         let kind = EventKind::Warning { message: "shaped".to_owned() };
         Arc::new(Event { kind, ..(**event).clone() })
     };
-    let log = StoreLog::new(Arc::clone(&store), Box::new(hide)).unwrap();
+    let log = StoreLog::new(Arc::clone(&store), Box::new(hide), ALL).unwrap();
     std::thread::scope(|threads| {
         for thread in 0..4_u64 {
             let log = &log;
@@ -59,8 +73,10 @@ fn who_waits_hears_that_something_was_lost() {
     let fresh = Fresh::sqlite();
     let faults = Arc::new(Faults::default());
     let store = toolpost_store::open_with(&fresh.url, Some(Arc::clone(&faults))).unwrap();
-    let log = StoreLog::new(store, plain()).unwrap();
+    let log = StoreLog::new(store, plain(), ALL).unwrap();
     log.record(&warning("a", 1, "x"));
+    wait(log.commit()).unwrap();
+    // The second time, whatever follows the first is over.
     wait(log.commit()).unwrap();
     faults.after(0);
     log.record(&warning("a", 2, "x"));
