@@ -258,7 +258,7 @@ fn what_is_held_back_is_found_and_called() {
         assert!(named.contains("called tool_0777"), "whoever knows its name calls it: {named}");
         let names = client.context.tools().names();
         let ours = names.iter().filter(|name| name.starts_with("mcp__host__")).count();
-        assert_eq!(ours, 13, "{names:?}");
+        assert_eq!(ours, 15, "{names:?}");
         host.cancel.cancel();
         serving.await.unwrap();
         drop(client);
