@@ -56,6 +56,11 @@ impl Scale {
         is_whole.then(|| indent.len() * self.narrow / self.wide)
     }
 
+    /// Whether a step of the file comes from a whole one. A single blank is none: a comment's stars stand one deeper.
+    fn has_steps(self, step: usize) -> bool {
+        (step * self.wide).is_multiple_of(self.narrow) && step * self.wide / self.narrow > 1
+    }
+
     fn text(self, count: usize) -> String {
         self.to.to_string().repeat(count)
     }
@@ -110,9 +115,10 @@ impl<'a> Mapping<'a> {
             Rule::Scaled(scale, shown) => {
                 let depth = scale.apply(indent)?;
                 // What stands at no step of a block is aligned with something, and not wider or narrower with the steps.
+                let is_no_step = |step: usize| !depth.is_multiple_of(step) || !scale.has_steps(step);
                 let is_aligned = scale.from == scale.to
                     && *shown == Shown::Once
-                    && self.step.is_some_and(|step| !depth.is_multiple_of(step))
+                    && self.step.is_some_and(is_no_step)
                     && !self.knows_old(indent);
                 (!is_aligned).then(|| scale.text(depth))
             }
