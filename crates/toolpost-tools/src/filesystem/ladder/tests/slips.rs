@@ -579,3 +579,12 @@ fn the_stars_of_a_comment_stand_one_deeper_whatever_the_steps_are() {
         "doubt (indentation)",
     );
 }
+
+#[test]
+fn widths_that_are_no_steps_are_those_of_single_lines() {
+    let file =
+        "#endif\n\n#ifdef SOLO\n   typedef unsigned long size_type;\n#else\n#  define other long\n#endif\n";
+    let old = "#ifdef SOLO\n     typedef unsigned long size_type;\n#else";
+    let new = "#ifdef SOLO\n#  ifdef WIDE\n     typedef unsigned long long size_type;\n#  else\n     typedef unsigned long size_type;\n#  endif\n#else";
+    check(file, old, new, "doubt (indentation)");
+}
