@@ -149,7 +149,9 @@ pub(super) const KINDS: &[Kind] = &[
         }
         let mut old = edit.old.clone();
         old[index].insert_str(0, "  ");
-        Noisy::lines(edit, &old, &edit.new)
+        // A line that `newString` has as well reads as one that stays.
+        let reads_as_kept = edit.new.contains(&old[index]);
+        Some(Noisy::lines(edit, &old, &edit.new)?.unless(reads_as_kept))
     }),
     decidable(
         "rest-dedented",

@@ -56,6 +56,19 @@ impl Scale {
         is_whole.then(|| indent.len() * self.narrow / self.wide)
     }
 
+    /// Whether both widths are the same number of steps, as wide as people make them.
+    fn is_usual(self) -> bool {
+        const STEPS: [usize; 4] = [2, 3, 4, 8];
+        let count = |wide: usize, step: usize| wide.is_multiple_of(step).then_some(wide / step);
+        let counts = STEPS.map(|step| count(self.wide, step));
+        STEPS.iter().any(|step| count(self.narrow, *step).is_some_and(|found| counts.contains(&Some(found))))
+    }
+
+    /// Whether a step of the file comes from a whole one. A single blank is none: a comment's stars stand one deeper.
+    fn has_steps(self, step: usize) -> bool {
+        (step * self.wide).is_multiple_of(self.narrow) && step * self.wide / self.narrow > 1
+    }
+
     fn text(self, count: usize) -> String {
         self.to.to_string().repeat(count)
     }
@@ -110,9 +123,10 @@ impl<'a> Mapping<'a> {
             Rule::Scaled(scale, shown) => {
                 let depth = scale.apply(indent)?;
                 // What stands at no step of a block is aligned with something, and not wider or narrower with the steps.
+                let is_no_step = |step: usize| !depth.is_multiple_of(step) || !scale.has_steps(step);
                 let is_aligned = scale.from == scale.to
                     && *shown == Shown::Once
-                    && self.step.is_some_and(|step| !depth.is_multiple_of(step))
+                    && self.step.is_some_and(is_no_step)
                     && !self.knows_old(indent);
                 (!is_aligned).then(|| scale.text(depth))
             }
@@ -190,7 +204,8 @@ fn scaled<'a>(known: &[(&'a str, &'a str)]) -> Option<Rule<'a>> {
     let shown = known.iter().filter(|(old, file)| !old.is_empty() && old != file).count();
     let shown = if shown < 2 { Shown::Once } else { Shown::Often };
     let is_single = from == to && scale.wide.min(scale.narrow) < 2 && shown == Shown::Once;
-    (!is_single && known.iter().all(fits)).then_some(Rule::Scaled(scale, shown))
+    let is_usual = from != to || scale.is_usual();
+    (!is_single && is_usual && known.iter().all(fits)).then_some(Rule::Scaled(scale, shown))
 }
 
 fn converted<'a>(known: &[(&'a str, &'a str)]) -> Option<Rule<'a>> {

@@ -557,3 +557,34 @@ fn lines_that_would_leave_the_block_of_the_one_they_replace_are_unclear() {
     let new = "\n.. changed:: 2.0\n    Renamed from this.\n\"\"\"\nif is_bytes(x):\n    x = decode(x)";
     check(file, "\nresult = sub(x, y)", new, "doubt (indentation)");
 }
+
+#[test]
+fn the_stars_of_a_comment_stand_one_deeper_whatever_the_steps_are() {
+    let file = "m {\n    n {\n        a {\n            b;\n        }\n        function clear(one: Timer);\n        g();\n    }\n}\n";
+    let expected = file.replace(
+        "        function clear(one: Timer)",
+        "        /**\n         * Sets x.\n         */\n        function clear(one: Timer)",
+    );
+    check(
+        file,
+        "  }\n  function clear(one: Timer);",
+        "  }\n  /**\n   * Sets x.\n   */\n  function clear(one: Timer);",
+        &format!("indentation: {expected}"),
+    );
+    // And what is a block in other steps is refused.
+    check(
+        file,
+        "  }\n  function clear(one: Timer);",
+        "  }\n  h {\n    i;\n  }\n  function clear(one: Timer);",
+        "doubt (indentation)",
+    );
+}
+
+#[test]
+fn widths_that_are_no_steps_are_those_of_single_lines() {
+    let file =
+        "#endif\n\n#ifdef SOLO\n   typedef unsigned long size_type;\n#else\n#  define other long\n#endif\n";
+    let old = "#ifdef SOLO\n     typedef unsigned long size_type;\n#else";
+    let new = "#ifdef SOLO\n#  ifdef WIDE\n     typedef unsigned long long size_type;\n#  else\n     typedef unsigned long size_type;\n#  endif\n#else";
+    check(file, old, new, "doubt (indentation)");
+}
