@@ -354,7 +354,9 @@ impl Snapshot {
             [] => match self.tools.len() {
                 0 => "there are no tools".to_owned(),
                 1..=40 => {
-                    let names = self.tools.keys().filter_map(|tool| self.shown_name(tool, dialect));
+                    // Those of some roles only are left out: not everybody has them.
+                    let tools = self.tools.iter().filter(|(_, entry)| entry.spec().roles.is_empty());
+                    let names = tools.filter_map(|(tool, _)| self.shown_name(tool, dialect));
                     format!("there are {}", names.collect::<Vec<_>>().join(", "))
                 }
                 many => format!("none of the {many} names is near"),

@@ -250,7 +250,8 @@ fn errors_speak_of_the_arguments_that_were_offered() {
         "no-such-thing-at-all",
         json!({}),
         "Error: no tool `no-such-thing-at-all`; there are read_file, apply_patch, list_dir, glob, grep_files, exec_command, \
-         write_stdin, kill_session, vfs_read, vfs_write, vfs_list, vfs_delete, batch, tool_search, flood, sleep, put, picture, panics",
+         write_stdin, kill_session, update_plan, todoread, vfs_read, vfs_write, vfs_list, vfs_delete, batch, tool_search, \
+         flood, sleep, put, picture, panics",
     );
 }
 
