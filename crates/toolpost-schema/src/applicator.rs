@@ -23,9 +23,9 @@ pub(crate) fn apply<'p, 'v>(
             let id = walk.outermost(*name, *otherwise, frame);
             walk.same(id, value, frame, evaluated)
         }
-        Check::All(ids) => every(walk, ids, |walk, id| {
-            walk.same(*id, value, frame, evaluated.as_deref_mut())
-        }),
+        Check::All(ids) => {
+            every(walk, ids, |walk, id| walk.same(*id, value, frame, evaluated.as_deref_mut()))
+        }
         Check::Any(ids) => forms::any(walk, check, ids, value, frame, evaluated),
         Check::One(ids) => forms::one(walk, check, ids, value, frame, evaluated),
         Check::Not(id) => {
@@ -120,7 +120,13 @@ fn depends<'p, 'v>(
 }
 
 /// Whether the name of a property fits. It is a value that does not outlive this call, so its failure is put into words.
-fn names<'v>(walk: &mut Walk<'_, 'v>, id: NodeId, name: &'v str, value: &'v Value, frame: &Frame<'_>) -> bool {
+fn names<'v>(
+    walk: &mut Walk<'_, 'v>,
+    id: NodeId,
+    name: &'v str,
+    value: &'v Value,
+    frame: &Frame<'_>,
+) -> bool {
     let text = Value::String(name.to_owned());
     match walk.apart(id, &text) {
         None => true,
@@ -232,7 +238,9 @@ fn contained<'v>(
         }
         if walk.quietly(|walk| walk.node(contains.node, item, Some(frame), Step::Item(place), None)) {
             count += 1;
-            if contains.evaluates && let Some(evaluated) = evaluated.as_deref_mut() {
+            if contains.evaluates
+                && let Some(evaluated) = evaluated.as_deref_mut()
+            {
                 evaluated.add(place);
             }
         }

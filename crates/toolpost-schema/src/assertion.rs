@@ -31,9 +31,7 @@ pub(crate) fn holds(check: &Check, value: &Value, walk: &mut Walk<'_, '_>) -> Op
             Value::Array(items) => array_holds(check, items, walk),
             _ => true,
         }),
-        Check::MinProperties(least) => {
-            Some(value.as_object().is_none_or(|map| map.len() as u64 >= *least))
-        }
+        Check::MinProperties(least) => Some(value.as_object().is_none_or(|map| map.len() as u64 >= *least)),
         Check::MaxProperties(most) => Some(value.as_object().is_none_or(|map| map.len() as u64 <= *most)),
         _ => None,
     }
@@ -43,7 +41,7 @@ fn is_chosen(choice: &Choice, value: &Value, walk: &mut Walk<'_, '_>) -> bool {
     if let Value::String(text) = value {
         return choice.texts.binary_search_by(|known| (**known).cmp(text)).is_ok();
     }
-    walk.spend(choice.weight / 8)
+    walk.spend(choice.weight)
         && choice.options.as_array().is_some_and(|options| options.iter().any(|option| equal(option, value)))
 }
 

@@ -229,7 +229,8 @@ impl<'p, 'v> Walk<'p, 'v> {
         let mut next = Some(frame);
         while let Some(frame) = next {
             let anchors = self.program.dynamic.iter();
-            let mut here = anchors.filter(|(resource, number, _)| (*resource, *number) == (frame.resource, name));
+            let mut here =
+                anchors.filter(|(resource, number, _)| (*resource, *number) == (frame.resource, name));
             found = here.next().map_or(found, |(.., node)| *node);
             next = frame.outer;
         }

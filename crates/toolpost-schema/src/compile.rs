@@ -4,7 +4,9 @@ use crate::draft::Draft;
 use crate::format::Format;
 use crate::number::Decimal;
 use crate::pattern::Pattern;
-use crate::program::{ByName, Check, Choice, Contains, Items, Node, NodeId, Object, Program, ResourceId, Types};
+use crate::program::{
+    ByName, Check, Choice, Contains, Items, Node, NodeId, Object, Program, ResourceId, Types,
+};
 use crate::reference::{Index, Target};
 use crate::shape::{self, Wrong, whole};
 use serde_json::{Map, Value};
@@ -32,7 +34,8 @@ pub(crate) fn compile(root: &Value) -> Result<Program, Wrong<'_>> {
     let Compiler { nodes, known, .. } = compiler;
     if let Some(stuck) = first_stuck(&nodes) {
         let part = known.iter().find(|(_, (id, _))| *id == stuck).map_or(root, |(_, (_, schema))| *schema);
-        let message = "its references lead back to itself without end, so that no value can be checked".to_owned();
+        let message =
+            "its references lead back to itself without end, so that no value can be checked".to_owned();
         return Err(Wrong { part, message });
     }
     Ok(Program { nodes, dynamic })
@@ -81,7 +84,8 @@ impl<'v> Compiler<'v> {
                 _ => Vec::new(),
             };
             // These ask what all others have looked at.
-            let is_last = |check: &Check| matches!(check, Check::UnevaluatedItems(_) | Check::UnevaluatedProperties(_));
+            let is_last =
+                |check: &Check| matches!(check, Check::UnevaluatedItems(_) | Check::UnevaluatedProperties(_));
             checks.sort_by_key(is_last);
             let node = &mut self.nodes[id as usize];
             node.asks_for_evaluated = checks.last().is_some_and(is_last);
@@ -107,7 +111,9 @@ impl<'v> Compiler<'v> {
     fn checks(&mut self, map: &'v Map<String, Value>, resource: ResourceId) -> Result<Vec<Check>, Wrong<'v>> {
         let draft = self.index.draft(resource);
         let mut checks = Vec::with_capacity(map.len());
-        if draft.ref_stands_alone() && let Some(reference) = map.get("$ref").filter(|value| value.is_string()) {
+        if draft.ref_stands_alone()
+            && let Some(reference) = map.get("$ref").filter(|value| value.is_string())
+        {
             checks.push(self.reference(reference, resource)?);
             return Ok(checks);
         }
@@ -219,7 +225,9 @@ impl<'v> Compiler<'v> {
                 Check::DependentSchemas(self.by_name(map, resource)?)
             }
             "unevaluatedItems" if since_2019 => Check::UnevaluatedItems(self.node(value, resource)?),
-            "unevaluatedProperties" if since_2019 => Check::UnevaluatedProperties(self.node(value, resource)?),
+            "unevaluatedProperties" if since_2019 => {
+                Check::UnevaluatedProperties(self.node(value, resource)?)
+            }
             _ => return Ok(None),
         }))
     }
@@ -278,8 +286,10 @@ impl<'v> Compiler<'v> {
 }
 
 fn compiled_pattern<'v>(pattern: &str, part: &'v Value) -> Result<Pattern, Wrong<'v>> {
-    Pattern::compile(pattern)
-        .map_err(|reason| Wrong { part, message: format!("the pattern `{pattern}` cannot be used: {reason}") })
+    Pattern::compile(pattern).map_err(|reason| Wrong {
+        part,
+        message: format!("the pattern `{pattern}` cannot be used: {reason}"),
+    })
 }
 
 fn texts(value: &Value) -> Vec<Box<str>> {
@@ -331,7 +341,9 @@ fn plain<'v>(
         ("minProperties", _) => Check::MinProperties(count()),
         ("maxProperties", _) => Check::MaxProperties(count()),
         ("required", _) => Check::Required(texts(value)),
-        ("dependentRequired", _) if draft >= Draft::Draft2019 => Check::DependentNames(dependent_names(value)),
+        ("dependentRequired", _) if draft >= Draft::Draft2019 => {
+            Check::DependentNames(dependent_names(value))
+        }
         _ => return Ok(None),
     }))
 }

@@ -29,7 +29,10 @@ fn equal_objects(one: &Map<String, Value>, other: &Map<String, Value>) -> bool {
 /// Whether no two items are equal. Takes time in proportion to the size of the list.
 pub(crate) fn all_differ(items: &[Value]) -> bool {
     if items.len() <= FEW {
-        return items.iter().enumerate().all(|(at, item)| !items[..at].iter().any(|other| equal(item, other)));
+        return items
+            .iter()
+            .enumerate()
+            .all(|(at, item)| !items[..at].iter().any(|other| equal(item, other)));
     }
     let state = RandomState::new();
     let mut seen: HashMap<u64, Vec<&Value>> = HashMap::with_capacity(items.len());

@@ -64,8 +64,8 @@ impl Kind<'_> {
 fn expected_by(check: &Check) -> String {
     match check {
         Check::Type(types) => a_type_of(*types),
-        Check::Enum(choice) => format!("one of {}", choice.options),
-        Check::Const(value) => value.to_string(),
+        Check::Enum(choice) => one_of(&choice.options),
+        Check::Const(value) => brief(value),
         Check::Minimum(limit) => format!("at least {limit}"),
         Check::Maximum(limit) => format!("at most {limit}"),
         Check::ExclusiveMinimum(limit) => format!("more than {limit}"),
@@ -91,6 +91,35 @@ fn expected_by(check: &Check) -> String {
         Check::Not(_) => "something else than what `not` in the schema describes".to_owned(),
         Check::Any(_) | Check::One(_) => "one of the forms in the schema".to_owned(),
         _ => "nothing here".to_owned(),
+    }
+}
+
+/// Maximum number of characters of a list of options, or of one of them.
+const MOST_SHOWN: usize = 2_000;
+
+/// The options of an `enum`; of very many, the first.
+pub(crate) fn one_of(options: &Value) -> String {
+    let all = options.as_array().map(Vec::as_slice).unwrap_or_default();
+    let mut listed = String::from("one of [");
+    for (at, option) in all.iter().enumerate() {
+        let option = brief(option);
+        if listed.len() + option.len() > MOST_SHOWN {
+            return format!("{listed},…] ({} in all)", all.len());
+        }
+        if at > 0 {
+            listed.push(',');
+        }
+        listed.push_str(&option);
+    }
+    listed + "]"
+}
+
+/// A value as JSON, shortened if it is very long.
+fn brief(value: &Value) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(MOST_SHOWN / 2) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
     }
 }
 

@@ -6,7 +6,7 @@ use crate::uri;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// A format that is checked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Format {
     pub(crate) name: &'static str,
     fits: fn(&str) -> bool,
@@ -109,7 +109,9 @@ fn is_email(text: &str) -> bool {
         !local.starts_with('.')
             && !local.ends_with('.')
             && !local.contains("..")
-            && local.chars().all(|c| c.is_alphanumeric() || "!#$%&'*+-/=?^_`{|}~.".contains(c) || !c.is_ascii())
+            && local
+                .chars()
+                .all(|c| c.is_alphanumeric() || "!#$%&'*+-/=?^_`{|}~.".contains(c) || !c.is_ascii())
     };
     let literal = domain.strip_prefix('[').and_then(|domain| domain.strip_suffix(']'));
     let is_domain = match literal {
@@ -138,9 +140,10 @@ fn is_hostname(text: &str) -> bool {
 fn is_uri(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once(':') else { return false };
     let is_allowed = |c: char| !c.is_ascii() || !(c.is_ascii_control() || " \"<>\\^`{|}".contains(c));
-    let percent_is_fine = rest.split('%').skip(1).all(|after| {
-        after.len() >= 2 && after.as_bytes()[..2].iter().all(u8::is_ascii_hexdigit)
-    });
+    let percent_is_fine = rest
+        .split('%')
+        .skip(1)
+        .all(|after| after.len() >= 2 && after.as_bytes()[..2].iter().all(u8::is_ascii_hexdigit));
     uri::is_scheme(scheme) && rest.chars().all(is_allowed) && percent_is_fine
 }
 

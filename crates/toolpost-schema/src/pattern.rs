@@ -93,8 +93,7 @@ impl<'a> Translation<'a> {
 
     fn group(&mut self) -> Result<(), String> {
         let head: String = self.rest.clone().take(3).collect();
-        let is_around =
-            head.starts_with("?=") || head.starts_with("?!") || head == "?<=" || head == "?<!";
+        let is_around = head.starts_with("?=") || head.starts_with("?!") || head == "?<=" || head == "?<!";
         if is_around {
             return Err(format!("look-around such as `({head}` is not supported; say it without"));
         }
@@ -149,10 +148,7 @@ impl<'a> Translation<'a> {
                 let code = self.unicode()?;
                 self.code_point(code)?;
             }
-            'p' | 'P' => {
-                self.out.push('\\');
-                self.out.push(next);
-            }
+            'p' | 'P' => self.property(next),
             other if other.is_ascii_alphanumeric() => {
                 return Err(format!("`\\{other}` is not an escape of ECMA-262"));
             }
@@ -161,12 +157,24 @@ impl<'a> Translation<'a> {
         Ok(())
     }
 
+    /// A property of Unicode, with its name in braces.
+    fn property(&mut self, kind: char) {
+        self.out.push('\\');
+        self.out.push(kind);
+        if self.rest.peek() == Some(&'{') {
+            let name = std::iter::from_fn(|| self.rest.next_if(|next| *next != '}'));
+            self.out.extend(name);
+            self.out.extend(self.rest.next());
+        }
+    }
+
     /// The code point after `\u`: four digits, a pair of them, or any number in braces.
     fn unicode(&mut self) -> Result<u32, String> {
         if self.rest.next_if_eq(&'{').is_some() {
             let digits: String = std::iter::from_fn(|| self.rest.next_if(|next| *next != '}')).collect();
             self.rest.next();
-            return u32::from_str_radix(&digits, 16).map_err(|_| format!("`\\u{{{digits}}}` is not a character"));
+            return u32::from_str_radix(&digits, 16)
+                .map_err(|_| format!("`\\u{{{digits}}}` is not a character"));
         }
         let high = self.hex(4)?;
         let is_pair = (0xD800..0xDC00).contains(&high) && self.rest.clone().take(2).eq("\\u".chars());
@@ -253,16 +261,7 @@ impl<'a> Translation<'a> {
             'W' => self.out.push_str(&format!("[^{WORD}]")),
             's' => self.out.push_str(SPACE),
             'S' => self.out.push_str(&format!("[^{SPACE}]")),
-            'p' | 'P' => {
-                // The name in braces is copied as a whole, so that its letters are not taken for items.
-                self.shared_escape(escaped)?;
-                while let Some(part) = self.rest.next_if(|next| *next != ']') {
-                    self.out.push(part);
-                    if part == '}' {
-                        break;
-                    }
-                }
-            }
+            'p' | 'P' => self.property(escaped),
             'b' => {
                 self.literal('\u{8}');
                 return Ok(true);

@@ -1,7 +1,7 @@
 //! What is wrong with one argument, in words a model can act on.
 
 use crate::alias::Alias;
-use crate::failure::{Failure, Kind, a_type};
+use crate::failure::{Failure, Kind, a_type, one_of};
 use crate::program::Check;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -71,9 +71,7 @@ pub(super) fn explain(failure: &Failure<'_, '_>, offered: &Value, called: Option
             let expected = expected.unwrap_or_else(|| failure.kind.expected());
             Problem { path, expected, found: Some(shown(instance)), nearest }
         }
-        kind => {
-            Problem { path, expected: kind.expected(), found: Some(shown(failure.value)), nearest: None }
-        }
+        kind => Problem { path, expected: kind.expected(), found: Some(shown(failure.value)), nearest: None },
     }
 }
 
@@ -95,7 +93,7 @@ fn wanted<'a>(
             let options = said("enum").unwrap_or(&choice.options);
             let words = options.as_array().into_iter().flatten().filter_map(Value::as_str);
             let nearest = instance.as_str().and_then(|given| nearest(given, words, 1).into_iter().next());
-            (Some(format!("one of {options}")), nearest)
+            (Some(one_of(options)), nearest)
         }
         _ => (None, None),
     }

@@ -43,8 +43,7 @@ pub(crate) struct Index<'v> {
 
 impl<'v> Index<'v> {
     pub(crate) fn of(root: &'v Value, draft: Draft) -> Index<'v> {
-        let mut index =
-            Index { resources: Vec::new(), by_address: HashMap::new(), owners: HashMap::new() };
+        let mut index = Index { resources: Vec::new(), by_address: HashMap::new(), owners: HashMap::new() };
         index.add_resource(root, String::new(), draft);
         index.visit(root, 0);
         index
@@ -105,10 +104,14 @@ impl<'v> Index<'v> {
                 self.add_anchor(resource, fragment, schema, false);
             }
         }
-        if draft >= Draft::Draft2019 && let Some(name) = text("$anchor") {
+        if draft >= Draft::Draft2019
+            && let Some(name) = text("$anchor")
+        {
             self.add_anchor(resource, name, schema, false);
         }
-        if draft == Draft::Draft2020 && let Some(name) = text("$dynamicAnchor") {
+        if draft == Draft::Draft2020
+            && let Some(name) = text("$dynamicAnchor")
+        {
             self.add_anchor(resource, name, schema, true);
         }
         if draft == Draft::Draft2019 && map.get("$recursiveAnchor") == Some(&Value::Bool(true)) {
@@ -132,7 +135,10 @@ impl<'v> Index<'v> {
 
     /// Whether the root of a resource has `$recursiveAnchor: true`.
     pub(crate) fn is_recursive(&self, resource: ResourceId) -> bool {
-        self.resources[resource as usize].anchors.iter().any(|anchor| anchor.is_dynamic && anchor.name.is_empty())
+        self.resources[resource as usize]
+            .anchors
+            .iter()
+            .any(|anchor| anchor.is_dynamic && anchor.name.is_empty())
     }
 
     /// Where a reference in a resource leads; an error says why it leads nowhere.
@@ -156,7 +162,9 @@ impl<'v> Index<'v> {
         }
         let mut named = resource.anchors.iter().filter(|anchor| anchor.name == fragment);
         let anchor = named.next().ok_or_else(|| {
-            format!("`{reference}` leads nowhere; there is no `$anchor` of this name, and a path begins with `#/`")
+            format!(
+                "`{reference}` leads nowhere; there is no `$anchor` of this name, and a path begins with `#/`"
+            )
         })?;
         let is_dynamic = anchor.is_dynamic || named.any(|anchor| anchor.is_dynamic);
         Ok(Target::Schema { schema: anchor.schema, resource: id, is_dynamic })
@@ -180,7 +188,9 @@ impl<'v> Index<'v> {
 fn foreign<'v>(reference: &str, address: &str, fragment: &str) -> Result<Target<'v>, String> {
     match Draft::named(address) {
         Some(draft) if fragment.is_empty() => Ok(Target::Draft(draft)),
-        Some(_) => Err(format!("`{reference}` leads into a meta-schema; only a reference to the whole of it is known")),
+        Some(_) => Err(format!(
+            "`{reference}` leads into a meta-schema; only a reference to the whole of it is known"
+        )),
         None => Err(format!(
             "`{reference}` leads to another document, and nothing is fetched; put the schema into `$defs` and refer to \
              it by `#/$defs/NAME`"

@@ -103,7 +103,9 @@ fn check_keyword<'v>(keyword: &str, value: &'v Value, draft: Draft) -> Result<()
             "`items` must be one schema; a list of schemas by position is called `prefixItems` in draft 2020-12 (or \
              name draft-07 in `$schema`)",
         ),
-        (Holds::One, _) => wrong(value, &format!("`{keyword}` must be a schema (an object, `true` or `false`)")),
+        (Holds::One, _) => {
+            wrong(value, &format!("`{keyword}` must be a schema (an object, `true` or `false`)"))
+        }
         (Holds::List, Value::Array(list)) if list.is_empty() => {
             wrong(value, &format!("`{keyword}` must be a list of at least one schema"))
         }
@@ -146,13 +148,17 @@ fn check_plain<'v>(keyword: &str, value: &'v Value, draft: Draft) -> Result<(), 
         "exclusiveMinimum" | "exclusiveMaximum" if value.is_boolean() => {
             must(false, "a number, which is the limit itself (`true` is draft-04; name it in `$schema`)")
         }
-        "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" => must(value.is_number(), "a number"),
+        "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" => {
+            must(value.is_number(), "a number")
+        }
         "multipleOf" => must(value.as_f64().is_some_and(|number| number > 0.0), "a number greater than 0"),
         "uniqueItems" | "readOnly" | "writeOnly" | "deprecated" => {
             must(value.is_boolean(), "`true` or `false`")
         }
         "$recursiveAnchor" if draft == Draft::Draft2019 => must(value.is_boolean(), "`true` or `false`"),
-        "pattern" | "format" | "title" | "description" | "$ref" | "$schema" => must(value.is_string(), "a string"),
+        "pattern" | "format" | "title" | "description" | "$ref" | "$schema" => {
+            must(value.is_string(), "a string")
+        }
         "contentEncoding" | "contentMediaType" | "$comment" if draft >= Draft::Draft7 => {
             must(value.is_string(), "a string")
         }
@@ -180,7 +186,9 @@ fn check_plain<'v>(keyword: &str, value: &'v Value, draft: Draft) -> Result<(), 
 fn is_anchor(value: &Value) -> bool {
     value.as_str().is_some_and(|name| {
         name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
-            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b':'))
+            && name
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b':'))
     })
 }
 
