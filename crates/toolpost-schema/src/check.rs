@@ -13,8 +13,9 @@ use serde_json::Value;
 const STEPS: u64 = 1 << 20;
 /// How many more steps there are for each part of a large value.
 const STEPS_PER_PART: u64 = 256;
-/// Maximum number of schemas inside of each other: enough for each level of a value as deep as is taken to pass three.
-const MAX_LEVELS: u32 = 3 * crate::MAX_DEPTH as u32;
+/// Maximum number of schemas inside of each other: enough for each level of the deepest value to pass five. Takes about
+/// 1 MiB of stack where nothing is optimised.
+const MAX_LEVELS: u32 = 5 * crate::MAX_DEPTH as u32;
 
 /// How the walk came to a node: a list from the innermost to the outermost, on the stack.
 pub(crate) struct Frame<'a> {
