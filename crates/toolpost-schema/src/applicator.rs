@@ -3,7 +3,7 @@
 use crate::check::{Frame, Step, Walk};
 use crate::evaluated::Evaluated;
 use crate::failure::Kind;
-use crate::program::{Check, Contains, Items, NodeId, Object};
+use crate::program::{ByName, Check, Contains, Items, NodeId, Object};
 use crate::{compile, forms};
 use serde_json::{Map, Value};
 
@@ -99,7 +99,7 @@ fn to_object<'p, 'v>(
                     return true;
                 }
                 evaluated.add(place);
-                other_property(walk, *id, name, (item, value), frame)
+                other_property(walk, *id, (name, None), (item, value), frame)
             })
         }
         _ => true,
@@ -155,7 +155,7 @@ fn properties<'p, 'v>(
         }
         if !is_known && let Some(id) = object.additional {
             is_known = true;
-            fits &= other_property(walk, id, name, (item, value), frame);
+            fits &= other_property(walk, id, (name, Some(&object.properties)), (item, value), frame);
         }
         if is_known && let Some(evaluated) = evaluated.as_deref_mut() {
             evaluated.add(place);
@@ -165,15 +165,15 @@ fn properties<'p, 'v>(
 }
 
 /// A property that is not listed: unknown where no other is allowed.
-fn other_property<'v>(
-    walk: &mut Walk<'_, 'v>,
+fn other_property<'p, 'v>(
+    walk: &mut Walk<'p, 'v>,
     id: NodeId,
-    name: &'v str,
+    (name, listed): (&'v str, Option<&'p ByName>),
     (item, value): (&'v Value, &'v Value),
     frame: &Frame<'_>,
 ) -> bool {
     if walk.program.nodes[id as usize].is_never() {
-        return walk.fail(Kind::Unknown(name.to_owned()), value, frame);
+        return walk.is_collecting && walk.fail(Kind::Unknown(name.to_owned(), listed), value, frame);
     }
     walk.node(id, item, Some(frame), Step::Key(name), None)
 }

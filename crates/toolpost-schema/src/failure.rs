@@ -1,6 +1,6 @@
 //! One failure of a value, and its words.
 
-use crate::program::{Check, Types};
+use crate::program::{ByName, Check, Types};
 use serde_json::Value;
 
 /// A part of a value that fails a check.
@@ -17,8 +17,8 @@ pub(crate) enum Kind<'p> {
     Missing(&'p str),
     /// A property that must be there because another one is.
     MissingBeside(&'p str, &'p str),
-    /// A property that may not be there.
-    Unknown(String),
+    /// A property that may not be there, and those that may, where they are listed beside it.
+    Unknown(String, Option<&'p ByName>),
     /// A property whose name does not fit.
     Name {
         name: String,
@@ -42,7 +42,7 @@ impl Kind<'_> {
             Kind::Check(check) => expected_by(check),
             Kind::Missing(name) => format!("`{name}`"),
             Kind::MissingBeside(_, given) => format!("a value, because `{given}` is given"),
-            Kind::Unknown(_) => "nothing of this name".to_owned(),
+            Kind::Unknown(..) => "nothing of this name".to_owned(),
             Kind::Name { expected, .. } => format!("a key that is {expected}"),
             Kind::NoType(types) => a_type_of(*types),
             Kind::SeveralForms => "exactly one of the forms in the schema, but more than one fits".to_owned(),

@@ -100,7 +100,8 @@ impl Decimal {
             return false;
         }
         let modulus = u128::from(divisor.digits);
-        u128::from(self.digits) % modulus * power_of_ten(shift.unsigned_abs(), modulus) % modulus == 0
+        let remainder = u128::from(self.digits) % modulus;
+        (remainder * power_of_ten(shift.unsigned_abs(), modulus)).is_multiple_of(modulus)
     }
 }
 

@@ -48,16 +48,17 @@ pub(super) fn explain(failure: &Failure<'_, '_>, offered: &Value, called: Option
     let governing = object_schema(offered, &pointer(&path));
     let said = |key: &str| governing.and_then(|schema| schema.get(key)).filter(|_| !path.is_empty());
     match &failure.kind {
-        Kind::Missing(name) => {
-            missing(place, name, governing, called, |property, name| describe(property, name))
-        }
+        Kind::Missing(name) => missing(place, name, governing, called, describe),
         Kind::MissingBeside(name, given) => missing(place, name, governing, called, |property, name| {
             format!("{}, because `{given}` is given", describe(property, name))
         }),
-        Kind::Unknown(name) => {
+        Kind::Unknown(name, listed) => {
             let properties = governing.and_then(|schema| schema.get("properties")).and_then(Value::as_object);
-            let known = properties.map(|all| all.keys().map(String::as_str).collect());
-            unknown(&path, name, &known.unwrap_or_else(Vec::new))
+            let known: Vec<&str> = match properties {
+                Some(properties) => properties.keys().map(String::as_str).collect(),
+                None => listed.iter().flat_map(|listed| listed.names()).collect(),
+            };
+            unknown(&path, name, &known)
         }
         Kind::Name { name, .. } => {
             let (path, expected) = (joined(&path, name), failure.kind.expected());

@@ -84,6 +84,10 @@ impl ByName {
         ByName(all)
     }
 
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(name, _)| &**name)
+    }
+
     pub(crate) fn get(&self, name: &str) -> Option<NodeId> {
         self.0.binary_search_by(|(known, _)| (**known).cmp(name)).ok().map(|at| self.0[at].1)
     }

@@ -116,7 +116,10 @@ fn of_several_forms_the_one_that_was_meant_is_explained() {
     let check = |given, expected: &[&str]| check_problems_by(shapes.clone(), given, expected);
     check(
         json!({"kind": "circle", "radius": 0, "side": 1}),
-        &["`radius`: expected more than 0, got 0", "`side`: expected no arguments, got an unknown argument"],
+        &[
+            "`radius`: expected more than 0, got 0",
+            "`side`: expected only `kind`, `radius`, got an unknown argument",
+        ],
     );
     check(json!({"kind": "square"}), &["`side`: expected a value, got nothing"]);
     // Nothing says which one was meant.
