@@ -2,14 +2,32 @@
 //! with them. Pure, and the only crate that knows the validator. Reached as `toolpost_core::schema`.
 
 mod alias;
+mod applicator;
+mod assertion;
+mod check;
+mod circle;
+mod compile;
+mod draft;
+mod equal;
+mod evaluated;
+mod failure;
+mod format;
+mod forms;
+mod keyword;
+mod number;
+mod pattern;
 mod problem;
+mod program;
+mod reference;
 mod repair;
+mod shape;
+mod uri;
 
 pub use alias::{Alias, ArgumentAlias, ArgumentPath};
 pub use problem::Problem;
 pub use repair::{Repair, repair};
 
-use jsonschema::PatternOptions;
+use program::Program;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
@@ -33,32 +51,29 @@ impl fmt::Display for NoSchema {
 
 impl std::error::Error for NoSchema {}
 
+/// Whether a value has the shape of a schema of draft 2020-12; an error says where and why not. References are not
+/// followed.
+pub fn check_shape(value: &Value) -> Result<(), NoSchema> {
+    compile::is_schema(value, draft::Draft::Draft2020).map_err(NoSchema)
+}
+
 /// A JSON Schema, compiled.
 pub struct Schema {
     value: Value,
-    validator: jsonschema::Validator,
+    program: Program,
     /// Whether any argument is a path of the workspace.
     has_paths: bool,
 }
 
 impl Schema {
-    /// Compiles a schema. References to other documents are refused, and patterns run in linear time.
+    /// Compiles a schema of draft 2020-12, or of the draft that its `$schema` names. References to other documents are refused, and patterns run in linear time.
     pub fn compile(value: Value) -> Result<Schema, NoSchema> {
-        let mut options = jsonschema::options();
-        if means_the_same_in_draft_7(&value) {
-            // Its meta-schema is read in a quarter of the time, which is most of what a short process spends.
-            options = options.with_draft(jsonschema::Draft::Draft7);
-        }
-        let validator = options
-            .with_pattern_options(PatternOptions::regex().size_limit(1 << 20).dfa_size_limit(1 << 20))
-            .offline()
-            .build(&value)
-            .map_err(|error| {
-                let at = error.instance_path();
-                NoSchema(format!("the schema itself is not valid at `{at}`: {error}"))
-            })?;
-        let has_paths = value.to_string().contains(PATH_MARK);
-        Ok(Schema { value, validator, has_paths })
+        let program = compile::compile(&value).map_err(|wrong| {
+            let at = wrong.place(&value);
+            NoSchema(format!("the schema itself is not valid at `{at}`: {}", wrong.message))
+        })?;
+        let has_paths = has_key(&value, PATH_MARK);
+        Ok(Schema { value, program, has_paths })
     }
 
     /// The schema as JSON.
@@ -68,7 +83,7 @@ impl Schema {
 
     /// Whether the value fits.
     pub fn accepts(&self, value: &Value) -> bool {
-        self.validator.is_valid(value)
+        check::accepts(&self.program, value)
     }
 
     /// Everything that is wrong with the value; empty if it fits.
@@ -78,11 +93,8 @@ impl Schema {
 
     /// The same in the words of a caller who knows the schema in another form, by the names of an alias.
     pub fn problems_in(&self, value: &Value, offered: &Value, called: Option<&Alias>) -> Vec<Problem> {
-        self.validator
-            .iter_errors(value)
-            .flat_map(|error| problem::explain(&error, offered, called))
-            .take(problem::MOST)
-            .collect()
+        let failures = check::failures(&self.program, value);
+        failures.iter().map(|failure| problem::explain(failure, offered, called)).collect()
     }
 
     /// The values of all arguments that are paths of the workspace; of one that is left out, its default.
@@ -279,14 +291,24 @@ fn collect_paths<'a>(schema: &'a Value, value: &'a Value, found: &mut Vec<&'a st
 
 /// Whether a value is nested deeper than [`MAX_DEPTH`].
 pub fn is_too_deep(value: &Value) -> bool {
-    fn deeper(value: &Value, left: usize) -> bool {
-        match value {
-            Value::Array(items) => left == 0 || items.iter().any(|item| deeper(item, left - 1)),
-            Value::Object(map) => left == 0 || map.values().any(|item| deeper(item, left - 1)),
-            _ => false,
-        }
+    is_deeper(value, MAX_DEPTH)
+}
+
+fn is_deeper(value: &Value, levels: usize) -> bool {
+    match value {
+        Value::Array(items) => levels == 0 || items.iter().any(|item| is_deeper(item, levels - 1)),
+        Value::Object(map) => levels == 0 || map.values().any(|item| is_deeper(item, levels - 1)),
+        _ => false,
     }
-    deeper(value, MAX_DEPTH)
+}
+
+/// Whether an object anywhere in a value has a key.
+fn has_key(value: &Value, key: &str) -> bool {
+    match value {
+        Value::Array(items) => items.iter().any(|item| has_key(item, key)),
+        Value::Object(map) => map.contains_key(key) || map.values().any(|item| has_key(item, key)),
+        _ => false,
+    }
 }
 
 /// Whether a value holds a number like `5.0`, which a schema takes for an integer and a type does not.
@@ -296,41 +318,6 @@ pub fn has_whole_float(value: &Value) -> bool {
         Value::Array(items) => items.iter().any(has_whole_float),
         Value::Object(map) => map.values().any(has_whole_float),
         _ => false,
-    }
-}
-
-/// Keywords that Draft 7 does not know, or reads otherwise.
-const NEWER: [&str; 18] = [
-    "$schema",
-    "$ref",
-    "$id",
-    "$anchor",
-    "$dynamicRef",
-    "$dynamicAnchor",
-    "$recursiveRef",
-    "$vocabulary",
-    "prefixItems",
-    "unevaluatedItems",
-    "unevaluatedProperties",
-    "dependentRequired",
-    "dependentSchemas",
-    "minContains",
-    "maxContains",
-    "additionalItems",
-    "definitions",
-    "dependencies",
-];
-
-/// Whether a schema says the same under Draft 7 and the current draft: none of the keywords that changed is in it. A
-/// property of such a name counts as one; that costs time, not correctness.
-fn means_the_same_in_draft_7(schema: &Value) -> bool {
-    match schema {
-        Value::Object(map) => map.iter().all(|(key, value)| {
-            let is_changed = NEWER.contains(&key.as_str()) || (key == "items" && value.is_array());
-            !is_changed && means_the_same_in_draft_7(value)
-        }),
-        Value::Array(items) => items.iter().all(means_the_same_in_draft_7),
-        _ => true,
     }
 }
 

@@ -1,8 +1,8 @@
 //! What is wrong with one argument, in words a model can act on.
 
 use crate::alias::Alias;
-use jsonschema::ValidationError;
-use jsonschema::error::{TypeKind, ValidationErrorKind};
+use crate::failure::{Failure, Kind, a_type, one_of};
+use crate::program::Check;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;
@@ -40,84 +40,77 @@ impl fmt::Display for Problem {
     }
 }
 
-/// One validator error as the problems it stands for: an object with three unknown keys has three. `offered` is the
-/// schema as the caller was told it, with the names of the alias that the call was made by.
-pub(super) fn explain(error: &ValidationError<'_>, offered: &Value, called: Option<&Alias>) -> Vec<Problem> {
-    let place = error.instance_path().as_str();
+/// One failure as a problem. `offered` is the schema as the caller was told it, with the names of the alias that the
+/// call was made by.
+pub(super) fn explain(failure: &Failure<'_, '_>, offered: &Value, called: Option<&Alias>) -> Problem {
+    let place = failure.place.as_str();
     let path = spelled_path(called, &dotted(place));
-    let pointer = pointer(&path);
-    let schema = offered;
-    let property = object_schema(schema, &pointer);
-    let said = |key: &str| property.and_then(|property| property.get(key)).filter(|_| !path.is_empty());
-    let argument = called.and_then(|alias| alias.offered(None, place.trim_start_matches('/')));
-    let instance = match argument {
-        Some(argument) => argument.theirs(error.instance().as_ref().clone()),
-        None => error.instance().as_ref().clone(),
-    };
-    let found = Some(shown(&instance));
-    let one = |expected: String| {
-        vec![Problem { path: path.clone(), expected, found: found.clone(), nearest: None }]
-    };
-    match error.kind() {
-        ValidationErrorKind::Type { kind } => one(match kind {
-            _ if said("type").is_some_and(Value::is_string) => {
-                a_type(said("type").and_then(Value::as_str).unwrap_or_default())
-            }
-            TypeKind::Single(kind) => a_type(&kind.to_string()),
-            TypeKind::Multiple(kinds) => {
-                kinds.iter().map(|kind| a_type(&kind.to_string())).collect::<Vec<_>>().join(" or ")
-            }
+    let governing = object_schema(offered, &pointer(&path));
+    let said = |key: &str| governing.and_then(|schema| schema.get(key)).filter(|_| !path.is_empty());
+    match &failure.kind {
+        Kind::Missing(name) => missing(place, name, governing, called, describe),
+        Kind::MissingBeside(name, given) => missing(place, name, governing, called, |property, name| {
+            format!("{}, because `{given}` is given", describe(property, name))
         }),
-        ValidationErrorKind::Required { property } => {
-            let name = property.as_str().unwrap_or_default();
-            let path = spelled_path(called, &joined(&dotted(place), name));
-            let name = path.rsplit('.').next().unwrap_or(name);
-            let expected = describe(object_schema(schema, &pointer), name);
-            vec![Problem { path: path.clone(), expected, found: Some("nothing".to_owned()), nearest: None }]
+        Kind::Unknown(name, listed) => {
+            let properties = governing.and_then(|schema| schema.get("properties")).and_then(Value::as_object);
+            let known: Vec<&str> = match properties {
+                Some(properties) => properties.keys().map(String::as_str).collect(),
+                None => listed.iter().flat_map(|listed| listed.names()).collect(),
+            };
+            unknown(&path, name, &known)
         }
-        ValidationErrorKind::AdditionalProperties { unexpected }
-        | ValidationErrorKind::UnevaluatedProperties { unexpected } => {
-            let known: Vec<&str> = object_schema(schema, &pointer)
-                .and_then(|schema| schema.get("properties"))
-                .and_then(Value::as_object)
-                .map(|properties| properties.keys().map(String::as_str).collect())
-                .unwrap_or_default();
-            unexpected.iter().take(MOST).map(|name| unknown(&path, name, &known)).collect()
+        Kind::Name { name, .. } => {
+            let (path, expected) = (joined(&path, name), failure.kind.expected());
+            Problem { path, expected, found: Some(shown(&Value::from(name.as_str()))), nearest: None }
         }
-        ValidationErrorKind::Enum { .. } if said("enum").is_none() && said("type").is_some() => {
-            one(a_type(said("type").and_then(Value::as_str).unwrap_or_default()))
+        Kind::Check(check) => {
+            let argument = called.and_then(|alias| alias.offered(None, place.trim_start_matches('/')));
+            let theirs = argument.map(|argument| argument.theirs(failure.value.clone()));
+            let instance = theirs.as_ref().unwrap_or(failure.value);
+            let (expected, nearest) = wanted(check, &said, instance);
+            let expected = expected.unwrap_or_else(|| failure.kind.expected());
+            Problem { path, expected, found: Some(shown(instance)), nearest }
         }
-        ValidationErrorKind::Enum { options } => {
-            let options = said("enum").unwrap_or(options);
-            let words: Vec<&str> = options
-                .as_array()
-                .map(|all| all.iter().filter_map(Value::as_str).collect())
-                .unwrap_or_default();
-            let nearest = instance
-                .as_str()
-                .and_then(|given| nearest(given, words.iter().copied(), 1).into_iter().next());
-            vec![Problem { path, expected: format!("one of {options}"), found, nearest }]
-        }
-        ValidationErrorKind::Minimum { limit } => {
-            one(format!("at least {}", said("minimum").unwrap_or(limit)))
-        }
-        ValidationErrorKind::Maximum { limit } => {
-            one(format!("at most {}", said("maximum").unwrap_or(limit)))
-        }
-        ValidationErrorKind::ExclusiveMinimum { limit } => one(format!("more than {limit}")),
-        ValidationErrorKind::ExclusiveMaximum { limit } => one(format!("less than {limit}")),
-        ValidationErrorKind::MinLength { limit } => one(format!("at least {limit} characters")),
-        ValidationErrorKind::MaxLength { limit } => one(format!("at most {limit} characters")),
-        ValidationErrorKind::MinItems { limit } => one(format!("at least {limit} items")),
-        ValidationErrorKind::MaxItems { limit } => one(format!("at most {limit} items")),
-        ValidationErrorKind::Pattern { pattern } => one(format!("text that matches `{pattern}`")),
-        ValidationErrorKind::Format { format } => one(format!("a {format}")),
-        ValidationErrorKind::Constant { expected_value } => one(expected_value.to_string()),
-        ValidationErrorKind::AnyOf { .. }
-        | ValidationErrorKind::OneOfNotValid { .. }
-        | ValidationErrorKind::OneOfMultipleValid { .. } => one("one of the forms in the schema".to_owned()),
-        _ => one(error.masked().to_string()),
+        kind => Problem { path, expected: kind.expected(), found: Some(shown(failure.value)), nearest: None },
     }
+}
+
+/// What a check wants in the words of the offered schema, where that says something else, and the nearest right value.
+fn wanted<'a>(
+    check: &Check,
+    said: &impl Fn(&str) -> Option<&'a Value>,
+    instance: &Value,
+) -> (Option<String>, Option<String>) {
+    let said_type = || said("type").and_then(Value::as_str).map(a_type);
+    match check {
+        Check::Type(_) => (said_type(), None),
+        Check::Minimum(_) => (said("minimum").map(|limit| format!("at least {limit}")), None),
+        Check::Maximum(_) => (said("maximum").map(|limit| format!("at most {limit}")), None),
+        Check::Enum(_) if said("enum").is_none() && said("type").is_some() => {
+            (Some(said_type().unwrap_or_default()), None)
+        }
+        Check::Enum(choice) => {
+            let options = said("enum").unwrap_or(&choice.options);
+            let words = options.as_array().into_iter().flatten().filter_map(Value::as_str);
+            let nearest = instance.as_str().and_then(|given| nearest(given, words, 1).into_iter().next());
+            (Some(one_of(options)), nearest)
+        }
+        _ => (None, None),
+    }
+}
+
+fn missing(
+    place: &str,
+    name: &str,
+    governing: Option<&Value>,
+    called: Option<&Alias>,
+    expected: impl Fn(Option<&Value>, &str) -> String,
+) -> Problem {
+    let path = spelled_path(called, &joined(&dotted(place), name));
+    let name = path.rsplit('.').next().unwrap_or(name);
+    let expected = expected(governing, name);
+    Problem { path, expected, found: Some("nothing".to_owned()), nearest: None }
 }
 
 fn unknown(path: &str, name: &str, known: &[&str]) -> Problem {
@@ -152,14 +145,6 @@ fn describe(schema: Option<&Value>, name: &str) -> String {
         (Some(kind), Some(about)) => format!("{kind} ({})", about.trim_end_matches('.')),
         (Some(kind), None) => kind,
         _ => "a value".to_owned(),
-    }
-}
-
-fn a_type(name: &str) -> String {
-    match name.trim_matches('"') {
-        "null" => "null".to_owned(),
-        name @ ("array" | "integer" | "object") => format!("an {name}"),
-        name => format!("a {name}"),
     }
 }
 

@@ -99,6 +99,130 @@ fn problems_say_where_and_what_was_expected() {
     check_problem(json!(3), "`arguments`: expected an object, got 3");
 }
 
+fn check_problems_by(schema: Value, given: Value, expected: &[&str]) {
+    let compiled = Schema::compile(schema).unwrap();
+    let problems: Vec<String> = compiled.problems(&given).iter().map(ToString::to_string).collect();
+    assert_eq!(problems, expected, "{given}");
+}
+
+#[test]
+fn of_several_forms_the_one_that_was_meant_is_explained() {
+    let shapes = json!({"oneOf": [
+        {"properties": {"kind": {"const": "circle"}, "radius": {"type": "number", "exclusiveMinimum": 0}},
+         "required": ["kind", "radius"], "additionalProperties": false},
+        {"properties": {"kind": {"enum": ["square"]}, "side": {"type": "number"}}, "required": ["kind", "side"]},
+        {"type": "string"}
+    ]});
+    let check = |given, expected: &[&str]| check_problems_by(shapes.clone(), given, expected);
+    check(
+        json!({"kind": "circle", "radius": 0, "side": 1}),
+        &[
+            "`radius`: expected more than 0, got 0",
+            "`side`: expected only `kind`, `radius`, got an unknown argument",
+        ],
+    );
+    check(json!({"kind": "square"}), &["`side`: expected a value, got nothing"]);
+    // Nothing says which one was meant.
+    let none = "`arguments`: expected one of the forms in the schema, got an object of 1";
+    check(json!({"kind": "line"}), &[none]);
+    let types = json!({"properties": {"a": {"anyOf": [{"type": "string"}, {"type": ["integer", "null"]}]}}});
+    check_problems_by(
+        types,
+        json!({"a": []}),
+        &["`a`: expected null or an integer or a string, got an array of 0"],
+    );
+    let by_type = json!({"anyOf": [{"type": "string", "minLength": 2}, {"type": "array", "items": {"type": "string"}}]});
+    check_problems_by(
+        by_type.clone(),
+        json!("a"),
+        &["`arguments`: expected at least 2 characters, got \"a\""],
+    );
+    check_problems_by(by_type, json!(["a", 5]), &["`[1]`: expected a string, got 5"]);
+    let twice = json!({"oneOf": [{"type": "integer"}, {"minimum": 1}]});
+    check_problems_by(
+        twice,
+        json!(1),
+        &["`arguments`: expected exactly one of the forms in the schema, but more than one fits, got 1"],
+    );
+}
+
+#[test]
+fn problems_come_in_the_order_of_the_document() {
+    let schema = json!({
+        "properties": {"b": {"type": "string"}, "a": {"type": "string", "maxLength": 1, "pattern": "^x"}},
+        "required": ["c", "d"],
+        "minProperties": 4,
+    });
+    let expected = [
+        "`a`: expected at most 1 characters, got \"yy\"",
+        "`a`: expected text that matches `^x`, got \"yy\"",
+        "`b`: expected a string, got 5",
+        "`c`: expected a value, got nothing",
+        "`d`: expected a value, got nothing",
+        "`arguments`: expected at least 4 keys, got an object of 2",
+    ];
+    check_problems_by(schema, json!({"a": "yy", "b": 5}), &expected);
+}
+
+#[test]
+fn every_rule_says_what_it_expects() {
+    for (schema, given, expected) in [
+        (json!({"multipleOf": 0.1}), json!(0.25), "`arguments`: expected a multiple of 0.1, got 0.25"),
+        (
+            json!({"uniqueItems": true}),
+            json!([1, 1.0]),
+            "`arguments`: expected items that all differ, got an array of 2",
+        ),
+        (
+            json!({"contains": {"const": 1}, "maxContains": 2}),
+            json!([]),
+            "`arguments`: expected at least 1 items and at most 2 of the form that `contains` in the schema describes, got an array of 0",
+        ),
+        (
+            json!({"propertyNames": {"pattern": "^a"}}),
+            json!({"b": 1}),
+            "`b`: expected a key that is text that matches `^a`, got \"b\"",
+        ),
+        (
+            json!({"dependentRequired": {"a": ["b"]}, "properties": {"b": {"type": "string"}}}),
+            json!({"a": 1}),
+            "`b`: expected a string, because `a` is given, got nothing",
+        ),
+        (
+            json!({"not": {"type": "string"}}),
+            json!("a"),
+            "`arguments`: expected something else than what `not` in the schema describes, got \"a\"",
+        ),
+        (json!({"properties": {"a": false}}), json!({"a": 1}), "`a`: expected nothing here, got 1"),
+        (
+            json!({"properties": {"at": {"format": "date-time"}}}),
+            json!({"at": "tomorrow"}),
+            "`at`: expected a date-time such as 2026-01-31T12:00:00Z, got \"tomorrow\"",
+        ),
+        (
+            json!({"allOf": [{"properties": {"ab": {"type": "string"}}}], "properties": {"abc": {}},
+                   "unevaluatedProperties": false}),
+            json!({"ab": 5, "abd": 1}),
+            "`ab`: expected a string, got 5 · `abd`: expected only `abc`, got an unknown argument; did you mean `abc`?",
+        ),
+    ] {
+        let compiled = Schema::compile(schema).unwrap();
+        let problems: Vec<String> = compiled.problems(&given).iter().map(ToString::to_string).collect();
+        assert_eq!(problems.join(" · "), expected);
+    }
+}
+
+#[test]
+fn formats_are_checked_alike_in_every_draft() {
+    for draft in ["http://json-schema.org/draft-07/schema#", "https://json-schema.org/draft/2020-12/schema"] {
+        let schema =
+            json!({"$schema": draft, "properties": {"id": {"format": "uuid"}, "x": {"format": "other"}}});
+        let compiled = Schema::compile(schema).unwrap();
+        assert!(compiled.accepts(&json!({"id": "123e4567-e89b-12d3-a456-426614174000", "x": "?"})));
+        assert!(!compiled.accepts(&json!({"id": "123"})));
+    }
+}
+
 /// What a model may ask for.
 #[derive(serde::Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

@@ -64,6 +64,17 @@ pub(crate) fn pip(wanted: &Wanted) -> PathBuf {
     })
 }
 
+/// A folder with the sources of these packages of Python, as they were published.
+#[allow(dead_code, reason = "the tests of toolpost-schema use it")]
+pub(crate) fn pip_sources(wanted: &Wanted) -> PathBuf {
+    install(wanted, |folder| {
+        let mut command = Command::new("python3");
+        command.args(["-m", "pip", "download", "--quiet", "--disable-pip-version-check"]);
+        command.args(["--no-deps", "--no-binary", ":all:", "--dest"]).arg(folder);
+        vec![command]
+    })
+}
+
 /// Runs the commands, the last of them with the packages, unless exactly these are there.
 fn install(wanted: &Wanted, commands: impl FnOnce(&Path) -> Vec<Command>) -> PathBuf {
     let turn = {
