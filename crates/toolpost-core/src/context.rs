@@ -23,7 +23,6 @@ use crate::event::{Event, EventKind, EventSink, NoEvents};
 use crate::executor::{Call, Executor};
 use crate::outcome::{Outcome, PlannedChange};
 use crate::policy::Policy;
-use crate::redact::{RedactingWriter, Redactor};
 use crate::registry::{Registry, Snapshot};
 use crate::spill::{HANDLE_PREFIX, Spill, SpillFile};
 use crate::store::{By, Store};
@@ -39,6 +38,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use toolpost_schema::Alias;
+use toolpost_text::{RedactingWriter, Redactor};
 
 /// What a running tool can reach: ids, workspace, services, limits, and the ways to speak.
 ///

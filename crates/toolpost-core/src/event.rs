@@ -1,7 +1,7 @@
 //! Everything that happens, as one closed enum; logs, consoles and progress reports are subscribers.
 
 use crate::confirm::{Answer, Question};
-use crate::error::{ToolError, map_strings};
+use crate::error::ToolError;
 use crate::future::BoxFuture;
 use crate::outcome::{Metadata, Output};
 use crate::store::TaskStatus;
@@ -10,6 +10,7 @@ use serde_json::Value;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use toolpost_schema::Repair;
+use toolpost_text::map_strings;
 
 /// One thing that happened, and where it belongs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
