@@ -28,7 +28,7 @@ pub(crate) use bound::{Bound, Journaled};
 pub use bound::{Guard, Usage};
 pub use dependency::{DEPENDENCY_FOLDERS, Dependencies, DependencyFolder, Owner};
 pub use ignored::{IgnoreFiles, OuterRules, Repository};
-pub use journal::{After, Before, Changed, Journal, Pending, PendingKind};
+pub use journal::{After, Before, Changed, CommandBefore, CommandChange, Journal, Pending, PendingKind};
 pub use memory::Memory;
 pub(crate) use overlay::Touched;
 pub use overlay::{Change, Overlay};

@@ -215,6 +215,7 @@ impl ContextBuilder {
             depth: 0,
             workspace: self.host.workspace.clone(),
             guard: None,
+            journal: None,
             cancel: Cancel::of(self.cancel),
             deadline: Deadline::none(),
             budget: OutputBudget::default(),

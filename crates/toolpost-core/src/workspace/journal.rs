@@ -4,6 +4,7 @@
 
 use super::File;
 use crate::error::ToolError;
+use std::sync::Arc;
 
 /// Keeps what is needed to take a change back.
 ///
@@ -27,6 +28,62 @@ pub trait Journal: Send + Sync {
         let _ = (session, call, is_success);
         Ok(())
     }
+
+    /// A file, opened for appending, into which whoever runs the command of a call writes what is about to change, before
+    /// it changes. None where nobody would read it. What is left of it by a process that died is taken over later.
+    fn spool(&self, session: &str, call: &str) -> Result<Option<std::fs::File>, ToolError> {
+        let _ = (session, call);
+        Ok(None)
+    }
+
+    /// A command has ended that has changed this, all of it or nothing is kept; afterwards the spool of the call is not
+    /// needed any more. Called where blocking is allowed. What it was told is safe when it returns.
+    fn command_changed(
+        &self,
+        session: &str,
+        call: &str,
+        changes: Vec<CommandChange>,
+    ) -> Result<(), ToolError> {
+        let _ = (session, call, changes);
+        Ok(())
+    }
+}
+
+/// What a command has made of one name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandChange {
+    /// Display name in the workspace.
+    pub name: String,
+    /// What was there when the command began.
+    pub before: CommandBefore,
+    /// What was there when it had ended.
+    pub after: CommandBefore,
+}
+
+/// What was there before a command or after it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CommandBefore {
+    /// Nothing.
+    Absent,
+    /// A file.
+    File {
+        /// Its bytes.
+        content: Arc<[u8]>,
+        /// Permission bits.
+        mode: u32,
+    },
+    /// A file that is too large to be kept: the change cannot be taken back.
+    TooLarge {
+        /// Bytes.
+        bytes: u64,
+    },
+    /// A folder.
+    Folder {
+        /// Permission bits.
+        mode: u32,
+    },
+    /// A link, with its text.
+    Link(String),
 }
 
 /// A change that has happened.

@@ -2,10 +2,11 @@
 
 use crate::error::{Code, ToolError};
 use crate::workspace::{
-    After, Before, Changed, Journal, Kind, Pending, PendingKind, Workspace, WorkspacePath,
+    After, Before, Changed, CommandChange, Journal, Kind, Pending, PendingKind, Workspace, WorkspacePath,
 };
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use toolpost_text::hex;
 
@@ -16,12 +17,20 @@ pub(crate) struct Journaled {
     call: String,
     /// What was handed over already: a name is as it was before the call only once.
     told: Mutex<HashSet<String>>,
+    /// Whether a command of the call has handed anything over.
+    is_command: AtomicBool,
 }
 
 impl Journaled {
     pub(crate) fn new(journal: &Arc<dyn Journal>, session: &str, call: &str) -> Journaled {
         let (session, call) = (session.to_owned(), call.to_owned());
-        Journaled { journal: Arc::clone(journal), session, call, told: Mutex::default() }
+        Journaled {
+            journal: Arc::clone(journal),
+            session,
+            call,
+            told: Mutex::default(),
+            is_command: AtomicBool::new(false),
+        }
     }
 
     /// Hands over what is there. Whatever cannot be handed over is not changed.
@@ -52,7 +61,21 @@ impl Journaled {
 
     /// Whether the call has handed anything over.
     pub(crate) fn has_changes(&self) -> bool {
-        !self.told.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+        self.is_command.load(Ordering::Acquire)
+            || !self.told.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
+    /// Where a command writes what is about to change.
+    pub(crate) fn spool(&self) -> Result<Option<std::fs::File>, ToolError> {
+        let spool = self.journal.spool(&self.session, &self.call)?;
+        self.is_command.fetch_or(spool.is_some(), Ordering::AcqRel);
+        Ok(spool)
+    }
+
+    /// Tells what a command has changed.
+    pub(crate) fn command_changed(&self, changes: Vec<CommandChange>) -> Result<(), ToolError> {
+        self.is_command.store(true, Ordering::Release);
+        self.journal.command_changed(&self.session, &self.call, changes)
     }
 
     /// Tells that the call, which has handed something over, is done.
