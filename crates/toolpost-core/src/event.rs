@@ -151,6 +151,15 @@ pub enum EventKind {
         /// How many there are.
         count: usize,
     },
+    /// What calls have changed was taken back, or made again. The store records it together with the change.
+    ChangesUndone {
+        /// The call whose changes they were.
+        call: String,
+        /// How many files, folders and links.
+        files: usize,
+        /// Whether an undo was taken back.
+        is_redo: bool,
+    },
     /// Something went wrong beside the call: a sink crashed, a spill could not be kept.
     Warning {
         /// What, and what to do.
@@ -242,7 +251,8 @@ impl EventKind {
             // They come from the store and were never in a sink's hands.
             stored @ (EventKind::FileStored { .. }
             | EventKind::TaskChanged { .. }
-            | EventKind::TodosChanged { .. }) => stored,
+            | EventKind::TodosChanged { .. }
+            | EventKind::ChangesUndone { .. }) => stored,
             EventKind::Warning { message } => EventKind::Warning { message: change(&message) },
         }
     }

@@ -115,7 +115,9 @@ impl Executor {
             }
         };
         let is_success = result.is_ok();
-        if let Some(journal) = journal.filter(|journal| journal.has_changes())
+        let journal = journal.filter(|journal| journal.has_changes());
+        metadata.undo = journal.as_ref().filter(|journal| !journal.is_kept()).map(|_| false);
+        if let Some(journal) = journal.filter(|journal| journal.is_kept())
             && let Err(error) = ctx.blocking_in_pool(move |_| journal.end(is_success)).await
         {
             ctx.record(|| EventKind::Warning { message: error.message().to_owned() });
