@@ -9,7 +9,7 @@ mod log;
 mod tasks;
 
 pub use files::{FileChange, FileVersion, StoredFile};
-pub use journal::{ChangeKind, ChangeQuery, Correction, Finished, Held, KeptChange, NewChange};
+pub use journal::{ChangeKind, ChangeQuery, Correction, Finished, Held, KeptChange, NewChange, Takes};
 pub use log::{EventQuery, Logged, OutcomeFilter, SessionSummary, ToolStats};
 pub use tasks::{NewTask, Task, TaskChange, TaskStatus, Todo, TodoPriority, TodoStatus};
 

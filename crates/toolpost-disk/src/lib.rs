@@ -10,6 +10,7 @@ mod keep;
 mod lock;
 mod look;
 mod outer;
+mod restore;
 mod roots;
 mod scan;
 mod spill;
@@ -18,6 +19,7 @@ mod survey;
 
 pub use git::{UserGit, linked_repository};
 pub use lock::Locks;
+pub use restore::Exact;
 pub use spill::{SpillFolder, SpillLimits};
 
 use self::explain::{Doing, explain};

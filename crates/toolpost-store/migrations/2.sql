@@ -10,7 +10,7 @@ CREATE INDEX change_sets_time ON change_sets (at_ms);
 
 CREATE TABLE changes (
   change_set {number} NOT NULL, number {number} NOT NULL, name TEXT NOT NULL, by_command {number} NOT NULL,
-  before_state TEXT NOT NULL, before_hash TEXT, after_state TEXT NOT NULL, after_hash TEXT, undone_by {number},
+  before_state TEXT NOT NULL, before_hash TEXT, after_state TEXT NOT NULL, after_hash TEXT, undone_by {number}, takes TEXT,
   PRIMARY KEY (change_set, number));
 CREATE UNIQUE INDEX changes_name ON changes (change_set, name);
 CREATE INDEX changes_before ON changes (before_hash) WHERE before_hash IS NOT NULL;

@@ -121,6 +121,7 @@ impl StoreJournal {
             before: Held::Unknown,
             after: Held::Unknown,
             contents: Vec::new(),
+            takes: Default::default(),
         }
     }
 

@@ -6,7 +6,9 @@ use crate::log;
 use std::collections::HashMap;
 use std::sync::Arc;
 use toolpost_core::event::EventKind;
-use toolpost_core::store::{By, ChangeKind, ChangeQuery, Correction, Finished, Held, KeptChange, NewChange};
+use toolpost_core::store::{
+    By, ChangeKind, ChangeQuery, Correction, Finished, Held, KeptChange, NewChange, Takes,
+};
 use toolpost_core::{Code, ToolError};
 
 /// Keeps changes that are about to be made.
@@ -22,9 +24,14 @@ pub(crate) fn keep(tx: &mut dyn Tx, changes: &[NewChange]) -> Result<(), Failure
         for (hash, content) in &change.contents {
             put_content(tx, hash, content)?;
         }
+        let takes = match change.takes == Takes::default() {
+            true => None,
+            false => Some(written(&change.takes)?),
+        };
         let added = tx.run(
-            "INSERT INTO changes (change_set, number, name, by_command, before_state, before_hash, after_state, after_hash)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (change_set, name) DO NOTHING",
+            "INSERT INTO changes (change_set, number, name, by_command, before_state, before_hash, after_state, after_hash,
+               takes)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT (change_set, name) DO NOTHING",
             &[
                 set.into(),
                 number.into(),
@@ -34,6 +41,7 @@ pub(crate) fn keep(tx: &mut dyn Tx, changes: &[NewChange]) -> Result<(), Failure
                 Value::text(hash_of(&change.before)),
                 state(&change.after)?.as_str().into(),
                 Value::text(hash_of(&change.after)),
+                Value::text(takes.as_deref()),
             ],
         )?;
         if added == 0 {
@@ -168,7 +176,8 @@ pub(crate) fn changes(tx: &mut dyn Tx, asked: &ChangeQuery) -> Result<Vec<KeptCh
     let rows = tx.rows(
         &format!(
             "SELECT sets.number, changes.number, sets.session, sets.call, sets.at_ms, sets.kind, changes.by_command,
-               sets.is_done, changes.name, changes.before_state, changes.after_state, coalesce(changes.undone_by, 0)
+               sets.is_done, changes.name, changes.before_state, changes.after_state, coalesce(changes.undone_by, 0),
+               changes.takes
              {from} WHERE {condition} ORDER BY sets.number, changes.number"
         ),
         &values,
@@ -190,6 +199,7 @@ fn kept(mut row: Row) -> Result<KeptChange, Failure> {
         before: held(&row.text()?)?,
         after: held(&row.text()?)?,
         undone_by: Some(row.number()?).filter(|number| *number > 0),
+        takes: takes(row.text_or_none()?)?,
     })
 }
 
@@ -206,21 +216,23 @@ pub(crate) fn finish(tx: &mut dyn Tx, by: &By, finished: &Finished) -> Result<()
         );
         return Err(ToolError::new(Code::StoreNotAvailable, message).into());
     };
-    let own = tx.rows("SELECT name FROM changes WHERE change_set = ?1", &[set.into()])?;
+    tx.run("UPDATE change_sets SET is_done = 1 WHERE number = ?1", &[set.into()])?;
+    const MARK: &str = "UPDATE changes SET undone_by = ?3 WHERE change_set = ?1 AND number = ?2";
+    const HOLD: &str = "UPDATE changes SET undone_by = NULL WHERE change_set = ?1 AND number = ?2";
+    let own = tx.rows("SELECT name, takes FROM changes WHERE change_set = ?1", &[set.into()])?;
     for mut row in own {
-        let name = row.text()?;
+        let (name, takes) = (row.text()?, takes(row.text_or_none()?)?);
         if !finished.made.contains(&name) {
             let of = [Value::from(set), name.as_str().into()];
             tx.run("DELETE FROM changes WHERE change_set = ?1 AND name = ?2", &of)?;
+            continue;
         }
-    }
-    tx.run("UPDATE change_sets SET is_done = 1 WHERE number = ?1", &[set.into()])?;
-    const MARK: &str = "UPDATE changes SET undone_by = ?3 WHERE change_set = ?1 AND number = ?2";
-    for (of, change) in &finished.undone {
-        tx.run(MARK, &[(*of).into(), (*change).into(), set.into()])?;
-    }
-    for (of, change) in &finished.redone {
-        tx.run(MARK, &[(*of).into(), (*change).into(), Value::Null])?;
+        for (of, change) in takes.undone {
+            tx.run(MARK, &[of.into(), change.into(), set.into()])?;
+        }
+        for (of, change) in takes.redone {
+            tx.run(HOLD, &[of.into(), change.into()])?;
+        }
     }
     forget_empty(tx, set)?;
     let kind = EventKind::ChangesUndone {
@@ -261,7 +273,17 @@ pub(crate) fn oldest(tx: &mut dyn Tx, part: u64) -> Result<u64, Failure> {
 }
 
 fn state(held: &Held) -> Result<String, Failure> {
-    serde_json::to_string(held)
+    written(held)
+}
+
+fn takes(text: Option<String>) -> Result<Takes, Failure> {
+    let read = text.map(|text| serde_json::from_str(&text)).transpose();
+    read.map(Option::unwrap_or_default)
+        .map_err(|error| Failure::Broken(format!("a kept undo is not understood: {error}")))
+}
+
+fn written(value: &impl serde::Serialize) -> Result<String, Failure> {
+    serde_json::to_string(value)
         .map_err(|error| Failure::Broken(format!("a change could not be written down: {error}")))
 }
 

@@ -74,6 +74,17 @@ pub struct NewChange {
     pub after: Held,
     /// The bytes that those two have not yet in the store, by their hash.
     pub contents: Vec<(String, Arc<[u8]>)>,
+    /// Of an undo or a redo: what it is about.
+    pub takes: Takes,
+}
+
+/// Other changes that one is about, each by the number of its call and its number in the call.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Takes {
+    /// Taken back by it.
+    pub undone: Vec<(u64, u64)>,
+    /// They hold again because of it.
+    pub redone: Vec<(u64, u64)>,
 }
 
 /// What became of a change that was kept before it was made.
@@ -115,6 +126,8 @@ pub struct KeptChange {
     pub after: Held,
     /// The number of the undo that took it back, if one did.
     pub undone_by: Option<u64>,
+    /// Of an undo or a redo: what it is about.
+    pub takes: Takes,
 }
 
 /// Which changes are wanted; all of a workspace, unless narrowed.
@@ -151,10 +164,6 @@ pub struct Finished {
     pub call: String,
     /// Names of its own changes that were made; the others are forgotten.
     pub made: Vec<String>,
-    /// The changes that were taken back by it: number of the call, number in the call.
-    pub undone: Vec<(u64, u64)>,
-    /// The changes that hold again because of it.
-    pub redone: Vec<(u64, u64)>,
     /// The call for the log.
     pub of: String,
     /// Whether an undo was taken back.

@@ -10,6 +10,7 @@
 
 mod faults;
 mod files;
+mod journal;
 mod kills;
 mod log;
 mod many;
@@ -20,6 +21,7 @@ mod sink;
 mod swarm;
 mod tasks;
 mod todos;
+mod undo;
 mod workspace;
 
 use std::sync::Arc;
