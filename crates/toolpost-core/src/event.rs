@@ -153,8 +153,8 @@ pub enum EventKind {
     },
     /// What calls have changed was taken back, or made again. The store records it together with the change.
     ChangesUndone {
-        /// The call whose changes they were.
-        call: String,
+        /// The call whose changes they were; of several the last.
+        of: String,
         /// How many files, folders and links.
         files: usize,
         /// Whether an undo was taken back.

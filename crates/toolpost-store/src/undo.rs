@@ -236,7 +236,7 @@ pub(crate) fn finish(tx: &mut dyn Tx, by: &By, finished: &Finished) -> Result<()
     }
     forget_empty(tx, set)?;
     let kind = EventKind::ChangesUndone {
-        call: finished.of.clone(),
+        of: finished.of.clone(),
         files: finished.made.len(),
         is_redo: finished.is_redo,
     };

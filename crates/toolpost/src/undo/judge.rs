@@ -53,10 +53,15 @@ impl Item {
     /// Lines that come and lines that go.
     pub(crate) fn counts(&self) -> Option<(usize, usize)> {
         let bytes = |side: &Exact| match side {
-            Exact::File { content, .. } => Arc::clone(content),
-            _ => Arc::from(&b""[..]),
+            Exact::File { content, .. } => Some(Arc::clone(content)),
+            Exact::Absent => Some(Arc::from(&b""[..])),
+            _ => None,
         };
-        merge::counts(&bytes(&self.now), &bytes(&self.wanted))
+        let is_file = |side: &Exact| matches!(side, Exact::File { .. });
+        if !is_file(&self.now) && !is_file(&self.wanted) {
+            return None;
+        }
+        merge::counts(&bytes(&self.now)?, &bytes(&self.wanted)?)
     }
 }
 
