@@ -14,12 +14,13 @@ pub(crate) use target::Target;
 
 use crate::commands::stored::now_ms;
 use crate::runtime::threads;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 use toolpost_core::host::new_id;
 use toolpost_core::policy::Policy;
 use toolpost_core::store::{By, ChangeKind, ChangeQuery, Finished, KeptChange, Store};
-use toolpost_core::workspace::Lock;
+use toolpost_core::workspace::{Lock, LockRequest};
 use toolpost_core::{Code, ToolError, Workspace, WorkspacePath};
 use toolpost_disk::Disk;
 
@@ -97,11 +98,11 @@ impl Undo<'_> {
 
     /// The turns of files, in one order.
     fn locked(&self, names: &[String]) -> Result<Vec<Lock>, ToolError> {
-        let mut requests = Vec::new();
-        for name in names {
-            // What cannot be reached is found out when it is looked at.
-            requests.extend(self.disk.lock(&WorkspacePath::new(name.clone())).ok());
-        }
+        // Two names that lead to one file have one turn.
+        let names: BTreeSet<String> = names.iter().map(|name| self.led(name)).collect();
+        // What cannot be reached is found out when it is looked at.
+        let requests: Vec<LockRequest> =
+            names.into_iter().filter_map(|name| self.disk.lock(&WorkspacePath::new(name)).ok()).collect();
         let waiting = async {
             let mut locks = Vec::with_capacity(requests.len());
             for request in requests {
@@ -116,6 +117,17 @@ impl Undo<'_> {
             );
             ToolError::new(Code::Timeout, message)
         })?
+    }
+
+    /// The name that a name leads to, as far as there is something.
+    fn led(&self, name: &str) -> String {
+        if let Ok(stat) = self.disk.stat(&WorkspacePath::new(name)) {
+            return stat.name;
+        }
+        match name.rsplit_once('/').filter(|(above, _)| !above.is_empty()) {
+            Some((above, last)) => format!("{}/{last}", self.led(above)),
+            None => name.to_owned(),
+        }
     }
 
     pub(crate) fn query(&self) -> ChangeQuery {

@@ -9,6 +9,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::sync::Arc;
 use toolpost_core::host::Services;
+use toolpost_core::workspace::{CommandBefore, CommandChange, Journal};
 use toolpost_core::{Context, Executor, Outcome, Policy, Registry, Workspace};
 use toolpost_disk::Disk;
 use toolpost_store::{StoreJournal, StoreUrl};
@@ -93,6 +94,10 @@ impl World {
 fn look(folder: &Path, above: &str, tree: &mut Tree) {
     for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
         let name = format!("{above}{}", entry.file_name().to_string_lossy());
+        // Git notes there what it has seen, whenever it is asked.
+        if name == ".git/index" {
+            continue;
+        }
         let about = entry.path().symlink_metadata().unwrap();
         let mode = about.permissions().mode() & 0o7777;
         if about.is_symlink() {
@@ -414,7 +419,13 @@ fn guarantee_35_an_undo_that_is_killed_can_be_gone_on_with() {
             .spawn()
             .unwrap();
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        std::thread::sleep(std::time::Duration::from_millis((seed >> 33) % 120));
+        // When one of the files has changed, and others have not, it is in the middle.
+        let watched = world.home.path(&format!("repo/f{}", (seed >> 33) % 40));
+        let as_it_was = std::fs::read(&watched).unwrap();
+        while child.try_wait().unwrap().is_none() && std::fs::read(&watched).is_ok_and(|now| now == as_it_was)
+        {
+            std::thread::yield_now();
+        }
         child.kill().unwrap();
         child.wait().unwrap();
         let tree = world.tree();
@@ -433,6 +444,7 @@ fn guarantee_35_an_undo_that_is_killed_can_be_gone_on_with() {
             world.works(&["undo"]);
         }
     }
+    assert!(cut > 0, "none was killed in the middle");
     println!(
         "measure: guarantee 35: {rounds} undos and redos killed, {cut} of them in the middle; all gone on with"
     );
@@ -465,4 +477,43 @@ fn calls_of_the_command_line_can_be_undone() {
     assert_eq!(read_only["metadata"]["undo"], Value::Null, "{read_only}");
     let (status, refused) = home.json(&["undo", "--workspace", "vfs:x"]);
     assert_eq!((status, &refused["error"]["code"]), (2, &json!("VALIDATION_ERROR")), "{refused}");
+}
+
+/// A record of a command may say anything: it restores no name that a file tool could not write by itself.
+#[test]
+fn what_a_command_is_said_to_have_changed_restores_nothing_protected() {
+    let world = World::new();
+    world.write("a", "now\n");
+    world.write(".envrc", "now\n");
+    let store = toolpost_store::open(&world.store.parse().unwrap()).unwrap();
+    let root = world.home.path("repo").display().to_string();
+    let journal = StoreJournal::new(store, root);
+    let file = |text: &str| CommandBefore::File { content: Arc::from(text.as_bytes()), mode: 0o644 };
+    let change =
+        |name: &str| CommandChange { name: name.to_owned(), before: file("old\n"), after: file("now\n") };
+    let hook = CommandChange {
+        name: ".git/hooks/pre-commit".to_owned(),
+        before: CommandBefore::File { content: Arc::from(&b"#!/bin/sh\n"[..]), mode: 0o755 },
+        after: CommandBefore::Absent,
+    };
+    let outside =
+        CommandChange { name: "../outside".to_owned(), before: file("old\n"), after: CommandBefore::Absent };
+    journal.command_changed("agent", "ok", vec![change("a")]).unwrap();
+    journal.command_changed("agent", "bad", vec![change("a"), hook]).unwrap();
+    journal.command_changed("agent", "worse", vec![outside]).unwrap();
+    let tree = world.tree();
+    for (call, says) in [("worse", "outside"), ("bad", "protected")] {
+        let ran = world.run(&["undo", call]);
+        assert_eq!(ran.status, 1, "{call}: {}{}", ran.stdout, ran.stderr);
+        assert!(ran.stderr.contains(says), "{call}: {}", ran.stderr);
+        assert_eq!(world.tree(), tree, "{call}");
+    }
+    assert!(!world.home.path("outside").exists());
+    world.works(&["undo", "bad", "--partial"]);
+    assert_eq!(std::fs::read_to_string(world.home.path("repo/a")).unwrap(), "old\n");
+    assert!(!world.home.path("repo/.git").exists());
+    // A file tool's own record is one of a call that was allowed.
+    world.works(&["redo", "bad"]);
+    world.works(&["undo", "ok"]);
+    assert_eq!(std::fs::read_to_string(world.home.path("repo/a")).unwrap(), "old\n");
 }
