@@ -28,7 +28,7 @@ use crate::spill::{HANDLE_PREFIX, Spill, SpillFile};
 use crate::store::{By, Store};
 use crate::tool::{Definition, OutputBudget, Setting};
 use crate::workspace::{
-    CommandChange, File, Guard, Journal, Journaled, Memory, Overlay, Workspace, WorkspacePath,
+    CommandChange, File, Guard, Journal, Journaled, Memory, Overlay, SpoolFile, Workspace, WorkspacePath,
 };
 use futures_util::FutureExt;
 use serde_json::Value;
@@ -536,7 +536,7 @@ impl Context {
 
     /// A file, opened for appending, into which whoever runs a command for this call writes what is about to change, before
     /// it changes; none where nobody keeps it. Blocks.
-    pub fn spool(&self) -> Result<Option<std::fs::File>, ToolError> {
+    pub fn spool(&self) -> Result<Option<SpoolFile>, ToolError> {
         self.call.journal.as_ref().map_or(Ok(None), |journal| journal.spool())
     }
 

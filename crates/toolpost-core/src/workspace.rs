@@ -29,7 +29,7 @@ pub use bound::{Guard, Usage};
 pub use dependency::{DEPENDENCY_FOLDERS, Dependencies, DependencyFolder, Owner};
 pub use ignored::{IgnoreFiles, OuterRules, Repository};
 pub use journal::{
-    After, Before, Changed, CommandBefore, CommandChange, Journal, NoJournal, Pending, PendingKind,
+    After, Before, Changed, CommandBefore, CommandChange, Journal, NoJournal, Pending, PendingKind, SpoolFile,
 };
 pub use memory::Memory;
 pub(crate) use overlay::Touched;

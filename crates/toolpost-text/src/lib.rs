@@ -8,6 +8,7 @@ pub mod json;
 mod nearest;
 mod possible;
 mod programs;
+pub mod protected;
 mod redact;
 mod source;
 mod tables;

@@ -76,8 +76,6 @@ impl Undo<'_> {
             self.recover()?;
         }
         let target = target::find(self, wish)?;
-        let names = target.names();
-        let locks = self.locked(&names)?;
         let items = judge::judge(self, &target)?;
         let mut report = Report { target, items, id: None };
         let has_work = report.items.iter().any(|item| item.verdict.is_work());
@@ -85,14 +83,18 @@ impl Undo<'_> {
         if wish.is_dry_run || (has_conflicts && !wish.is_partial) {
             return Ok(report);
         }
-        // A person may think for long: what is there then is judged again by who puts it there.
+        // A person may think for long, so that nobody else waits for the turn of a file meanwhile.
         if has_work && !agrees(&report) {
             return Ok(report);
+        }
+        let _turns = self.locked(&report.target.names())?;
+        if judge::judge(self, &report.target)? != report.items {
+            let message = "files were changed in this very moment, so that nothing was done; try again";
+            return Err(ToolError::new(Code::StaleFile, message).retryable());
         }
         let id = new_id(now_ms());
         apply::apply(self, &id, wish.is_redo, &report)?;
         report.id = Some(id);
-        drop(locks);
         Ok(report)
     }
 

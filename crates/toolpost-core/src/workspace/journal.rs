@@ -43,7 +43,7 @@ pub trait Journal: Send + Sync {
 
     /// A file, opened for appending, into which whoever runs the command of a call writes what is about to change, before
     /// it changes. None where nobody would read it. What is left of it by a process that died is taken over later.
-    fn spool(&self, session: &str, call: &str) -> Result<Option<std::fs::File>, ToolError> {
+    fn spool(&self, session: &str, call: &str) -> Result<Option<SpoolFile>, ToolError> {
         let _ = (session, call);
         Ok(None)
     }
@@ -60,6 +60,9 @@ pub trait Journal: Send + Sync {
         Ok(())
     }
 }
+
+/// An open file for what a command is about to change. Nothing is opened here: it is only handed on.
+pub type SpoolFile = std::fs::File;
 
 /// What a command has made of one name.
 #[derive(Debug, Clone, PartialEq, Eq)]

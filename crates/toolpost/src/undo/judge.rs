@@ -17,7 +17,7 @@ use toolpost_disk::{Disk, Exact};
 pub(super) const LARGEST: u64 = 256 << 20;
 
 /// One name.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Item {
     pub(crate) name: String,
     /// What is there.
@@ -315,8 +315,11 @@ fn is_about(run: &RunByGit, name: &str) -> bool {
     name.strip_prefix(path.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
+/// The content of a file.
+type Bytes = Arc<[u8]>;
+
 /// What was judged, as it is kept.
-pub(super) fn held(state: &Exact) -> Result<(Held, Option<Arc<[u8]>>), ToolError> {
+pub(super) fn held(state: &Exact) -> Result<(Held, Option<Bytes>), ToolError> {
     Ok(match state {
         Exact::Absent => (Held::Absent, None),
         Exact::Folder { mode } => (Held::Folder { mode: *mode }, None),

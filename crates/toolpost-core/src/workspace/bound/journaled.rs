@@ -3,7 +3,8 @@
 use super::led;
 use crate::error::{Code, ToolError};
 use crate::workspace::{
-    After, Before, Changed, CommandChange, Journal, Kind, Pending, PendingKind, Workspace, WorkspacePath,
+    After, Before, Changed, CommandChange, Journal, Kind, Pending, PendingKind, SpoolFile, Workspace,
+    WorkspacePath,
 };
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
@@ -113,7 +114,7 @@ impl Journaled {
     }
 
     /// Where a command writes what is about to change.
-    pub(crate) fn spool(&self) -> Result<Option<std::fs::File>, ToolError> {
+    pub(crate) fn spool(&self) -> Result<Option<SpoolFile>, ToolError> {
         let spool = self.journal.spool(&self.session, &self.call)?;
         self.has_more.fetch_or(spool.is_some() || !self.journal.is_kept(), Ordering::AcqRel);
         Ok(spool)

@@ -92,14 +92,17 @@ enum Place {
     Owned(usize),
 }
 
+/// What places held before and after.
+type Sides = BTreeMap<Place, (Option<u64>, Option<u64>)>;
+
 /// A call, and what it has made of which place.
 #[derive(Debug)]
 struct Made {
     call: String,
     /// Before and after.
-    places: BTreeMap<Place, (Option<u64>, Option<u64>)>,
+    places: Sides,
     /// What the undo found and left, if it is undone.
-    undone: Option<BTreeMap<Place, (Option<u64>, Option<u64>)>>,
+    undone: Option<Sides>,
 }
 
 struct Random(u64);
