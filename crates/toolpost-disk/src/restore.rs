@@ -147,6 +147,8 @@ fn exchange(roots: &Roots, place: &Place, old: &Exact, new: &Exact) -> Result<()
         opened => opened.map_err(is_link)?,
     };
     match (old, new) {
+        (Exact::Absent, Exact::Absent) if found(&folder, name)?.is_none() => return Ok(()),
+        (Exact::Absent, Exact::Absent) => return Err(changed()),
         (Exact::Folder { .. }, Exact::Folder { mode }) => set_mode(&folder, name, *mode, FOLDER)?,
         (Exact::Folder { .. }, new) => {
             match unlinkat(&folder, name, AtFlags::REMOVEDIR) {
