@@ -23,12 +23,13 @@ use crate::event::{Event, EventKind, EventSink, NoEvents};
 use crate::executor::{Call, Executor};
 use crate::outcome::{Outcome, PlannedChange};
 use crate::policy::Policy;
-use crate::redact::{RedactingWriter, Redactor};
 use crate::registry::{Registry, Snapshot};
 use crate::spill::{HANDLE_PREFIX, Spill, SpillFile};
 use crate::store::{By, Store};
 use crate::tool::{Definition, OutputBudget, Setting};
-use crate::workspace::{File, Guard, Journal, Memory, Overlay, Workspace, WorkspacePath};
+use crate::workspace::{
+    CommandChange, File, Guard, Journal, Journaled, Memory, Overlay, SpoolFile, Workspace, WorkspacePath,
+};
 use futures_util::FutureExt;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -39,6 +40,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use toolpost_schema::Alias;
+use toolpost_text::{RedactingWriter, Redactor};
 
 /// What a running tool can reach: ids, workspace, services, limits, and the ways to speak.
 ///
@@ -82,6 +84,8 @@ pub(crate) struct Running {
     pub(crate) depth: usize,
     pub(crate) workspace: Arc<dyn Workspace>,
     pub(crate) guard: Option<Arc<dyn Guard>>,
+    /// Who is told of changes; in a dry run, and outside of a call, nobody.
+    pub(crate) journal: Option<Arc<Journaled>>,
     pub(crate) cancel: Cancel,
     pub(crate) deadline: Deadline,
     pub(crate) budget: OutputBudget,
@@ -528,6 +532,18 @@ impl Context {
     /// A file for an output of this call that is too long to hold; none where nothing is kept. See [`Spill::file`].
     pub fn spill_file(&self, threshold: usize) -> Option<Box<dyn SpillFile>> {
         self.host.spill.as_ref()?.file(self.session(), self.call_id(), threshold).ok()
+    }
+
+    /// A file, opened for appending, into which whoever runs a command for this call writes what is about to change, before
+    /// it changes; none where nobody keeps it. Blocks.
+    pub fn spool(&self) -> Result<Option<SpoolFile>, ToolError> {
+        self.call.journal.as_ref().map_or(Ok(None), |journal| journal.spool())
+    }
+
+    /// Hands over what a command of this call has changed, so that it can be taken back. Blocks; what was handed over is
+    /// safe when it returns.
+    pub fn command_changed(&self, changes: Vec<CommandChange>) -> Result<(), ToolError> {
+        self.call.journal.as_ref().map_or(Ok(()), |journal| journal.command_changed(changes))
     }
 
     /// Where a tool that cuts a text at `end` has to cut it: before a secret that lies across, of which a part would show.

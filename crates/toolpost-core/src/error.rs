@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::fmt;
+use toolpost_text::{Redactor, map_strings};
 
 /// Why a call failed, for a model, a person and a program at once.
 ///
@@ -86,23 +87,17 @@ impl ToolError {
         self
     }
 
+    /// The same error, with known secrets taken out of its message and details.
+    #[must_use]
+    pub fn redacted(self, redactor: &Redactor) -> ToolError {
+        self.map_text(&|text| redactor.redact(text).into_owned())
+    }
+
     pub(crate) fn map_text(mut self, change: &dyn Fn(&str) -> String) -> ToolError {
         self.message = change(&self.message);
         self.details =
             self.details.into_iter().map(|(key, value)| (change(&key), map_strings(value, change))).collect();
         self
-    }
-}
-
-/// Applies `change` to every string of a value, keys included.
-pub(crate) fn map_strings(value: Value, change: &dyn Fn(&str) -> String) -> Value {
-    match value {
-        Value::String(text) => Value::String(change(&text)),
-        Value::Array(items) => items.into_iter().map(|item| map_strings(item, change)).collect(),
-        Value::Object(map) => {
-            map.into_iter().map(|(key, value)| (change(&key), map_strings(value, change))).collect()
-        }
-        other => other,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Everything that happens, as one closed enum; logs, consoles and progress reports are subscribers.
 
 use crate::confirm::{Answer, Question};
-use crate::error::{ToolError, map_strings};
+use crate::error::ToolError;
 use crate::future::BoxFuture;
 use crate::outcome::{Metadata, Output};
 use crate::store::TaskStatus;
@@ -10,6 +10,7 @@ use serde_json::Value;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use toolpost_schema::Repair;
+use toolpost_text::map_strings;
 
 /// One thing that happened, and where it belongs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -150,6 +151,15 @@ pub enum EventKind {
         /// How many there are.
         count: usize,
     },
+    /// What calls have changed was taken back, or made again. The store records it together with the change.
+    ChangesUndone {
+        /// The call whose changes they were; of several the last.
+        of: String,
+        /// How many files, folders and links.
+        files: usize,
+        /// Whether an undo was taken back.
+        is_redo: bool,
+    },
     /// Something went wrong beside the call: a sink crashed, a spill could not be kept.
     Warning {
         /// What, and what to do.
@@ -241,7 +251,8 @@ impl EventKind {
             // They come from the store and were never in a sink's hands.
             stored @ (EventKind::FileStored { .. }
             | EventKind::TaskChanged { .. }
-            | EventKind::TodosChanged { .. }) => stored,
+            | EventKind::TodosChanged { .. }
+            | EventKind::ChangesUndone { .. }) => stored,
             EventKind::Warning { message } => EventKind::Warning { message: change(&message) },
         }
     }

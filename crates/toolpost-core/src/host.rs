@@ -8,7 +8,7 @@ pub use crate::context::{
 };
 pub use crate::future::BoxFuture;
 pub use crate::id::new_id;
-pub use crate::redact::{RedactingWriter, Redactor};
 pub use crate::seen::Seen;
 pub use crate::spill::{HANDLE_PREFIX, Spill, SpillFile};
 pub use crate::start_check::StartCheck;
+pub use toolpost_text::{RedactingWriter, Redactor};

@@ -85,7 +85,6 @@ pub mod outcome;
 pub mod pack;
 pub mod policy;
 pub mod prelude;
-mod redact;
 pub mod registry;
 mod seen;
 mod source;

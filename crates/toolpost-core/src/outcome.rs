@@ -182,6 +182,9 @@ pub struct Metadata {
     /// What a dry run would have changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dry_run: Option<DryRun>,
+    /// `false` where what the call has changed is not kept, so that it cannot be undone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undo: Option<bool>,
 }
 
 impl Metadata {

@@ -1,9 +1,9 @@
 //! Outputs too long for a model, kept whole under a handle that `read` opens.
 
 use crate::error::ToolError;
-use crate::redact::Redactor;
 use crate::workspace::File;
 use std::io::{self, Write};
+use toolpost_text::Redactor;
 
 /// How handles begin.
 pub const HANDLE_PREFIX: &str = "spill:";

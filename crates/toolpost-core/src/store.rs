@@ -1,13 +1,15 @@
-//! What outlives a process: the log of events, virtual files, tasks and todos.
+//! What outlives a process: the log of events, virtual files, tasks, todos and what undo needs.
 //!
 //! Here is only the door. The stores themselves are in `toolpost-store`; tools reach the one of their session through
 //! [`Context::store`](crate::Context::store).
 
 mod files;
+mod journal;
 mod log;
 mod tasks;
 
 pub use files::{FileChange, FileVersion, StoredFile};
+pub use journal::{ChangeKind, ChangeQuery, Correction, Finished, Held, KeptChange, NewChange, Takes};
 pub use log::{EventQuery, Logged, OutcomeFilter, SessionSummary, ToolStats};
 pub use tasks::{NewTask, Task, TaskChange, TaskStatus, Todo, TodoPriority, TodoStatus};
 
@@ -17,7 +19,7 @@ use serde::Serialize;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Sessions, event log, virtual files, tasks and todos. Implemented in `toolpost-store`; called by tools, by the log and by
+/// Sessions, event log, virtual files, tasks, todos and the journal of undo. Implemented in `toolpost-store`; called by tools, by the log and by
 /// commands.
 ///
 /// Every method blocks, so a tool calls it where blocking is allowed. What a method that changes something has returned is
@@ -74,7 +76,27 @@ pub trait Store: Send + Sync {
     /// Replaces the todos of a session.
     fn set_todos(&self, by: &By, todos: Vec<Todo>) -> Result<(), ToolError>;
 
-    /// Deletes what is older than it is to be kept and, where that is not enough, the oldest of the log. Tasks that are not
+    /// Keeps changes that are about to be made, all or none.
+    fn keep_changes(&self, changes: Vec<NewChange>) -> Result<(), ToolError>;
+
+    /// Corrects what was kept of a call by what it has really made.
+    fn correct_changes(
+        &self,
+        workspace: &str,
+        call: &str,
+        corrections: Vec<Correction>,
+    ) -> Result<(), ToolError>;
+
+    /// The changes that a query asks for, the first one first.
+    fn changes(&self, query: &ChangeQuery) -> Result<Vec<KeptChange>, ToolError>;
+
+    /// The bytes of this hash, where they are kept.
+    fn content(&self, hash: &str) -> Result<Option<Vec<u8>>, ToolError>;
+
+    /// Notes that an undo or a redo is finished, and what holds since.
+    fn finish_undo(&self, by: &By, finished: Finished) -> Result<(), ToolError>;
+
+    /// Deletes what is older than it is to be kept and, where that is not enough, the oldest of the log and of the journal. Tasks that are not
     /// completed, and what they depend on, stay.
     fn collect(&self, retention: &Retention, now_ms: u64) -> Result<Collected, ToolError>;
 
@@ -108,6 +130,8 @@ pub struct Collected {
     pub sessions: u64,
     /// Completed tasks.
     pub tasks: u64,
+    /// Calls whose changes cannot be undone any more.
+    pub changes: u64,
     /// Bytes that the store took before.
     pub bytes_before: u64,
     /// And takes now.

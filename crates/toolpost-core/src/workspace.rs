@@ -28,7 +28,9 @@ pub(crate) use bound::{Bound, Journaled};
 pub use bound::{Guard, Usage};
 pub use dependency::{DEPENDENCY_FOLDERS, Dependencies, DependencyFolder, Owner};
 pub use ignored::{IgnoreFiles, OuterRules, Repository};
-pub use journal::{After, Before, Changed, Journal, Pending, PendingKind};
+pub use journal::{
+    After, Before, Changed, CommandBefore, CommandChange, Journal, NoJournal, Pending, PendingKind, SpoolFile,
+};
 pub use memory::Memory;
 pub(crate) use overlay::Touched;
 pub use overlay::{Change, Overlay};
@@ -102,6 +104,18 @@ pub trait Workspace: Send + Sync {
     /// followed and its target replaced.
     fn write(&self, path: &WorkspacePath, content: &[u8]) -> Result<Written, ToolError>;
 
+    /// The same as [`Workspace::write`]. `ready` is called once before the content shows, where possible when all else is
+    /// done; its error refuses the change.
+    fn write_when(
+        &self,
+        path: &WorkspacePath,
+        content: &[u8],
+        ready: &mut dyn FnMut() -> Result<(), ToolError>,
+    ) -> Result<Written, ToolError> {
+        ready()?;
+        self.write(path, content)
+    }
+
     /// Makes the new content of a file without showing it, so that several files can change at nearly one moment;
     /// `None` where there is no such way, and [`Workspace::write`] is all there is. Folders above it are made.
     fn stage(&self, _path: &WorkspacePath, _content: &[u8]) -> Result<Option<Box<dyn Staged>>, ToolError> {
@@ -110,7 +124,13 @@ pub trait Workspace: Send + Sync {
 
     /// Says that a change is about to come, for a tool that makes several: whoever keeps what is there before them has
     /// all of it, or has refused, before the first is made. Nobody does unless the call has a [`Journal`].
-    fn announce(&self, _path: &WorkspacePath, _kind: PendingKind) -> Result<(), ToolError> {
+    /// `content` is what the file, after a rename that of the new name, is to hold in the end.
+    fn announce(
+        &self,
+        _path: &WorkspacePath,
+        _kind: PendingKind,
+        _content: Option<&[u8]>,
+    ) -> Result<(), ToolError> {
         Ok(())
     }
 

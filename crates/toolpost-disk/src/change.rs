@@ -13,12 +13,24 @@ use toolpost_core::workspace::implement::place::Place;
 
 const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-pub(super) fn write(roots: &Roots, place: &Place, content: &[u8]) -> Result<Written, Failure> {
-    steady(|| write_once(roots, place, content))
+/// Calls `ready` when the new content is safe and does not show yet.
+pub(super) fn write(
+    roots: &Roots,
+    place: &Place,
+    content: &[u8],
+    ready: &mut dyn FnMut() -> Result<(), Failure>,
+) -> Result<Written, Failure> {
+    steady(|| write_once(roots, place, content, ready))
 }
 
-fn write_once(roots: &Roots, place: &Place, content: &[u8]) -> Result<Written, Failure> {
+fn write_once(
+    roots: &Roots,
+    place: &Place,
+    content: &[u8],
+    ready: &mut dyn FnMut() -> Result<(), Failure>,
+) -> Result<Written, Failure> {
     let stage = Stage::make(roots, place, content)?;
+    ready()?;
     stage.replace()?;
     settle(&stage.folder)?;
     Ok(stage.written())

@@ -10,6 +10,7 @@ mod keep;
 mod lock;
 mod look;
 mod outer;
+mod restore;
 mod roots;
 mod scan;
 mod spill;
@@ -18,6 +19,7 @@ mod survey;
 
 pub use git::{UserGit, linked_repository};
 pub use lock::Locks;
+pub use restore::Exact;
 pub use spill::{SpillFolder, SpillLimits};
 
 use self::explain::{Doing, explain};
@@ -162,7 +164,28 @@ impl Workspace for Disk {
     }
 
     fn write(&self, path: &WorkspacePath, content: &[u8]) -> Result<Written, ToolError> {
-        self.run(path, Doing::Writing, |roots, place| change::write(roots, place, content))
+        self.write_when(path, content, &mut || Ok(()))
+    }
+
+    fn write_when(
+        &self,
+        path: &WorkspacePath,
+        content: &[u8],
+        ready: &mut dyn FnMut() -> Result<(), ToolError>,
+    ) -> Result<Written, ToolError> {
+        let mut refusal = None;
+        let mut ready = || {
+            ready().map_err(|error| {
+                refusal = Some(error);
+                Failure::Refused(String::new())
+            })
+        };
+        let written =
+            self.run(path, Doing::Writing, |roots, place| change::write(roots, place, content, &mut ready));
+        match refusal {
+            Some(refusal) => Err(refusal),
+            None => written,
+        }
     }
 
     fn stage(&self, path: &WorkspacePath, content: &[u8]) -> Result<Option<Box<dyn Staged>>, ToolError> {

@@ -177,18 +177,22 @@ struct Made {
     is_nameless: bool,
 }
 
+/// A name that nobody can guess.
+pub(super) fn temporary_name() -> String {
+    let random = || RandomState::new().build_hasher().finish();
+    format!(".toolpost-{:016x}{:016x}", random(), random())
+}
+
 fn create(folder: &OwnedFd, private: bool) -> Result<Made, Failure> {
     // What replaces a file is nobody else's until it has that file's mode; a new file has the usual one.
     let mode = Mode::from_raw_mode(if private { 0o600 } else { 0o666 });
-    let random = || RandomState::new().build_hasher().finish();
-    let name = || format!(".toolpost-{:016x}{:016x}", random(), random());
     // Where the filesystem can, it has no name while it is written: killed meanwhile, nothing of it stays.
     if let Ok(handle) = openat(folder, ".", OFlags::WRONLY | OFlags::TMPFILE | OFlags::CLOEXEC, mode) {
-        return Ok(Made { temporary: name(), file: handle.into(), is_nameless: true });
+        return Ok(Made { temporary: temporary_name(), file: handle.into(), is_nameless: true });
     }
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     loop {
-        let temporary = name();
+        let temporary = temporary_name();
         match openat(folder, temporary.as_str(), flags, mode) {
             Ok(handle) => return Ok(Made { temporary, file: handle.into(), is_nameless: false }),
             Err(Errno::EXIST | Errno::INTR) => {}

@@ -82,6 +82,7 @@ impl EventSink for Progress {
             | EventKind::FileStored { .. }
             | EventKind::TaskChanged { .. }
             | EventKind::TodosChanged { .. }
+            | EventKind::ChangesUndone { .. }
             | EventKind::Warning { .. } => {}
         }
     }

@@ -267,7 +267,7 @@ fn stale(path: &str, expected: u64, newest: u64) -> ToolError {
 }
 
 /// SHA-256 in hexadecimal digits.
-fn hash(content: &[u8]) -> String {
+pub(crate) fn hash(content: &[u8]) -> String {
     let mut text = String::with_capacity(64);
     for byte in Sha256::digest(content) {
         let _ = write!(text, "{byte:02x}");

@@ -1,9 +1,10 @@
 //! What goes: by age, and by size.
 
 use crate::db::{Failure, Kind, Tx, Value, first};
+use crate::undo;
 use toolpost_core::store::Collected;
 
-/// Of the log, so much goes at a time where it is too large: one part of this many.
+/// Of the log and of the journal, so much goes at a time where they are too large: one part of this many.
 const PART: u64 = 10;
 
 /// So long after one look comes the next.
@@ -27,6 +28,7 @@ pub(crate) fn take_day(tx: &mut dyn Tx, now_ms: u64) -> Result<bool, Failure> {
 
 /// Deletes what ended before a moment.
 pub(crate) fn older(tx: &mut dyn Tx, before_ms: u64) -> Result<Collected, Failure> {
+    alone(tx)?;
     let before = [Value::from(before_ms)];
     words(tx, "at_ms < ?1", &before)?;
     let events = tx.run("DELETE FROM log WHERE at_ms < ?1", &before)?;
@@ -35,7 +37,8 @@ pub(crate) fn older(tx: &mut dyn Tx, before_ms: u64) -> Result<Collected, Failur
         tx.run(&format!("DELETE FROM {table} WHERE {quiet}"), &before)?;
     }
     let sessions = tx.run("DELETE FROM sessions WHERE last_ms < ?1", &before)?;
-    tx.run("DELETE FROM contents WHERE hash NOT IN (SELECT hash FROM files WHERE hash IS NOT NULL)", &[])?;
+    let changes = undo::older(tx, before_ms)?;
+    contents(tx)?;
     tx.run("DELETE FROM writers WHERE at_ms < ?1", &before)?;
     // One that another task still names stays, until that one goes.
     let tasks = tx.run(
@@ -45,11 +48,35 @@ pub(crate) fn older(tx: &mut dyn Tx, before_ms: u64) -> Result<Collected, Failur
         &before,
     )?;
     tx.run("DELETE FROM needs WHERE task NOT IN (SELECT number FROM tasks)", &[])?;
-    Ok(Collected { events, sessions, tasks, ..Collected::default() })
+    Ok(Collected { events, sessions, tasks, changes, ..Collected::default() })
 }
 
-/// Deletes the oldest part of the log. Returns how many events went.
-pub(crate) fn oldest(tx: &mut dyn Tx) -> Result<u64, Failure> {
+/// Nobody else keeps anything meanwhile: contents that seem to be needed by nobody may be those of a change that is under way.
+fn alone(tx: &mut dyn Tx) -> Result<(), Failure> {
+    match tx.kind() {
+        // There is one writer at a time.
+        Kind::Sqlite => Ok(()),
+        #[cfg(feature = "postgres")]
+        Kind::Postgres => {
+            tx.run("LOCK TABLE contents, files, changes IN SHARE ROW EXCLUSIVE MODE", &[]).map(drop)
+        }
+    }
+}
+
+/// Deletes the contents that neither a virtual file nor a change needs.
+fn contents(tx: &mut dyn Tx) -> Result<(), Failure> {
+    tx.run(
+        "DELETE FROM contents WHERE NOT EXISTS (SELECT 1 FROM files WHERE files.hash = contents.hash)
+           AND NOT EXISTS (SELECT 1 FROM changes WHERE before_hash = contents.hash)
+           AND NOT EXISTS (SELECT 1 FROM changes WHERE after_hash = contents.hash)",
+        &[],
+    )
+    .map(drop)
+}
+
+/// Deletes the oldest part of the log and of the journal. Returns how many events went, and the changes of how many calls.
+pub(crate) fn oldest(tx: &mut dyn Tx) -> Result<(u64, u64), Failure> {
+    alone(tx)?;
     let rows = tx.rows("SELECT coalesce(min(position), 0), count(*) FROM log", &[])?;
     let (lowest, count) = match first(rows) {
         Some(mut row) => (row.number()?, row.number()?),
@@ -57,7 +84,10 @@ pub(crate) fn oldest(tx: &mut dyn Tx) -> Result<u64, Failure> {
     };
     let until = [Value::from(lowest + count.div_ceil(PART))];
     words(tx, "position < ?1", &until)?;
-    tx.run("DELETE FROM log WHERE position < ?1", &until)
+    let events = tx.run("DELETE FROM log WHERE position < ?1", &until)?;
+    let changes = undo::oldest(tx, PART)?;
+    contents(tx)?;
+    Ok((events, changes))
 }
 
 /// Forgets the words of events that are about to go.

@@ -1,4 +1,4 @@
-//! What outlives a process: the log of events, virtual files, tasks and todos, on SQLite and PostgreSQL.
+//! What outlives a process: the log of events, virtual files, tasks, todos and what undo needs, on SQLite and PostgreSQL.
 //!
 //! [`open`] opens a store by its address. What a store does is written once, over a few plain statements in transactions;
 //! SQLite (a file, or memory alone) and PostgreSQL run them.
@@ -8,6 +8,7 @@ mod db;
 mod faults;
 mod files;
 mod gc;
+mod journal;
 mod lazy;
 mod log;
 mod migrations;
@@ -18,10 +19,12 @@ mod sqlite;
 mod store;
 mod tasks;
 mod todos;
+mod undo;
 mod url;
 mod workspace;
 
 pub use faults::Faults;
+pub use journal::{ReadSpool, StoreJournal};
 pub use sink::{Shape, StoreLog};
 pub use url::StoreUrl;
 pub use workspace::StoredWorkspace;

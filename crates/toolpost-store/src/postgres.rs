@@ -96,7 +96,7 @@ impl Db for Postgres {
     }
 
     fn size(&self, tx: &mut dyn Tx) -> Result<u64, Failure> {
-        let tables = ["log", "log_words", "files", "contents", "tasks", "todos"];
+        let tables = ["log", "log_words", "files", "contents", "change_sets", "changes", "tasks", "todos"];
         let mut sum = 0;
         for table in tables {
             let rows = tx.rows(&format!("SELECT pg_total_relation_size('{table}')"), &[])?;

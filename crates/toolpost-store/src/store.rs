@@ -2,13 +2,14 @@
 
 use crate::db::{Db, Failure, Tx, Way, answer};
 use crate::faults::Faults;
-use crate::{files, gc, log, tasks, todos};
+use crate::{files, gc, log, tasks, todos, undo};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use toolpost_core::host::new_id;
 use toolpost_core::store::{
-    By, Collected, EventQuery, FileChange, FileVersion, Logged, NewTask, Retention, SessionSummary, Store,
-    StoredFile, Task, TaskChange, TaskStatus, Todo, ToolStats,
+    By, ChangeQuery, Collected, Correction, EventQuery, FileChange, FileVersion, Finished, KeptChange,
+    Logged, NewChange, NewTask, Retention, SessionSummary, Store, StoredFile, Task, TaskChange, TaskStatus,
+    Todo, ToolStats,
 };
 use toolpost_core::{Event, ToolError};
 
@@ -189,6 +190,35 @@ impl Store for SqlStore {
         self.write(move |tx| todos::set(tx, &by, &new))
     }
 
+    fn keep_changes(&self, changes: Vec<NewChange>) -> Result<(), ToolError> {
+        self.write(move |tx| undo::keep(tx, &changes))
+    }
+
+    fn correct_changes(
+        &self,
+        workspace: &str,
+        call: &str,
+        corrections: Vec<Correction>,
+    ) -> Result<(), ToolError> {
+        let (workspace, call) = (workspace.to_owned(), call.to_owned());
+        self.write(move |tx| undo::correct(tx, &workspace, &call, &corrections))
+    }
+
+    fn changes(&self, query: &ChangeQuery) -> Result<Vec<KeptChange>, ToolError> {
+        let query = query.clone();
+        self.read(move |tx| undo::changes(tx, &query))
+    }
+
+    fn content(&self, hash: &str) -> Result<Option<Vec<u8>>, ToolError> {
+        let hash = hash.to_owned();
+        self.read(move |tx| undo::content(tx, &hash))
+    }
+
+    fn finish_undo(&self, by: &By, finished: Finished) -> Result<(), ToolError> {
+        let by = by.clone();
+        self.write(move |tx| undo::finish(tx, &by, &finished))
+    }
+
     fn collect(&self, retention: &Retention, now_ms: u64) -> Result<Collected, ToolError> {
         let (retention, age) = (retention.clone(), retention.age_ms);
         let before = self.size()?;
@@ -199,11 +229,12 @@ impl Store for SqlStore {
             if collected.bytes_after <= retention.bytes {
                 return Ok(collected);
             }
-            let removed = self.write(gc::oldest)?;
-            if removed == 0 {
+            let (events, changes) = self.write(gc::oldest)?;
+            if events + changes == 0 {
                 return Ok(collected);
             }
-            collected.events += removed;
+            collected.events += events;
+            collected.changes += changes;
         }
     }
     fn collect_daily(&self, retention: &Retention, now_ms: u64) -> Result<Option<Collected>, ToolError> {

@@ -1,7 +1,7 @@
 //! Where a store is.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use toolpost_core::{Code, ToolError};
 
@@ -37,6 +37,22 @@ impl FromStr for StoreUrl {
             "`{shown}` is no store; write `sqlite:PATH`, `postgres://USER@HOST/DATABASE` or `memory`"
         );
         Err(ToolError::new(Code::ValidationError, message))
+    }
+}
+
+impl StoreUrl {
+    /// The folder for what commands are about to change: beside the file, or else in the user's data directory. None where
+    /// nothing is kept.
+    pub fn spools(&self, data: Option<&Path>) -> Option<PathBuf> {
+        match self {
+            StoreUrl::Memory => None,
+            StoreUrl::Sqlite(path) => {
+                let mut beside = path.clone().into_os_string();
+                beside.push(".spools");
+                Some(PathBuf::from(beside))
+            }
+            StoreUrl::Postgres(_) => Some(data?.join("spools")),
+        }
     }
 }
 

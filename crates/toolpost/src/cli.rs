@@ -97,6 +97,13 @@ pub enum Command {
     },
     /// Delete what is older, or more, than the key `keep` says.
     Gc,
+    /// Take back what a tool has changed: the last call in this workspace that is not undone, or what is named.
+    ///
+    /// What you have changed since stays: where it is elsewhere in a file, both are kept; where it is the same lines,
+    /// nothing at all is changed, and you are told. `toolpost redo` takes the undo back.
+    Undo(Undo),
+    /// Make again what was undone: the last undo in this workspace, or what is named.
+    Redo(Undo),
     /// Show the virtual files of a session, and copy them from and to folders.
     ///
     /// Agents write them with `vfs_write`. They are kept in the store with all their versions; --session names the
@@ -219,6 +226,20 @@ pub struct Stats {
     /// Which calls.
     #[command(flatten)]
     pub which: Which,
+}
+
+/// What is taken back, or made again.
+#[derive(Debug, Args)]
+pub struct Undo {
+    /// A call, as `toolpost log` shows it, or a session: all its changes, as one.
+    #[arg(value_name = "CALL|SESSION")]
+    pub what: Option<String>,
+    /// Only say what would be done.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Where some of it cannot be done, do the rest.
+    #[arg(long)]
+    pub partial: bool,
 }
 
 /// What to do with the shared tasks.

@@ -16,4 +16,5 @@ pub(crate) mod stored;
 pub(crate) mod tasks;
 pub(crate) mod tools;
 pub(crate) mod trust;
+pub(crate) mod undo;
 pub(crate) mod vfs;

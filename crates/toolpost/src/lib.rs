@@ -10,6 +10,7 @@ mod confirm;
 mod output;
 mod record;
 mod runtime;
+mod undo;
 
 pub use runtime::{Frontend, Runtime, ServerChoice};
 
@@ -62,6 +63,8 @@ pub fn run_with(words: Vec<OsString>, extension: Option<Arc<dyn Extension>>) -> 
         Command::Stats(stats) => commands::stats::run(&printer, &flags, environment, stats),
         Command::Tasks { command } => commands::tasks::run(&printer, &flags, environment, command.as_ref()),
         Command::Gc => commands::gc::run(&printer, &flags, environment),
+        Command::Undo(undo) => commands::undo::run(&printer, &flags, environment, undo, false),
+        Command::Redo(redo) => commands::undo::run(&printer, &flags, environment, redo, true),
         Command::Vfs { command } => commands::vfs::run(&printer, &flags, environment, command),
         Command::Policy { command } => with_runtime(&flags, environment, &printer, Records::No, |runtime| {
             commands::policy::run(&runtime, &printer, command)

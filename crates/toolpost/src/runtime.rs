@@ -8,10 +8,11 @@ use toolpost_core::event::{EventSink, NoEvents};
 use toolpost_core::host::{Confirm, Ids, NobodyThere, Services, Watch};
 use toolpost_core::store::Store;
 use toolpost_core::tool::Texts;
+use toolpost_core::workspace::{Journal, NoJournal};
 use toolpost_core::{Call, Code, Context, Executor, Policy, Registry, ToolError, Workspace};
 use toolpost_disk::{SpillFolder, SpillLimits};
 use toolpost_plugins::{Plugins, Server};
-use toolpost_store::{StoreLog, StoreUrl, StoredWorkspace};
+use toolpost_store::{StoreJournal, StoreLog, StoreUrl, StoredWorkspace};
 use toolpost_tools::filesystem::Helper;
 use toolpost_tools::shell::Background;
 
@@ -84,6 +85,7 @@ impl Runtime {
         let disk = Arc::clone(config.workspace.as_ref().map_err(ToolError::clone)?);
         let background = Background::at_most(frontend.background);
         let (store, note) = store(&config, frontend.records)?;
+        let is_kept = note.is_none() && !matches!(config.store, None | Some(StoreUrl::Memory));
         let workspace: Arc<dyn Workspace> = match &config.virtual_session {
             Some(session) => Arc::new(StoredWorkspace::new(Arc::clone(&store), session)),
             None => disk,
@@ -123,6 +125,9 @@ impl Runtime {
         }
         if let Some(data) = &config.data_directory {
             context = context.spill(Arc::new(SpillFolder::new(data.join("spill"), SpillLimits::default())));
+        }
+        if frontend.records && config.virtual_session.is_none() {
+            context = context.journal(journal(&config, &store, is_kept));
         }
         let mut executor = Executor::builder();
         if let Some(answers) = &config.answers {
@@ -197,6 +202,24 @@ fn store(config: &Config, records: bool) -> Result<(Arc<dyn Store>, Option<Strin
         Some(url) if config.can_keep() => Ok((toolpost_store::open_when_used(url), None)),
         Some(_) => Ok(memory(format!("your data directory cannot be written, {lost}"))),
         None => Ok(memory(format!("you have no data directory, {lost}"))),
+    }
+}
+
+/// Who keeps what is needed to undo a change. Where the store ends with the process, nobody does.
+fn journal(config: &Config, store: &Arc<dyn Store>, is_kept: bool) -> Arc<dyn Journal> {
+    match (&config.workspace, is_kept) {
+        (Ok(disk), true) => Arc::new(undo_journal(config, store, disk.root())),
+        _ => Arc::new(NoJournal),
+    }
+}
+
+/// The journal of a workspace, and where its commands write what they are about to change.
+pub(crate) fn undo_journal(config: &Config, store: &Arc<dyn Store>, root: &str) -> StoreJournal {
+    let journal = StoreJournal::new(Arc::clone(store), root);
+    let spools = config.store.as_ref().and_then(|url| url.spools(config.data_directory.as_deref()));
+    match spools {
+        Some(folder) => journal.with_spools(folder, None),
+        None => journal,
     }
 }
 

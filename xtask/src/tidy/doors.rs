@@ -34,6 +34,8 @@ const DOORS: [Door; 3] = [
 fn may_use_files(name: &str, file: &str) -> bool {
     matches!(name, "toolpost-store" | "toolpost-process" | "toolpost-disk")
         || file == "config.rs"
+        // It hands an open file on, and opens none.
+        || (name == "toolpost-core" && file == "workspace/journal.rs")
         || file.starts_with("config/")
 }
 

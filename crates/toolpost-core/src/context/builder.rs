@@ -7,13 +7,13 @@ use crate::confirm::{Answer, Asks, Confirm, NobodyThere, Question};
 use crate::dialect::Dialect;
 use crate::event::{Event, EventSink, NoEvents, Sinks, Tells};
 use crate::policy::Policy;
-use crate::redact::Redactor;
 use crate::registry::Registry;
 use crate::spill::Spill;
 use crate::tool::OutputBudget;
 use crate::workspace::{Journal, Workspace};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
+use toolpost_text::Redactor;
 
 impl Context {
     /// Starts a context over a workspace; everything else has a default that does nothing.
@@ -215,6 +215,7 @@ impl ContextBuilder {
             depth: 0,
             workspace: self.host.workspace.clone(),
             guard: None,
+            journal: None,
             cancel: Cancel::of(self.cancel),
             deadline: Deadline::none(),
             budget: OutputBudget::default(),

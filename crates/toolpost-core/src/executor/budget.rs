@@ -2,13 +2,13 @@
 
 use crate::blocking::in_pool;
 use crate::context::Context;
-use crate::error::{ToolError, map_strings};
+use crate::error::ToolError;
 use crate::event::EventKind;
 use crate::outcome::{Metadata, Output, Truncation};
-use crate::redact::Redactor;
 use crate::tool::OutputBudget;
 use serde_json::Value;
 use std::borrow::Cow;
+use toolpost_text::{Redactor, map_strings};
 
 /// Of what may be shown, this share is the beginning; the rest is the end.
 const HEAD_SHARE: f64 = 0.6;

@@ -115,7 +115,9 @@ impl Executor {
             }
         };
         let is_success = result.is_ok();
-        if let Some(journal) = journal.filter(|journal| journal.has_changes())
+        let journal = journal.filter(|journal| journal.has_changes());
+        metadata.undo = journal.as_ref().filter(|journal| !journal.is_kept()).map(|_| false);
+        if let Some(journal) = journal.filter(|journal| journal.is_kept())
             && let Err(error) = ctx.blocking_in_pool(move |_| journal.end(is_success)).await
         {
             ctx.record(|| EventKind::Warning { message: error.message().to_owned() });
@@ -162,8 +164,9 @@ pub(super) fn running(ctx: &Context, entry: &Entry, frame: Frame<'_>) -> Context
         alias: above.alias.clone(),
         parent: above.parent.clone(),
         depth: above.depth,
-        workspace: Arc::new(Bound::new(inner, guard.clone(), frame.usage, frame.journal)),
+        workspace: Arc::new(Bound::new(inner, guard.clone(), frame.usage, frame.journal.clone())),
         guard: Some(guard),
+        journal: frame.journal,
         cancel: above.cancel.beside(),
         deadline: above.deadline.after(frame.limit),
         budget: entry.spec().budget,

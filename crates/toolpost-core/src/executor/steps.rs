@@ -408,6 +408,7 @@ impl Executor {
             depth: above.depth + usize::from(!above.id.is_empty()),
             workspace: parent.host_workspace().clone(),
             guard: None,
+            journal: None,
             cancel: above.cancel.child(),
             deadline: above.deadline.clone(),
             budget: above.budget,

@@ -5,7 +5,6 @@
 //! in it: it can only choose among filters that `.git/config` defines, which is. Nor are build files such as `Makefile`
 //! or `package.json`: to write those is the work an agent is there for.
 
-mod list;
 mod screen;
 
 use super::action::Action;
@@ -14,10 +13,10 @@ use super::pattern::Pattern;
 use super::rule::{Rule, Target};
 use crate::capability::Capability;
 use crate::workspace::{DependencyFolder, Owner};
-use list::{MARKERS, READS, WRITES};
 use screen::Screen;
 use serde::Serialize;
 use std::sync::LazyLock;
+use toolpost_text::protected::{MARKERS, READS, WRITES};
 
 /// A row of the protected list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

@@ -147,30 +147,35 @@ impl Bound {
         self.guard.judge(Capability::Read, &stat.name)
     }
 
-    /// Judges a change, and hands what is there to the journal.
+    /// Judges a change that is made at once, and waits until the journal has what is there.
     fn before(&self, path: &WorkspacePath, kind: PendingKind) -> Result<(), ToolError> {
         self.judge_change(path)?;
-        self.journaled(path, kind)
+        self.journaled(path, kind, None)?;
+        self.settled()
     }
 
     /// Hands what is there to the journal.
-    fn journaled(&self, path: &WorkspacePath, kind: PendingKind) -> Result<(), ToolError> {
-        let Some(journal) = &self.journal else { return Ok(()) };
-        let to = match &kind {
-            PendingKind::Rename { to } => Some(WorkspacePath::new(to.clone())),
-            _ => None,
-        };
-        journal.before(&*self.inner, path, kind)?;
-        match to {
-            Some(to) => journal.before(&*self.inner, &to, PendingKind::Write),
+    fn journaled(
+        &self,
+        path: &WorkspacePath,
+        kind: PendingKind,
+        content: Option<&[u8]>,
+    ) -> Result<(), ToolError> {
+        match &self.journal {
+            Some(journal) => journal.before(&*self.inner, path, kind, content),
             None => Ok(()),
         }
     }
 
+    /// Waits until the journal has all that was handed over.
+    fn settled(&self) -> Result<(), ToolError> {
+        self.journal.as_ref().map_or(Ok(()), |journal| journal.settle())
+    }
+
     /// Tells the journal what a change has made of a name.
-    fn after(&self, name: String, after: After) -> Result<(), ToolError> {
+    fn after(&self, name: &str, after: After) -> Result<(), ToolError> {
         match &self.journal {
-            Some(journal) => journal.after(name, after),
+            Some(journal) => journal.after(journaled::resolved(&*self.inner, name), after),
             None => Ok(()),
         }
     }
@@ -186,28 +191,28 @@ impl Bound {
     fn judge_names(&self, path: &WorkspacePath) -> Result<Vec<String>, ToolError> {
         let spelled = self.inner.name(path)?;
         self.guard.judge(Capability::Write, &spelled)?;
-        let led = self.led(&spelled);
+        let led = led(&*self.inner, &spelled);
         if let Some(led) = &led {
             self.guard.judge(Capability::Write, led)?;
         }
         Ok(std::iter::once(spelled).chain(led).collect())
     }
+}
 
-    /// The name that a spelling leads to.
-    fn led(&self, spelled: &str) -> Option<String> {
-        let mut known = spelled.len();
-        loop {
-            let (above, rest) = spelled.split_at(known);
-            if let Ok(stat) = self.inner.stat(&WorkspacePath::new(above)) {
-                return Some(match stat.name.as_str() {
-                    "." if !rest.is_empty() => rest.trim_start_matches('/').to_owned(),
-                    name => format!("{name}{rest}"),
-                });
-            }
-            match above.rfind('/') {
-                Some(at) if at > 0 => known = at,
-                _ => return None,
-            }
+/// The name that a spelling leads to.
+fn led(inner: &dyn Workspace, spelled: &str) -> Option<String> {
+    let mut known = spelled.len();
+    loop {
+        let (above, rest) = spelled.split_at(known);
+        if let Ok(stat) = inner.stat(&WorkspacePath::new(above)) {
+            return Some(match stat.name.as_str() {
+                "." if !rest.is_empty() => rest.trim_start_matches('/').to_owned(),
+                name => format!("{name}{rest}"),
+            });
+        }
+        match above.rfind('/') {
+            Some(at) if at > 0 => known = at,
+            _ => return None,
         }
     }
 }
@@ -278,27 +283,47 @@ impl Workspace for Bound {
     }
 
     fn write(&self, path: &WorkspacePath, content: &[u8]) -> Result<Written, ToolError> {
-        self.before(path, PendingKind::Write)?;
-        let written = self.inner.write(path, content)?;
+        self.write_when(path, content, &mut || Ok(()))
+    }
+
+    fn write_when(
+        &self,
+        path: &WorkspacePath,
+        content: &[u8],
+        ready: &mut dyn FnMut() -> Result<(), ToolError>,
+    ) -> Result<Written, ToolError> {
+        self.judge_change(path)?;
+        self.journaled(path, PendingKind::Write, Some(content))?;
+        // The journal writes what was there while the new content is made.
+        let written = self.inner.write_when(path, content, &mut || {
+            self.settled()?;
+            ready()
+        })?;
         self.after_write(written, content)
     }
 
     fn stage(&self, path: &WorkspacePath, content: &[u8]) -> Result<Option<Box<dyn Staged>>, ToolError> {
         // What changes several files hands over everything before the first of them changes.
-        self.before(path, PendingKind::Write)?;
+        self.judge_change(path)?;
+        self.journaled(path, PendingKind::Write, Some(content))?;
         let Some(staged) = self.inner.stage(path, content)? else { return Ok(None) };
         let name = self.inner.name(path)?;
         self.usage.touch(&name);
         self.usage.written.fetch_add(content.len() as u64, Ordering::Relaxed);
         let journal = self.journal.as_ref().map(|journal| (Arc::clone(journal), journaled::file(content)));
         let (guard, inner) = (Arc::clone(&self.guard), Arc::clone(&self.inner));
-        Ok(Some(Box::new(BoundStage { staged, inner, guard, name, journal })))
+        Ok(Some(Box::new(BoundStage { staged, inner, guard, name, journal, placed: None })))
     }
 
-    fn announce(&self, path: &WorkspacePath, kind: PendingKind) -> Result<(), ToolError> {
+    fn announce(
+        &self,
+        path: &WorkspacePath,
+        kind: PendingKind,
+        content: Option<&[u8]>,
+    ) -> Result<(), ToolError> {
         // What git runs is looked up when the change is made.
         self.judge_names(path)?;
-        self.journaled(path, kind)
+        self.journaled(path, kind, content)
     }
 
     fn link(&self, path: &WorkspacePath) -> Option<String> {
@@ -310,7 +335,7 @@ impl Workspace for Bound {
         self.inner.remove(path)?;
         let name = self.inner.name(path)?;
         self.usage.touch(&name);
-        self.after(name, After::Absent)
+        self.after(&name, After::Absent)
     }
 
     fn rename(&self, from: &WorkspacePath, to: &WorkspacePath) -> Result<(), ToolError> {
@@ -321,14 +346,14 @@ impl Workspace for Bound {
         let (from, to) = (self.inner.name(from)?, self.inner.name(to)?);
         self.usage.touch(&from);
         self.usage.touch(&to);
-        self.after(from.clone(), After::Absent)?;
-        self.after(to, After::Moved { from })
+        self.after(&from, After::Absent)?;
+        self.after(&to, After::Moved { from })
     }
 
     fn create_folder(&self, path: &WorkspacePath) -> Result<(), ToolError> {
         self.before(path, PendingKind::CreateFolder)?;
         self.inner.create_folder(path)?;
-        self.after(self.inner.name(path)?, After::Folder)
+        self.after(&self.inner.name(path)?, After::Folder)
     }
 
     fn lock(&self, path: &WorkspacePath) -> Result<LockRequest, ToolError> {
@@ -370,6 +395,8 @@ struct BoundStage {
     name: String,
     /// Who is told when it has taken its place, and what.
     journal: Option<(Arc<Journaled>, After)>,
+    /// The name that it has taken.
+    placed: Option<String>,
 }
 
 impl Staged for BoundStage {
@@ -379,15 +406,23 @@ impl Staged for BoundStage {
         if RunByGit::may_complete(&self.name) {
             judge_run_by_git(&*self.inner, &*self.guard, std::slice::from_ref(&self.name))?;
         }
+        if let Some((journal, _)) = &self.journal {
+            journal.settle()?;
+        }
         let written = self.staged.place()?;
         if let Some((journal, after)) = &self.journal {
+            self.placed = Some(written.name.clone());
             journal.after(written.name.clone(), after.clone())?;
         }
         Ok(written)
     }
 
     fn take_back(&mut self) -> Result<(), ToolError> {
-        self.staged.take_back()
+        self.staged.take_back()?;
+        match (&self.journal, &self.placed) {
+            (Some((journal, _)), Some(name)) => journal.after(name.clone(), After::AsBefore),
+            _ => Ok(()),
+        }
     }
 
     fn keep(&mut self) -> Result<(), ToolError> {

@@ -4,6 +4,7 @@
 
 use super::File;
 use crate::error::ToolError;
+use std::sync::Arc;
 
 /// Keeps what is needed to take a change back.
 ///
@@ -11,8 +12,20 @@ use crate::error::ToolError;
 /// and once a call for each name: what the call itself made of it is nothing to go back to. A call that is refused or
 /// fails later may have handed over what it then did not change. An error refuses the change, and nothing has happened.
 pub trait Journal: Send + Sync {
-    /// Called where blocking is allowed. What it was told is safe when it returns.
+    /// Called where blocking is allowed, and followed by [`Journal::settle`] before the change shows.
     fn before(&self, change: Pending) -> Result<(), ToolError>;
+
+    /// Waits until everything that was told of a call is safe. What changes together is told together, and new content is
+    /// made meanwhile, so that several changes cost one wait.
+    fn settle(&self, session: &str, call: &str) -> Result<(), ToolError> {
+        let _ = (session, call);
+        Ok(())
+    }
+
+    /// Whether anything is kept. Where not, nothing is told, and calls that change something say that they cannot be undone.
+    fn is_kept(&self) -> bool {
+        true
+    }
 
     /// What a change has made of a name, told as soon as it is there. Whoever takes the change back later knows by it
     /// whether somebody else has changed the file since. Called where blocking is allowed, for every change.
@@ -27,6 +40,65 @@ pub trait Journal: Send + Sync {
         let _ = (session, call, is_success);
         Ok(())
     }
+
+    /// A file, opened for appending, into which whoever runs the command of a call writes what is about to change, before
+    /// it changes. None where nobody would read it. What is left of it by a process that died is taken over later.
+    fn spool(&self, session: &str, call: &str) -> Result<Option<SpoolFile>, ToolError> {
+        let _ = (session, call);
+        Ok(None)
+    }
+
+    /// A command has ended that has changed this, all of it or nothing is kept; afterwards the spool of the call is not
+    /// needed any more. Called where blocking is allowed. What it was told is safe when it returns.
+    fn command_changed(
+        &self,
+        session: &str,
+        call: &str,
+        changes: Vec<CommandChange>,
+    ) -> Result<(), ToolError> {
+        let _ = (session, call, changes);
+        Ok(())
+    }
+}
+
+/// An open file for what a command is about to change. Nothing is opened here: it is only handed on.
+pub type SpoolFile = std::fs::File;
+
+/// What a command has made of one name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandChange {
+    /// Display name in the workspace.
+    pub name: String,
+    /// What was there when the command began.
+    pub before: CommandBefore,
+    /// What was there when it had ended.
+    pub after: CommandBefore,
+}
+
+/// What was there before a command or after it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CommandBefore {
+    /// Nothing.
+    Absent,
+    /// A file.
+    File {
+        /// Its bytes.
+        content: Arc<[u8]>,
+        /// Permission bits.
+        mode: u32,
+    },
+    /// A file that is too large to be kept: the change cannot be taken back.
+    TooLarge {
+        /// Bytes.
+        bytes: u64,
+    },
+    /// A folder.
+    Folder {
+        /// Permission bits.
+        mode: u32,
+    },
+    /// A link, with its text.
+    Link(String),
 }
 
 /// A change that has happened.
@@ -55,7 +127,11 @@ pub enum After {
         bytes: u64,
         /// SHA-256 of the content, in hexadecimal digits.
         hash: String,
+        /// The content.
+        content: Arc<[u8]>,
     },
+    /// The same as before the call: the change was taken back.
+    AsBefore,
     /// A folder.
     Folder,
     /// What had this name before.
@@ -79,6 +155,8 @@ pub struct Pending {
     pub kind: PendingKind,
     /// What is there now.
     pub before: Before,
+    /// What the file is to hold in the end, where that is known: for a rename, the file of the new name.
+    pub content: Option<Arc<[u8]>>,
 }
 
 /// What is about to happen.
@@ -107,7 +185,24 @@ pub enum Before {
     /// A file, opened: it gives the old bytes whatever happens to its name.
     File(File),
     /// A folder; only empty ones are removed, and a rename keeps what is in it.
-    Folder,
+    Folder {
+        /// Permission bits.
+        mode: u32,
+    },
     /// A link, with the text that it holds where the workspace can tell.
     Link(Option<String>),
+}
+
+/// For where nothing is kept: calls that change something say so.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoJournal;
+
+impl Journal for NoJournal {
+    fn before(&self, _: Pending) -> Result<(), ToolError> {
+        Ok(())
+    }
+
+    fn is_kept(&self) -> bool {
+        false
+    }
 }

@@ -13,6 +13,7 @@ mod ground;
 #[path = "../../../toolpost-plugins/tests/it/load.rs"]
 mod load;
 mod protected;
+mod restore;
 #[allow(dead_code, reason = "of the stage that core's tests play on, some is needed here")]
 #[path = "../../../toolpost-core/tests/it/stage.rs"]
 mod stage;

@@ -42,6 +42,7 @@ impl<'a> Facts<'a> {
             EventKind::FileStored { .. } => plain("fileStored"),
             EventKind::TaskChanged { .. } => plain("taskChanged"),
             EventKind::TodosChanged { .. } => plain("todosChanged"),
+            EventKind::ChangesUndone { .. } => plain("changesUndone"),
             EventKind::Warning { .. } => plain("warning"),
         }
     }

@@ -1,9 +1,11 @@
 //! A fault at each statement of each change: an error that says so, and nothing of the change.
 
+use crate::undo::change;
 use crate::{Fresh, by, on_every_store, warning};
 use std::sync::Arc;
 use toolpost_core::store::{
-    EventQuery, FileChange, NewTask, Store, TaskChange, Todo, TodoPriority, TodoStatus,
+    ChangeKind, ChangeQuery, Correction, EventQuery, FileChange, Finished, Held, NewChange, NewTask, Store,
+    Takes, TaskChange, Todo, TodoPriority, TodoStatus,
 };
 use toolpost_core::{Code, ToolError};
 use toolpost_store::Faults;
@@ -12,7 +14,7 @@ on_every_store!(guarantee_31_a_fault_leaves_nothing_behind);
 
 type Change = fn(&dyn Store) -> Result<(), ToolError>;
 
-const CHANGES: [(&str, Change); 6] = [
+const CHANGES: [(&str, Change); 10] = [
     ("append", |store| store.append(&[warning("a", 1, "x"), warning("b", 2, "y")])),
     ("files", |store| {
         let change = |path: &str| FileChange {
@@ -33,6 +35,28 @@ const CHANGES: [(&str, Change); 6] = [
         store.change_task(&by("w"), "t3", submit).map(drop)
     }),
     ("complete", |store| store.change_task(&by("boss"), "t1", TaskChange::Complete).map(drop)),
+    ("keep", |store| {
+        store.keep_changes(vec![change("c1", 1, "a", "1", "2"), change("c1", 1, "b", "1", "2")])
+    }),
+    ("correct", |store| {
+        let correction = |name: &str, after| Correction { name: name.to_owned(), after, content: None };
+        let corrections = vec![correction("a", Some(Held::Absent)), correction("b", None)];
+        store.correct_changes("/w", "c1", corrections)
+    }),
+    ("begin of undo", |store| {
+        let takes = Takes { undone: vec![(1, 1)], redone: Vec::new() };
+        store.keep_changes(vec![NewChange { kind: ChangeKind::Undo, takes, ..change("u", 1, "a", "2", "1") }])
+    }),
+    ("end of undo", |store| {
+        let finished = Finished {
+            workspace: "/w".to_owned(),
+            call: "u".to_owned(),
+            made: vec!["a".to_owned()],
+            of: "c1".to_owned(),
+            is_redo: false,
+        };
+        store.finish_undo(&by("s"), finished)
+    }),
     ("todos", |store| {
         let todo = Todo {
             id: "1".to_owned(),
@@ -44,6 +68,10 @@ const CHANGES: [(&str, Change); 6] = [
     }),
 ];
 
+fn every() -> ChangeQuery {
+    ChangeQuery { workspace: "/w".to_owned(), ..ChangeQuery::default() }
+}
+
 /// Everything that a store shows.
 fn everything(store: &dyn Store) -> String {
     let all = (
@@ -53,6 +81,7 @@ fn everything(store: &dyn Store) -> String {
         store.file_versions("s", "one").unwrap(),
         store.tasks(None).unwrap(),
         store.todos("s").unwrap(),
+        store.changes(&every()).unwrap(),
     );
     format!("{all:?}")
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
 use toolpost_core::event::EventKind;
-use toolpost_core::store::{EventQuery, FileChange, NewTask, Store, TaskChange};
+use toolpost_core::store::{ChangeQuery, EventQuery, FileChange, NewTask, Store, TaskChange};
 use toolpost_store::StoreUrl;
 
 /// Where a child of these tests finds its store; it is none without it.
@@ -32,6 +32,14 @@ fn child_that_writes_until_it_is_killed() {
         let submit = TaskChange::Submit { result: "done".to_owned(), claim: None };
         store.change_task(&by(&name), &task.id, submit).unwrap();
         say(&mut out, &format!("task {}", task.id));
+        let call = format!("{name}-{round}");
+        store
+            .keep_changes(vec![
+                crate::undo::change(&call, 1, "a", &call, "new"),
+                crate::undo::change(&call, 1, "b", "x", "y"),
+            ])
+            .unwrap();
+        say(&mut out, &format!("change {call}"));
     }
 }
 
@@ -115,6 +123,13 @@ fn look(store: &dyn Store, name: &str, heard: &[String]) -> usize {
             ("task", id) => {
                 assert_eq!(store.task(id).unwrap().result.as_deref(), Some("done"), "{name}: {line}")
             }
+            ("change", call) => {
+                let query =
+                    ChangeQuery { workspace: "/w".into(), call: Some(call.into()), ..ChangeQuery::default() };
+                assert_eq!(store.changes(&query).unwrap().len(), 2, "{name}: {line}");
+                let content = store.content(&format!("hash of {call}")).unwrap();
+                assert_eq!(content.as_deref(), Some(call.as_bytes()), "{name}: {line}");
+            }
             other => panic!("{other:?}"),
         }
     }
@@ -125,6 +140,10 @@ fn whole_log(store: &dyn Store) -> usize {
     let all = store.events(&EventQuery::default()).unwrap();
     let positions: Vec<u64> = all.iter().map(|one| one.position).collect();
     assert_eq!(positions, (1..=all.len() as u64).collect::<Vec<_>>(), "the whole log has no gap");
+    let changes = store.changes(&ChangeQuery { workspace: "/w".into(), ..ChangeQuery::default() }).unwrap();
+    for whole in changes.chunk_by(|one, other| one.set == other.set) {
+        assert_eq!(whole.len(), 2, "the changes of a call are kept together");
+    }
     for task in store.tasks(None).unwrap() {
         let told = all.iter().rev().find_map(|one| match &one.event.kind {
             EventKind::TaskChanged { task: id, status, .. } if *id == task.id => Some(*status),

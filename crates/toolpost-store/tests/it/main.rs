@@ -11,6 +11,7 @@
 mod disk;
 mod faults;
 mod files;
+mod journal;
 mod kills;
 mod log;
 mod many;
@@ -21,6 +22,7 @@ mod sink;
 mod swarm;
 mod tasks;
 mod todos;
+mod undo;
 mod workspace;
 
 use std::sync::Arc;

@@ -65,8 +65,13 @@ impl Workspace for Observed {
     fn stage(&self, path: &WorkspacePath, content: &[u8]) -> Result<Option<Box<dyn Staged>>, ToolError> {
         self.note("stage").stage(path, content)
     }
-    fn announce(&self, path: &WorkspacePath, kind: PendingKind) -> Result<(), ToolError> {
-        self.note("announce").announce(path, kind)
+    fn announce(
+        &self,
+        path: &WorkspacePath,
+        kind: PendingKind,
+        content: Option<&[u8]>,
+    ) -> Result<(), ToolError> {
+        self.note("announce").announce(path, kind, content)
     }
     fn link(&self, path: &WorkspacePath) -> Option<String> {
         self.note("link").link(path)

@@ -36,7 +36,7 @@ impl Journal for Recorder {
                 file.reader.read_to_string(&mut text).unwrap();
                 format!("{:04o} {text}", file.stat.mode)
             }
-            Before::Folder => "folder".to_owned(),
+            Before::Folder { .. } => "folder".to_owned(),
             Before::Link(text) => format!("link {text:?}"),
             other => panic!("{other:?}"),
         };
@@ -58,7 +58,7 @@ impl Journal for Recorder {
                 assert!(path.symlink_metadata().is_err(), "{}", change.name);
                 "absent".to_owned()
             }
-            After::File { bytes, hash } => {
+            After::File { bytes, hash, content: told } => {
                 if !self.root.exists() {
                     self.after.lock().unwrap().push(format!("{} file", change.name));
                     return Ok(());
@@ -66,6 +66,7 @@ impl Journal for Recorder {
                 // What was told is there by then.
                 let content = std::fs::read(&path).unwrap();
                 assert_eq!(content.len() as u64, bytes, "{}", change.name);
+                assert_eq!(&content[..], &told[..], "{}", change.name);
                 let sum = std::process::Command::new("sha256sum").arg(&path).output().unwrap().stdout;
                 assert!(sum.starts_with(hash.as_bytes()), "{}", change.name);
                 "file".to_owned()
@@ -117,11 +118,19 @@ type Told = (&'static str, PendingKind, &'static str);
 
 /// Every call that changes something, and what it announces.
 fn calls() -> Vec<(&'static str, Value, Vec<Told>)> {
-    use PendingKind::{Remove, Rename, Write};
+    use PendingKind::{CreateFolder, Remove, Rename, Write};
     vec![
         ("write", json!({"filePath": "a", "content": "x\n"}), vec![("a", Write, "0640 a\n")]),
         ("write", json!({"filePath": "link", "content": "x\n"}), vec![("a", Write, "0640 a\n")]),
-        ("write", json!({"filePath": "deep/new", "content": "x\n"}), vec![("deep/new", Write, "absent")]),
+        (
+            "write",
+            json!({"filePath": "deep/er/new", "content": "x\n"}),
+            vec![
+                ("deep", CreateFolder, "absent"),
+                ("deep/er", CreateFolder, "absent"),
+                ("deep/er/new", Write, "absent"),
+            ],
+        ),
         (
             "edit",
             json!({"filePath": "b", "oldString": "b", "newString": "B"}),

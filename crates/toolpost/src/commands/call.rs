@@ -153,7 +153,7 @@ fn check(runtime: &Runtime, printer: &Printer, flags: &CallFlags, arguments: ser
             }
             0
         }
-        Err(error) => print(printer, flags, &refused(&flags.tool, redactor.redact_error(error))),
+        Err(error) => print(printer, flags, &refused(&flags.tool, error.redacted(redactor))),
     }
 }
 

@@ -11,10 +11,11 @@ pub(crate) fn run(printer: &Printer, flags: &Flags, environment: Environment) ->
         match printer.is_json() {
             true => printer.json(&gone),
             false => printer.data(&format!(
-                "deleted {} events, {} sessions and {} completed tasks; the store holds {} now ({} before)",
+                "deleted {} events, {} sessions, {} completed tasks and the changes of {} calls; the store holds {} now ({} before)",
                 gone.events,
                 gone.sessions,
                 gone.tasks,
+                gone.changes,
                 size(gone.bytes_after),
                 size(gone.bytes_before),
             )),

@@ -140,6 +140,10 @@ fn told(kind: &EventKind) -> String {
             format!("task   {task} {}{owner}", status.as_str())
         }
         EventKind::TodosChanged { count } => format!("todos  {count}"),
+        EventKind::ChangesUndone { of, files, is_redo } => {
+            let word = if *is_redo { "redo  " } else { "undo  " };
+            format!("{word} {of}: {files} names")
+        }
         EventKind::Warning { message } => format!("note   {message}"),
     }
 }

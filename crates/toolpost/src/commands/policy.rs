@@ -18,7 +18,7 @@ pub(crate) fn run(runtime: &Runtime, printer: &Printer, command: &Policy) -> u8 
     };
     match result {
         Ok(()) => 0,
-        Err(error) => printer.invocation_error(&runtime.context.redactor().redact_error(error)),
+        Err(error) => printer.invocation_error(&error.redacted(runtime.context.redactor())),
     }
 }
 

@@ -120,6 +120,7 @@ impl EventSink for LiveLine {
             | EventKind::FileStored { .. }
             | EventKind::TaskChanged { .. }
             | EventKind::TodosChanged { .. }
+            | EventKind::ChangesUndone { .. }
             | EventKind::Warning { .. } => {}
         }
     }

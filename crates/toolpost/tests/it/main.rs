@@ -49,6 +49,7 @@ mod tasks;
 mod terminal;
 mod tools;
 mod trust;
+mod undo;
 mod upstream;
 mod vfs;
 mod whole;

@@ -1,11 +1,14 @@
 //! What is there before a change, found and handed to the journal of the session.
 
+use super::led;
 use crate::error::{Code, ToolError};
 use crate::workspace::{
-    After, Before, Changed, Journal, Kind, Pending, PendingKind, Workspace, WorkspacePath,
+    After, Before, Changed, CommandChange, Journal, Kind, Pending, PendingKind, SpoolFile, Workspace,
+    WorkspacePath,
 };
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use toolpost_text::hex;
 
@@ -16,34 +19,83 @@ pub(crate) struct Journaled {
     call: String,
     /// What was handed over already: a name is as it was before the call only once.
     told: Mutex<HashSet<String>>,
+    /// Whether something was handed over that may not be safe yet.
+    is_pending: AtomicBool,
+    /// Whether a command of the call has handed anything over, or something has changed that nobody keeps.
+    has_more: AtomicBool,
 }
 
 impl Journaled {
     pub(crate) fn new(journal: &Arc<dyn Journal>, session: &str, call: &str) -> Journaled {
-        let (session, call) = (session.to_owned(), call.to_owned());
-        Journaled { journal: Arc::clone(journal), session, call, told: Mutex::default() }
+        Journaled {
+            journal: Arc::clone(journal),
+            session: session.to_owned(),
+            call: call.to_owned(),
+            told: Mutex::default(),
+            is_pending: AtomicBool::new(false),
+            has_more: AtomicBool::new(false),
+        }
     }
 
-    /// Hands over what is there. Whatever cannot be handed over is not changed.
+    /// Hands over what is there, also where folders are about to be made. Whatever cannot be handed over is not changed.
     pub(super) fn before(
         &self,
         workspace: &dyn Workspace,
         path: &WorkspacePath,
         kind: PendingKind,
+        content: Option<&[u8]>,
     ) -> Result<(), ToolError> {
+        if !self.journal.is_kept() {
+            self.has_more.store(true, Ordering::Release);
+            return Ok(());
+        }
         let (name, before) = look(workspace, path, &kind)?;
+        if matches!(before, Before::Absent) {
+            for folder in missing_above(workspace, &name) {
+                self.tell(folder, PendingKind::CreateFolder, Before::Absent, None)?;
+            }
+        }
+        let content = content.map(Arc::from);
+        match &kind {
+            PendingKind::Rename { to } => {
+                let to = WorkspacePath::new(to.clone());
+                self.tell(name, kind, before, content.clone())?;
+                self.before(workspace, &to, PendingKind::Write, content.as_deref())
+            }
+            _ => self.tell(name, kind, before, content),
+        }
+    }
+
+    fn tell(
+        &self,
+        name: String,
+        kind: PendingKind,
+        before: Before,
+        content: Option<Arc<[u8]>>,
+    ) -> Result<(), ToolError> {
         if self.told.lock().unwrap_or_else(PoisonError::into_inner).contains(&name) {
             return Ok(());
         }
         let told = name.clone();
-        let change = Pending { session: self.session.clone(), call: self.call.clone(), name, kind, before };
-        self.journal.before(change)?;
+        let (session, call) = (self.session.clone(), self.call.clone());
+        self.is_pending.store(true, Ordering::Release);
+        self.journal.before(Pending { session, call, name, kind, before, content })?;
         self.told.lock().unwrap_or_else(PoisonError::into_inner).insert(told);
         Ok(())
     }
-}
 
-impl Journaled {
+    /// Waits until all that was handed over is safe.
+    pub(super) fn settle(&self) -> Result<(), ToolError> {
+        if !self.is_pending.swap(false, Ordering::AcqRel) {
+            return Ok(());
+        }
+        self.journal.settle(&self.session, &self.call).inspect_err(|_| {
+            // What is tried again is told again.
+            self.has_more.store(true, Ordering::Release);
+            self.told.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        })
+    }
+
     /// Tells what a change has made of a name.
     pub(super) fn after(&self, name: String, after: After) -> Result<(), ToolError> {
         let change = Changed { session: self.session.clone(), call: self.call.clone(), name, after };
@@ -52,7 +104,26 @@ impl Journaled {
 
     /// Whether the call has handed anything over.
     pub(crate) fn has_changes(&self) -> bool {
-        !self.told.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+        self.has_more.load(Ordering::Acquire)
+            || !self.told.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
+    /// Whether what the call changes can be taken back.
+    pub(crate) fn is_kept(&self) -> bool {
+        self.journal.is_kept()
+    }
+
+    /// Where a command writes what is about to change.
+    pub(crate) fn spool(&self) -> Result<Option<SpoolFile>, ToolError> {
+        let spool = self.journal.spool(&self.session, &self.call)?;
+        self.has_more.fetch_or(spool.is_some() || !self.journal.is_kept(), Ordering::AcqRel);
+        Ok(spool)
+    }
+
+    /// Tells what a command has changed.
+    pub(crate) fn command_changed(&self, changes: Vec<CommandChange>) -> Result<(), ToolError> {
+        self.has_more.store(true, Ordering::Release);
+        self.journal.command_changed(&self.session, &self.call, changes)
     }
 
     /// Tells that the call, which has handed something over, is done.
@@ -63,7 +134,8 @@ impl Journaled {
 
 /// A file of this content.
 pub(super) fn file(content: &[u8]) -> After {
-    After::File { bytes: content.len() as u64, hash: hex(&Sha256::digest(content)) }
+    let hash = hex(&Sha256::digest(content));
+    After::File { bytes: content.len() as u64, hash, content: content.into() }
 }
 
 /// What is there, by the name that the change is about: a write follows links, the other changes do not.
@@ -72,14 +144,14 @@ fn look(
     path: &WorkspacePath,
     kind: &PendingKind,
 ) -> Result<(String, Before), ToolError> {
-    let spelled = workspace.name(path)?;
+    let spelled = resolved(workspace, &workspace.name(path)?);
     if matches!(kind, PendingKind::Remove | PendingKind::Rename { .. })
         && let Some(text) = workspace.link(path)
     {
         return Ok((spelled, Before::Link(Some(text))));
     }
     match workspace.stat(path) {
-        Ok(stat) if stat.kind == Kind::Folder => Ok((stat.name, Before::Folder)),
+        Ok(stat) if stat.kind == Kind::Folder => Ok((stat.name, Before::Folder { mode: stat.mode })),
         Ok(_) => {
             let file = workspace.open(path)?;
             Ok((file.stat.name.clone(), Before::File(file)))
@@ -87,4 +159,30 @@ fn look(
         Err(error) if error.code() == Code::FileNotFound => Ok((spelled, Before::Absent)),
         Err(error) => Err(error),
     }
+}
+
+/// The name with the links of the folders above it followed; the last part stays as it is.
+pub(super) fn resolved(workspace: &dyn Workspace, spelled: &str) -> String {
+    match spelled.rsplit_once('/').filter(|(above, _)| !above.is_empty()) {
+        Some((above, last)) => {
+            led(workspace, above).map_or_else(|| spelled.to_owned(), |above| format!("{above}/{last}"))
+        }
+        None => spelled.to_owned(),
+    }
+}
+
+/// The folders above a name that are not there, the outermost first.
+fn missing_above(workspace: &dyn Workspace, name: &str) -> Vec<String> {
+    let mut missing = Vec::new();
+    let mut rest = name;
+    while let Some((above, _)) = rest.rsplit_once('/').filter(|(above, _)| !above.is_empty()) {
+        let found = workspace.stat(&WorkspacePath::new(above));
+        if found.map_err(|error| error.code()).err() != Some(Code::FileNotFound) {
+            break;
+        }
+        missing.push(above.to_owned());
+        rest = above;
+    }
+    missing.reverse();
+    missing
 }

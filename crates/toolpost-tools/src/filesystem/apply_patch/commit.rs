@@ -27,8 +27,8 @@ fn run(ctx: &Context, workspace: &dyn Workspace, plan: &Plan, undo: &mut Vec<Und
     };
     let (first, steps) = steps(plan);
     for step in first.iter().chain(&steps) {
-        let (name, kind) = step.announced();
-        workspace.announce(&path(name), kind)?;
+        let (name, kind, content) = step.announced();
+        workspace.announce(&path(name), kind, content)?;
     }
     for step in first {
         go_on()?;
@@ -137,11 +137,14 @@ fn steps(plan: &Plan) -> (Vec<Step<'_>>, Vec<Step<'_>>) {
 }
 
 impl Step<'_> {
-    fn announced(&self) -> (&str, PendingKind) {
+    /// What is about to happen to which name, and what the file holds in the end.
+    fn announced(&self) -> (&str, PendingKind, Option<&[u8]>) {
         match self {
-            Step::Write { file, .. } => (&file.name, PendingKind::Write),
-            Step::Move { from, to, .. } => (&from.name, PendingKind::Rename { to: to.name.clone() }),
-            Step::Remove { file } => (&file.name, PendingKind::Remove),
+            Step::Write { file, content } => (&file.name, PendingKind::Write, Some(content)),
+            Step::Move { from, to, content } => {
+                (&from.name, PendingKind::Rename { to: to.name.clone() }, Some(content))
+            }
+            Step::Remove { file } => (&file.name, PendingKind::Remove, None),
         }
     }
 

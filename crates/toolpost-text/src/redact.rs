@@ -1,6 +1,5 @@
 //! Known secrets never leave: results, progress and spilled output pass through here.
 
-use crate::error::{ToolError, map_strings};
 use aho_corasick::{AhoCorasick, MatchKind};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -69,14 +68,14 @@ impl Redactor {
 
     /// Where to cut a text that is to be cut at `end`: before a secret that lies across it, of which a part would show
     /// and not be known for one.
-    pub(crate) fn border(&self, text: &str, end: usize) -> usize {
+    pub fn border(&self, text: &str, end: usize) -> usize {
         let Some(finder) = &self.finder else { return end };
         let across = |found: &aho_corasick::Match| found.start() < end && end < found.end();
         finder.find_iter(text).find(across).map_or(end, |found| found.start())
     }
 
     /// Bytes of the longest secret.
-    pub(crate) fn longest(&self) -> usize {
+    pub fn longest(&self) -> usize {
         self.longest
     }
 
@@ -85,14 +84,21 @@ impl Redactor {
         map_strings(value, &|text| self.redact(text).into_owned())
     }
 
-    /// The error with its message and details redacted.
-    pub fn redact_error(&self, error: ToolError) -> ToolError {
-        error.map_text(&|text| self.redact(text).into_owned())
-    }
-
     /// A writer that redacts what passes through it, across the borders of chunks.
     pub fn writer<W: Write>(&self, inner: W) -> RedactingWriter<&Redactor, W> {
         RedactingWriter::new(self, inner)
+    }
+}
+
+/// Applies `change` to every string of a value, keys included.
+pub fn map_strings(value: Value, change: &dyn Fn(&str) -> String) -> Value {
+    match value {
+        Value::String(text) => Value::String(change(&text)),
+        Value::Array(items) => items.into_iter().map(|item| map_strings(item, change)).collect(),
+        Value::Object(map) => {
+            map.into_iter().map(|(key, value)| (change(&key), map_strings(value, change))).collect()
+        }
+        other => other,
     }
 }
 

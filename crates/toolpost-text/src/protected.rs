@@ -1,4 +1,4 @@
-//! The rows of the protected list, with the reason that each group shares. How they match is told in `protected.rs`.
+//! The rows of the protected list, with the reason that each group shares. How they match is told in the policy of `toolpost-core`.
 
 const GIT: &str = "git runs what it names";
 const GIT_PLACES: &str = "git takes its configuration, hooks or objects from where it points";
@@ -15,10 +15,10 @@ const SECRETS: &str = "it usually holds secrets";
 const KEYS: &str = "it usually holds a private key";
 
 /// Files that make a folder one of dependencies.
-pub(super) const MARKERS: &[&str] = &[".venv/pyvenv.cfg", "venv/pyvenv.cfg", "target/cachedir.tag"];
+pub const MARKERS: &[&str] = &[".venv/pyvenv.cfg", "venv/pyvenv.cfg", "target/cachedir.tag"];
 
 /// Files whose writing asks.
-pub(super) const WRITES: &[(&str, &[&str])] = &[
+pub const WRITES: &[(&str, &[&str])] = &[
     (
         GIT,
         &[
@@ -335,7 +335,7 @@ pub(super) const WRITES: &[(&str, &[&str])] = &[
 ];
 
 /// Files whose reading asks, and the names that are free all the same.
-pub(super) const READS: &[(&str, &[&str], &[&str])] = &[
+pub const READS: &[(&str, &[&str], &[&str])] = &[
     (
         SECRETS,
         &[

@@ -1,0 +1,263 @@
+//! What a name holds to the byte, and putting something else there only where it still holds that.
+//!
+//! For who takes changes back. No link is followed here, neither at the end of a path nor on the way.
+
+use super::Disk;
+use super::change::{found, make, settle, system};
+use super::explain::Doing;
+use super::keep;
+use super::roots::{Failure, Roots, beneath};
+use super::stage::temporary_name;
+use rustix::fd::OwnedFd;
+use rustix::fs::{
+    AtFlags, FileType, Mode, OFlags, RenameFlags, ResolveFlags, fchmod, fstat, mkdirat, openat, readlinkat,
+    renameat, renameat_with, symlinkat, unlinkat,
+};
+use rustix::io::Errno;
+use std::io::{Read as _, Write as _};
+use std::sync::Arc;
+use toolpost_core::ToolError;
+use toolpost_core::workspace::WorkspacePath;
+use toolpost_core::workspace::implement::place::Place;
+
+const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// What a name holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Exact {
+    /// Nothing.
+    Absent,
+    /// A file.
+    File {
+        /// Its bytes.
+        content: Arc<[u8]>,
+        /// Permission bits; none for those that new files get.
+        mode: Option<u32>,
+    },
+    /// A folder, whatever it holds.
+    Folder {
+        /// Permission bits; none for those that new folders get.
+        mode: Option<u32>,
+    },
+    /// A link, with its text.
+    Link(String),
+    /// A file of more bytes than are looked at, or what is neither file, folder nor link.
+    Other(&'static str),
+}
+
+impl Disk {
+    /// What the name itself holds; of files at most so many bytes. Refused where a folder above it is a link.
+    pub fn exact(&self, path: &WorkspacePath, most: u64) -> Result<Exact, ToolError> {
+        self.run(path, Doing::Reading, |roots, place| match above(roots, place) {
+            Ok((folder, name)) => look(&folder, name, most),
+            Err(Failure::System(Errno::NOENT)) => Ok(Exact::Absent),
+            Err(failure) => Err(failure),
+        })
+    }
+
+    /// Whether the folder of this name holds anything but these names.
+    pub fn holds_more(&self, path: &WorkspacePath, than: &dyn Fn(&str) -> bool) -> Result<bool, ToolError> {
+        use toolpost_core::Workspace as _;
+        for entry in self.entries(path)? {
+            let entry = entry?;
+            if !entry.exact || !than(&entry.name) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Puts `new` in place of `old`, at once. Refused where the name holds something else than `old`: then it is left as it
+    /// is. Folders above are made; a folder goes only if it is empty.
+    pub fn exchange(&self, path: &WorkspacePath, old: &Exact, new: &Exact) -> Result<(), ToolError> {
+        self.run(path, Doing::Writing, |roots, place| exchange(roots, place, old, new))
+    }
+}
+
+/// The folder above, opened without following links, and the last part.
+fn above<'a>(roots: &Roots, place: &'a Place) -> Result<(OwnedFd, &'a str), Failure> {
+    let (Some((above, _)), Some(name)) = (place.split(), place.parts.last()) else {
+        return Err(Failure::System(Errno::BUSY));
+    };
+    let folder = roots.open_exact(&above, FOLDER).map_err(is_link)?;
+    Ok((folder, name))
+}
+
+fn is_link(failure: Failure) -> Failure {
+    match failure {
+        Failure::Changed | Failure::System(Errno::NOTDIR) => Failure::Refused(
+            "a folder above it is none any more, or a link; put the folder back first".into(),
+        ),
+        other => other,
+    }
+}
+
+fn look(folder: &OwnedFd, name: &str, most: u64) -> Result<Exact, Failure> {
+    let Some(stat) = found(folder, name)? else { return Ok(Exact::Absent) };
+    let mode = Some(stat.st_mode & 0o7777);
+    Ok(match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile if u64::try_from(stat.st_size).unwrap_or_default() > most => {
+            Exact::Other("a file that is too large to be looked at")
+        }
+        FileType::RegularFile => {
+            let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let file = std::fs::File::from(beneath(folder, name, flags, ResolveFlags::NO_SYMLINKS)?);
+            let mut content = Vec::new();
+            file.take(most + 1).read_to_end(&mut content).map_err(system)?;
+            match content.len() as u64 > most {
+                true => Exact::Other("a file that is too large to be looked at"),
+                false => Exact::File { content: content.into(), mode },
+            }
+        }
+        FileType::Directory => Exact::Folder { mode },
+        FileType::Symlink => {
+            Exact::Link(readlinkat(folder, name, Vec::new())?.to_string_lossy().into_owned())
+        }
+        _ => Exact::Other("neither a file nor a folder nor a link"),
+    })
+}
+
+/// Whether what is found is what was expected; a mode that nobody knows is any.
+fn is_same(found: &Exact, expected: &Exact) -> bool {
+    let is_mode = |one: &Option<u32>, other: &Option<u32>| one.is_none() || other.is_none() || one == other;
+    match (found, expected) {
+        (Exact::File { content: one, mode }, Exact::File { content: other, mode: expected }) => {
+            one == other && is_mode(mode, expected)
+        }
+        (Exact::Folder { .. }, Exact::Folder { .. }) => true,
+        (one, other) => one == other,
+    }
+}
+
+fn changed() -> Failure {
+    Failure::Refused("it has been changed meanwhile; look at it, and try again".into())
+}
+
+fn exchange(roots: &Roots, place: &Place, old: &Exact, new: &Exact) -> Result<(), Failure> {
+    let Some((parent, name)) = place.split() else { return Err(Failure::System(Errno::BUSY)) };
+    let folder = match roots.open_exact(&parent, FOLDER) {
+        Err(Failure::System(Errno::NOENT)) if *new == Exact::Absent => return Ok(()),
+        Err(Failure::System(Errno::NOENT)) => {
+            let known = (0..parent.parts.len()).rev().find(|count| {
+                let above = Place { root: parent.root, parts: parent.parts[..*count].to_vec() };
+                roots.open_exact(&above, FOLDER).is_ok()
+            });
+            make(roots, &parent, parent.parts.len() - known.unwrap_or_default())?
+        }
+        opened => opened.map_err(is_link)?,
+    };
+    match (old, new) {
+        (Exact::Absent, Exact::Absent) if found(&folder, name)?.is_none() => return Ok(()),
+        (Exact::Absent, Exact::Absent) => return Err(changed()),
+        (Exact::Folder { .. }, Exact::Folder { mode }) => set_mode(&folder, name, *mode, FOLDER)?,
+        (Exact::Folder { .. }, new) => {
+            match unlinkat(&folder, name, AtFlags::REMOVEDIR) {
+                Err(Errno::NOTDIR) => return Err(changed()),
+                Err(Errno::NOTEMPTY | Errno::EXIST) => {
+                    return Err(Failure::Refused("the folder is not empty; move away what is in it".into()));
+                }
+                other => other?,
+            }
+            if *new != Exact::Absent {
+                return exchange(roots, place, &Exact::Absent, new);
+            }
+        }
+        (Exact::Absent, Exact::Folder { mode }) => {
+            mkdirat(&folder, name, Mode::from_raw_mode(0o777))?;
+            set_mode(&folder, name, *mode, FOLDER)?;
+        }
+        (old, Exact::Folder { .. }) => {
+            exchange(roots, place, old, &Exact::Absent)?;
+            return exchange(roots, place, &Exact::Absent, new);
+        }
+        (Exact::File { content: one, .. }, Exact::File { content: other, mode }) if one == other => {
+            let found = look(&folder, name, one.len() as u64)?;
+            if !is_same(&found, old) {
+                return Err(changed());
+            }
+            let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            set_mode(&folder, name, *mode, flags)?;
+        }
+        (old, new) => swap(&folder, name, old, new)?,
+    }
+    settle(&folder)
+}
+
+fn set_mode(folder: &OwnedFd, name: &str, mode: Option<u32>, flags: OFlags) -> Result<(), Failure> {
+    let Some(mode) = mode else { return Ok(()) };
+    let opened = beneath(folder, name, flags, ResolveFlags::NO_SYMLINKS)?;
+    if fstat(&opened)?.st_mode & 0o7777 != mode {
+        fchmod(&opened, Mode::from_raw_mode(mode))?;
+    }
+    Ok(())
+}
+
+/// Files and links: what is new takes over the name, and what had the name is looked at before it goes. Where it is not what
+/// was expected, it gets its name back.
+fn swap(folder: &OwnedFd, name: &str, old: &Exact, new: &Exact) -> Result<(), Failure> {
+    let temporary = Temporary { folder, name: temporary_name() };
+    let beside = temporary.name.as_str();
+    match new {
+        Exact::Absent => {}
+        Exact::File { content, mode } => {
+            let is_private = mode.is_some() || *old != Exact::Absent;
+            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let bits = Mode::from_raw_mode(if is_private { 0o600 } else { 0o666 });
+            let mut file = std::fs::File::from(openat(folder, beside, flags, bits)?);
+            file.write_all(content).map_err(system)?;
+            if let (Exact::File { .. }, Some(stat)) = (old, found(folder, name)?)
+                && FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile
+            {
+                keep::attributes(folder, name, &stat, &file)?;
+            }
+            if let Some(mode) = mode {
+                fchmod(&file, Mode::from_raw_mode(*mode))?;
+            }
+            file.sync_all().map_err(system)?;
+        }
+        Exact::Link(text) => symlinkat(text.as_str(), folder, beside)?,
+        Exact::Folder { .. } | Exact::Other(_) => return Err(Failure::NotAFile("something else")),
+    }
+    let to_look = match old {
+        Exact::File { content, .. } => content.len() as u64,
+        _ => 0,
+    };
+    let rename = |from: &str, to: &str, flags| renameat_with(folder, from, folder, to, flags);
+    let (one, other, flags) = match (old, new) {
+        (Exact::Absent, _) => (beside, name, RenameFlags::NOREPLACE),
+        (_, Exact::Absent) => (name, beside, RenameFlags::NOREPLACE),
+        _ => (beside, name, RenameFlags::EXCHANGE),
+    };
+    match rename(one, other, flags) {
+        Ok(()) => {}
+        Err(Errno::EXIST | Errno::NOENT) => return Err(changed()),
+        // The filesystem knows only the plain way.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
+            if !is_same(&look(folder, name, to_look)?, old) {
+                return Err(changed());
+            }
+            return match new {
+                Exact::Absent => unlinkat(folder, name, AtFlags::empty()).map_err(Failure::from),
+                _ => renameat(folder, beside, folder, name).map_err(Failure::from),
+            };
+        }
+        Err(errno) => return Err(errno.into()),
+    }
+    if *old != Exact::Absent && !is_same(&look(folder, beside, to_look)?, old) {
+        rename(beside, name, flags)?;
+        return Err(changed());
+    }
+    Ok(())
+}
+
+/// A name beside the file, gone with whatever has it in the end.
+struct Temporary<'a> {
+    folder: &'a OwnedFd,
+    name: String,
+}
+
+impl Drop for Temporary<'_> {
+    fn drop(&mut self) {
+        let _ = unlinkat(self.folder, self.name.as_str(), AtFlags::empty());
+    }
+}

@@ -1,0 +1,287 @@
+//! The journal of a session's changes, in a store: what is needed to take them back is durable before they show.
+
+mod call;
+mod spool;
+
+pub use spool::ReadSpool;
+
+use crate::files::hash;
+use call::{OpenCall, content_of, held};
+use spool::Spools;
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{SystemTime, UNIX_EPOCH};
+use toolpost_core::store::{ChangeKind, Held, NewChange, Store};
+use toolpost_core::workspace::{Changed, CommandBefore, CommandChange, Journal, Pending};
+use toolpost_core::{Code, ToolError};
+
+/// Files of more bytes are not kept.
+pub(crate) const LARGEST: u64 = 64 << 20;
+/// So many changes wait at most to be written.
+const WAITING: usize = 64;
+/// Content of more bytes does not wait: it is written before the next is read.
+const LARGE: usize = 1 << 20;
+
+enum Said {
+    Change(Box<NewChange>),
+    /// Somebody waits until all before is durable.
+    Settle(String, SyncSender<Result<(), ToolError>>),
+}
+
+/// Keeps changes in a store.
+///
+/// Changes are written by a thread of their own, together with all that come in meanwhile, while whoever makes them
+/// prepares the new content.
+pub struct StoreJournal {
+    store: Arc<dyn Store>,
+    workspace: String,
+    spools: Option<Spools>,
+    calls: Mutex<HashMap<String, OpenCall>>,
+    writer: Mutex<Option<Writer>>,
+}
+
+struct Writer {
+    said: SyncSender<Said>,
+    thread: JoinHandle<()>,
+}
+
+impl StoreJournal {
+    /// A journal of the workspace whose root has this canonical path.
+    pub fn new(store: Arc<dyn Store>, workspace: impl Into<String>) -> StoreJournal {
+        StoreJournal {
+            store,
+            workspace: workspace.into(),
+            spools: None,
+            calls: Mutex::default(),
+            writer: Mutex::default(),
+        }
+    }
+
+    /// The same, where commands write what they are about to change into files in this folder. What a process that died
+    /// has left there is read by `read`, and taken over when the journal is first used.
+    #[must_use]
+    pub fn with_spools(mut self, folder: impl Into<PathBuf>, read: Option<ReadSpool>) -> StoreJournal {
+        let of_workspace = &hash(self.workspace.as_bytes())[..16];
+        self.spools = Some(Spools::new(folder.into().join(of_workspace), read));
+        self
+    }
+
+    /// Takes over what commands of processes that died have left. Returns what could not be, and why.
+    pub fn take_over(&self) -> Vec<ToolError> {
+        let Some(spools) = &self.spools else { return Vec::new() };
+        spools.take_over(|session, call, changes| {
+            let known = toolpost_core::store::ChangeQuery {
+                workspace: self.workspace.clone(),
+                call: Some(call.to_owned()),
+                ..Default::default()
+            };
+            match self.store.changes(&known)?.is_empty() {
+                true => self.keep_command(session, call, changes),
+                // The command had handed over everything, and only its file was left.
+                false => Ok(()),
+            }
+        })
+    }
+
+    fn first_use(&self) {
+        if self.spools.as_ref().is_some_and(Spools::is_first_use) {
+            // What cannot be taken over now is tried again by the next process, and told by `toolpost undo`.
+            drop(self.take_over());
+        }
+    }
+
+    fn calls(&self) -> MutexGuard<'_, HashMap<String, OpenCall>> {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn say(&self, said: Said) -> Result<(), ToolError> {
+        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let running = match writer.take() {
+            Some(running) => running,
+            None => start(Arc::clone(&self.store))?,
+        };
+        let sender = running.said.clone();
+        *writer = Some(running);
+        drop(writer);
+        sender.send(said).map_err(|_| stopped())
+    }
+
+    fn new_change(&self, session: &str, call: &str, name: String, kind: ChangeKind) -> NewChange {
+        NewChange {
+            workspace: self.workspace.clone(),
+            session: session.to_owned(),
+            call: call.to_owned(),
+            at_ms: now_ms(),
+            kind,
+            by_command: kind == ChangeKind::Command,
+            name,
+            before: Held::Unknown,
+            after: Held::Unknown,
+            contents: Vec::new(),
+            takes: Default::default(),
+        }
+    }
+
+    fn keep_command(&self, session: &str, call: &str, changes: Vec<CommandChange>) -> Result<(), ToolError> {
+        let mut all = Vec::with_capacity(changes.len());
+        for change in changes.into_iter().filter(|change| change.before != change.after) {
+            let mut new = self.new_change(session, call, change.name, ChangeKind::Command);
+            new.before = of_command(change.before, &mut new.contents);
+            new.after = of_command(change.after, &mut new.contents);
+            all.push(new);
+        }
+        match all.is_empty() {
+            true => Ok(()),
+            false => self.store.keep_changes(all),
+        }
+    }
+}
+
+impl Journal for StoreJournal {
+    fn before(&self, change: Pending) -> Result<(), ToolError> {
+        self.first_use();
+        let mut new = self.new_change(&change.session, &change.call, change.name.clone(), ChangeKind::Tool);
+        let content = content_of(change.before)?;
+        new.before = held(&content);
+        new.contents.extend(content.bytes());
+        if let Some(planned) = &change.content {
+            new.contents.push((hash(planned), Arc::clone(planned)));
+        }
+        let mut calls = self.calls();
+        let open = calls.entry(change.call.clone()).or_default();
+        new.after = open.plan(
+            &change.name,
+            &change.kind,
+            &new.before,
+            new.contents.last().filter(|_| change.content.is_some()),
+        );
+        drop(calls);
+        let is_large = new.contents.iter().any(|(_, content)| content.len() > LARGE);
+        self.say(Said::Change(Box::new(new)))?;
+        match is_large {
+            true => self.settle(&change.session, &change.call),
+            false => Ok(()),
+        }
+    }
+
+    fn settle(&self, _session: &str, call: &str) -> Result<(), ToolError> {
+        let (answer, done) = sync_channel(1);
+        self.say(Said::Settle(call.to_owned(), answer))?;
+        done.recv().map_err(|_| stopped())?
+    }
+
+    fn after(&self, change: Changed) -> Result<(), ToolError> {
+        if let Some(open) = self.calls().get_mut(&change.call) {
+            open.made(&change.name, change.after);
+        }
+        Ok(())
+    }
+
+    fn ended(&self, session: &str, call: &str, is_success: bool) -> Result<(), ToolError> {
+        let open = self.calls().remove(call);
+        if let Some(spools) = &self.spools {
+            spools.end(session, call);
+        }
+        let corrections = open.map(|open| open.corrections(is_success)).unwrap_or_default();
+        if corrections.is_empty() {
+            return Ok(());
+        }
+        // What was refused because it could not be kept is not there to be corrected.
+        let _ = self.settle(session, call);
+        self.store.correct_changes(&self.workspace, call, corrections)
+    }
+
+    fn spool(&self, session: &str, call: &str) -> Result<Option<std::fs::File>, ToolError> {
+        let Some(spools) = &self.spools else { return Ok(None) };
+        self.first_use();
+        spools.begin(session, call).map(Some)
+    }
+
+    fn command_changed(
+        &self,
+        session: &str,
+        call: &str,
+        changes: Vec<CommandChange>,
+    ) -> Result<(), ToolError> {
+        self.keep_command(session, call, changes)?;
+        if let Some(spools) = &self.spools {
+            spools.end(session, call);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for StoreJournal {
+    fn drop(&mut self) {
+        if let Some(Writer { said, thread }) =
+            self.writer.lock().unwrap_or_else(PoisonError::into_inner).take()
+        {
+            drop(said);
+            let _ = thread.join();
+        }
+    }
+}
+
+fn start(store: Arc<dyn Store>) -> Result<Writer, ToolError> {
+    let (said, heard) = sync_channel(WAITING);
+    let thread = std::thread::Builder::new()
+        .name("toolpost-undo".to_owned())
+        .spawn(move || serve(&*store, &heard))
+        .map_err(|error| {
+            let message = format!("no thread for the undo journal could be started: {error}");
+            ToolError::new(Code::ExecutionError, message)
+        })?;
+    Ok(Writer { said, thread })
+}
+
+fn serve(store: &dyn Store, heard: &Receiver<Said>) {
+    // What could not be kept, until whoever changes something has heard of it.
+    let mut failed: HashMap<String, ToolError> = HashMap::new();
+    while let Ok(first) = heard.recv() {
+        let (mut changes, mut waiting) = (Vec::new(), Vec::new());
+        let mut next = Some(first);
+        while let Some(said) = next {
+            match said {
+                Said::Change(change) => changes.push(*change),
+                Said::Settle(call, answer) => waiting.push((call, answer)),
+            }
+            next = heard.try_recv().ok();
+        }
+        if !changes.is_empty() {
+            let calls: Vec<String> = changes.iter().map(|change| change.call.clone()).collect();
+            if let Err(error) = store.keep_changes(changes) {
+                failed.extend(calls.into_iter().map(|call| (call, error.clone())));
+            }
+        }
+        for (call, answer) in waiting {
+            // Who has stopped waiting needs no answer.
+            let _ = answer.send(failed.remove(&call).map_or(Ok(()), Err));
+        }
+    }
+}
+
+fn of_command(side: CommandBefore, contents: &mut Vec<(String, Arc<[u8]>)>) -> Held {
+    match side {
+        CommandBefore::Absent => Held::Absent,
+        CommandBefore::File { content, mode } => {
+            let (hash, size) = (hash(&content), content.len() as u64);
+            contents.push((hash.clone(), content));
+            Held::File { hash, size, mode: Some(mode) }
+        }
+        CommandBefore::TooLarge { bytes } => Held::TooLarge { size: bytes },
+        CommandBefore::Folder { mode } => Held::Folder { mode: Some(mode) },
+        CommandBefore::Link(text) => Held::Link { text },
+    }
+}
+
+fn stopped() -> ToolError {
+    ToolError::new(Code::StoreNotAvailable, "the undo journal has ended, so nothing may be changed any more")
+}
+
+fn now_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,161 @@
+//! What a running call has said that it would do, and what it has done.
+
+use super::LARGEST;
+use crate::files::hash;
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::sync::Arc;
+use toolpost_core::store::{Correction, Held};
+use toolpost_core::workspace::{After, Before, PendingKind};
+use toolpost_core::{Code, ToolError};
+
+/// What was there before a change, read.
+pub(super) enum Content {
+    File { hash: String, bytes: Arc<[u8]>, mode: u32 },
+    Other(Held),
+}
+
+impl Content {
+    /// The bytes, by their hash.
+    pub(super) fn bytes(self) -> Option<(String, Arc<[u8]>)> {
+        match self {
+            Content::File { hash, bytes, .. } => Some((hash, bytes)),
+            Content::Other(_) => None,
+        }
+    }
+}
+
+pub(super) fn content_of(before: Before) -> Result<Content, ToolError> {
+    Ok(match before {
+        Before::Absent => Content::Other(Held::Absent),
+        Before::File(file) if file.stat.size > LARGEST => {
+            Content::Other(Held::TooLarge { size: file.stat.size })
+        }
+        Before::File(file) => {
+            let mut bytes = Vec::with_capacity(usize::try_from(file.stat.size).unwrap_or_default());
+            file.reader.take(LARGEST + 1).read_to_end(&mut bytes).map_err(|error| {
+                let name = &file.stat.name;
+                let message = format!("cannot read `{name}` to keep it for an undo: {error}");
+                ToolError::new(Code::ReadError, message).with("path", name.as_str())
+            })?;
+            match bytes.len() as u64 > LARGEST {
+                true => Content::Other(Held::TooLarge { size: bytes.len() as u64 }),
+                false => {
+                    Content::File { hash: hash(&bytes), bytes: bytes.into(), mode: file.stat.mode & 0o7777 }
+                }
+            }
+        }
+        Before::Folder { mode } => Content::Other(Held::Folder { mode: Some(mode & 0o7777) }),
+        Before::Link(Some(text)) => Content::Other(Held::Link { text }),
+        _ => Content::Other(Held::Unknown),
+    })
+}
+
+pub(super) fn held(content: &Content) -> Held {
+    match content {
+        Content::File { hash, bytes, mode } => {
+            Held::File { hash: hash.clone(), size: bytes.len() as u64, mode: Some(*mode) }
+        }
+        Content::Other(held) => held.clone(),
+    }
+}
+
+/// One name that a call changes.
+struct Change {
+    before: Held,
+    planned: Held,
+    /// What is there, where the call has told.
+    made: Option<(Held, Option<Arc<[u8]>>)>,
+}
+
+/// A call that has not ended.
+#[derive(Default)]
+pub(super) struct OpenCall {
+    changes: BTreeMap<String, Change>,
+    /// What a name gets from another one.
+    moved: BTreeMap<String, Held>,
+}
+
+impl OpenCall {
+    /// What the name will hold.
+    pub(super) fn plan(
+        &mut self,
+        name: &str,
+        kind: &PendingKind,
+        before: &Held,
+        content: Option<&(String, Arc<[u8]>)>,
+    ) -> Held {
+        let mode = |of: &Held| match of {
+            Held::File { mode, .. } => *mode,
+            _ => None,
+        };
+        let file = |mode: Option<u32>| {
+            let (hash, bytes) = content?;
+            Some(Held::File { hash: hash.clone(), size: bytes.len() as u64, mode })
+        };
+        let planned = match kind {
+            PendingKind::Write => {
+                let moved = self.moved.get(name).cloned();
+                let mode = moved.as_ref().map_or_else(|| mode(before), mode);
+                file(mode).or(moved).unwrap_or(Held::Unknown)
+            }
+            PendingKind::Rename { to } => {
+                self.moved.insert(to.clone(), file(mode(before)).unwrap_or_else(|| before.clone()));
+                Held::Absent
+            }
+            PendingKind::Remove => Held::Absent,
+            PendingKind::CreateFolder => match before {
+                Held::Folder { .. } => before.clone(),
+                _ => Held::Folder { mode: None },
+            },
+            _ => Held::Unknown,
+        };
+        let new = || Change { before: before.clone(), planned: planned.clone(), made: None };
+        self.changes.entry(name.to_owned()).or_insert_with(new);
+        planned
+    }
+
+    /// Something was made of a name.
+    pub(super) fn made(&mut self, name: &str, after: After) {
+        let moved = self.moved.get(name).cloned();
+        let Some(change) = self.changes.get_mut(name) else { return };
+        change.made = Some(match after {
+            After::Absent => (Held::Absent, None),
+            After::AsBefore => (change.before.clone(), None),
+            After::File { bytes, hash, content } => {
+                let mode = match (&change.planned, &change.before) {
+                    (Held::File { mode, .. }, _) | (_, Held::File { mode, .. }) => *mode,
+                    _ => None,
+                };
+                (Held::File { hash, size: bytes, mode }, Some(content))
+            }
+            After::Folder => (Held::Folder { mode: None }, None),
+            After::Moved { .. } => match &change.planned {
+                Held::Unknown => (moved.unwrap_or(Held::Unknown), None),
+                planned => (planned.clone(), None),
+            },
+            _ => (Held::Unknown, None),
+        });
+    }
+
+    /// What differs from the plan.
+    pub(super) fn corrections(self, is_success: bool) -> Vec<Correction> {
+        let is_changed = |change: &Change| match &change.made {
+            Some((made, _)) => *made != change.before,
+            None => is_success && change.planned != change.before,
+        };
+        let is_folder = |change: &Change| matches!(change.planned, Held::Folder { .. });
+        let has_more = self.changes.values().any(|change| !is_folder(change) && is_changed(change));
+        let mut corrections = Vec::new();
+        for (name, change) in self.changes {
+            // A folder that was made for a file is not told by itself.
+            let is_implied = is_folder(&change) && change.made.is_none() && has_more;
+            if !is_changed(&change) && !is_implied {
+                corrections.push(Correction { name, after: None, content: None });
+            } else if let Some((made, content)) = change.made.filter(|(made, _)| *made != change.planned) {
+                corrections.push(Correction { name, after: Some(made), content });
+            }
+        }
+        corrections
+    }
+}

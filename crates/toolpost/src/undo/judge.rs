@@ -1,0 +1,336 @@
+//! What becomes of each name, decided before anything is touched.
+
+use super::Undo;
+use super::merge;
+use super::target::{self, Target};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use toolpost_core::policy::{Effect, Request};
+use toolpost_core::store::{ChangeQuery, Held, KeptChange, Store};
+use toolpost_core::text::hex;
+use toolpost_core::workspace::RunByGit;
+use toolpost_core::{Access, Capability, Code, ToolError, Workspace, WorkspacePath};
+use toolpost_disk::{Disk, Exact};
+
+/// Files of more bytes are not looked at.
+pub(super) const LARGEST: u64 = 256 << 20;
+
+/// One name.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Item {
+    pub(crate) name: String,
+    /// What is there.
+    pub(crate) now: Exact,
+    /// What will be there.
+    pub(crate) wanted: Exact,
+    pub(crate) by_command: bool,
+    pub(crate) verdict: Verdict,
+}
+
+/// What is to be done about a name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// It is as the call left it, and becomes what it was before.
+    Restore,
+    /// Somebody has changed it since, elsewhere in it; both hold.
+    Merge,
+    /// It is what it was before already.
+    Nothing,
+    /// A folder that holds something of somebody else.
+    Stays,
+    /// It cannot be done, and why.
+    Conflict(String),
+}
+
+impl Verdict {
+    pub(crate) fn is_work(&self) -> bool {
+        matches!(self, Verdict::Restore | Verdict::Merge)
+    }
+}
+
+impl Item {
+    /// Lines that come and lines that go.
+    pub(crate) fn counts(&self) -> Option<(usize, usize)> {
+        let bytes = |side: &Exact| match side {
+            Exact::File { content, .. } => Some(Arc::clone(content)),
+            Exact::Absent => Some(Arc::from(&b""[..])),
+            _ => None,
+        };
+        let is_file = |side: &Exact| matches!(side, Exact::File { .. });
+        if !is_file(&self.now) && !is_file(&self.wanted) {
+            return None;
+        }
+        merge::counts(&bytes(&self.now)?, &bytes(&self.wanted)?)
+    }
+}
+
+/// What a name holds now.
+pub(super) fn now(disk: &Disk, name: &str) -> Result<Exact, ToolError> {
+    disk.exact(&WorkspacePath::new(name), LARGEST)
+}
+
+/// Whether this is what was kept. Modes of folders, and those that nobody knows, do not count.
+pub(super) fn is(now: &Exact, kept: &Held) -> bool {
+    match (now, kept) {
+        (Exact::Absent, Held::Absent) | (Exact::Folder { .. }, Held::Folder { .. }) => true,
+        (Exact::Link(text), Held::Link { text: kept }) => text == kept,
+        (Exact::File { content, mode }, Held::File { hash, size, mode: kept }) => {
+            content.len() as u64 == *size
+                && (kept.is_none() || mode.is_none() || mode == kept)
+                && hex(&Sha256::digest(content)) == *hash
+        }
+        _ => false,
+    }
+}
+
+/// Judges every name of the target.
+pub(super) fn judge(undo: &Undo<'_>, target: &Target) -> Result<Vec<Item>, ToolError> {
+    let mut items = Vec::new();
+    for name in target.names() {
+        let steps: Vec<&KeptChange> = target.steps.iter().filter(|step| step.name == name).collect();
+        items.push(one(undo, target, name, &steps)?);
+    }
+    folders(undo, &mut items)?;
+    protect(undo, &mut items);
+    Ok(items)
+}
+
+fn one(undo: &Undo<'_>, target: &Target, name: String, steps: &[&KeptChange]) -> Result<Item, ToolError> {
+    let by_command = steps.iter().any(|step| step.by_command);
+    let now = match now(undo.disk, &name) {
+        Ok(now) => now,
+        Err(error) => {
+            let verdict = Verdict::Conflict(error.message().to_owned());
+            return Ok(Item { name, now: Exact::Absent, wanted: Exact::Absent, by_command, verdict });
+        }
+    };
+    let mut wanted = now.clone();
+    let mut is_merged = false;
+    for step in steps {
+        match back(undo.store, &wanted, &step.after, &step.before)? {
+            Ok((state, merged)) => {
+                is_merged |= merged;
+                wanted = state;
+            }
+            Err(why) => {
+                let why = match later(undo, target, step)? {
+                    Some(advice) => format!("{why}; {advice}"),
+                    None => format!("{why}; move your version away or change it back, then try again"),
+                };
+                return Ok(Item {
+                    name,
+                    wanted: now.clone(),
+                    now,
+                    by_command,
+                    verdict: Verdict::Conflict(why),
+                });
+            }
+        }
+    }
+    let verdict = match wanted == now {
+        true => Verdict::Nothing,
+        false if is_merged => Verdict::Merge,
+        false => Verdict::Restore,
+    };
+    Ok(Item { name, now, wanted, by_command, verdict })
+}
+
+/// What a state becomes when a change is taken back, and whether two changes were put together for it; or why not.
+type Back = Result<(Exact, bool), String>;
+
+fn back(store: &dyn Store, state: &Exact, base: &Held, theirs: &Held) -> Result<Back, ToolError> {
+    if let (Exact::File { content, mode }, Held::File { .. }, Held::File { .. }) = (state, base, theirs) {
+        return files(store, (content, *mode), base, theirs);
+    }
+    let is_base = match (state, base, theirs) {
+        // What goes goes with whatever mode it has got since.
+        (Exact::File { content, .. }, Held::File { hash, .. }, _) => hex(&Sha256::digest(content)) == *hash,
+        _ => is(state, base),
+    };
+    if is_base {
+        return Ok(exact(store, theirs)?.map(|wanted| (wanted, false)));
+    }
+    if is(state, theirs) {
+        return Ok(Ok((state.clone(), false)));
+    }
+    Ok(Err(match (state, base, theirs) {
+        (_, _, Held::TooLarge { size }) => {
+            format!("what was there before was too large to be kept ({size} bytes)")
+        }
+        (_, Held::TooLarge { .. } | Held::Unknown, _) => "nobody knows what the call has left".to_owned(),
+        (Exact::Absent, ..) => "it was removed since".to_owned(),
+        (_, Held::Absent, _) => "something new has that name since".to_owned(),
+        (Exact::Other(what), ..) => format!("it is {what} now"),
+        (_, Held::File { .. }, Held::Absent) => {
+            "the call made it, and it was changed since: to undo that would remove those changes".to_owned()
+        }
+        _ => "it was changed since into something else".to_owned(),
+    }))
+}
+
+/// Three files: contents and modes are judged apart.
+fn files(
+    store: &dyn Store,
+    (content, mode): (&Arc<[u8]>, Option<u32>),
+    base: &Held,
+    theirs: &Held,
+) -> Result<Back, ToolError> {
+    let (Held::File { hash: base_hash, mode: base_mode, .. }, Held::File { hash, mode: their_mode, .. }) =
+        (base, theirs)
+    else {
+        return Ok(Err("it is no file".to_owned()));
+    };
+    let own = hex(&Sha256::digest(content));
+    let (new, is_merged) = if own == *base_hash {
+        match bytes(store, hash)? {
+            Ok(bytes) => (bytes, false),
+            Err(why) => return Ok(Err(why)),
+        }
+    } else if own == *hash || base_hash == hash {
+        (Arc::clone(content), false)
+    } else {
+        let (base, theirs) = match (bytes(store, base_hash)?, bytes(store, hash)?) {
+            (Ok(base), Ok(theirs)) => (base, theirs),
+            (Err(why), _) | (_, Err(why)) => return Ok(Err(why)),
+        };
+        match merge::merged(&base, content, &theirs) {
+            Ok(merged) => (Arc::from(merged), true),
+            Err(why) => return Ok(Err(why)),
+        }
+    };
+    let new_mode = if *base_mode == mode || base_mode.is_none() {
+        their_mode.or(mode)
+    } else if base_mode == their_mode || *their_mode == mode || their_mode.is_none() {
+        mode
+    } else {
+        return Ok(Err("its mode was changed since, and by the call too".to_owned()));
+    };
+    Ok(Ok((Exact::File { content: new, mode: new_mode }, is_merged)))
+}
+
+fn bytes(store: &dyn Store, hash: &str) -> Result<Result<Arc<[u8]>, String>, ToolError> {
+    Ok(match store.content(hash)? {
+        Some(content) => Ok(content.into()),
+        None => Err("what it held is not kept any more (key `keep`)".to_owned()),
+    })
+}
+
+/// What was kept, with its bytes.
+fn exact(store: &dyn Store, kept: &Held) -> Result<Result<Exact, String>, ToolError> {
+    Ok(match kept {
+        Held::Absent => Ok(Exact::Absent),
+        Held::Folder { mode } => Ok(Exact::Folder { mode: *mode }),
+        Held::Link { text } => Ok(Exact::Link(text.clone())),
+        Held::File { hash, mode, .. } => {
+            bytes(store, hash)?.map(|content| Exact::File { content, mode: *mode })
+        }
+        Held::TooLarge { size } => {
+            Err(format!("what was there before was too large to be kept ({size} bytes)"))
+        }
+        Held::Unknown => Err("nobody knows what was there before".to_owned()),
+    })
+}
+
+/// What to do first, where a later call has changed the same name.
+fn later(undo: &Undo<'_>, target: &Target, step: &KeptChange) -> Result<Option<String>, ToolError> {
+    let query = ChangeQuery {
+        name: Some(step.name.clone()),
+        after: Some(step.set),
+        is_undo: Some(false),
+        is_undone: Some(false),
+        ..undo.query()
+    };
+    let later = undo.store.changes(&query)?;
+    let is_other = |change: &&KeptChange| !target.steps.iter().any(|step| step.set == change.set);
+    let Some(last) = later.iter().rev().find(is_other) else { return Ok(None) };
+    let tool = target::tool(undo, &last.call)?.unwrap_or_else(|| "a tool".to_owned());
+    Ok(Some(format!(
+        "the call {} ({tool}) has changed it since: `toolpost undo {}` first",
+        last.call, last.call
+    )))
+}
+
+/// Folders go only if nothing of somebody else is in them. What is to take their place cannot, then.
+fn folders(undo: &Undo<'_>, items: &mut [Item]) -> Result<(), ToolError> {
+    // Names that will be gone, so far as is known; the innermost folders first.
+    let mut gone: BTreeSet<String> = items
+        .iter()
+        .filter(|item| item.wanted == Exact::Absent && !matches!(item.verdict, Verdict::Conflict(_)))
+        .filter(|item| !matches!(item.now, Exact::Folder { .. }))
+        .map(|item| item.name.clone())
+        .collect();
+    for item in items.iter_mut().rev() {
+        if !item.verdict.is_work() || !matches!(item.now, Exact::Folder { .. }) {
+            continue;
+        }
+        if matches!(item.wanted, Exact::Folder { .. }) {
+            continue;
+        }
+        let below = |name: &str| gone.contains(&format!("{}/{name}", item.name));
+        if undo.disk.holds_more(&WorkspacePath::new(item.name.clone()), &below)? {
+            item.verdict = match item.wanted {
+                Exact::Absent => Verdict::Stays,
+                _ => Verdict::Conflict(
+                    "a folder has that name, and holds files that the call did not make; move them away, then try again"
+                        .to_owned(),
+                ),
+            };
+            item.wanted = item.now.clone();
+        } else {
+            gone.insert(item.name.clone());
+        }
+    }
+    Ok(())
+}
+
+/// What a command has changed is known from what ran beside it. Names that a file tool could not have written without a
+/// question are not written from that.
+fn protect(undo: &Undo<'_>, items: &mut [Item]) {
+    let names: Vec<String> = items
+        .iter()
+        .filter(|item| item.by_command && item.verdict.is_work())
+        .map(|item| item.name.clone())
+        .collect();
+    let run = if names.is_empty() { Vec::new() } else { undo.disk.run_by_git(&names) };
+    for item in items.iter_mut().filter(|item| item.by_command && item.verdict.is_work()) {
+        let access = [Access::path(Capability::Write, item.name.as_str())];
+        let is_free =
+            undo.policy.decide(&Request { tool: "write", accesses: &access }).effect() == Effect::Allow;
+        let is_run = run.iter().any(|run| is_about(run, &item.name));
+        if !is_free || is_run {
+            item.verdict = Verdict::Conflict(
+                "a command has changed it, and it is protected: what is kept of it is not put there by itself; change it by \
+                 hand, or allow it with a rule"
+                    .to_owned(),
+            );
+            item.wanted = item.now.clone();
+        }
+    }
+}
+
+/// Whether what git runs is this name, or a folder above it.
+fn is_about(run: &RunByGit, name: &str) -> bool {
+    let (RunByGit::Named(path) | RunByGit::Completes(path) | RunByGit::Linked { path, .. }) = run;
+    name.strip_prefix(path.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// The content of a file.
+type Bytes = Arc<[u8]>;
+
+/// What was judged, as it is kept.
+pub(super) fn held(state: &Exact) -> Result<(Held, Option<Bytes>), ToolError> {
+    Ok(match state {
+        Exact::Absent => (Held::Absent, None),
+        Exact::Folder { mode } => (Held::Folder { mode: *mode }, None),
+        Exact::Link(text) => (Held::Link { text: text.clone() }, None),
+        Exact::File { content, mode } => {
+            let hash = hex(&Sha256::digest(content));
+            let kept = Held::File { hash, size: content.len() as u64, mode: *mode };
+            (kept, Some(Arc::clone(content)))
+        }
+        Exact::Other(what) => {
+            return Err(ToolError::new(Code::NotAFile, format!("what is there is {what}, and stays")));
+        }
+    })
+}

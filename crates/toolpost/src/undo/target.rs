@@ -1,0 +1,216 @@
+//! Which changes are meant.
+
+use super::{Undo, Wish};
+use std::collections::{BTreeMap, BTreeSet};
+use toolpost_core::event::EventKind;
+use toolpost_core::store::{ChangeKind, ChangeQuery, EventQuery, KeptChange, Takes};
+use toolpost_core::{Code, ToolError};
+
+/// A call whose changes are meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Call {
+    pub(crate) call: String,
+    pub(crate) session: String,
+    pub(crate) at_ms: u64,
+    /// The tool, where the log knows it.
+    pub(crate) tool: Option<String>,
+}
+
+/// The changes that are to be taken back, the last one first.
+#[derive(Debug)]
+pub(crate) struct Target {
+    /// The calls that they are of, the last one first.
+    pub(crate) calls: Vec<Call>,
+    pub(crate) steps: Vec<KeptChange>,
+    /// What holds again, by name: of a redo.
+    redone: BTreeMap<String, Vec<(u64, u64)>>,
+}
+
+impl Target {
+    pub(super) fn names(&self) -> Vec<String> {
+        self.steps.iter().map(|step| step.name.clone()).collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
+    /// What an undo of the name is about.
+    pub(super) fn takes(&self, name: &str) -> Takes {
+        let own = self.steps.iter().filter(|step| step.name == name);
+        Takes {
+            undone: own.map(|step| (step.set, step.number)).collect(),
+            redone: self.redone.get(name).cloned().unwrap_or_default(),
+        }
+    }
+}
+
+/// The changes that are meant by what a person has said.
+pub(super) fn find(undo: &Undo<'_>, wish: &Wish<'_>) -> Result<Target, ToolError> {
+    match (wish.what, wish.is_redo) {
+        (None, false) => last(undo),
+        (None, true) => last_undo(undo),
+        (Some(what), _) => {
+            let found = named(undo, what)?;
+            let (undos, calls): (Vec<_>, Vec<_>) = found
+                .into_iter()
+                .partition(|change| matches!(change.kind, ChangeKind::Undo | ChangeKind::Redo));
+            match (calls.is_empty(), wish.is_redo) {
+                // The undo of an undo is a redo.
+                (true, _) => redo(undo, what, taken_by(undo, &undos)?),
+                (false, true) => redo(undo, what, calls),
+                (false, false) => taken_back(undo, what, calls),
+            }
+        }
+    }
+}
+
+fn last(undo: &Undo<'_>) -> Result<Target, ToolError> {
+    let query = ChangeQuery { is_undo: Some(false), is_undone: Some(false), is_last: true, ..undo.query() };
+    let steps = undo.store.changes(&query)?;
+    match steps.is_empty() {
+        true => Err(nothing("undo", "no call of a tool that is not undone already has changed anything")),
+        false => Ok(of_calls(undo, steps)?),
+    }
+}
+
+fn last_undo(undo: &Undo<'_>) -> Result<Target, ToolError> {
+    let query = ChangeQuery { is_undo: Some(false), is_undone: Some(true), ..undo.query() };
+    let undone = undo.store.changes(&query)?;
+    let newest = undone.iter().filter_map(|change| change.undone_by).max();
+    let calls: BTreeSet<u64> =
+        undone.iter().filter(|change| change.undone_by == newest).map(|change| change.set).collect();
+    if calls.is_empty() {
+        return Err(nothing("redo", "nothing has been undone that is not redone already"));
+    }
+    // An undo that was interrupted has a second one for the rest: both are of the same calls.
+    let all = undone.into_iter().filter(|change| calls.contains(&change.set)).collect();
+    redo(undo, "the last undo", all)
+}
+
+/// All changes of the call, or else of the session, of this id.
+fn named(undo: &Undo<'_>, what: &str) -> Result<Vec<KeptChange>, ToolError> {
+    let of_call = undo.store.changes(&ChangeQuery { call: Some(what.to_owned()), ..undo.query() })?;
+    if !of_call.is_empty() {
+        return Ok(of_call);
+    }
+    let session = Some(what.to_owned());
+    let of_session = undo.store.changes(&ChangeQuery { session, is_undo: Some(false), ..undo.query() })?;
+    if !of_session.is_empty() {
+        return Ok(of_session);
+    }
+    Err(unknown(undo, what)?)
+}
+
+fn unknown(undo: &Undo<'_>, what: &str) -> Result<ToolError, ToolError> {
+    let is_in_log = |query: EventQuery| -> Result<bool, ToolError> {
+        Ok(!undo.store.events(&EventQuery { limit: Some(1), ..query })?.is_empty())
+    };
+    let of_call = EventQuery { call: Some(what.to_owned()), ..EventQuery::default() };
+    let of_session = EventQuery { session: Some(what.to_owned()), ..EventQuery::default() };
+    let message = if is_in_log(of_call)? || is_in_log(of_session)? {
+        format!(
+            "of `{what}` no change in this workspace is kept: it has changed nothing here, its changes were deleted because \
+             they were older, or more, than the key `keep` says, or it was refused"
+        )
+    } else {
+        format!(
+            "no call and no session `{what}` is known in this workspace; `toolpost log` shows the calls, \
+             `toolpost sessions` the sessions, and --workspace names another workspace"
+        )
+    };
+    Ok(ToolError::new(Code::FileNotFound, message))
+}
+
+fn taken_back(undo: &Undo<'_>, what: &str, mut changes: Vec<KeptChange>) -> Result<Target, ToolError> {
+    changes.retain(|change| change.undone_by.is_none());
+    match changes.is_empty() {
+        true => Err(nothing(
+            "undo",
+            &format!("`{what}` is undone already; `toolpost redo {what}` makes it again"),
+        )),
+        false => of_calls(undo, changes),
+    }
+}
+
+/// The changes that undos have taken back.
+fn taken_by(undo: &Undo<'_>, undos: &[KeptChange]) -> Result<Vec<KeptChange>, ToolError> {
+    let sets: BTreeSet<u64> = undos.iter().map(|change| change.set).collect();
+    let mut all = Vec::new();
+    for set in sets {
+        all.extend(undo.store.changes(&ChangeQuery { undone_by: Some(set), ..undo.query() })?);
+    }
+    Ok(all)
+}
+
+/// Makes changes again that were taken back: the undos that did it are taken back.
+fn redo(undo: &Undo<'_>, what: &str, changes: Vec<KeptChange>) -> Result<Target, ToolError> {
+    let undone: Vec<KeptChange> = changes.into_iter().filter(|change| change.undone_by.is_some()).collect();
+    if undone.is_empty() {
+        return Err(nothing("redo", &format!("`{what}` is not undone, so there is nothing to make again")));
+    }
+    let oldest = undone.iter().filter_map(|change| change.undone_by).min().unwrap_or_default();
+    let after = Some(oldest.saturating_sub(1));
+    let undos = undo.store.changes(&ChangeQuery { is_undo: Some(true), after, ..undo.query() })?;
+    let mut redone: BTreeMap<String, Vec<(u64, u64)>> = BTreeMap::new();
+    let mut steps = Vec::new();
+    for step in undos {
+        let mut of =
+            undone.iter().filter(|one| one.undone_by == Some(step.set) && one.name == step.name).peekable();
+        if of.peek().is_some() {
+            redone.entry(step.name.clone()).or_default().extend(of.map(|one| (one.set, one.number)));
+            steps.push(step);
+        }
+    }
+    if steps.is_empty() {
+        return Err(nothing("redo", &format!("the undo of `{what}` is not kept any more (key `keep`)")));
+    }
+    steps.reverse();
+    Ok(Target { calls: calls(undo, &undone)?, steps, redone })
+}
+
+fn of_calls(undo: &Undo<'_>, mut steps: Vec<KeptChange>) -> Result<Target, ToolError> {
+    let calls = calls(undo, &steps)?;
+    steps.reverse();
+    Ok(Target { calls, steps, redone: BTreeMap::new() })
+}
+
+/// The calls of changes, the last one first.
+fn calls(undo: &Undo<'_>, changes: &[KeptChange]) -> Result<Vec<Call>, ToolError> {
+    let mut all = BTreeMap::new();
+    for change in changes {
+        all.entry(change.set).or_insert_with(|| Call {
+            call: change.call.clone(),
+            session: change.session.clone(),
+            at_ms: change.at_ms,
+            tool: None,
+        });
+    }
+    let mut all: Vec<Call> = all.into_values().rev().collect();
+    for call in &mut all {
+        call.tool = tool(undo, &call.call)?;
+    }
+    Ok(all)
+}
+
+/// The tool of a call, where the log knows it.
+pub(super) fn tool(undo: &Undo<'_>, call: &str) -> Result<Option<String>, ToolError> {
+    let query = EventQuery { call: Some(call.to_owned()), ..EventQuery::default() };
+    Ok(undo.store.events(&query)?.into_iter().find_map(|logged| match logged.event.kind {
+        EventKind::CallStarted { tool, .. } => Some(tool),
+        _ => None,
+    }))
+}
+
+/// The call that an undo is about.
+pub(super) fn call_of(undo: &Undo<'_>, own: &[KeptChange]) -> Result<String, ToolError> {
+    let first = own.iter().flat_map(|change| change.takes.redone.iter().chain(&change.takes.undone)).next();
+    let Some((set, _)) = first else { return Ok(String::new()) };
+    let after = Some(set.saturating_sub(1));
+    let found = undo.store.changes(&ChangeQuery { after, ..undo.query() })?;
+    Ok(found.into_iter().find(|change| change.set == *set).map(|change| change.call).unwrap_or_default())
+}
+
+fn nothing(command: &str, why: &str) -> ToolError {
+    let message = format!(
+        "there is nothing to {command} in this workspace: {why}; changes are kept as long as the key `keep` says (`toolpost doctor` \
+         shows it)"
+    );
+    ToolError::new(Code::NoChange, message)
+}
