@@ -130,12 +130,12 @@ fn tree(root: &Path) -> BTreeSet<PathBuf> {
     found
 }
 
-fn count(normal: usize, soak: usize) -> usize {
+pub(crate) fn count(normal: usize, soak: usize) -> usize {
     if std::env::var_os("TOOLPOST_SOAK").is_some_and(|value| value == "1") { soak } else { normal }
 }
 
 /// Runs tests of this module once more as a user without rights.
-fn as_ordinary_user(test: &str) {
+pub(crate) fn as_ordinary_user(test: &str) {
     if !rustix::process::geteuid().is_root() {
         return;
     }
