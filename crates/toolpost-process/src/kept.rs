@@ -176,6 +176,137 @@ pub fn read(spool: &mut File) -> io::Result<Kept> {
     Ok(kept)
 }
 
+/// What a command has changed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Changed {
+    /// What is not as it was, in the order in which it was first touched.
+    pub changes: Vec<Change>,
+    /// As in [`Kept`].
+    pub is_whole: bool,
+    /// As in [`Kept`].
+    pub is_cut: bool,
+}
+
+/// A path at which something else is than before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// The absolute path, without links.
+    pub path: PathBuf,
+    /// What was there.
+    pub before: State,
+    /// What is there now.
+    pub after: State,
+}
+
+/// What is at a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum State {
+    /// Nothing.
+    Absent,
+    /// A file.
+    File {
+        /// Its bytes.
+        content: Vec<u8>,
+        /// Permission bits.
+        mode: u32,
+    },
+    /// A file whose content is not known: it is too large, there are too many, or nobody can read it.
+    NotKept {
+        /// How large it is.
+        bytes: u64,
+    },
+    /// A folder.
+    Folder {
+        /// Permission bits.
+        mode: u32,
+    },
+    /// A symbolic link with this text.
+    Link(PathBuf),
+    /// A pipe, a socket or a device.
+    Other,
+}
+
+/// Maximum number of bytes of content to return, before and after together. What was there before goes first.
+#[cfg(target_os = "linux")]
+const MOST_RETURNED: u64 = 320 << 20;
+
+/// Compares the records of a command that has ended with what is there now, below these roots.
+#[cfg(target_os = "linux")]
+pub fn changes(spool: &mut File, roots: &[PathBuf]) -> io::Result<Changed> {
+    let kept = read(spool)?;
+    let roots = crate::linux::Roots::open(roots);
+    let mut changed = Changed { changes: Vec::new(), is_whole: kept.is_whole, is_cut: kept.is_cut };
+    let of_record = |record: &Record| match &record.before {
+        Before::File { content, .. } => content.bytes(),
+        _ => 0,
+    };
+    let mut left = MOST_RETURNED.saturating_sub(kept.records.iter().map(of_record).sum());
+    for record in kept.records {
+        let bytes = of_record(&record);
+        let Some((before, after)) = compare(&record, spool, &roots, left.min(LARGEST_FILE))? else {
+            left += bytes;
+            continue;
+        };
+        if let State::File { content, .. } = &after {
+            left = left.saturating_sub(content.len() as u64);
+        }
+        changed.changes.push(Change { path: record.path, before, after });
+    }
+    Ok(changed)
+}
+
+/// On other systems nothing is recorded.
+#[cfg(not(target_os = "linux"))]
+pub fn changes(spool: &mut File, _roots: &[PathBuf]) -> io::Result<Changed> {
+    let kept = read(spool)?;
+    Ok(Changed { changes: Vec::new(), is_whole: kept.is_whole, is_cut: kept.is_cut })
+}
+
+/// What was there and what is there now; none if that is the same.
+#[cfg(target_os = "linux")]
+fn compare(
+    record: &Record,
+    spool: &mut File,
+    roots: &crate::linux::Roots,
+    most: u64,
+) -> io::Result<Option<(State, State)>> {
+    let found = roots.find(&record.path)?;
+    let after = |most: u64| found.as_ref().map_or(Ok(State::Absent), |found| found.state(most));
+    let (before, after) = match &record.before {
+        Before::Absent => (State::Absent, after(most)?),
+        Before::Folder { mode } => (State::Folder { mode: *mode }, after(most)?),
+        Before::Link(text) => (State::Link(text.clone()), after(most)?),
+        Before::Other => (State::Other, after(most)?),
+        Before::File { mode, content } => {
+            let before = State::File { content: content.read(spool)?, mode: *mode };
+            // One that has not changed is no larger than it was, so that it can be compared whatever is left.
+            let is_as_large = found.as_ref().is_some_and(|found| found.bytes() == Some(content.bytes()));
+            (before, after(if is_as_large { content.bytes() } else { most })?)
+        }
+        Before::Mode { mode } => {
+            let after = after(most)?;
+            let before = match &after {
+                State::File { content, .. } => State::File { content: content.clone(), mode: *mode },
+                _ => State::NotKept { bytes: found.as_ref().and_then(|found| found.bytes()).unwrap_or(0) },
+            };
+            if found.as_ref().is_some_and(|found| found.mode() == *mode) {
+                return Ok(None);
+            }
+            return Ok(Some((before, after)));
+        }
+        Before::NotKept { mode, bytes, stamp } => {
+            let is_same = |found: &crate::linux::Found<'_>| {
+                found.stamp() == *stamp && found.bytes() == Some(*bytes) && found.mode() == *mode
+            };
+            if found.as_ref().is_some_and(is_same) {
+                return Ok(None);
+            }
+            return Ok(Some((State::NotKept { bytes: *bytes }, after(most)?)));
+        }
+    };
+    Ok((before != after).then_some((before, after)))
+}
+
 /// One entry with where the next begins; none if it is not whole.
 fn next(from: &mut BufReader<&mut File>, at: u64, size: u64) -> io::Result<Option<(Entry, u64)>> {
     let mut start = [0; START];

@@ -23,7 +23,7 @@ use self::call::Call;
 use self::caller::{Caller, Place};
 use self::names::{Making, Names};
 use self::openers::Openers;
-pub(super) use self::spool::Spool;
+pub(super) use self::spool::{Spool, stamp};
 use super::filter;
 use super::sys::notify::{self, Asked, Said};
 use super::wire::{Removal, View};

@@ -212,7 +212,7 @@ async fn guarantee_35_every_way_to_change_a_file_is_recorded() {
         "mv -T d full; mv -T full d; echo x > new; true".to_owned(),
         "rm -rf d; ln -s full d; echo x > d/f".to_owned(),
         "ln -sfn full l; rm l; echo x > l".to_owned(),
-        "mkdir x; cd x; rmdir ../x; echo x > y; mkdir z; true".to_owned(),
+        "mkdir x; cd x; rmdir ../x; echo x > y; mkdir z; echo x > ../new".to_owned(),
         "truncate -s 1 a; truncate -s 1000000 full/f; fallocate -l 70000 d/deep/f".to_owned(),
         "cp --reflink=auto full/f a; dd if=/dev/zero of=d/deep/f bs=1 count=1 conv=notrunc".to_owned(),
         "umask 077; echo x > n; mkdir -p m/k; mkfifo p".to_owned(),
@@ -221,7 +221,7 @@ async fn guarantee_35_every_way_to_change_a_file_is_recorded() {
         python("import mmap\nf = open(\"a\", \"r+b\")\nm = mmap.mmap(f.fileno(), 0)\nm[0:2] = b\"ZZ\""),
         python(
             "import os\nf = os.open(\".\", os.O_TMPFILE | os.O_RDWR, 0o644)\nos.write(f, b\"x\")\n\
-             os.link(f\"/proc/self/fd/{f}\", \"t\", follow_symlinks=True)",
+             os.link(f\"/proc/self/fd/{f}\", \"t\", src_dir_fd=f)",
         ),
         python(
             "import ctypes\nlibc = ctypes.CDLL(None)\n\
@@ -245,7 +245,13 @@ async fn guarantee_35_every_way_to_change_a_file_is_recorded() {
     ];
     for line in lines {
         let stage = Stage::new();
-        for (name, text) in [("a", "one\n"), ("d/deep/f", "two\n"), ("full/f", "three\n")] {
+        for (name, text) in [
+            ("a", "one\n"),
+            ("d/deep/f", "two\n"),
+            ("full/f", "three\n"),
+            // A folder without a name is reported by such a path.
+            ("x (deleted)/y", "four\n"),
+        ] {
             stage.write(name, text);
         }
         fs::create_dir(stage.root.join("empty")).unwrap();

@@ -257,7 +257,8 @@ pub(super) fn is_file(stat: &Stat) -> bool {
     FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile
 }
 
-fn stamp(stat: &Stat) -> Stamp {
+/// What the kernel notes of every change.
+pub(in crate::linux) fn stamp(stat: &Stat) -> Stamp {
     let nanoseconds = |count: u64| i64::try_from(count).unwrap_or(0);
     Stamp {
         inode: stat.st_ino,

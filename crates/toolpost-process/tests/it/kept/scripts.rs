@@ -141,7 +141,7 @@ fn python(random: &mut Random, path: &str) -> String {
     let code = random.of(&[
         "f = open(p, 'r+b'); f.seek(1); f.write(b'PY')",
         "import mmap; f = open(p, 'r+b'); m = mmap.mmap(f.fileno(), 0); m[0:1] = b'M'; m.flush()",
-        "f = os.open('.', os.O_TMPFILE | os.O_RDWR, 0o640); os.write(f, b'T'); os.link(f'/proc/self/fd/{f}', p, follow_symlinks=True)",
+        "f = os.open('.', os.O_TMPFILE | os.O_RDWR, 0o640); os.write(f, b'T'); os.link(f'/proc/self/fd/{f}', p, src_dir_fd=f)",
         "f = os.open(p, os.O_RDONLY); os.fchmod(f, 0o700); os.unlink(p)",
         "os.truncate(p, 2); os.replace(p, 'replaced')",
         "os.rename(p, 'r1'); os.mkdir(p); open(p + '/inner', 'w').write('x')",
