@@ -150,9 +150,7 @@ pub fn read(spool: &mut File) -> io::Result<Kept> {
             Kind::Mode => Before::Mode { mode: entry.mode },
             Kind::Folder => Before::Folder { mode: entry.mode },
             Kind::Link => Before::Link(path(&entry.text)),
-            Kind::NotKept => {
-                Before::NotKept { mode: entry.mode, bytes: entry.bytes, stamp: entry.stamp }
-            }
+            Kind::NotKept => Before::NotKept { mode: entry.mode, bytes: entry.bytes, stamp: entry.stamp },
             Kind::Other => Before::Other,
         };
         match known.get(&entry.path).and_then(|known| kept.records.get_mut(*known)) {
@@ -428,9 +426,10 @@ fn lengths(start: &[u8; START]) -> Option<(u32, u64)> {
 
 /// FNV-1a. What is recognised is an entry that was not written to its end, not one that was forged.
 fn checksum(start: &[u8], head: &[u8]) -> u64 {
-    start.iter().chain(head).fold(0xcbf2_9ce4_8422_2325, |sum, byte| {
-        (sum ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
+    start
+        .iter()
+        .chain(head)
+        .fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }
 
 /// The writing half, for the guard.

@@ -404,7 +404,11 @@ mod tests {
         }
         let all = instructions(Watch::Changes);
         for (mode, expected) in [(0o755, NOTIFY), (0, NOTIFY), (0o4755, ERROR | 1)] {
-            assert_eq!(run(&all, ARCHITECTURE, libc::SYS_fchmodat, [0, 0, mode, 0, 0, 0]), expected, "{mode:o}");
+            assert_eq!(
+                run(&all, ARCHITECTURE, libc::SYS_fchmodat, [0, 0, mode, 0, 0, 0]),
+                expected,
+                "{mode:o}"
+            );
         }
         assert_eq!(run(&all, ARCHITECTURE, libc::SYS_unlinkat, [0; 6]), NOTIFY);
         assert_eq!(judge(libc::SYS_unlinkat, [0; 6]), ALLOW);

@@ -53,7 +53,8 @@ pub(super) fn run(
     let listeners = Some(listeners);
     let spool = spool.map(Spool::new);
     let (link, signals) = (&link, &signals);
-    Init { program, link, signals, limits, guard: None, is_guard_over: false, listeners, spool }.serve(wanted);
+    Init { program, link, signals, limits, guard: None, is_guard_over: false, listeners, spool }
+        .serve(wanted);
     sys::exit(0)
 }
 

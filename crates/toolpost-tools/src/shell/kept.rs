@@ -135,7 +135,8 @@ pub fn read_changes(
         let more = lost.len().saturating_sub(MOST_NAMES);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         lost.truncate(MOST_NAMES);
-        missing.push(format!("{}{more} could not be kept (too large, unreadable or no file)", lost.join(", ")));
+        missing
+            .push(format!("{}{more} could not be kept (too large, unreadable or no file)", lost.join(", ")));
     }
     if is_cut {
         missing.push(format!("it touched more than {} paths", kept::MOST_PATHS));

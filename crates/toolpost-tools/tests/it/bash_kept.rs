@@ -208,7 +208,11 @@ fn a_journal_that_fails_does_not_stop_a_command() {
     for (recorder, note) in [
         (Recorder::default(), "what it changed cannot be undone: "),
         (
-            Recorder { folder: Some(tempfile::tempdir().unwrap().keep()), refuses: true, ..Recorder::default() },
+            Recorder {
+                folder: Some(tempfile::tempdir().unwrap().keep()),
+                refuses: true,
+                ..Recorder::default()
+            },
             "undo will not restore all that it changed: ",
         ),
     ] {

@@ -73,7 +73,8 @@ impl Guard {
         if !self.keeps() {
             return;
         }
-        let open = || rustix::fs::open(of_descriptor(object), READ.difference(OFlags::NOFOLLOW), Mode::empty());
+        let open =
+            || rustix::fs::open(of_descriptor(object), READ.difference(OFlags::NOFOLLOW), Mode::empty());
         if let Some(path) = named(object, stat).filter(|path| self.names.is_kept(path))
             && let Some(spool) = &mut self.spool
         {

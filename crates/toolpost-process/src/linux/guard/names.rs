@@ -341,9 +341,7 @@ impl Names {
     /// nothing that cannot be changed.
     pub(super) fn is_kept(&self, path: &[u8]) -> bool {
         let is_kept = |root: &Root| {
-            root.has_rules
-                && below(&root.path, path).is_some()
-                && !self.dependencies.inside(root, path)
+            root.has_rules && below(&root.path, path).is_some() && !self.dependencies.inside(root, path)
         };
         self.roots.iter().any(is_kept) && self.marked_above(path).is_none()
     }

@@ -29,7 +29,11 @@ pub(super) enum Depth {
 pub(super) enum Found<'a> {
     Nothing,
     /// Something; a file or link can be opened or read by this.
-    Object { stat: &'a Stat, open: &'a dyn Fn() -> rustix::io::Result<OwnedFd>, text: Vec<u8> },
+    Object {
+        stat: &'a Stat,
+        open: &'a dyn Fn() -> rustix::io::Result<OwnedFd>,
+        text: Vec<u8>,
+    },
 }
 
 /// The file of the records.
@@ -142,7 +146,8 @@ impl Spool {
             return self.write(&entry);
         }
         if bytes <= LARGEST_FILE && bytes <= self.left && !self.is_over {
-            let copied = open().map_err(io::Error::from).and_then(|file| self.write_file(&entry, file, bytes));
+            let copied =
+                open().map_err(io::Error::from).and_then(|file| self.write_file(&entry, file, bytes));
             match copied {
                 Ok(()) => return,
                 // Nobody can read it. That it is not kept is said of this file alone.

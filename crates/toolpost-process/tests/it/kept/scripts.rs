@@ -27,7 +27,8 @@ impl Random {
     }
 }
 
-const FILES: &[&str] = &["a", "b.txt", "d1/x", "d1/y", "d2/sub/z", "d2/sub/deeper/w", "sp ace/f", "d3/n", "new"];
+const FILES: &[&str] =
+    &["a", "b.txt", "d1/x", "d1/y", "d2/sub/z", "d2/sub/deeper/w", "sp ace/f", "d3/n", "new"];
 const FOLDERS: &[&str] = &["d1", "d2", "d2/sub", "d2/sub/deeper", "empty", "sp ace", "d3", "other/far", "nd"];
 const LINKS: &[&str] = &["link", "dangling", "d1/up", "folderlink"];
 
@@ -122,7 +123,10 @@ fn line(random: &mut Random) -> String {
         21 => format!("cp -a {p} {q}"),
         22 => format!("tar cf /tmp/t {p}; mkdir -p {d}; tar xf /tmp/t -C {d}"),
         23 => "git add -A . && git commit -qm more".to_owned(),
-        24 => format!("git {}", random.of(&["checkout -q side", "checkout -qf side", "stash -q", "reset -q --hard"])),
+        24 => format!(
+            "git {}",
+            random.of(&["checkout -q side", "checkout -qf side", "stash -q", "reset -q --hard"])
+        ),
         25 => format!("find {d} -type f -delete"),
         26 => format!("(echo {number} >> {f}; mv {f} {g}) & (rm -rf {q}; echo x > {f}; mkdir -p {d}) &"),
         27 => format!("(exec 3<{f}; echo {number} > /proc/self/fd/3)"),
