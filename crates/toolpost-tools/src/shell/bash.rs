@@ -246,7 +246,7 @@ async fn perform(
     if let Some(direct) = prepared.direct.take() {
         match run(ctx, args, records.of(direct), &title, budget).await {
             // Nothing was run; the shell says so in its own words.
-            Err(Failure::Process(Error::NotRun { .. })) => (),
+            Err(Failure::Process(Error::NotRun { .. })) => records.start_over(),
             done => {
                 let undo = records.finish(ctx).await;
                 return report(ctx, args, done, title, (prepared.sandbox, undo));

@@ -71,6 +71,13 @@ impl Records {
         }
     }
 
+    /// When the program could not be run, and another is run instead.
+    pub(super) fn start_over(&mut self) {
+        if let Some(Err(error)) = self.spool.as_ref().map(|spool| spool.set_len(0)) {
+            self.failed = Some(error.to_string());
+        }
+    }
+
     /// When the command has ended, however it did.
     pub(super) async fn finish(self, ctx: &Context) -> Undo {
         if let Some(why) = self.failed {

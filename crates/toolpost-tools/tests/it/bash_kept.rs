@@ -111,7 +111,8 @@ fn guarantee_35_what_a_command_changed_is_told_with_what_was_there() {
     world.bash(json!({"command": "rm l"}));
     world.bash(json!({"command": "mv src/a.txt src/b.txt; exit 3"}));
     world.bash(json!({"command": "cp src/b.txt x; cp x src/b.txt; rm x"}));
-    world.bash(json!({"command": "no-such-program src"}));
+    let outcome = world.bash(json!({"command": "no-such-program src"}));
+    assert_eq!(shown(&outcome), "bash: line 1: no-such-program: command not found\n[exit code 127]");
     world.bash(json!({"command": "true"}));
     let told = world.told();
     assert_eq!(told[0], ["l: link src/a.txt -> absent"]);
