@@ -112,7 +112,8 @@ impl Guard {
             return;
         }
         let is_folder = |place: &Place| matches!(place.stat(), Ok(Some(stat)) if kind(&stat).is_dir());
-        if !is_folder(source) && !(exchanges && is_folder(target)) {
+        let moves_folder = is_folder(source) || exchanges && is_folder(target);
+        if !moves_folder {
             self.keep(source);
             return self.keep(target);
         }
@@ -184,6 +185,9 @@ fn keep_at(spool: &mut Spool, folder: BorrowedFd<'_>, name: &[u8], path: &[u8]) 
     spool.keep(path, &Found::Object { stat: &stat, open: &open, text }, Depth::Whole);
 }
 
+/// Records something by its folder, its name in it and its path; whether to look inside.
+type Keep<'a> = dyn FnMut(&mut Spool, BorrowedFd<'_>, &[u8], &[u8]) -> bool + 'a;
+
 /// Calls `keep` for what has a name in a folder and, while it says so, for everything inside.
 fn each(
     spool: &mut Spool,
@@ -191,7 +195,7 @@ fn each(
     name: &[u8],
     path: &[u8],
     depth: usize,
-    keep: &mut dyn FnMut(&mut Spool, BorrowedFd<'_>, &[u8], &[u8]) -> bool,
+    keep: &mut Keep<'_>,
 ) {
     if !keep(spool, folder, name, path) || spool.is_full() {
         return;
