@@ -13,6 +13,9 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::PathBuf;
 
+/// The file into which records are written, opened for reading and writing.
+pub type Spool = File;
+
 /// Largest file whose content is kept, in bytes.
 pub const LARGEST_FILE: u64 = 64 << 20;
 

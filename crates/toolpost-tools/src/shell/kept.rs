@@ -2,13 +2,12 @@
 //!
 //! The guard of the sandbox records it before it changes. Without a sandbox, and on systems other than Linux, nobody does.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use toolpost_core::workspace::{CommandBefore, CommandChange};
 use toolpost_core::{Context, ToolError};
 use toolpost_process::Command;
-use toolpost_process::kept::{self, Change, Changed, State};
+use toolpost_process::kept::{self, Change, Changed, Spool, State};
 
 /// Maximum number of files to name that cannot be restored.
 const MOST_NAMES: usize = 5;
@@ -19,7 +18,7 @@ const SHORT: u64 = 200;
 /// The records of one command.
 #[derive(Debug, Default)]
 pub(super) struct Records {
-    spool: Option<File>,
+    spool: Option<Spool>,
     /// Why there are none, although somebody wants them.
     failed: Option<String>,
     is_impossible: bool,
@@ -61,7 +60,7 @@ impl Records {
 
     /// The command with its changes recorded.
     pub(super) fn of(&mut self, command: Command) -> Command {
-        match self.spool.as_ref().map(File::try_clone) {
+        match self.spool.as_ref().map(Spool::try_clone) {
             None => command,
             Some(Ok(spool)) => command.keep_in(spool),
             Some(Err(error)) => {
@@ -117,7 +116,7 @@ impl Records {
 ///
 /// Beside the changes comes what cannot be undone of them, in words.
 pub fn read_changes(
-    spool: &mut File,
+    spool: &mut Spool,
     roots: &[String],
 ) -> Result<(Vec<CommandChange>, Vec<String>), ToolError> {
     let paths: Vec<PathBuf> = roots.iter().map(PathBuf::from).collect();
