@@ -534,6 +534,11 @@ impl Context {
         self.host.spill.as_ref()?.file(self.session(), self.call_id(), threshold).ok()
     }
 
+    /// Whether somebody keeps what this call changes, so that it can be taken back.
+    pub fn keeps_changes(&self) -> bool {
+        self.call.journal.is_some()
+    }
+
     /// A file, opened for appending, into which whoever runs a command for this call writes what is about to change, before
     /// it changes; none where nobody keeps it. Blocks.
     pub fn spool(&self) -> Result<Option<SpoolFile>, ToolError> {

@@ -4,7 +4,9 @@ use crate::error::Error;
 use crate::running::Running;
 use crate::sandbox::Sandbox;
 use std::ffi::OsString;
+use std::fs::File;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A command to start. Its environment is empty until variables are given; nothing is inherited.
@@ -18,6 +20,7 @@ pub struct Command {
     pub(crate) output: Output,
     pub(crate) limits: Limits,
     pub(crate) sandbox: Option<Sandbox>,
+    pub(crate) spool: Option<Arc<File>>,
 }
 
 /// What the command reads from its standard input.
@@ -75,6 +78,7 @@ impl Command {
             output: Output::default(),
             limits: Limits::default(),
             sandbox: None,
+            spool: None,
         }
     }
 
@@ -119,6 +123,16 @@ impl Command {
     #[must_use]
     pub fn sandbox(mut self, sandbox: Sandbox) -> Command {
         self.sandbox = Some(sandbox);
+        self
+    }
+
+    /// With a file into which the guard of its sandbox writes what is about to change; [`crate::kept::read`] reads it when the
+    /// command has ended. Without a sandbox, in a dry run, and on systems other than Linux nothing is written.
+    ///
+    /// No program of the user's should be able to write to the file: its content is what a change is taken back by.
+    #[must_use]
+    pub fn keep_in(mut self, spool: File) -> Command {
+        self.spool = Some(Arc::new(spool));
         self
     }
 

@@ -24,6 +24,8 @@
 //! }
 //! ```
 
+pub mod kept;
+
 mod capture;
 mod command;
 mod ended;

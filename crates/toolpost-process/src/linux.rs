@@ -20,6 +20,7 @@ mod init;
 mod keeper;
 mod limits;
 mod namespaces;
+mod now;
 mod post;
 mod probe;
 mod removable;
@@ -33,6 +34,7 @@ mod wire;
 
 pub(crate) use changes::{changes, contents};
 pub(crate) use client::{Control, Ender, Receiver, Sender, Started, start, this_program};
+pub(crate) use now::{Found, Roots};
 pub(crate) use probe::layers;
 pub(crate) use scratch::{new_scratch, remove_scratch};
 pub(crate) use warden::run as run_launcher;

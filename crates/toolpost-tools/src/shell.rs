@@ -5,6 +5,7 @@ mod bash;
 mod bash_kill;
 mod bash_output;
 mod clean;
+mod kept;
 pub mod line;
 mod live;
 mod output;
@@ -14,6 +15,7 @@ pub use background::Background;
 pub use bash::Bash;
 pub use bash_kill::BashKill;
 pub use bash_output::BashOutput;
+pub use kept::read_changes;
 pub use settings::{Confinement, Settings};
 
 pub(crate) use bash::view_of;

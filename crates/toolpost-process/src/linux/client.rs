@@ -125,7 +125,11 @@ pub(crate) fn start(command: Command) -> Result<Started, Error> {
     };
     let body = memfd_create("command", MemfdFlags::CLOEXEC).map_err(|error| failed(error.into()))?;
     write_all(&body, &request(&command).encode()).map_err(failed)?;
-    hand_over(&[body.as_fd(), theirs.as_fd(), stdin.as_fd(), stdout.as_fd(), stderr.as_fd()])?;
+    let mut fds = vec![body.as_fd(), theirs.as_fd(), stdin.as_fd(), stdout.as_fd(), stderr.as_fd()];
+    if let Some(spool) = spool(&command) {
+        fds.push(spool.as_fd());
+    }
+    hand_over(&fds)?;
     let receiver = |fd: OwnedFd| pipe::Receiver::from_owned_fd(nonblocking(fd)?);
     Ok(Started {
         control: Control { line, asking, heard: Vec::new() },
@@ -196,6 +200,12 @@ fn request(command: &Command) -> Request {
     }
 }
 
+/// Where what a command changes is recorded. What a dry run changes is thrown away.
+fn spool(command: &Command) -> Option<&Arc<std::fs::File>> {
+    let is_kept = command.sandbox.as_ref().is_some_and(|sandbox| sandbox.scratch.is_none());
+    command.spool.as_ref().filter(|_| is_kept)
+}
+
 fn view(command: &Command, sandbox: &Sandbox) -> View {
     let paths = |list: &[PathBuf]| -> Vec<Vec<u8>> {
         list.iter().map(|path: &PathBuf| Path::as_os_str(path).as_bytes().to_vec()).collect()
@@ -226,6 +236,7 @@ fn view(command: &Command, sandbox: &Sandbox) -> View {
             .unwrap_or_default(),
         network: sandbox.network,
         only_caches: sandbox.home == HomeFolder::Caches,
+        keeps: spool(command).is_some(),
     }
 }
 

@@ -22,6 +22,7 @@ pub(super) fn confine(view: &View, guard: &OwnedFd) -> Result<(), Reply> {
     sys::drop_capabilities().map_err(layer("capabilities"))?;
     let watch = match is_watched(view) {
         false => Watch::Nothing,
+        true if view.keeps => Watch::Changes,
         true if has_removable(view) => Watch::NamesAndRemoval,
         true => Watch::Names,
     };

@@ -23,6 +23,8 @@ enum Rule {
     /// This argument is a mode: it fails with bits of a program that runs as somebody else, and the guard performs it if
     /// the owner is left without the right to read or to search.
     Mode { arg: u8 },
+    /// The same, but the guard performs it with every other mode.
+    AskMode { arg: u8 },
 }
 
 const NEW_NAMESPACES: u32 = (libc::CLONE_NEWNS
@@ -229,6 +231,8 @@ pub(super) enum Watch {
     Names,
     /// Those that remove files too.
     NamesAndRemoval,
+    /// Those by which anything is changed.
+    Changes,
 }
 
 /// Calls that remove files.
@@ -237,6 +241,19 @@ fn removing() -> Vec<(i64, Rule)> {
         (libc::SYS_unlinkat, Rule::Ask),
         #[cfg(target_arch = "x86_64")]
         (libc::SYS_unlink, Rule::Ask),
+    ]
+}
+
+/// Calls that change what was created, beside those.
+fn changing() -> Vec<(i64, Rule)> {
+    vec![
+        (libc::SYS_fchmod, Rule::AskMode { arg: 1 }),
+        (libc::SYS_fchmodat, Rule::AskMode { arg: 2 }),
+        (libc::SYS_fchmodat2, Rule::AskMode { arg: 2 }),
+        #[cfg(target_arch = "x86_64")]
+        (libc::SYS_chmod, Rule::AskMode { arg: 1 }),
+        #[cfg(target_arch = "x86_64")]
+        (libc::SYS_rmdir, Rule::Ask),
     ]
 }
 
@@ -256,6 +273,7 @@ pub(super) fn instructions(watch: Watch) -> Vec<Instruction> {
         Watch::Nothing => Vec::new(),
         Watch::Names => asked(),
         Watch::NamesAndRemoval => asked().into_iter().chain(removing()).collect(),
+        Watch::Changes => changing().into_iter().chain(asked()).chain(removing()).collect(),
     };
     rules.extend(refused());
     for (number, rule) in rules {
@@ -294,6 +312,12 @@ fn block(rule: &Rule) -> Vec<Instruction> {
             step(IF_BITS, OWNER_READS, 0, 2),
             step(IF_BITS, OWNER_SEARCHES, 0, 1),
             end(ALLOW),
+            end(NOTIFY),
+        ],
+        Rule::AskMode { arg } => vec![
+            step(LOAD, argument_at(arg), 0, 0),
+            step(IF_BITS, AS_SOMEBODY_ELSE, 0, 1),
+            error(libc::EPERM),
             end(NOTIFY),
         ],
         Rule::RefuseValues { arg, values: list } => values(arg, list, error(libc::EPERM), end(ALLOW)),
@@ -378,6 +402,16 @@ mod tests {
         ] {
             assert_eq!(judge(libc::SYS_fchmodat2, [0, 0, mode, 0, 0, 0]), expected, "{mode:o}");
         }
+        let all = instructions(Watch::Changes);
+        for (mode, expected) in [(0o755, NOTIFY), (0, NOTIFY), (0o4755, ERROR | 1)] {
+            assert_eq!(
+                run(&all, ARCHITECTURE, libc::SYS_fchmodat, [0, 0, mode, 0, 0, 0]),
+                expected,
+                "{mode:o}"
+            );
+        }
+        assert_eq!(run(&all, ARCHITECTURE, libc::SYS_unlinkat, [0; 6]), NOTIFY);
+        assert_eq!(judge(libc::SYS_unlinkat, [0; 6]), ALLOW);
         assert_eq!(run(&plain, ARCHITECTURE, libc::SYS_fchmod, [0, 0, 0, 0, 0, 0]), ALLOW);
         assert_eq!(run(&plain, ARCHITECTURE, libc::SYS_fchmod, [0, 0o4000, 0, 0, 0, 0]), ERROR | 1);
         assert_eq!(judge(libc::SYS_setxattr, [0; 6]), ERROR | libc::EOPNOTSUPP as u32);

@@ -12,15 +12,18 @@
 
 mod call;
 mod caller;
+mod keep;
 mod moves;
 mod names;
 mod open;
 mod openers;
+mod spool;
 
 use self::call::Call;
 use self::caller::{Caller, Place};
 use self::names::{Making, Names};
 use self::openers::Openers;
+pub(super) use self::spool::{Spool, stamp};
 use super::filter;
 use super::sys::notify::{self, Asked, Said};
 use super::wire::{Removal, View};
@@ -66,6 +69,8 @@ pub(super) struct Guard {
     removals: Vec<Removal>,
     /// Those that it is asked to.
     waiting: Vec<Removal>,
+    /// Where what is about to change is written down.
+    spool: Option<Spool>,
 }
 
 /// How a call ends.
@@ -110,7 +115,7 @@ fn done(result: Result<(), Errno>) -> Result<Ending, Errno> {
 }
 
 impl Guard {
-    pub(super) fn new(listener: OwnedFd, view: &View) -> Guard {
+    pub(super) fn new(listener: OwnedFd, view: &View, spool: Option<Spool>) -> Guard {
         notify::wake_in_step(listener.as_fd());
         Guard {
             listener,
@@ -124,6 +129,7 @@ impl Guard {
             turns: Vec::new(),
             removals: Vec::new(),
             waiting: Vec::new(),
+            spool,
         }
     }
 
@@ -202,6 +208,7 @@ impl Guard {
                 let place = caller.place(folder, &caller.text(path)?)?;
                 self.check(asked, &place, Making::Folder)?;
                 let mode = self.mode(caller, mode)?;
+                self.keep_new(&place);
                 let written = place.written();
                 self.made(
                     &place,
@@ -217,6 +224,7 @@ impl Guard {
                     kind => kind,
                 };
                 let mode = self.mode(caller, mode)?;
+                self.keep_new(&place);
                 let written = place.written();
                 let name = OsStr::from_bytes(&written);
                 self.made(&place, Making::File, rustix::fs::mknodat(&place.parent, name, kind, mode, device))
@@ -226,6 +234,7 @@ impl Guard {
                 let place = caller.place(folder, &caller.text(path)?)?;
                 self.check(asked, &place, Making::Link)?;
                 self.check_led(&place.path(), &target)?;
+                self.keep_new(&place);
                 let (text, written) = (OsStr::from_bytes(&target), place.written());
                 let result = rustix::fs::symlinkat(text, &place.parent, OsStr::from_bytes(&written));
                 self.made_link(&place, &target, result)
@@ -239,7 +248,7 @@ impl Guard {
             }
             Call::ChmodOpen { file, mode } => self.chmod(asked, &caller.object(file)?, mode),
             Call::Truncate { path, length } => self.truncate(asked, &caller.text(path)?, length),
-            Call::Unlink { folder, path, flags } => Ok(self.unlink(asked, folder, path, flags)),
+            Call::Unlink { folder, path, flags } => self.unlink(asked, folder, path, flags),
             Call::Umask => {
                 self.has_own_masks = true;
                 Ok(Said::GoOn.into())
@@ -385,13 +394,15 @@ impl Guard {
         if !notify::still_asks(self.listener(), asked.id) {
             return Err(Errno::SRCH);
         }
-        if caller::kind(&rustix::fs::fstat(object)?).is_dir() && mode & LOOKS != LOOKS {
+        let stat = rustix::fs::fstat(object)?;
+        if caller::kind(&stat).is_dir() && mode & LOOKS != LOOKS {
             let path = caller::path_of(object.as_fd())?;
             let is_on_the_way = self.names.is_closed(&path, Making::Filled);
             if is_on_the_way || self.names.holds_marked(&path) || self.names.is_fixed(&path) {
                 return Err(self.refuse(path));
             }
         }
+        self.keep_mode(object, &stat, mode);
         let path = format!("/proc/self/fd/{}", object.as_raw_fd());
         done(rustix::fs::chmod(path, Mode::from_raw_mode(mode)))
     }
@@ -420,6 +431,7 @@ impl Guard {
         let place = caller.place(libc::AT_FDCWD, path)?;
         self.check(asked, &place, Making::File)?;
         self.mode(caller, 0)?;
+        self.keep_new(&place);
         // The kernel takes a path only: the name alone, from the folder that was judged.
         let address = [family, &place.written(), &[0]].concat();
         rustix::process::fchdir(&place.parent)?;
@@ -428,21 +440,45 @@ impl Guard {
         self.made(&place, Making::File, bound)
     }
 
-    /// Removes a file that is hidden from the command, and which it may remove all the same. Here it is covered, so that it
-    /// can only be removed from outside. All else is the kernel's: what may not be removed is held by mounts.
-    fn unlink(&mut self, asked: &Asked, folder: i32, path: u64, flags: u64) -> Ending {
+    /// Removes a file or folder. A file that is hidden from the command, and which it may remove all the same, is covered
+    /// here and can only be removed from outside. What may not be removed is held by mounts, so all else is the kernel's,
+    /// unless it is to be recorded: then the guard removes what it has recorded.
+    fn unlink(&mut self, asked: &Asked, folder: i32, path: u64, flags: u64) -> Result<Ending, Errno> {
         let caller = Caller::new(asked.pid);
         let place = caller.text(path).and_then(|path| caller.place(folder, &path));
-        let Some(place) = place.ok().filter(|place| flags == 0 && !place.has_slash) else {
-            return Said::GoOn.into();
+        let place = match place {
+            Err(_) if !self.keeps() => return Ok(Said::GoOn.into()),
+            place => place?,
         };
-        let path = place.path();
-        let Some(known) = self.names.removable_at(&path) else { return Said::GoOn.into() };
-        if !notify::still_asks(self.listener(), asked.id) {
-            return Said::Failed(libc::ESRCH).into();
+        if flags == 0
+            && !place.has_slash
+            && let Some(known) = self.names.removable_at(&place.path())
+        {
+            if !notify::still_asks(self.listener(), asked.id) {
+                return Err(Errno::SRCH);
+            }
+            self.removals.push(Removal { id: asked.id, known, path: place.path() });
+            return Ok(Ending::Later);
         }
-        self.removals.push(Removal { id: asked.id, known, path });
-        Ending::Later
+        if !self.keeps() {
+            return Ok(Said::GoOn.into());
+        }
+        self.remove(asked, &place, flags)
+    }
+
+    /// Removes a name, once what has it is recorded.
+    fn remove(&mut self, asked: &Asked, place: &Place, flags: u64) -> Result<Ending, Errno> {
+        let flags = match flags {
+            0 => rustix::fs::AtFlags::empty(),
+            _ if flags == libc::AT_REMOVEDIR as u64 => rustix::fs::AtFlags::REMOVEDIR,
+            _ => return Err(Errno::INVAL),
+        };
+        if !notify::still_asks(self.listener(), asked.id) {
+            return Err(Errno::SRCH);
+        }
+        self.keep(place);
+        let written = place.written();
+        done(rustix::fs::unlinkat(&place.parent, OsStr::from_bytes(&written), flags))
     }
 
     /// What the keeper is to remove, once.

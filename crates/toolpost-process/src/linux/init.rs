@@ -1,7 +1,7 @@
 //! The first process of a command's own namespaces: lays the view, starts the program, and takes everything with it.
 
 use super::child::{self, Streams};
-use super::guard::Guard;
+use super::guard::{Guard, Spool};
 use super::keeper::{GRACE_AFTER_END, exit_of};
 use super::limits::Limits;
 use super::namespaces::System;
@@ -15,7 +15,13 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 /// Runs the program to its end. When this process ends, by whatever cause, so does every process of the namespace.
-pub(super) fn run(request: &Request, wanted: &View, system: &System, streams: Streams, link: OwnedFd) -> ! {
+pub(super) fn run(
+    request: &Request,
+    wanted: &View,
+    system: &System,
+    (streams, spool): (Streams, Option<OwnedFd>),
+    link: OwnedFd,
+) -> ! {
     sys::set_name(c"toolpost-init");
     let limits = Limits::new(request.processes);
     let result = sys::signal_at_parents_death(libc::SIGKILL)
@@ -32,7 +38,8 @@ pub(super) fn run(request: &Request, wanted: &View, system: &System, streams: St
     };
     let program = match sys::fork() {
         Ok(Fork::Child) => {
-            drop(listeners);
+            // What is recorded is not for the program to write.
+            drop((listeners, spool));
             child::become_program(request, &streams, &link, || confine::confine(wanted, &childs_end));
         }
         Ok(Fork::Parent(pid)) => pid,
@@ -44,7 +51,9 @@ pub(super) fn run(request: &Request, wanted: &View, system: &System, streams: St
         give_up(&link, &Reply::no_sandbox("capabilities", &error));
     }
     let listeners = Some(listeners);
-    Init { program, link: &link, signals: &signals, limits, guard: None, is_guard_over: false, listeners }
+    let spool = spool.map(Spool::new);
+    let (link, signals) = (&link, &signals);
+    Init { program, link, signals, limits, guard: None, is_guard_over: false, listeners, spool }
         .serve(wanted);
     sys::exit(0)
 }
@@ -64,6 +73,8 @@ struct Init<'a> {
     is_guard_over: bool,
     /// On which the listener of the filter comes, once.
     listeners: Option<OwnedFd>,
+    /// Where the guard records what is about to change, until there is a guard.
+    spool: Option<Spool>,
 }
 
 impl Init<'_> {
@@ -138,6 +149,8 @@ impl Init<'_> {
             }
         }
         let (survivors, survivor_count) = survivors;
+        self.guard.iter_mut().for_each(Guard::finish);
+        self.spool.iter_mut().for_each(Spool::finish);
         let guard = self.guard.as_ref();
         let ended = Ended {
             exit: exit.unwrap_or(Exit::Signal(libc::SIGKILL)),
@@ -176,7 +189,7 @@ impl Init<'_> {
                 let listeners = self.listeners.take();
                 let received = listeners.and_then(|fd| post::receive(&fd, &mut [0; 16]).ok());
                 let listener = received.and_then(|(_, mut fds)| fds.pop());
-                self.guard = listener.map(|listener| Guard::new(listener, view));
+                self.guard = listener.map(|listener| Guard::new(listener, view, self.spool.take()));
             }
         }
     }

@@ -25,6 +25,8 @@ pub(super) struct Job {
     pub(super) request: Request,
     pub(super) control: OwnedFd,
     pub(super) streams: Streams,
+    /// Where what the command changes is recorded.
+    pub(super) spool: Option<OwnedFd>,
 }
 
 impl Job {
@@ -43,7 +45,8 @@ impl Job {
     }
 
     /// The command that came with these descriptors; none if it makes no sense.
-    pub(super) fn from_descriptors(fds: Vec<OwnedFd>) -> io::Result<Option<Job>> {
+    pub(super) fn from_descriptors(mut fds: Vec<OwnedFd>) -> io::Result<Option<Job>> {
+        let spool = if fds.len() == 6 { fds.pop() } else { None };
         let Ok([body, control, stdin, stdout, stderr]) = <[OwnedFd; 5]>::try_from(fds) else {
             return Ok(None);
         };
@@ -52,14 +55,14 @@ impl Job {
         body.seek(SeekFrom::Start(0))?;
         body.read_to_end(&mut bytes)?;
         let streams = Streams { stdin, stdout, stderr };
-        Ok(Request::decode(&bytes).ok().map(|request| Job { request, control, streams }))
+        Ok(Request::decode(&bytes).ok().map(|request| Job { request, control, streams, spool }))
     }
 }
 
 /// Keeps a confined command to its end, reports, and ends.
 pub(super) fn run_confined(job: Job, namespaces: Result<Entered, Reply>) -> ! {
-    let Job { request, control, streams } = job;
-    finish(&control, start_confined(&request, &control, streams, namespaces))
+    let Job { request, control, streams, spool } = job;
+    finish(&control, start_confined(&request, &control, (streams, spool), namespaces))
 }
 
 /// Waits for a command without a sandbox, with its process ready; keeps it to its end, reports, and ends.
@@ -131,7 +134,7 @@ fn become_keeper() -> io::Result<OwnedFd> {
 fn start_confined(
     request: &Request,
     control: &OwnedFd,
-    streams: Streams,
+    (streams, spool): (Streams, Option<OwnedFd>),
     namespaces: Result<Entered, Reply>,
 ) -> Result<Reply, Failure> {
     let view = request.view.as_ref().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
@@ -145,11 +148,11 @@ fn start_confined(
     let main = match forked {
         Fork::Child => {
             drop((link, signals));
-            init::run(request, view, namespaces.system(), streams, childs_link)
+            init::run(request, view, namespaces.system(), (streams, spool), childs_link)
         }
         Fork::Parent(pid) => pid,
     };
-    drop((streams, childs_link));
+    drop((streams, spool, childs_link));
     let limits = (request.wall_ms, request.grace_ms);
     let mut keeper = Keeper::new(control.try_clone()?, link, signals, main, limits);
     keeper.has_namespaces = true;
@@ -185,7 +188,7 @@ fn wait_for_command(jobs: OwnedFd, taken: OwnedFd) -> io::Result<(OwnedFd, Keepe
 fn wait_as_child(jobs: &OwnedFd, taken: &OwnedFd, link: &OwnedFd) -> ! {
     loop {
         let Ok(Some(job)) = Job::receive(jobs) else { sys::exit(0) };
-        let Job { request, control, streams } = job;
+        let Job { request, control, streams, spool } = job;
         if request.view.is_some() {
             let Ok(body) = rustix::fs::memfd_create("command", rustix::fs::MemfdFlags::CLOEXEC) else {
                 continue;
@@ -194,7 +197,9 @@ fn wait_as_child(jobs: &OwnedFd, taken: &OwnedFd, link: &OwnedFd) -> ! {
             if body.write_all(&request.encode()).is_ok() {
                 let body = OwnedFd::from(body);
                 let Streams { stdin, stdout, stderr } = &streams;
-                let fds = [body.as_fd(), control.as_fd(), stdin.as_fd(), stdout.as_fd(), stderr.as_fd()];
+                let mut fds =
+                    vec![body.as_fd(), control.as_fd(), stdin.as_fd(), stdout.as_fd(), stderr.as_fd()];
+                fds.extend(spool.as_ref().map(AsFd::as_fd));
                 let _ = post::send(taken, b"confined", &fds);
             }
             continue;

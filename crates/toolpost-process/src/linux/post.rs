@@ -9,7 +9,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 /// The most descriptors in one message.
-const MOST: usize = 5;
+const MOST: usize = 6;
 
 /// Two ends of a connection that keeps messages apart and tells when the other end is gone.
 pub(super) fn pair() -> io::Result<(OwnedFd, OwnedFd)> {

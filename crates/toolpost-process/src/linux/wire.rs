@@ -42,6 +42,8 @@ pub(super) struct View {
     pub(super) network: bool,
     /// Whether only caches may be created in the home folder.
     pub(super) only_caches: bool,
+    /// Whether what is about to change is recorded. Where that goes comes with the request.
+    pub(super) keeps: bool,
 }
 
 /// What a keeper says.
@@ -250,6 +252,7 @@ impl Request {
             out.bytes(&view.scratch);
             out.number(u64::from(view.network));
             out.number(u64::from(view.only_caches));
+            out.number(u64::from(view.keeps));
         }
         out.0
     }
@@ -283,6 +286,7 @@ impl Request {
                 scratch: from.bytes()?,
                 network: from.number()? == 1,
                 only_caches: from.number()? == 1,
+                keeps: from.number()? == 1,
             });
         }
         Ok(request)
@@ -442,6 +446,7 @@ mod tests {
             },
             home: b"/h".to_vec(),
             network: true,
+            keeps: true,
             ..View::default()
         });
         let bytes = request.encode();

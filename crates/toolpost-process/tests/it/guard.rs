@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use toolpost_process::{Dependencies, Exit, FileEffect, FilePattern, FileRule, FileRules, Sandbox};
+use toolpost_process::{Command, Dependencies, Exit, FileEffect, FilePattern, FileRule, FileRules, Sandbox};
 
 const ATTACK: &str = include_str!("guard/attack.py");
 const WORK: &str = include_str!("guard/work.py");
@@ -77,10 +77,19 @@ impl Stage {
         }
     }
 
-    async fn run(&self, line: &str) -> crate::stage::Run {
+    fn command(&self, line: &str) -> Command {
         let home = self.base.join("home");
         let command = shell(line, &self.root).variable("HOME", &home).limits(limits(120_000));
-        run(command.sandbox(self.sandbox())).await
+        command.sandbox(self.sandbox())
+    }
+
+    async fn run(&self, line: &str) -> crate::stage::Run {
+        run(self.command(line)).await
+    }
+
+    /// The same with its changes recorded.
+    async fn run_recorded(&self, line: &str) -> crate::stage::Run {
+        run(self.command(line).keep_in(fs::File::create(self.base.join("spool")).unwrap())).await
     }
 
     /// What exists and must not, or must and does not. Judged by plain comparison of names, as a person would.
@@ -130,12 +139,12 @@ fn tree(root: &Path) -> BTreeSet<PathBuf> {
     found
 }
 
-fn count(normal: usize, soak: usize) -> usize {
+pub(crate) fn count(normal: usize, soak: usize) -> usize {
     if std::env::var_os("TOOLPOST_SOAK").is_some_and(|value| value == "1") { soak } else { normal }
 }
 
 /// Runs tests of this module once more as a user without rights.
-fn as_ordinary_user(test: &str) {
+pub(crate) fn as_ordinary_user(test: &str) {
     if !rustix::process::geteuid().is_root() {
         return;
     }
@@ -157,7 +166,11 @@ async fn guarantee_36_names_under_generated_attack() {
         let stage = stage();
         let program = stage.root.join("attack.py");
         fs::write(&program, ATTACK).unwrap();
-        let done = stage.run(&format!("python3 attack.py {round} {at_once}")).await;
+        let line = format!("python3 attack.py {round} {at_once}");
+        let done = match round % 2 {
+            0 => stage.run(&line).await,
+            _ => stage.run_recorded(&line).await,
+        };
         assert_eq!(done.text, "done\n", "seed {round}");
         assert_eq!(stage.breaches(), Vec::<String>::new(), "seed {round}");
         assert_eq!(done.ended.appeared, Vec::<PathBuf>::new(), "seed {round}");
@@ -209,6 +222,8 @@ async fn guarantee_36_ways_by_which_it_was_broken() {
         let stage = stage();
         let done = stage.run(line).await;
         assert_ne!(done.ended.exit, Exit::Code(0), "{line}: {}", done.text);
+        let done = stage.run_recorded(line).await;
+        assert_ne!(done.ended.exit, Exit::Code(0), "{line}: {}", done.text);
         assert_eq!(stage.breaches(), Vec::<String>::new(), "{line}");
     }
     let stage = stage();
@@ -229,7 +244,11 @@ async fn programs_do_not_notice_the_guard() {
             fs::copy(stage.base.join("work.py"), stage.root.join("work.py")).unwrap();
             format!("python3 work.py {round} 300")
         };
-        let confined = inside.run(&line(&inside)).await;
+        // With changes recorded the guard performs more calls.
+        let confined = match round % 2 {
+            0 => inside.run(&line(&inside)).await,
+            _ => inside.run_recorded(&line(&inside)).await,
+        };
         // Root outside would have capabilities that nobody has inside.
         let plain = match rustix::process::geteuid().is_root() {
             true => "setpriv --bounding-set -all --inh-caps -all ",

@@ -4,6 +4,7 @@
 
 mod command;
 mod guard;
+mod kept;
 #[path = "../../../toolpost-plugins/tests/it/load.rs"]
 mod load;
 mod sandbox;

@@ -2,6 +2,7 @@
 
 use super::bash::{Args, Data, Prepared, explain};
 use super::clean::cleaned;
+use super::kept::{Records, Undo};
 use super::output::Shown;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -44,6 +45,7 @@ pub(super) struct Job {
 struct State {
     unread: Capture,
     ended: Option<Result<Ended, String>>,
+    undo: Undo,
 }
 
 enum Order {
@@ -93,7 +95,7 @@ impl Background {
         args: &Args,
         prepared: Prepared,
     ) -> Result<Output<Data>, ToolError> {
-        let (id, job) = self.launch(ctx, args, prepared.command).await?;
+        let (id, job) = self.launch(ctx, args, prepared.command, prepared.sandbox).await?;
         Ok(goes_on(ctx, &id, &job, prepared.sandbox, ""))
     }
 
@@ -105,7 +107,7 @@ impl Background {
         prepared: Prepared,
         limit: Duration,
     ) -> Result<Waited, ToolError> {
-        let (id, job) = self.launch(ctx, args, prepared.command).await?;
+        let (id, job) = self.launch(ctx, args, prepared.command, prepared.sandbox).await?;
         tokio::select! {
             () = job.wait(limit, |job| job.has_ended()) => (),
             () = ctx.cancel().cancelled() => {
@@ -115,14 +117,17 @@ impl Background {
             }
         }
         let (text, captured) = job.unread();
-        let ended = job.state().ended.clone();
+        let (ended, undo) = {
+            let state = job.state();
+            (state.ended.clone(), state.undo.clone())
+        };
         match ended {
             Some(ended) => {
                 self.jobs().remove(&id);
                 let ended = ended.map_err(ToolError::execution)?;
                 let lines = captured.lines;
                 let shown = Shown { text, bytes: captured.total, lines, truncated: None, not_kept: None };
-                Ok(Waited::Ended(Box::new((shown, ended))))
+                Ok(Waited::Ended(Box::new((shown, ended, undo))))
             }
             None => {
                 let output = goes_on(ctx, &id, &job, prepared.sandbox, &text);
@@ -141,10 +146,12 @@ impl Background {
         ctx: &Context,
         args: &Args,
         command: toolpost_process::Command,
+        sandbox: &'static str,
     ) -> Result<(String, Arc<Job>), ToolError> {
         self.check_room(ctx)?;
         let limits = Limits { wall: None, ..Limits::default() };
-        let command = command.limits(limits).stdin(Stdin::Open);
+        let mut records = Records::begin(ctx, sandbox).await;
+        let command = records.of(command.limits(limits).stdin(Stdin::Open));
         let mut running = command.start().map_err(|error| explain(&error))?;
         let stdin = running.take_stdin();
         let (orders, mut inbox) = mpsc::unbounded_channel();
@@ -152,13 +159,14 @@ impl Background {
             session: ctx.session().to_owned(),
             command: args.command.clone(),
             started: Instant::now(),
-            state: Mutex::new(State { unread: Capture::new(HELD, HELD), ended: None }),
+            state: Mutex::new(State { unread: Capture::new(HELD, HELD), ended: None, undo: Undo::default() }),
             changed: Notify::new(),
             orders,
             stdin: tokio::sync::Mutex::new(stdin),
         });
         let id = self.add(&job);
         let kept = Arc::clone(&job);
+        let ctx = ctx.clone();
         tokio::spawn(async move {
             let mut nothing = Capture::new(0, 0);
             let ender = running.ender();
@@ -170,7 +178,7 @@ impl Background {
                     Some(Order::End) = inbox.recv() => ender.end(),
                 }
             };
-            kept.end(ended);
+            kept.end(ended, records.finish(&ctx).await);
         });
         if let Some(text) = &args.stdin {
             job.write(text).await?;
@@ -252,8 +260,11 @@ impl Job {
         self.changed.notify_waiters();
     }
 
-    fn end(&self, ended: Result<Ended, Error>) {
-        self.state().ended = Some(ended.map_err(|error| error.to_string()));
+    fn end(&self, ended: Result<Ended, Error>, undo: Undo) {
+        let mut state = self.state();
+        state.ended = Some(ended.map_err(|error| error.to_string()));
+        state.undo = undo;
+        drop(state);
         self.changed.notify_waiters();
     }
 
@@ -320,7 +331,10 @@ impl Job {
     /// What is new since the last look.
     pub(super) fn look(&self, id: &str) -> Output<Look> {
         // Asked for first: what is written before the end is then read with it.
-        let ended = self.state().ended.clone();
+        let (ended, undo) = {
+            let state = self.state();
+            (state.ended.clone(), state.undo.clone())
+        };
         let (mut text, captured) = self.unread();
         let mut look = Look {
             id: id.to_owned(),
@@ -337,7 +351,7 @@ impl Job {
                 look.exit_code = ended.exit.code();
                 look.signal = ended.exit.signal();
                 look.duration_ms = milliseconds(ended.wall);
-                how_it_ended(&ended)
+                undo.beside(&how_it_ended(&ended))
             }
             Some(Err(why)) => why,
         };
@@ -350,7 +364,7 @@ impl Job {
 
 /// What became of a command that was waited for.
 pub(super) enum Waited {
-    Ended(Box<(Shown, Ended)>),
+    Ended(Box<(Shown, Ended, Undo)>),
     /// It has not ended yet.
     GoesOn(Box<Output<Data>>),
 }
@@ -371,7 +385,8 @@ fn goes_on(ctx: &Context, id: &str, job: &Job, sandbox: &'static str, written: &
     };
     let gap = if written.is_empty() || written.ends_with('\n') { "" } else { "\n" };
     let duration_ms = milliseconds(job.started.elapsed());
-    let data = Data { sandbox, id: Some(id.to_owned()), duration_ms, ..Data::default() };
+    let undo = (sandbox == "none").then_some(false);
+    let data = Data { sandbox, id: Some(id.to_owned()), duration_ms, undo, ..Data::default() };
     Output::new(id, format!("{written}{gap}{state}"), data)
 }
 

@@ -6,6 +6,7 @@ mod plain;
 mod prepare;
 
 use super::background::Waited;
+use super::kept::{Records, Undo};
 use super::live::Live;
 use super::output::{Shown, Taken};
 use super::{Background, Confinement, Settings, line};
@@ -80,6 +81,9 @@ pub struct Data {
     pub(super) survivors: Vec<SurvivorData>,
     /// How it was confined: strict or none.
     pub(super) sandbox: &'static str,
+    /// False if what it changed cannot be undone, or not all of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) undo: Option<bool>,
     /// The id of a background command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) id: Option<String>,
@@ -154,7 +158,10 @@ impl Tool for Bash {
             let (limit, sandbox) = (Duration::from_millis(limit), prepared.sandbox);
             return match self.background.start_and_wait(ctx, &args, prepared, limit).await? {
                 Waited::GoesOn(output) => Ok(*output),
-                Waited::Ended(ended) => report(ctx, &args, Ok(*ended), title(&args), sandbox),
+                Waited::Ended(ended) => {
+                    let (shown, ended, undo) = *ended;
+                    report(ctx, &args, Ok((shown, ended)), title(&args), (sandbox, undo))
+                }
             };
         }
         perform(ctx, &args, prepared, ctx.output_budget()).await
@@ -235,15 +242,20 @@ async fn perform(
     budget: OutputBudget,
 ) -> Result<Output<Data>, ToolError> {
     let title = title(args);
+    let mut records = Records::begin(ctx, prepared.sandbox).await;
     if let Some(direct) = prepared.direct.take() {
-        match run(ctx, args, direct, &title, budget).await {
+        match run(ctx, args, records.of(direct), &title, budget).await {
             // Nothing was run; the shell says so in its own words.
-            Err(Failure::Process(Error::NotRun { .. })) => (),
-            done => return report(ctx, args, done, title, prepared.sandbox),
+            Err(Failure::Process(Error::NotRun { .. })) => records.start_over(),
+            done => {
+                let undo = records.finish(ctx).await;
+                return report(ctx, args, done, title, (prepared.sandbox, undo));
+            }
         }
     }
-    let done = run(ctx, args, prepared.command, &title, budget).await;
-    report(ctx, args, done, title, prepared.sandbox)
+    let done = run(ctx, args, records.of(prepared.command), &title, budget).await;
+    let undo = records.finish(ctx).await;
+    report(ctx, args, done, title, (prepared.sandbox, undo))
 }
 
 async fn run(
@@ -298,23 +310,24 @@ fn report(
     args: &Args,
     done: Result<(Shown, Ended), Failure>,
     title: String,
-    sandbox: &'static str,
+    (sandbox, undo): (&'static str, Undo),
 ) -> Result<Output<Data>, ToolError> {
     let (shown, ended) = match done {
         Ok(done) => done,
         Err(Failure::Process(error)) => return Err(explain(&error)),
         Err(Failure::Cancelled(ended)) => {
             let (shown, ended) = *ended;
-            let message = notes::with_output("the command was ended, with everything it had started", &shown);
+            let told = "the command was ended, with everything it had started";
+            let message = notes::with_output(&undo.beside(told), &shown);
             return Err(details(ToolError::new(Code::Cancelled, message), &shown, &ended));
         }
     };
     if ended.why == Why::TimedOut {
-        let told = notes::out_of_time(ctx, args, &shown, sandbox);
+        let told = undo.beside(&notes::out_of_time(ctx, args, &shown, sandbox));
         let error = ToolError::new(Code::Timeout, notes::with_output(&told, &shown));
         return Err(details(error, &shown, &ended).with("timeoutMs", args.timeout));
     }
-    let text = notes::told(ctx, args, &shown, &ended, sandbox);
+    let text = notes::told(ctx, args, &shown, &ended, (sandbox, undo.note.as_deref()));
     let data = Data {
         exit_code: ended.exit.code(),
         signal: ended.exit.signal(),
@@ -323,6 +336,7 @@ fn report(
         lines: shown.lines,
         survivors: survivors(&ended),
         sandbox,
+        undo: undo.is_limited.then_some(false),
         ..Data::default()
     };
     let mut output = Output::new(title, text, data);

@@ -11,6 +11,7 @@
 mod apply_patch;
 mod bash;
 mod bash_dry_run;
+mod bash_kept;
 mod bash_kill;
 mod bash_line;
 mod bash_output;

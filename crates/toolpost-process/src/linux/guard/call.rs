@@ -39,6 +39,8 @@ impl Call {
             libc::SYS_unlinkat => Call::Unlink { folder: fd(a), path: b, flags: c },
             #[cfg(target_arch = "x86_64")]
             libc::SYS_unlink => Call::Unlink { folder: HERE, path: a, flags: 0 },
+            #[cfg(target_arch = "x86_64")]
+            libc::SYS_rmdir => Call::Unlink { folder: HERE, path: a, flags: libc::AT_REMOVEDIR as u64 },
             libc::SYS_fchmod => Call::ChmodOpen { file: fd(a), mode: b },
             libc::SYS_fchmodat => Call::Chmod { folder: fd(a), path: b, mode: c, flags: 0 },
             libc::SYS_fchmodat2 => Call::Chmod { folder: fd(a), path: b, mode: c, flags: d },

@@ -176,7 +176,18 @@ impl Caller {
         match path.first() {
             None => Err(Errno::NOENT),
             Some(b'/') => self.place_from(CWD, path),
-            Some(_) => self.place_from(self.start(folder)?.as_fd(), path),
+            Some(_) => {
+                let start = self.start(folder)?;
+                let (above, name, has_slash) = split(path)?;
+                // Most calls name something in the very folder: it need not be opened again.
+                if above.is_empty()
+                    && let Ok(found) = path_of(start.as_fd())
+                    && refuse_own(&found).is_ok()
+                {
+                    return Ok(Place { parent: start, folder: found, name: name.to_vec(), has_slash });
+                }
+                self.place_from(start.as_fd(), path)
+            }
         }
     }
 

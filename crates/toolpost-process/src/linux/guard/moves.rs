@@ -74,6 +74,10 @@ impl Guard {
         if let Some(text) = &text {
             self.check_led(&place.path(), text)?;
         }
+        self.keep_new(&place);
+        if self.keeps() {
+            self.note_source(&source);
+        }
         let written = place.written();
         let name = OsStr::from_bytes(&written);
         let result = match source {
@@ -91,6 +95,22 @@ impl Guard {
         match text {
             Some(text) => self.made_link(&place, &text, result),
             None => self.made(&place, making, result),
+        }
+    }
+
+    /// Takes note of a file that gets a second name: what is changed under it is changed under both.
+    fn note_source(&mut self, source: &Source) {
+        let held = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let opened = match source {
+            Source::Object(object) => object.try_clone().ok(),
+            Source::Named(place) => {
+                rustix::fs::openat(&place.parent, OsStr::from_bytes(&place.name), held, Mode::empty()).ok()
+            }
+        };
+        if let Some(object) = opened
+            && let Ok(stat) = rustix::fs::fstat(&object)
+        {
+            self.note_linked(object.as_fd(), &stat);
         }
     }
 
@@ -117,6 +137,7 @@ impl Guard {
             return Err(if exists { Errno::EXIST } else { Errno::BUSY });
         }
         if flags.is_empty() && self.changes_nothing(&source, &target) {
+            self.keep(&source);
             rustix::fs::unlinkat(&source.parent, OsStr::from_bytes(&source.name), AtFlags::empty())?;
             return Ok(Said::Done(0).into());
         }
@@ -124,6 +145,7 @@ impl Guard {
         if flags.contains(RenameFlags::EXCHANGE) {
             self.check_move(asked, &target, &source)?;
         }
+        self.keep_moved(&source, &target, flags.contains(RenameFlags::EXCHANGE));
         let (old, new) = (source.written(), target.written());
         let result = rustix::fs::renameat_with(
             &source.parent,

@@ -337,6 +337,15 @@ impl Names {
         self.roots.iter().any(|root| root.has_rules && below(&root.path, folder).is_some())
     }
 
+    /// Whether a change of this path is recorded: it lies in the workspace or is a root of it, in no dependency folder and in
+    /// nothing that cannot be changed.
+    pub(super) fn is_kept(&self, path: &[u8]) -> bool {
+        let is_kept = |root: &Root| {
+            root.has_rules && below(&root.path, path).is_some() && !self.dependencies.inside(root, path)
+        };
+        self.roots.iter().any(is_kept) && self.marked_above(path).is_none()
+    }
+
     /// Whether names below this folder are judged at all.
     pub(super) fn concerns(&self, folder: &[u8]) -> bool {
         self.roots.iter().any(|root| below(&root.path, folder).is_some())

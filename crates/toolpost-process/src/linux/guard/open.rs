@@ -2,13 +2,19 @@
 
 use super::caller::{self, Caller, Place, kind};
 use super::names::Making;
+use super::spool::Depth;
 use super::{Ending, Guard, done};
 use crate::linux::sys::notify::{Asked, Said};
 use rustix::fs::{FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use std::ffi::OsStr;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
+
+/// Whether such an opened file can be changed, or is by being opened.
+fn is_writing(flags: OFlags) -> bool {
+    flags.intersects(OFlags::WRONLY | OFlags::RDWR | OFlags::TRUNC)
+}
 
 impl Guard {
     /// Opens a path that the caller may create.
@@ -47,13 +53,30 @@ impl Guard {
             if place.has_magic_links()? {
                 // It leads to what is open already: nothing is created.
                 let flags = (ours | OFlags::NONBLOCK).difference(OFlags::CREATE);
-                let name = OsStr::from_bytes(&place.name);
-                let opened = rustix::fs::openat(&place.parent, name, flags, Mode::empty())?;
+                let opened = match self.keeps() && is_writing(flags) {
+                    true => self.open_again(&place, flags)?,
+                    false => {
+                        let name = OsStr::from_bytes(&place.name);
+                        rustix::fs::openat(&place.parent, name, flags, Mode::empty())?
+                    }
+                };
                 return self.hand_over(opened, flags, closes);
             }
             place = caller.place_from(place.parent.as_fd(), &place.link_target()?)?;
         }
         Err(Errno::LOOP)
+    }
+
+    /// Opens for writing what is open already, and records it first.
+    fn open_again(&mut self, place: &Place, flags: OFlags) -> Result<OwnedFd, Errno> {
+        let name = OsStr::from_bytes(&place.name);
+        let held = rustix::fs::openat(&place.parent, name, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
+        let stat = rustix::fs::fstat(&held)?;
+        if kind(&stat) == FileType::RegularFile {
+            self.keep_object(&held, &stat, Depth::Whole);
+        }
+        // The descriptor may be another by now: what was recorded is what is opened.
+        rustix::fs::open(format!("/proc/self/fd/{}", held.as_raw_fd()), flags, Mode::empty())
     }
 
     /// Opens a name that is no link, or whose link is not followed.
@@ -66,7 +89,7 @@ impl Guard {
         mode: u64,
     ) -> Result<Ending, Errno> {
         let found = stat.map(kind);
-        let is_read = !flags.intersects(OFlags::WRONLY | OFlags::RDWR | OFlags::TRUNC);
+        let is_read = !is_writing(flags);
         match found {
             None if !flags.contains(OFlags::CREATE) => return Err(Errno::NOENT),
             Some(_) if is_read => (),
@@ -84,6 +107,13 @@ impl Guard {
             return self.openers.start(self.listener.as_fd(), asked.id, place, flags);
         }
         let mode = self.mode(Caller::new(asked.pid), mode)?;
+        match stat {
+            None => self.keep_new(place),
+            Some(stat) if !is_read && !flags.contains(OFlags::CREATE | OFlags::EXCL) => {
+                self.keep_written(place, stat);
+            }
+            Some(_) => (),
+        }
         let written = place.written();
         let name = OsStr::from_bytes(&written);
         let opened = match rustix::fs::openat(&place.parent, name, ours | OFlags::NONBLOCK, mode) {

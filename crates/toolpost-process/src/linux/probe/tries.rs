@@ -236,7 +236,7 @@ fn watched() -> Found {
             reserved: vec![b"toolpost-reserved".to_vec()],
             ..View::default()
         };
-        Guard::new(listener, &view).answer_next();
+        Guard::new(listener, &view, None).answer_next();
         (count, _) = post::receive(&link, &mut buffer).map_err(failed)?;
     }
     sys::kill(child, libc::SIGKILL);

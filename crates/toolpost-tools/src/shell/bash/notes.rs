@@ -71,7 +71,13 @@ const NO_FILE: &[&str] =
     &["permission denied", "read-only file system", "operation not permitted", "device or resource busy"];
 
 /// The text for the model.
-pub(super) fn told(ctx: &Context, args: &Args, shown: &Shown, ended: &Ended, sandbox: &str) -> String {
+pub(super) fn told(
+    ctx: &Context,
+    args: &Args,
+    shown: &Shown,
+    ended: &Ended,
+    (sandbox, undo): (&str, Option<&str>),
+) -> String {
     let mut text = shown.text.clone();
     let mut notes = Vec::new();
     match ended.exit {
@@ -101,6 +107,7 @@ pub(super) fn told(ctx: &Context, args: &Args, shown: &Shown, ended: &Ended, san
     notes.extend(kept_from(kept, &written, |rules| ctx.policy().advise(&Remedy::Closed { rules })));
     notes.extend(appeared(&ended.appeared, |path| ctx.closed_to_commands(path)));
     notes.extend(hints(ctx, args, shown, ended.exit, is_named, sandbox));
+    notes.extend(undo.map(str::to_owned));
     if let Some(why) = &shown.not_kept {
         notes.push(format!("the whole output could not be kept: {why}"));
     }

@@ -1,0 +1,273 @@
+//! Writes down what is at a path before the command changes it, into a file that was opened outside of the sandbox.
+//!
+//! What cannot be written does not stop the command: the records then say that they are not whole. A path is recorded once,
+//! even if that failed: later it is not any more as it was.
+
+use crate::kept::{Entry, Kind, LARGEST_FILE, MOST_BYTES, MOST_PATHS, Stamp};
+use rustix::fs::{FileType, OFlags, Stat};
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::FileExt;
+
+/// Files up to this size are written with their record in one piece, in bytes.
+const SMALL: u64 = 256 * 1024;
+
+/// What is copied at a time where the kernel cannot do it alone.
+const PIECE: usize = 256 * 1024;
+
+/// How much of a path is recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Depth {
+    /// The mode of a file.
+    Mode,
+    Whole,
+}
+
+/// What is at a path.
+pub(super) enum Found<'a> {
+    Nothing,
+    /// Something; a file or link can be opened or read by this.
+    Object {
+        stat: &'a Stat,
+        open: &'a dyn Fn() -> rustix::io::Result<OwnedFd>,
+        text: Vec<u8>,
+    },
+}
+
+/// The file of the records.
+pub(in crate::linux) struct Spool {
+    file: File,
+    at: u64,
+    /// The recorded paths.
+    known: HashMap<Vec<u8>, Depth>,
+    /// Files that got a further name from the command, with the path under which each was there before.
+    linked: HashMap<(u64, u64), Vec<Vec<u8>>>,
+    /// How much content may still be kept.
+    left: u64,
+    is_whole: bool,
+    is_cut: bool,
+    /// Whether nothing more can be written: what was written of a record could not be taken back.
+    is_over: bool,
+}
+
+impl Spool {
+    pub(in crate::linux) fn new(file: OwnedFd) -> Spool {
+        // Each piece goes to its own place, also where the file was opened for appending.
+        let is_ready = rustix::fs::fcntl_getfl(&file)
+            .and_then(|flags| rustix::fs::fcntl_setfl(&file, flags.difference(OFlags::APPEND)));
+        let file = File::from(file);
+        let size = file.metadata().map(|metadata| metadata.len());
+        let mut spool = Spool {
+            at: size.as_ref().map_or(0, |size| *size),
+            file,
+            known: HashMap::new(),
+            linked: HashMap::new(),
+            left: MOST_BYTES,
+            is_whole: is_ready.is_ok() && size.is_ok(),
+            is_cut: false,
+            is_over: false,
+        };
+        spool.write(&Entry::new(Kind::Begin, b""));
+        spool
+    }
+
+    /// Says that the command has ended.
+    pub(in crate::linux) fn finish(&mut self) {
+        self.write(&Entry { mode: u32::from(self.is_whole), ..Entry::new(Kind::End, b"") });
+    }
+
+    pub(super) fn knows(&self, path: &[u8], depth: Depth) -> bool {
+        self.known.get(path).is_some_and(|known| *known >= depth)
+    }
+
+    /// Whether there is no room for another path.
+    pub(super) fn is_full(&self) -> bool {
+        self.is_cut
+    }
+
+    /// Takes note that something could not be looked at.
+    pub(super) fn miss(&mut self) {
+        self.is_whole = false;
+    }
+
+    /// Records a path, unless it is recorded.
+    pub(super) fn keep(&mut self, path: &[u8], found: &Found<'_>, depth: Depth) {
+        if self.knows(path, depth) || !self.has_room(path) {
+            return;
+        }
+        let depth = match found {
+            Found::Object { stat, .. } if is_file(stat) => depth,
+            _ => Depth::Whole,
+        };
+        self.known.insert(path.to_vec(), depth);
+        match found {
+            Found::Nothing => self.write(&Entry::new(Kind::Absent, path)),
+            Found::Object { stat, open, text } => self.keep_object(path, stat, *open, text, depth),
+        }
+    }
+
+    fn has_room(&mut self, path: &[u8]) -> bool {
+        if self.known.len() < MOST_PATHS || self.known.contains_key(path) {
+            return true;
+        }
+        if !self.is_cut {
+            self.is_cut = true;
+            self.write(&Entry::new(Kind::Cut, b""));
+        }
+        false
+    }
+
+    fn keep_object(
+        &mut self,
+        path: &[u8],
+        stat: &Stat,
+        open: &dyn Fn() -> rustix::io::Result<OwnedFd>,
+        text: &[u8],
+        depth: Depth,
+    ) {
+        let kind = match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile if depth == Depth::Mode => Kind::Mode,
+            FileType::RegularFile => Kind::File,
+            FileType::Directory => Kind::Folder,
+            FileType::Symlink => Kind::Link,
+            _ => Kind::Other,
+        };
+        let bytes = u64::try_from(stat.st_size).unwrap_or(0);
+        let mut entry = Entry {
+            mode: stat.st_mode & 0o7777,
+            bytes,
+            stamp: stamp(stat),
+            text: text.to_vec(),
+            ..Entry::new(kind, path)
+        };
+        if kind != Kind::File {
+            return self.write(&entry);
+        }
+        if bytes <= LARGEST_FILE && bytes <= self.left && !self.is_over {
+            let copied =
+                open().map_err(io::Error::from).and_then(|file| self.write_file(&entry, file, bytes));
+            match copied {
+                Ok(()) => return,
+                // Nobody can read it. That it is not kept is said of this file alone.
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => (),
+                Err(_) => self.take_back(),
+            }
+        }
+        entry.kind = Kind::NotKept;
+        self.write(&entry);
+    }
+
+    fn write(&mut self, entry: &Entry) {
+        if self.is_over {
+            return;
+        }
+        let (mut bytes, sum) = entry.encode(0);
+        bytes.extend_from_slice(&sum);
+        match self.file.write_all_at(&bytes, self.at) {
+            Ok(()) => self.at += bytes.len() as u64,
+            Err(_) => self.take_back(),
+        }
+    }
+
+    /// Takes back what was written of a record that could not be written whole. Nothing may follow it: the content of a file
+    /// would be read as records.
+    fn take_back(&mut self) {
+        self.is_whole = false;
+        self.is_over = self.file.set_len(self.at).is_err();
+    }
+
+    fn write_file(&mut self, entry: &Entry, source: OwnedFd, bytes: u64) -> io::Result<()> {
+        let mut source = File::from(source);
+        if bytes <= SMALL {
+            let mut content = Vec::with_capacity(usize::try_from(bytes).unwrap_or(0));
+            (&mut source).take(bytes).read_to_end(&mut content)?;
+            let (mut whole, sum) = entry.encode(content.len() as u64);
+            whole.extend_from_slice(&content);
+            whole.extend_from_slice(&sum);
+            self.file.write_all_at(&whole, self.at)?;
+            self.at += whole.len() as u64;
+            self.left -= content.len() as u64;
+            return Ok(());
+        }
+        // The head comes last: without it there is no record.
+        let start = self.at + entry.encode(0).0.len() as u64;
+        let length = self.copy(&mut source, start, bytes)?;
+        let (head, sum) = entry.encode(length);
+        self.file.write_all_at(&sum, start + length)?;
+        self.file.write_all_at(&head, self.at)?;
+        self.at = start + length + sum.len() as u64;
+        self.left -= length;
+        Ok(())
+    }
+
+    /// Copies a file to a place in this one; how much of it there was.
+    fn copy(&mut self, source: &mut File, start: u64, bytes: u64) -> io::Result<u64> {
+        let mut done = 0;
+        while done < bytes {
+            let (mut from, mut to) = (done, start + done);
+            let wanted = usize::try_from(bytes - done).unwrap_or(usize::MAX);
+            let copied = rustix::fs::copy_file_range(
+                source.as_fd(),
+                Some(&mut from),
+                self.file.as_fd(),
+                Some(&mut to),
+                wanted,
+            );
+            match copied {
+                Ok(0) => break,
+                Ok(count) => done += count as u64,
+                // File systems differ in what they can; reading and writing is left.
+                Err(_) => return self.copy_by_hand(source, start, done, bytes),
+            }
+        }
+        Ok(done)
+    }
+
+    fn copy_by_hand(&mut self, source: &File, start: u64, mut done: u64, bytes: u64) -> io::Result<u64> {
+        let mut piece = vec![0; PIECE];
+        while done < bytes {
+            let wanted = usize::try_from(bytes - done).unwrap_or(PIECE).min(PIECE);
+            let count = source.read_at(&mut piece[..wanted], done)?;
+            if count == 0 {
+                break;
+            }
+            self.file.write_all_at(&piece[..count], start + done)?;
+            done += count as u64;
+        }
+        Ok(done)
+    }
+
+    /// Takes note that a file which was there before gets a further name. What is done under that name is done to the
+    /// file.
+    pub(super) fn linked(&mut self, path: Vec<u8>, stat: &Stat) {
+        if is_file(stat) && !self.knows(&path, Depth::Whole) && self.linked.len() < MOST_PATHS {
+            self.linked.entry((stat.st_dev, stat.st_ino)).or_default().push(path);
+        }
+    }
+
+    /// Whether the command has given any file a further name.
+    pub(super) fn has_linked(&self) -> bool {
+        !self.linked.is_empty()
+    }
+
+    /// The paths under which a file was there before it got the name by which it is changed now.
+    pub(super) fn other_paths(&self, stat: &Stat) -> Vec<Vec<u8>> {
+        self.linked.get(&(stat.st_dev, stat.st_ino)).cloned().unwrap_or_default()
+    }
+}
+
+pub(super) fn is_file(stat: &Stat) -> bool {
+    FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile
+}
+
+/// What the kernel notes of every change.
+pub(in crate::linux) fn stamp(stat: &Stat) -> Stamp {
+    let nanoseconds = |count: u64| i64::try_from(count).unwrap_or(0);
+    Stamp {
+        inode: stat.st_ino,
+        modified: (stat.st_mtime, nanoseconds(stat.st_mtime_nsec)),
+        changed: (stat.st_ctime, nanoseconds(stat.st_ctime_nsec)),
+    }
+}

@@ -1,0 +1,175 @@
+//! What a command changes is handed to the journal of its call, so that it can be undone.
+//!
+//! The guard of the sandbox records it before it changes. Without a sandbox, and on systems other than Linux, nobody does.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use toolpost_core::workspace::{CommandBefore, CommandChange};
+use toolpost_core::{Context, ToolError};
+use toolpost_process::Command;
+use toolpost_process::kept::{self, Change, Changed, Spool, State};
+
+/// Maximum number of files to name that cannot be restored.
+const MOST_NAMES: usize = 5;
+
+/// Records of fewer bytes are those of a command that changes nothing.
+const SHORT: u64 = 200;
+
+/// The records of one command.
+#[derive(Debug, Default)]
+pub(super) struct Records {
+    spool: Option<Spool>,
+    /// Why there are none, although somebody wants them.
+    failed: Option<String>,
+    is_impossible: bool,
+}
+
+/// What the result of a command says about undo.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Undo {
+    /// Whether something that it has changed cannot be undone.
+    pub(super) is_limited: bool,
+    /// What the model should know of that.
+    pub(super) note: Option<String>,
+}
+
+impl Undo {
+    /// A sentence without its full stop, with what the model should know of undo.
+    pub(super) fn beside(&self, told: &str) -> String {
+        match &self.note {
+            None => told.to_owned(),
+            Some(note) => format!("{told}; {note}"),
+        }
+    }
+}
+
+impl Records {
+    /// Before a command starts. A journal that cannot keep anything does not stop it: a full disk is tidied up by commands.
+    pub(super) async fn begin(ctx: &Context, sandbox: &str) -> Records {
+        if sandbox == "none" || !cfg!(target_os = "linux") {
+            return Records { is_impossible: true, ..Records::default() };
+        }
+        if !ctx.keeps_changes() {
+            return Records::default();
+        }
+        match ctx.blocking(|ctx| ctx.spool()).await {
+            Ok(spool) => Records { spool, ..Records::default() },
+            Err(error) => Records { failed: Some(error.to_string()), ..Records::default() },
+        }
+    }
+
+    /// The command with its changes recorded.
+    pub(super) fn of(&mut self, command: Command) -> Command {
+        match self.spool.as_ref().map(Spool::try_clone) {
+            None => command,
+            Some(Ok(spool)) => command.keep_in(spool),
+            Some(Err(error)) => {
+                self.failed = Some(error.to_string());
+                command
+            }
+        }
+    }
+
+    /// When the program could not be run, and another is run instead.
+    pub(super) fn start_over(&mut self) {
+        if let Some(Err(error)) = self.spool.as_ref().map(|spool| spool.set_len(0)) {
+            self.failed = Some(error.to_string());
+        }
+    }
+
+    /// When the command has ended, however it did.
+    pub(super) async fn finish(self, ctx: &Context) -> Undo {
+        if let Some(why) = self.failed {
+            let note = format!("what it changed cannot be undone: {why}");
+            return Undo { is_limited: true, note: Some(note) };
+        }
+        let Some(mut spool) = self.spool else {
+            return Undo { is_limited: self.is_impossible, note: None };
+        };
+        let is_short = spool.metadata().is_ok_and(|metadata| metadata.len() < SHORT);
+        let tell = move |ctx: &Context| {
+            let roots = ctx.workspace().roots();
+            let (changes, missing) = read_changes(&mut spool, &roots)?;
+            ctx.command_changed(changes)?;
+            Ok(missing)
+        };
+        let told = match is_short {
+            true => ctx.blocking(tell).await,
+            false => ctx.blocking_in_pool(tell).await,
+        };
+        let missing = match told {
+            Ok(missing) => missing,
+            Err(error) => vec![error.to_string()],
+        };
+        match missing.as_slice() {
+            [] => Undo::default(),
+            missing => {
+                let note = format!("undo will not restore all that it changed: {}", missing.join("; "));
+                Undo { is_limited: true, note: Some(note) }
+            }
+        }
+    }
+}
+
+/// Reads what the guard of a command has recorded and compares it with what is there now. The roots are those of the
+/// workspace, the first one first.
+///
+/// Beside the changes comes what cannot be undone of them, in words.
+pub fn read_changes(
+    spool: &mut Spool,
+    roots: &[String],
+) -> Result<(Vec<CommandChange>, Vec<String>), ToolError> {
+    let paths: Vec<PathBuf> = roots.iter().map(PathBuf::from).collect();
+    let failed = |error: std::io::Error| {
+        ToolError::execution(format!("the records of what the command changed could not be read: {error}"))
+    };
+    let Changed { changes, is_whole, is_cut } = kept::changes(spool, &paths).map_err(failed)?;
+    let (mut told, mut lost) = (Vec::with_capacity(changes.len()), Vec::new());
+    for Change { path, before, after } in changes {
+        let name = name(&path, &paths);
+        if let State::NotKept { bytes } = before {
+            lost.push(format!("`{}` ({bytes} bytes)", crate::one_line(&path.to_string_lossy())));
+        }
+        let sides = (name, side(before), side(after));
+        match sides {
+            (Some(name), Some(before), Some(after)) => told.push(CommandChange { name, before, after }),
+            _ => lost.push(format!("`{}`", crate::one_line(&path.to_string_lossy()))),
+        }
+    }
+    let mut missing = Vec::new();
+    if !lost.is_empty() {
+        let more = lost.len().saturating_sub(MOST_NAMES);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        lost.truncate(MOST_NAMES);
+        missing
+            .push(format!("{}{more} could not be kept (too large, unreadable or no file)", lost.join(", ")));
+    }
+    if is_cut {
+        missing.push(format!("it touched more than {} paths", kept::MOST_PATHS));
+    }
+    if !is_whole {
+        missing.push("some changes could not be recorded".to_owned());
+    }
+    Ok((told, missing))
+}
+
+/// The display name of a path: relative to the first root, absolute in the others. None if it is not text.
+fn name(path: &Path, roots: &[PathBuf]) -> Option<String> {
+    match roots.first().and_then(|first| path.strip_prefix(first).ok()) {
+        Some(rest) if rest.as_os_str().is_empty() => Some(".".to_owned()),
+        Some(rest) => rest.to_str().map(str::to_owned),
+        None => path.to_str().map(str::to_owned),
+    }
+}
+
+/// What was or is there, in the words of the journal. None if it has none for it.
+fn side(state: State) -> Option<CommandBefore> {
+    Some(match state {
+        State::Absent => CommandBefore::Absent,
+        State::File { content, mode } => CommandBefore::File { content: Arc::from(content), mode },
+        State::NotKept { bytes } => CommandBefore::TooLarge { bytes },
+        State::Folder { mode } => CommandBefore::Folder { mode },
+        State::Link(text) => CommandBefore::Link(text.to_str()?.to_owned()),
+        State::Other => return None,
+    })
+}
