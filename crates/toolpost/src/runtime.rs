@@ -12,7 +12,7 @@ use toolpost_core::workspace::{Journal, NoJournal};
 use toolpost_core::{Call, Code, Context, Executor, Policy, Registry, ToolError, Workspace};
 use toolpost_disk::{SpillFolder, SpillLimits};
 use toolpost_plugins::{Plugins, Server};
-use toolpost_store::{StoreJournal, StoreLog, StoreUrl, StoredWorkspace};
+use toolpost_store::{ReadSpool, StoreJournal, StoreLog, StoreUrl, StoredWorkspace};
 use toolpost_tools::filesystem::Helper;
 use toolpost_tools::shell::Background;
 
@@ -217,10 +217,10 @@ fn journal(config: &Config, store: &Arc<dyn Store>, is_kept: bool) -> Arc<dyn Jo
 pub(crate) fn undo_journal(config: &Config, store: &Arc<dyn Store>, root: &str) -> StoreJournal {
     let journal = StoreJournal::new(Arc::clone(store), root);
     let spools = config.store.as_ref().and_then(|url| url.spools(config.data_directory.as_deref()));
-    match spools {
-        Some(folder) => journal.with_spools(folder, None),
-        None => journal,
-    }
+    let Some(folder) = spools else { return journal };
+    let roots = config.workspace.as_ref().map(|disk| disk.roots()).unwrap_or_default();
+    let read: ReadSpool = Box::new(move |spool| Ok(toolpost_tools::shell::read_changes(spool, &roots)?.0));
+    journal.with_spools(folder, Some(read))
 }
 
 /// The built-in tools, as the configuration describes and equips them.
