@@ -91,8 +91,11 @@ pub(super) fn told(ctx: &Context, args: &Args, shown: &Shown, ended: &Ended, san
         notes.push(left_behind(ctx, ended));
     }
     // A command may have gone on after it was kept from a file, and have ended well.
-    let mut kept: Vec<(String, Closed)> =
-        ended.refused.iter().map(|path| ctx.closed_to_commands(path)).collect();
+    let closed = |path: &PathBuf| match ended.refused_links.contains(path) {
+        true => ctx.link_closed_to_commands(path),
+        false => ctx.closed_to_commands(path),
+    };
+    let mut kept: Vec<(String, Closed)> = ended.refused.iter().map(closed).collect();
     if sandbox != "none" {
         kept.extend(refused_files(ctx, args, shown, &kept));
     }

@@ -144,6 +144,7 @@ fn dependencies_of(ground: &Ground) -> Dependencies {
         reserved: ground.reserved_in_dependencies.clone(),
         removable: ground.dependencies.unreadable.clone(),
         markers: DEPENDENCY_FOLDERS.iter().filter_map(marker).collect(),
+        called: DEPENDENCY_FOLDERS.iter().map(|row| row.name.to_owned()).collect(),
     }
 }
 
