@@ -382,7 +382,7 @@ fn guarantee_36_links_out_and_back_into_a_dependency_folder_count() {
 fn a_link_into_a_dependency_folder_is_made_where_a_rule_opens_it() {
     for (line, rule, link) in [
         ("ln -s node_modules/.bin bin", "write: /bin", "bin"),
-        ("ln -s ../node_modules/x src/x", "write: /src/x", "src/x"),
+        ("ln -s ../node_modules/x src/x", "write: src/x", "src/x"),
         ("ln -s target/debug/app app", "write: /app", "app"),
     ] {
         let user = User::all().remove(0);
