@@ -43,7 +43,14 @@ impl Hash for Access {
 
 impl Access {
     fn new(action: Capability, resource: Resource) -> Access {
-        Access { action, resource, why: None, needs_consent: false, only_where_granted: false, is_unjudged: false }
+        Access {
+            action,
+            resource,
+            why: None,
+            needs_consent: false,
+            only_where_granted: false,
+            is_unjudged: false,
+        }
     }
 
     /// A file or folder would be touched.

@@ -58,8 +58,16 @@ impl Decision {
             Cause::AskWithoutGrant(rule) => Cause::AskWithoutGrant(rule.clone()),
         };
         let (tool, shown) = (tool.to_owned(), None);
-        let because =
-            Because { tool, shown, about, access: access.cloned(), cause, advice, also: vec![], missing: vec![] };
+        let because = Because {
+            tool,
+            shown,
+            about,
+            access: access.cloned(),
+            cause,
+            advice,
+            also: vec![],
+            missing: vec![],
+        };
         Decision { effect: verdict.effect, because: Some(Box::new(because)) }
     }
 
@@ -138,8 +146,9 @@ impl Decision {
             (true, true) if more.is_empty() => first,
             (true, true) => format!("{first}; also {}", advice(&Remedy::Closed { rules: &more })),
             (true, false) => {
-                let consent = if because.cause == Cause::Askable { "consent, or " } else { "" };
-                let all = access.into_iter().chain(&because.missing).collect();
+                let all: Vec<&Access> = access.into_iter().chain(&because.missing).collect();
+                let is_never = all.iter().any(|access| is_never_granted(tool.1, access));
+                let consent = if self.effect == Effect::Ask && !is_never { "consent, or " } else { "" };
                 format!("{consent}{}", all_of(advice, tool, all, &more))
             }
             (false, true) => first,
@@ -263,7 +272,8 @@ fn without_rule(advice: Advice, about: Option<ResourceKind>, access: &Access) ->
     match about {
         Some(ResourceKind::Command) => match (&access.resource, access.action) {
             _ if access.needs_consent() && access.is_unjudged() => Some(
-                "write it so that the line tells the names of all files, or leave out `--sandbox none`".to_owned(),
+                "write it so that the line tells the names of all files, or leave out `--sandbox none`"
+                    .to_owned(),
             ),
             // A command has the network or has none.
             (_, crate::Capability::Network) => Some(grant()),
@@ -289,14 +299,12 @@ fn is_outside(access: &Access) -> bool {
 }
 
 fn is_computed(access: &Access) -> bool {
-    is_outside(access)
-        && matches!(&access.resource, Resource::Path(path) if path.starts_with(['$', '"']))
+    is_outside(access) && matches!(&access.resource, Resource::Path(path) if path.starts_with(['$', '"']))
 }
 
 fn rule_for((tool, about): (&str, Option<ResourceKind>), access: &Access) -> Option<Rule> {
-    let exact = |access: &Access| {
-        Rule::exact(Effect::Allow, tool, about, access, Origin::new(Layer::Flags, "", 0))
-    };
+    let exact =
+        |access: &Access| Rule::exact(Effect::Allow, tool, about, access, Origin::new(Layer::Flags, "", 0));
     // What a command writes in a protected folder, it can only write if it may write the folder.
     match (&access.resource, about) {
         (Resource::Path(path), Some(ResourceKind::Command)) => {
@@ -340,7 +348,10 @@ impl fmt::Display for Would<'_> {
                 write!(f, " (what it runs cannot be told: {why})")
             }
             Some(why) if access.is_unjudged() => {
-                write!(f, " (what it opens cannot be told, and without a sandbox nothing judges it then: {why})")
+                write!(
+                    f,
+                    " (what it opens cannot be told, and without a sandbox nothing judges it then: {why})"
+                )
             }
             Some(why) => write!(f, " ({why})"),
             None => Ok(()),

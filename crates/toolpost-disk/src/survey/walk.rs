@@ -417,7 +417,9 @@ impl Walk<'_> {
         let goes_out = match (target.starts_with(b"/"), inside) {
             (true, None) => true,
             (true, Some(_)) => goes_up(&parts, 0),
-            (false, _) => goes_up(&parts, folder.split(|byte| *byte == b'/').filter(|part| !part.is_empty()).count()),
+            (false, _) => {
+                goes_up(&parts, folder.split(|byte| *byte == b'/').filter(|part| !part.is_empty()).count())
+            }
         };
         if row.is_some() && parts.last() == Some(&name) {
             parts.pop();

@@ -333,7 +333,11 @@ pub(super) fn followed(link: &[u8], text: &[u8]) -> Vec<Vec<u8>> {
     let mut left = parts(text);
     let mut way = Vec::new();
     let up = |at: &mut Vec<u8>| at.truncate(at.iter().rposition(|byte| *byte == b'/').unwrap_or(0));
-    if text.starts_with(b"/") { at.clear() } else { up(&mut at) }
+    if text.starts_with(b"/") {
+        at.clear()
+    } else {
+        up(&mut at)
+    }
     let mut links = 0;
     while let Some(part) = left.pop() {
         if part == b".." {
@@ -349,7 +353,11 @@ pub(super) fn followed(link: &[u8], text: &[u8]) -> Vec<Vec<u8>> {
             break;
         }
         let text = text.into_bytes();
-        if text.starts_with(b"/") { at.clear() } else { up(&mut at) }
+        if text.starts_with(b"/") {
+            at.clear()
+        } else {
+            up(&mut at)
+        }
         left.extend(parts(&text));
     }
     way

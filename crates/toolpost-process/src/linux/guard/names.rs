@@ -220,7 +220,8 @@ impl Names {
             let mut near = self.fixed.range::<[u8], _>(after).take_while(|path| path.starts_with(&target));
             near.any(|path| below(&target, path).is_some())
         };
-        !self.sets.is_empty() || holds_alias()
+        !self.sets.is_empty()
+            || holds_alias()
             || holds_fixed()
             || self.dependencies.are_off()
             || self.leaves_dependencies(source, target)

@@ -5,10 +5,13 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 /// The addresses beside the name itself, as rules write them.
 pub(super) fn addresses(host: &str) -> Vec<String> {
     let folded = host.trim_end_matches('.').to_ascii_lowercase();
-    let is_local = matches!(folded.as_str(), "localhost" | "ip6-localhost" | "ip6-loopback" | "localhost.localdomain")
-        || folded.ends_with(".localhost");
+    let is_local =
+        matches!(folded.as_str(), "localhost" | "ip6-localhost" | "ip6-loopback" | "localhost.localdomain")
+            || folded.ends_with(".localhost");
     let mut found: Vec<String> = match is_local {
-        true => vec!["localhost".to_owned(), Ipv4Addr::LOCALHOST.to_string(), Ipv6Addr::LOCALHOST.to_string()],
+        true => {
+            vec!["localhost".to_owned(), Ipv4Addr::LOCALHOST.to_string(), Ipv6Addr::LOCALHOST.to_string()]
+        }
         false => Vec::new(),
     };
     let scoped = folded.split('%').next().unwrap_or_default();

@@ -3,9 +3,9 @@
 use super::effect::Effect;
 use super::places::{Places, is_outside, join};
 use super::reader::{self, Assignment, Dialect, Direction, Read, Redirection, Script, Simple, Unclear};
+use super::told::Told;
 use super::variables::{may_be_given, may_be_set};
 use super::word::{self, Part, Quoting, Word};
-use super::told::Told;
 use super::{builtins, git, hosts, options, programs, second, wrappers};
 use crate::shell::Confinement;
 use std::collections::{BTreeSet, HashSet};
@@ -268,7 +268,8 @@ impl Judge {
         match program {
             "git" if told.as_slice() != words => {
                 let (_, effects) = git::effects(&told);
-                let is_one = |effect: &Effect| matches!(effect, Effect::NewRepository(_) | Effect::Repository(_));
+                let is_one =
+                    |effect: &Effect| matches!(effect, Effect::NewRepository(_) | Effect::Repository(_));
                 effects.into_iter().filter(is_one).collect()
             }
             "rm" => {
@@ -424,7 +425,8 @@ impl Judge {
         }
         let shown = target.shown();
         // In the sandbox, the home folder is a temporary one, in which no rule opens what is closed.
-        let is_own_home = is_confined && is_home && action == Capability::Write && is_protected(action, &shown);
+        let is_own_home =
+            is_confined && is_home && action == Capability::Write && is_protected(action, &shown);
         self.add(match is_home && !is_own_home {
             true => Access::path(action, shown.clone()),
             false => Access::any(action),

@@ -66,7 +66,8 @@ impl Told {
             };
             self.values.insert(assignment.name.clone(), value);
         }
-        let resolved = Simple { words: simple.words.iter().map(|word| self.word(word)).collect(), ..simple.clone() };
+        let resolved =
+            Simple { words: simple.words.iter().map(|word| self.word(word)).collect(), ..simple.clone() };
         let folder = match places::folder(&resolved) {
             Moves::Nowhere => return,
             Moves::To(folder) => self.path(&folder),
@@ -80,7 +81,13 @@ impl Told {
         let part = |part: &Part| match part {
             Part::Value { shown, quoting, .. } => {
                 let name = shown.trim_start_matches('$').trim_matches(['{', '}']);
-                match self.values.get(name).cloned().flatten().filter(|value| is_plain(value) && !self.has_no_values) {
+                match self
+                    .values
+                    .get(name)
+                    .cloned()
+                    .flatten()
+                    .filter(|value| is_plain(value) && !self.has_no_values)
+                {
                     Some(value) => Part::Text(value, *quoting),
                     None => part.clone(),
                 }

@@ -362,7 +362,9 @@ fn guarantee_36_links_out_and_back_into_a_dependency_folder_count() {
         let outside = user.home.path("o");
         std::fs::create_dir_all(&outside).unwrap();
         symlink(place("node_modules"), outside.join("nm")).unwrap();
-        for (link, target) in [("lib", "../o/nm/a".to_owned()), ("whole", format!("{}/nm/a", outside.display()))] {
+        for (link, target) in
+            [("lib", "../o/nm/a".to_owned()), ("whole", format!("{}/nm/a", outside.display()))]
+        {
             symlink(&target, place(link)).unwrap();
             assert!(place(link).join("c.pem").exists(), "{target}");
             check_closed(&user, &["node_modules/a/.npmrc", "node_modules/a/.mcp.json"]);
