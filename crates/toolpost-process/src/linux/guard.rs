@@ -299,9 +299,8 @@ impl Guard {
             let way = caller::followed(link, text);
             way.iter().any(|path| self.names.is_called_like_dependencies(path))
         };
-        self.names.is_judged_as_link(link)
-            && (self.names.leads_into_dependencies(link, text)
-                || (!self.names.says_so_itself(link) && leads_now()))
+        self.names.leads_into_dependencies(link, text)
+            || (self.names.is_judged_as_link(link) && !self.names.says_so_itself(link) && leads_now())
     }
 
     /// Reports a symbolic link into a dependency folder.

@@ -72,7 +72,7 @@ const CASES: &[Case] = &[
     ("O=out; echo hi > \"$O\"", ECHO, Instead("echo hi > out"), "out"),
     // Several things at once.
     ("ls src && cat README.md > out", &[], Flags, "out"),
-    ("wc -l README.md > .mcp.json", &[], Flags, ".mcp.json"),
+    ("wc -l README.md > .mcp.json && wc src/main.rs", &["--allow-rule", "bash: ls *"], Flags, ".mcp.json"),
     ("echo hi > /dev/tcp/127.0.0.1/PORT && echo x > out", EXEC, Flags, "out"),
     ("echo hi > /dev/tcp/127.0.0.1/PORT && echo x > out", ECHO, Flags, "out"),
     // Without a sandbox.

@@ -325,7 +325,7 @@ impl Names {
         // What a root itself lies in says nothing.
         let inside = self.roots.iter().filter(|root| root.has_rules);
         let inside = inside.filter_map(|root| below(&root.path, text)).min_by_key(|rest| rest.len());
-        self.dependencies.are_named_by(link, inside.unwrap_or(text))
+        self.is_judged_as_link(link) && self.dependencies.are_named_by(link, inside.unwrap_or(text))
     }
 
     /// Whether a file of this name makes the folder one of dependencies, although it holds something protected.

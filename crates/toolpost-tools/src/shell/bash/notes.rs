@@ -242,6 +242,12 @@ fn refused_files(
                 _ => word.to_owned(),
             };
             let Ok(name) = ctx.workspace().name(&WorkspacePath::new(path)) else { continue };
+            // A name from another folder is one that is known.
+            let is_end =
+                |known: &String| known.strip_suffix(word).is_some_and(|before| before.ends_with('/'));
+            if !word.starts_with('/') && names.iter().any(is_end) {
+                continue;
+            }
             // Only what is a file by its look: a word of the message is none.
             if names.contains(&name) || !(word.contains(['/', '.'])) || found.len() >= 4 * MOST_NAMES {
                 continue;

@@ -388,6 +388,21 @@ impl Judge {
         self.places.of(path).is_some_and(|paths| !paths.iter().any(|path| is_outside(path)))
     }
 
+    /// A file of this path is read or written.
+    fn named_file(&mut self, action: Capability, path: String) {
+        // Whether the folder is one of dependencies, the sandbox knows when the line runs; and whether the workspace lies in
+        // /tmp, where all else is the command's own.
+        let is_judged_later = self.confinement == Confinement::Strict
+            && match path.starts_with('/') {
+                true => path.starts_with("/tmp/") && is_protected(action, &path),
+                false => may_be_free_in_dependencies(action, &path),
+            };
+        self.add(match is_judged_later {
+            true => Access::any(action),
+            false => Access::path(action, path),
+        });
+    }
+
     /// A file is read or written. What may lie outside the workspace is written by a right of its own.
     fn file(&mut self, action: Capability, target: &Word) {
         let is_home = matches!(target.parts.first(), Some(Part::Home(_)));
@@ -402,26 +417,19 @@ impl Judge {
             None => None,
         };
         let is_confined = self.confinement == Confinement::Strict;
+        // The sandbox judges the file that it really is; the line is held to what it says.
+        let told = target.literal().and_then(|text| self.told.path(&text)).filter(|_| is_confined);
         if let Some(paths) = known {
             for path in paths.iter().filter(|path| action == Capability::Write && is_outside(path)) {
                 self.add(Access::outside(path.clone()));
             }
-            // The sandbox judges the file that it really is; the line is held to what it says.
-            let told = target.literal().and_then(|text| self.told.path(&text)).filter(|_| is_confined);
             for path in told.map_or(paths, |told| vec![told]) {
-                // Whether the folder is one of dependencies, the sandbox knows when the line runs; and whether the workspace
-                // lies in /tmp, where all else is the command's own.
-                let is_judged_later = is_confined
-                    && match path.starts_with('/') {
-                        true => path.starts_with("/tmp/") && is_protected(action, &path),
-                        false => may_be_free_in_dependencies(action, &path),
-                    };
-                self.add(match is_judged_later {
-                    true => Access::any(action),
-                    false => Access::path(action, path),
-                });
+                self.named_file(action, path);
             }
             return;
+        }
+        if let Some(told) = told {
+            self.named_file(action, told);
         }
         let shown = target.shown();
         // In the sandbox, the home folder is a temporary one, in which no rule opens what is closed.
