@@ -21,6 +21,9 @@ pub struct Access {
     /// Whether it cannot happen where the capability is not granted.
     #[serde(skip)]
     only_where_granted: bool,
+    /// Whether nothing judges it when it happens.
+    #[serde(skip)]
+    is_unjudged: bool,
 }
 
 impl PartialEq for Access {
@@ -40,7 +43,14 @@ impl Hash for Access {
 
 impl Access {
     fn new(action: Capability, resource: Resource) -> Access {
-        Access { action, resource, why: None, needs_consent: false, only_where_granted: false }
+        Access {
+            action,
+            resource,
+            why: None,
+            needs_consent: false,
+            only_where_granted: false,
+            is_unjudged: false,
+        }
     }
 
     /// A file or folder would be touched.
@@ -110,6 +120,17 @@ impl Access {
     /// Whether it cannot happen where the capability is not granted.
     pub fn is_only_where_granted(&self) -> bool {
         self.only_where_granted
+    }
+
+    /// The same access, which nothing judges when it happens: each rule that denies or asks and could be about it counts now.
+    #[must_use]
+    pub fn unjudged(self) -> Access {
+        Access { is_unjudged: true, ..self }
+    }
+
+    /// Whether nothing judges it when it happens.
+    pub fn is_unjudged(&self) -> bool {
+        self.is_unjudged
     }
 
     /// Why the resource cannot be named, if that is known.

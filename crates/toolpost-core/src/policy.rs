@@ -246,30 +246,63 @@ impl Policy {
     }
 
     /// The decision on a call: the strictest of its accesses. Allocates nothing where all is simply granted.
-    pub fn decide(&self, request: &Request<'_>) -> Decision {
+    pub fn decide<'a>(&self, request: &Request<'a>) -> Decision {
         let mut strictest: Option<(Option<&Access>, Verdict<'_>)> = None;
+        let mut denied: Option<(Option<&Access>, Verdict<'_>)> = None;
         let only_tool = request.accesses.is_empty().then_some(None);
         for access in request.accesses.iter().map(Some).chain(only_tool) {
             let target = Target::new(request.tool, access, &self.names);
             for part in self.parts.iter() {
                 let verdict = part.judge(&target);
-                if verdict.effect == Effect::Deny {
-                    return self.decision(request.tool, access, verdict);
+                match verdict.cause {
+                    // What a rule denies is denied whatever else is granted.
+                    judge::Cause::Rule(_) if verdict.effect == Effect::Deny => {
+                        return self.decision(request.tool, access, verdict);
+                    }
+                    _ if verdict.effect == Effect::Deny => denied = denied.or(Some((access, verdict))),
+                    _ => {}
                 }
                 if strictest.is_none_or(|(_, known)| is_more_telling(verdict, known)) {
                     strictest = Some((access, verdict));
                 }
             }
         }
-        let Some((access, verdict)) = strictest else { return Decision::GRANTED };
+        let chosen = denied.or(strictest);
+        let Some((access, verdict)) = chosen else { return Decision::GRANTED };
+        // Where no flag helps, that is what must be known.
+        let about = self.names.about(request.tool);
+        let is_never = |access: &&Access| decision::is_never_granted(about, access);
+        let lacking = |access: &'a Access| {
+            let target = Target::new(request.tool, Some(access), &self.names);
+            let mut verdicts = self.parts.iter().map(|part| part.judge(&target));
+            let found = verdicts.find(|verdict| verdict.effect != Effect::Allow && !verdict.is_by_rule());
+            found.map(|found| (Some(access), Verdict { effect: verdict.effect, ..found }))
+        };
+        let never = request.accesses.iter().filter(is_never).find_map(lacking);
+        let (access, verdict) = match verdict.effect {
+            Effect::Allow => (access, verdict),
+            _ => never.unwrap_or((access, verdict)),
+        };
         let decision = self.decision(request.tool, access, verdict);
-        match decision.is_protected() {
-            true => {
+        match decision.effect() {
+            Effect::Allow => decision,
+            _ => {
                 let also = self.also_protected(request, access);
-                decision.asking_also(also)
+                decision.asking_also(also).lacking_also(self.also_missing(request, access))
             }
-            false => decision,
         }
+    }
+
+    /// The other accesses of a call that are not granted.
+    fn also_missing(&self, request: &Request<'_>, first: Option<&Access>) -> Vec<Access> {
+        let lacks = |access: &&Access| {
+            let target = Target::new(request.tool, Some(access), &self.names);
+            let is_missing = |part: &Part| {
+                matches!(part.judge(&target).cause, judge::Cause::Askable | judge::Cause::Absent)
+            };
+            self.parts.iter().any(is_missing)
+        };
+        request.accesses.iter().filter(|access| Some(*access) != first).filter(lacks).cloned().collect()
     }
 
     /// The other accesses of a call that ask because of the protected list, and that consent to the first does not cover.

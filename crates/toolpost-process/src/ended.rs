@@ -24,6 +24,8 @@ pub struct Ended {
     pub memory_exceeded: Option<u64>,
     /// Names that it tried to create and may not, by absolute path; the first twenty.
     pub refused: Vec<PathBuf>,
+    /// Those of `refused` that would have been symbolic links into dependency folders.
+    pub refused_links: Vec<PathBuf>,
     /// Files of the workspace that it had created or opened for writing before the first of them, without those in `.git`;
     /// the first twenty that are still there.
     pub written: Vec<PathBuf>,

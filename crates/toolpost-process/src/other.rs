@@ -188,6 +188,7 @@ async fn keep(
         peak_memory: 0,
         memory_exceeded: None,
         refused: Vec::new(),
+        refused_links: Vec::new(),
         written: Vec::new(),
         appeared: Vec::new(),
     };

@@ -62,6 +62,9 @@ pub struct Dependencies {
     /// Files that make a folder one, each as the name of the folder and its own. None may be created in a folder that
     /// holds something locked or hidden.
     pub markers: Vec<(String, String)>,
+    /// Further names of folders that are ones at times. No link leads through such a name, and what moves out of such a
+    /// folder is looked through, whether the folder is one now or not: it may have been one, or be one to another command.
+    pub called: Vec<String>,
 }
 
 /// What a command may create in its home folder.

@@ -146,6 +146,16 @@ impl Context {
         (name, closed)
     }
 
+    /// The display name of a symbolic link into a dependency folder, and why a command may not make it.
+    pub fn link_closed_to_commands(&self, path: &Path) -> (String, Closed) {
+        let name = display(&self.host_workspace().roots(), path);
+        let why = "it would be a link into a dependency folder under another name, and commands may create protected names \
+                   there";
+        let mut closed = self.policy().opened_by(why.to_owned(), Capability::Write, &name);
+        closed.remedy = format!("copy the files, or {}", closed.remedy);
+        (name, closed)
+    }
+
     /// Why a name is closed that the policy would leave open.
     fn closed_by_what_is_there(&self, name: &str) -> Closed {
         let last = name.rsplit('/').next().unwrap_or(name);
@@ -162,8 +172,7 @@ impl Context {
         }
         let mut closed = opened_by(
             "a protected link, a git hook or git's configuration names it, or the name that a link gives it is \
-             protected or denied, or it is a link into a dependency folder, or it would make one of a folder that \
-             holds a protected file",
+             protected or denied, or it would make a dependency folder of one that holds a protected file",
         );
         closed.remedy.push_str(
             "; what a protected link leads through can be neither moved nor made a link, whatever the rules say",

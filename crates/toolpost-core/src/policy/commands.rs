@@ -212,7 +212,7 @@ impl Policy {
 
     /// Why a file is closed to commands, with the rule that opens it.
     pub(crate) fn opened_by(&self, why: String, action: Capability, name: &str) -> Closed {
-        let access = Access::path(action, name);
+        let access = Access::path(action, protected::closed_whole(action, name).unwrap_or(name));
         let origin = Origin::new(Layer::Flags, "", 0);
         let rule = Rule::exact(Effect::Allow, access.action.as_str(), None, &access, origin);
         let rules: Vec<String> = rule.iter().map(Rule::to_string).collect();

@@ -29,6 +29,8 @@ struct Because {
     advice: Advice,
     /// The other protected files that the call would write or read, for which it asks too.
     also: Vec<Access>,
+    /// What else it would do that is not granted.
+    missing: Vec<Access>,
 }
 
 impl PartialEq for Because {
@@ -56,8 +58,16 @@ impl Decision {
             Cause::AskWithoutGrant(rule) => Cause::AskWithoutGrant(rule.clone()),
         };
         let (tool, shown) = (tool.to_owned(), None);
-        let because =
-            Because { tool, shown, about, access: access.cloned(), cause, advice, also: Vec::new() };
+        let because = Because {
+            tool,
+            shown,
+            about,
+            access: access.cloned(),
+            cause,
+            advice,
+            also: vec![],
+            missing: vec![],
+        };
         Decision { effect: verdict.effect, because: Some(Box::new(because)) }
     }
 
@@ -65,6 +75,14 @@ impl Decision {
     pub(super) fn asking_also(mut self, also: Vec<Access>) -> Decision {
         if let Some(because) = &mut self.because {
             because.also = also;
+        }
+        self
+    }
+
+    /// The decision with what else the call would do that is not granted, so that one answer names all of it.
+    pub(super) fn lacking_also(mut self, missing: Vec<Access>) -> Decision {
+        if let Some(because) = &mut self.because {
+            because.missing = missing;
         }
         self
     }
@@ -115,9 +133,29 @@ impl Decision {
     pub fn remedy(&self) -> Option<String> {
         let because = self.because.as_ref().filter(|_| self.effect != Effect::Allow)?;
         let tool = (because.tool.as_str(), because.about);
-        let more: Vec<String> =
-            because.also.iter().filter_map(|access| Some(rule_for(tool, access)?.to_string())).collect();
-        Some(remedy(because.advice, tool, because.access.as_ref(), &because.cause, &more))
+        let mut more: Vec<String> = Vec::new();
+        for rule in because.also.iter().filter_map(|access| Some(rule_for(tool, access)?.to_string())) {
+            if !more.contains(&rule) {
+                more.push(rule);
+            }
+        }
+        let (advice, access) = (because.advice, because.access.as_ref());
+        let first = remedy(advice, tool, access, &because.cause, &more);
+        let is_by_capability = matches!(because.cause, Cause::Askable | Cause::Absent);
+        Some(match (is_by_capability, because.missing.is_empty()) {
+            (true, true) if more.is_empty() => first,
+            (true, true) => format!("{first}; also {}", advice(&Remedy::Closed { rules: &more })),
+            (true, false) => {
+                let all: Vec<&Access> = access.into_iter().chain(&because.missing).collect();
+                let is_never = all.iter().any(|access| is_never_granted(tool.1, access));
+                let consent = if self.effect == Effect::Ask && !is_never { "consent, or " } else { "" };
+                format!("{consent}{}", all_of(advice, tool, all, &more))
+            }
+            (false, true) => first,
+            (false, false) => {
+                format!("{first}; also {}", all_of(advice, tool, because.missing.iter().collect(), &[]))
+            }
+        })
     }
 }
 
@@ -174,6 +212,11 @@ pub(super) fn remedy(
     cause: &Cause<Rule>,
     more: &[String],
 ) -> String {
+    if let (Some(access), Cause::Askable | Cause::Absent) = (access, cause)
+        && let Some(text) = without_rule(advice, about, access)
+    {
+        return text;
+    }
     let rule = access
         .and_then(|access| rule_for((tool, about), access))
         .map_or_else(|| tool.to_owned(), |rule| rule.to_string());
@@ -188,8 +231,90 @@ pub(super) fn remedy(
     })
 }
 
+/// What would allow several accesses that are not granted, and the files of these rules.
+fn all_of(
+    advice: Advice,
+    tool: (&str, Option<ResourceKind>),
+    accesses: Vec<&Access>,
+    more: &[String],
+) -> String {
+    // Where no flag allows one, those for the rest are of no use.
+    let hopeless = accesses.iter().find(|access| is_never_granted(tool.1, access));
+    if let Some(text) = hopeless.and_then(|one| without_rule(advice, tool.1, one)) {
+        return text;
+    }
+    let missing = accesses.iter().map(|access| access.action).collect();
+    let all = advice(&Remedy::Grant { missing, tool: None });
+    let has_rules = accesses.iter().all(|access| without_rule(advice, tool.1, access).is_none());
+    let mut rules: Vec<String> = Vec::new();
+    for rule in accesses.iter().filter_map(|access| Some(rule_for(tool, access)?.to_string())) {
+        if !rules.contains(&rule) {
+            rules.push(rule);
+        }
+    }
+    match (has_rules, more) {
+        (true, more) => {
+            rules.extend_from_slice(more);
+            let also = match more.is_empty() {
+                true => String::new(),
+                false => format!(" and {}", advice(&Remedy::Closed { rules: more })),
+            };
+            format!("{all}{also}, or just this: {}", advice(&Remedy::Closed { rules: &rules }))
+        }
+        (false, []) => all,
+        (false, more) => format!("{all} and {}", advice(&Remedy::Closed { rules: more })),
+    }
+}
+
+/// What would allow a command something that no rule about it does.
+fn without_rule(advice: Advice, about: Option<ResourceKind>, access: &Access) -> Option<String> {
+    let grant = || advice(&Remedy::Grant { missing: [access.action].into_iter().collect(), tool: None });
+    match about {
+        Some(ResourceKind::Command) => match (&access.resource, access.action) {
+            _ if access.needs_consent() && access.is_unjudged() => Some(
+                "write it so that the line tells the names of all files, or leave out `--sandbox none`"
+                    .to_owned(),
+            ),
+            // A command has the network or has none.
+            (_, crate::Capability::Network) => Some(grant()),
+            _ if is_computed(access) => Some(format!("write the name of the file out, or {}", grant())),
+            _ if is_outside(access) => {
+                Some("use a file of the workspace, named from there, or one of /tmp".to_owned())
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Whether no flag allows a command this.
+pub(super) fn is_never_granted(about: Option<ResourceKind>, access: &Access) -> bool {
+    about == Some(ResourceKind::Command)
+        && ((access.needs_consent() && access.is_unjudged()) || (is_outside(access) && !is_computed(access)))
+}
+
+/// Whether a command would write outside the workspace, or to a file whose name is computed.
+fn is_outside(access: &Access) -> bool {
+    access.action == crate::Capability::Exec && matches!(access.resource, Resource::Path(_))
+}
+
+fn is_computed(access: &Access) -> bool {
+    is_outside(access) && matches!(&access.resource, Resource::Path(path) if path.starts_with(['$', '"']))
+}
+
 fn rule_for((tool, about): (&str, Option<ResourceKind>), access: &Access) -> Option<Rule> {
-    Rule::exact(Effect::Allow, tool, about, access, Origin::new(Layer::Flags, "", 0))
+    let exact =
+        |access: &Access| Rule::exact(Effect::Allow, tool, about, access, Origin::new(Layer::Flags, "", 0));
+    // What a command writes in a protected folder, it can only write if it may write the folder.
+    match (&access.resource, about) {
+        (Resource::Path(path), Some(ResourceKind::Command)) => {
+            match protected::closed_whole(access.action, path).filter(|whole| *whole != path) {
+                Some(whole) => exact(&Access::path(access.action, whole)),
+                None => exact(access),
+            }
+        }
+        _ => exact(access),
+    }
 }
 
 fn action(access: Option<&Access>) -> &'static str {
@@ -221,6 +346,12 @@ impl fmt::Display for Would<'_> {
         match access.why() {
             Some(why) if access.action == crate::Capability::Exec => {
                 write!(f, " (what it runs cannot be told: {why})")
+            }
+            Some(why) if access.is_unjudged() => {
+                write!(
+                    f,
+                    " (what it opens cannot be told, and without a sandbox nothing judges it then: {why})"
+                )
             }
             Some(why) => write!(f, " ({why})"),
             None => Ok(()),

@@ -33,6 +33,13 @@ pub(super) struct Verdict<'a> {
     pub(super) cause: Cause<&'a Rule>,
 }
 
+impl Verdict<'_> {
+    /// Whether a rule decided, and not what is granted.
+    pub(super) fn is_by_rule(&self) -> bool {
+        matches!(self.cause, Cause::Rule(_) | Cause::AskWithoutGrant(_))
+    }
+}
+
 /// Why something was decided.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Cause<R> {

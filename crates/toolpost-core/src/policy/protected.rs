@@ -77,6 +77,16 @@ pub fn may_be_free_in_dependencies(action: Capability, path: &str) -> bool {
     !is_protected(action, &normal[..end]) && !RULES.iter().any(|rule| bound(&rule))
 }
 
+/// The outermost folder above this path, or the path itself, that the list closes to commands: to open a file in it, that
+/// folder must be opened. None where the list does not close it.
+pub(super) fn closed_whole(action: Capability, path: &str) -> Option<&str> {
+    let ends = path.match_indices('/').map(|(at, _)| at).filter(|at| *at > 0).chain([path.len()]);
+    ends.map(|end| &path[..end]).find(|above| {
+        let target = Target::path_of("", action, above, super::names::Names::none());
+        first_for_commands(&target, Owner::User).is_some()
+    })
+}
+
 /// The list as the rules of the built-in layer.
 pub(super) fn rules() -> &'static [Rule] {
     &RULES

@@ -186,7 +186,7 @@ impl Rule {
     /// cover all that it could be. A deny or ask with a narrower resource applies where the target could hit it and
     /// nothing judges it later: to exec and network, and where the rule names the tool. Reading and writing are left
     /// to the workspace, which judges each file by its path when it is opened; otherwise one rule about one file would
-    /// stop every tool that cannot name its files beforehand.
+    /// stop every tool that cannot name its files beforehand. Where nothing will judge them, it does stop the call.
     pub(super) fn matches(&self, target: &Target<'_>) -> bool {
         // What needs no right can still be denied.
         let action = match target.is_mentioned() && self.effect() != Effect::Allow {
@@ -220,6 +220,7 @@ impl Rule {
             Aim::Anything if self.effect() == Effect::Allow || self.is_protected() => false,
             Aim::Anything => {
                 matches!(self.action(), Action::Tool(_))
+                    || target.is_unjudged
                     || matches!(target.action, Some(Capability::Exec | Capability::Network))
             }
         }
@@ -243,6 +244,7 @@ pub(super) struct Target<'a> {
     resource: Aim<'a>,
     needs_consent: bool,
     only_where_granted: bool,
+    is_unjudged: bool,
 }
 
 enum Aim<'a> {
@@ -266,14 +268,16 @@ impl<'a> Target<'a> {
         let needs_consent = access.is_some_and(Access::needs_consent);
         let only_where_granted = access.is_some_and(Access::is_only_where_granted);
         let action = access.map(|access| access.action);
-        Target { names, tool, action, resource, needs_consent, only_where_granted }
+        let is_unjudged = access.is_some_and(Access::is_unjudged);
+        Target { names, tool, action, resource, needs_consent, only_where_granted, is_unjudged }
     }
 
     /// An action on one path.
     pub(super) fn path_of(tool: &'a str, action: Capability, path: &'a str, names: &'a Names) -> Target<'a> {
         let resource = Aim::Path(super::pattern::normal_path(path));
         let action = Some(action);
-        Target { names, tool, action, resource, needs_consent: false, only_where_granted: false }
+        let (needs_consent, only_where_granted, is_unjudged) = (false, false, false);
+        Target { names, tool, action, resource, needs_consent, only_where_granted, is_unjudged }
     }
 
     /// What the names of tools in rules mean.

@@ -110,6 +110,8 @@ pub(super) struct Entry {
     pub(super) goes_on: bool,
     /// For a link outside of dependency folders: the rows of the list whose names it leads through, one bit each.
     pub(super) leads: u8,
+    /// For such a link: whether it leads out of its root, so that where it ends is looked at each time.
+    pub(super) goes_out: bool,
 }
 
 /// Where a folder lies.

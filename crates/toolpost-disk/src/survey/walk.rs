@@ -1,5 +1,6 @@
 //! One pass through the folders of the roots: looks whether each is as remembered, lists the others, and marks names.
 
+use super::links;
 use super::remembered::{Child, Entry, Folder, Git, Kept, Key, Memory, Place};
 use crate::look::READ;
 use crate::roots::{Roots, beneath};
@@ -42,6 +43,8 @@ pub(super) struct Found {
     pub(super) unreadable: Vec<PathBuf>,
     /// The rows of the list through whose names links from outside lead, one bit each.
     pub(super) leads: u8,
+    /// Links outside of dependency folders that lead out of their root, where other links may lead in again.
+    pub(super) going_out: Vec<PathBuf>,
     /// Whether no folder counts as one of dependencies.
     pub(super) has_no_dependencies: bool,
 }
@@ -96,7 +99,30 @@ pub(super) fn walk(roots: &Roots, surveyor: &dyn Surveyor, memory: &mut Memory) 
         }
     }
     memory.roots = known;
+    let going_out = std::mem::take(&mut found.going_out);
+    for link in going_out {
+        found.leads |= leads_back(roots, &link);
+    }
     result.map(|()| found)
+}
+
+/// The rows of the list through whose names a link that leads out of its root comes back into one.
+fn leads_back(roots: &Roots, link: &Path) -> u8 {
+    let followed = links::follow(link);
+    let is_named_so = DependencyFolder::named(link.file_name().unwrap_or_default().as_bytes()).is_some();
+    let (mut found, end) = (0, followed.end.clone());
+    for path in followed.links.iter().skip(1).chain(&followed.way).chain([&end]) {
+        for root in &roots.names {
+            let Ok(inside) = path.strip_prefix(&root.path) else { continue };
+            let mut parts: Vec<&[u8]> = inside.iter().map(|part| part.as_bytes()).collect();
+            // As for other links: what has the name of one may lead to one of the same name.
+            if is_named_so && *path == end && end.file_name() == link.file_name() {
+                parts.pop();
+            }
+            found = parts.iter().fold(found, |found, part| found | bit(part));
+        }
+    }
+    found
 }
 
 enum Listed {
@@ -181,6 +207,9 @@ impl Walk<'_> {
             if entry.kind == Kind::Link {
                 let link = self.absolute(path, &entry.name);
                 self.found.leads |= entry.leads;
+                if entry.goes_out {
+                    self.found.going_out.push(link.clone());
+                }
                 if entry.goes_on {
                     self.found.aliases.push(link.clone());
                 }
@@ -348,13 +377,16 @@ impl Walk<'_> {
                 }
                 Kind::Link => {
                     let goes_on = self.surveyor.progress(&String::from_utf8_lossy(&name), owner).is_some();
-                    let leads = if region == Owner::User { self.leads(path, own) } else { 0 };
-                    if goes_on || leads != 0 || mark.max(above) > Mark::Free {
-                        folder.marked.push(Entry { name: own.into(), kind, mark, goes_on, leads });
+                    let (leads, goes_out) =
+                        if region == Owner::User { self.leads(path, own) } else { (0, false) };
+                    if goes_on || leads != 0 || goes_out || mark.max(above) > Mark::Free {
+                        let name = own.into();
+                        folder.marked.push(Entry { name, kind, mark, goes_on, leads, goes_out });
                     }
                 }
                 _ if mark > Mark::Free => {
-                    folder.marked.push(Entry { name: own.into(), kind, mark, goes_on: false, leads: 0 });
+                    let (name, goes_on, goes_out) = (own.into(), false, false);
+                    folder.marked.push(Entry { name, kind, mark, goes_on, leads: 0, goes_out });
                 }
                 _ => {}
             }
@@ -364,31 +396,35 @@ impl Walk<'_> {
 
     /// The rows of the list of dependency folders through whose names a link leads, one bit each. A link that says so by its
     /// own name leads through none: it has the name of one or, where a folder of the name need not be one, leads to one
-    /// of the same name. A link that cannot be read counts as one through all.
-    fn leads(&self, folder: &[u8], name: &[u8]) -> u8 {
+    /// of the same name. A link that cannot be read counts as one through all. Says also whether the link leads out of the
+    /// root, so that where it ends depends on what is there.
+    fn leads(&self, folder: &[u8], name: &[u8]) -> (u8, bool) {
         let row = DependencyFolder::named(name);
         if row.is_some_and(|row| row.marker.is_none()) {
-            return 0;
+            return (0, false);
         }
         let link = [folder, name].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(&b'/');
         let target = match readlinkat(self.handle, OsStr::from_bytes(&link), Vec::new()) {
             Ok(target) => target.into_bytes(),
             // It is gone, or something else by now: the folder is listed again next time.
-            Err(Errno::NOENT | Errno::INVAL) => return 0,
-            Err(_) => return u8::MAX,
+            Err(Errno::NOENT | Errno::INVAL) => return (0, false),
+            Err(_) => return (u8::MAX, false),
         };
         // What the root itself lies in says nothing.
         let inside = target.strip_prefix(self.root).filter(|rest| rest.is_empty() || rest.starts_with(b"/"));
         let parts = inside.unwrap_or(&target).split(|byte| *byte == b'/').filter(|part| !part.is_empty());
         let mut parts: Vec<&[u8]> = parts.collect();
+        let goes_out = match (target.starts_with(b"/"), inside) {
+            (true, None) => true,
+            (true, Some(_)) => goes_up(&parts, 0),
+            (false, _) => {
+                goes_up(&parts, folder.split(|byte| *byte == b'/').filter(|part| !part.is_empty()).count())
+            }
+        };
         if row.is_some() && parts.last() == Some(&name) {
             parts.pop();
         }
-        let bit = |part: &&[u8]| {
-            let named = |row: &DependencyFolder| part.eq_ignore_ascii_case(row.name.as_bytes());
-            DEPENDENCY_FOLDERS.iter().position(named).map_or(0, |at| 1 << at)
-        };
-        parts.iter().fold(0, |found, part| found | bit(part))
+        (parts.iter().fold(0, |found, part| found | bit(part)), goes_out)
     }
 
     fn open(&self, path: &[u8]) -> Result<OwnedFd, Errno> {
@@ -419,6 +455,20 @@ impl Walk<'_> {
         }
         whole
     }
+}
+
+/// The rows of the list with this name, one bit each.
+fn bit(part: &[u8]) -> u8 {
+    let named = |row: &DependencyFolder| part.eq_ignore_ascii_case(row.name.as_bytes());
+    DEPENDENCY_FOLDERS.iter().position(named).map_or(0, |at| 1 << at)
+}
+
+/// Whether a path from a folder so many folders below the root may lead above the root: by its `..` at the beginning, or
+/// by one after a name, which may be a link.
+fn goes_up(parts: &[&[u8]], depth: usize) -> bool {
+    let is_up = |part: &&&[u8]| **part == b"..".as_slice();
+    let first = parts.iter().take_while(is_up).count();
+    first > depth || parts[first..].iter().any(|part| is_up(&part))
 }
 
 /// The last name of a path from the root; empty for the root.

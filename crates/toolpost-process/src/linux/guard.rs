@@ -60,6 +60,8 @@ pub(super) struct Guard {
     has_own_masks: bool,
     mask: Option<Mode>,
     refused: Vec<Vec<u8>>,
+    /// Those of them that would have been links into dependency folders.
+    refused_links: Vec<Vec<u8>>,
     /// What it had written before the first name was refused.
     written: Vec<Vec<u8>>,
     folders: HashSet<Vec<u8>>,
@@ -124,6 +126,7 @@ impl Guard {
             has_own_masks: false,
             mask: None,
             refused: Vec::new(),
+            refused_links: Vec::new(),
             written: Vec::new(),
             folders: HashSet::new(),
             turns: Vec::new(),
@@ -150,6 +153,11 @@ impl Guard {
     /// Names that the command tried to create and may not.
     pub(super) fn refused(&self) -> Vec<PathBuf> {
         self.refused.iter().map(|path| PathBuf::from(OsString::from_vec(path.clone()))).collect()
+    }
+
+    /// Those of the refused names that would have been symbolic links into dependency folders.
+    pub(super) fn refused_links(&self) -> Vec<PathBuf> {
+        self.refused_links.iter().map(|path| PathBuf::from(OsString::from_vec(path.clone()))).collect()
     }
 
     /// What the command had created or opened for writing in the workspace before the first refusal, and what is still
@@ -287,10 +295,30 @@ impl Guard {
 
     /// Refuses a symbolic link that leads into a dependency folder under a name of the user's.
     fn check_led(&mut self, link: &[u8], text: &[u8]) -> Result<(), Errno> {
-        match self.names.leads_into_dependencies(link, text) {
-            true => Err(self.refuse(link.to_vec())),
+        match self.leads_into_dependencies(link, text) {
+            true => Err(self.refuse_link(link.to_vec())),
             false => Ok(()),
         }
+    }
+
+    /// Whether a symbolic link of this path with this text leads into a dependency folder under a name that does not say so
+    /// and that no rule opens: by its text, whatever is there, or by what is there now.
+    fn leads_into_dependencies(&self, link: &[u8], text: &[u8]) -> bool {
+        let leads_now = || {
+            let way = caller::followed(link, text);
+            way.iter().any(|path| self.names.is_called_like_dependencies(path))
+        };
+        self.names.leads_into_dependencies(link, text)
+            || (self.names.is_judged_as_link(link) && !self.names.says_so_itself(link) && leads_now())
+    }
+
+    /// Reports a symbolic link into a dependency folder.
+    fn refuse_link(&mut self, path: Vec<u8>) -> Errno {
+        let error = self.refuse(path.clone());
+        if self.refused.contains(&path) && !self.refused_links.contains(&path) {
+            self.refused_links.push(path);
+        }
+        error
     }
 
     /// Waits until nobody else may be making a repository of the folder: another command, with a guard of its own, or a
@@ -358,10 +386,10 @@ impl Guard {
         if result.is_ok() {
             let folder = caller::path_of(place.parent.as_fd())?;
             let path = [folder.as_slice(), b"/", &place.name].concat();
-            if folder != place.folder && self.names.leads_into_dependencies(&path, text) {
+            if folder != place.folder && self.leads_into_dependencies(&path, text) {
                 let flags = rustix::fs::AtFlags::empty();
                 let _ = rustix::fs::unlinkat(&place.parent, OsStr::from_bytes(&place.name), flags);
-                return Err(self.refuse(path));
+                return Err(self.refuse_link(path));
             }
         }
         self.made(place, Making::Link, result)

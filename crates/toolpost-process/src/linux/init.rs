@@ -162,6 +162,7 @@ impl Init<'_> {
             peak_memory: 0,
             memory_exceeded: self.limits.exceeded,
             refused: guard.map(Guard::refused).unwrap_or_default(),
+            refused_links: guard.map(Guard::refused_links).unwrap_or_default(),
             written: guard.map(Guard::written).unwrap_or_default(),
             appeared: guard.map(Guard::appeared).unwrap_or_default(),
         };

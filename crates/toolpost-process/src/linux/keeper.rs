@@ -106,6 +106,7 @@ struct Keeper {
     survivor_count: u64,
     memory_exceeded: Option<u64>,
     refused: Vec<PathBuf>,
+    refused_links: Vec<PathBuf>,
     written: Vec<PathBuf>,
     appeared: Vec<PathBuf>,
     removable: Removable,
@@ -239,6 +240,7 @@ impl Keeper {
             survivor_count: 0,
             memory_exceeded: None,
             refused: Vec::new(),
+            refused_links: Vec::new(),
             written: Vec::new(),
             appeared: Vec::new(),
             removable: Removable::default(),
@@ -322,6 +324,7 @@ impl Keeper {
             peak_memory,
             memory_exceeded: self.memory_exceeded,
             refused: std::mem::take(&mut self.refused),
+            refused_links: std::mem::take(&mut self.refused_links),
             written: std::mem::take(&mut self.written),
             appeared: std::mem::take(&mut self.appeared),
         }))
@@ -356,6 +359,7 @@ impl Keeper {
                 self.exit = Some(ended.exit);
                 self.memory_exceeded = ended.memory_exceeded;
                 (self.refused, self.written) = (ended.refused, ended.written);
+                self.refused_links = ended.refused_links;
                 self.appeared = ended.appeared;
                 if self.survivors.is_empty() {
                     (self.survivors, self.survivor_count) = (ended.survivors, ended.survivor_count);

@@ -108,13 +108,14 @@ impl Out {
     }
 
     fn dependencies(&mut self, found: &Dependencies) {
-        let Dependencies { names, folders, reserved, removable, markers } = found;
+        let Dependencies { names, folders, reserved, removable, markers, called } = found;
         self.texts(names.iter());
         self.paths(folders);
         self.texts(reserved.iter());
         self.paths(removable);
         self.texts(markers.iter().map(|(folder, _)| folder));
         self.texts(markers.iter().map(|(_, name)| name));
+        self.texts(called.iter());
     }
 
     fn rules(&mut self, sets: &[FileRules]) {
@@ -215,7 +216,8 @@ impl In<'_> {
         let (names, folders, reserved) = (self.texts()?, self.paths()?, self.texts()?);
         let removable = self.paths()?;
         let markers = self.texts()?.into_iter().zip(self.texts()?).collect();
-        Ok(Dependencies { names, folders, reserved, removable, markers })
+        let called = self.texts()?;
+        Ok(Dependencies { names, folders, reserved, removable, markers, called })
     }
 
     fn texts(&mut self) -> io::Result<Vec<String>> {
@@ -336,6 +338,7 @@ impl Reply {
                     out.number(u64::from(survivor.remains));
                 }
                 out.paths(&ended.refused);
+                out.paths(&ended.refused_links);
                 out.paths(&ended.written);
                 out.paths(&ended.appeared);
             }
@@ -377,6 +380,7 @@ impl Reply {
                     })
                     .collect::<io::Result<_>>()?;
                 let refused = from.paths()?;
+                let refused_links = from.paths()?;
                 let written = from.paths()?;
                 let appeared = from.paths()?;
                 Reply::Ended(Ended {
@@ -389,6 +393,7 @@ impl Reply {
                     peak_memory,
                     memory_exceeded,
                     refused,
+                    refused_links,
                     written,
                     appeared,
                 })
@@ -443,6 +448,7 @@ mod tests {
                 reserved: vec![".git/config".into()],
                 removable: vec!["/a/.v/.env".into()],
                 markers: vec![(".v".into(), "m".into())],
+                called: vec!["o".into()],
             },
             home: b"/h".to_vec(),
             network: true,
@@ -463,6 +469,7 @@ mod tests {
             peak_memory: 4096,
             memory_exceeded: Some(5),
             refused: vec!["/a".into()],
+            refused_links: vec!["/c".into()],
             written: vec!["/b".into()],
             appeared: vec![],
         };

@@ -388,6 +388,43 @@ async fn two_commands_at_once_carry_nothing_out_of_a_dependency_folder() {
     }
 }
 
+/// A command that began before a folder was one of dependencies meets what another has put there since.
+#[tokio::test]
+async fn a_command_that_began_before_gives_a_dependency_folder_no_other_name() {
+    let stage = stage();
+    let marker = || vec![("venv".to_owned(), "pyvenv.cfg".to_owned())];
+    let sandbox = |folders: &[&str]| Sandbox {
+        rules: Vec::new(),
+        dependencies: Dependencies {
+            names: vec!["node_modules".into()],
+            folders: folders.iter().map(|name| stage.root.join(name)).collect(),
+            reserved: vec![".git/config".into()],
+            markers: marker(),
+            ..Dependencies::default()
+        },
+        ..stage.sandbox()
+    };
+    let run_it = |line: &str, folders: &[&str]| {
+        let home = stage.base.join("home");
+        let command = shell(line, &stage.root).variable("HOME", &home).limits(limits(120_000));
+        run(command.sandbox(sandbox(folders)))
+    };
+    fs::create_dir_all(stage.root.join("venv/d")).unwrap();
+    fs::write(stage.root.join("venv/pyvenv.cfg"), "").unwrap();
+    let ended = run_it("echo x > venv/.mcp.json; echo x > venv/d/.mcp.json", &["venv"]).await;
+    assert_eq!(ended.ended.exit, Exit::Code(0));
+    let done = run_it(
+        "ln -s venv app1; ln -s venv/d app2; mv venv app3; mv venv/d app4; ln -s $PWD/venv/d app5; mkdir sub; \
+         ln -s ../venv sub/app6; mkdir app7; mv -T venv/d app7; true",
+        &[],
+    );
+    let done = done.await;
+    for name in ["app1", "app2", "app3", "app4", "app5", "sub/app6", "app7/.mcp.json"] {
+        assert!(stage.root.join(name).symlink_metadata().is_err(), "{name}: {}", done.text);
+    }
+    assert!(done.ended.refused_links.contains(&stage.root.join("app1")), "{:?}", done.ended);
+}
+
 #[tokio::test]
 async fn files_of_the_system_that_only_root_may_read_are_not_read() {
     if !rustix::process::geteuid().is_root() {

@@ -14,6 +14,7 @@
 mod builtins;
 mod effect;
 mod git;
+mod hosts;
 mod judge;
 mod opaque;
 mod options;
@@ -23,6 +24,7 @@ mod proposal;
 mod reader;
 mod runners;
 mod second;
+mod told;
 mod variables;
 mod word;
 mod wrappers;
@@ -75,8 +77,9 @@ pub fn read_under(confinement: Confinement, folder: &str, command: &str) -> Read
     accesses.extend(judge.mentions.into_iter().map(Access::mention));
     let unclear = result.err().map(|Unclear(reason)| reason);
     if let Some(reason) = unclear {
-        // The rest was not looked at, so it may write and reach anything as well.
         accesses.insert(0, Access::any_because(Capability::Exec, reason));
+        // It may write and reach anything as well.
+        accesses.extend(unclear_files(confinement, reason, judge.has_unread_redirections));
     }
     let proposal = match unclear {
         Some(_) => Vec::new(),
@@ -87,6 +90,19 @@ pub fn read_under(confinement: Confinement, folder: &str, command: &str) -> Read
         }
     };
     Reading { accesses, unclear, proposal }
+}
+
+/// What a line that cannot be told may open. In the sandbox the kernel judges files when they are opened; without one
+/// nothing does, so that each rule which denies or asks counts, and a person must agree to files that were not read.
+fn unclear_files(confinement: Confinement, reason: &'static str, is_unread: bool) -> Vec<Access> {
+    if confinement == Confinement::Strict {
+        return vec![Access::any(Capability::Network).where_granted()];
+    }
+    let files = [Capability::Read, Capability::Write].map(|action| {
+        let access = Access::any_because(action, reason).unjudged();
+        if is_unread { access.with_consent() } else { access }
+    });
+    files.into_iter().chain([Access::any_because(Capability::Network, reason).unjudged()]).collect()
 }
 
 /// What a line would do: one access for each command and each file of a redirection.
@@ -108,10 +124,11 @@ pub fn accesses_under(confinement: Confinement, folder: &str, command: &str) -> 
 /// the middle of the work.
 pub fn repositories_in(folder: &str, command: &str) -> Vec<Access> {
     let mut judge = Judge::in_folder(folder, Confinement::Strict);
-    match command.len() > LONGEST || judge.text(command, Dialect::Bash, 0).is_err() {
-        true => Vec::new(),
-        false => judge.repositories,
+    if command.len() <= LONGEST {
+        // What runs may be unclear; what is told is told.
+        let _ = judge.text(command, Dialect::Bash, 0);
     }
+    judge.repositories
 }
 
 /// The rules, without their action, that "always allow" would save for a line: program and subcommand where that is

@@ -19,7 +19,7 @@ const EXEC: &[&str] = &["--allow", "exec"];
 const NETWORK: &[&str] = &["--allow", "exec", "--allow", "network"];
 
 /// How the notes begin that follow the output of a command.
-const NOTES: [&str; 13] = [
+const NOTES: [&str; 14] = [
     "exit code ",
     "no output, exit code ",
     "ended by ",
@@ -27,6 +27,7 @@ const NOTES: [&str; 13] = [
     "`",
     "the sandbox",
     "commands have no network",
+    "commands can make no terminals",
     "it may have waited",
     "the whole output",
     "the processes of the command",

@@ -21,6 +21,7 @@ mod decisions;
 mod dialects;
 mod docs;
 mod doctor;
+mod followed;
 mod foreign;
 mod foreign_rules;
 mod gemini;

@@ -333,6 +333,47 @@ pub(super) fn path_of(fd: BorrowedFd<'_>) -> Result<Vec<u8>, Errno> {
     if path.starts_with(b"/") { Ok(path) } else { Err(Errno::ACCESS) }
 }
 
+/// The paths to which a symbolic link of this path with this text would lead, step by step, as files are now. What does
+/// not exist counts as an empty folder.
+pub(super) fn followed(link: &[u8], text: &[u8]) -> Vec<Vec<u8>> {
+    let parts = |path: &[u8]| -> Vec<Vec<u8>> {
+        let parts = path.split(|byte| *byte == b'/').filter(|part| !matches!(*part, b"" | b"."));
+        parts.map(<[u8]>::to_vec).rev().collect()
+    };
+    let mut at = link.to_vec();
+    let mut left = parts(text);
+    let mut way = Vec::new();
+    let up = |at: &mut Vec<u8>| at.truncate(at.iter().rposition(|byte| *byte == b'/').unwrap_or(0));
+    if text.starts_with(b"/") {
+        at.clear()
+    } else {
+        up(&mut at)
+    }
+    let mut links = 0;
+    while let Some(part) = left.pop() {
+        if part == b".." {
+            up(&mut at);
+            continue;
+        }
+        at.push(b'/');
+        at.extend_from_slice(&part);
+        way.push(at.clone());
+        let Ok(text) = rustix::fs::readlink(OsStr::from_bytes(&at), Vec::new()) else { continue };
+        links += 1;
+        if links > MOST_LINKS {
+            break;
+        }
+        let text = text.into_bytes();
+        if text.starts_with(b"/") {
+            at.clear()
+        } else {
+            up(&mut at)
+        }
+        left.extend(parts(&text));
+    }
+    way
+}
+
 fn is_proc(fd: BorrowedFd<'_>) -> Result<bool, Errno> {
     Ok(rustix::fs::fstatfs(fd)?.f_type == PROC)
 }

@@ -215,7 +215,7 @@ impl Guard {
             }
             if making == Making::Link {
                 let text = place.link_target();
-                return text.is_ok_and(|text| !self.names.leads_into_dependencies(&path, &text));
+                return text.is_ok_and(|text| !self.leads_into_dependencies(&path, &text));
             }
         }
         if !is_folder || !self.names.must_look_inside(&source.path(), &path) {

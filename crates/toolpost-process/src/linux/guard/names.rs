@@ -204,8 +204,9 @@ impl Names {
     ///
     /// The protected list needs no look: it matches names at any depth, so what it closes was closed before the move,
     /// and a folder on the way to such a name is refused as [`Making::Filled`]. But a folder that comes to lie at the
-    /// path to which a link leads gets another name by the move, and a link in it may come to lie on the way of one. And
-    /// what leaves a dependency folder may carry names that were open in it.
+    /// path to which a link leads gets another name by the move, and a link in it may come to lie on the way of one. What
+    /// leaves a dependency folder may carry names that were open in it. And where a link of the user's leads into one, a
+    /// link that moves may come to lead through that.
     pub(super) fn must_look_inside(&self, source: &[u8], target: &[u8]) -> bool {
         let after = (Bound::Excluded(target), Bound::Unbounded);
         let holds_alias = || {
@@ -219,12 +220,17 @@ impl Names {
             let mut near = self.fixed.range::<[u8], _>(after).take_while(|path| path.starts_with(&target));
             near.any(|path| below(&target, path).is_some())
         };
-        !self.sets.is_empty() || holds_alias() || holds_fixed() || self.leaves_dependencies(source, target)
+        !self.sets.is_empty()
+            || holds_alias()
+            || holds_fixed()
+            || self.dependencies.are_off()
+            || self.leaves_dependencies(source, target)
     }
 
-    /// Whether what has moved may have been in a dependency folder, or be one, and is not any more.
+    /// Whether what has moved may have been in a dependency folder, or be one, and is not any more. The name says so, since
+    /// the folder may be one to another command.
     fn leaves_dependencies(&self, source: &[u8], target: &[u8]) -> bool {
-        let is_one = |root: &Root| self.dependencies.inside(root, source);
+        let is_one = |root: &Root| self.dependencies.are_called(root, source);
         let stays = |root: &Root| {
             self.dependencies.inside(root, target) || self.dependencies.moves_along(source, target)
         };
@@ -294,14 +300,32 @@ impl Names {
         self.moved(&aside, other);
     }
 
+    /// Whether it matters where a symbolic link of this path leads: it is the user's, and no rule opens what is below.
+    pub(super) fn is_judged_as_link(&self, link: &[u8]) -> bool {
+        let is_outside = |root: &Root| root.holds(link) && self.dependencies.depth(root, link).is_none();
+        let inside = [link, b"/x"].concat();
+        !self.dependencies.are_never()
+            && self.roots.iter().any(is_outside)
+            && !(self.is_opened(link) && self.is_opened(&inside))
+    }
+
+    /// Whether a link is called like a dependency folder itself.
+    pub(super) fn says_so_itself(&self, link: &[u8]) -> bool {
+        self.dependencies.is_called(link)
+    }
+
+    /// Whether a path in the workspace leads through the name of a dependency folder.
+    pub(super) fn is_called_like_dependencies(&self, path: &[u8]) -> bool {
+        self.roots.iter().any(|root| root.has_rules && self.dependencies.are_called(root, path))
+    }
+
     /// Whether a symbolic link of this path with this text leads into a dependency folder, now or after something else
     /// has changed, by a name that does not say so.
     pub(super) fn leads_into_dependencies(&self, link: &[u8], text: &[u8]) -> bool {
-        let is_outside = |root: &Root| root.holds(link) && self.dependencies.depth(root, link).is_none();
         // What a root itself lies in says nothing.
         let inside = self.roots.iter().filter(|root| root.has_rules);
         let inside = inside.filter_map(|root| below(&root.path, text)).min_by_key(|rest| rest.len());
-        self.roots.iter().any(is_outside) && self.dependencies.are_named_by(link, inside.unwrap_or(text))
+        self.is_judged_as_link(link) && self.dependencies.are_named_by(link, inside.unwrap_or(text))
     }
 
     /// Whether a file of this name makes the folder one of dependencies, although it holds something protected.

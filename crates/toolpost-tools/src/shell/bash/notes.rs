@@ -66,6 +66,10 @@ const NO_NETWORK: &[&str] = &[
     "dns error",
 ];
 
+/// What a command prints that found no terminal to make.
+const NO_TERMINAL: &[&str] =
+    &["out of pty devices", "pseudo-terminal", "openpty", "posix_openpt", "/dev/ptmx", "forkpty"];
+
 /// What a command prints that was kept from a file.
 const NO_FILE: &[&str] =
     &["permission denied", "read-only file system", "operation not permitted", "device or resource busy"];
@@ -97,8 +101,11 @@ pub(super) fn told(
         notes.push(left_behind(ctx, ended));
     }
     // A command may have gone on after it was kept from a file, and have ended well.
-    let mut kept: Vec<(String, Closed)> =
-        ended.refused.iter().map(|path| ctx.closed_to_commands(path)).collect();
+    let closed = |path: &PathBuf| match ended.refused_links.contains(path) {
+        true => ctx.link_closed_to_commands(path),
+        false => ctx.closed_to_commands(path),
+    };
+    let mut kept: Vec<(String, Closed)> = ended.refused.iter().map(closed).collect();
     if sandbox != "none" {
         kept.extend(refused_files(ctx, args, shown, &kept));
     }
@@ -242,6 +249,12 @@ fn refused_files(
                 _ => word.to_owned(),
             };
             let Ok(name) = ctx.workspace().name(&WorkspacePath::new(path)) else { continue };
+            // A name from another folder is one that is known.
+            let is_end =
+                |known: &String| known.strip_suffix(word).is_some_and(|before| before.ends_with('/'));
+            if !word.starts_with('/') && names.iter().any(is_end) {
+                continue;
+            }
             // Only what is a file by its look: a word of the message is none.
             if names.contains(&name) || !(word.contains(['/', '.'])) || found.len() >= 4 * MOST_NAMES {
                 continue;
@@ -268,10 +281,15 @@ fn hints(
     let says = |words: &[&str]| words.iter().any(|word| output.contains(word));
     let has_failed = exit != Exit::Code(0);
     let mut hints = Vec::new();
-    // The last command of a pipe may have ended well; a program that reaches out and says why it could not is believed.
+    // The last command of a pipe may have ended well; a program that reaches out and says why it could not is believed. One
+    // that was told to be quiet says nothing.
     let reaches_out = reaches_out(&args.command);
+    let is_silent = || output.trim().is_empty() || is_quiet(&args.command);
     let is_cut_off = match has_failed {
-        true => says(NO_NETWORK) || reaches_out == Some(Reaching::Always),
+        true => {
+            says(NO_NETWORK)
+                || (reaches_out == Some(Reaching::Always) && !says(&["command not found"]) && is_silent())
+        }
         false => says(NO_NETWORK) && reaches_out.is_some(),
     };
     if is_cut_off && sandbox != "none" && !ctx.is_dry_run() && !ctx.granted(Capability::Network) {
@@ -296,6 +314,10 @@ fn hints(
     if sandbox == "none" {
         return hints;
     }
+    if says(NO_TERMINAL) {
+        hints.push("commands can make no terminals here; run the program without one".to_owned());
+    }
+    hints.extend(unseen_repositories(ctx, args, shown));
     if says(NO_NETWORK) && ctx.is_dry_run() {
         hints.push("a dry run has no network, so that for real it may go on from here".to_owned());
     }
@@ -317,6 +339,60 @@ fn hints(
         hints.push(format!("the sandbox may be the cause: {writes}"));
     }
     hints
+}
+
+/// Repositories that git did not find because they lie outside of what commands see.
+fn unseen_repositories(ctx: &Context, args: &Args, shown: &Shown) -> Vec<String> {
+    const SAID: [&str; 2] = ["' does not appear to be a git repository", "' does not exist"];
+    let roots = ctx.workspace().roots();
+    let folder = match &args.workdir {
+        Some(folder) => Path::new(ctx.workspace().root()).join(folder.as_str()),
+        None => super::prepare::standing(ctx, &roots),
+    };
+    let named = |line: &str| {
+        let before = SAID.iter().find_map(|said| line.split_once(said))?.0;
+        let name = before.rsplit_once('\'')?.1;
+        Some(name.strip_prefix("file://").unwrap_or(name).to_owned())
+    };
+    let mut hints = Vec::new();
+    for name in
+        shown.text.lines().filter(|line| line.starts_with("fatal: ")).filter_map(named).take(MOST_NAMES)
+    {
+        let path = plain_path(&folder.join(&name));
+        let is_address = !name.starts_with(['/', '.']) && name.contains(':');
+        if is_address || roots.iter().any(|root| path.starts_with(root)) {
+            continue;
+        }
+        let shown = path.display().to_string();
+        hints.push(format!(
+            "`{}` is outside of the workspace, where commands see nothing; to let them read it, add it to `readable` in \
+             the configuration or to TOOLPOST_READABLE",
+            plain(&shown)
+        ));
+    }
+    hints
+}
+
+/// A path without `.` and `..`.
+fn plain_path(path: &Path) -> PathBuf {
+    let mut whole = PathBuf::new();
+    for part in path.components() {
+        match part {
+            std::path::Component::ParentDir => drop(whole.pop()),
+            std::path::Component::CurDir => {}
+            part => whole.push(part),
+        }
+    }
+    whole
+}
+
+/// Whether a line tells some program to print no errors, as `curl -s` and `wget -q` are told.
+fn is_quiet(line: &str) -> bool {
+    line.split_whitespace().any(|word| match word.strip_prefix('-') {
+        Some(long) if long.starts_with('-') => matches!(long, "-silent" | "-quiet"),
+        Some(letters) => letters.contains(['s', 'q']),
+        None => word.contains("2>/dev/null"),
+    })
 }
 
 /// Whether a program reaches another machine.

@@ -30,9 +30,14 @@ const ALWAYS: &[(&str, &str)] = &[
     ("VISUAL", ":"),
     ("PYTHONUNBUFFERED", "1"),
     // Files laid out as a repository in a folder of the workspace must not choose what git runs.
-    ("GIT_CONFIG_COUNT", "1"),
+    ("GIT_CONFIG_COUNT", "3"),
     ("GIT_CONFIG_KEY_0", "safe.bareRepository"),
     ("GIT_CONFIG_VALUE_0", "explicit"),
+    // What git would start beside a command would be ended with it.
+    ("GIT_CONFIG_KEY_1", "maintenance.auto"),
+    ("GIT_CONFIG_VALUE_1", "false"),
+    ("GIT_CONFIG_KEY_2", "gc.auto"),
+    ("GIT_CONFIG_VALUE_2", "0"),
 ];
 
 /// A command made ready.
@@ -144,6 +149,7 @@ fn dependencies_of(ground: &Ground) -> Dependencies {
         reserved: ground.reserved_in_dependencies.clone(),
         removable: ground.dependencies.unreadable.clone(),
         markers: DEPENDENCY_FOLDERS.iter().filter_map(marker).collect(),
+        called: DEPENDENCY_FOLDERS.iter().map(|row| row.name.to_owned()).collect(),
     }
 }
 

@@ -12,8 +12,8 @@ pub(super) enum Effect {
     Run(Vec<Word>),
     /// A text is run by a shell; without a dialect, by the one that runs the command.
     Script(String, Option<Dialect>),
-    /// The same command runs in another folder.
-    Elsewhere(Vec<Word>),
+    /// The same command runs in another folder, which is named.
+    Elsewhere(Vec<Word>, Word),
     /// A file is written.
     Write(Word),
     /// A repository is made: its folder `.git`, from where the command runs.

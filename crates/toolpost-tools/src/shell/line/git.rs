@@ -58,7 +58,7 @@ const STRATEGIES: [&str; 6] = ["ort", "recursive", "resolve", "octopus", "ours",
 /// The words without options that change nothing, and what git does beside its subcommand.
 pub(super) fn effects(words: &[Word]) -> (Vec<Word>, Vec<Effect>) {
     let mut shown = vec![words[0].clone()];
-    let mut has_folder = false;
+    let mut folder = None;
     let mut at = 1;
     let subcommand = loop {
         let Some(word) = words.get(at) else { return (shown, Vec::new()) };
@@ -74,7 +74,10 @@ pub(super) fn effects(words: &[Word]) -> (Vec<Word>, Vec<Effect>) {
                     return (shown, vec![Effect::Unclear("the subcommand is computed")]);
                 }
                 shown.extend(words[at..].iter().take(2).cloned());
-                has_folder = true;
+                folder = match folder {
+                    None => words.get(at + 1).cloned(),
+                    Some(_) => Some(Word::unknown()),
+                };
                 at += 2;
             }
             "--version" | "-v" | "--help" | "-h" | "--exec-path" | "--html-path" => {
@@ -89,10 +92,11 @@ pub(super) fn effects(words: &[Word]) -> (Vec<Word>, Vec<Effect>) {
         }
     };
     let mut effects = Vec::new();
-    if has_folder {
+    let has_folder = folder.is_some();
+    if let Some(folder) = folder {
         // In another folder it does the same as here, so rules about that are held against it too.
         let here = std::iter::once(&words[0]).chain(&words[at..]);
-        effects.push(Effect::Elsewhere(here.cloned().collect()));
+        effects.push(Effect::Elsewhere(here.cloned().collect(), folder));
     }
     shown.extend_from_slice(&words[at..]);
     let arguments = &words[at + 1..];

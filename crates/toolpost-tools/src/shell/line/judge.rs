@@ -1,14 +1,15 @@
 //! From the commands of a line to what must be allowed.
 
 use super::effect::Effect;
-use super::places::{Places, is_outside};
+use super::places::{Places, is_outside, join};
 use super::reader::{self, Assignment, Dialect, Direction, Read, Redirection, Script, Simple, Unclear};
+use super::told::Told;
 use super::variables::{may_be_given, may_be_set};
 use super::word::{self, Part, Quoting, Word};
-use super::{builtins, git, options, programs, second, wrappers};
+use super::{builtins, git, hosts, options, programs, second, wrappers};
 use crate::shell::Confinement;
 use std::collections::{BTreeSet, HashSet};
-use toolpost_core::policy::may_be_free_in_dependencies;
+use toolpost_core::policy::{is_protected, may_be_free_in_dependencies};
 use toolpost_core::text::other_names_of_program;
 use toolpost_core::{Access, Capability};
 
@@ -64,8 +65,10 @@ pub(super) struct Judge {
     dialect: Dialect,
     /// How many bytes were read, those of texts within texts included.
     read: usize,
-    /// Whether the command at hand runs in another folder than it seems to.
-    elsewhere: usize,
+    /// Where the command at hand runs, as far as the line tells.
+    told: Told,
+    /// Whether the line has redirections that were not read.
+    pub(super) has_unread_redirections: bool,
     /// What git would make or configure of repositories, as far as the line tells.
     pub(super) repositories: Vec<Access>,
 }
@@ -73,7 +76,8 @@ pub(super) struct Judge {
 impl Judge {
     /// For a line that runs in this folder, from the workspace root.
     pub(super) fn in_folder(folder: &str, confinement: Confinement) -> Judge {
-        Judge { places: Places::in_folder(folder), confinement, ..Judge::default() }
+        let (places, told) = (Places::in_folder(folder), Told::in_folder(Some(join("", folder))));
+        Judge { places, told, confinement, ..Judge::default() }
     }
 
     /// Judges a text, which may be part of another.
@@ -85,6 +89,28 @@ impl Judge {
         if self.read > 2 * super::LONGEST {
             return Err(Unclear("it is too long"));
         }
+        let script = self.script(text, dialect, depth).inspect_err(|_| {
+            self.has_unread_redirections |= text.contains(['<', '>']);
+        })?;
+        self.places.visit(&script);
+        // What can be told of the others is told, for the rules that deny.
+        let outer = std::mem::replace(&mut self.dialect, dialect);
+        let around = self.told.clone();
+        self.told = Told::in_folder(around.folder().map(str::to_owned));
+        self.told.visit(&script);
+        let mut result = Ok(());
+        for command in &script.commands {
+            self.told.at(command);
+            result = result.and(self.simple(command, depth));
+            self.told.after(command);
+        }
+        self.told = around;
+        self.dialect = outer;
+        result
+    }
+
+    /// Reads a text that a shell would run.
+    fn script(&self, text: &str, dialect: Dialect, depth: usize) -> Read<Script> {
         let mut script = reader::read(text, dialect)?;
         // What a text within another runs may have been defined outside.
         if depth == 0 {
@@ -92,15 +118,7 @@ impl Judge {
         }
         second::agrees(text, &script)?;
         evaluated_are_numbers(&script)?;
-        self.places.visit(&script);
-        // What can be told of the others is told, for the rules that deny.
-        let outer = std::mem::replace(&mut self.dialect, dialect);
-        let mut result = Ok(());
-        for command in &script.commands {
-            result = result.and(self.simple(command, depth));
-        }
-        self.dialect = outer;
-        result
+        Ok(script)
     }
 
     fn simple(&mut self, simple: &Simple, depth: usize) -> Read<()> {
@@ -160,6 +178,7 @@ impl Judge {
                 };
                 let mut effects = vec![Effect::Own];
                 effects.extend(more);
+                effects.extend(self.told_repositories(program, &named));
                 for name in std::iter::once(program).chain(others.iter().copied()) {
                     effects.extend(options::effects(name, &shown));
                     effects.extend(programs::effects(name, &shown));
@@ -211,10 +230,11 @@ impl Judge {
                     Ok(())
                 }
                 Effect::Run(inner) => self.command(&inner, depth + 1),
-                Effect::Elsewhere(inner) => {
-                    self.elsewhere += 1;
+                Effect::Elsewhere(inner, folder) => {
+                    let folder = self.told.word(&folder).literal().and_then(|folder| self.told.path(&folder));
+                    let around = std::mem::replace(&mut self.told, Told::in_folder(folder));
                     let judged = self.command(&inner, depth + 1);
-                    self.elsewhere -= 1;
+                    self.told = around;
                     judged
                 }
                 Effect::NewRepository(folder) => {
@@ -240,6 +260,33 @@ impl Judge {
             result = result.and(next);
         }
         result
+    }
+
+    /// What git makes or configures of repositories, or `rm` removes, where only the values of variables tell it.
+    fn told_repositories(&self, program: &str, words: &[Word]) -> Vec<Effect> {
+        let told: Vec<Word> = words.iter().map(|word| self.told.word(word)).collect();
+        match program {
+            "git" if told.as_slice() != words => {
+                let (_, effects) = git::effects(&told);
+                let is_one =
+                    |effect: &Effect| matches!(effect, Effect::NewRepository(_) | Effect::Repository(_));
+                effects.into_iter().filter(is_one).collect()
+            }
+            "rm" => {
+                let is_folder = |word: &Word| {
+                    let text = word.literal().unwrap_or_default();
+                    text.strip_prefix('-').is_some_and(|letters| letters.contains(['r', 'R']))
+                };
+                let removed = told.iter().skip(1).filter_map(Word::literal);
+                let removed = removed.map(|name| name.trim_end_matches('/').to_owned());
+                let is_repository = |name: &String| name == ".git" || name.ends_with("/.git");
+                match told.iter().any(is_folder) {
+                    true => removed.filter(is_repository).map(Effect::NewRepository).collect(),
+                    false => Vec::new(),
+                }
+            }
+            _ => Vec::new(),
+        }
     }
 
     fn allow(&mut self, words: &[Word]) {
@@ -273,7 +320,15 @@ impl Judge {
             Some(target) => {
                 let host = target.strip_prefix("/dev/tcp/").or_else(|| target.strip_prefix("/dev/udp/"));
                 if let Some(host) = host {
-                    self.add(Access::host(host.split('/').next().unwrap_or(host)));
+                    let host = host.split('/').next().unwrap_or(host);
+                    self.add(Access::host(host));
+                    // Rules that deny mean the address, however it is written.
+                    for address in hosts::addresses(host) {
+                        self.add(match self.confinement {
+                            Confinement::Strict => Access::host(address).where_granted(),
+                            Confinement::None => Access::host(address),
+                        });
+                    }
                     return;
                 }
                 if matches!(target.as_str(), "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/stdin") {
@@ -289,8 +344,7 @@ impl Judge {
     /// A redirection to a file whose name is computed when the line runs. In the sandbox the kernel judges the file then;
     /// without one nothing does, so that a person must agree.
     fn computed(&mut self, target: &Word, actions: &[Capability]) {
-        const UNJUDGED: &str = "the name of a file is computed when the line runs, and without a sandbox nothing judges it then; write the \
-             name out, or run it in the sandbox";
+        const UNJUDGED: &str = "the name of a file is computed when the line runs";
         // Bash connects to `/dev/tcp/HOST/PORT`, also where that is computed. Without the right to the network, a command
         // in the sandbox has none.
         let beginning = target.beginning();
@@ -303,13 +357,13 @@ impl Judge {
             }
             Confinement::Strict => {}
             Confinement::None => {
-                if may_be_host {
-                    self.add(Access::any(Capability::Network));
-                }
                 if !matches!(target.parts.first(), Some(Part::Home(_))) && !is_pattern_inside(target) {
                     for action in actions {
-                        self.add(Access::any_because(*action, UNJUDGED).with_consent());
+                        self.add(Access::any_because(*action, UNJUDGED).unjudged().with_consent());
                     }
+                }
+                if may_be_host {
+                    self.add(Access::any_because(Capability::Network, UNJUDGED).unjudged());
                 }
             }
         }
@@ -317,15 +371,12 @@ impl Judge {
 
     /// A file that git protects is written, where the line tells which one it is. Where it does not, the sandbox judges.
     fn repository(&mut self, path: &str, is_meant: impl Fn(&str) -> bool) {
-        if self.elsewhere > 0 {
-            return;
-        }
-        if let Some([path]) = self.places.of(path).as_deref()
+        if let Some(path) = self.told.path(path)
             && !path.starts_with('/')
-            && !is_outside(path)
-            && is_meant(path)
+            && !is_outside(&path)
+            && is_meant(&path)
         {
-            let access = Access::path(Capability::Write, path.clone());
+            let access = Access::path(Capability::Write, path);
             if !self.repositories.contains(&access) {
                 self.repositories.push(access);
             }
@@ -335,6 +386,21 @@ impl Judge {
     /// Whether a path lies in the workspace wherever the line may be by now.
     fn is_inside(&self, path: &str) -> bool {
         self.places.of(path).is_some_and(|paths| !paths.iter().any(|path| is_outside(path)))
+    }
+
+    /// A file of this path is read or written.
+    fn named_file(&mut self, action: Capability, path: String) {
+        // Whether the folder is one of dependencies, the sandbox knows when the line runs; and whether the workspace lies in
+        // /tmp, where all else is the command's own.
+        let is_judged_later = self.confinement == Confinement::Strict
+            && match path.starts_with('/') {
+                true => path.starts_with("/tmp/") && is_protected(action, &path),
+                false => may_be_free_in_dependencies(action, &path),
+            };
+        self.add(match is_judged_later {
+            true => Access::any(action),
+            false => Access::path(action, path),
+        });
     }
 
     /// A file is read or written. What may lie outside the workspace is written by a right of its own.
@@ -350,24 +416,26 @@ impl Judge {
             }
             None => None,
         };
+        let is_confined = self.confinement == Confinement::Strict;
+        // The sandbox judges the file that it really is; the line is held to what it says.
+        let told = target.literal().and_then(|text| self.told.path(&text)).filter(|_| is_confined);
         if let Some(paths) = known {
-            for path in paths {
-                if action == Capability::Write && is_outside(&path) {
-                    self.add(Access::outside(path.clone()));
-                }
-                // Whether the folder is one of dependencies, the sandbox knows when the line runs.
-                let is_judged_later = self.confinement == Confinement::Strict
-                    && !path.starts_with('/')
-                    && may_be_free_in_dependencies(action, &path);
-                self.add(match is_judged_later {
-                    true => Access::any(action),
-                    false => Access::path(action, path),
-                });
+            for path in paths.iter().filter(|path| action == Capability::Write && is_outside(path)) {
+                self.add(Access::outside(path.clone()));
+            }
+            for path in told.map_or(paths, |told| vec![told]) {
+                self.named_file(action, path);
             }
             return;
         }
+        if let Some(told) = told {
+            self.named_file(action, told);
+        }
         let shown = target.shown();
-        self.add(match is_home {
+        // In the sandbox, the home folder is a temporary one, in which no rule opens what is closed.
+        let is_own_home =
+            is_confined && is_home && action == Capability::Write && is_protected(action, &shown);
+        self.add(match is_home && !is_own_home {
             true => Access::path(action, shown.clone()),
             false => Access::any(action),
         });

@@ -69,13 +69,14 @@ pub(super) fn is_outside(path: &str) -> bool {
     path == ".." || path.starts_with("../") || (path.starts_with('/') && !is_temporary)
 }
 
-enum Moves {
+pub(super) enum Moves {
     Nowhere,
     To(String),
     Somewhere,
 }
 
-fn folder(command: &Simple) -> Moves {
+/// Where a command leads the shell that runs it.
+pub(super) fn folder(command: &Simple) -> Moves {
     let moves = |word: &Word| {
         let text = word.literal();
         matches!(text.as_deref(), Some("cd" | "pushd" | "popd" | "eval" | "source" | "." | "trap"))
@@ -99,7 +100,8 @@ fn folder(command: &Simple) -> Moves {
     }
 }
 
-fn join(folder: &str, path: &str) -> String {
+/// The path from this folder.
+pub(super) fn join(folder: &str, path: &str) -> String {
     match folder.is_empty() || path.starts_with('/') {
         true => normal(path),
         false => normal(&format!("{folder}/{path}")),

@@ -39,6 +39,8 @@ pub(super) struct Simple {
     pub(super) redirections: Vec<Redirection>,
     /// Whether it stands in a loop or a function, so that it may run more than once or later.
     pub(super) is_repeated: bool,
+    /// The shells within the line in which it runs, the outermost first: subshells and substitutions.
+    pub(super) scope: Vec<usize>,
 }
 
 /// `name=value`, or a name that a loop sets.
@@ -85,6 +87,10 @@ pub(super) struct Reader<'a> {
     /// Whether `time` at this place is a word of the shell.
     is_timed: bool,
     documents: Vec<Document>,
+    /// The shells within the line in which the reader is.
+    scope: Vec<usize>,
+    /// How many there were.
+    scopes: usize,
     script: Script,
 }
 
@@ -104,6 +110,8 @@ pub(super) fn read(text: &str, dialect: Dialect) -> Read<Script> {
         loops: 0,
         is_timed: true,
         documents: Vec::new(),
+        scope: Vec::new(),
+        scopes: 0,
         script: Script::default(),
     };
     reader.list(&[])?;
@@ -153,6 +161,15 @@ impl Reader<'_> {
         self.depth += 1;
         let result = read(self);
         self.depth -= 1;
+        result
+    }
+
+    /// Reads what a shell of its own runs.
+    fn in_shell<T>(&mut self, read: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
+        self.scopes += 1;
+        self.scope.push(self.scopes);
+        let result = read(self);
+        self.scope.pop();
         result
     }
 
@@ -361,7 +378,7 @@ impl Reader<'_> {
         let end = std::mem::replace(&mut self.end, self.at + length);
         let inside = self.deeper(|reader| {
             reader.substitutions += 1;
-            let result = reader.list(&[]);
+            let result = reader.in_shell(|reader| reader.list(&[]));
             reader.substitutions -= 1;
             result
         });
@@ -382,7 +399,7 @@ impl Reader<'_> {
         }
         self.deeper(|reader| {
             reader.substitutions += 1;
-            let stopped = reader.list(&[")"]);
+            let stopped = reader.in_shell(|reader| reader.list(&[")"]));
             reader.substitutions -= 1;
             stopped
         })?;

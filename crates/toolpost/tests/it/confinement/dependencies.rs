@@ -305,6 +305,108 @@ fn guarantee_36_links_into_and_out_of_dependency_folders() {
     }
 }
 
+/// What lies in a folder that was one of dependencies, or that counts as none for a while, is reached by no other name either.
+#[test]
+fn guarantee_36_what_was_a_dependency_folder_gets_no_other_name() {
+    for user in User::all() {
+        let place = |name: &str| user.home.path(&format!("repo/{name}"));
+        user.settle();
+        let check = |steps: &[&str], names: &[&str]| {
+            let said: Vec<String> = steps.iter().map(|step| user.bash(step).text).collect();
+            for name in names {
+                assert!(!place(name).exists(), "{}: {name}: {said:?}", user.name());
+            }
+        };
+        // The marker goes after it has served.
+        check(
+            &[
+                "mkdir venv mine; touch venv/pyvenv.cfg mine/a",
+                "mkdir venv/d; echo EVIL > venv/.mcp.json; echo EVIL > venv/d/.mcp.json",
+                "rm venv/pyvenv.cfg",
+                "ln -s venv app1; ln -s $PWD/venv/d app2; ln -s x/../venv app3; mv venv app4; rm -r mine; ln -s venv mine",
+                "mkdir s; ln -s ../venv s/l; mv venv/d app5; ln -s app3 app6; true",
+            ],
+            &["app1", "app2", "app3", "app4", "app5", "app6", "mine", "s/l"],
+        );
+        assert!(user.has("venv/.mcp.json"), "{}: the exemption is tested, too", user.name());
+        // A link that would switch the exemption off, and what was laid before.
+        check(
+            &[
+                "mkdir -p node_modules/p; echo EVIL > node_modules/p/.mcp.json; mkdir target; \
+                 touch target/CACHEDIR.TAG; ln -s target t",
+                "ln -s node_modules/p app; mv node_modules/p app2; true",
+                "mkdir -p d1/d2; ln -s ../lib/../p d1/d2/l; true",
+            ],
+            &["t", "app", "app2"],
+        );
+        // The user's own link switches it off; what was laid before gets no further name.
+        std::fs::create_dir_all(place("node_modules/a")).unwrap();
+        symlink("node_modules/a", place("lib")).unwrap();
+        user.settle();
+        check(
+            &[
+                "ln -s node_modules/p app; ln -s lib/../p app2; ln -s venv app3; mv d1/d2 d2; mv lib lib2; true",
+                "ln -s lib app4; ln -s app4/../p app5; true",
+            ],
+            &["app", "app2/.mcp.json", "app3", "d2/l/.mcp.json", "app4/../p/.mcp.json", "app5/.mcp.json"],
+        );
+    }
+}
+
+/// A link of the user's own that leads out of the workspace and into a dependency folder again.
+#[test]
+fn guarantee_36_links_out_and_back_into_a_dependency_folder_count() {
+    for user in User::all() {
+        lay_out(&user);
+        let place = |name: &str| user.home.path(&format!("repo/{name}"));
+        let outside = user.home.path("o");
+        std::fs::create_dir_all(&outside).unwrap();
+        symlink(place("node_modules"), outside.join("nm")).unwrap();
+        for (link, target) in
+            [("lib", "../o/nm/a".to_owned()), ("whole", format!("{}/nm/a", outside.display()))]
+        {
+            symlink(&target, place(link)).unwrap();
+            assert!(place(link).join("c.pem").exists(), "{target}");
+            check_closed(&user, &["node_modules/a/.npmrc", "node_modules/a/.mcp.json"]);
+            std::fs::remove_file(place(link)).unwrap();
+            check_open(&user, &["echo x > node_modules/a/.npmrc"]);
+        }
+        // It may come to lead in without any change in the workspace.
+        symlink("../o/later/a", place("lib")).unwrap();
+        check_open(&user, &["echo x > node_modules/a/.npmrc"]);
+        symlink(place("node_modules"), outside.join("later")).unwrap();
+        check_closed(&user, &["node_modules/a/.npmrc", "node_modules/a/.mcp.json"]);
+    }
+}
+
+/// A rule for the link is the user's word that it may lead in.
+#[test]
+fn a_link_into_a_dependency_folder_is_made_where_a_rule_opens_it() {
+    for (line, rule, link) in [
+        ("ln -s node_modules/.bin bin", "write: /bin", "bin"),
+        ("ln -s ../node_modules/x src/x", "write: src/x", "src/x"),
+        ("ln -s target/debug/app app", "write: /app", "app"),
+    ] {
+        let user = User::all().remove(0);
+        user.write("node_modules/x/a.js", "x\n");
+        user.write("src/a", "x\n");
+        user.settle();
+        let done = user.bash(line);
+        let place = user.home.path(&format!("repo/{link}"));
+        assert!(!place.is_symlink(), "{line}: {}", done.text);
+        let expected = format!(
+            "`{link}` was refused: it would be a link into a dependency folder under another name, and commands may create \
+             protected names there; copy the files, or allow it with --allow-rule '{rule}'"
+        );
+        assert!(done.text.contains(&expected), "{line}: {}", done.text);
+        let line = format!("command={line}");
+        let args =
+            ["call", "bash", "--allow", "exec", "--allow-rule", rule, "--workspace", ".", line.as_str()];
+        let ran = Ran::of(user.as_user(user.home.command(args)).output().unwrap());
+        assert!(place.is_symlink(), "{line}: {} {}", ran.stdout, ran.stderr);
+    }
+}
+
 #[test]
 fn guarantee_36_what_leaves_a_dependency_folder_is_judged_by_all_that_it_carries() {
     for user in User::all() {

@@ -11,7 +11,7 @@ pub(super) struct Dependencies {
     names: Vec<Vec<u8>>,
     /// Those that held their markers when the command started, and where they have moved.
     folders: BTreeSet<Vec<u8>>,
-    /// The names of all of them.
+    /// The names of all of them, and of folders that are ones at times.
     called: Vec<Vec<u8>>,
     /// What is closed inside of them.
     pub(super) reserved: Reserved,
@@ -24,7 +24,9 @@ impl Dependencies {
         let folders =
             found.folders.iter().map(|folder| super::without_final_slash(folder.as_os_str().as_bytes()));
         let folders: BTreeSet<Vec<u8>> = folders.collect();
+        let given = found.called.iter().chain(found.markers.iter().map(|(folder, _)| folder));
         let called = names.iter().cloned().chain(folders.iter().map(|folder| last(folder).to_vec()));
+        let called = called.chain(given.map(|name| name.as_bytes().to_vec()));
         let called: BTreeSet<Vec<u8>> = called.collect();
         let reserved: Vec<Vec<u8>> =
             found.reserved.iter().map(|pattern| pattern.as_bytes().to_vec()).collect();
@@ -50,6 +52,30 @@ impl Dependencies {
         let ends = (start + 1..path.len()).filter(|at| path[*at] == b'/');
         let found = ends.map(|end| &path[..end]).find(|folder| self.is_one(folder))?;
         Some(parts(found).count())
+    }
+
+    /// Whether there are no such names.
+    pub(super) fn are_never(&self) -> bool {
+        self.called.is_empty()
+    }
+
+    /// Whether no folder counts as one, although some may have been.
+    pub(super) fn are_off(&self) -> bool {
+        self.names.is_empty() && !self.called.is_empty()
+    }
+
+    /// Whether some folder of this path below the root, the last included, is called like one, whether it is one or not.
+    pub(super) fn are_called(&self, root: &Root, path: &[u8]) -> bool {
+        below(&root.path, path).is_some_and(|rest| parts(rest).any(|part| self.is_name(part)))
+    }
+
+    /// Whether the last part of a path is called like one.
+    pub(super) fn is_called(&self, path: &[u8]) -> bool {
+        self.is_name(last(path))
+    }
+
+    fn is_name(&self, part: &[u8]) -> bool {
+        self.called.iter().any(|name| fold(name) == fold(part))
     }
 
     /// Whether what is inside a folder of this path is in a dependency folder of this root.
@@ -107,7 +133,7 @@ impl Dependencies {
         if named.last() == Some(&own) && self.called.iter().any(|name| name == own) {
             named.pop();
         }
-        named.iter().any(|part| self.called.iter().any(|name| fold(name) == fold(part)))
+        named.iter().any(|part| self.is_name(part))
     }
 
     /// Whether a file of this name would make the folder one of dependencies.

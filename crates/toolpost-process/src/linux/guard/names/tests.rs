@@ -276,6 +276,7 @@ fn with_dependencies(roots: &[&str]) -> Names {
             reserved: vec![".git/config".into(), ".git/modules/**/config".into()],
             removable: ["/w/node_modules/a/.env", "/w/.venv/lib/.env"].map(Into::into).to_vec(),
             markers: vec![(".venv".into(), "pyvenv.cfg".into()), ("target".into(), "CACHEDIR.TAG".into())],
+            called: Vec::new(),
         },
         ..View::default()
     })

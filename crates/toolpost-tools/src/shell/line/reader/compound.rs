@@ -116,7 +116,7 @@ impl Reader<'_> {
             return Err(Unclear("`((` is evaluated"));
         }
         if self.take("(") {
-            self.list(&[")"])?;
+            self.in_shell(|reader| reader.list(&[")"]))?;
             if !self.take(")") {
                 return Err(Unclear("a parenthesis is not closed"));
             }
@@ -220,7 +220,8 @@ impl Reader<'_> {
         }
         self.loops += 1;
         let assignments = vec![Assignment { name, values }];
-        self.script.commands.push(Simple { assignments, is_repeated: true, ..Simple::default() });
+        let scope = self.scope.clone();
+        self.script.commands.push(Simple { assignments, is_repeated: true, scope, ..Simple::default() });
         self.body()
     }
 

@@ -5,7 +5,8 @@ use super::{Assignment, Direction, Read, Reader, Redirection, Simple, Unclear};
 impl Reader<'_> {
     /// Reads a simple command or a function; something must be there.
     pub(super) fn simple(&mut self) -> Read<()> {
-        let mut simple = Simple { is_repeated: self.loops > 0, ..Simple::default() };
+        let mut simple =
+            Simple { is_repeated: self.loops > 0, scope: self.scope.clone(), ..Simple::default() };
         loop {
             self.blanks()?;
             if self.redirection(&mut simple)? {
@@ -100,7 +101,8 @@ impl Reader<'_> {
 
     /// The redirections that follow a compound command.
     pub(super) fn trailing_redirections(&mut self) -> Read<()> {
-        let mut simple = Simple { is_repeated: self.loops > 0, ..Simple::default() };
+        let mut simple =
+            Simple { is_repeated: self.loops > 0, scope: self.scope.clone(), ..Simple::default() };
         loop {
             self.blanks()?;
             if !self.redirection(&mut simple)? {
