@@ -6,6 +6,7 @@ pub mod folded;
 mod hex;
 pub mod json;
 mod nearest;
+pub mod paths;
 mod possible;
 mod programs;
 pub mod protected;
