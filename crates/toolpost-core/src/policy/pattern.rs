@@ -22,7 +22,6 @@
 
 use super::commands::FilePattern;
 use globset::{Glob, GlobBuilder, GlobMatcher};
-use std::borrow::Cow;
 use std::fmt;
 use std::sync::OnceLock;
 use toolpost_text::could_match;
