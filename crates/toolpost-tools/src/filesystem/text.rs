@@ -65,6 +65,11 @@ impl Text {
         Ok(Text { text, encoding, mark, is_mixed })
     }
 
+    /// Whether the file begins with a byte order mark.
+    pub(crate) fn has_mark(&self) -> bool {
+        !self.mark.is_empty()
+    }
+
     /// Another text, written as this one is, without a copy where it is UTF-8.
     pub(crate) fn encode_owned(&self, text: String, name: &str) -> Result<Vec<u8>, ToolError> {
         match self.encoding == Encoding::Utf8 && self.mark.is_empty() {

@@ -54,7 +54,9 @@ pub(super) fn apply(effort: &Effort, name: &str, text: &str, hunks: &[Hunk]) -> 
         }
         first => first?,
     };
-    Ok(Applied { text: format!("{mark}{}", applied.text), step: applied.step })
+    // A new first line may have a mark of its own.
+    let bare = if mark.is_empty() { &*applied.text } else { applied.text.trim_start_matches(BOM) };
+    Ok(Applied { text: format!("{mark}{bare}"), step: applied.step })
 }
 
 fn has_lone_return(text: &str) -> bool {

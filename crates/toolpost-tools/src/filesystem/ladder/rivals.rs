@@ -159,7 +159,7 @@ pub(super) fn closer(
     }
     // All but one line to the letter, and that one alike.
     let mut compared = 0;
-    for (first, (count, _)) in others().filter(|(_, (count, _))| *count > found.0 || filled.len() == 1) {
+    for (first, (count, _)) in others().filter(|(_, (count, _))| *count >= found.0 || filled.len() == 1) {
         if *count as usize + 1 != filled.len() || compared == MOST_COMPARED {
             continue;
         }
@@ -171,7 +171,7 @@ pub(super) fn closer(
         let Some(line) = lines.all.get(first + at) else { continue };
         // Several lines to the letter and in one row, where the place that was found has few.
         let says = filled.iter().filter(|other| *other != at && has_letters(old.all[**other].text)).count();
-        if filled.len() >= 3 && says >= 2 && found.0 as usize * 2 < filled.len() {
+        if filled.len() >= 3 && says >= 2 && *count > found.0 && found.0 as usize * 2 < filled.len() {
             return Ok(Some(first + 1));
         }
         let (indent, asked) = split_indent(old.all[*at].text);
