@@ -18,6 +18,10 @@ use toolpost_core::access::ResourceKind;
 use toolpost_core::host::Seen;
 use toolpost_core::{Capability, Code, Context, Output, Spec, Tool, ToolError, WorkspacePath};
 
+/// Said of a file that has hard links.
+const OTHER_NAMES: &str = "\n(the file has other names too, as hard links: they keep the old content, and are a file of their own \
+                           from now on)";
+
 /// What the model may ask for.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -113,7 +117,8 @@ fn edit(ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
     if edits[0].old_string.is_empty() {
         return create(ctx, &args.file_path, edits);
     }
-    let (name, bytes) = text::bytes(ctx, &args.file_path)?;
+    let (stat, bytes) = text::bytes(ctx, &args.file_path)?;
+    let name = stat.name;
     text::check_hash(&name, &bytes, args.expected_hash.as_deref())?;
     // Whether the model has seen the rest of the file does not matter: the place is found in what is there now.
     let is_noted = ctx.extra().get::<Seen>().is_some_and(|seen| seen.is_noted(&name));
@@ -136,7 +141,10 @@ fn edit(ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
     let Edited { text, steps, places } = edited;
     let after = before.encode_owned(text.into_owned(), &name)?;
     effort.check()?;
-    let output = output(&name, &steps, places, &diff, &after, Existed::Yes);
+    let mut output = output(&name, &steps, places, &diff, &after, Existed::Yes);
+    if stat.has_other_names {
+        output.text.push_str(OTHER_NAMES);
+    }
     ctx.checkpoint()?;
     ctx.workspace().write(&args.file_path, &after)?;
     if let Some(known) = known {

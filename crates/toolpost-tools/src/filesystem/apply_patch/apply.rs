@@ -75,13 +75,7 @@ fn apply_to(effort: &Effort, name: &str, file: &Lines<'_>, hunks: &[Hunk]) -> Re
         (0..hunks.len()).partition(|index| is_by_number(&hunks[*index]));
     for index in first.into_iter().chain(later) {
         let hunk = &hunks[index];
-        let before = Before {
-            taken: &taken,
-            changed: &changed,
-            drift,
-            is_as_named: is_shown && is_as_named,
-            is_last: index + 1 == hunks.len(),
-        };
+        let before = Before { taken: &taken, changed: &changed, drift, is_as_named: is_shown && is_as_named };
         let found = place::place(effort, file, hunk, &before)
             .map_err(|miss| refusal(name, file, index + 1, hunk, &miss))?;
         if let Some(start) = hunk.old_start {
@@ -145,13 +139,26 @@ fn refusal(name: &str, file: &Lines<'_>, number: usize, hunk: &Hunk, miss: &Miss
     let what = format!("`{name}`, hunk {number} (line {} of the patch)", hunk.line);
     let error = match miss {
         Miss::Header(index) => no_header(&what, file, hunk, *index),
-        Miss::NoContext => ToolError::new(
-            Code::NoMatch,
-            format!(
-                "{what}: it has only new lines, and nothing says where they go; \
-                 put a line of the file that stands next to them into the hunk, behind a space"
-            ),
-        ),
+        Miss::NoContext => {
+            let named = match (hunk.headers.last(), hunk.old_start) {
+                (Some(header), _) => format!(
+                    "it has only new lines, and its header {} does not say how far below that line they go",
+                    shown(&header.text)
+                ),
+                (None, Some(line)) => format!(
+                    "it has only new lines, and only the number {line} in its header says where they go, which nothing \
+                     in the patch shows to be right"
+                ),
+                (None, None) => "it has only new lines, and nothing says where they go".to_owned(),
+            };
+            ToolError::new(
+                Code::NoMatch,
+                format!(
+                    "{what}: {named}; put a line of the file that stands next to them into the hunk, behind a space, or, if \
+                     they go to the end of the file, `*** End of File` below them"
+                ),
+            )
+        }
         Miss::Ambiguous(step, lines) => ambiguous(&what, *step, lines),
         Miss::Named { fits, named } => ToolError::new(
             Code::NoMatch,

@@ -39,7 +39,7 @@ pub(super) fn settled(
         return doubt(ESCAPED);
     }
     if before.is_empty() {
-        return match !is_line_end && splits(old, &text[range.end..]) {
+        return match !is_line_end && is_cut_off(old, new, &text[range.end..]) {
             true => doubt(WITHIN_WORD),
             false => Ok(found),
         };
@@ -52,7 +52,7 @@ pub(super) fn settled(
             return Err(Stop::Elsewhere { line: number(), changed: place.first + 1 });
         }
     }
-    if splits(old, &text[range.end..]) {
+    if is_cut_off(old, new, &text[range.end..]) {
         return doubt(WITHIN_WORD);
     }
     if !before.chars().all(is_blank) {
@@ -127,6 +127,14 @@ fn as_lines(
 
 fn place(lines: &Lines<'_>, range: Range<usize>) -> Place {
     Place { first: lines.at(range.start), start: range.start, end: range.end, has_last_ending: true }
+}
+
+/// Whether a word or a number goes on behind the old text, and the new one has another instead: it was not meant as a part.
+fn is_cut_off(old: &str, new: &str, after: &str) -> bool {
+    let word = &old[old.trim_end_matches(is_word).len()..];
+    let is_kept =
+        !word.ends_with(|one: char| one.is_ascii_digit()) && !word.is_empty() && new.ends_with(word);
+    splits(old, after) && !is_kept
 }
 
 /// Whether a word or a number goes on from one text to the next. Scripts without blanks between words do not tell.
