@@ -75,7 +75,13 @@ fn apply_to(effort: &Effort, name: &str, file: &Lines<'_>, hunks: &[Hunk]) -> Re
         (0..hunks.len()).partition(|index| is_by_number(&hunks[*index]));
     for index in first.into_iter().chain(later) {
         let hunk = &hunks[index];
-        let before = Before { taken: &taken, changed: &changed, drift, is_as_named: is_shown && is_as_named };
+        let before = Before {
+            taken: &taken,
+            changed: &changed,
+            drift,
+            is_as_named: is_shown && is_as_named,
+            is_last: index + 1 == hunks.len(),
+        };
         let found = place::place(effort, file, hunk, &before)
             .map_err(|miss| refusal(name, file, index + 1, hunk, &miss))?;
         if let Some(start) = hunk.old_start {
@@ -149,7 +155,9 @@ fn refusal(name: &str, file: &Lines<'_>, number: usize, hunk: &Hunk, miss: &Miss
                     "it has only new lines, and only the number {line} in its header says where they go, which nothing \
                      in the patch shows to be right"
                 ),
-                (None, None) => "it has only new lines, and nothing says where they go".to_owned(),
+                (None, None) => "it has only new lines, which go to the end of the file in the last hunk alone, and nothing \
+                                 says where these go"
+                    .to_owned(),
             };
             ToolError::new(
                 Code::NoMatch,

@@ -132,8 +132,10 @@ fn place(lines: &Lines<'_>, range: Range<usize>) -> Place {
 /// Whether a word or a number goes on behind the old text, and the new one has another instead: it was not meant as a part.
 fn is_cut_off(old: &str, new: &str, after: &str) -> bool {
     let word = &old[old.trim_end_matches(is_word).len()..];
-    let is_kept =
-        !word.ends_with(|one: char| one.is_ascii_digit()) && !word.is_empty() && new.ends_with(word);
+    let is_kept = !old.contains('\n')
+        && !word.ends_with(|one: char| one.is_ascii_digit())
+        && !word.is_empty()
+        && new.ends_with(word);
     splits(old, after) && !is_kept
 }
 

@@ -62,7 +62,8 @@ pub(super) fn without(effort: &Effort, lines: &Lines<'_>, old: &str, new: &str) 
     }
     if old.contains("\\t") && !old.contains('\t') && !new.contains('\t') {
         let plain = |text: &str| text.replace("\\t", "\t");
-        let is_clear = !has_escaped_blank_in_literal(new, &[('t', '\t')]);
+        let is_clear =
+            !has_escaped_blank_in_literal(new, &[('t', '\t')]) && are_tabs_leading(&plain(old), &plain(new));
         return unless_unclear(bare(effort, lines, &plain(old), &plain(new), Step::Escapes)?, is_clear);
     }
     // Quotes of one kind.
@@ -110,7 +111,9 @@ fn throughout(
     let bare_old = unescaped(old, &kinds);
     let found = bare(effort, lines, &bare_old, &bare_new, Step::Escapes)?;
     let Some(first) = found.first() else { return Ok(found) };
-    let is_clear = is_clear && (has_plain(new, '\n') || are_lines(&bare_old, &bare_new));
+    let is_clear = is_clear
+        && (has_plain(new, '\n') || are_lines(&bare_old, &bare_new))
+        && (!kinds.contains(&('t', '\t')) || are_tabs_leading(&bare_old, &bare_new));
     let doubt = |why| Err(Stop::Doubt { line: lines.at(first.range.start) + 1, why });
     match is_escaped_alike(new, &kinds) {
         true if !is_clear || has_escaped_blank_in_literal(new, &kinds) => doubt(IN_LITERAL),
@@ -142,6 +145,12 @@ fn are_lines(old: &str, new: &str) -> bool {
             () => true,
         }
     })
+}
+
+/// Whether tabs stand only before what lines say, but in lines of the old text: anywhere else an escape may be meant as it is.
+fn are_tabs_leading(old: &str, new: &str) -> bool {
+    let known: HashSet<&str> = old.lines().map(str::trim).collect();
+    new.lines().map(str::trim).all(|line| known.contains(line) || !line.contains('\t'))
 }
 
 /// Where a comment begins on a line.

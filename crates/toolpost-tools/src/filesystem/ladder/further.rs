@@ -42,15 +42,19 @@ impl Further<'_> {
         let (as_file, below_first) = self.votes(&olds, &news);
         let shown: HashSet<&str> = olds.iter().map(|line| split_indent(line).0).collect();
         let is_within = news.iter().all(|line| self.is_within(&shown, line));
+        let (is_whole, is_below) = (self.is_nested(&news, 0), self.is_nested(&news, self.indent.len()));
         match (as_file, below_first) {
             (0, 0) => {}
-            (_, 0) if is_within => return Reading::AsFile,
-            (0, _) if self.is_nested(&news, self.indent.len()) => return Reading::BelowFirst,
+            // A line that was moved a level in may be as deep as it was by chance.
+            (_, 0) if is_within && (is_whole || !is_below) => return Reading::AsFile,
+            (0, _) if is_below => return Reading::BelowFirst,
             _ => return Reading::Unclear,
         }
-        match (is_within && self.is_nested(&news, 0), self.is_nested(&news, self.indent.len())) {
+        // One line does not show how deep others are; they may be out of its block where that ends.
+        let may_leave = news.iter().all(|line| self.is_within(&shown, line) || self.ends_before(line));
+        match (is_whole && is_within, is_below) {
             (true, false) => Reading::AsFile,
-            (false, true) if olds.is_empty() => Reading::BelowFirst,
+            (false, true) if olds.is_empty() && !(is_whole && may_leave) => Reading::BelowFirst,
             (true, true) => {
                 let is_shown =
                     !olds.is_empty() && news.iter().all(|line| shown.contains(split_indent(line).0));
@@ -101,11 +105,15 @@ impl Further<'_> {
     fn is_within(&self, shown: &HashSet<&str>, line: &str) -> bool {
         let (indent, text) = split_indent(line);
         let is_directive = indent.is_empty() && is_directive(text);
-        let ends_here = || {
-            let below = self.below.map_or(0, |line| split_indent(line).0.len());
-            below <= indent.len() && !shown.is_empty()
-        };
-        indent.starts_with(self.indent) || shown.contains(indent) || is_directive || ends_here()
+        indent.starts_with(self.indent)
+            || shown.contains(indent)
+            || is_directive
+            || (!shown.is_empty() && self.ends_before(line))
+    }
+
+    /// Whether the line below the place is no deeper than this one, so that a block may end before it.
+    fn ends_before(&self, line: &str) -> bool {
+        self.below.map_or(0, |below| split_indent(below).0.len()) <= split_indent(line).0.len()
     }
 
     /// Whether the lines, each deeper by so much, are nested as lines are.
@@ -116,6 +124,16 @@ impl Further<'_> {
         let lines: Vec<(usize, &str)> =
             first.into_iter().chain(rest).filter(|(_, text)| !is_comment(text)).collect();
         lines.windows(2).all(|pair| follows(pair[0], pair[1]))
+            && lines.first().zip(lines.get(1)).is_none_or(|(first, second)| {
+                !self.is_opener(first.1) || second.0 > first.0 || is_end(second.1)
+            })
+    }
+
+    /// Whether the first line of the new text is that of the old one, below which a deeper line stands.
+    fn is_opener(&self, first: &str) -> bool {
+        let mut olds = self.olds.iter().filter(|line| is_filled(line));
+        let is_same = olds.next().is_some_and(|line| line.trim_matches(is_blank) == first);
+        is_same && olds.next().is_some_and(|line| split_indent(line).0.len() > self.indent.len())
     }
 }
 

@@ -74,7 +74,7 @@ pub(super) fn report(
             // More do not fit into the output, whatever the limit is.
             if page.left > 0 {
                 notes.push(format!(
-                    "{shown} of {least}{total} {what}{place} shown, which is what fits into the output"
+                    "{shown} of {least}{total} {what} shown, which is what fits into the output"
                 ));
             } else if is_cut || !found.has_older {
                 notes.push(format!("{shown} of {least}{total} {what}{place} shown"));

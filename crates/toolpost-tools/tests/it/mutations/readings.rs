@@ -150,9 +150,15 @@ fn guarantee_06_blanks_within_strings_are_right_or_refused() {
         for round in 0..total {
             let (name, source) = random.pick(&sources);
             let lines: Vec<&str> = source.split_inclusive('\n').collect();
-            let first = random.below(lines.len() - 2);
+            let is_string = round % 2 == 0;
+            let has_blank = |line: &str| wider(&mut Random(1), line, is_string).is_some();
+            let lines_with: Vec<usize> = (2..lines.len() - 2).filter(|at| has_blank(lines[*at])).collect();
+            if lines_with.is_empty() {
+                continue;
+            }
+            let at = random.below(3);
+            let first = random.pick(&lines_with) - at;
             let block = &lines[first..first + 3];
-            let (at, is_string) = (random.below(3), round % 2 == 0);
             if !block.iter().all(|line| is_filled(line)) || source.matches(&block.concat()).count() != 1 {
                 continue;
             }

@@ -796,6 +796,11 @@ fn an_escaped_new_line_may_be_meant_in_a_comment_and_in_an_expression() {
         let after = format!("over-escaped text: {new}\n");
         check(file, old, &new.replace('\n', "\\n"), &after);
     }
+    // A tab, too, unless it stands before what a line says.
+    let file = "if a {\n\tone(1);\n}\n";
+    check(file, r"\tone(1);", r"\ttwo(2);", "over-escaped text: if a {\n\ttwo(2);\n}\n");
+    check(file, r"\tone(1);", r"\ttwo(2); // split at \t", "doubt (over-escaped text)");
+    check(file, r"if a {\n\tone(1);\n}", r"if a {\n\ts.split(/\t/);\n}", "doubt (over-escaped text)");
     // With quotes escaped too, what stands between them may be meant as it is.
     check(
         "log(\"a\");\nend(1);\n",
