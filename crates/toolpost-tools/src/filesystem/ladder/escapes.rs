@@ -150,7 +150,7 @@ fn are_lines(old: &str, new: &str) -> bool {
 /// Whether tabs stand only before what lines say, but in lines of the old text: anywhere else an escape may be meant as it is.
 fn are_tabs_leading(old: &str, new: &str) -> bool {
     let known: HashSet<&str> = old.lines().map(str::trim).collect();
-    new.lines().map(str::trim).all(|line| known.contains(line) || !line.contains('\t'))
+    new.lines().all(|line| known.contains(line.trim()) || !line.trim_start().contains('\t'))
 }
 
 /// Where a comment begins on a line.

@@ -29,6 +29,15 @@ pub(super) struct Further<'a> {
     pub(super) below: Option<&'a str>,
 }
 
+/// What the lines of both texts tell.
+struct Votes {
+    /// How many are as deep as the file has them, and how many as they are below the first line.
+    as_file: usize,
+    below_first: usize,
+    /// The last of them in the new text.
+    last: Option<usize>,
+}
+
 impl Further<'_> {
     /// How the lines are written; `step` is by how much blocks of the file are deeper.
     pub(super) fn reading(&self, step: impl FnOnce() -> Option<usize>) -> Reading {
@@ -39,9 +48,13 @@ impl Further<'_> {
         if news.is_empty() || self.indent.is_empty() {
             return Reading::AsFile;
         }
-        let (as_file, below_first) = self.votes(&olds, &news);
+        let Votes { as_file, below_first, last } = self.votes(&olds, &news);
         let shown: HashSet<&str> = olds.iter().map(|line| split_indent(line).0).collect();
-        let is_within = news.iter().all(|line| self.is_within(&shown, line));
+        // Out of the block come only lines behind all that stay.
+        let leaves = |at: usize| !olds.is_empty() && last.is_none_or(|last| at > last);
+        let mut all = news.iter().enumerate();
+        let is_within =
+            all.all(|(at, line)| self.is_within(&shown, line) || (leaves(at) && self.ends_before(line)));
         let (is_whole, is_below) = (self.is_nested(&news, 0), self.is_nested(&news, self.indent.len()));
         match (as_file, below_first) {
             (0, 0) => {}
@@ -69,8 +82,8 @@ impl Further<'_> {
         }
     }
 
-    /// How many lines of both texts are as deep as the file has them, and how many as they are below the first line.
-    fn votes(&self, olds: &[String], news: &[String]) -> (usize, usize) {
+    /// What the lines tell that both texts have, or that are like each other.
+    fn votes(&self, olds: &[String], news: &[String]) -> Votes {
         let keys = |lines: &[String]| -> Vec<String> {
             lines.iter().map(|line| line.trim_matches(is_blank).to_owned()).collect()
         };
@@ -91,24 +104,21 @@ impl Further<'_> {
         let is_like = |(old, new): &(usize, usize)| {
             is_telling(&old_keys[*old]) && Pairs::of(&old_keys[*old]).similarity(&new_keys[*new]) >= 0.5
         };
-        let (mut as_file, mut below_first) = (0, 0);
+        let (mut as_file, mut below_first, mut last) = (0, 0, None);
         for (old, new) in kept(&ops).filter(is_clear).chain(changed.filter(is_like)) {
+            last = last.max(Some(new));
             let (old, new) = (split_indent(&olds[old]).0, split_indent(&news[new]).0);
             as_file += usize::from(old == new);
             below_first += usize::from(old.strip_prefix(self.indent) == Some(new));
         }
-        (as_file, below_first)
+        Votes { as_file, below_first, last }
     }
 
-    /// Whether a line, as deep as it is written, is in the block of the first one, or out of it where that is plain: a line
-    /// of the old text is just as deep, or the block ends here.
+    /// Whether a line, as deep as it is written, is in the block of the first one, or as deep as a line of the old text.
     fn is_within(&self, shown: &HashSet<&str>, line: &str) -> bool {
         let (indent, text) = split_indent(line);
         let is_directive = indent.is_empty() && is_directive(text);
-        indent.starts_with(self.indent)
-            || shown.contains(indent)
-            || is_directive
-            || (!shown.is_empty() && self.ends_before(line))
+        indent.starts_with(self.indent) || shown.contains(indent) || is_directive
     }
 
     /// Whether the line below the place is no deeper than this one, so that a block may end before it.
