@@ -115,9 +115,9 @@ fn guarantee_06_lines_below_one_without_its_indentation_are_right_or_refused() {
             within.add(&executor, file, (part, &format!("{part}\n{more}added(1);")), Some(&right)).await;
         }
     });
-    as_file.check("edits without the indentation of their first line", 60);
-    below.check("edits whose lines begin where the first one does", 20);
-    within.check("edits of a part of a line and a line more", 15);
+    as_file.check("edits without the indentation of their first line", 90);
+    below.check("edits whose lines begin where the first one does", 55);
+    within.check("edits of a part of a line and a line more", 20);
 }
 
 /// A line with one blank more within a string, or outside of any; nothing where there is none to double.
@@ -198,9 +198,9 @@ fn guarantee_06_blanks_within_strings_are_right_or_refused() {
                 .await;
         }
     });
-    outside.check("edits with other blanks", 25);
+    outside.check("edits with other blanks", 50);
     inside.check("edits with other blanks in a string", 0);
-    tables.check("edits of columns between tabs", 30);
+    tables.check("edits of columns between tabs", 55);
 }
 
 #[test]
@@ -258,7 +258,7 @@ fn guarantee_06_numbers_of_other_lines_are_right_or_refused() {
     });
     named.check("edits with line numbers", 95);
     other.check("edits of one line with the number of another", 0);
-    blocks.check("edits of several lines with numbers of others", 15);
+    blocks.check("edits of several lines with numbers of others", 25);
 }
 
 #[test]
@@ -305,6 +305,6 @@ fn guarantee_06_twins_of_what_has_changed_are_refused() {
             twins.add(&executor, (name, &file), edit, None).await;
         }
     });
-    alone.check("edits with one blank less", 60);
+    alone.check("edits with one blank less", 80);
     twins.check("edits of twins", 0);
 }
