@@ -27,8 +27,8 @@ pub(super) fn has_escaped_lines(text: &str, old: &str, new: &str) -> bool {
     let is_usual = || text.lines().any(|line| line.contains("\\n") && literals::in_quotes(line).is_empty());
     is_clear
         && pieces.len() > 1
-        && pieces.contains(&old.trim())
-        && pieces.iter().all(|piece| *piece == old.trim() || looks_like_code(piece))
+        && plain.lines().any(|line| line.trim_start() == old.trim())
+        && (!text.contains('\\') || pieces.iter().all(|piece| *piece == old.trim() || looks_like_code(piece)))
         && are_lines(old, &plain)
         && !is_usual()
 }

@@ -45,7 +45,13 @@ impl Further<'_> {
             lines.iter().skip(1).filter(|line| is_filled(line)).map(|line| (*line).to_owned()).collect()
         };
         let (olds, news) = (rest(self.olds), rest(self.news));
-        if news.is_empty() || self.indent.is_empty() {
+        if self.indent.is_empty() {
+            return Reading::AsFile;
+        }
+        if self.begins_further(&olds) {
+            return Reading::Unclear;
+        }
+        if news.is_empty() {
             return Reading::AsFile;
         }
         let Votes { as_file, below_first, last } = self.votes(&olds, &news);
@@ -63,11 +69,9 @@ impl Further<'_> {
             (0, _) if is_below => return Reading::BelowFirst,
             _ => return Reading::Unclear,
         }
-        // One line does not show how deep others are; they may be out of its block where that ends.
-        let may_leave = news.iter().all(|line| self.is_within(&shown, line) || self.ends_before(line));
         match (is_whole && is_within, is_below) {
             (true, false) => Reading::AsFile,
-            (false, true) if olds.is_empty() && !(is_whole && may_leave) => Reading::BelowFirst,
+            (false, true) if olds.is_empty() && !is_whole => Reading::BelowFirst,
             (true, true) => {
                 let is_shown =
                     !olds.is_empty() && news.iter().all(|line| shown.contains(split_indent(line).0));
@@ -121,9 +125,23 @@ impl Further<'_> {
         indent.starts_with(self.indent) || shown.contains(indent) || is_directive
     }
 
-    /// Whether the line below the place is no deeper than this one, so that a block may end before it.
+    /// Whether the new text begins with a line that is further down in the old one and at another depth: the first line is
+    /// gone, and the one that takes its place is not as deep.
+    fn begins_further(&self, olds: &[String]) -> bool {
+        let first = |lines: &[&'_ str]| lines.first().map(|line| line.trim_matches(is_blank).to_owned());
+        let (old, new) = (first(self.olds), first(self.news));
+        let is_there = |line: &String| {
+            let (indent, text) = split_indent(line);
+            indent != self.indent && new.as_deref() == Some(text.trim_matches(is_blank))
+        };
+        old != new && olds.iter().any(is_there)
+    }
+
+    /// Whether the line below the place is no deeper than this one, so that a block may end before it. What only ends a block
+    /// is within one.
     fn ends_before(&self, line: &str) -> bool {
-        self.below.map_or(0, |below| split_indent(below).0.len()) <= split_indent(line).0.len()
+        !is_end(line.trim_matches(is_blank))
+            && self.below.map_or(0, |below| split_indent(below).0.len()) <= split_indent(line).0.len()
     }
 
     /// Whether the lines, each deeper by so much, are nested as lines are.

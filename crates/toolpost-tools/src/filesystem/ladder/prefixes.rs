@@ -52,10 +52,10 @@ pub(super) fn without(effort: &Effort, lines: &Lines<'_>, old: &str, new: &str) 
             doubt = doubt.or(Some(Stop::Doubt { line, why: OTHER_NUMBERS }));
             continue;
         }
-        return match bare_new {
-            Some(_) => Ok(found),
-            None => Err(Stop::Doubt { line, why: SOME_PREFIXES }),
-        };
+        match bare_new {
+            Some(_) => return Ok(found),
+            None => doubt = doubt.or(Some(Stop::Doubt { line, why: SOME_PREFIXES })),
+        }
     }
     doubt.map_or(Ok(Vec::new()), Err)
 }
@@ -170,6 +170,12 @@ fn new_text(old: &str, new: &str, sign: &str, first: u64) -> Option<String> {
         match number(line.text, sign) {
             Some((_, rest)) if is_shared(line.text) => bare.push_str(rest),
             Some((number, _)) if (first..=last).contains(&number) => return None,
+            // A number that stands there otherwise than before the lines of the old text.
+            None if number(line.text, sign.trim())
+                .is_some_and(|(number, _)| (first..=last).contains(&number)) =>
+            {
+                return None;
+            }
             _ => bare.push_str(line.text),
         }
         bare.push_str(line.ending);

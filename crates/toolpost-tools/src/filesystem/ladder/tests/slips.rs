@@ -814,11 +814,13 @@ fn an_escaped_new_line_may_be_meant_in_a_comment_and_in_an_expression() {
 fn lines_in_one_line_are_not_written_as_one() {
     check("a = 1\nb = 2\n", "a = 1", r"a = 1\nc = 3", "doubt (exact)");
     check("    one();\n", "one();", r"one();\n    two();", "doubt (exact)");
+    check("## One\ntext\n", "## One", r"## One\n## Two", "doubt (exact)");
     for (file, old, new) in [
         ("x = 1\n", "x = 1", r#"x = "a\nb""#),
         ("say $x$\n", "say $x$", r"say $x$ \nabla"),
         ("# a\n", "# a", r"# a and \n"),
         ("a\\nb\nx = 1\n", "x = 1", r"x = 1\ny = 2"),
+        ("say $x$ \\b\n", "say $x$ \\b", r"say $x$ \b\nabla"),
     ] {
         check(file, old, new, &format!("exact: {}", file.replace(old, new)));
     }
@@ -859,6 +861,56 @@ fn a_block_that_has_changed_in_one_line_contradicts_a_twin_with_other_blanks() {
         "open(door, \"a\")\nwalk(through)\nclose(door)",
         "open(door, \"a\")\nclose(door)",
         "doubt (look-alike characters)",
+    );
+}
+
+#[test]
+fn a_line_to_the_letter_elsewhere_contradicts_a_twin_however_the_other_has_changed() {
+    check(
+        "error = (error, other)\nttr:\n\nerror  = (error, other)\ntry:\n",
+        "error = (error, other)\ntry:",
+        "error = (error, other)\nlist = 1\ntry:",
+        "doubt (blanks within lines)",
+    );
+    check(
+        "enum A {\n    not_Zed,\n}\n\n        Zed,\n    }\n",
+        "    Zed,\n}\n",
+        "    Zed,\n}\nmore {\n}\n",
+        "doubt (indentation)",
+    );
+}
+
+#[test]
+fn a_line_that_takes_the_place_of_the_first_one_is_not_as_deep_as_that() {
+    check(
+        "if a:\n    raise E(\"x\" %\n            (obj, test))\nelse:\n    b()\n",
+        "(obj, test))\nelse:",
+        "else:",
+        "doubt (exact)",
+    );
+    check(
+        "f {\n    if (c) {\n      one(1)\n    }\n    two(2)\n}\n",
+        "one(1)\n    }\n    two(2)",
+        "}\n    two(2)",
+        "doubt (exact)",
+    );
+    // A bracket that ends a block further out than anything that is shown.
+    check(
+        "func main() {\n\ta := A{\n\t\tb: 1,\n\t}\n\ta.Work(2)\n}\n",
+        "}\n\ta.Work(2)",
+        "if (cond) {\n\t}\n\ta.Work(2)\n}",
+        "doubt (exact)",
+    );
+}
+
+#[test]
+fn numbers_are_not_written_whatever_stands_behind_them() {
+    let file = "one(1)\n\n    two(2)\n    three(3)\n";
+    check(
+        file,
+        "2|\n3|    two(2)\n4|    three(3)",
+        "2|more(0)\n3|    two(2)\n4|    three(3)",
+        "line-number prefixes: one(1)\nmore(0)\n    two(2)\n    three(3)\n",
     );
 }
 
