@@ -234,6 +234,8 @@ pub struct Stat {
     pub modified_ms: i64,
     /// Permission bits.
     pub mode: u32,
+    /// Whether it is a file that has other names too (hard links), which keep the old content when it is changed.
+    pub has_other_names: bool,
 }
 
 /// An open regular file.

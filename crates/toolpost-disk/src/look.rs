@@ -68,12 +68,14 @@ fn stat_of(roots: &Roots, place: &Place, handle: &OwnedFd) -> Result<Stat, Failu
 /// What the system tells of a file, under this name.
 pub(super) fn stat_from(stat: &rustix::fs::Stat, name: String) -> Stat {
     let milliseconds = i64::try_from(stat.st_mtime_nsec).unwrap_or_default() / 1_000_000;
+    let kind = kind(FileType::from_raw_mode(stat.st_mode));
     Stat {
         name,
-        kind: kind(FileType::from_raw_mode(stat.st_mode)),
+        kind,
         size: u64::try_from(stat.st_size).unwrap_or_default(),
         modified_ms: stat.st_mtime.saturating_mul(1000).saturating_add(milliseconds),
         mode: stat.st_mode & 0o7777,
+        has_other_names: kind == Kind::File && stat.st_nlink > 1,
     }
 }
 

@@ -155,6 +155,7 @@ impl Spill for SpillFolder {
             size: metadata.len(),
             modified_ms: millis(metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH)),
             mode: metadata.permissions().mode() & 0o7777,
+            has_other_names: false,
         };
         Ok(File { stat, reader: Box::new(file) })
     }

@@ -64,6 +64,7 @@ impl MemoryFile {
             size: self.content.len() as u64,
             modified_ms: self.modified_ms,
             mode: self.mode,
+            has_other_names: false,
         }
     }
 
@@ -74,7 +75,14 @@ impl MemoryFile {
 
 /// What a folder in memory looks like.
 pub(super) fn folder_stat(name: &str) -> Stat {
-    Stat { name: name.to_owned(), kind: Kind::Folder, size: 0, modified_ms: 0, mode: 0o755 }
+    Stat {
+        name: name.to_owned(),
+        kind: Kind::Folder,
+        size: 0,
+        modified_ms: 0,
+        mode: 0o755,
+        has_other_names: false,
+    }
 }
 
 /// What keys of a folder's entries begin with.

@@ -18,6 +18,10 @@ use toolpost_core::access::ResourceKind;
 use toolpost_core::host::Seen;
 use toolpost_core::{Capability, Code, Context, Output, Spec, Tool, ToolError, WorkspacePath};
 
+/// Said of a file that has hard links.
+const OTHER_NAMES: &str = "\n(the file has other names too, as hard links: they keep the old content, and are a file of their own \
+                           from now on)";
+
 /// What the model may ask for.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -113,20 +117,22 @@ fn edit(ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
     if edits[0].old_string.is_empty() {
         return create(ctx, &args.file_path, edits);
     }
-    let (name, bytes) = text::bytes(ctx, &args.file_path)?;
+    let (stat, bytes) = text::bytes(ctx, &args.file_path)?;
+    let name = stat.name;
     text::check_hash(&name, &bytes, args.expected_hash.as_deref())?;
     // Whether the model has seen the rest of the file does not matter: the place is found in what is there now.
     let is_noted = ctx.extra().get::<Seen>().is_some_and(|seen| seen.is_noted(&name));
     let known = is_noted.then(|| text::hash(&bytes));
     let before = Text::of(Cow::Owned(bytes), &name)?;
     let effort = Effort::of(ctx);
+    let mark = if before.has_mark() { Mark::Has } else { Mark::HasNot };
     let edited =
-        apply(ctx, &effort, &name, Cow::Borrowed(&before.text), &edits).map_err(|error| {
-            match before.encode(&before.text, &name) {
+        apply(ctx, &effort, &name, Cow::Borrowed(&before.text), mark, &edits).map_err(
+            |error| match before.encode(&before.text, &name) {
                 Ok(bytes) => error.with("hash", text::hash(&bytes)),
                 Err(_) => error,
-            }
-        })?;
+            },
+        )?;
     if edited.text == before.text {
         return Err(failure::no_change(ctx, &WorkspacePath::new(name), None));
     }
@@ -135,7 +141,10 @@ fn edit(ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
     let Edited { text, steps, places } = edited;
     let after = before.encode_owned(text.into_owned(), &name)?;
     effort.check()?;
-    let output = output(&name, &steps, places, &diff, &after, Existed::Yes);
+    let mut output = output(&name, &steps, places, &diff, &after, Existed::Yes);
+    if stat.has_other_names {
+        output.text.push_str(OTHER_NAMES);
+    }
     ctx.checkpoint()?;
     ctx.workspace().write(&args.file_path, &after)?;
     if let Some(known) = known {
@@ -188,6 +197,13 @@ fn place_in(index: usize, count: usize) -> Option<usize> {
     (count > 1).then_some(index + 1)
 }
 
+/// Whether a file begins with a byte order mark, which is no part of its text.
+#[derive(Clone, Copy, PartialEq)]
+enum Mark {
+    Has,
+    HasNot,
+}
+
 /// A text after all its changes.
 struct Edited<'a> {
     text: Cow<'a, str>,
@@ -200,6 +216,7 @@ fn apply<'a>(
     effort: &Effort,
     name: &str,
     mut text: Cow<'a, str>,
+    mark: Mark,
     edits: &[Replacement],
 ) -> Result<Edited<'a>, ToolError> {
     let (mut steps, mut places) = (Vec::new(), 0);
@@ -211,8 +228,13 @@ fn apply<'a>(
         }
         let wanted = if edit.replace_all { Wanted::All } else { Wanted::One };
         // `read` does not show the mark at the start of a file, other tools do.
+        let bare_new = edit.new_string.trim_start_matches('\u{feff}');
         let (old, new) = match edit.old_string.strip_prefix('\u{feff}') {
-            Some(old) => (old, edit.new_string.trim_start_matches('\u{feff}')),
+            Some(old) => (old, bare_new),
+            // A file without the mark may get one at its start, and nowhere else.
+            None if mark == Mark::Has || !text.starts_with(&edit.old_string) => {
+                (edit.old_string.as_str(), bare_new)
+            }
             None => (edit.old_string.as_str(), edit.new_string.as_str()),
         };
         let found = ladder::find(effort, &text, old, new, wanted).map_err(|failure| {
@@ -253,7 +275,7 @@ fn create(ctx: &Context, path: &WorkspacePath, edits: Vec<Replacement>) -> Resul
     let first = edits[0].new_string.clone();
     let effort = Effort::of(ctx);
     omission::check(&effort, &name, &[], &first)?;
-    let edited = apply(ctx, &effort, &name, Cow::Borrowed(&first), &edits)?;
+    let edited = apply(ctx, &effort, &name, Cow::Borrowed(&first), Mark::Has, &edits)?;
     let diff = Diff::between(&name, None, Some(&edited.text));
     text::note_new_folders(ctx, path)?;
     let written = ctx.workspace().write(path, edited.text.as_bytes())?;

@@ -111,7 +111,8 @@ async fn format(ctx: &Context, formatter: &Formatter, file: &str) -> Result<Opti
     let said = |error: ToolError| error.message().to_owned();
     let path = WorkspacePath::new(file);
     let opened = path.clone();
-    let (name, bytes) = ctx.blocking(move |ctx| text::bytes(ctx, &opened)).await.map_err(said)?;
+    let (stat, bytes) = ctx.blocking(move |ctx| text::bytes(ctx, &opened)).await.map_err(said)?;
+    let name = stat.name;
     let before = Text::decode(&bytes, &name).map_err(said)?;
     let (folder, sandbox) = place(ctx).await;
     let mut helper = formatter.helper.clone();

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::io::Read as _;
 use toolpost_core::host::Seen;
 use toolpost_core::outcome::PlannedChange;
-use toolpost_core::workspace::File;
+use toolpost_core::workspace::{File, Stat};
 use toolpost_core::{Code, Context, ToolError, WorkspacePath};
 
 /// Larger files are not edited.
@@ -63,6 +63,11 @@ impl Text {
         }?;
         let is_mixed = encoding == Encoding::Latin1 && has_utf8_characters(body);
         Ok(Text { text, encoding, mark, is_mixed })
+    }
+
+    /// Whether the file begins with a byte order mark.
+    pub(crate) fn has_mark(&self) -> bool {
+        !self.mark.is_empty()
     }
 
     /// Another text, written as this one is, without a copy where it is UTF-8.
@@ -196,16 +201,16 @@ pub(crate) fn note_new_folders(ctx: &Context, path: &WorkspacePath) -> Result<()
 }
 
 /// The name of a file, and all its bytes up to the limit.
-pub(crate) fn bytes(ctx: &Context, path: &WorkspacePath) -> Result<(String, Vec<u8>), ToolError> {
+pub(crate) fn bytes(ctx: &Context, path: &WorkspacePath) -> Result<(Stat, Vec<u8>), ToolError> {
     let file = ctx.workspace().open(path)?;
-    let name = file.stat.name.clone();
+    let (stat, name) = (file.stat.clone(), file.stat.name.clone());
     if file.stat.size > MAX_BYTES {
         return Err(too_large(&name, file.stat.size));
     }
     let bytes = head(file, MAX_BYTES + 1)?;
     match bytes.len() as u64 > MAX_BYTES {
         true => Err(too_large(&name, bytes.len() as u64)),
-        false => Ok((name, bytes)),
+        false => Ok((stat, bytes)),
     }
 }
 

@@ -100,7 +100,7 @@ enum Mode {
 pub struct Data {
     /// The files with matches, newest first.
     files: Vec<FileData>,
-    /// Whether the limit was reached; older files may hold more.
+    /// Whether the limit was reached: there are more lines or files, or may be in older files.
     truncated: bool,
     /// Whether time ran out before the end.
     partial: bool,

@@ -317,7 +317,12 @@ fn a_hunk_without_its_place_says_what_is_there() {
         &["AMBIGUOUS_MATCH", "hunk 1", "lines 1, 3", "more lines of context"],
     );
     refused(&f, &update("@@ three\n-one\n+1"), &["NO_MATCH", "header `three`", "line 3 of the patch"]);
-    refused(&f, &update("@@ two\n+1"), &["NO_MATCH", "only new lines"]);
+    refused(
+        &f,
+        &update("@@ two\n+1"),
+        &["NO_MATCH", "only new lines", "its header `two` does not say how far below that line they go"],
+    );
+    refused(&f, &update("@@\n+1\n@@\n-two\n+2"), &["NO_MATCH", "in the last hunk alone", "*** End of File"]);
     refused(&f, "--- a/f\n+++ b/f\n@@ -1,0 +2 @@\n+1\n", &["NO_MATCH", "only new lines"]);
     refused(&f, &update("@@\n-2\n+two"), &["NO_MATCH", "there already"]);
     // A part of a line is no line.
@@ -378,6 +383,7 @@ fn endings_marks_and_last_newlines_are_kept() {
         ("a\nb", "@@\n+c", "a\nb\nc"),
         ("\u{feff}a\nb\n", "@@\n-a\n+A", "\u{feff}A\nb\n"),
         ("\u{feff}a\r\nb\r\n", "@@\n+0\n a", "\u{feff}0\r\na\r\nb\r\n"),
+        ("\u{feff}a\nb\n", "@@\n-a\n+\u{feff}c\n b", "\u{feff}c\nb\n"),
         ("a\rb\rc\r", "@@\n a\n-b\n+B", "a\rB\rc\r"),
         ("a\nb\r\nc\n", "@@\n-c\n+C", "a\nb\r\nC\n"),
         ("", "@@\n+a", "a\n"),

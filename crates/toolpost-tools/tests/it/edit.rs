@@ -418,3 +418,38 @@ fn a_large_file_is_edited_and_a_larger_one_refused() {
     let outcome = call(&ctx, "edit", json!({"filePath": "big.txt", "oldString": "y", "newString": "z"}));
     assert_eq!(code(&outcome), "TOO_LARGE");
 }
+
+#[test]
+fn a_mark_is_not_put_before_another() {
+    for (before, old, new, after) in [
+        ("\u{feff}a\nb\n", "a\nb", "\u{feff}a\nc", "\u{feff}a\nc\n"),
+        ("\u{feff}a\nb\n", "b", "\u{feff}c", "\u{feff}a\nc\n"),
+        ("a\nb\n", "b", "\u{feff}c", "a\nc\n"),
+        ("a\nb\n", "a", "\u{feff}a", "\u{feff}a\nb\n"),
+    ] {
+        let (outcome, text) = edit(before, old, new);
+        assert!(outcome.is_success(), "{new:?}: {}", shown(&outcome));
+        assert_eq!(text, after, "{old:?} to {new:?} in {before:?}");
+    }
+}
+
+#[test]
+fn other_names_of_a_file_are_said_to_keep_their_content() {
+    let folder = super::folder();
+    std::fs::write(folder.path().join("one.txt"), "a = 1\n").unwrap();
+    std::fs::write(folder.path().join("alone.txt"), "a = 1\n").unwrap();
+    std::fs::hard_link(folder.path().join("one.txt"), folder.path().join("two.txt")).unwrap();
+    let args = |name: &str| json!({"filePath": name, "oldString": "a = 1", "newString": "a = 2"});
+    let said = |dry: bool, name: &str| {
+        let call = toolpost_core::Call::new("edit", args(name));
+        let call = if dry { call.dry_run() } else { call };
+        let outcome = super::run(super::executor().run(&super::disk(folder.path()), call));
+        assert!(outcome.is_success(), "{}", shown(&outcome));
+        outcome.to_text()
+    };
+    for is_dry in [true, false] {
+        assert!(said(is_dry, "one.txt").contains("other names"), "dry run: {is_dry}");
+        assert!(!said(is_dry, "alone.txt").contains("other names"), "dry run: {is_dry}");
+    }
+    assert_eq!(std::fs::read_to_string(folder.path().join("two.txt")).unwrap(), "a = 1\n");
+}

@@ -411,3 +411,24 @@ fn a_pattern_may_name_the_carriage_return_of_a_line() {
         assert_eq!(shown(&call(&ctx, "grep", json!({ "pattern": pattern }))), expected, "{pattern}");
     }
 }
+
+#[test]
+fn more_lines_of_one_file_are_counted() {
+    let text: String = (0..3_000).map(|line| format!("hit {line}\n")).collect();
+    let ctx = super::one_file("a.txt", text.as_bytes());
+    for path in ["a.txt", "."] {
+        let outcome = call(&ctx, "grep", json!({"pattern": "hit", "path": path, "limit": 10}));
+        let shown = shown(&outcome);
+        let note = "(10 of 3000 lines of this file shown; narrow `pattern`, `path` or `include`, or give a higher `limit`)";
+        assert!(shown.ends_with(note), "{shown}");
+        assert_eq!(data(&outcome)["truncated"], true);
+    }
+    let outcome = call(&ctx, "grep", json!({"pattern": "hit 1\\d\\d$", "limit": 200}));
+    assert!(!shown(&outcome).contains("shown"), "{}", shown(&outcome));
+}
+
+#[test]
+fn a_carriage_return_within_a_line_is_seen() {
+    let ctx = super::one_file("a.txt", b"a\rb\r\nc\n");
+    assert_eq!(shown(&call(&ctx, "grep", json!({"pattern": "a"}))), "a.txt\n1: a\u{240d}b\n");
+}

@@ -5,6 +5,7 @@
 
 mod lines;
 mod parts;
+mod readings;
 mod slip;
 
 use super::edit::SOURCES;

@@ -54,7 +54,9 @@ pub(super) fn apply(effort: &Effort, name: &str, text: &str, hunks: &[Hunk]) -> 
         }
         first => first?,
     };
-    Ok(Applied { text: format!("{mark}{}", applied.text), step: applied.step })
+    // A new first line may have a mark of its own.
+    let bare = if mark.is_empty() { &*applied.text } else { applied.text.trim_start_matches(BOM) };
+    Ok(Applied { text: format!("{mark}{bare}"), step: applied.step })
 }
 
 fn has_lone_return(text: &str) -> bool {
@@ -143,13 +145,28 @@ fn refusal(name: &str, file: &Lines<'_>, number: usize, hunk: &Hunk, miss: &Miss
     let what = format!("`{name}`, hunk {number} (line {} of the patch)", hunk.line);
     let error = match miss {
         Miss::Header(index) => no_header(&what, file, hunk, *index),
-        Miss::NoContext => ToolError::new(
-            Code::NoMatch,
-            format!(
-                "{what}: it has only new lines, and nothing says where they go; \
-                 put a line of the file that stands next to them into the hunk, behind a space"
-            ),
-        ),
+        Miss::NoContext => {
+            let named = match (hunk.headers.last(), hunk.old_start) {
+                (Some(header), _) => format!(
+                    "it has only new lines, and its header {} does not say how far below that line they go",
+                    shown(&header.text)
+                ),
+                (None, Some(line)) => format!(
+                    "it has only new lines, and only the number {line} in its header says where they go, which nothing \
+                     in the patch shows to be right"
+                ),
+                (None, None) => "it has only new lines, which go to the end of the file in the last hunk alone, and nothing \
+                                 says where these go"
+                    .to_owned(),
+            };
+            ToolError::new(
+                Code::NoMatch,
+                format!(
+                    "{what}: {named}; put a line of the file that stands next to them into the hunk, behind a space, or, if \
+                     they go to the end of the file, `*** End of File` below them"
+                ),
+            )
+        }
         Miss::Ambiguous(step, lines) => ambiguous(&what, *step, lines),
         Miss::Named { fits, named } => ToolError::new(
             Code::NoMatch,

@@ -214,8 +214,9 @@ fn is_alike(one: &str, other: &str) -> bool {
         && differ.iter().all(|(one, other)| has_letters(one) && has_letters(other))
 }
 
-/// New lines without context: the end of the file is a place that needs no other line to find it, and so is the line that
-/// the header names where the other hunks show that its numbers are right.
+/// New lines without context: those of the last hunk go to the end of the file, a place that needs no other line to find it,
+/// where no header says otherwise. The line that a header names by its number is one where the other hunks show that its
+/// numbers are right; a header that is a line of the file does not tell whether they go right below it.
 fn added(file: &Lines<'_>, hunk: &Hunk, before: &Before<'_>) -> Result<Placed, Miss> {
     let is_end = hunk.at_end
         || file.len() == 0

@@ -6,7 +6,7 @@
 use super::fold::{Level, is_word};
 use super::lines::{Lines, is_blank};
 use super::places::Place;
-use super::rivals::loosest;
+use super::rivals::{closer, loosest};
 use super::{Effort, Found, MOST_LISTED, Step, Stop, merge};
 use toolpost_core::ToolError;
 
@@ -61,6 +61,9 @@ pub(super) fn block(effort: &Effort, lines: &Lines<'_>, old: &str, new: &str) ->
                 end: if old.ends_line() { last.end() } else { last.text_end() },
                 has_last_ending: !old.ends_line() || !last.ending.is_empty(),
             };
+            if let Some(changed) = closer(effort, lines, &old, &place)? {
+                return Err(Stop::Elsewhere { line: first + 1, changed });
+            }
             let replacement =
                 merge::replacement(effort, lines, &place, &old, &new, Level::Indentation)?.map_err(doubt)?;
             let (range, step) = (place.start..place.end, Step::AnchoredBlock);

@@ -1,16 +1,37 @@
 //! Text that was escaped once too often: `\"` for `"`, `\n` for a new line.
 
 use super::fold::is_word;
-use super::lines::Lines;
+use super::lines::{Lines, is_blank};
+use super::literals;
 use super::{Effort, Found, Step, Stop, bare};
+use std::collections::HashSet;
 
-const IN_LITERAL: &str =
-    "newString has an escaped new line or tab within quotes, which may be meant as it is";
+const IN_LITERAL: &str = "newString has an escaped new line or tab within quotes, in a comment or in an expression, which may be \
+                          meant as it is";
 const HALF_ESCAPED: &str = "newString has escaped and plain characters of the same kind";
 
 /// What follows the backslash, and what it stands for.
 const KINDS: [(char, char); 7] =
     [('"', '"'), ('\'', '\''), ('`', '`'), ('n', '\n'), ('t', '\t'), ('r', '\r'), ('\\', '\\')];
+
+/// Whether a new text of one line has the old line and others, with `\n` for the ends of lines: written so, none of them
+/// would be a line. What stands in a string or in a comment is meant as it is.
+pub(super) fn has_escaped_lines(text: &str, old: &str, new: &str) -> bool {
+    let is_one_line = |text: &str| !text.contains('\n') && !text.trim().is_empty();
+    if !new.contains("\\n") || old.contains("\\n") || !is_one_line(old) || !is_one_line(new) {
+        return false;
+    }
+    let (plain, is_clear) = outside_literals(new);
+    let pieces: Vec<&str> = plain.lines().map(str::trim).collect();
+    // A file that has such lines, of a document or of another language, may get one more.
+    let is_usual = || text.lines().any(|line| line.contains("\\n") && literals::in_quotes(line).is_empty());
+    is_clear
+        && pieces.len() > 1
+        && plain.lines().any(|line| line.trim_start() == old.trim())
+        && (!text.contains('\\') || pieces.iter().all(|piece| *piece == old.trim() || looks_like_code(piece)))
+        && are_lines(old, &plain)
+        && !is_usual()
+}
 
 /// The place of the old text without its escapes.
 pub(super) fn without(effort: &Effort, lines: &Lines<'_>, old: &str, new: &str) -> Result<Vec<Found>, Stop> {
@@ -28,16 +49,21 @@ pub(super) fn without(effort: &Effort, lines: &Lines<'_>, old: &str, new: &str) 
     };
     // The ends of lines alone, or the tabs; other escapes are those of the text.
     if old.contains("\\n") && !old.contains('\n') {
-        let (bare_new, is_clear) =
-            if new.contains('\n') { (new.to_owned(), true) } else { outside_literals(new) };
-        return unless_unclear(
-            bare(effort, lines, &outside_literals(old).0, &bare_new, Step::Escapes)?,
-            is_clear,
-        );
+        let bare_old = outside_literals(old).0;
+        let (bare_new, is_clear) = match new.contains('\n') {
+            true => (new.to_owned(), true),
+            false => {
+                let (bare_new, is_clear) = outside_literals(new);
+                let are_lines = are_lines(&bare_old, &bare_new);
+                (bare_new, is_clear && are_lines)
+            }
+        };
+        return unless_unclear(bare(effort, lines, &bare_old, &bare_new, Step::Escapes)?, is_clear);
     }
     if old.contains("\\t") && !old.contains('\t') && !new.contains('\t') {
         let plain = |text: &str| text.replace("\\t", "\t");
-        let is_clear = !has_escaped_blank_in_literal(new, &[('t', '\t')]);
+        let is_clear =
+            !has_escaped_blank_in_literal(new, &[('t', '\t')]) && are_tabs_leading(&plain(old), &plain(new));
         return unless_unclear(bare(effort, lines, &plain(old), &plain(new), Step::Escapes)?, is_clear);
     }
     // Quotes of one kind.
@@ -82,14 +108,69 @@ fn throughout(
         true => outside_literals(new),
         false => (unescaped(new, &kinds), true),
     };
-    let found = bare(effort, lines, &unescaped(old, &kinds), &bare_new, Step::Escapes)?;
+    let bare_old = unescaped(old, &kinds);
+    let found = bare(effort, lines, &bare_old, &bare_new, Step::Escapes)?;
     let Some(first) = found.first() else { return Ok(found) };
+    let is_clear = is_clear
+        && (has_plain(new, '\n') || are_lines(&bare_old, &bare_new))
+        && (!kinds.contains(&('t', '\t')) || are_tabs_leading(&bare_old, &bare_new));
     let doubt = |why| Err(Stop::Doubt { line: lines.at(first.range.start) + 1, why });
     match is_escaped_alike(new, &kinds) {
         true if !is_clear || has_escaped_blank_in_literal(new, &kinds) => doubt(IN_LITERAL),
         true => Ok(found),
         false => doubt(HALF_ESCAPED),
     }
+}
+
+/// Whether every end of a line that was written as an escape is one: the lines around it are those of the old text, or look
+/// like lines of their own. In a comment, an expression or a string it may be meant as it is.
+fn are_lines(old: &str, new: &str) -> bool {
+    let known: HashSet<&str> = old.lines().map(str::trim).collect();
+    let lines: Vec<&str> = new.lines().collect();
+    let is_known = |line: &str| known.contains(line.trim());
+    lines.windows(2).all(|pair| {
+        let (above, below) = (pair[0], pair[1]);
+        let text = above.trim();
+        match () {
+            () if is_known(above) => true,
+            // What stands before a break that is meant as it is: blanks, or the beginning of an expression.
+            () if !text.is_empty() && above.ends_with(is_blank) => false,
+            () if is_open_expression(above) || literals::opens_string(above) => false,
+            () if is_known(below) || below.trim().is_empty() => true,
+            // Indented by one blank, the line goes on with the one above.
+            () if below.starts_with(' ') && !below.starts_with("  ") && !above.starts_with(' ') => {
+                below.trim_start().starts_with('*')
+            }
+            () if comment(above).is_some() => comment(below).is_some() || looks_like_code(below),
+            () => true,
+        }
+    })
+}
+
+/// Whether tabs stand only before what lines say, but in lines of the old text: anywhere else an escape may be meant as it is.
+fn are_tabs_leading(old: &str, new: &str) -> bool {
+    let known: HashSet<&str> = old.lines().map(str::trim).collect();
+    new.lines().all(|line| known.contains(line.trim()) || !line.trim_start().contains('\t'))
+}
+
+/// Where a comment begins on a line.
+fn comment(line: &str) -> Option<usize> {
+    let marks = ["//", "#", "/*", "--", "<!--", ";;", "%"];
+    let is_set_off = |at: usize| line[..at].chars().next_back().is_none_or(is_blank);
+    let found = marks.iter().filter_map(|mark| line.find(mark).filter(|at| is_set_off(*at))).min();
+    found.or_else(|| line.trim_start().starts_with('*').then_some(0))
+}
+
+fn looks_like_code(line: &str) -> bool {
+    let text = line.trim();
+    text.ends_with([';', '{', '}', ')', ']', ':', ',']) || text.contains(" = ") || text.contains('(')
+}
+
+/// Whether a line ends within an expression between slashes.
+fn is_open_expression(line: &str) -> bool {
+    let Some(at) = line.rfind('/').filter(|_| comment(line).is_none()) else { return false };
+    let before = line[..at].trim_end().chars().next_back();
+    before.is_none_or(|before| "(,=:[!&|?{};".contains(before)) || line[..at].trim_end().ends_with("return")
 }
 
 /// Whether nothing but the ends of lines is escaped.

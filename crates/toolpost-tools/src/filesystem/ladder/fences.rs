@@ -4,6 +4,9 @@ use super::fold::Level;
 use super::lines::{Lines, is_blank};
 use super::{Effort, Found, Step, Stop, bare, one};
 
+const SEVERAL: &str =
+    "newString has several code fences, so it is unclear what of it is to stand in the file";
+
 /// The place of the old text without the fence around it.
 pub(super) fn without(effort: &Effort, lines: &Lines<'_>, old: &str, new: &str) -> Result<Vec<Found>, Stop> {
     let Some(bare_old) = inside(old) else { return Ok(Vec::new()) };
@@ -25,10 +28,23 @@ pub(super) fn without(effort: &Effort, lines: &Lines<'_>, old: &str, new: &str) 
     };
     effort.spend(old.len() + new.len())?;
     let found = bare(effort, lines, bare_old, bare_new, Step::CodeFences)?;
-    if !found.is_empty() {
-        return Ok(found);
+    let found = match found.is_empty() {
+        true => one(effort, lines, bare_old, bare_new, Level::Blanks, Step::CodeFences)?,
+        false => found,
+    };
+    match found.first() {
+        // Several blocks, and perhaps what is said between them.
+        Some(first) if has_fence(bare_new) && !has_fence(bare_old) => {
+            Err(Stop::Doubt { line: lines.at(first.range.start) + 1, why: SEVERAL })
+        }
+        _ => Ok(found),
     }
-    one(effort, lines, bare_old, bare_new, Level::Blanks, Step::CodeFences)
+}
+
+/// Whether a line of a text begins or ends a block of code.
+fn has_fence(text: &str) -> bool {
+    text.lines()
+        .any(|line| ["```", "~~~"].iter().any(|fence| line.trim_start_matches(is_blank).starts_with(fence)))
 }
 
 /// What stands between two fences, one at the beginning and one at the end.

@@ -12,6 +12,7 @@ mod witnesses;
 use super::Effort;
 use super::fold::Level;
 use super::lines::{Line, Lines, is_blank, is_filled, is_telling, split_indent};
+use super::literals;
 use super::places::Place;
 use super::rivals::loosest;
 use super::suspicion;
@@ -27,6 +28,8 @@ const REPEATED: &str =
     "newString repeats a line of oldString with other blanks or quotes, and oldString is not there exactly";
 const TRAILING: &str =
     "newString changes the blanks at the end of a line, and oldString is not there exactly";
+const LITERAL: &str = "newString has a string or a here-document of several lines, and oldString is indented otherwise than \
+                       the file, so it is unclear how deep the lines of that are";
 
 const ALIKE: &str = "lines of oldString are alike, and the file has them otherwise and not all in the same way, so it is \
                      unclear which of them newString keeps";
@@ -63,7 +66,7 @@ pub(super) fn replacement(
     }
     let (above, below) = around(lines, place, old.all.len());
     let (file, olds, parts, news) = (lines.text, &*olds, &*parts, &*news);
-    let all = Merge { file, above, below, olds, parts, news, ops: &ops, level };
+    let all = Merge { file, start: place.start, above, below, olds, parts, news, ops: &ops, level };
     let written = match all.written() {
         Ok(written) => written,
         Err(why) => return Ok(Err(why)),
@@ -71,7 +74,8 @@ pub(super) fn replacement(
     // Of lines that are alike, which one stays is not told by the text.
     if ops != others && support(&ops) == support(&others) {
         effort.spend(old.all.len() * new.all.len())?;
-        let other = Merge { file, above, below, olds, parts, news, ops: &others, level }.written();
+        let other = Merge { file, start: place.start, above, below, olds, parts, news, ops: &others, level }
+            .written();
         let text = |written: &[Written<'_>]| -> Vec<String> {
             written.iter().map(|(line, _)| line.trim_end_matches(is_blank).to_owned()).collect()
         };
@@ -163,6 +167,8 @@ fn parts<'a>(lines: &Lines<'a>, place: &Place, count: usize) -> Vec<&'a str> {
 
 struct Merge<'a> {
     file: &'a str,
+    /// Where the place begins in the file.
+    start: usize,
     /// The lines of the file before and behind the place that are not blank.
     above: Option<&'a str>,
     below: Option<&'a str>,
@@ -212,6 +218,7 @@ impl<'a> Merge<'a> {
     fn written(&self) -> Result<Vec<Written<'a>>, &'static str> {
         self.check_trailing()?;
         let indenting = self.indenting()?;
+        self.check_literals(&indenting)?;
         let mut written = self.lines(&indenting)?;
         if self.has_added_trailing() {
             for (line, _) in written.iter_mut().filter(|(line, _)| !self.parts.contains(&&**line)) {
@@ -220,6 +227,23 @@ impl<'a> Merge<'a> {
             }
         }
         Ok(written)
+    }
+
+    /// Fails where lines of a literal would be moved, unless it is plain that they were moved with the code around them.
+    fn check_literals(&self, indenting: &Indenting<'a>) -> Result<(), &'static str> {
+        if !matches!(indenting, Indenting::AsOld(_) | Indenting::BelowFirst(..)) {
+            return Ok(());
+        }
+        // What both texts have stays as the file has it.
+        let stays: HashSet<usize> =
+            self.kept().filter(|(old, new)| self.olds[*old] == self.news[*new]).map(|(_, new)| new).collect();
+        let is_moved = |at: usize| is_filled(self.news[at]) && !stays.contains(&at);
+        let is_unclear =
+            |one: &literals::Several| one.inner.clone().any(is_moved) && !one.is_moved_along(self.news);
+        match literals::several(self.news).iter().any(is_unclear) {
+            true => Err(LITERAL),
+            false => Ok(()),
+        }
     }
 
     /// Whether the old text has blanks at the ends of lines, and the file has none at this place: then those of the new
@@ -249,7 +273,7 @@ impl<'a> Merge<'a> {
     }
 
     fn lines(&self, indenting: &Indenting<'a>) -> Result<Vec<Written<'a>>, &'static str> {
-        let (characters, gaps) = (Characters::new(self), Gaps::new(self));
+        let (characters, gaps) = (Characters::new(self), Gaps::new(self)?);
         let first = self.first().map(|first| self.news[first].as_ptr());
         let is_first = |line: &str| first == Some(line.as_ptr());
         let mut written: Vec<Written<'a>> = Vec::new();
@@ -310,6 +334,10 @@ impl<'a> Merge<'a> {
             Indenting::AsFile | Indenting::MostlyAsFile => in_new == in_file,
             Indenting::AsOld(_) => in_new == in_old,
             Indenting::FirstWithout(_) => in_new == if Some(new) == self.first() { in_old } else { in_file },
+            Indenting::BelowFirst(_, before) => match Some(new) == self.first() {
+                true => in_new == in_old,
+                false => in_file.strip_prefix(before) == Some(in_new),
+            },
         };
         let text = match self.end(old, new) {
             end if end == trailing(part) => Cow::Borrowed(part),
@@ -331,7 +359,7 @@ impl<'a> Merge<'a> {
         line: &'a str,
         old: Option<usize>,
         characters: &Characters<'_>,
-        gaps: &Gaps,
+        gaps: &Gaps<'_>,
     ) -> Result<Cow<'a, str>, &'static str> {
         let text = split_indent(line).1;
         match (self.level, old) {
@@ -352,7 +380,11 @@ impl<'a> Merge<'a> {
     ) -> Result<Cow<'a, str>, &'static str> {
         let (indent, rest) = split_indent(line);
         match indenting {
-            Indenting::FirstWithout(before) if is_first => Ok(Cow::Owned(format!("{before}{indent}{text}"))),
+            Indenting::FirstWithout(before) | Indenting::BelowFirst(before, _) if is_first => {
+                Ok(Cow::Owned(format!("{before}{indent}{text}")))
+            }
+            Indenting::BelowFirst(..) if rest.is_empty() => Ok(Cow::Borrowed("")),
+            Indenting::BelowFirst(_, before) => Ok(Cow::Owned(format!("{before}{indent}{text}"))),
             Indenting::AsOld(_) if rest.is_empty() => Ok(Cow::Borrowed("")),
             Indenting::AsOld(mapping) => Ok(Cow::Owned(mapping.apply(indent)? + &text)),
             _ if text == rest => Ok(Cow::Borrowed(line)),

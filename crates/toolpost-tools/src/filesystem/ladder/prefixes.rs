@@ -6,6 +6,7 @@
 use super::fold::Level;
 use super::lines::{Line, Lines, is_telling};
 use super::places::Place;
+use super::rivals::loosest;
 use super::{Effort, Found, Step, Stop, bare, merge};
 use std::collections::HashSet;
 
@@ -51,10 +52,10 @@ pub(super) fn without(effort: &Effort, lines: &Lines<'_>, old: &str, new: &str) 
             doubt = doubt.or(Some(Stop::Doubt { line, why: OTHER_NUMBERS }));
             continue;
         }
-        return match bare_new {
-            Some(_) => Ok(found),
-            None => Err(Stop::Doubt { line, why: SOME_PREFIXES }),
-        };
+        match bare_new {
+            Some(_) => return Ok(found),
+            None => doubt = doubt.or(Some(Stop::Doubt { line, why: SOME_PREFIXES })),
+        }
     }
     doubt.map_or(Ok(Vec::new()), Err)
 }
@@ -112,7 +113,8 @@ fn named<'a>(
     }))
 }
 
-/// Whether the old text is at a line to the letter, a few lines from where the numbers say, and nothing of it is there.
+/// Whether several lines of the old text are at a line to the letter, a few lines from where the numbers say, and nothing of
+/// it is there.
 fn is_a_few_off(lines: &Lines<'_>, old: &str, first: u64, line: usize) -> bool {
     let old = Lines::of(old);
     let Some(named) = usize::try_from(first).ok().and_then(|first| first.checked_sub(1)) else {
@@ -121,10 +123,17 @@ fn is_a_few_off(lines: &Lines<'_>, old: &str, first: u64, line: usize) -> bool {
     let is_at = |at: usize, (index, old): (usize, &Line<'_>)| {
         lines.all.get(at + index).is_some_and(|line| line.text == old.text)
     };
-    let mut telling = old.all.iter().enumerate().filter(|(_, line)| is_telling(line.text));
+    // Whatever the blanks and quotes, so that what has changed there only a little counts too.
+    let is_like = |(index, old): (usize, &Line<'_>)| {
+        lines.all.get(named + index).is_some_and(|line| loosest(line.text) == loosest(old.text))
+    };
+    let telling = || old.all.iter().enumerate().filter(|(_, line)| is_telling(line.text));
+    // One line and its number contradict each other; of several, lines above may have come or gone.
     named.abs_diff(line - 1) <= MOST_OFF
+        && named < lines.all.len()
+        && telling().nth(1).is_some()
         && old.all.iter().enumerate().all(|one| is_at(line - 1, one))
-        && telling.all(|one| !is_at(named, one))
+        && telling().all(|one| !is_like(one))
 }
 
 /// The old text without its numbers, if every line has one and they count up by one; and the first of them.
@@ -161,6 +170,12 @@ fn new_text(old: &str, new: &str, sign: &str, first: u64) -> Option<String> {
         match number(line.text, sign) {
             Some((_, rest)) if is_shared(line.text) => bare.push_str(rest),
             Some((number, _)) if (first..=last).contains(&number) => return None,
+            // A number that stands there otherwise than before the lines of the old text.
+            None if number(line.text, sign.trim())
+                .is_some_and(|(number, _)| (first..=last).contains(&number)) =>
+            {
+                return None;
+            }
             _ => bare.push_str(line.text),
         }
         bare.push_str(line.ending);

@@ -19,6 +19,8 @@ const MOST_RIVALS: usize = 100;
 const MOST_COMPARED: usize = 20_000;
 /// How alike a line has to be to one that may have become it.
 const ALIKE: f64 = 0.75;
+/// The same where all lines around it are to the letter.
+const ALIKE_AMONG_OTHERS: f64 = 0.55;
 
 /// The only place, or the only one whose lines are nested as those of the old text are.
 pub(super) fn only<'a>(lines: &Lines<'_>, old: &Lines<'_>, places: &'a [Place]) -> Option<&'a Place> {
@@ -159,7 +161,7 @@ pub(super) fn closer(
     }
     // All but one line to the letter, and that one alike.
     let mut compared = 0;
-    for (first, (count, _)) in others().filter(|(_, (count, _))| *count > found.0 || filled.len() == 1) {
+    for (first, (count, _)) in others().filter(|(_, (count, _))| *count >= found.0 || filled.len() == 1) {
         if *count as usize + 1 != filled.len() || compared == MOST_COMPARED {
             continue;
         }
@@ -171,14 +173,23 @@ pub(super) fn closer(
         let Some(line) = lines.all.get(first + at) else { continue };
         // Several lines to the letter and in one row, where the place that was found has few.
         let says = filled.iter().filter(|other| *other != at && has_letters(old.all[**other].text)).count();
-        if filled.len() >= 3 && says >= 2 && found.0 as usize * 2 < filled.len() {
+        if filled.len() >= 3 && says >= 2 && *count > found.0 && found.0 as usize * 2 < filled.len() {
+            return Ok(Some(first + 1));
+        }
+        // One that says something is to the letter there, and not at the place that was found.
+        let is_there = |first: usize, at: usize| {
+            lines.all.get(first + at).is_some_and(|line| bare(line.text) == bare(old.all[at].text))
+        };
+        effort.spend(filled.len() * 2)?;
+        if telling.iter().any(|at| is_there(first, *at) && !is_there(place.first, *at)) {
             return Ok(Some(first + 1));
         }
         let (indent, asked) = split_indent(old.all[*at].text);
+        let alike = if filled.len() > 1 { ALIKE_AMONG_OTHERS } else { ALIKE };
         if split_indent(line.text).0 == indent && is_telling(asked) {
             compared += 1;
             effort.spend(line.text.len() + asked.len())?;
-            if Pairs::of(asked.trim_end()).similarity(split_indent(line.text).1.trim_end()) >= ALIKE {
+            if Pairs::of(asked.trim_end()).similarity(split_indent(line.text).1.trim_end()) >= alike {
                 return Ok(Some(first + 1));
             }
         }

@@ -8,7 +8,9 @@ mod throughout;
 mod wrapping;
 
 use super::fold::Level;
-use super::lines::Lines;
+use super::lines::{Lines, is_filled};
+use super::places::Place;
+use super::rivals::closer;
 use super::{Effort, Found, Step, Stop, one};
 
 /// Both texts without the change.
@@ -78,7 +80,23 @@ pub(super) fn without(
             (Some(first), Some(why)) => {
                 return Err(failed(Stop::Doubt { line: lines.at(first.range.start) + 1, why }));
             }
-            (Some(_), None) => return Ok(found),
+            (Some(first), None) => {
+                let (old, line) = (Lines::of(old), lines.at(first.range.start));
+                let place = Place {
+                    first: line,
+                    start: first.range.start,
+                    end: first.range.end,
+                    has_last_ending: true,
+                };
+                // One line as it was given is like many; several are to the letter where they are meant.
+                let is_several = old.all.iter().filter(|line| is_filled(line.text)).nth(1).is_some()
+                    && old.all.len() == Lines::of(&undone.old).all.len();
+                let closer = if is_several { closer(effort, lines, &old, &place) } else { Ok(None) };
+                return match closer.map_err(|error| failed(error.into()))? {
+                    Some(changed) => Err(failed(Stop::Elsewhere { line: line + 1, changed })),
+                    None => Ok(found),
+                };
+            }
         }
     }
     Ok(Vec::new())

@@ -10,6 +10,11 @@ use toolpost_core::Context;
 pub(super) const MAX_LINE: usize = 500;
 /// Of these, so many before the match.
 const BEFORE: usize = 120;
+/// Shown for a carriage return within a line, as `read` shows it.
+const RETURN: &str = "␍";
+/// After as many lines as are kept, so many more and so many bytes are looked through, to tell how many there are.
+const MOST_COUNTED: u64 = 100_000;
+const MOST_LOOKED_THROUGH: u64 = 64 << 20;
 
 /// One line to show.
 pub(super) struct Line {
@@ -33,6 +38,10 @@ pub(super) struct Lines<'a> {
     /// Matching lines seen, and those of them kept.
     pub(super) seen: u64,
     pub(super) kept_matches: usize,
+    /// Where the last line is that is kept.
+    pub(super) kept_to: u64,
+    /// Whether the lines were counted to the end of the file.
+    pub(super) is_counted: bool,
     /// Where the first NUL is, if the search ended there.
     pub(super) binary_at: Option<u64>,
 }
@@ -40,7 +49,10 @@ pub(super) struct Lines<'a> {
 /// What to do after as many lines as are kept.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Beyond {
+    /// Nothing: one is enough.
     Stop,
+    /// Count some more.
+    CountSome,
     Count,
 }
 
@@ -84,8 +96,20 @@ impl Sink for Lines<'_> {
                 }
             }
         }
-        // One more than is kept is looked for, to know that there is more.
-        Ok(self.beyond == Beyond::Count || self.seen <= self.keep as u64)
+        let at = found.absolute_byte_offset();
+        if self.seen <= self.keep as u64 {
+            self.kept_to = at;
+        }
+        let goes_on = match self.beyond {
+            Beyond::Stop => self.seen <= self.keep as u64,
+            Beyond::CountSome => {
+                self.seen - self.kept_matches as u64 <= MOST_COUNTED
+                    && at - self.kept_to <= MOST_LOOKED_THROUGH
+            }
+            Beyond::Count => true,
+        };
+        self.is_counted &= goes_on;
+        Ok(goes_on)
     }
 
     fn context(&mut self, _: &Searcher, context: &SinkContext<'_>) -> Result<bool, std::io::Error> {
@@ -126,7 +150,7 @@ fn cut(ctx: &Context, line: &[u8], first: usize) -> (String, bool) {
     if line.len() <= MAX_LINE * 4 {
         let whole = String::from_utf8_lossy(line);
         if whole.chars().nth(MAX_LINE).is_none() {
-            return (whole.into_owned(), false);
+            return (whole.replace('\r', RETURN), false);
         }
     }
     let around = ctx.longest_secret().max(4);
@@ -141,7 +165,7 @@ fn cut(ctx: &Context, line: &[u8], first: usize) -> (String, bool) {
     let (start, end) = (ctx.cut_at(&window, ahead.len()), ctx.cut_at(&window, end));
     let before = if from + start > 0 { "…" } else { "" };
     let behind = if end < window.len() || to < line.len() { "…" } else { "" };
-    (format!("{before}{}{behind}", &window[start..end]), true)
+    (format!("{before}{}{behind}", &window[start..end]).replace('\r', RETURN), true)
 }
 
 #[cfg(test)]

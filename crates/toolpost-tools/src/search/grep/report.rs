@@ -14,8 +14,8 @@ const ROOM_FOR_NOTE: usize = 6 * 1024;
 pub(super) struct Found {
     /// By display name, newest first.
     pub(super) files: Vec<(String, InFile)>,
-    /// Whether there is, or may be, more.
-    pub(super) truncated: bool,
+    /// Whether older files were left out, or not searched any more.
+    pub(super) has_older: bool,
     pub(super) unsearched: Vec<String>,
 }
 
@@ -40,6 +40,12 @@ pub(super) fn report(
         Mode::Content => found.files.iter().map(|(_, in_file)| in_file.matches).sum(),
         Mode::Files | Mode::Count => found.files.len() as u64,
     };
+    let is_counted = args.mode != Mode::Content
+        || (found.files.iter().all(|(_, in_file)| in_file.is_counted) && !scanned.stopped);
+    // One file that has more than may be shown.
+    let is_cut = args.mode == Mode::Content
+        && found.files.iter().any(|(_, in_file)| in_file.matches > args.limit as u64);
+    let is_one_file = found.files.len() == 1;
     for (path, in_file) in found.files {
         if page.is_full || page.left == 0 {
             page.is_full = true;
@@ -54,7 +60,7 @@ pub(super) fn report(
         let matches = (args.mode == Mode::Count).then_some(in_file.matches);
         files.push(FileData { path, matches, lines });
     }
-    let truncated = found.truncated || page.is_full;
+    let truncated = found.has_older || page.is_full || is_cut;
     let mut notes = Vec::new();
     if files.is_empty() && !truncated && !scanned.stopped {
         notes.push(nothing(ctx, args));
@@ -62,10 +68,17 @@ pub(super) fn report(
     if truncated {
         let what = if args.mode == Mode::Content { "lines" } else { "files" };
         let shown = args.limit - page.left;
-        // More do not fit into the output, whatever the limit is.
-        if page.left > 0 && (shown as u64) < total {
-            let least = if found.truncated { "at least " } else { "" };
-            notes.push(format!("{shown} of {least}{total} {what} shown, which is what fits into the output"));
+        let least = if found.has_older || !is_counted { "at least " } else { "" };
+        let place = if is_one_file && args.mode == Mode::Content { " of this file" } else { "" };
+        if (shown as u64) < total {
+            // More do not fit into the output, whatever the limit is.
+            if page.left > 0 {
+                notes.push(format!(
+                    "{shown} of {least}{total} {what} shown, which is what fits into the output"
+                ));
+            } else if is_cut || !found.has_older {
+                notes.push(format!("{shown} of {least}{total} {what}{place} shown"));
+            }
         }
         let narrower = ["pattern", "path", "include"].into_iter().filter_map(|name| ctx.argument(name));
         let narrower: Vec<String> = narrower.map(|name| format!("`{name}`")).collect();
@@ -73,7 +86,11 @@ pub(super) fn report(
             [others @ .., last] if !others.is_empty() => format!("{} or {last}", others.join(", ")),
             few => few.concat(),
         };
-        notes.push(format!("there may be more {what} in older files; narrow {narrower}"));
+        notes.push(match (found.has_older, ctx.argument("limit").filter(|_| page.left == 0)) {
+            (true, _) => format!("there may be more {what} in older files; narrow {narrower}"),
+            (false, Some(limit)) => format!("narrow {narrower}, or give a higher `{limit}`"),
+            (false, None) => format!("narrow {narrower}"),
+        });
     }
     if page.cut > 0 {
         notes.push(format!("{} long lines cut at {MAX_LINE} characters, marked …", page.cut));

@@ -27,6 +27,8 @@ const MOST_NAMED: usize = 20;
 /// What is found in one file.
 pub(super) struct InFile {
     pub(super) matches: u64,
+    /// Whether these are all.
+    pub(super) is_counted: bool,
     pub(super) lines: Vec<Line>,
 }
 
@@ -103,7 +105,7 @@ impl Search {
         let newest = std::mem::replace(&mut *self.newest(), Newest::new(0));
         let unsearched = std::mem::take(&mut *self.unsearched.lock().unwrap_or_else(PoisonError::into_inner));
         Found {
-            truncated: newest.left_out > 0 || self.skipped.load(Ordering::Relaxed),
+            has_older: newest.left_out > 0 || self.skipped.load(Ordering::Relaxed),
             files: newest.into_files().collect(),
             unsearched,
         }
@@ -196,7 +198,7 @@ impl Worker for SearchWorker<'_> {
             Err(error) => return search.watch.failed(&error),
         };
         let (keep, beyond) = match search.mode {
-            Mode::Content => (search.limit, Beyond::Stop),
+            Mode::Content => (search.limit, Beyond::CountSome),
             Mode::Files => (0, Beyond::Stop),
             Mode::Count => (0, Beyond::Count),
         };
@@ -209,6 +211,8 @@ impl Worker for SearchWorker<'_> {
             kept: Vec::new(),
             seen: 0,
             kept_matches: 0,
+            kept_to: 0,
+            is_counted: true,
             binary_at: None,
         };
         let reader = EndingReader { reader, watch: &search.watch };
@@ -232,10 +236,7 @@ impl Worker for SearchWorker<'_> {
         }
         candidate.show();
         let weight = lines.kept_matches.max(1);
-        if search.mode == Mode::Content && lines.seen > lines.kept_matches as u64 {
-            search.skipped.store(true, Ordering::Relaxed);
-        }
-        let found = InFile { matches: lines.seen, lines: lines.kept };
+        let found = InFile { matches: lines.seen, is_counted: lines.is_counted, lines: lines.kept };
         search.add(stat.modified_ms, candidate.name(), weight, found);
     }
 }

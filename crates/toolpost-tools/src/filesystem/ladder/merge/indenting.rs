@@ -1,6 +1,7 @@
 //! How the lines of a new text are indented: as the file is, or as an old text that is indented otherwise.
 
 use super::super::fold::Level;
+use super::super::further::{Further, Reading};
 use super::super::indentation::Mapping;
 use super::super::lines::{Lines, is_blank, is_filled, is_telling, split_indent};
 use super::super::suspicion;
@@ -22,6 +23,8 @@ pub(super) enum Indenting<'a> {
     AsOld(Mapping<'a>),
     /// As the file is but for the first line, which lacks this.
     FirstWithout(&'a str),
+    /// From where the first line begins, which lacks a part of its indentation: that part, and all of it.
+    BelowFirst(&'a str, &'a str),
 }
 
 impl<'a> Merge<'a> {
@@ -223,31 +226,21 @@ impl<'a> Merge<'a> {
         }
         let first_new = self.news.iter().find(|line| is_filled(line));
         let others = || self.news.iter().filter(|line| is_filled(line)).skip(1);
+        let reading = || {
+            let from = self.first().unwrap_or(0);
+            let (olds, news) = (&self.olds[*first..], &self.news[from..]);
+            let further = Further { indent: in_file, olds, news, below: self.below };
+            further.reading(|| suspicion::usual_step(&Lines::of(self.file)))
+        };
         if rest.is_empty() {
             // One line shows no more than its own depth; the lines that are new tell which of the two is meant.
             if others().next().is_none() || first_new.is_some_and(|line| line.starts_with(is_blank)) {
                 return Ok(None);
             }
-            let indent = |line: &str| split_indent(line).0.len();
-            let as_first: Vec<(usize, &str)> =
-                std::iter::once((in_file.len(), first_new.copied().unwrap_or("")))
-                    .chain(others().map(|line| (indent(line), *line)))
-                    .collect();
-            let as_old: Vec<(usize, &str)> = as_first
-                .iter()
-                .enumerate()
-                .map(
-                    |(at, (depth, line))| {
-                        if at == 0 { (*depth, *line) } else { (depth + in_file.len(), *line) }
-                    },
-                )
-                .collect();
-            // If the rest is as the file has it, these lines would leave the block that the first one is in.
-            let is_below = as_first.iter().any(|(depth, _)| *depth < in_file.len());
-            return match (is_nested(&as_first), is_nested(&as_old)) {
-                (false, true) => Ok(None),
-                (true, _) if !is_below => Ok(Some(Indenting::FirstWithout(in_file))),
-                _ => Err(PART_OF_LINE),
+            return match reading() {
+                Reading::BelowFirst => Ok(None),
+                Reading::AsFile => Ok(Some(Indenting::FirstWithout(in_file))),
+                Reading::Unclear => Err(PART_OF_LINE),
             };
         }
         let is_same = |index: &usize| self.indents(*index).0 == self.indents(*index).1;
@@ -262,13 +255,18 @@ impl<'a> Merge<'a> {
         match first_new {
             // Another line may have lost as much as the first line of the old text has.
             Some(line) if split_indent(line).0 == in_file => {
-                match line.trim_matches(is_blank) == self.olds[*first].trim_matches(is_blank) {
+                let is_same = line.trim_matches(is_blank) == self.olds[*first].trim_matches(is_blank);
+                match is_same && reading() == Reading::AsFile {
                     true => Ok(Some(Indenting::AsFile)),
                     false => Err(PART_OF_LINE),
                 }
             }
             Some(line) if split_indent(line).0 != in_old => Err(PART_OF_LINE),
-            _ => Ok(Some(Indenting::FirstWithout(lost))),
+            _ => match reading() {
+                Reading::AsFile => Ok(Some(Indenting::FirstWithout(lost))),
+                Reading::BelowFirst if in_old.is_empty() => Ok(Some(Indenting::BelowFirst(lost, in_file))),
+                _ => Err(PART_OF_LINE),
+            },
         }
     }
 
@@ -324,19 +322,6 @@ impl<'a> Merge<'a> {
         }
         Ok(())
     }
-}
-
-/// Whether no line is deeper than one that opens nothing, nor as deep as one that opens a block.
-fn is_nested(lines: &[(usize, &str)]) -> bool {
-    lines.windows(2).all(|pair| {
-        let ((above, opener), (below, line)) = (pair[0], pair[1]);
-        let is_end = line.trim_start_matches(is_blank).starts_with(['}', ')', ']']);
-        match (is_closed(opener), opens(opener)) {
-            (true, _) => below <= above,
-            (_, true) => below > above || is_end,
-            _ => true,
-        }
-    })
 }
 
 /// Whether a line opens a block.

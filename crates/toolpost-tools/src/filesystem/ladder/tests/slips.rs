@@ -588,3 +588,338 @@ fn widths_that_are_no_steps_are_those_of_single_lines() {
     let new = "#ifdef SOLO\n#  ifdef WIDE\n     typedef unsigned long long size_type;\n#  else\n     typedef unsigned long size_type;\n#  endif\n#else";
     check(file, old, new, "doubt (indentation)");
 }
+
+/// What a refusal or an edit of the ladder comes to, in one word and the text.
+fn landed(file: &str, old: &str, new: &str) -> Option<String> {
+    let outcome = edited(file, old, new, Wanted::One);
+    let (step, after) = outcome.split_once(": ")?;
+    Step::ALL.iter().any(|one| one.word() == step).then(|| after.to_owned())
+}
+
+#[test]
+fn lines_below_one_that_begins_within_a_line_are_read_by_what_both_texts_have() {
+    // Below the first line, as both the changed line and what it opens tell.
+    check(
+        "jobs:\n  build:\n    steps: 1\n  test:\n    steps: 2\n",
+        "build:\n    steps: 1",
+        "build:\n  steps: 3",
+        "indentation: jobs:\n  build:\n    steps: 3\n  test:\n    steps: 2\n",
+    );
+    check(
+        "class A:\n    def f(self):\n        return 1\n",
+        "def f(self):\n        return 1",
+        "def f(self):\n    return 2",
+        "indentation: class A:\n    def f(self):\n        return 2\n",
+    );
+    // As the file has them.
+    check(
+        "class A:\n    def f(self):\n        return 1\n",
+        "def f(self):\n        return 1",
+        "def f(self):\n        x = 2\n        return 1",
+        "exact: class A:\n    def f(self):\n        x = 2\n        return 1\n",
+    );
+    check(
+        "f {\n    call(\n        one,\n    );\n}\n",
+        "call(\n        one,\n    );",
+        "send(\n        two,\n        three,\n    );",
+        "exact: f {\n    send(\n        two,\n        three,\n    );\n}\n",
+    );
+    // Some so and some so, or nothing tells.
+    let file =
+        "class A:\n    def f(self):\n        a = 1\n        return a\n    def g(self):\n        pass\n";
+    let old = "def f(self):\n        a = 1\n        return a";
+    for new in [
+        "def f(self):\n        a = 1\n    return a",
+        "def f(self):\n        a = 1\n        return a\nb = 2",
+        "def f(self):\nother(2)\n        return a",
+    ] {
+        check(file, old, new, "doubt (exact)");
+    }
+    // Out of the block, where that ends.
+    check(
+        "class A:\n    def f(self):\n        return 1\n",
+        "def f(self):\n        return 1",
+        "def f(self):\n        return 1\n\ndef g():\n    pass",
+        "exact: class A:\n    def f(self):\n        return 1\n\ndef g():\n    pass\n",
+    );
+}
+
+#[test]
+fn lines_below_a_part_of_a_line_are_as_deep_as_the_file_or_refused() {
+    let file = "def f():\n    x = g()\n    return x\n";
+    check(file, "g()", "g()\ny = h()", "doubt (exact)");
+    check(file, "g()", "g(\n    1,\n)", "doubt (exact)");
+    check(file, "x = g", "y = 1\nx = g", "doubt (exact)");
+    check(file, "g()", "g()\n    y = h()", "exact: def f():\n    x = g()\n    y = h()\n    return x\n");
+    check(
+        file,
+        "g()",
+        "g(\n        1,\n    )",
+        "exact: def f():\n    x = g(\n        1,\n    )\n    return x\n",
+    );
+    check(
+        file,
+        "g()\n    return x",
+        "g()\n    y = 2\n    return x",
+        "exact: def f():\n    x = g()\n    y = 2\n    return x\n",
+    );
+    check(file, "g()\n    return x", "g()\ny = 2\nreturn x", "doubt (exact)");
+    // At the margin every depth is its own.
+    check("x = g()\ny = 1\n", "g()", "g(\n    1,\n)", "exact: x = g(\n    1,\n)\ny = 1\n");
+}
+
+#[test]
+fn a_line_that_goes_on_is_deeper_than_the_one_it_goes_on_with() {
+    let file = "fn f() {\n    a();\n\n    result.fill(0);\n\n    b();\n}\n";
+    for old in ["\nresult.fill(0);", "result.fill(0);"] {
+        let new = old.replace(".fill(0);", "\n    .iter_mut()\n    .zip(x)\n    .for_each(y);");
+        let right = file.replace(
+            "result.fill(0);",
+            "result\n        .iter_mut()\n        .zip(x)\n        .for_each(y);",
+        );
+        let after = landed(file, old, &new);
+        assert!(after.is_none_or(|after| after == right), "{old:?}");
+    }
+    // Words that open a block.
+    for opener in ["loop do", "if x then", "each do |y|", "begin"] {
+        let file = "f\n  one(1)\n  two(2)\n";
+        let right = format!("f\n  {opener}\n    one(1)\n  end\n  two(2)\n");
+        let after = landed(file, "one(1)", &format!("{opener}\n  one(1)\nend"));
+        assert!(after.is_none_or(|after| after == right), "{opener}");
+        check(file, "one(1)", &format!("{opener}\n  one(1)"), "doubt (exact)");
+    }
+}
+
+#[test]
+fn blanks_in_a_string_are_a_part_of_what_it_says() {
+    check("x = 1\ny = 2\n", "x  = 1\ny = 2", "x  = 1\ns = \"a  b\"\ny = 2", "doubt (blanks within lines)");
+    for quote in ["\"", "'", "`"] {
+        let file = format!("log({quote}a:  %d{quote}, x)\ny = 1\n");
+        let old = format!("log({quote}a: %d{quote}, x)\ny = 1");
+        let new = format!("log({quote}a: %d{quote}, x + 1)\ny = 1");
+        check(&file, &old, &new, "doubt (blanks within lines)");
+        check(&file, &old, &old.replace("y = 1", "y = 2"), "doubt (blanks within lines)");
+    }
+    check("s = \"\"\"\na  b\nc\n\"\"\"\n", "a b\nc and more", "a b\nd", "none");
+    check(
+        "s = \"\"\"\nsome  text\nmore\n\"\"\"\n",
+        "some text\nmore",
+        "some text\nless",
+        "doubt (blanks within lines)",
+    );
+    // What stands in a string and is the same does not matter.
+    check(
+        "log( x, \"a:  %d\")\ny = 1\n",
+        "log(x, \"a:  %d\")\ny = 1",
+        "log(x, \"a:  %d\")\ny = 2",
+        "blanks within lines: log( x, \"a:  %d\")\ny = 2\n",
+    );
+    // Fields between tabs.
+    let file = "xx\tyy\tzz\nqq\trr\tss\n";
+    check(
+        file,
+        "xx    yy    zz\nqq    rr    ss",
+        "xx    yy    zz\naa    bb    cc\nqq    rr    ss",
+        "blanks within lines: xx\tyy\tzz\naa\tbb\tcc\nqq\trr\tss\n",
+    );
+    check(file, "xx yy zz\nqq rr ss", "xx yy zz\naa bb cc\nqq rr ss", "doubt (blanks within lines)");
+}
+
+#[test]
+fn strings_of_several_lines_are_not_moved() {
+    let file = "main() {\n    echo a\n    echo b\n}\n";
+    let old = "echo a\necho b\n";
+    for inner in [
+        "cat <<EOF\nhello\nEOF",
+        "s = \"\"\"\nhello\n\"\"\"",
+        "q = `\nhello\n`",
+        "r(r#\"\nhello\n\"#)",
+        "echo \"x\ny\"",
+    ] {
+        check(file, old, &format!("echo a\n{inner}\necho b\n"), "doubt (indentation)");
+    }
+    // A text of documentation that is as deep as the code around it was moved with it.
+    check(
+        "class A:\n    def f(self):\n        a(1)\n        b(2)\n",
+        "def f(self):\n    a(1)\n    b(2)\n",
+        "def f(self):\n    \"\"\"One.\n\n    Two.\n    \"\"\"\n    a(1)\n    b(2)\n",
+        "indentation: class A:\n    def f(self):\n        \"\"\"One.\n\n        Two.\n        \"\"\"\n        a(1)\n        b(2)\n",
+    );
+    check(
+        "class A:\n    def f(self):\n        a(1)\n        b(2)\n",
+        "def f(self):\n    a(1)\n    b(2)\n",
+        "def f(self):\n    s = \"\"\"\nhello\n  there\n\"\"\"\n    a(1)\n    b(2)\n",
+        "doubt (indentation)",
+    );
+    check(
+        "    if a:\n        one(1)\n        two(2)\n",
+        "    if a:\n    one(1)\n    two(2)",
+        "    if a:\n    one(1)\n    s = \"\"\"\nx\n\"\"\"\n    two(2)",
+        "doubt (indentation)",
+    );
+}
+
+#[test]
+fn one_line_and_its_number_belong_together() {
+    check("a = 1\nfoo()\nb = 2\nfoo( )\n", "4: foo()", "4: bar()", "doubt (line-number prefixes)");
+    check(
+        "import a\n\ndef f():\n    return x\n\ndef g():\n    return  x\n",
+        "7:     return x",
+        "7:     return y",
+        "doubt (line-number prefixes)",
+    );
+    check("a = 1\nfoo()\nb = 2\n", "9: foo()", "9: bar()", "doubt (line-number prefixes)");
+    // Several lines, and those that the numbers name are the same but for their blanks.
+    check(
+        "one(a, 1)\ntwo(b, 2)\nmid()\none(a,  1)\ntwo(b,  2)\n",
+        "4: one(a, 1)\n5: two(b, 2)",
+        "4: one(a, 1)\n5: zwei()",
+        "doubt (line-number prefixes)",
+    );
+}
+
+#[test]
+fn an_escaped_new_line_may_be_meant_in_a_comment_and_in_an_expression() {
+    let (file, old) = ("a = 1\nb = 2\n", r"a = 1\nb = 2");
+    for new in [
+        r"a = 1\n# split at \n only\nb = 2",
+        r"a = 1\n# split at \n\nb = 2",
+        r"a = 1\n// one\nof many\nb = 2",
+        r"a = 1\ns.split(/\n/)\nb = 2",
+        r"a = 1\nx = /a\nb/g\nb = 2",
+        r"a = 1\ntr -d \n < x\nb = 2",
+    ] {
+        check(file, old, new, "doubt (over-escaped text)");
+    }
+    for line in ["# one\n# two", "// one\ncall(2);", "c = a / b", "if a:\n    c = 3", "x = [\n    1,\n]"] {
+        let new = format!("a = 1\n{line}\nb = 2");
+        let after = format!("over-escaped text: {new}\n");
+        check(file, old, &new.replace('\n', "\\n"), &after);
+    }
+    // A tab, too, unless it stands before what a line says.
+    let file = "if a {\n\tone(1);\n}\n";
+    check(file, r"\tone(1);", r"\ttwo(2);", "over-escaped text: if a {\n\ttwo(2);\n}\n");
+    check(file, r"\tone(1);", r"\ttwo(2); // split at \t", "doubt (over-escaped text)");
+    check(file, r"if a {\n\tone(1);\n}", r"if a {\n\ts.split(/\t/);\n}", "doubt (over-escaped text)");
+    // With quotes escaped too, what stands between them may be meant as it is.
+    check(
+        "log(\"a\");\nend(1);\n",
+        r#"log(\"a\");\nend(1);"#,
+        r#"log(\"a\nb\");\nend(1);"#,
+        "doubt (over-escaped text)",
+    );
+}
+
+#[test]
+fn lines_in_one_line_are_not_written_as_one() {
+    check("a = 1\nb = 2\n", "a = 1", r"a = 1\nc = 3", "doubt (exact)");
+    check("    one();\n", "one();", r"one();\n    two();", "doubt (exact)");
+    check("## One\ntext\n", "## One", r"## One\n## Two", "doubt (exact)");
+    for (file, old, new) in [
+        ("x = 1\n", "x = 1", r#"x = "a\nb""#),
+        ("say $x$\n", "say $x$", r"say $x$ \nabla"),
+        ("# a\n", "# a", r"# a and \n"),
+        ("a\\nb\nx = 1\n", "x = 1", r"x = 1\ny = 2"),
+        ("say $x$ \\b\n", "say $x$ \\b", r"say $x$ \b\nabla"),
+    ] {
+        check(file, old, new, &format!("exact: {}", file.replace(old, new)));
+    }
+}
+
+#[test]
+fn a_word_or_a_number_is_not_cut_in_two() {
+    for (file, old) in [
+        ("x = 10\n", "x = 1"),
+        ("    x = 10\n", "x = 1"),
+        ("y = unsafe_get(1) + 2\n", "safe_get(1)"),
+        ("call(items)\n", "call(item"),
+    ] {
+        check(file, old, "z = 3", "doubt (exact)");
+        check_all(file, old, "z = 3", &format!("exact: {}", file.replace(old, "z = 3")));
+    }
+    check("x = 1.5\n", "x = 1.", "x = 2.", "doubt (exact)");
+    check("价格是十元\n", "价格", "成本", "exact: 成本是十元\n");
+}
+
+#[test]
+fn a_block_that_has_changed_in_one_line_contradicts_a_twin_with_other_blanks() {
+    check(
+        "def a():\n    HTTPServer2.bind(self)\n    self.setup()\n    done = 1\n\ndef z():\n    HTTPServer.bind(self)\n    self.setup()\n    done =  1\n",
+        "    HTTPServer.bind(self)\n    self.setup()\n    done = 1",
+        "    HTTPServer.bind(self)\n    done = 2",
+        "doubt (blanks within lines)",
+    );
+    // With other quotes, and with quotes that were changed throughout.
+    check(
+        "open(doors, \"a\")\nwalk(through)\nclose(door)\n\nopen(door, “a”)\nwalk(through)\nclose(door)\n",
+        "open(door, \"a\")\nwalk(through)\nclose(door)",
+        "open(door, \"a\")\nclose(door)",
+        "doubt (look-alike characters)",
+    );
+    check(
+        "open(doors, \"a\")\nwalk(through)\nclose(door)\n\nopen(door, 'a')\nwalk(through)\nclose(door)\n",
+        "open(door, \"a\")\nwalk(through)\nclose(door)",
+        "open(door, \"a\")\nclose(door)",
+        "doubt (look-alike characters)",
+    );
+}
+
+#[test]
+fn a_line_to_the_letter_elsewhere_contradicts_a_twin_however_the_other_has_changed() {
+    check(
+        "error = (error, other)\nttr:\n\nerror  = (error, other)\ntry:\n",
+        "error = (error, other)\ntry:",
+        "error = (error, other)\nlist = 1\ntry:",
+        "doubt (blanks within lines)",
+    );
+    check(
+        "enum A {\n    not_Zed,\n}\n\n        Zed,\n    }\n",
+        "    Zed,\n}\n",
+        "    Zed,\n}\nmore {\n}\n",
+        "doubt (indentation)",
+    );
+}
+
+#[test]
+fn a_line_that_takes_the_place_of_the_first_one_is_not_as_deep_as_that() {
+    check(
+        "if a:\n    raise E(\"x\" %\n            (obj, test))\nelse:\n    b()\n",
+        "(obj, test))\nelse:",
+        "else:",
+        "doubt (exact)",
+    );
+    check(
+        "f {\n    if (c) {\n      one(1)\n    }\n    two(2)\n}\n",
+        "one(1)\n    }\n    two(2)",
+        "}\n    two(2)",
+        "doubt (exact)",
+    );
+    // A bracket that ends a block further out than anything that is shown.
+    check(
+        "func main() {\n\ta := A{\n\t\tb: 1,\n\t}\n\ta.Work(2)\n}\n",
+        "}\n\ta.Work(2)",
+        "if (cond) {\n\t}\n\ta.Work(2)\n}",
+        "doubt (exact)",
+    );
+}
+
+#[test]
+fn numbers_are_not_written_whatever_stands_behind_them() {
+    let file = "one(1)\n\n    two(2)\n    three(3)\n";
+    check(
+        file,
+        "2|\n3|    two(2)\n4|    three(3)",
+        "2|more(0)\n3|    two(2)\n4|    three(3)",
+        "line-number prefixes: one(1)\nmore(0)\n    two(2)\n    three(3)\n",
+    );
+}
+
+#[test]
+fn several_fences_are_no_text() {
+    check(
+        "x = 1\ny = 2\n",
+        "```python\nx = 1\ny = 2\n```",
+        "```python\nx = 1\n```\nand\n```python\ny = 3\n```",
+        "doubt (code fences)",
+    );
+}

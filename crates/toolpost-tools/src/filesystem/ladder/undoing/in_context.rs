@@ -36,7 +36,7 @@ pub(super) fn swapped_quotes(file: &Lines<'_>, old: &str, new: &str) -> Option<U
     let usual = if double > single { '"' } else { '\'' };
     let other = if usual == '"' { '\'' } else { '"' };
     let is_usual = single.max(double) > 4 * single.min(double)
-        && !added(old, new).iter().any(|line| line.contains(other));
+        && !added(old, new).iter().any(|line| line.contains(other) || line.matches(usual).count() % 2 == 1);
     Some(Undone { doubt: undone.doubt.filter(|_| !is_usual), ..undone })
 }
 

@@ -2,11 +2,14 @@
 
 use super::super::fold::look_alike;
 use super::super::lines::{Line, Lines, is_filled, is_telling, split_indent};
+use super::super::literals;
 use super::Undone;
 use std::collections::BTreeSet;
 
 const OTHER_CHARACTERS: &str = "oldString has typographic characters where the file has plain ones, and newString has others \
                                 that oldString does not show";
+const LITERAL: &str = "oldString lacks the indentation of its lines below the first, and it is unclear whether those of a \
+                       string in newString lack it too";
 
 /// Lines that end with a carriage return alone, where the file has none.
 pub(super) fn carriage_returns(file: &Lines<'_>, old: &str, new: &str) -> Option<Undone> {
@@ -123,5 +126,7 @@ pub(super) fn rest_dedented(_: &Lines<'_>, old: &str, new: &str) -> Option<Undon
         }
         text
     };
-    Some(Undone::plain(deeper(&olds), deeper(&news)))
+    let texts: Vec<&str> = news.all.iter().map(|line| line.text).collect();
+    let is_unclear = literals::several(&texts).iter().any(|one| !one.is_moved_along(&texts));
+    Some(Undone { doubt: is_unclear.then_some(LITERAL), ..Undone::plain(deeper(&olds), deeper(&news)) })
 }
