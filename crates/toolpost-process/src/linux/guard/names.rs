@@ -300,9 +300,10 @@ impl Names {
         self.moved(&aside, other);
     }
 
-    /// Whether it matters where a symbolic link of this path leads: it is the user's, and no rule opens what is below.
+    /// Whether it matters where a symbolic link of this path leads: no folder above has the name of one of dependencies, and
+    /// no rule opens what is below.
     pub(super) fn is_judged_as_link(&self, link: &[u8]) -> bool {
-        let is_outside = |root: &Root| root.holds(link) && self.dependencies.depth(root, link).is_none();
+        let is_outside = |root: &Root| root.holds(link) && !self.dependencies.are_above(root, link);
         let inside = [link, b"/x"].concat();
         !self.dependencies.are_never()
             && self.roots.iter().any(is_outside)

@@ -69,6 +69,13 @@ impl Dependencies {
         below(&root.path, path).is_some_and(|rest| parts(rest).any(|part| self.is_name(part)))
     }
 
+    /// Whether some folder above this path, below the root, has the very name of one.
+    pub(super) fn are_above(&self, root: &Root, path: &[u8]) -> bool {
+        let folder = &path[..path.iter().rposition(|byte| *byte == b'/').unwrap_or(0)];
+        let is_one = |part: &[u8]| self.called.iter().any(|name| name == part);
+        below(&root.path, folder).is_some_and(|rest| parts(rest).any(is_one))
+    }
+
     /// Whether the last part of a path is called like one.
     pub(super) fn is_called(&self, path: &[u8]) -> bool {
         self.is_name(last(path))
