@@ -7,8 +7,8 @@ pub use crate::context::{
     AgentHost, CodeEngine, ContextBuilder, Extra, Ground, HeldBack, Ids, Model, Reach, Services, Spawn,
 };
 pub use crate::future::BoxFuture;
-pub use crate::id::new_id;
 pub use crate::seen::Seen;
 pub use crate::spill::{HANDLE_PREFIX, Spill, SpillFile};
 pub use crate::start_check::StartCheck;
+pub use toolpost_text::id::new_id;
 pub use toolpost_text::{RedactingWriter, Redactor};

@@ -80,7 +80,6 @@ pub mod event;
 pub mod executor;
 mod future;
 pub mod host;
-mod id;
 pub mod outcome;
 pub mod pack;
 pub mod policy;

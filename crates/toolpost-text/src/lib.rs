@@ -4,6 +4,7 @@
 
 pub mod folded;
 mod hex;
+pub mod id;
 pub mod json;
 mod nearest;
 pub mod paths;

@@ -15,7 +15,6 @@ use crate::context::{Context, Running};
 use crate::dialect::Dialects;
 use crate::error::{Code, ToolError};
 use crate::event::EventKind;
-use crate::id::new_shared_id;
 use crate::outcome::{Metadata, Outcome, Output, Truncation};
 use crate::policy::{Effect, Policy, Remedy};
 use crate::registry::{Entry, Prepared, Resolved, Snapshot};
@@ -27,6 +26,7 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use toolpost_schema::Alias;
 use toolpost_schema::Repair;
+use toolpost_text::id::new_shared_id;
 
 /// What a call asks for, once its tool is found.
 pub(super) struct Found {

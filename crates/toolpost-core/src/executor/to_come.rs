@@ -26,7 +26,7 @@ impl Executor {
         if sources.is_empty() {
             return Ok(None);
         }
-        let id = crate::id::new_shared_id(ctx.clock().now_ms());
+        let id = toolpost_text::id::new_shared_id(ctx.clock().now_ms());
         let ctx = self.derive(ctx, &snapshot, call, None, id);
         self.await_source(&ctx, call, &sources).await
     }

@@ -38,7 +38,8 @@ impl Tree {
         Ok(match self.find(name)? {
             Node::File(file) => file_stat(&file),
             Node::Folder => {
-                Stat { name: name.to_owned(), kind: Kind::Folder, size: 0, modified_ms: 0, mode: 0o755 }
+                let (name, kind) = (name.to_owned(), Kind::Folder);
+                Stat { name, kind, size: 0, modified_ms: 0, mode: 0o755, has_other_names: false }
             }
         })
     }
@@ -320,6 +321,7 @@ fn file_stat(file: &FileVersion) -> Stat {
         size: file.size,
         modified_ms: i64::try_from(file.at_ms).unwrap_or(i64::MAX),
         mode: file.mode,
+        has_other_names: false,
     }
 }
 

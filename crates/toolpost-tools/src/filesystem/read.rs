@@ -182,7 +182,14 @@ pub(crate) fn read_stored(
     let name = format!("vfs:{}", about.path);
     let args = Args { file_path: WorkspacePath::new(&name), offset, limit, end_line: None, force: true };
     let modified_ms = i64::try_from(about.at_ms).unwrap_or(i64::MAX);
-    let stat = Stat { name, kind: Kind::File, size: about.size, modified_ms, mode: about.mode };
+    let stat = Stat {
+        name,
+        kind: Kind::File,
+        size: about.size,
+        modified_ms,
+        mode: about.mode,
+        has_other_names: false,
+    };
     match read(ctx, File { stat, reader: Box::new(Cursor::new(content)) }, &args)? {
         Found::Pdf(output, _) | Found::Other(output) => Ok(output),
     }

@@ -13,7 +13,7 @@ pub fn new_id(now_ms: u64) -> String {
 }
 
 /// The same, to be shared.
-pub(crate) fn new_shared_id(now_ms: u64) -> Arc<str> {
+pub fn new_shared_id(now_ms: u64) -> Arc<str> {
     String::from_utf8_lossy(&letters(now_ms)).into()
 }
 
