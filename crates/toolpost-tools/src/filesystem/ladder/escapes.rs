@@ -55,7 +55,8 @@ pub(super) fn without(effort: &Effort, lines: &Lines<'_>, old: &str, new: &str) 
             false => {
                 let (bare_new, is_clear) = outside_literals(new);
                 let are_lines = are_lines(&bare_old, &bare_new);
-                (bare_new, is_clear && are_lines)
+                // A backslash that is escaped, or one at the end of a line.
+                (bare_new, is_clear && are_lines && !new.contains("\\\\n"))
             }
         };
         return unless_unclear(bare(effort, lines, &bare_old, &bare_new, Step::Escapes)?, is_clear);

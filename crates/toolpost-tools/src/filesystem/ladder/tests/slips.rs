@@ -796,6 +796,13 @@ fn an_escaped_new_line_may_be_meant_in_a_comment_and_in_an_expression() {
         let after = format!("over-escaped text: {new}\n");
         check(file, old, &new.replace('\n', "\\n"), &after);
     }
+    // A backslash at the end of a line, or an escaped one.
+    check(
+        "a = 1\nall: b \\\n\tc\n",
+        r"a = 1\nall: b \",
+        r"a = 1\nall: b \\n# more",
+        "doubt (over-escaped text)",
+    );
     // A tab, too, unless it stands before what a line says.
     let file = "if a {\n\tone(1);\n}\n";
     check(file, r"\tone(1);", r"\ttwo(2);", "over-escaped text: if a {\n\ttwo(2);\n}\n");
