@@ -121,11 +121,10 @@ async fn a_call_does_not_wait_for_the_turn_its_own_parent_has() {
     ));
     let outcome = stage.executor().call(&stage.ctx().build(), "parent", json!({"path": "a"})).await;
     assert_eq!(code(&outcome), "xy");
-    assert_eq!(
-        *diary.lock().unwrap(),
-        ["x begins", "x ends", "y begins", "y ends"],
-        "siblings still take turns"
-    );
+    // Siblings still take turns; who is first is nobody's promise.
+    let diary = diary.lock().unwrap();
+    let turns = [["x begins", "x ends", "y begins", "y ends"], ["y begins", "y ends", "x begins", "x ends"]];
+    assert!(turns.iter().any(|turns| *diary == turns), "{diary:?}");
 }
 
 #[tokio::test]

@@ -47,7 +47,10 @@ impl Drop for Writer {
         if let Ok(mut requests) = self.requests.lock() {
             requests.take();
         }
-        if let Some(thread) = self.thread.take() {
+        // The last job may be what held the store to the end; then this is the thread itself.
+        if let Some(thread) = self.thread.take()
+            && thread.thread().id() != std::thread::current().id()
+        {
             let _ = thread.join();
         }
     }

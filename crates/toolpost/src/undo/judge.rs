@@ -6,11 +6,10 @@ use super::target::{self, Target};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use toolpost_core::policy::{Effect, Request};
 use toolpost_core::store::{ChangeQuery, Held, KeptChange, Store};
 use toolpost_core::text::hex;
 use toolpost_core::workspace::RunByGit;
-use toolpost_core::{Access, Capability, Code, ToolError, Workspace, WorkspacePath};
+use toolpost_core::{Capability, Code, ToolError, Workspace, WorkspacePath};
 use toolpost_disk::{Disk, Exact};
 
 /// Files of more bytes are not looked at.
@@ -100,6 +99,8 @@ fn one(undo: &Undo<'_>, target: &Target, name: String, steps: &[&KeptChange]) ->
     let by_command = steps.iter().any(|step| step.by_command);
     let now = match now(undo.disk, &name) {
         Ok(now) => now,
+        // The call has put something else in place of a folder above, which goes back as well.
+        Err(_) if is_below_changed(undo, target, &name) => Exact::Absent,
         Err(error) => {
             let verdict = Verdict::Conflict(error.message().to_owned());
             return Ok(Item { name, now: Exact::Absent, wanted: Exact::Absent, by_command, verdict });
@@ -134,6 +135,15 @@ fn one(undo: &Undo<'_>, target: &Target, name: String, steps: &[&KeptChange]) ->
         false => Verdict::Restore,
     };
     Ok(Item { name, now, wanted, by_command, verdict })
+}
+
+/// Whether the target changes a name above this one that is no folder now.
+fn is_below_changed(undo: &Undo<'_>, target: &Target, name: &str) -> bool {
+    let is_above = |above: &str| name.strip_prefix(above).is_some_and(|rest| rest.starts_with('/'));
+    let mut above = target.steps.iter().filter(|step| is_above(&step.name));
+    above.any(|step| {
+        now(undo.disk, &step.name).is_ok_and(|now| matches!(now, Exact::File { .. } | Exact::Link(_)))
+    })
 }
 
 /// What a state becomes when a change is taken back, and whether two changes were put together for it; or why not.
@@ -294,11 +304,14 @@ fn protect(undo: &Undo<'_>, items: &mut [Item]) {
         .collect();
     let run = if names.is_empty() { Vec::new() } else { undo.disk.run_by_git(&names) };
     for item in items.iter_mut().filter(|item| item.by_command && item.verdict.is_work()) {
-        let access = [Access::path(Capability::Write, item.name.as_str())];
-        let is_free =
-            undo.policy.decide(&Request { tool: "write", accesses: &access }).effect() == Effect::Allow;
-        let is_run = run.iter().any(|run| is_about(run, &item.name));
-        if !is_free || is_run {
+        // What a command may write itself, it gains nothing by in a record that it has forged.
+        let is_free = |name: &str| undo.policy.is_open_to_commands(Capability::Write, name, &[]);
+        let is_run = run.iter().any(|run| {
+            // A link by another name matters where that name is protected.
+            let is_harmless = matches!(run, RunByGit::Linked { name, .. } if is_free(name));
+            !is_harmless && is_about(run, &item.name)
+        });
+        if !is_free(&item.name) || is_run {
             item.verdict = Verdict::Conflict(
                 "a command has changed it, and it is protected: what is kept of it is not put there by itself; change it by \
                  hand, or allow it with a rule"

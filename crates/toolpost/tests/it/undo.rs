@@ -316,6 +316,65 @@ fn a_real_repository_is_as_it_was() {
     assert_eq!(world.tree(), after);
 }
 
+/// Real commands in a real repository: each is taken back to the letter and made again, last one first, and a change of the
+/// user's in between stays.
+#[test]
+fn guarantee_35_commands_are_taken_back() {
+    const LINES: [&str; 9] = [
+        "sed -i s/one/ONE/ a.txt",
+        "printf 'more\\n' >> a.txt && chmod 755 a.txt",
+        "mkdir -p new/deep && cp a.txt new/deep/b && ln -s ../a.txt new/link",
+        "rm -rf d && touch d",
+        "mv kept moved && printf x > moved/y",
+        "rm untracked out.log && printf 'other' > out.log",
+        "git add -A && git -c user.name=t -c user.email=t@example.org commit -qm second",
+        "python3 -c 'f = open(\"bytes\", \"r+b\"); f.seek(2); f.write(b\"..\")' && ln -sf b link",
+        "git mv a.txt c.txt && echo end > c.txt",
+    ];
+    let world = World::new();
+    let git = |args: &[&str]| {
+        let mut command = std::process::Command::new("git");
+        command.args(["-c", "user.name=t", "-c", "user.email=t@example.org", "-C"]);
+        assert!(command.arg(world.home.path("repo")).args(args).status().unwrap().success(), "{args:?}");
+    };
+    git(&["init", "-q"]);
+    for (name, content) in [
+        (".gitignore", "*.log\n"),
+        ("a.txt", "one\ntwo\nthree\nfour\nfive\n"),
+        ("bytes", "\0\u{1}\u{2}\u{3}\u{4}"),
+        ("d/x", "x"),
+        ("kept/y", "y"),
+    ] {
+        world.write(name, content);
+    }
+    symlink("a.txt", world.home.path("repo/link")).unwrap();
+    git(&["add", "."]);
+    git(&["commit", "-qm", "first"]);
+    world.write("untracked", "u\n");
+    world.write("out.log", "l\n");
+    let mut trees = vec![world.tree()];
+    for line in LINES {
+        let line = format!("command={line}");
+        world.works(&["call", "bash", &line, "--allow", "exec"]);
+        trees.push(world.tree());
+        assert_ne!(trees[trees.len() - 2..][0], trees[trees.len() - 1], "{line}");
+    }
+    for (line, pair) in LINES.iter().zip(trees.windows(2)).rev() {
+        let told = world.works(&["undo"]);
+        assert_eq!(world.tree(), pair[0], "{line}: {told}");
+        world.works(&["redo"]);
+        assert_eq!(world.tree(), pair[1], "{line}");
+        world.works(&["undo"]);
+    }
+    world.works(&["call", "bash", "command=sed -i s/one/ONE/ a.txt", "--allow", "exec"]);
+    world.write("a.txt", "ONE\ntwo\nthree\nfour\nFIVE\n");
+    world.works(&["undo"]);
+    assert_eq!(
+        std::fs::read_to_string(world.home.path("repo/a.txt")).unwrap(),
+        "one\ntwo\nthree\nfour\nFIVE\n"
+    );
+}
+
 #[test]
 fn bytes_of_every_kind_come_back() {
     let world = World::new();
