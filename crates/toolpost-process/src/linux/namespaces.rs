@@ -11,6 +11,7 @@ use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 use std::rc::Rc;
+use std::time::Duration;
 
 /// Made when the first confined command comes.
 #[derive(Default)]
@@ -25,6 +26,9 @@ struct Made {
     network: OwnedFd,
     system: System,
 }
+
+/// How often a namespace without root is tried.
+const ATTEMPTS: u32 = 5;
 
 /// How the system's folders are shown to a command of the administrator, who owns most files in them.
 #[derive(Default)]
@@ -163,7 +167,12 @@ fn hold(pid: i32, user: bool) -> io::Result<Made> {
 
 impl System {
     fn of_root() -> System {
-        if let Ok(users) = without_root()
+        // On a busy machine there may be too many namespaces for a moment.
+        let attempt = |number: u32| {
+            std::thread::sleep(Duration::from_millis(if number == 0 { 0 } else { 20 }));
+            without_root().ok()
+        };
+        if let Some(users) = (0..ATTEMPTS).find_map(attempt)
             && view::can_map_owners(users.as_fd())
         {
             return System { ownerless: Some(users), secrets: Vec::new() };
