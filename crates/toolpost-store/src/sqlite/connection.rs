@@ -12,6 +12,8 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Marks a file as a store of ours (`tool` as a number).
 const MARK: i64 = 0x746f_6f6c;
+/// Pages of the write-ahead log, after which they are moved into the file.
+const MOST_LOG_PAGES: u32 = 100;
 /// Statements that a connection keeps ready.
 const KEPT_STATEMENTS: usize = 64;
 
@@ -28,6 +30,9 @@ pub(super) fn of_file(path: &Path) -> Result<Connection, Failure> {
     let mode: String = connection
         .query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))
         .map_err(|error| failure(&error))?;
+    // The first process to open a store reads the whole write-ahead log, so that it must not grow long.
+    let kept = format!("PRAGMA wal_autocheckpoint = {MOST_LOG_PAGES}");
+    connection.execute_batch(&kept).map_err(|error| failure(&error))?;
     if mode != "wal" {
         return Err(Failure::Broken(format!(
             "its file system cannot keep a write-ahead log (SQLite offers `{mode}`); put the store elsewhere"
