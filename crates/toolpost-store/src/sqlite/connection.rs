@@ -12,8 +12,8 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Marks a file as a store of ours (`tool` as a number).
 const MARK: i64 = 0x746f_6f6c;
-/// Pages of the write-ahead log, after which they are moved into the file.
-const MOST_LOG_PAGES: u32 = 100;
+/// A write-ahead log of more bytes is moved into the file at the end of a process.
+const LONG_LOG: u64 = 512 * 1024;
 /// Statements that a connection keeps ready.
 const KEPT_STATEMENTS: usize = 64;
 
@@ -30,9 +30,6 @@ pub(super) fn of_file(path: &Path) -> Result<Connection, Failure> {
     let mode: String = connection
         .query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))
         .map_err(|error| failure(&error))?;
-    // The first process to open a store reads the whole write-ahead log, so that it must not grow long.
-    let kept = format!("PRAGMA wal_autocheckpoint = {MOST_LOG_PAGES}");
-    connection.execute_batch(&kept).map_err(|error| failure(&error))?;
     if mode != "wal" {
         return Err(Failure::Broken(format!(
             "its file system cannot keep a write-ahead log (SQLite offers `{mode}`); put the store elsewhere"
@@ -40,6 +37,17 @@ pub(super) fn of_file(path: &Path) -> Result<Connection, Failure> {
     }
     prepare(&connection)?;
     Ok(connection)
+}
+
+/// At the end: the next process to open the store reads the whole write-ahead log, so that it must not stay long. Nobody is
+/// waited for.
+#[expect(clippy::disallowed_methods, reason = "a store lies outside every workspace")]
+pub(super) fn tidy_up(connection: &Connection) {
+    let log = connection.path().filter(|path| !path.is_empty()).map(|path| format!("{path}-wal"));
+    let is_long = log.is_some_and(|log| std::fs::metadata(log).is_ok_and(|about| about.len() > LONG_LOG));
+    if is_long && connection.busy_timeout(Duration::ZERO).is_ok() {
+        let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+    }
 }
 
 /// One more connection to a store that is there.

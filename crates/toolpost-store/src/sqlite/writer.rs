@@ -1,6 +1,6 @@
 //! The thread that writes: what waits at the same time becomes durable together, by one sync of the disk.
 
-use super::connection::{SqliteTx, failure};
+use super::connection::{SqliteTx, failure, tidy_up};
 use crate::db::{Failure, Job};
 use rusqlite::Connection;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -70,6 +70,7 @@ fn serve(connection: &Connection, waiting: &Receiver<Request>) {
             let _ = request.answer.send(result);
         }
     }
+    tidy_up(connection);
 }
 
 /// Does all jobs in one transaction; each by itself, where that does not work.

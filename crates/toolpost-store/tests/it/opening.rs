@@ -81,3 +81,18 @@ fn a_database_that_is_not_there_is_named() {
     let error = toolpost_store::open(&missing.parse().unwrap()).err().expect("it is not there");
     assert!(error.message().contains("createdb"), "{}", error.message());
 }
+
+#[test]
+fn the_log_beside_the_file_stays_short() {
+    let fresh = Fresh::sqlite();
+    let StoreUrl::Sqlite(path) = &fresh.url else { panic!("a file") };
+    let log = format!("{}-wal", path.display());
+    for number in 0..40 {
+        let store = fresh.open();
+        store.append(&[crate::warning("a", number, &"x".repeat(50_000))]).unwrap();
+        drop(store);
+        let length = std::fs::metadata(&log).map_or(0, |about| about.len());
+        assert!(length < 700_000, "{length} bytes after {number}");
+    }
+    assert_eq!(fresh.open().last_position().unwrap(), 40);
+}
