@@ -41,7 +41,6 @@ pub(super) fn of_file(path: &Path) -> Result<Connection, Failure> {
 
 /// At the end: the next process to open the store reads the whole write-ahead log, so that it must not stay long. Nobody is
 /// waited for.
-#[expect(clippy::disallowed_methods, reason = "a store lies outside every workspace")]
 pub(super) fn tidy_up(connection: &Connection) {
     let log = connection.path().filter(|path| !path.is_empty()).map(|path| format!("{path}-wal"));
     let is_long = log.is_some_and(|log| std::fs::metadata(log).is_ok_and(|about| about.len() > LONG_LOG));
