@@ -137,12 +137,13 @@ fn one(undo: &Undo<'_>, target: &Target, name: String, steps: &[&KeptChange]) ->
     Ok(Item { name, now, wanted, by_command, verdict })
 }
 
-/// Whether the target changes a name above this one that is no folder now.
+/// Whether the target has put something that is no folder in place of one above this name, and it is still there.
 fn is_below_changed(undo: &Undo<'_>, target: &Target, name: &str) -> bool {
     let is_above = |above: &str| name.strip_prefix(above).is_some_and(|rest| rest.starts_with('/'));
     let mut above = target.steps.iter().filter(|step| is_above(&step.name));
     above.any(|step| {
-        now(undo.disk, &step.name).is_ok_and(|now| matches!(now, Exact::File { .. } | Exact::Link(_)))
+        matches!(step.after, Held::File { .. } | Held::Link { .. })
+            && now(undo.disk, &step.name).is_ok_and(|now| is(&now, &step.after))
     })
 }
 
