@@ -13,10 +13,9 @@ pub use vfs_list::VfsList;
 pub use vfs_read::VfsRead;
 pub use vfs_write::VfsWrite;
 
-use std::sync::Arc;
+use crate::stored::with_store;
 use toolpost_core::access::ResourceKind;
 use toolpost_core::capability::Need;
-use toolpost_core::host::in_pool;
 use toolpost_core::pack::RiskProfile;
 use toolpost_core::policy::Profile;
 use toolpost_core::store::{FileVersion, Store};
@@ -42,15 +41,13 @@ fn spec(name: &str, description: &str) -> Spec {
     Spec::new(name, "1.0.0", description).needs(Need::Store).about(ResourceKind::Stored)
 }
 
-/// Does something with the store, where blocking is allowed.
-async fn with_store<T: Send + 'static>(
+/// Does something with the virtual files of the session.
+async fn with_files<T: Send + 'static>(
     ctx: &Context,
     work: impl FnOnce(&dyn Store, &str) -> Result<T, ToolError> + Send + 'static,
 ) -> Result<T, ToolError> {
-    let (store, session) = (Arc::clone(ctx.store()?), ctx.session().to_owned());
-    in_pool(move || work(&*store, &session))
-        .await
-        .map_err(|error| ToolError::execution(format!("the work on virtual files stopped: {error}")))?
+    let session = ctx.session().to_owned();
+    with_store(ctx, move |store| work(store, &session)).await
 }
 
 /// The newest version of a file; none where there is no such file.

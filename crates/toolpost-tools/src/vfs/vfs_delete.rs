@@ -1,6 +1,6 @@
 //! `vfs_delete`: a version of a virtual file in which it is not there.
 
-use super::{check_version, missing, newest, spec, with_store};
+use super::{check_version, missing, newest, spec, with_files};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolpost_core::outcome::PlannedChange;
@@ -48,7 +48,7 @@ impl Tool for VfsDelete {
 
     async fn call(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
         let by = ctx.by();
-        with_store(ctx, move |store, session| {
+        with_files(ctx, move |store, session| {
             let change = FileChange {
                 path: args.path.clone(),
                 content: None,
@@ -68,7 +68,7 @@ impl Tool for VfsDelete {
 
     async fn dry_run(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
         let inner = ctx.clone();
-        with_store(ctx, move |store, session| {
+        with_files(ctx, move |store, session| {
             let before = newest(store, session, &args.path)?;
             check_version(before.as_ref(), &args.path, args.expected_version)?;
             let before = before.ok_or_else(|| missing(store, session, &args.path))?;

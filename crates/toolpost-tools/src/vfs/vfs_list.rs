@@ -1,6 +1,6 @@
 //! `vfs_list`: which virtual files there are.
 
-use super::{spec, with_store};
+use super::{spec, with_files};
 use crate::one_line;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -61,7 +61,7 @@ impl Tool for VfsList {
     }
 
     async fn call(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
-        with_store(ctx, move |store, session| {
+        with_files(ctx, move |store, session| {
             let found = store.files(session, &args.prefix)?;
             let total = found.len();
             let rows = found.into_iter().take(MOST);

@@ -1,6 +1,6 @@
 //! `vfs_read`: one virtual file as numbered lines, like `read`.
 
-use super::{missing, spec, with_store};
+use super::{missing, spec, with_files};
 use crate::filesystem::read_stored;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -81,7 +81,7 @@ impl Tool for VfsRead {
 
     async fn call(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
         let inner = ctx.clone();
-        with_store(ctx, move |store, session| {
+        with_files(ctx, move |store, session| {
             let file = store.file(session, &args.path, args.version)?;
             let file = file.ok_or_else(|| no_version(store, session, &args))?;
             shown(&inner, file, &args)

@@ -1,6 +1,6 @@
 //! `vfs_write`: the next version of a virtual file.
 
-use super::{check_version, newest, spec, with_store};
+use super::{check_version, newest, spec, with_files};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolpost_core::outcome::PlannedChange;
@@ -52,7 +52,7 @@ impl Tool for VfsWrite {
 
     async fn call(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
         let by = ctx.by();
-        with_store(ctx, move |store, _| {
+        with_files(ctx, move |store, _| {
             let size = args.content.len() as u64;
             let change = FileChange {
                 path: args.path.clone(),
@@ -69,7 +69,7 @@ impl Tool for VfsWrite {
 
     async fn dry_run(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
         let inner = ctx.clone();
-        with_store(ctx, move |store, session| {
+        with_files(ctx, move |store, session| {
             let before = newest(store, session, &args.path)?;
             check_version(before.as_ref(), &args.path, args.expected_version)?;
             let size = args.content.len() as u64;

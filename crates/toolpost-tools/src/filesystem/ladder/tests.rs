@@ -1,7 +1,9 @@
 //! The ladder on small texts: one line of data a danger.
 
 mod bounds;
-mod slips;
+mod depth;
+mod place;
+mod text;
 
 use super::*;
 

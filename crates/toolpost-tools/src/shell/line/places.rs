@@ -2,6 +2,7 @@
 
 use super::reader::{Script, Simple};
 use super::word::Word;
+use toolpost_core::text::paths::normal_path;
 
 /// The folders in which a line may be, from the workspace root; none if that cannot be told.
 pub(super) struct Places(Option<Vec<String>>);
@@ -14,7 +15,7 @@ impl Default for Places {
 
 impl Places {
     pub(super) fn in_folder(folder: &str) -> Places {
-        Places(Some(vec![normal(folder)]))
+        Places(Some(vec![normal_path(folder).into_owned()]))
     }
 
     /// Looks at the commands of a text that change the folder. Whether each really runs is not known, so the old place
@@ -53,7 +54,7 @@ impl Places {
     /// The paths that a target may be, without `.` and `..` where that is possible.
     pub(super) fn of(&self, target: &str) -> Option<Vec<String>> {
         if target.starts_with('/') {
-            return Some(vec![normal(target)]);
+            return Some(vec![normal_path(target).into_owned()]);
         }
         let places = self.0.as_ref()?;
         let mut paths: Vec<String> = places.iter().map(|place| join(place, target)).collect();
@@ -103,25 +104,7 @@ pub(super) fn folder(command: &Simple) -> Moves {
 /// The path from this folder.
 pub(super) fn join(folder: &str, path: &str) -> String {
     match folder.is_empty() || path.starts_with('/') {
-        true => normal(path),
-        false => normal(&format!("{folder}/{path}")),
+        true => normal_path(path).into_owned(),
+        false => normal_path(&format!("{folder}/{path}")).into_owned(),
     }
-}
-
-/// The path without `.`, `..` and doubled slashes; the workspace root is the empty text.
-fn normal(path: &str) -> String {
-    let is_absolute = path.starts_with('/');
-    let mut parts: Vec<&str> = Vec::new();
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." if parts.last().is_some_and(|last| *last != "..") => {
-                parts.pop();
-            }
-            ".." if is_absolute => {}
-            part => parts.push(part),
-        }
-    }
-    let joined = parts.join("/");
-    if is_absolute { format!("/{joined}") } else { joined }
 }
