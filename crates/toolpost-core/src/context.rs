@@ -2,6 +2,7 @@
 
 mod builder;
 mod cancel;
+mod changes;
 mod deadline;
 mod ground;
 mod held_back;
@@ -27,9 +28,7 @@ use crate::registry::{Registry, Snapshot};
 use crate::spill::{HANDLE_PREFIX, Spill, SpillFile};
 use crate::store::{By, Store};
 use crate::tool::{Definition, OutputBudget, Setting};
-use crate::workspace::{
-    CommandChange, File, Guard, Journal, Journaled, Memory, Overlay, SpoolFile, Workspace, WorkspacePath,
-};
+use crate::workspace::{File, Guard, Journal, Journaled, Memory, Overlay, Workspace, WorkspacePath};
 use futures_util::FutureExt;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -534,23 +533,6 @@ impl Context {
         self.host.spill.as_ref()?.file(self.session(), self.call_id(), threshold).ok()
     }
 
-    /// Whether somebody keeps what this call changes, so that it can be taken back.
-    pub fn keeps_changes(&self) -> bool {
-        self.call.journal.is_some()
-    }
-
-    /// A file, opened for appending, into which whoever runs a command for this call writes what is about to change, before
-    /// it changes; none where nobody keeps it. Blocks.
-    pub fn spool(&self) -> Result<Option<SpoolFile>, ToolError> {
-        self.call.journal.as_ref().map_or(Ok(None), |journal| journal.spool())
-    }
-
-    /// Hands over what a command of this call has changed, so that it can be taken back. Blocks; what was handed over is
-    /// safe when it returns.
-    pub fn command_changed(&self, changes: Vec<CommandChange>) -> Result<(), ToolError> {
-        self.call.journal.as_ref().map_or(Ok(()), |journal| journal.command_changed(changes))
-    }
-
     /// Where a tool that cuts a text at `end` has to cut it: before a secret that lies across, of which a part would show.
     /// The text must go on for [`Context::longest_secret`] bytes behind `end`, or to its own end.
     pub fn cut_at(&self, text: &str, end: usize) -> usize {
@@ -569,10 +551,6 @@ impl Context {
 
     pub(crate) fn spill(&self) -> Option<&Arc<dyn Spill>> {
         self.host.spill.as_ref()
-    }
-
-    pub(crate) fn journal(&self) -> Option<&Arc<dyn Journal>> {
-        self.host.journal.as_ref()
     }
 
     /// The host's own workspace, not bound to any call.

@@ -1,4 +1,4 @@
-//! Pure functions on text: no I/O, no vocabulary of tools.
+//! Texts, and what can be said of them without looking at a disk or a network; no vocabulary of tools.
 //!
 //! Reached as `toolpost_core::text`, so that an author of tools needs one crate.
 

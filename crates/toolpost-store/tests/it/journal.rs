@@ -185,8 +185,7 @@ fn what_cannot_be_kept_does_not_happen() {
 }
 
 #[test]
-fn changes_that_are_announced_together_are_one_commit() {
-    // Many files of one call: what waits is written together.
+fn of_many_changes_of_one_call_each_is_kept() {
     let fresh = Fresh::sqlite();
     let world = world(fresh.open());
     let steps: Vec<Vec<String>> =

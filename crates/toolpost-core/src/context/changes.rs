@@ -1,0 +1,29 @@
+//! What a call changes, on its way to whoever keeps it for an undo.
+
+use super::Context;
+use crate::error::ToolError;
+use crate::workspace::{CommandChange, Journal, SpoolFile};
+use std::sync::Arc;
+
+impl Context {
+    /// Whether somebody keeps what this call changes, so that it can be taken back.
+    pub fn keeps_changes(&self) -> bool {
+        self.call.journal.is_some()
+    }
+
+    /// A file, opened for appending, into which whoever runs a command for this call writes what is about to change, before
+    /// it changes; none where nobody keeps it. Blocks.
+    pub fn spool(&self) -> Result<Option<SpoolFile>, ToolError> {
+        self.call.journal.as_ref().map_or(Ok(None), |journal| journal.spool())
+    }
+
+    /// Hands over what a command of this call has changed, so that it can be taken back. Blocks; what was handed over is
+    /// safe when it returns.
+    pub fn command_changed(&self, changes: Vec<CommandChange>) -> Result<(), ToolError> {
+        self.call.journal.as_ref().map_or(Ok(()), |journal| journal.command_changed(changes))
+    }
+
+    pub(crate) fn journal(&self) -> Option<&Arc<dyn Journal>> {
+        self.host.journal.as_ref()
+    }
+}
