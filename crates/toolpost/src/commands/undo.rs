@@ -64,7 +64,8 @@ fn take_back(
         }
         let rest = report.items.len() - count;
         let hint = if rest > 0 { format!("; --partial does the other {rest}") } else { String::new() };
-        let message = format!("nothing was changed, because of {count} conflicts{hint}");
+        let conflicts = if count == 1 { "a conflict".to_owned() } else { format!("{count} conflicts") };
+        let message = format!("nothing was changed, because of {conflicts}{hint}");
         let error = ToolError::new(Code::StaleFile, message);
         let error = first.into_iter().fold(error, |error, (item, _)| error.with("path", item.name.as_str()));
         printer.error(&error);

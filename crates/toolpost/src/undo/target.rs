@@ -65,7 +65,7 @@ fn last(undo: &Undo<'_>) -> Result<Target, ToolError> {
     let query = ChangeQuery { is_undo: Some(false), is_undone: Some(false), is_last: true, ..undo.query() };
     let steps = undo.store.changes(&query)?;
     match steps.is_empty() {
-        true => Err(nothing("undo", "no call of a tool that is not undone already has changed anything")),
+        true => Err(nothing("undo", "tools have changed nothing here, or all of it is undone already")),
         false => Ok(of_calls(undo, steps)?),
     }
 }
@@ -77,7 +77,7 @@ fn last_undo(undo: &Undo<'_>) -> Result<Target, ToolError> {
     let calls: BTreeSet<u64> =
         undone.iter().filter(|change| change.undone_by == newest).map(|change| change.set).collect();
     if calls.is_empty() {
-        return Err(nothing("redo", "nothing has been undone that is not redone already"));
+        return Err(nothing("redo", "no undo is left to take back"));
     }
     // An undo that was interrupted has a second one for the rest: both are of the same calls.
     let all = undone.into_iter().filter(|change| calls.contains(&change.set)).collect();
