@@ -11,7 +11,6 @@ use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 use std::rc::Rc;
-use std::time::Duration;
 
 /// Made when the first confined command comes.
 #[derive(Default)]
@@ -27,15 +26,14 @@ struct Made {
     system: System,
 }
 
-/// How often a namespace without root is tried.
-const ATTEMPTS: u32 = 5;
-
 /// How the system's folders are shown to a command of the administrator, who owns most files in them.
 #[derive(Default)]
 pub(super) struct System {
     /// A user namespace in which root owns nothing: mounted with it, files that only root may read cannot be read.
     pub(super) ownerless: Option<OwnedFd>,
-    /// Where that cannot be had: the files and folders that not everybody may read.
+    /// The folders that cannot be mounted with it.
+    pub(super) listed: Vec<&'static Path>,
+    /// In these: the files and folders that not everybody may read.
     pub(super) secrets: Vec<Vec<u8>>,
 }
 
@@ -166,23 +164,18 @@ fn hold(pid: i32, user: bool) -> io::Result<Made> {
 }
 
 impl System {
+    /// Each folder is decided by itself: what the kernel keeps in files of its own (`/sys`) has no owners to map.
     fn of_root() -> System {
-        // On a busy machine there may be too many namespaces for a moment.
-        let attempt = |number: u32| {
-            std::thread::sleep(Duration::from_millis(if number == 0 { 0 } else { 20 }));
-            without_root().ok()
-        };
-        if let Some(users) = (0..ATTEMPTS).find_map(attempt)
-            && view::can_map_owners(users.as_fd())
-        {
-            return System { ownerless: Some(users), secrets: Vec::new() };
-        }
-        let folders = view::SYSTEM.iter().filter(|folder| !Path::new(folder).is_symlink());
+        let ownerless = without_root().ok();
+        let folders = view::SYSTEM.iter().map(Path::new).filter(|folder| !folder.is_symlink());
+        let listed: Vec<&'static Path> = folders
+            .filter(|folder| {
+                !ownerless.as_ref().is_some_and(|users| view::can_map_owners(folder, users.as_fd()))
+            })
+            .collect();
         let mut left = usize::MAX;
-        System {
-            ownerless: None,
-            secrets: folders.flat_map(|folder| root_only(Path::new(folder), &mut left)).flatten().collect(),
-        }
+        let secrets = listed.iter().flat_map(|folder| root_only(folder, &mut left)).flatten().collect();
+        System { ownerless, listed, secrets }
     }
 }
 

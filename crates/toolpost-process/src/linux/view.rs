@@ -75,7 +75,9 @@ fn try_lay(view: &View, system: &System, step: &mut &'static str) -> io::Result<
         if let Ok(target) = rustix::fs::readlink(path, Vec::new()) {
             links.push((path, target));
         } else if let Some(piece) = take(path, READ_ONLY | NO_SUID | NO_DEVICES)? {
-            if let Some(users) = &system.ownerless {
+            if let Some(users) = &system.ownerless
+                && !system.listed.contains(&path)
+            {
                 sys::map_owners(piece.tree.as_fd(), users.as_fd())?;
             }
             pieces.push(piece);
@@ -290,13 +292,13 @@ fn own_folder(name: &str, at: &Path, mode: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether all folders of the system can be shown with other owners.
-pub(super) fn can_map_owners(users: BorrowedFd<'_>) -> bool {
-    SYSTEM.iter().map(Path::new).filter(|path| !path.is_symlink()).all(|path| match take(path, READ_ONLY) {
+/// Whether a folder of the system can be shown with other owners.
+pub(super) fn can_map_owners(folder: &Path, users: BorrowedFd<'_>) -> bool {
+    match take(folder, READ_ONLY) {
         Ok(Some(piece)) => sys::map_owners(piece.tree.as_fd(), users).is_ok(),
         Ok(None) => true,
         Err(_) => false,
-    })
+    }
 }
 
 /// Mounts what is at a path onto itself: it cannot be moved or removed any more. Without following links.
