@@ -110,8 +110,8 @@ impl Context {
             let any = self.call.guard.as_ref().is_none_or(|guard| guard.allows_any_command());
             let (why, remedy) = match any {
                 true => (
-                    "it is outside of the workspace, where commands write to temporary folders of their own only, and in \
-                     their temporary home folder not to what shells and tools read when they start",
+                    "outside of the workspace, commands write to temporary folders of their own only, and in their \
+                     temporary home folder not to what shells and tools read when they start",
                     "no rule opens it; use a file of the workspace or of /tmp".to_owned(),
                 ),
                 false => (
@@ -144,6 +144,13 @@ impl Context {
             );
         }
         (name, closed)
+    }
+
+    /// The display name of an absolute path of the workspace, and why a command may not read it; none where it may.
+    pub fn unreadable_to_commands(&self, path: &Path) -> Option<(String, Closed)> {
+        let name = display(&self.host_workspace().roots(), path);
+        let closed = self.call.guard.as_ref()?.closed_to_commands(Capability::Read, &name)?;
+        Some((name, closed))
     }
 
     /// The display name of a symbolic link into a dependency folder, and why a command may not make it.

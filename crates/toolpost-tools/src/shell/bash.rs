@@ -5,6 +5,7 @@ mod notes;
 mod plain;
 mod prepare;
 
+use self::notes::Confined;
 use super::background::Waited;
 use super::kept::{Records, Undo};
 use super::live::Live;
@@ -155,12 +156,13 @@ impl Tool for Bash {
             return self.background.start(ctx, &args, prepared).await;
         }
         if let Some(limit) = args.yield_after.filter(|_| self.background.is_possible()) {
-            let (limit, sandbox) = (Duration::from_millis(limit), prepared.sandbox);
+            let limit = Duration::from_millis(limit);
+            let confined = Confined { sandbox: prepared.sandbox, hidden: prepared.hidden.clone() };
             return match self.background.start_and_wait(ctx, &args, prepared, limit).await? {
                 Waited::GoesOn(output) => Ok(*output),
                 Waited::Ended(ended) => {
                     let (shown, ended, undo) = *ended;
-                    report(ctx, &args, Ok((shown, ended)), title(&args), (sandbox, undo))
+                    report(ctx, &args, Ok((shown, ended)), title(&args), (&confined, undo))
                 }
             };
         }
@@ -243,19 +245,21 @@ async fn perform(
 ) -> Result<Output<Data>, ToolError> {
     let title = title(args);
     let mut records = Records::begin(ctx, prepared.sandbox).await;
+    let hidden = std::mem::take(&mut prepared.hidden);
+    let confined = Confined { sandbox: prepared.sandbox, hidden };
     if let Some(direct) = prepared.direct.take() {
         match run(ctx, args, records.of(direct), &title, budget).await {
             // Nothing was run; the shell says so in its own words.
             Err(Failure::Process(Error::NotRun { .. })) => records.start_over(),
             done => {
                 let undo = records.finish(ctx).await;
-                return report(ctx, args, done, title, (prepared.sandbox, undo));
+                return report(ctx, args, done, title, (&confined, undo));
             }
         }
     }
     let done = run(ctx, args, records.of(prepared.command), &title, budget).await;
     let undo = records.finish(ctx).await;
-    report(ctx, args, done, title, (prepared.sandbox, undo))
+    report(ctx, args, done, title, (&confined, undo))
 }
 
 async fn run(
@@ -310,7 +314,7 @@ fn report(
     args: &Args,
     done: Result<(Shown, Ended), Failure>,
     title: String,
-    (sandbox, undo): (&'static str, Undo),
+    (confined, undo): (&Confined, Undo),
 ) -> Result<Output<Data>, ToolError> {
     let (shown, ended) = match done {
         Ok(done) => done,
@@ -323,11 +327,11 @@ fn report(
         }
     };
     if ended.why == Why::TimedOut {
-        let told = undo.beside(&notes::out_of_time(ctx, args, &shown, sandbox));
+        let told = undo.beside(&notes::out_of_time(ctx, args, &shown, confined.sandbox));
         let error = ToolError::new(Code::Timeout, notes::with_output(&told, &shown));
         return Err(details(error, &shown, &ended).with("timeoutMs", args.timeout));
     }
-    let text = notes::told(ctx, args, &shown, &ended, (sandbox, undo.note.as_deref()));
+    let text = notes::told(ctx, args, &shown, &ended, confined, undo.note.as_deref());
     let data = Data {
         exit_code: ended.exit.code(),
         signal: ended.exit.signal(),
@@ -335,7 +339,7 @@ fn report(
         bytes: shown.bytes,
         lines: shown.lines,
         survivors: survivors(&ended),
-        sandbox,
+        sandbox: confined.sandbox,
         undo: undo.is_limited.then_some(false),
         ..Data::default()
     };

@@ -15,6 +15,11 @@ pub(crate) fn parse(runtime: &Runtime, tool: &str, words: &[String]) -> Result<V
         [] => Ok(Value::Object(Map::new())),
         [only] if only == "-" => from_stdin(),
         [only] if only.trim_start().starts_with(['{', '[', '"']) => from_json(only.as_bytes()),
+        [first, rest @ ..] if is_object(first) => {
+            let with_pairs =
+                from_pairs(runtime, tool, rest.iter().map(|word| pair(word)).collect::<Result<_, _>>()?);
+            joined(from_json(first.as_bytes())?, with_pairs)
+        }
         words => {
             let main = main(runtime, tool, &words[0]);
             let rest = if main.is_some() { &words[1..] } else { words };
@@ -25,6 +30,28 @@ pub(crate) fn parse(runtime: &Runtime, tool: &str, words: &[String]) -> Result<V
             Ok(from_pairs(runtime, tool, pairs))
         }
     }
+}
+
+/// Whether a word is meant as a JSON object: `{` alone begins many a text, such as a command.
+fn is_object(word: &str) -> bool {
+    let word = word.trim();
+    word.starts_with('{') && serde_json::from_str::<serde::de::IgnoredAny>(word).is_ok()
+}
+
+/// An object with further pairs; none is given twice.
+fn joined(object: Value, pairs: Value) -> Result<Value, ToolError> {
+    let (Value::Object(mut object), Value::Object(pairs)) = (object, pairs) else {
+        return Err(refused("the arguments are not a JSON object".to_owned()));
+    };
+    for (key, value) in pairs {
+        if object.contains_key(&key) {
+            return Err(refused(format!(
+                "`{key}` is given twice, in the JSON object and as a pair; leave one out"
+            )));
+        }
+        object.insert(key, value);
+    }
+    Ok(Value::Object(object))
 }
 
 fn from_stdin() -> Result<Value, ToolError> {
