@@ -325,3 +325,14 @@ fn paths_are_found_wherever_a_schema_can_put_them() {
     let deep = (0..100).fold(json!({"path": "end"}), |value, _| json!({"next": value}));
     check(schema, deep, &["end"]);
 }
+
+#[test]
+fn an_argument_by_two_of_its_names_is_called_that() {
+    let schema = json!({"properties": {"path": {"type": "string"}}, "additionalProperties": false});
+    let alias = Alias::new("list_directory", "list").argument("dir_path", "path");
+    let offered = json!({"properties": {"dir_path": {"type": "string"}}, "additionalProperties": false});
+    let (arguments, _) = alias.apply(json!({"path": "p", "dir_path": "src"}));
+    let problems = Schema::compile(schema).unwrap().problems_in(&arguments, &offered, Some(&alias));
+    let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    assert_eq!(told, ["`dir_path`: expected it once, got it twice, by two of its names"]);
+}

@@ -4,7 +4,9 @@ use super::Context;
 use crate::capability::Capability;
 use crate::error::{Code, ToolError};
 use crate::policy::{self, Ahead, Closed, Effect, FilePattern, FileRule, FileRules, Remedy};
-use crate::workspace::{Dependencies, FolderAlias, Guard, Kind, Mark, Marked, Owner, Surveyor};
+use crate::workspace::{
+    Dependencies, FolderAlias, Guard, Kind, Mark, Marked, Owner, Stat, Surveyor, WorkspacePath,
+};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -151,6 +153,11 @@ impl Context {
         let name = display(&self.host_workspace().roots(), path);
         let closed = self.call.guard.as_ref()?.closed_to_commands(Capability::Read, &name)?;
         Some((name, closed))
+    }
+
+    /// What a command sees of a file that it cannot read: its size and its times. Blocks like the workspace.
+    pub fn seen_by_commands(&self, name: &str) -> Option<Stat> {
+        self.host_workspace().stat(&WorkspacePath::new(name)).ok()
     }
 
     /// The display name of a symbolic link into a dependency folder, and why a command may not make it.

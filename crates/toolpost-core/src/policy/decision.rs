@@ -221,6 +221,11 @@ pub(super) fn remedy(
         .and_then(|access| rule_for((tool, about), access))
         .map_or_else(|| tool.to_owned(), |rule| rule.to_string());
     let (rule, capability) = (rule.as_str(), access.map(|access| access.action));
+    // A person is asked although the capability is granted, so that granting it is no way.
+    if access.is_some_and(Access::needs_consent) && matches!(cause, Cause::Askable) {
+        let allowed = advice(&Remedy::Closed { rules: &[rule.to_owned()] });
+        return format!("consent, or {allowed}, which holds for all that is in it, protected files too");
+    }
     advice(&match cause {
         Cause::Granted => return "nothing is in its way".to_owned(),
         Cause::Askable => Remedy::Consent { capability, rule },

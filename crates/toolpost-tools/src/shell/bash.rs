@@ -1,6 +1,7 @@
 //! `bash`: a command in the workspace, in a sandbox, within its time.
 
 mod dry_run;
+mod index;
 mod notes;
 mod plain;
 mod prepare;
@@ -126,7 +127,15 @@ impl Tool for Bash {
     type Data = Data;
 
     fn spec(&self) -> Spec {
-        Spec::new("bash", "1.0.0", include_str!("bash.txt"))
+        let text = include_str!("bash.txt");
+        let text = match self.settings.confinement {
+            Confinement::Strict => text.to_owned(),
+            Confinement::None => text
+                .replace(" in a sandbox", " without a sandbox, as the user")
+                .replace("; /tmp lasts for one command", "")
+                .replace(" Undo skips dependencies, files over 64 MiB.", " Undo knows nothing of it."),
+        };
+        Spec::new("bash", "1.0.0", text)
             .requires(Capability::Exec)
             .about(ResourceKind::Command)
             .may_use(Capability::Write)
@@ -157,7 +166,8 @@ impl Tool for Bash {
         }
         if let Some(limit) = args.yield_after.filter(|_| self.background.is_possible()) {
             let limit = Duration::from_millis(limit);
-            let confined = Confined { sandbox: prepared.sandbox, hidden: prepared.hidden.clone() };
+            let hidden = prepared.hidden.clone();
+            let confined = Confined { sandbox: prepared.sandbox, hidden, unread_by_git: Vec::new() };
             return match self.background.start_and_wait(ctx, &args, prepared, limit).await? {
                 Waited::GoesOn(output) => Ok(*output),
                 Waited::Ended(ended) => {
@@ -246,19 +256,21 @@ async fn perform(
     let title = title(args);
     let mut records = Records::begin(ctx, prepared.sandbox).await;
     let hidden = std::mem::take(&mut prepared.hidden);
-    let confined = Confined { sandbox: prepared.sandbox, hidden };
+    let confined = Confined { sandbox: prepared.sandbox, hidden, unread_by_git: Vec::new() };
     if let Some(direct) = prepared.direct.take() {
         match run(ctx, args, records.of(direct), &title, budget).await {
             // Nothing was run; the shell says so in its own words.
             Err(Failure::Process(Error::NotRun { .. })) => records.start_over(),
             done => {
                 let undo = records.finish(ctx).await;
+                let confined = confined.looked_at(ctx, args, &done).await;
                 return report(ctx, args, done, title, (&confined, undo));
             }
         }
     }
     let done = run(ctx, args, records.of(prepared.command), &title, budget).await;
     let undo = records.finish(ctx).await;
+    let confined = confined.looked_at(ctx, args, &done).await;
     report(ctx, args, done, title, (&confined, undo))
 }
 

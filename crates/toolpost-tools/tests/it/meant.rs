@@ -325,7 +325,7 @@ fn a_file_that_a_command_was_kept_from_is_named_with_its_rule() {
     );
     // The last command succeeded, and the hint is there all the same.
     for text in &texts[1..] {
-        assert!(text.contains("`.env` was refused: it is protected (`.env`): "), "{text}");
+        assert!(text.contains("`.env` cannot be read by commands: it is protected (`.env`): "), "{text}");
         assert!(
             text.contains("protected") && text.contains("--allow-rule") || text.contains("rule"),
             "{text}"

@@ -2,13 +2,17 @@
 
 use super::Args;
 use crate::shell::output::Shown;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use toolpost_core::policy::{Closed, Remedy};
-use toolpost_core::{Capability, Context};
+use toolpost_core::{Capability, Context, WorkspacePath};
 use toolpost_process::{Ended, Exit};
 
 /// Maximum number of refused names, and of names that appeared, that are shown one by one.
 const MOST_NAMES: usize = 5;
+
+/// Maximum number of files for which rules are named: who follows the advice should not have to do so file by file.
+const MOST_RULES: usize = 20;
 
 /// Maximum number of lines of an output that are searched for names of files.
 const MOST_LINES: usize = 50;
@@ -107,6 +111,12 @@ pub(super) fn told(
     if sandbox != "none" {
         let known: Vec<String> = refused.iter().map(|(name, _)| name.clone()).collect();
         found = files_in_output(ctx, args, shown, &confined.hidden, known);
+        let unread = confined.unread_by_git.iter().filter_map(|path| ctx.unreadable_to_commands(path));
+        for (name, closed) in unread {
+            if !found.iter().any(|(_, known, _)| *known == name) {
+                found.push((Kept::Unread, name, closed));
+            }
+        }
     }
     let is_named = !refused.is_empty() || !found.is_empty();
     let written: Vec<String> = ended.written.iter().map(|path| ctx.closed_to_commands(path).0).collect();
@@ -114,8 +124,8 @@ pub(super) fn told(
     notes.extend(kept_from(refused, "refused", &written, advise));
     for kind in [Kept::Unread, Kept::Unchanged, Kept::Outside] {
         let of_kind = found.iter().filter(|(known, ..)| *known == kind);
-        let of_kind = of_kind.map(|(_, name, closed)| (name.clone(), closed.clone())).collect();
-        notes.extend(kept_from(of_kind, kind.verb(), &[], advise));
+        let of_kind = of_kind.map(|(_, name, closed)| (name.clone(), closed.clone()));
+        notes.extend(kept_from(for_one_reason(of_kind.collect()), kind.verb(), &[], advise));
     }
     notes.extend(appeared(&ended.appeared, |path| ctx.closed_to_commands(path)));
     notes.extend(hints(ctx, args, shown, ended.exit, is_named, sandbox));
@@ -182,7 +192,7 @@ fn kept_from(
             _ => "",
         };
         let mut rules: Vec<String> = Vec::new();
-        for rule in closed.iter().take(MOST_NAMES).flat_map(|closed| &closed.rules) {
+        for rule in closed.iter().take(MOST_RULES).flat_map(|closed| &closed.rules) {
             if !rules.contains(rule) {
                 rules.push(rule.clone());
             }
@@ -200,6 +210,17 @@ fn kept_from(
         format!("{} {were}{verb}: {}; {remedy}{done}", listed(&names), closed[0].why)
     };
     groups.into_iter().take(MOST_NAMES).enumerate().map(tell).collect()
+}
+
+/// Several files, each closed by another rule that asks, are told in one sentence.
+fn for_one_reason(mut kept: Vec<(String, Closed)>) -> Vec<(String, Closed)> {
+    let is_same = kept.windows(2).all(|pair| pair[0].1.why == pair[1].1.why);
+    if !is_same && kept.iter().all(|(_, closed)| !closed.rules.is_empty()) {
+        for (_, closed) in &mut kept {
+            closed.why = "each asks first, and nobody can be asked while a command runs".to_owned();
+        }
+    }
+    kept
 }
 
 /// Names in a clause, no more than can be read.
@@ -244,6 +265,53 @@ pub(super) struct Confined {
     pub(super) sandbox: &'static str,
     /// Files that it could see and not read.
     pub(super) hidden: Vec<PathBuf>,
+    /// Those of them that git had to read.
+    pub(super) unread_by_git: Vec<PathBuf>,
+}
+
+impl Confined {
+    /// Finds the hidden files that git had to read, where its output speaks of one of them: it stops at the first.
+    pub(super) async fn looked_at(
+        mut self,
+        ctx: &Context,
+        args: &Args,
+        done: &Result<(Shown, Ended), super::Failure>,
+    ) -> Confined {
+        let Ok((shown, _)) = done else { return self };
+        let is_named = |path: &PathBuf| {
+            path.file_name().and_then(|name| name.to_str()).is_some_and(|name| shown.text.contains(name))
+        };
+        let is_end = |letter: char| letter.is_whitespace() || "|&;()<>`'\"=/".contains(letter);
+        let runs_git = args.command.split(is_end).any(|word| word == "git");
+        if runs_git && self.hidden.iter().any(is_named) {
+            let hidden = self.hidden.clone();
+            let unread = ctx.blocking(move |ctx| Ok(unread_by_git(ctx, &hidden))).await;
+            self.unread_by_git = unread.unwrap_or_default();
+        }
+        self
+    }
+}
+
+/// Maximum size of an index of git that is read.
+const LARGEST_INDEX: u64 = 64 << 20;
+
+/// The hidden files that git in the workspace root must read to know whether they have changed.
+fn unread_by_git(ctx: &Context, hidden: &[PathBuf]) -> Vec<PathBuf> {
+    let workspace = ctx.workspace();
+    let Ok(mut file) = workspace.open(&WorkspacePath::new(".git/index")) else { return Vec::new() };
+    let mut bytes = Vec::new();
+    if file.stat.size > LARGEST_INDEX || file.reader.read_to_end(&mut bytes).is_err() {
+        return Vec::new();
+    }
+    let root = Path::new(workspace.root());
+    let entries = super::index::entries(&bytes);
+    let must_read = |path: &&PathBuf| {
+        let Some(name) = path.strip_prefix(root).ok().and_then(Path::to_str) else { return false };
+        let Some(entry) = entries.iter().find(|entry| entry.name == name.as_bytes()) else { return false };
+        let stat = ctx.seen_by_commands(name);
+        stat.is_some_and(|stat| entry.must_be_read(stat.modified_ms, stat.size, file.stat.modified_ms))
+    };
+    hidden.iter().filter(must_read).cloned().collect()
 }
 
 /// What the sandbox refused. A command may have gone on after that, and have ended well. Of caches outside of the workspace
@@ -669,8 +737,8 @@ mod tests {
         assert_eq!(
             notes,
             [
-                "`a\\nb`, `1`, `2`, `3`, `4` and 2 more were refused: the rule; allow a\nb 1 2 3 4; before that it had \
-                 written `done`, which stays",
+                "`a\\nb`, `1`, `2`, `3`, `4` and 2 more were refused: the rule; allow a\nb 1 2 3 4 5 6; before that it \
+                 had written `done`, which stays",
                 "`x` was refused: another; allow x",
             ]
         );
