@@ -139,6 +139,20 @@ impl Decision {
                 more.push(rule);
             }
         }
+        // What may not be read is hidden from commands, which then cannot write it either.
+        let written = because.access.iter().chain(&because.also);
+        for access in written.filter(|_| because.about == Some(ResourceKind::Command)) {
+            let read = match &access.resource {
+                Resource::Path(path) if access.action == crate::Capability::Write => {
+                    Access::path(crate::Capability::Read, path)
+                }
+                _ => continue,
+            };
+            let is_hidden =
+                matches!(&read.resource, Resource::Path(path) if protected::is_protected(read.action, path));
+            let rule = rule_for(tool, &read).filter(|_| is_hidden).map(|rule| rule.to_string());
+            more.extend(rule.filter(|rule| !more.contains(rule)));
+        }
         let (advice, access) = (because.advice, because.access.as_ref());
         let first = remedy(advice, tool, access, &because.cause, &more);
         let is_by_capability = matches!(because.cause, Cause::Askable | Cause::Absent);

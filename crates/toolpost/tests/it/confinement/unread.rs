@@ -125,6 +125,10 @@ fn files_are_named_by_where_they_are() {
     for rule in ["read: p/.env.local", "read: p/.npmrc", "write: p/.npmrc"] {
         assert!(done.text.contains(rule), "{}", done.text);
     }
+    let done = user.bash("sed -i s/a/b/ p/.npmrc");
+    for rule in ["'write: p/.npmrc'", "'read: p/.npmrc'"] {
+        assert!(done.text.contains(rule), "{}", done.text);
+    }
     let done = user.bash("cat /tmp/kept-for-later");
     assert!(done.text.contains("each command has a /tmp of its own"), "{}", done.text);
 }
