@@ -447,6 +447,11 @@ fn guarantee_38_a_file_that_cannot_be_told_needs_a_sandbox() {
             assert_eq!(std::fs::read_to_string(root.join("closed/x")).unwrap(), "SECRET\n", "{line}");
         }
     }
+    for line in ["git -C closed log --output=x", "env -C closed tee x <<< E", "cd closed; echo E > x"] {
+        let policy = granted().with_rules(Layer::User, closed.to_vec());
+        let outcome = call_with(root, policy, Confinement::None, line);
+        assert!(shown(&outcome).contains("PERMISSION_DENIED"), "{line}: {}", shown(&outcome));
+    }
     for line in ["cd sub 2>/dev/null; echo x > out", "echo x > out", "cat < /proc/meminfo > /dev/null"] {
         let outcome = call_with(root, granted(), Confinement::None, line);
         assert!(!shown(&outcome).contains("PERMISSION_DENIED"), "{line}: {}", shown(&outcome));

@@ -236,9 +236,15 @@ impl Judge {
                 Effect::Run(inner) => self.command(&inner, depth + 1),
                 Effect::Elsewhere(inner, folder) => {
                     let folder = self.told.word(&folder).literal().and_then(|folder| self.told.path(&folder));
+                    // In the sandbox the file is judged when it is opened; without one, it must be known now.
+                    let places = (self.confinement == Confinement::None).then(|| {
+                        let there = folder.as_deref().map_or_else(Places::unknown, Places::in_folder);
+                        std::mem::replace(&mut self.places, there)
+                    });
                     let around = std::mem::replace(&mut self.told, Told::in_folder(folder));
                     let judged = self.command(&inner, depth + 1);
                     self.told = around;
+                    self.places = places.unwrap_or_else(|| std::mem::take(&mut self.places));
                     judged
                 }
                 Effect::NewRepository(folder) => {
