@@ -2,7 +2,7 @@
 
 use crate::db::{Db, Failure, Tx, Way, answer};
 use crate::faults::Faults;
-use crate::{files, gc, log, tasks, todos, undo};
+use crate::{contents, files, gc, log, tasks, todos, undo};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use toolpost_core::host::new_id;
@@ -15,6 +15,9 @@ use toolpost_core::{Event, ToolError};
 
 /// How often a part of the log is tried whose answer was lost.
 const PARTS_TRIED: u32 = 20;
+
+/// How often a content is read whose file is missing.
+const READS_TRIED: u32 = 5;
 
 /// A store on a database.
 pub(crate) struct SqlStore {
@@ -39,6 +42,21 @@ impl SqlStore {
         work: impl FnMut(&mut dyn Tx) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, ToolError> {
         answer(&*self.db, Way::Read, work).map_err(|failure| self.told(failure))
+    }
+
+    /// Reads contents; again, where a file was removed between the look at its row and at the file.
+    fn read_content<T: Send + 'static>(
+        &self,
+        work: impl FnMut(&mut dyn Tx) -> Result<T, Failure> + Clone + Send + 'static,
+    ) -> Result<T, ToolError> {
+        let mut attempt = 0;
+        loop {
+            attempt += 1;
+            match answer(&*self.db, Way::Read, work.clone()) {
+                Err(Failure::Missing(_)) if attempt < READS_TRIED => {}
+                other => return other.map_err(|failure| self.told(failure)),
+            }
+        }
     }
 
     fn write<T: Send + 'static>(
@@ -140,7 +158,7 @@ impl Store for SqlStore {
 
     fn file(&self, session: &str, path: &str, version: Option<u64>) -> Result<Option<StoredFile>, ToolError> {
         let (session, path) = (session.to_owned(), files::path(path)?);
-        self.read(move |tx| files::file(tx, &session, &path, version))
+        self.read_content(move |tx| files::file(tx, &session, &path, version))
     }
 
     fn files(&self, session: &str, prefix: &str) -> Result<Vec<FileVersion>, ToolError> {
@@ -211,7 +229,7 @@ impl Store for SqlStore {
 
     fn content(&self, hash: &str) -> Result<Option<Vec<u8>>, ToolError> {
         let hash = hash.to_owned();
-        self.read(move |tx| undo::content(tx, &hash))
+        self.read_content(move |tx| contents::get(tx, &hash))
     }
 
     fn finish_undo(&self, by: &By, finished: Finished) -> Result<(), ToolError> {
@@ -225,6 +243,7 @@ impl Store for SqlStore {
         let mut collected = self.write(move |tx| gc::older(tx, now_ms.saturating_sub(age)))?;
         collected.bytes_before = before;
         loop {
+            self.write(contents::sweep)?;
             collected.bytes_after = self.size()?;
             if collected.bytes_after <= retention.bytes {
                 return Ok(collected);
