@@ -9,6 +9,9 @@ use toolpost_core::store::{Correction, Held};
 use toolpost_core::workspace::{After, Before, PendingKind};
 use toolpost_core::{Code, ToolError};
 
+/// Bytes of planned contents that a call keeps in memory to tell whether they were made; one alone may be larger.
+const MOST_BYTES: usize = 32 << 20;
+
 /// What was there before a change, read.
 pub(super) enum Content {
     File { hash: String, bytes: Arc<[u8]>, mode: u32 },
@@ -64,8 +67,20 @@ pub(super) fn held(content: &Content) -> Held {
 struct Change {
     before: Held,
     planned: Held,
+    /// The bytes of that, where there is room for them.
+    content: Option<Arc<[u8]>>,
     /// What is there, where the call has told.
     made: Option<(Held, Option<Arc<[u8]>>)>,
+}
+
+impl Change {
+    /// The SHA-256 of the planned bytes, where they are the ones looked for.
+    fn hash_of(&self, is_same: impl FnOnce(&Arc<[u8]>) -> bool) -> Option<String> {
+        match (&self.planned, &self.content) {
+            (Held::File { hash, .. }, Some(planned)) if is_same(planned) => Some(hash.clone()),
+            _ => None,
+        }
+    }
 }
 
 /// A call that has not ended.
@@ -74,6 +89,8 @@ pub(super) struct OpenCall {
     changes: BTreeMap<String, Change>,
     /// What a name gets from another one.
     moved: BTreeMap<String, Held>,
+    /// Bytes of planned contents in memory.
+    bytes: usize,
 }
 
 impl OpenCall {
@@ -110,9 +127,21 @@ impl OpenCall {
             },
             _ => Held::Unknown,
         };
-        let new = || Change { before: before.clone(), planned: planned.clone(), made: None };
-        self.changes.entry(name.to_owned()).or_insert_with(new);
+        if !self.changes.contains_key(name) {
+            let is_file = matches!(planned, Held::File { .. });
+            let content = content
+                .filter(|_| is_file && self.bytes < MOST_BYTES)
+                .map(|(_, content)| Arc::clone(content));
+            self.bytes += content.as_ref().map_or(0, |content| content.len());
+            let change = Change { before: before.clone(), planned: planned.clone(), content, made: None };
+            self.changes.insert(name.to_owned(), change);
+        }
         planned
+    }
+
+    /// The SHA-256 of what is planned for a name, where it is this content.
+    pub(super) fn hash_of(&self, name: &str, content: &[u8]) -> Option<String> {
+        self.changes.get(name)?.hash_of(|planned| **planned == *content)
     }
 
     /// Something was made of a name.
@@ -122,12 +151,16 @@ impl OpenCall {
         change.made = Some(match after {
             After::Absent => (Held::Absent, None),
             After::AsBefore => (change.before.clone(), None),
-            After::File { bytes, hash, content } => {
+            After::File { content } => {
+                let known = change.hash_of(|planned| Arc::ptr_eq(planned, &content) || **planned == *content);
+                let hash = known.unwrap_or_else(|| hash(&content));
                 let mode = match (&change.planned, &change.before) {
                     (Held::File { mode, .. }, _) | (_, Held::File { mode, .. }) => *mode,
                     _ => None,
                 };
-                (Held::File { hash, size: bytes, mode }, Some(content))
+                let made = Held::File { hash, size: content.len() as u64, mode };
+                let content = (made != change.planned).then_some(content);
+                (made, content)
             }
             After::Folder => (Held::Folder { mode: None }, None),
             After::Moved { .. } => match &change.planned {

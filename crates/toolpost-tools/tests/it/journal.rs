@@ -58,17 +58,14 @@ impl Journal for Recorder {
                 assert!(path.symlink_metadata().is_err(), "{}", change.name);
                 "absent".to_owned()
             }
-            After::File { bytes, hash, content: told } => {
+            After::File { content: told } => {
                 if !self.root.exists() {
                     self.after.lock().unwrap().push(format!("{} file", change.name));
                     return Ok(());
                 }
                 // What was told is there by then.
                 let content = std::fs::read(&path).unwrap();
-                assert_eq!(content.len() as u64, bytes, "{}", change.name);
                 assert_eq!(&content[..], &told[..], "{}", change.name);
-                let sum = std::process::Command::new("sha256sum").arg(&path).output().unwrap().stdout;
-                assert!(sum.starts_with(hash.as_bytes()), "{}", change.name);
                 "file".to_owned()
             }
             After::Folder => "folder".to_owned(),
