@@ -192,6 +192,39 @@ fn what_the_journal_refuses_does_not_happen() {
     }
 }
 
+/// Keeps nothing, and wants to hear of nothing.
+struct Idle;
+
+impl Journal for Idle {
+    fn before(&self, change: Pending) -> Result<(), ToolError> {
+        panic!("{change:?}")
+    }
+
+    fn after(&self, change: Changed) -> Result<(), ToolError> {
+        panic!("{change:?}")
+    }
+
+    fn ended(&self, _: &str, call: &str, _: bool) -> Result<(), ToolError> {
+        panic!("{call}")
+    }
+
+    fn is_kept(&self) -> bool {
+        false
+    }
+}
+
+#[test]
+fn a_journal_that_keeps_nothing_is_told_nothing() {
+    for (tool, args, _) in calls() {
+        let folder = world();
+        let disk = Disk::open([folder.path()]).unwrap();
+        let ctx = Context::builder(Arc::new(disk)).journal(Arc::new(Idle)).build();
+        let outcome = call(&ctx, tool, args.clone());
+        assert!(outcome.is_success(), "{tool} {args}: {}", shown(&outcome));
+        assert_eq!(outcome.metadata.undo, Some(false), "{tool} {args}");
+    }
+}
+
 #[test]
 fn a_dry_run_tells_the_journal_nothing() {
     for (tool, args, _) in calls() {
