@@ -23,6 +23,8 @@ use toolpost_core::{Code, ToolError};
 pub(crate) const LARGEST: u64 = 64 << 20;
 /// So many changes wait at most to be written.
 const WAITING: usize = 64;
+/// Bytes from which on a content is hashed by a thread of its own.
+const LARGE: usize = 1 << 20;
 /// Bytes of contents that wait to be written, or are written together, at most; one content alone may be larger.
 const WAITING_BYTES: usize = 32 << 20;
 
@@ -122,10 +124,20 @@ impl Shared {
     /// A change as it is kept, with what was there read.
     fn read(&self, change: Pending) -> Result<NewChange, ToolError> {
         let mut new = self.new_change(&change.session, &change.call, change.name, ChangeKind::Tool);
-        let content = content_of(change.before)?;
+        let before = change.before;
+        let (content, planned) = match change.content {
+            // The two are hashed side by side where that takes longer than to start a thread.
+            Some(planned) if planned.len() > LARGE => std::thread::scope(|threads| {
+                let hashing = threads.spawn(|| hash(&planned));
+                let content = content_of(before);
+                let hash = hashing.join().unwrap_or_else(|_| hash(&planned));
+                (content, Some((hash, Arc::clone(&planned))))
+            }),
+            planned => (content_of(before), planned.map(|planned| (hash(&planned), planned))),
+        };
+        let content = content?;
         new.before = held(&content);
         new.contents.extend(content.bytes());
-        let planned = change.content.map(|planned| (hash(&planned), planned));
         let mut calls = self.calls();
         let open = calls.entry(change.call).or_default();
         new.after = open.plan(&new.name, &change.kind, &new.before, planned.as_ref());

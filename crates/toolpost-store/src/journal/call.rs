@@ -3,7 +3,7 @@
 use super::LARGEST;
 use crate::files::hash;
 use std::collections::BTreeMap;
-use std::io::Read;
+use std::io::{self, Read};
 use std::sync::Arc;
 use toolpost_core::store::{Correction, Held};
 use toolpost_core::workspace::{After, Before, PendingKind};
@@ -35,23 +35,43 @@ pub(super) fn content_of(before: Before) -> Result<Content, ToolError> {
             Content::Other(Held::TooLarge { size: file.stat.size })
         }
         Before::File(file) => {
-            let mut bytes = Vec::with_capacity(usize::try_from(file.stat.size).unwrap_or_default());
-            file.reader.take(LARGEST + 1).read_to_end(&mut bytes).map_err(|error| {
+            let size = usize::try_from(file.stat.size).unwrap_or_default();
+            let bytes = read(file.reader.take(LARGEST + 1), size).map_err(|error| {
                 let name = &file.stat.name;
                 let message = format!("cannot read `{name}` to keep it for an undo: {error}");
                 ToolError::new(Code::ReadError, message).with("path", name.as_str())
             })?;
             match bytes.len() as u64 > LARGEST {
                 true => Content::Other(Held::TooLarge { size: bytes.len() as u64 }),
-                false => {
-                    Content::File { hash: hash(&bytes), bytes: bytes.into(), mode: file.stat.mode & 0o7777 }
-                }
+                false => Content::File { hash: hash(&bytes), bytes, mode: file.stat.mode & 0o7777 },
             }
         }
         Before::Folder { mode } => Content::Other(Held::Folder { mode: Some(mode & 0o7777) }),
         Before::Link(Some(text)) => Content::Other(Held::Link { text }),
         _ => Content::Other(Held::Unknown),
     })
+}
+
+/// Reads all that there is, without a second copy where it has the size that was expected.
+fn read(mut from: impl Read, size: usize) -> io::Result<Arc<[u8]>> {
+    let mut whole: Arc<[u8]> = std::iter::repeat_n(0, size).collect();
+    // Nobody else has it yet.
+    let room = Arc::get_mut(&mut whole).unwrap_or_default();
+    let mut filled = 0;
+    while filled < room.len() {
+        match from.read(&mut room[filled..]) {
+            Ok(0) => return Ok(whole[..filled].into()),
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let mut more = Vec::new();
+    from.read_to_end(&mut more)?;
+    match more.is_empty() {
+        true => Ok(whole),
+        false => Ok([&whole[..], &more].concat().into()),
+    }
 }
 
 pub(super) fn held(content: &Content) -> Held {
@@ -190,5 +210,17 @@ impl OpenCall {
             }
         }
         corrections
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::read;
+
+    #[test]
+    fn a_file_is_read_whole_whatever_size_was_expected() {
+        for size in [0, 3, 5, 9] {
+            assert_eq!(&*read(&b"bytes"[..], size).expect("memory is read"), b"bytes", "{size}");
+        }
     }
 }
