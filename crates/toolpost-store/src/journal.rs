@@ -140,7 +140,7 @@ impl Shared {
         new.contents.extend(content.bytes());
         let mut calls = self.calls();
         let open = calls.entry(change.call).or_default();
-        new.after = open.plan(&new.name, &change.kind, &new.before, planned.as_ref());
+        new.after = open.plan(&new.name, &change.kind, &new.before, new.contents.first(), planned.as_ref());
         drop(calls);
         new.contents.extend(planned);
         Ok(new)

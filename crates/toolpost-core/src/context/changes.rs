@@ -25,7 +25,7 @@ impl Context {
         self.call.journal.as_ref().map_or(Ok(()), |journal| journal.command_changed(changes))
     }
 
-    /// The SHA-256, in hexadecimal digits, of what this call has written to a file; computed unless the journal knows it.
+    /// The SHA-256, in hexadecimal digits, of a file's content before or after this call; computed unless the journal knows it.
     pub fn hash_of(&self, name: &str, content: &[u8]) -> String {
         let known = self.call.journal.as_ref().and_then(|journal| journal.hash_of(name, content));
         known.unwrap_or_else(|| hex(&Sha256::digest(content)))

@@ -34,8 +34,8 @@ pub trait Journal: Send + Sync {
         Ok(())
     }
 
-    /// The SHA-256, in hexadecimal digits, of what a call has made of a file, if the journal knows that it has this
-    /// content, so that it is not computed twice.
+    /// The SHA-256, in hexadecimal digits, of the content that a file had before a call or has after it, if the journal
+    /// knows that it is this content, so that it is not computed twice.
     fn hash_of(&self, call: &str, name: &str, content: &[u8]) -> Option<String> {
         let _ = (call, name, content);
         None

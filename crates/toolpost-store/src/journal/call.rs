@@ -9,7 +9,7 @@ use toolpost_core::store::{Correction, Held};
 use toolpost_core::workspace::{After, Before, PendingKind};
 use toolpost_core::{Code, ToolError};
 
-/// Bytes of planned contents that a call keeps in memory to tell whether they were made; one alone may be larger.
+/// Bytes of contents that a call keeps in memory to know their hashes; one alone may be larger.
 const MOST_BYTES: usize = 32 << 20;
 
 /// What was there before a change, read.
@@ -87,7 +87,8 @@ pub(super) fn held(content: &Content) -> Held {
 struct Change {
     before: Held,
     planned: Held,
-    /// The bytes of that, where there is room for them.
+    /// The bytes of both, where there is room for them.
+    old: Option<Arc<[u8]>>,
     content: Option<Arc<[u8]>>,
     /// What is there, where the call has told.
     made: Option<(Held, Option<Arc<[u8]>>)>,
@@ -95,7 +96,7 @@ struct Change {
 
 impl Change {
     /// The SHA-256 of the planned bytes, where they are the ones looked for.
-    fn hash_of(&self, is_same: impl FnOnce(&Arc<[u8]>) -> bool) -> Option<String> {
+    fn planned_hash(&self, is_same: impl FnOnce(&Arc<[u8]>) -> bool) -> Option<String> {
         match (&self.planned, &self.content) {
             (Held::File { hash, .. }, Some(planned)) if is_same(planned) => Some(hash.clone()),
             _ => None,
@@ -109,7 +110,7 @@ pub(super) struct OpenCall {
     changes: BTreeMap<String, Change>,
     /// What a name gets from another one.
     moved: BTreeMap<String, Held>,
-    /// Bytes of planned contents in memory.
+    /// Bytes of contents in memory.
     bytes: usize,
 }
 
@@ -120,6 +121,7 @@ impl OpenCall {
         name: &str,
         kind: &PendingKind,
         before: &Held,
+        old: Option<&(String, Arc<[u8]>)>,
         content: Option<&(String, Arc<[u8]>)>,
     ) -> Held {
         let mode = |of: &Held| match of {
@@ -148,20 +150,29 @@ impl OpenCall {
             _ => Held::Unknown,
         };
         if !self.changes.contains_key(name) {
-            let is_file = matches!(planned, Held::File { .. });
-            let content = content
-                .filter(|_| is_file && self.bytes < MOST_BYTES)
-                .map(|(_, content)| Arc::clone(content));
-            self.bytes += content.as_ref().map_or(0, |content| content.len());
-            let change = Change { before: before.clone(), planned: planned.clone(), content, made: None };
+            let content = content.filter(|_| matches!(planned, Held::File { .. }));
+            let (content, old) = (self.with_room(content), self.with_room(old));
+            let change =
+                Change { before: before.clone(), planned: planned.clone(), old, content, made: None };
             self.changes.insert(name.to_owned(), change);
         }
         planned
     }
 
-    /// The SHA-256 of what is planned for a name, where it is this content.
+    fn with_room(&mut self, content: Option<&(String, Arc<[u8]>)>) -> Option<Arc<[u8]>> {
+        let (_, content) = content.filter(|_| self.bytes < MOST_BYTES)?;
+        self.bytes += content.len();
+        Some(Arc::clone(content))
+    }
+
+    /// The SHA-256 of what a name held or is to hold, where it is this content.
     pub(super) fn hash_of(&self, name: &str, content: &[u8]) -> Option<String> {
-        self.changes.get(name)?.hash_of(|planned| **planned == *content)
+        let change = self.changes.get(name)?;
+        let is_old = change.old.as_ref().is_some_and(|old| **old == *content);
+        match &change.before {
+            Held::File { hash, .. } if is_old => Some(hash.clone()),
+            _ => change.planned_hash(|planned| **planned == *content),
+        }
     }
 
     /// Something was made of a name.
@@ -172,7 +183,8 @@ impl OpenCall {
             After::Absent => (Held::Absent, None),
             After::AsBefore => (change.before.clone(), None),
             After::File { content } => {
-                let known = change.hash_of(|planned| Arc::ptr_eq(planned, &content) || **planned == *content);
+                let known =
+                    change.planned_hash(|planned| Arc::ptr_eq(planned, &content) || **planned == *content);
                 let hash = known.unwrap_or_else(|| hash(&content));
                 let mode = match (&change.planned, &change.before) {
                     (Held::File { mode, .. }, _) | (_, Held::File { mode, .. }) => *mode,

@@ -198,7 +198,9 @@ fn the_journal_knows_the_hash_of_what_was_written() {
                 ctx.workspace().write(&"a".into(), content)?;
                 told += &format!("{} ", ctx.hash_of("a", content));
             }
-            told += &ctx.hash_of("a", b"three");
+            for content in [&b"three"[..], b"a\n", b"one"] {
+                told += &format!("{} ", ctx.hash_of("a", content));
+            }
             Ok(Output::text(told))
         })
         .await
@@ -207,7 +209,7 @@ fn the_journal_knows_the_hash_of_what_was_written() {
     let world = world(fresh.open());
     world.session.tools().register(tool).unwrap();
     let told = run(Executor::new().call(&world.session, "hashes", json!({"steps": []}))).to_text();
-    let expected = [&b"one"[..], b"two", b"three"].map(crate::contents::hash).join(" ");
+    let expected = [&b"one"[..], b"two", b"three", b"a\n", b"one"].map(crate::contents::hash).join(" ");
     assert_eq!(told.trim(), expected);
     assert_eq!(world.last(), ["a: 644 a > 644 two"]);
 }

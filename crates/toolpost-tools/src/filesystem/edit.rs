@@ -122,7 +122,6 @@ fn edit(ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
     text::check_hash(&name, &bytes, args.expected_hash.as_deref())?;
     // Whether the model has seen the rest of the file does not matter: the place is found in what is there now.
     let is_noted = ctx.extra().get::<Seen>().is_some_and(|seen| seen.is_noted(&name));
-    let known = is_noted.then(|| text::hash(&bytes));
     let before = Text::of(Cow::Owned(bytes), &name)?;
     let effort = Effort::of(ctx);
     let mark = if before.has_mark() { Mark::Has } else { Mark::HasNot };
@@ -144,7 +143,8 @@ fn edit(ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
     ctx.checkpoint()?;
     ctx.workspace().write(&args.file_path, &after)?;
     let hash = ctx.hash_of(&name, &after);
-    if let Some(known) = known {
+    if is_noted {
+        let known = ctx.hash_of(&name, &before.bytes(&name)?);
         text::note_changed(ctx, &name, &known, &hash);
     }
     let mut output = output(&name, &steps, places, &diff, hash, Existed::Yes);
