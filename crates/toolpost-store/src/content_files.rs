@@ -84,6 +84,12 @@ impl ContentFiles {
         }
     }
 
+    /// Whether a file is there, with so many bytes.
+    pub(crate) fn has(&self, name: &str, bytes: u64) -> bool {
+        std::fs::symlink_metadata(self.0.join(name))
+            .is_ok_and(|about| about.is_file() && about.len() == bytes)
+    }
+
     /// The bytes of a file, which are those that were written.
     pub(crate) fn get(&self, name: &str) -> Result<Vec<u8>, Failure> {
         let path = self.0.join(name);

@@ -25,11 +25,16 @@ pub(crate) fn put(
     base: Option<(&str, &[u8])>,
 ) -> Result<(), Failure> {
     // Only where there is one writer at a time: elsewhere it could be deleted after this look.
-    if tx.kind() == Kind::Sqlite && content.len() >= LARGE && is_kept(tx, hash)? {
+    let state = match tx.kind() == Kind::Sqlite && content.len() >= LARGE {
+        true => state(tx, hash)?,
+        false => State::NotKept,
+    };
+    if state == State::Kept {
         return Ok(());
     }
     let mut row = Row { own: content, ..Row::default() };
-    if let Some((base, old)) = base.filter(|(base, _)| *base != hash && content.len() >= SMALL) {
+    let may_differ = |base: &str| base != hash && content.len() >= SMALL && state == State::NotKept;
+    if let Some((base, old)) = base.filter(|(base, _)| may_differ(base)) {
         let (head, tail) = common(old, content);
         let links = if (head + tail) * 2 >= content.len() { links(tx, base)? } else { None };
         if let Some(links) = links.filter(|links| *links < LONGEST_CHAIN) {
@@ -44,9 +49,19 @@ pub(crate) fn put(
     }
     let bytes = if row.file.is_some() { &[][..] } else { row.own };
     let file_bytes = if row.file.is_some() { row.own.len() as u64 } else { 0 };
+    let otherwise = match state {
+        // Whole again, which changes nothing for those that are made from it.
+        State::Lost => {
+            "UPDATE SET content = excluded.content, base = NULL, head = 0, tail = 0, links = 0, file = excluded.file,
+               file_bytes = excluded.file_bytes"
+        }
+        _ => "NOTHING",
+    };
     tx.run(
-        "INSERT INTO contents (hash, content, base, head, tail, links, file, file_bytes)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (hash) DO NOTHING",
+        &format!(
+            "INSERT INTO contents (hash, content, base, head, tail, links, file, file_bytes)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (hash) DO {otherwise}"
+        ),
         &[
             hash.into(),
             Value::Bytes(bytes),
@@ -69,6 +84,34 @@ struct Row<'a> {
     tail: usize,
     links: u64,
     file: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum State {
+    NotKept,
+    Kept,
+    /// There is a row, and a file that it needs is not there, or has another size.
+    Lost,
+}
+
+/// Whether a large content is kept, with the files that it is made from.
+fn state(tx: &mut dyn Tx, hash: &str) -> Result<State, Failure> {
+    let mut wanted = hash.to_owned();
+    loop {
+        let of = [Value::from(wanted.as_str())];
+        let Some(mut row) =
+            first(tx.rows("SELECT base, file, file_bytes FROM contents WHERE hash = ?1", &of)?)
+        else {
+            return Ok(if wanted == hash { State::NotKept } else { State::Lost });
+        };
+        let (base, file, bytes) = (row.text_or_none()?, row.text_or_none()?, row.number()?);
+        let has_file = |file: &String| tx.content_files().is_some_and(|files| files.has(file, bytes));
+        match (base, file.is_none_or(|file| has_file(&file))) {
+            (_, false) => return Ok(State::Lost),
+            (None, true) => return Ok(State::Kept),
+            (Some(base), true) => wanted = base,
+        }
+    }
 }
 
 fn is_kept(tx: &mut dyn Tx, hash: &str) -> Result<bool, Failure> {

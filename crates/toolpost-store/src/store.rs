@@ -25,6 +25,8 @@ pub(crate) struct SqlStore {
     /// The name under which this process adds to the log, and the parts that it has added.
     writer: String,
     parts: Mutex<Parts>,
+    /// Held by who deletes: files are removed only when what named them is durably gone.
+    collecting: Mutex<()>,
     faults: Option<Arc<Faults>>,
 }
 
@@ -51,7 +53,13 @@ impl Parts {
 
 impl SqlStore {
     pub(crate) fn new(db: Arc<dyn Db>, faults: Option<Arc<Faults>>) -> SqlStore {
-        SqlStore { db, writer: new_id(now_ms()), parts: Mutex::default(), faults }
+        SqlStore {
+            db,
+            writer: new_id(now_ms()),
+            parts: Mutex::default(),
+            collecting: Mutex::default(),
+            faults,
+        }
     }
 
     fn told(&self, failure: Failure) -> ToolError {
@@ -261,6 +269,7 @@ impl Store for SqlStore {
     }
 
     fn collect(&self, retention: &Retention, now_ms: u64) -> Result<Collected, ToolError> {
+        let _alone = self.collecting.lock().unwrap_or_else(PoisonError::into_inner);
         let (retention, age) = (retention.clone(), retention.age_ms);
         let before = self.size()?;
         let mut collected = self.write(move |tx| gc::older(tx, now_ms.saturating_sub(age)))?;

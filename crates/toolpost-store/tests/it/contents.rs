@@ -265,6 +265,31 @@ fn a_file_that_is_lost_or_damaged_is_named_and_never_read_as_right() {
 }
 
 #[test]
+fn what_is_kept_again_is_there_again_though_its_file_was_lost() {
+    let fresh = Fresh::sqlite();
+    let store = fresh.open();
+    let before = Seeded(11).bytes(LARGE);
+    let mut after = before.clone();
+    after[1_000] ^= 1;
+    let mut last = after.clone();
+    last[2_000] ^= 1;
+    store.keep_changes(vec![change("c1", 1, &before, &after), change("c2", 1, &after, &last)]).unwrap();
+    for (call, damage) in [("c3", None), ("c4", Some("x"))] {
+        for name in files_in(&folder(&fresh)) {
+            match damage {
+                Some(text) => std::fs::write(folder(&fresh).join(name), text).unwrap(),
+                None => std::fs::remove_file(folder(&fresh).join(name)).unwrap(),
+            }
+        }
+        assert!(store.content(&hash(&after)).is_err());
+        // It is the content before another change: that one may not be made without it.
+        store.keep_changes(vec![change(call, 2, &after, b"")]).unwrap();
+        assert!(store.content(&hash(&after)).unwrap().as_ref() == Some(&after));
+        assert!(store.content(&hash(&last)).unwrap().as_ref() == Some(&last), "and what is made from it");
+    }
+}
+
+#[test]
 fn files_that_no_content_names_go_and_those_of_others_stay() {
     let fresh = Fresh::sqlite();
     let store = fresh.open();
