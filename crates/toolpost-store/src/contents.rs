@@ -51,20 +51,23 @@ pub(crate) fn put(
     let file_bytes = if row.file.is_some() { row.own.len() as u64 } else { 0 };
     let otherwise = match state {
         // Whole again, which changes nothing for those that are made from it.
-        State::Lost => {
-            "UPDATE SET content = excluded.content, base = NULL, head = 0, tail = 0, links = 0, file = excluded.file,
-               file_bytes = excluded.file_bytes"
-        }
+        State::Lost => "UPDATE SET content = excluded.content",
         _ => "NOTHING",
     };
+    let added = tx.run(
+        &format!("INSERT INTO contents (hash, content) VALUES (?1, ?2) ON CONFLICT (hash) DO {otherwise}"),
+        &[hash.into(), Value::Bytes(bytes)],
+    )?;
+    if state == State::Lost {
+        tx.run("DELETE FROM parts WHERE hash = ?1", &[hash.into()])?;
+    }
+    if added == 0 || (row.base.is_none() && row.file.is_none()) {
+        return Ok(());
+    }
     tx.run(
-        &format!(
-            "INSERT INTO contents (hash, content, base, head, tail, links, file, file_bytes)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (hash) DO {otherwise}"
-        ),
+        "INSERT INTO parts (hash, base, head, tail, links, file, file_bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         &[
             hash.into(),
-            Value::Bytes(bytes),
             Value::text(row.base),
             (row.head as u64).into(),
             (row.tail as u64).into(),
@@ -99,9 +102,11 @@ fn state(tx: &mut dyn Tx, hash: &str) -> Result<State, Failure> {
     let mut wanted = hash.to_owned();
     loop {
         let of = [Value::from(wanted.as_str())];
-        let Some(mut row) =
-            first(tx.rows("SELECT base, file, file_bytes FROM contents WHERE hash = ?1", &of)?)
-        else {
+        let Some(mut row) = first(tx.rows(
+            "SELECT parts.base, parts.file, coalesce(parts.file_bytes, 0) FROM contents
+               LEFT JOIN parts ON parts.hash = contents.hash WHERE contents.hash = ?1",
+            &of,
+        )?) else {
             return Ok(if wanted == hash { State::NotKept } else { State::Lost });
         };
         let (base, file, bytes) = (row.text_or_none()?, row.text_or_none()?, row.number()?);
@@ -120,8 +125,7 @@ fn is_kept(tx: &mut dyn Tx, hash: &str) -> Result<bool, Failure> {
 
 /// How many differences must be applied to read a content. None where it is not kept.
 fn links(tx: &mut dyn Tx, hash: &str) -> Result<Option<u64>, Failure> {
-    // By their indexes alone: the bytes of the row are not touched.
-    let rows = tx.rows("SELECT links FROM contents WHERE hash = ?1 AND base IS NOT NULL", &[hash.into()])?;
+    let rows = tx.rows("SELECT links FROM parts WHERE hash = ?1", &[hash.into()])?;
     match first(rows) {
         Some(mut row) => row.number().map(Some),
         None => Ok(is_kept(tx, hash)?.then_some(0)),
@@ -157,7 +161,8 @@ pub(crate) fn get(tx: &mut dyn Tx, hash: &str) -> Result<Option<Vec<u8>>, Failur
     let mut wanted = hash.to_owned();
     let mut content = loop {
         let rows = tx.rows(
-            "SELECT content, base, head, tail, file FROM contents WHERE hash = ?1",
+            "SELECT contents.content, parts.base, coalesce(parts.head, 0), coalesce(parts.tail, 0), parts.file FROM contents
+               LEFT JOIN parts ON parts.hash = contents.hash WHERE contents.hash = ?1",
             &[wanted.as_str().into()],
         )?;
         let Some(mut row) = first(rows) else {
@@ -218,19 +223,23 @@ pub(crate) fn collect(tx: &mut dyn Tx) -> Result<(), Failure> {
             "DELETE FROM contents WHERE NOT EXISTS (SELECT 1 FROM files WHERE files.hash = contents.hash)
                AND NOT EXISTS (SELECT 1 FROM changes WHERE before_hash = contents.hash)
                AND NOT EXISTS (SELECT 1 FROM changes WHERE after_hash = contents.hash)
-               AND NOT EXISTS (SELECT 1 FROM contents AS made WHERE made.base = contents.hash)",
+               AND NOT EXISTS (SELECT 1 FROM parts WHERE parts.base = contents.hash)",
             &[],
         )?;
         if gone == 0 {
             return Ok(());
         }
+        tx.run(
+            "DELETE FROM parts WHERE NOT EXISTS (SELECT 1 FROM contents WHERE contents.hash = parts.hash)",
+            &[],
+        )?;
     }
 }
 
 /// How many bytes are kept in files.
 pub(crate) fn file_bytes(tx: &mut dyn Tx) -> Result<u64, Failure> {
     let rows = tx.rows(
-        "SELECT coalesce(sum(file_bytes), 0) FROM (SELECT DISTINCT file, file_bytes FROM contents WHERE file IS NOT NULL)",
+        "SELECT coalesce(sum(file_bytes), 0) FROM (SELECT DISTINCT file, file_bytes FROM parts WHERE file IS NOT NULL)",
         &[],
     )?;
     first(rows).map_or(Ok(0), |mut row| row.number())
@@ -240,7 +249,7 @@ pub(crate) fn file_bytes(tx: &mut dyn Tx) -> Result<u64, Failure> {
 /// written inside of transactions that change something, of which there is one at a time, so none is under way here.
 pub(crate) fn sweep(tx: &mut dyn Tx) -> Result<(), Failure> {
     let Some(files) = tx.content_files().cloned() else { return Ok(()) };
-    let rows = tx.rows("SELECT file FROM contents WHERE file IS NOT NULL", &[])?;
+    let rows = tx.rows("SELECT file FROM parts WHERE file IS NOT NULL", &[])?;
     let named = rows.into_iter().map(|mut row| row.text()).collect::<Result<HashSet<String>, Failure>>()?;
     files.keep(&named)
 }
