@@ -51,6 +51,8 @@ struct Shared {
     calls: Mutex<HashMap<String, OpenCall>>,
     /// Bytes of new contents that wait.
     waiting: AtomicUsize,
+    /// Changes that were told and are neither kept nor refused yet.
+    pending: AtomicUsize,
 }
 
 struct Writer {
@@ -66,6 +68,7 @@ impl StoreJournal {
             workspace: workspace.into(),
             calls: Mutex::default(),
             waiting: AtomicUsize::new(0),
+            pending: AtomicUsize::new(0),
         };
         StoreJournal { shared: Arc::new(shared), spools: None, writer: Mutex::default() }
     }
@@ -182,6 +185,7 @@ impl Journal for StoreJournal {
         self.first_use();
         let size = change.content.as_ref().map_or(0, |content| content.len());
         let waiting = self.shared.waiting.fetch_add(size, Ordering::AcqRel) + size;
+        self.shared.pending.fetch_add(1, Ordering::AcqRel);
         let (session, call) = (change.session.clone(), change.call.clone());
         self.say(Said::Change(Box::new(change)))?;
         match waiting > WAITING_BYTES {
@@ -212,7 +216,9 @@ impl Journal for StoreJournal {
             spools.end(session, call);
         }
         // What was refused because it could not be kept is not there to be corrected.
-        let _ = self.settle(session, call);
+        if self.shared.pending.load(Ordering::Acquire) > 0 {
+            let _ = self.settle(session, call);
+        }
         let open = self.shared.calls().remove(call);
         let corrections = open.map(|open| open.corrections(is_success)).unwrap_or_default();
         match corrections.is_empty() {
@@ -270,11 +276,12 @@ type Failed = HashMap<String, ToolError>;
 fn serve(shared: &Shared, heard: &Receiver<Said>) {
     let mut failed = Failed::new();
     while let Ok(first) = heard.recv() {
-        let (mut changes, mut bytes, mut waiting) = (Vec::new(), 0, Vec::new());
+        let (mut changes, mut bytes, mut waiting, mut done) = (Vec::new(), 0, Vec::new(), 0);
         let mut next = Some(first);
         while let Some(said) = next {
             match said {
                 Said::Change(pending) => {
+                    done += 1;
                     let (call, new) =
                         (pending.call.clone(), pending.content.as_ref().map_or(0, |new| new.len()));
                     match shared.read(*pending) {
@@ -295,6 +302,7 @@ fn serve(shared: &Shared, heard: &Receiver<Said>) {
             next = heard.try_recv().ok();
         }
         keep(shared, changes, &mut failed);
+        shared.pending.fetch_sub(done, Ordering::AcqRel);
         for (call, answer) in waiting {
             // Who has stopped waiting needs no answer.
             let _ = answer.send(failed.remove(&call).map_or(Ok(()), Err));
