@@ -1,20 +1,23 @@
 //! The log as a sink of events: what is recorded is written together, a few times a second or when somebody waits for it.
 
+use crate::db::UNKNOWN;
 use crate::store::now_ms;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
-use toolpost_core::event::EventSink;
+use toolpost_core::event::{EventKind, EventSink};
 use toolpost_core::host::BoxFuture;
 use toolpost_core::store::{Retention, Store};
 use toolpost_core::{Code, Event, ToolError};
 
-/// An event waits so long at most, where nobody asks for it.
+/// Maximum time that an event waits where nobody asks for it.
 const DELAY: Duration = Duration::from_millis(40);
-/// And so many at most are written together.
+/// Maximum number of events that are written together.
 const TOGETHER: usize = 4_096;
+/// Maximum number of events that wait for a store that fails; of more, the oldest are dropped.
+const MOST_UNWRITTEN: usize = 20_000;
 /// How often a long process looks whether something is to be deleted.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(60 * 60);
 
@@ -86,55 +89,93 @@ impl EventSink for StoreLog {
 }
 
 fn serve(store: &dyn Store, heard: &Receiver<Said>, keep: &Retention) {
-    let mut failed: Option<ToolError> = None;
+    let mut unwritten = Unwritten::default();
     let mut looked: Option<Instant> = None;
     loop {
         let Ok(first) = heard.recv() else { return };
-        let (mut events, mut waiting) = (Vec::new(), Vec::new());
-        let mut take = |said: Said| -> bool {
-            match said {
-                Said::Event(event) => events.push(event),
-                Said::Commit(answer) => waiting.push(answer),
-            }
-            !waiting.is_empty() || events.len() >= TOGETHER
-        };
+        let mut batch = Batch::default();
+        batch.take(first);
         let until = Instant::now() + DELAY;
-        let mut is_enough = take(first);
         let mut is_over = false;
-        while !is_enough {
+        while batch.waiting.is_empty() && batch.events.len() < TOGETHER && !is_over {
             match heard.recv_timeout(until.saturating_duration_since(Instant::now())) {
-                Ok(said) => is_enough = take(said),
+                Ok(said) => batch.take(said),
                 Err(RecvTimeoutError::Timeout) => break,
-                Err(RecvTimeoutError::Disconnected) => {
-                    is_over = true;
-                    break;
-                }
+                Err(RecvTimeoutError::Disconnected) => is_over = true,
             }
         }
         // Whatever has come in meanwhile goes with it.
-        while events.len() < TOGETHER
+        while batch.events.len() < TOGETHER
             && let Ok(said) = heard.try_recv()
         {
-            match said {
-                Said::Event(event) => events.push(event),
-                Said::Commit(answer) => waiting.push(answer),
-            }
+            batch.take(said);
         }
-        let written = if events.is_empty() { Ok(()) } else { store.append(&events) };
-        if let Err(error) = &written {
-            failed = Some(error.clone());
-        }
-        for answer in waiting {
-            // Events that were lost before are lost for whoever waits now, too.
-            let _ = answer.send(failed.clone().map_or(Ok(()), Err));
+        let written = unwritten.write(store, batch.events);
+        for answer in batch.waiting {
+            let _ = answer.send(written.clone());
         }
         // Nobody waits for this. What cannot be deleted today is tomorrow.
-        if failed.is_none() && looked.is_none_or(|at| at.elapsed() > BETWEEN_LOOKS) {
+        if written.is_ok() && looked.is_none_or(|at| at.elapsed() > BETWEEN_LOOKS) {
             looked = Some(Instant::now());
             let _ = store.collect_daily(keep, now_ms());
         }
         if is_over {
             return;
+        }
+    }
+}
+
+/// What is written together, and who waits for it.
+#[derive(Default)]
+struct Batch {
+    events: Vec<Arc<Event>>,
+    waiting: Vec<oneshot::Sender<Result<(), ToolError>>>,
+}
+
+impl Batch {
+    fn take(&mut self, said: Said) {
+        match said {
+            Said::Event(event) => self.events.push(event),
+            Said::Commit(answer) => self.waiting.push(answer),
+        }
+    }
+}
+
+/// Events that the store would not take: they go with the next ones.
+#[derive(Default)]
+struct Unwritten {
+    events: Vec<Arc<Event>>,
+    /// How many had to be dropped.
+    dropped: usize,
+}
+
+impl Unwritten {
+    /// Writes what is left and what is new. While that fails, whoever waits hears of it.
+    fn write(&mut self, store: &dyn Store, new: Vec<Arc<Event>>) -> Result<(), ToolError> {
+        self.events.extend(new);
+        if let (1.., Some(last)) = (self.dropped, self.events.last()) {
+            let message = format!("{} events of the log were lost, because the store failed", self.dropped);
+            let mut note = (**last).clone();
+            (note.call, note.kind) = (None, EventKind::Warning { message });
+            self.events.insert(0, Arc::new(note));
+            self.dropped = 0;
+        }
+        if self.events.is_empty() {
+            return Ok(());
+        }
+        match store.append(&self.events) {
+            Ok(()) => {
+                self.events.clear();
+                Ok(())
+            }
+            Err(error) => {
+                // What may have been written is not written again.
+                let is_unknown = error.details().contains_key(UNKNOWN);
+                let too_many = self.events.len().saturating_sub(MOST_UNWRITTEN);
+                let drop = if is_unknown { self.events.len() } else { too_many };
+                self.dropped += self.events.drain(..drop).count();
+                Err(error)
+            }
         }
     }
 }

@@ -16,6 +16,10 @@ use toolpost_core::{Event, ToolError};
 /// How often a part of the log is tried whose answer was lost.
 const PARTS_TRIED: u32 = 20;
 
+/// The log and the journal get at least one part of this many of the size that a store may have, however large virtual
+/// files are.
+const HISTORY_PART: u64 = 4;
+
 /// A store on a database.
 pub(crate) struct SqlStore {
     db: Arc<dyn Db>,
@@ -111,6 +115,11 @@ impl Store for SqlStore {
     fn events(&self, query: &EventQuery) -> Result<Vec<Logged>, ToolError> {
         let query = self.ready(query)?;
         self.read(move |tx| log::events(tx, &query))
+    }
+
+    fn calls_ending(&self, ending: &str) -> Result<Vec<String>, ToolError> {
+        let ending = ending.to_owned();
+        self.read(move |tx| log::calls_ending(tx, &ending))
     }
 
     fn last_position(&self) -> Result<u64, ToolError> {
@@ -220,23 +229,29 @@ impl Store for SqlStore {
     }
 
     fn collect(&self, retention: &Retention, now_ms: u64) -> Result<Collected, ToolError> {
-        let (retention, age) = (retention.clone(), retention.age_ms);
+        let age = retention.age_ms;
         let before = self.size()?;
         let mut collected = self.write(move |tx| gc::older(tx, now_ms.saturating_sub(age)))?;
         collected.bytes_before = before;
-        loop {
-            collected.bytes_after = self.size()?;
-            if collected.bytes_after <= retention.bytes {
-                return Ok(collected);
-            }
+        collected.bytes_after = self.size()?;
+        if collected.bytes_after <= retention.bytes {
+            return Ok(collected);
+        }
+        // Virtual files stay however large they are. The log and the journal are not emptied because of them.
+        collected.file_bytes = self.read(files::bytes)?;
+        let most = retention.bytes.max(collected.file_bytes.saturating_add(retention.bytes / HISTORY_PART));
+        while collected.bytes_after > most {
             let (events, changes) = self.write(gc::oldest)?;
             if events + changes == 0 {
-                return Ok(collected);
+                break;
             }
             collected.events += events;
             collected.changes += changes;
+            collected.bytes_after = self.size()?;
         }
+        Ok(collected)
     }
+
     fn collect_daily(&self, retention: &Retention, now_ms: u64) -> Result<Option<Collected>, ToolError> {
         // Most of the time a look is enough, and nobody waits for a turn to write.
         if !self.read(move |tx| gc::is_due(tx, now_ms))? || !self.write(move |tx| gc::take_day(tx, now_ms))? {

@@ -186,12 +186,21 @@ impl Config {
             broken.push(Broken { error, fix: "" });
             Default::default()
         });
-        let protected = disk.map(|disk| credentials::rules(&environment, disk)).unwrap_or_default();
+        let store = keep::store(
+            keys.store.first().map(|store| &store.value),
+            environment.home.as_deref(),
+            &cwd,
+            data_directory.as_deref(),
+            &hash_of_roots(&roots),
+        );
+        let store_files = store.as_ref().map(StoreUrl::files).unwrap_or_default();
+        let protected =
+            disk.map(|disk| credentials::rules(&environment, &store_files, disk)).unwrap_or_default();
         let policy = Layers::policy(&values)
             .with_rules(policy::Layer::BuiltIn, protected)
             .with_rules(policy::Layer::Session, answered)
             .with_rules(policy::Layer::Saved, saved);
-        let shell = commands::settings(&values, &environment, &roots);
+        let shell = commands::settings(&values, &environment, &store_files, &roots);
         let root = roots.first().unwrap_or(&cwd);
         let mut variables = shell.environment.clone();
         variables.push((UPSTREAM.to_owned(), "1".to_owned()));
@@ -212,12 +221,7 @@ impl Config {
             },
             shell,
             plugins,
-            store: keep::store(
-                keys.store.first().map(|store| &store.value),
-                environment.home.as_deref(),
-                data_directory.as_deref(),
-                &hash_of_roots(&roots),
-            ),
+            store,
             is_store_named: !keys.store.is_empty(),
             keep: keys.keep.first().map_or_else(Retention::default, |keep| keep.value.clone()),
             role: keys.role.first().map(|role| role.value.clone()),

@@ -69,7 +69,7 @@ fn what_is_recorded_is_there_in_the_end(fresh: &Fresh) {
 }
 
 #[test]
-fn who_waits_hears_that_something_was_lost() {
+fn who_waits_hears_of_a_failure_until_it_is_over() {
     let fresh = Fresh::sqlite();
     let faults = Arc::new(Faults::default());
     let store = toolpost_store::open_with(&fresh.url, Some(Arc::clone(&faults))).unwrap();
@@ -82,4 +82,11 @@ fn who_waits_hears_that_something_was_lost() {
     log.record(&warning("a", 2, "x"));
     let lost = wait(log.commit()).unwrap_err();
     assert_eq!(lost.code(), Code::StoreNotAvailable);
+    // The fault is over: nothing is lost, nothing is there twice, and whoever waits hears nothing old.
+    wait(log.commit()).unwrap();
+    log.record(&warning("a", 3, "x"));
+    wait(log.commit()).unwrap();
+    let times: Vec<u64> =
+        fresh.open().events(&EventQuery::default()).unwrap().iter().map(|one| one.event.at_ms).collect();
+    assert_eq!(times, [1, 2, 3]);
 }

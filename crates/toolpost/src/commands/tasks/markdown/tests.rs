@@ -105,6 +105,7 @@ fn graph() -> impl Strategy<Value = Vec<NewTask>> {
                 title: if is_first { format!("{index}{title}") } else { format!("{title}{index}") },
                 description,
                 depends_on: needed.collect(),
+                result: None,
             }
         });
         new.collect()
