@@ -207,6 +207,15 @@ pub(crate) fn change(tx: &mut dyn Tx, by: &By, asked: &str, change: &TaskChange)
     let of = number(asked)?;
     let rows = tx.locked(&format!("SELECT {COLUMNS} FROM tasks WHERE number = ?1"), &[of.into()])?;
     let task = whole(tx, asked, rows)?;
+    let is_free = matches!(task.status, TaskStatus::Ready | TaskStatus::Deferred);
+    if is_free && matches!(change, TaskChange::Submit { claim: None, .. }) {
+        // A new process of the owner does not know the number, but the log does.
+        match lost_claim(tx, by, asked)? {
+            Some(number) if number == task.claim => return Err(released(&task).into()),
+            Some(number) => return Err(late(&task, number).into()),
+            None => {}
+        }
+    }
     let open = if task.status == TaskStatus::Pending { open(tx, of)? } else { Vec::new() };
     let Some(next) = next(by, &task, &open, change)? else { return Ok(task) };
     tx.run(
@@ -227,6 +236,24 @@ pub(crate) fn change(tx: &mut dyn Tx, by: &By, asked: &str, change: &TaskChange)
     }
     log::add(tx, &events)?;
     Ok(next)
+}
+
+/// The number of a claim that was taken from this owner, who has neither submitted nor claimed the task since.
+fn lost_claim(tx: &mut dyn Tx, by: &By, task: &str) -> Result<Option<u64>, Failure> {
+    let own = tx.rows(
+        "SELECT body FROM log WHERE session = ?1 AND kind = 'taskChanged' AND body LIKE ?2 ORDER BY sequence DESC LIMIT 1",
+        &[by.session.as_str().into(), format!("%\"task\":\"{task}\"%").as_str().into()],
+    )?;
+    let Some(mut row) = first(own) else { return Ok(None) };
+    let event: Option<Event> = serde_json::from_str(&row.text()?).ok();
+    Ok(match event.map(|event| event.kind) {
+        Some(EventKind::TaskChanged { status: TaskStatus::Claimed, owner, claim, .. })
+            if owner.as_deref() == Some(by.owner()) =>
+        {
+            Some(claim)
+        }
+        _ => None,
+    })
 }
 
 /// The tasks that this one depends on and that are not completed.

@@ -108,6 +108,11 @@ fn words_are_found(fresh: &Fresh) {
     for strange in ["\"", "fox AND", "NEAR(", "a:b", "*", "'", "(", "-fox", "fox OR quick"] {
         found(strange);
     }
+    let places = "src/main.rs https://example.com/docs/intro.html joe@example.org foo-bar.baz 1.25.3";
+    store.append(&[warning("c", 5, places)]).unwrap();
+    for word in ["main", "main.rs", "example", "intro", "joe", "org", "baz", "foo-bar", "25", "src/main.rs"] {
+        assert_eq!(found(word), [5], "{word}");
+    }
     store.append(&[warning("b", 4, "another fox")]).unwrap();
     assert_eq!(found("fox"), [1, 2, 4], "what came later is learnt too");
 }

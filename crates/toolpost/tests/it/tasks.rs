@@ -240,3 +240,27 @@ fn an_import_is_one_change() {
     assert!(status == 2 && said.contains("`done` is completed, but depends on `not done`"), "{said}");
     assert_eq!(home.json(&["tasks"]).1["tasks"].as_array().unwrap().len(), 4);
 }
+
+#[test]
+fn a_late_owner_is_refused_in_whatever_process() {
+    let home = Home::new();
+    let tool = |session: &str, tool: &str, args: Value| call(&home, "worker", session, tool, args);
+    let claim = |session: &str| tool(session, "get_task", json!({"taskId": "t1", "claim": true}));
+    let submit = |session: &str| tool(session, "submit_result", json!({"taskId": "t1", "result": session}));
+    lines(&home, &["tasks", "add", "one"]);
+    claim("a");
+    lines(&home, &["tasks", "release", "t1"]);
+    let late = submit("a");
+    assert_eq!(late["error"]["code"], "TASK_CONFLICT", "{late}");
+    assert!(late["error"]["message"].as_str().unwrap().contains("was released"), "{late}");
+    // Also after somebody else has had it.
+    assert_eq!(submit("b")["success"], true);
+    lines(&home, &["tasks", "reject", "t1", "not yet"]);
+    let late = submit("a");
+    assert!(late["error"]["message"].as_str().unwrap().contains("number 1, the last one 2"), "{late}");
+    // Whoever was rejected hands in another result, and whoever claims anew may too.
+    assert_eq!(submit("b")["success"], true);
+    lines(&home, &["tasks", "reject", "t1", "not yet"]);
+    claim("a");
+    assert_eq!(submit("a")["success"], true);
+}
