@@ -162,7 +162,9 @@ impl Config {
         let data_directory = environment.data_directory.clone();
         let user_git = user_git::of(&environment);
         let workspace = open_disk(roots.iter().cloned()).map(|disk| disk.with_user_git(user_git));
-        let workspace = workspace.map(|disk| match &data_directory {
+        // Where nothing can be kept, writers take turns in this process only.
+        let locks = data_directory.as_ref().filter(|data| can_be_written(Some(data)));
+        let workspace = workspace.map(|disk| match locks {
             Some(data) => Arc::new(disk.with_locks(Locks::new(data.join("locks")))),
             None => Arc::new(disk),
         });
@@ -261,8 +263,7 @@ impl Config {
 
     /// Whether the data directory can be written, so that the workspace's own store can be there.
     pub(crate) fn can_keep(&self) -> bool {
-        let state = DataDirectory::inspect(self.data_directory.as_deref(), &[]).state;
-        matches!(state, DataState::NotYet | DataState::Writable | DataState::OpenToOthers)
+        can_be_written(self.data_directory.as_deref())
     }
 
     /// Everything that the workspace brings along, and whether it is trusted.
@@ -270,6 +271,11 @@ impl Config {
         let disk = self.workspace.as_ref().map_err(ToolError::clone)?;
         self.layers.inventory(disk, &self.lookup)
     }
+}
+
+fn can_be_written(data: Option<&Path>) -> bool {
+    let state = DataDirectory::inspect(data, &[]).state;
+    matches!(state, DataState::NotYet | DataState::Writable | DataState::OpenToOthers)
 }
 
 /// How long the first list of tools waits for servers where nothing is said.

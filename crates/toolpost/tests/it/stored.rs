@@ -28,6 +28,11 @@ fn the_store_in_use_is_closed_to_tools_and_commands() {
             let ran = call(args);
             assert_eq!(ran.status, 3, "{args:?}: {}{}", ran.stdout, ran.stderr);
             assert!(ran.stderr.contains("PERMISSION_DENIED"), "{args:?}: {}", ran.stderr);
+            assert!(
+                ran.stderr.contains("no flag or rule opens the store in use"),
+                "{args:?}: {}",
+                ran.stderr
+            );
         }
     }
     let added = home.run(&[&["tasks", "add", "one"][..], &STORE].concat());
@@ -330,4 +335,25 @@ fn a_role_in_a_file_is_answered_with_where_it_is_set() {
     home.write(".config/toolpost/config.toml", "role = \"worker\"\n");
     let said = home.run(&["call", "list"]).stderr;
     assert!(said.contains("--role") && said.contains("TOOLPOST_ROLE"), "{said}");
+}
+
+#[test]
+fn tools_work_where_nothing_can_be_kept() {
+    let home = Home::new();
+    home.write("data/toolpost", "no folder");
+    let ran = home.run(&["call", "write", "a.txt", "content=1"]);
+    assert_eq!(ran.status, 0, "{}{}", ran.stdout, ran.stderr);
+    assert!(ran.stderr.contains("your data directory cannot be written"), "{}", ran.stderr);
+    assert_eq!(home.run(&["call", "edit", "a.txt", "oldString=1", "newString=2"]).status, 0);
+    let ran = home.run(&["call", "bash", "echo 3 > a.txt", "--allow", "exec"]);
+    assert_eq!(ran.status, 0, "{}{}", ran.stdout, ran.stderr);
+    // The advice works.
+    let flags = ["--store", "sqlite:../own.db"];
+    assert_eq!(home.run(&[&["call", "write", "a.txt", "content=4"][..], &flags].concat()).status, 0);
+    assert_eq!(home.run(&[&["undo", "--yes"][..], &flags].concat()).status, 0);
+    assert_eq!(std::fs::read_to_string(home.path("repo/a.txt")).unwrap(), "3\n");
+    for args in [&["log"][..], &["tasks"], &["undo"]] {
+        let said = home.run(args).stderr;
+        assert!(said.contains("--store"), "{args:?}: {said}");
+    }
 }
