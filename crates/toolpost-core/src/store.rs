@@ -26,7 +26,8 @@ use std::time::Duration;
 /// durable. A method that fails has changed nothing, unless its error says that nobody knows.
 pub trait Store: Send + Sync {
     /// Adds events at the end of the log, all or none. Each gets the next place in its session, whatever
-    /// [`Event::sequence`] says, and the next position in the whole log.
+    /// [`Event::sequence`] says, and the next position in the whole log. The same events, tried again after an
+    /// error, are added once.
     fn append(&self, events: &[Arc<Event>]) -> Result<(), ToolError>;
 
     /// The events that a query asks for, in the order of their positions.

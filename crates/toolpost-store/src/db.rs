@@ -81,9 +81,6 @@ impl Row {
     }
 }
 
-/// The detail of an error after which nobody knows whether the change was made.
-pub(crate) const UNKNOWN: &str = "mayHaveHappened";
-
 /// Why a statement or a transaction did not work.
 #[derive(Debug)]
 #[cfg_attr(not(feature = "postgres"), expect(dead_code, reason = "a file has no connection to lose"))]
@@ -114,7 +111,6 @@ impl Failure {
 
     /// As the caller of a store hears it.
     pub(crate) fn told(self, store: &str) -> ToolError {
-        let is_unknown = matches!(self, Failure::Unknown(_));
         let (message, is_retryable) = match self {
             Failure::Refused(error) => return error,
             Failure::Again(why) => {
@@ -134,10 +130,7 @@ impl Failure {
             ),
             Failure::Broken(why) => (format!("the store {store} failed: {why}"), false),
         };
-        let mut error = ToolError::new(Code::StoreNotAvailable, message);
-        if is_unknown {
-            error = error.with(UNKNOWN, true);
-        }
+        let error = ToolError::new(Code::StoreNotAvailable, message);
         if is_retryable { error.retryable() } else { error }
     }
 }

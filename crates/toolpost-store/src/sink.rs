@@ -1,23 +1,23 @@
 //! The log as a sink of events: what is recorded is written together, a few times a second or when somebody waits for it.
 
-use crate::db::UNKNOWN;
 use crate::store::now_ms;
+use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
-use toolpost_core::event::{EventKind, EventSink};
+use toolpost_core::event::EventSink;
 use toolpost_core::host::BoxFuture;
 use toolpost_core::store::{Retention, Store};
 use toolpost_core::{Code, Event, ToolError};
 
-/// Maximum time that an event waits where nobody asks for it.
+/// The longest time that an event waits where nobody asks for it.
 const DELAY: Duration = Duration::from_millis(40);
 /// Maximum number of events that are written together.
 const TOGETHER: usize = 4_096;
-/// Maximum number of events that wait for a store that fails; of more, the oldest are dropped.
-const MOST_UNWRITTEN: usize = 20_000;
+/// Maximum number of events that wait for a store which cannot be written.
+const MOST_UNWRITTEN: usize = 100_000;
 /// How often a long process looks whether something is to be deleted.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(60 * 60);
 
@@ -91,91 +91,69 @@ impl EventSink for StoreLog {
 fn serve(store: &dyn Store, heard: &Receiver<Said>, keep: &Retention) {
     let mut unwritten = Unwritten::default();
     let mut looked: Option<Instant> = None;
-    loop {
+    let mut is_over = false;
+    while !is_over {
         let Ok(first) = heard.recv() else { return };
-        let mut batch = Batch::default();
-        batch.take(first);
+        let (mut events, mut waiting) = (Vec::new(), Vec::new());
+        let mut next = Some(first);
         let until = Instant::now() + DELAY;
-        let mut is_over = false;
-        while batch.waiting.is_empty() && batch.events.len() < TOGETHER && !is_over {
-            match heard.recv_timeout(until.saturating_duration_since(Instant::now())) {
-                Ok(said) => batch.take(said),
-                Err(RecvTimeoutError::Timeout) => break,
-                Err(RecvTimeoutError::Disconnected) => is_over = true,
+        while let Some(said) = next {
+            match said {
+                Said::Event(event) => events.push(event),
+                Said::Commit(answer) => waiting.push(answer),
             }
+            // Where somebody waits, only what has come in already goes with it.
+            let left = if waiting.is_empty() {
+                until.saturating_duration_since(Instant::now())
+            } else {
+                Duration::ZERO
+            };
+            next = match events.len() < TOGETHER {
+                true => heard
+                    .recv_timeout(left)
+                    .inspect_err(|end| is_over = *end == RecvTimeoutError::Disconnected)
+                    .ok(),
+                false => None,
+            };
         }
-        // Whatever has come in meanwhile goes with it.
-        while batch.events.len() < TOGETHER
-            && let Ok(said) = heard.try_recv()
-        {
-            batch.take(said);
-        }
-        let written = unwritten.write(store, batch.events);
-        for answer in batch.waiting {
+        let written = unwritten.write(store, events);
+        let is_written = written.is_ok();
+        for answer in waiting {
             let _ = answer.send(written.clone());
         }
         // Nobody waits for this. What cannot be deleted today is tomorrow.
-        if written.is_ok() && looked.is_none_or(|at| at.elapsed() > BETWEEN_LOOKS) {
+        if is_written && looked.is_none_or(|at| at.elapsed() > BETWEEN_LOOKS) {
             looked = Some(Instant::now());
             let _ = store.collect_daily(keep, now_ms());
         }
-        if is_over {
-            return;
-        }
     }
 }
 
-/// What is written together, and who waits for it.
-#[derive(Default)]
-struct Batch {
-    events: Vec<Arc<Event>>,
-    waiting: Vec<oneshot::Sender<Result<(), ToolError>>>,
-}
-
-impl Batch {
-    fn take(&mut self, said: Said) {
-        match said {
-            Said::Event(event) => self.events.push(event),
-            Said::Commit(answer) => self.waiting.push(answer),
-        }
-    }
-}
-
-/// Events that the store would not take: they go with the next ones.
+/// Events that could not be written, in the parts in which they came: they are tried again before any others.
 #[derive(Default)]
 struct Unwritten {
-    events: Vec<Arc<Event>>,
-    /// How many had to be dropped.
-    dropped: usize,
+    parts: VecDeque<Vec<Arc<Event>>>,
+    events: usize,
+    /// Set where there were too many. From then on the log has a gap, and nobody is told that it is whole.
+    lost: Option<ToolError>,
 }
 
 impl Unwritten {
-    /// Writes what is left and what is new. While that fails, whoever waits hears of it.
-    fn write(&mut self, store: &dyn Store, new: Vec<Arc<Event>>) -> Result<(), ToolError> {
-        self.events.extend(new);
-        if let (1.., Some(last)) = (self.dropped, self.events.last()) {
-            let message = format!("{} events of the log were lost, because the store failed", self.dropped);
-            let mut note = (**last).clone();
-            (note.call, note.kind) = (None, EventKind::Warning { message });
-            self.events.insert(0, Arc::new(note));
-            self.dropped = 0;
-        }
-        if self.events.is_empty() {
-            return Ok(());
-        }
-        match store.append(&self.events) {
-            Ok(()) => {
-                self.events.clear();
-                Ok(())
+    /// Writes everything, the oldest first.
+    fn write(&mut self, store: &dyn Store, events: Vec<Arc<Event>>) -> Result<(), ToolError> {
+        self.events += events.len();
+        self.parts.extend((!events.is_empty()).then_some(events));
+        while let Some(part) = self.parts.front() {
+            if let Err(error) = store.append(part) {
+                while self.events > MOST_UNWRITTEN {
+                    self.events -= self.parts.pop_back().map_or(self.events, |part| part.len());
+                    self.lost.get_or_insert(error.clone());
+                }
+                return Err(error);
             }
-            Err(error) => {
-                // What may have been written is not written again.
-                let is_unknown = error.details().contains_key(UNKNOWN);
-                let too_many = self.events.len().saturating_sub(MOST_UNWRITTEN);
-                let drop = if is_unknown { self.events.len() } else { too_many };
-                self.dropped += self.events.drain(..drop).count();
-                Err(error)
-            }
+            self.events -= part.len();
+            self.parts.pop_front();
         }
+        self.lost.clone().map_or(Ok(()), Err)
     }
 }

@@ -25,8 +25,29 @@ pub(crate) struct SqlStore {
     db: Arc<dyn Db>,
     /// The name under which this process adds to the log, and the parts that it has added.
     writer: String,
-    parts: Mutex<u64>,
+    parts: Mutex<Parts>,
     faults: Option<Arc<Faults>>,
+}
+
+/// The parts of the log that this process has added.
+#[derive(Default)]
+struct Parts {
+    last: u64,
+    /// The events of the last one, where nobody knows whether they were added: tried again, they keep their number.
+    unknown: Option<Arc<[Arc<Event>]>>,
+}
+
+impl Parts {
+    fn number(&mut self, events: &[Arc<Event>]) -> u64 {
+        let is_same = |before: &Arc<[Arc<Event>]>| {
+            before.len() == events.len()
+                && before.iter().zip(events).all(|(one, other)| Arc::ptr_eq(one, other))
+        };
+        if !self.unknown.take().is_some_and(|before| is_same(&before)) {
+            self.last += 1;
+        }
+        self.last
+    }
 }
 
 impl SqlStore {
@@ -94,20 +115,22 @@ impl Store for SqlStore {
     fn append(&self, events: &[Arc<Event>]) -> Result<(), ToolError> {
         // One at a time: the number of the last part says which parts are there.
         let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
-        *parts += 1;
-        let number = *parts;
+        let number = parts.number(events);
         let events: Arc<[Arc<Event>]> = events.into();
         let mut attempt = 0;
         loop {
             attempt += 1;
-            let (writer, events) = (self.writer.clone(), Arc::clone(&events));
+            let (writer, part) = (self.writer.clone(), Arc::clone(&events));
             let done = self.try_write(move |tx| {
-                log::append(tx, &log::Part { writer: &writer, number, at_ms: now_ms() }, &events)
+                log::append(tx, &log::Part { writer: &writer, number, at_ms: now_ms() }, &part)
             });
             match done {
                 // Tried again: it is not added twice.
                 Err(Failure::Unknown(_)) if attempt < PARTS_TRIED => {}
-                other => return other.map_err(|failure| self.told(failure)),
+                other => {
+                    parts.unknown = other.is_err().then_some(events);
+                    return other.map_err(|failure| self.told(failure));
+                }
             }
         }
     }
