@@ -23,7 +23,7 @@ impl ContentFiles {
     /// Those of the store in this file.
     pub(crate) fn of(store: &Path) -> ContentFiles {
         let mut folder = store.to_owned().into_os_string();
-        folder.push("-contents");
+        folder.push(crate::url::CONTENTS);
         ContentFiles(PathBuf::from(folder))
     }
 

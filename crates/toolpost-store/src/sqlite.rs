@@ -17,6 +17,11 @@ const KEPT_READERS: usize = 4;
 /// How often somebody who waits for other processes looks.
 const LOOK: Duration = Duration::from_millis(20);
 
+/// The version of the tables in a file. Nothing is made or changed.
+pub(crate) fn version(path: &Path) -> Result<usize, Failure> {
+    connection::version_of_file(path)
+}
+
 /// A store in one file, or in memory.
 pub(crate) struct Sqlite {
     writer: Writer,

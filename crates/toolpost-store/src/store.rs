@@ -19,6 +19,10 @@ const PARTS_TRIED: u32 = 20;
 /// How often a content is read whose file is missing.
 const READS_TRIED: u32 = 5;
 
+/// The log and the journal get at least one part of this many of the size that a store may have, however large virtual
+/// files are.
+const HISTORY_PART: u64 = 4;
+
 /// A store on a database.
 pub(crate) struct SqlStore {
     db: Arc<dyn Db>,
@@ -162,6 +166,11 @@ impl Store for SqlStore {
         self.read(move |tx| log::events(tx, &query))
     }
 
+    fn calls_ending(&self, ending: &str) -> Result<Vec<String>, ToolError> {
+        let ending = ending.to_owned();
+        self.read(move |tx| log::calls_ending(tx, &ending))
+    }
+
     fn last_position(&self) -> Result<u64, ToolError> {
         self.read(log::last)
     }
@@ -270,24 +279,31 @@ impl Store for SqlStore {
 
     fn collect(&self, retention: &Retention, now_ms: u64) -> Result<Collected, ToolError> {
         let _alone = self.collecting.lock().unwrap_or_else(PoisonError::into_inner);
-        let (retention, age) = (retention.clone(), retention.age_ms);
+        let age = retention.age_ms;
         let before = self.size()?;
         let mut collected = self.write(move |tx| gc::older(tx, now_ms.saturating_sub(age)))?;
         collected.bytes_before = before;
-        loop {
-            self.write(contents::sweep)?;
-            collected.bytes_after = self.size()?;
-            if collected.bytes_after <= retention.bytes {
-                return Ok(collected);
-            }
+        self.write(contents::sweep)?;
+        collected.bytes_after = self.size()?;
+        if collected.bytes_after <= retention.bytes {
+            return Ok(collected);
+        }
+        // Virtual files stay however large they are. The log and the journal are not emptied because of them.
+        collected.file_bytes = self.read(files::bytes)?;
+        let most = retention.bytes.max(collected.file_bytes.saturating_add(retention.bytes / HISTORY_PART));
+        while collected.bytes_after > most {
             let (events, changes) = self.write(gc::oldest)?;
             if events + changes == 0 {
-                return Ok(collected);
+                break;
             }
             collected.events += events;
             collected.changes += changes;
+            self.write(contents::sweep)?;
+            collected.bytes_after = self.size()?;
         }
+        Ok(collected)
     }
+
     fn collect_daily(&self, retention: &Retention, now_ms: u64) -> Result<Option<Collected>, ToolError> {
         // Most of the time a look is enough, and nobody waits for a turn to write.
         if !self.read(move |tx| gc::is_due(tx, now_ms))? || !self.write(move |tx| gc::take_day(tx, now_ms))? {
