@@ -2,7 +2,7 @@
 
 use crate::changes::event;
 use crate::db::{Failure, Kind, Row, Tx, Value, first};
-use crate::log;
+use crate::{contents, log};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use std::sync::Arc;
@@ -73,11 +73,10 @@ pub(crate) fn file(
     let Some(mut row) = first(rows) else { return Ok(None) };
     let about = version(&mut row)?;
     let Some(hash) = &about.hash else { return Ok(None) };
-    let rows = tx.rows("SELECT content FROM contents WHERE hash = ?1", &[hash.as_str().into()])?;
-    let Some(mut row) = first(rows) else {
-        return Err(Failure::Broken(format!("the content of `{path}`, version {wanted}, is missing")));
-    };
-    Ok(Some(StoredFile { content: row.bytes()?, about }))
+    match contents::get(tx, hash)? {
+        Some(content) => Ok(Some(StoredFile { content, about })),
+        None => Err(Failure::Broken(format!("the content of `{path}`, version {wanted}, is missing"))),
+    }
 }
 
 const HEAD: &str = "SELECT version, is_there FROM heads WHERE session = ?1 AND path = ?2";
@@ -217,10 +216,7 @@ fn one(tx: &mut dyn Tx, by: &By, change: &FileChange) -> Result<u64, Failure> {
     }
     let hash = change.content.as_deref().map(hash);
     if let (Some(content), Some(hash)) = (&change.content, &hash) {
-        tx.run(
-            "INSERT INTO contents (hash, content) VALUES (?1, ?2) ON CONFLICT (hash) DO NOTHING",
-            &[hash.as_str().into(), Value::Bytes(content)],
-        )?;
+        contents::put(tx, hash, content, None)?;
     }
     let mode = match change.mode {
         Some(mode) => mode,

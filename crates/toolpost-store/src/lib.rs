@@ -4,6 +4,8 @@
 //! SQLite (a file, or memory alone) and PostgreSQL run them.
 
 mod changes;
+mod content_files;
+mod contents;
 mod db;
 mod faults;
 mod files;

@@ -2,7 +2,7 @@
 
 use crate::db::{Db, Failure, Tx, Way, answer};
 use crate::faults::Faults;
-use crate::{files, gc, log, tasks, todos, undo};
+use crate::{contents, files, gc, log, tasks, todos, undo};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use toolpost_core::host::new_id;
@@ -20,12 +20,17 @@ const PARTS_TRIED: u32 = 20;
 /// files are.
 const HISTORY_PART: u64 = 4;
 
+/// How often a content is read whose file is missing.
+const READS_TRIED: u32 = 5;
+
 /// A store on a database.
 pub(crate) struct SqlStore {
     db: Arc<dyn Db>,
     /// The name under which this process adds to the log, and the parts that it has added.
     writer: String,
     parts: Mutex<Parts>,
+    /// Held by who deletes: files are removed only when what named them is durably gone.
+    collecting: Mutex<()>,
     faults: Option<Arc<Faults>>,
 }
 
@@ -52,7 +57,13 @@ impl Parts {
 
 impl SqlStore {
     pub(crate) fn new(db: Arc<dyn Db>, faults: Option<Arc<Faults>>) -> SqlStore {
-        SqlStore { db, writer: new_id(now_ms()), parts: Mutex::default(), faults }
+        SqlStore {
+            db,
+            writer: new_id(now_ms()),
+            parts: Mutex::default(),
+            collecting: Mutex::default(),
+            faults,
+        }
     }
 
     fn told(&self, failure: Failure) -> ToolError {
@@ -64,6 +75,21 @@ impl SqlStore {
         work: impl FnMut(&mut dyn Tx) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, ToolError> {
         answer(&*self.db, Way::Read, work).map_err(|failure| self.told(failure))
+    }
+
+    /// Reads contents; again, where a file was removed between the look at its row and at the file.
+    fn read_content<T: Send + 'static>(
+        &self,
+        work: impl FnMut(&mut dyn Tx) -> Result<T, Failure> + Clone + Send + 'static,
+    ) -> Result<T, ToolError> {
+        let mut attempt = 0;
+        loop {
+            attempt += 1;
+            match answer(&*self.db, Way::Read, work.clone()) {
+                Err(Failure::Missing(_)) if attempt < READS_TRIED => {}
+                other => return other.map_err(|failure| self.told(failure)),
+            }
+        }
     }
 
     fn write<T: Send + 'static>(
@@ -172,7 +198,7 @@ impl Store for SqlStore {
 
     fn file(&self, session: &str, path: &str, version: Option<u64>) -> Result<Option<StoredFile>, ToolError> {
         let (session, path) = (session.to_owned(), files::path(path)?);
-        self.read(move |tx| files::file(tx, &session, &path, version))
+        self.read_content(move |tx| files::file(tx, &session, &path, version))
     }
 
     fn files(&self, session: &str, prefix: &str) -> Result<Vec<FileVersion>, ToolError> {
@@ -243,7 +269,7 @@ impl Store for SqlStore {
 
     fn content(&self, hash: &str) -> Result<Option<Vec<u8>>, ToolError> {
         let hash = hash.to_owned();
-        self.read(move |tx| undo::content(tx, &hash))
+        self.read_content(move |tx| contents::get(tx, &hash))
     }
 
     fn finish_undo(&self, by: &By, finished: Finished) -> Result<(), ToolError> {
@@ -252,10 +278,12 @@ impl Store for SqlStore {
     }
 
     fn collect(&self, retention: &Retention, now_ms: u64) -> Result<Collected, ToolError> {
+        let _alone = self.collecting.lock().unwrap_or_else(PoisonError::into_inner);
         let age = retention.age_ms;
         let before = self.size()?;
         let mut collected = self.write(move |tx| gc::older(tx, now_ms.saturating_sub(age)))?;
         collected.bytes_before = before;
+        self.write(contents::sweep)?;
         collected.bytes_after = self.size()?;
         if collected.bytes_after <= retention.bytes {
             return Ok(collected);
@@ -270,6 +298,7 @@ impl Store for SqlStore {
             }
             collected.events += events;
             collected.changes += changes;
+            self.write(contents::sweep)?;
             collected.bytes_after = self.size()?;
         }
         Ok(collected)

@@ -56,10 +56,10 @@ impl StoreUrl {
         }
     }
 
-    /// The files of a store on this disk, existing or not; the last one is a folder.
+    /// The files of a store on this disk, existing or not; the last two are folders.
     pub fn files(&self) -> Vec<PathBuf> {
         let StoreUrl::Sqlite(path) = self else { return Vec::new() };
-        ["", "-wal", "-shm", "-journal", SPOOLS].iter().map(|end| with_ending(path, end)).collect()
+        ["", "-wal", "-shm", "-journal", CONTENTS, SPOOLS].iter().map(|end| with_ending(path, end)).collect()
     }
 
     /// The folder for what commands are about to change: beside the file, or else in the user's data directory. None where
@@ -73,6 +73,8 @@ impl StoreUrl {
     }
 }
 
+/// The ending of the folder for large contents.
+pub(crate) const CONTENTS: &str = "-contents";
 /// The ending of the folder for what commands are about to change.
 const SPOOLS: &str = ".spools";
 

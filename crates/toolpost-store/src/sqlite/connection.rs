@@ -1,5 +1,6 @@
 //! A connection to SQLite: how it is opened, and what its errors mean.
 
+use crate::content_files::ContentFiles;
 use crate::db::{Cell, Failure, Kind, Row, Tx, Value};
 use crate::migrations;
 use rusqlite::config::DbConfig;
@@ -174,7 +175,7 @@ fn migrate(connection: &Connection) -> Result<usize, Failure> {
     if from >= migrations::NEWEST {
         return Ok(from);
     }
-    migrations::step(&mut SqliteTx(&tx), from)?;
+    migrations::step(&mut SqliteTx { connection: &tx, files: None }, from)?;
     let mark = format!("PRAGMA application_id = {MARK}; PRAGMA user_version = {};", from + 1);
     tx.execute_batch(&mark).map_err(|error| failure(&error))?;
     tx.commit().map_err(|error| failure(&error))?;
@@ -182,22 +183,29 @@ fn migrate(connection: &Connection) -> Result<usize, Failure> {
 }
 
 /// A transaction on a connection.
-pub(super) struct SqliteTx<'a>(pub(super) &'a Connection);
+pub(super) struct SqliteTx<'a> {
+    pub(super) connection: &'a Connection,
+    pub(super) files: Option<&'a ContentFiles>,
+}
 
 impl Tx for SqliteTx<'_> {
     fn kind(&self) -> Kind {
         Kind::Sqlite
     }
 
+    fn content_files(&self) -> Option<&ContentFiles> {
+        self.files
+    }
+
     fn run(&mut self, statement: &str, values: &[Value<'_>]) -> Result<u64, Failure> {
-        let mut statement = self.0.prepare_cached(statement).map_err(|error| failure(&error))?;
+        let mut statement = self.connection.prepare_cached(statement).map_err(|error| failure(&error))?;
         let changed =
             statement.execute(rusqlite::params_from_iter(values.iter())).map_err(|error| failure(&error))?;
         Ok(changed as u64)
     }
 
     fn rows(&mut self, statement: &str, values: &[Value<'_>]) -> Result<Vec<Row>, Failure> {
-        let mut statement = self.0.prepare_cached(statement).map_err(|error| failure(&error))?;
+        let mut statement = self.connection.prepare_cached(statement).map_err(|error| failure(&error))?;
         let columns = statement.column_count();
         let mut rows =
             statement.query(rusqlite::params_from_iter(values.iter())).map_err(|error| failure(&error))?;

@@ -4,8 +4,8 @@ use crate::undo::change;
 use crate::{Fresh, by, on_every_store, warning};
 use std::sync::Arc;
 use toolpost_core::store::{
-    ChangeKind, ChangeQuery, Correction, EventQuery, FileChange, Finished, Held, NewChange, NewTask,
-    Retention, Store, Takes, TaskChange, Todo, TodoPriority, TodoStatus,
+    ChangeKind, ChangeQuery, Correction, EventQuery, FileChange, Finished, Held, NewChange, NewTask, Store,
+    Takes, TaskChange, Todo, TodoPriority, TodoStatus,
 };
 use toolpost_core::{Code, ToolError};
 use toolpost_store::Faults;
@@ -14,7 +14,7 @@ on_every_store!(guarantee_31_a_fault_leaves_nothing_behind);
 
 type Change = fn(&dyn Store) -> Result<(), ToolError>;
 
-const CHANGES: [(&str, Change); 15] = [
+const CHANGES: [(&str, Change); 16] = [
     ("append", |store| store.append(&[warning("a", 1, "x"), warning("b", 2, "y")])),
     ("files", |store| {
         let change = |path: &str| FileChange {
@@ -48,6 +48,15 @@ const CHANGES: [(&str, Change); 15] = [
     ("keep", |store| {
         store.keep_changes(vec![change("c1", 1, "a", "1", "2"), change("c1", 1, "b", "1", "2")])
     }),
+    ("keep large", |store| {
+        let before = vec![b'x'; 300_000];
+        store.keep_changes(vec![crate::contents::change("c2", 1, &before, &before[..299_999])])
+    }),
+    ("large files", |store| {
+        let content = Some(vec![b'y'; 300_000]);
+        let change = FileChange { path: "large".to_owned(), content, expected: None, mode: None };
+        store.change_files(&by("s"), vec![change]).map(drop)
+    }),
     ("correct", |store| {
         let correction = |name: &str, after| Correction { name: name.to_owned(), after, content: None };
         let corrections = vec![correction("a", Some(Held::Absent)), correction("b", None)];
@@ -76,17 +85,20 @@ const CHANGES: [(&str, Change); 15] = [
         };
         store.set_todos(&by("s"), vec![todo]).map(drop)
     }),
-    ("deletion of what is old", |store| {
-        store.collect(&Retention { age_ms: 1, bytes: u64::MAX }, 1_000_000).map(drop)
-    }),
 ];
 
 fn every() -> ChangeQuery {
     ChangeQuery { workspace: "/w".to_owned(), ..ChangeQuery::default() }
 }
 
-/// Everything that a store shows.
+/// Everything that a store shows. Whatever it names can be read.
 fn everything(store: &dyn Store) -> String {
+    let hashes = store.changes(&every()).unwrap().into_iter().flat_map(|one| [one.before, one.after]);
+    for held in hashes {
+        if let Held::File { hash, size, .. } = held {
+            assert_eq!(store.content(&hash).unwrap().map(|content| content.len() as u64), Some(size));
+        }
+    }
     let all = (
         store.events(&EventQuery::default()).unwrap(),
         store.sessions().unwrap(),

@@ -19,7 +19,15 @@ fn the_store_in_use_is_closed_to_tools_and_commands() {
     let home = Home::new();
     let call = |args: &[&str]| home.run(&[&["call"], args, &STORE].concat());
     // The first call makes the store, and is kept from it already.
-    for name in ["own.db", "own.db-wal", "own.db-shm", "own.db-journal", "own.db.spools/x", "src/../own.db"] {
+    for name in [
+        "own.db",
+        "own.db-wal",
+        "own.db-shm",
+        "own.db-journal",
+        "own.db-contents/x",
+        "own.db.spools/x",
+        "src/../own.db",
+    ] {
         for args in [
             &["write", &format!("filePath={name}"), "content=x", "--yes"][..],
             &["read", &format!("filePath={name}"), "--yes"],
