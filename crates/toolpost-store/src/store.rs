@@ -16,12 +16,12 @@ use toolpost_core::{Event, ToolError};
 /// How often a part of the log is tried whose answer was lost.
 const PARTS_TRIED: u32 = 20;
 
+/// How often a content is read whose file is missing.
+const READS_TRIED: u32 = 5;
+
 /// The log and the journal get at least one part of this many of the size that a store may have, however large virtual
 /// files are.
 const HISTORY_PART: u64 = 4;
-
-/// How often a content is read whose file is missing.
-const READS_TRIED: u32 = 5;
 
 /// A store on a database.
 pub(crate) struct SqlStore {

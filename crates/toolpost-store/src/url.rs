@@ -37,7 +37,7 @@ impl FromStr for StoreUrl {
         }
         let message = format!(
             "`{}` is no store; write `sqlite:PATH`, `postgres://USER@HOST/DATABASE` or `memory`",
-            StoreUrl::harmless(text)
+            beginning(text)
         );
         Err(ToolError::new(Code::ValidationError, message))
     }
@@ -48,18 +48,14 @@ impl StoreUrl {
     pub fn harmless(text: &str) -> String {
         match text.parse::<StoreUrl>() {
             Ok(url) => url.to_string().trim_matches('`').to_owned(),
-            // Nobody knows which part of it would be the password.
-            Err(_) => match text.find([':', '=', '@', '?', ' ']) {
-                Some(end) => format!("{}…", &text[..=end]),
-                None => text.to_owned(),
-            },
+            Err(_) => beginning(text),
         }
     }
 
     /// The files of a store on this disk, existing or not; the last two are folders.
     pub fn files(&self) -> Vec<PathBuf> {
         let StoreUrl::Sqlite(path) = self else { return Vec::new() };
-        ["", "-wal", "-shm", "-journal", CONTENTS, SPOOLS].iter().map(|end| with_ending(path, end)).collect()
+        ["", "-wal", "-shm", "-journal", SPOOLS, CONTENTS].iter().map(|end| with_ending(path, end)).collect()
     }
 
     /// The folder for what commands are about to change: beside the file, or else in the user's data directory. None where
@@ -73,10 +69,18 @@ impl StoreUrl {
     }
 }
 
-/// The ending of the folder for large contents.
-pub(crate) const CONTENTS: &str = "-contents";
+/// The beginning of a text that is no address. Nobody knows which part of the rest would be a password.
+fn beginning(text: &str) -> String {
+    match text.find([':', '=', '@', '?', ' ']) {
+        Some(end) => format!("{}…", &text[..=end]),
+        None => text.to_owned(),
+    }
+}
+
 /// The ending of the folder for what commands are about to change.
 const SPOOLS: &str = ".spools";
+/// The ending of the folder for large contents.
+pub(crate) const CONTENTS: &str = "-contents";
 
 fn with_ending(path: &Path, ending: &str) -> PathBuf {
     let mut whole = path.to_path_buf().into_os_string();
