@@ -24,7 +24,6 @@ pub struct Inspected {
 }
 
 /// Looks at a store.
-#[expect(clippy::disallowed_methods, reason = "a store lies outside every workspace")]
 pub fn inspect(url: &StoreUrl) -> Inspected {
     let shown = url.to_string().trim_matches('`').to_owned();
     let mut found = Inspected { url: shown, ..Inspected::default() };

@@ -37,7 +37,7 @@ impl FromStr for StoreUrl {
         }
         let message = format!(
             "`{}` is no store; write `sqlite:PATH`, `postgres://USER@HOST/DATABASE` or `memory`",
-            StoreUrl::harmless(text)
+            beginning(text)
         );
         Err(ToolError::new(Code::ValidationError, message))
     }
@@ -48,11 +48,7 @@ impl StoreUrl {
     pub fn harmless(text: &str) -> String {
         match text.parse::<StoreUrl>() {
             Ok(url) => url.to_string().trim_matches('`').to_owned(),
-            // Nobody knows which part of it would be the password.
-            Err(_) => match text.find([':', '=', '@', '?', ' ']) {
-                Some(end) => format!("{}…", &text[..=end]),
-                None => text.to_owned(),
-            },
+            Err(_) => beginning(text),
         }
     }
 
@@ -70,6 +66,14 @@ impl StoreUrl {
             StoreUrl::Sqlite(path) => Some(with_ending(path, SPOOLS)),
             StoreUrl::Postgres(_) => Some(data?.join("spools")),
         }
+    }
+}
+
+/// The beginning of a text that is no address. Nobody knows which part of the rest would be a password.
+fn beginning(text: &str) -> String {
+    match text.find([':', '=', '@', '?', ' ']) {
+        Some(end) => format!("{}…", &text[..=end]),
+        None => text.to_owned(),
     }
 }
 

@@ -89,7 +89,7 @@ fn refuse_other_kinds(path: &Path) -> Result<(), Failure> {
 }
 
 /// For this user alone, before SQLite writes anything into it; the files beside it get the same mode.
-#[expect(clippy::disallowed_methods, reason = "a store lies outside every workspace")]
+#[expect(clippy::disallowed_methods, reason = "the files of a store are its own, and no tool reaches them")]
 fn make_private(path: &Path) -> std::io::Result<()> {
     if path.exists() {
         return Ok(());
@@ -110,7 +110,6 @@ fn make_private(path: &Path) -> std::io::Result<()> {
 
 /// Takes all rights from others where a file was there before, if it is the user's own.
 #[cfg(unix)]
-#[expect(clippy::disallowed_methods, reason = "a store lies outside every workspace")]
 fn close_to_others(path: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
     if std::fs::metadata(path)?.permissions().mode() & 0o077 == 0 {

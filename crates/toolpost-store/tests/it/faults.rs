@@ -14,7 +14,7 @@ on_every_store!(guarantee_31_a_fault_leaves_nothing_behind);
 
 type Change = fn(&dyn Store) -> Result<(), ToolError>;
 
-const CHANGES: [(&str, Change); 12] = [
+const CHANGES: [(&str, Change); 16] = [
     ("append", |store| store.append(&[warning("a", 1, "x"), warning("b", 2, "y")])),
     ("files", |store| {
         let change = |path: &str| FileChange {
@@ -30,9 +30,19 @@ const CHANGES: [(&str, Change); 12] = [
             |depends_on: Vec<String>| NewTask { title: "new".to_owned(), depends_on, ..NewTask::default() };
         store.create_tasks(&by("boss"), vec![new(vec!["t1".to_owned()]), new(Vec::new())]).map(drop)
     }),
+    ("create as done", |store| {
+        let new = NewTask { title: "old".to_owned(), result: Some("ok".to_owned()), ..NewTask::default() };
+        store.create_tasks(&by("boss"), vec![new.clone(), new]).map(drop)
+    }),
+    ("claim", |store| store.change_task(&by("w"), "t5", TaskChange::Claim).map(drop)),
+    ("release", |store| store.change_task(&by("boss"), "t5", TaskChange::Release).map(drop)),
     ("submit", |store| {
         let submit = TaskChange::Submit { result: "done".to_owned(), claim: None };
         store.change_task(&by("w"), "t3", submit).map(drop)
+    }),
+    ("reject", |store| {
+        let reject = TaskChange::Reject { reason: "no".to_owned() };
+        store.change_task(&by("boss"), "t3", reject).map(drop)
     }),
     ("complete", |store| store.change_task(&by("boss"), "t1", TaskChange::Complete).map(drop)),
     ("keep", |store| {
