@@ -1,5 +1,6 @@
 //! `toolpost undo` and `redo`: what tools have changed is taken back and made again, and nothing else is touched.
 
+mod large;
 mod sequences;
 
 use crate::{Home, Ran};

@@ -65,7 +65,7 @@ fn what_is_wrong_creates_nothing() {
         (r#"{"tasks": [], "more": 1}"#, "no list of tasks"),
         (r#"{"todo": []}"#, "no list of tasks"),
         ("[", "--format markdown"),
-        ("- [x] parent\n  - [ ] child", "`parent` is done"),
+        ("- [x] parent\n  - [ ] child", "`parent` is completed, but depends on `child`"),
     ] {
         let error = read_text(text).and_then(|(items, _)| create(&*store, &by(), items)).unwrap_err();
         assert_eq!(error.code(), Code::ValidationError, "{text}");
