@@ -1,5 +1,7 @@
 //! `toolpost undo` and `redo`: what tools have changed is taken back and made again, and nothing else is touched.
 
+mod asking;
+mod beside;
 mod sequences;
 
 use crate::{Home, Ran};
@@ -525,7 +527,7 @@ fn calls_of_the_command_line_can_be_undone() {
     let ran = home.run(&["undo"]);
     assert_eq!(ran.status, 0, "{}{}", ran.stdout, ran.stderr);
     assert!(
-        ran.stdout.contains("undone: edit, 20") && ran.stdout.contains("restored  src/main.rs  +1 -1"),
+        ran.stdout.contains("undone: edit, 20") && ran.stdout.contains("restored     src/main.rs  +1 -1"),
         "{}",
         ran.stdout
     );

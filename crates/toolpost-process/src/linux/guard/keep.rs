@@ -82,7 +82,17 @@ impl Guard {
         let paths = (source.path(), target.path());
         let Some(spool) = &mut self.spool else { return };
         spool.seen.moved(&paths.0, &paths.1, exchanges);
-        for place in if exchanges { vec![source, target] } else { vec![target] } {
+        let moves = if exchanges { vec![(target, source), (source, target)] } else { vec![(source, target)] };
+        for (from, place) in moves {
+            let is_only = !self.names.is_kept(&from.path()) && self.names.is_kept(&place.path());
+            let Some(spool) = &mut self.spool else { return };
+            // Nothing is put back there, so that what arrives is not taken away either.
+            if is_only {
+                spool.seen.only_here(place.path());
+            }
+            if spool.seen.is_only_here(&place.path()) {
+                continue;
+            }
             self.keep_placed(place);
             if let Ok(Some(stat)) = place.stat()
                 && let Some(spool) = &mut self.spool

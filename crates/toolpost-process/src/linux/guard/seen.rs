@@ -26,6 +26,8 @@ pub(super) fn id(stat: &Stat) -> Id {
 enum Placed {
     Nothing,
     Object(Id),
+    /// What came from where nothing is recorded. Nothing else holds it.
+    Only,
 }
 
 /// What is known of a path when the command has ended.
@@ -67,6 +69,8 @@ pub(super) struct Seen {
     placed: BTreeMap<Vec<u8>, Placed>,
     /// Whether the kernel had more to report than it could.
     has_missed: bool,
+    /// Whether anything came from where nothing is recorded.
+    has_only: bool,
 }
 
 impl Seen {
@@ -116,6 +120,12 @@ impl Seen {
     /// After the command has removed what was at a path.
     pub(super) fn removed(&mut self, path: Vec<u8>) {
         self.placed.insert(path, Placed::Nothing);
+    }
+
+    /// After something has come to a path from where nothing is recorded, with everything in it.
+    pub(super) fn only_here(&mut self, path: Vec<u8>) {
+        self.placed.insert(path, Placed::Only);
+        self.has_only = true;
     }
 
     /// After something has moved, with everything in it.
@@ -197,8 +207,11 @@ impl Seen {
 
     /// What is known of a path at which this file is, or nothing, when the command has ended.
     pub(super) fn last(&self, path: &[u8], found: Option<Id>) -> Last {
+        if self.has_only && self.is_below_only(path) {
+            return Last::OfAnother;
+        }
         let placed = match self.placed.get(path) {
-            None => return Last::OfCommand,
+            None | Some(Placed::Only) => return Last::OfCommand,
             Some(Placed::Nothing) => return Last::Nothing,
             Some(Placed::Object(placed)) => *placed,
         };
@@ -211,6 +224,17 @@ impl Seen {
             Some(written) if written.closes > written.opens => Last::OfAnother,
             _ => Last::OfCommand,
         }
+    }
+
+    /// Whether what is at this path came from where nothing is recorded.
+    pub(super) fn is_only_here(&self, path: &[u8]) -> bool {
+        self.placed.get(path) == Some(&Placed::Only)
+    }
+
+    /// Whether this path, or one above it, came from where nothing is recorded.
+    fn is_below_only(&self, path: &[u8]) -> bool {
+        let ends = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
+        ends.chain([path.len()]).any(|end| self.placed.get(&path[..end]) == Some(&Placed::Only))
     }
 
     /// Whether this file is what the command has last put at the path.
