@@ -52,8 +52,6 @@ struct Written {
     closes: u64,
     path: Vec<u8>,
     is_gone: bool,
-    /// Whether somebody else had it open for writing, as was found out otherwise.
-    is_of_another: bool,
     /// Where closes cannot be counted.
     is_uncounted: bool,
 }
@@ -194,15 +192,8 @@ impl Seen {
     pub(super) fn closed_path(&self, id: Id) -> Option<&[u8]> {
         let written = self.written.get(&id)?;
         let is_exact = written.closes == written.opens && written.watch.is_some();
-        let is_doubtful = written.is_uncounted || written.is_of_another || self.has_missed;
+        let is_doubtful = written.is_uncounted || self.has_missed;
         (is_exact && !is_doubtful).then_some(written.path.as_slice())
-    }
-
-    /// Takes note that somebody else has changed a file.
-    pub(super) fn changed_by_another(&mut self, id: Id) {
-        if let Some(written) = self.written.get_mut(&id) {
-            written.is_of_another = true;
-        }
     }
 
     /// What is known of a path at which this file is, or nothing, when the command has ended.
@@ -220,7 +211,7 @@ impl Seen {
         }
         match self.written.get(&placed) {
             Some(written) if written.is_uncounted => Last::OfCommand,
-            Some(written) if written.is_gone || written.is_of_another || self.has_missed => Last::OfAnother,
+            Some(written) if written.is_gone || self.has_missed => Last::OfAnother,
             Some(written) if written.closes > written.opens => Last::OfAnother,
             _ => Last::OfCommand,
         }

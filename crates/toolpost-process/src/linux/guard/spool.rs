@@ -69,6 +69,8 @@ pub(in crate::linux) struct Spool {
     /// Files of which the last copy is what the command has left, with the path of that copy.
     copies: HashMap<Id, Vec<u8>>,
     copied: (usize, u64),
+    /// Files that could not be copied yet.
+    to_copy: Vec<Id>,
     /// Files that got a further name from the command, with the path under which each was there before.
     linked: HashMap<(u64, u64), Vec<Vec<u8>>>,
     /// How much content may still be kept.
@@ -93,6 +95,7 @@ impl Spool {
             seen: Seen::default(),
             copies: HashMap::new(),
             copied: (0, 0),
+            to_copy: Vec::new(),
             linked: HashMap::new(),
             left: MOST_BYTES,
             is_whole: is_ready.is_ok() && size.is_ok(),
@@ -117,7 +120,9 @@ impl Spool {
     /// Looks at what was closed, and copies small files that the command has changed: if somebody else changes them later
     /// while it runs, the two can still be told apart.
     pub(in crate::linux) fn look(&mut self) {
-        for id in self.seen.look() {
+        let mut closed = std::mem::take(&mut self.to_copy);
+        closed.extend(self.seen.look());
+        for id in closed {
             self.copy_left(id);
         }
     }
@@ -150,13 +155,22 @@ impl Spool {
         }
         match sys::has_writer(file.as_fd()) {
             Ok(false) => (),
-            // The close that was taken for the command's was somebody else's.
-            Ok(true) => return self.seen.changed_by_another(of),
+            // The close that was taken for the command's was somebody else's, or is reported before it is over.
+            Ok(true) => return self.to_copy.push(of),
             Err(_) => return,
         }
+        // A close is reported before the file has no writer any more, so that now all are: if the first was somebody
+        // else's, there is one more.
+        let closed = self.seen.look();
+        self.to_copy.extend(closed.into_iter().filter(|id| *id != of));
+        if self.seen.closed_path(of) != Some(path.as_slice()) {
+            return;
+        }
+        let file = File::from(file);
         let mut content = Vec::new();
-        let read = File::from(file).take(LARGEST_COPY + 1).read_to_end(&mut content);
-        if read.is_err() || content.len() as u64 != size {
+        let read = (&file).take(LARGEST_COPY + 1).read_to_end(&mut content);
+        let is_same = rustix::fs::fstat(&file).is_ok_and(|now| stamp(&now) == stamp(&stat));
+        if read.is_err() || content.len() as u64 != size || !is_same {
             return;
         }
         let entry = Entry { mode: stat.st_mode & 0o7777, ..Entry::new(Kind::Copy, &path) };
