@@ -179,6 +179,13 @@ impl Undo<'_> {
         for own in open.chunk_by(|one, other| one.set == other.set) {
             let names: HashSet<&str> = own.iter().map(|change| change.name.as_str()).collect();
             let mut made = Vec::new();
+            let mut folders = HashSet::new();
+            for change in own {
+                if folders.insert(change.name.rsplit_once('/').map_or("", |(above, _)| above)) {
+                    let path = WorkspacePath::new(change.name.clone());
+                    self.disk.discard(&path, &apply::beginning(&change.call))?;
+                }
+            }
             for change in own {
                 if self.is_made(change, &names)? {
                     made.push(change.name.clone());

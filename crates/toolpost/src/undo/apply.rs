@@ -3,9 +3,10 @@
 use super::judge::{Item, held};
 use super::{Report, Undo};
 use crate::commands::stored::now_ms;
+use std::collections::HashSet;
 use toolpost_core::store::{ChangeKind, Correction, Finished, Held, NewChange};
 use toolpost_core::{ToolError, Workspace, WorkspacePath};
-use toolpost_disk::Exact;
+use toolpost_disk::{Durable, Exact, Exchange};
 
 pub(super) fn apply(undo: &Undo<'_>, id: &str, is_redo: bool, report: &Report) -> Result<(), ToolError> {
     let items: Vec<&Item> =
@@ -38,7 +39,7 @@ pub(super) fn apply(undo: &Undo<'_>, id: &str, is_redo: bool, report: &Report) -
     }
     undo.store.keep_changes(changes)?;
     let work: Vec<&Item> = items.iter().copied().filter(|item| item.verdict.is_work()).collect();
-    if let Err((error, is_back)) = make(undo, &work, report.items.len() <= super::MOST_TURNS) {
+    if let Err((error, is_back)) = make(undo, id, &work, report.items.len() <= super::MOST_TURNS) {
         if !is_back {
             // What it has done, the next undo or redo finds out.
             return Err(error);
@@ -65,21 +66,67 @@ struct Step<'a> {
     new: Exact,
 }
 
+/// With more names, what is written is made durable together.
+const FEW: usize = 8;
+/// Maximum number of files that are written beside the old ones before those are replaced.
+const MOST_STAGED: usize = 1_000;
+
+/// The beginning of the names under which an undo has files for a moment.
+pub(super) fn beginning(id: &str) -> String {
+    format!(".toolpost-{id}-")
+}
+
 /// `has_turns` says whether the turns of all names are taken already.
-fn make(undo: &Undo<'_>, work: &[&Item], has_turns: bool) -> Result<(), (ToolError, bool)> {
+fn make(undo: &Undo<'_>, id: &str, work: &[&Item], has_turns: bool) -> Result<(), (ToolError, bool)> {
     let steps = steps(work);
+    let durable = if steps.len() > FEW { Durable::Together } else { Durable::AtOnce };
+    let beginning = beginning(id);
+    let mut staged = 0..0;
     for (at, Step { name, old, new }) in steps.iter().enumerate() {
         (undo.progress)("changed", at, steps.len());
-        let turn = match has_turns {
+        let path = WorkspacePath::new(*name);
+        let is_new = |state: &Exact| matches!(state, Exact::File { .. });
+        let mut done = Ok(());
+        if durable == Durable::Together && is_new(new) && at >= staged.end {
+            staged = at..steps.len().min(at + MOST_STAGED);
+            done = stage(undo, &steps[staged.clone()], &beginning, at);
+        }
+        let turn = |(): ()| match has_turns {
             true => Ok(Vec::new()),
             false => undo.locked(&[(*name).to_owned()], super::OTHERS),
         };
-        let done = turn.and_then(|_turn| undo.disk.exchange(&WorkspacePath::new(*name), old, new));
+        let beside = format!("{beginning}{at}");
+        let how = Exchange { beside: &beside, durable };
+        let done = done.and_then(turn).and_then(|_turn| undo.disk.exchange_as(&path, old, new, how));
         if let Err(error) = done {
+            let above = |name: &str| name.rsplit_once('/').map(|(above, _)| above.to_owned());
+            let mut folders = HashSet::new();
+            let left = steps[at..staged.end.max(at)].iter().filter(|step| folders.insert(above(step.name)));
+            for step in left {
+                // What stays there all the same, the next undo removes.
+                let _ = undo.disk.discard(&WorkspacePath::new(step.name), &beginning);
+            }
             return Err(taken_back(undo, &steps[..at], error));
         }
     }
-    Ok(())
+    match durable {
+        Durable::Together => undo.disk.sync().map_err(|error| (error, false)),
+        Durable::AtOnce => Ok(()),
+    }
+}
+
+/// Writes files beside those that they replace, and waits until all are durable.
+fn stage(undo: &Undo<'_>, steps: &[Step<'_>], beginning: &str, first: usize) -> Result<(), ToolError> {
+    for (at, step) in steps.iter().enumerate() {
+        // Where only the mode changes, nothing takes its place.
+        let is_same = matches!((&step.old, &step.new),
+            (Exact::File { content: old, .. }, Exact::File { content: new, .. }) if old == new);
+        if is_same || !matches!(step.new, Exact::File { mode: Some(_), .. }) {
+            continue;
+        }
+        undo.disk.stage(&WorkspacePath::new(step.name), &step.new, &format!("{beginning}{}", first + at))?;
+    }
+    undo.disk.sync()
 }
 
 /// In an order in which nothing is in the way: folders that may not be written are opened first; then what goes, from the
@@ -99,8 +146,11 @@ fn steps<'a>(work: &[&'a Item]) -> Vec<Step<'a>> {
     steps.extend(closed.map(|item| step(item, &item.now, &opened(&item.now))));
     let going = inwards.iter().rev().filter(|item| goes(item) && item.now != Exact::Absent);
     steps.extend(going.map(|item| step(item, &opened(&item.now), &Exact::Absent)));
+    // Folders first, so that there is a place for every file.
     let coming = inwards.iter().filter(|item| item.wanted != Exact::Absent);
-    steps.extend(coming.map(|item| {
+    let (folders, files): (Vec<&Item>, Vec<&Item>) =
+        coming.copied().partition(|item| is_folder(&item.wanted));
+    steps.extend(folders.into_iter().chain(files).map(|item| {
         let old = if goes(item) { Exact::Absent } else { opened(&item.now) };
         step(item, &old, &opened(&item.wanted))
     }));

@@ -290,3 +290,38 @@ fn as_ordinary_user(test: &str) {
     let said = String::from_utf8_lossy(&done.stdout);
     assert!(done.status.success() && said.contains("1 passed"), "{said}");
 }
+
+/// Many names are made durable together, before it is said that they are undone.
+#[test]
+fn many_names_take_few_syncs() {
+    let world = World::new();
+    for number in 0..300 {
+        world.write(&format!("d{}/f{number}", number % 7), format!("{number}\n"));
+    }
+    for number in 0..20 {
+        world.write(&format!("k/{number}"), "k");
+    }
+    let before = world.tree();
+    world.bash(
+        "chmod 700 k/*; for f in d*/f*; do echo more >> $f; done; mkdir n; for i in $(seq 300); do echo $i > n/$i; done",
+    );
+    let after = world.tree();
+    for (command, tree) in [("undo", &before), ("redo", &after), ("undo", &before)] {
+        let log = world.home.path("trace");
+        let mut strace = std::process::Command::new("strace");
+        strace.args(["-f", "-e", "trace=fsync,fdatasync,syncfs,sync", "-o"]).arg(&log);
+        let command = world.home.command([command, "--store", &world.store]);
+        strace
+            .arg(command.get_program())
+            .args(command.get_args())
+            .current_dir(command.get_current_dir().unwrap());
+        strace.env_clear().envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let ran = Ran::of(strace.output().unwrap());
+        assert_eq!(ran.status, 0, "{}{}", ran.stdout, ran.stderr);
+        assert_eq!(&world.tree(), tree);
+        let trace = std::fs::read_to_string(&log).unwrap();
+        let count = |call: &str| trace.lines().filter(|line| line.contains(call)).count();
+        assert!((1..=2).contains(&count("syncfs(")), "{trace}");
+        assert!(count("sync") < 20, "{trace}");
+    }
+}
