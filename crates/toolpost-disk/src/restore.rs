@@ -59,13 +59,13 @@ pub struct Exchange<'a> {
 pub enum Durable {
     /// It is durable when it is done.
     AtOnce,
-    /// Whoever does several of them calls [`Disk::stage`] for each and [`Disk::sync`] before them, and again after them.
+    /// Whoever does several of them calls [`Disk::stage_exact`] for each and [`Disk::sync`] before them, and again after them.
     Together,
 }
 
 impl Disk {
     /// Writes a file that is to come to a name beside it, where its folder is there, and does not wait until it is durable.
-    pub fn stage(&self, path: &WorkspacePath, new: &Exact, beside: &str) -> Result<(), ToolError> {
+    pub fn stage_exact(&self, path: &WorkspacePath, new: &Exact, beside: &str) -> Result<(), ToolError> {
         let Exact::File { content, .. } = new else { return Ok(()) };
         self.run(path, Doing::Writing, |roots, place| match above(roots, place) {
             Ok((folder, _)) => write_beside(&folder, beside, content, 0o600).map(drop),

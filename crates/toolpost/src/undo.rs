@@ -15,7 +15,7 @@ pub(crate) use target::{Call, Target};
 use crate::commands::stored::now_ms;
 use crate::runtime::threads;
 use std::collections::{BTreeSet, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use toolpost_core::host::new_id;
 use toolpost_core::policy::Policy;
@@ -151,7 +151,10 @@ impl Undo<'_> {
             }
             Ok::<_, ToolError>(locks)
         };
-        threads()?.block_on(async { tokio::time::timeout(PATIENCE, waiting).await }).map_err(|_| {
+        // One for all: each has threads and descriptors of its own.
+        static THREADS: OnceLock<Result<tokio::runtime::Runtime, ToolError>> = OnceLock::new();
+        let threads = THREADS.get_or_init(threads).as_ref().map_err(ToolError::clone)?;
+        threads.block_on(async { tokio::time::timeout(PATIENCE, waiting).await }).map_err(|_| {
             let message =
                 format!("{others} for {} s; wait until it is done, and try again", PATIENCE.as_secs());
             ToolError::new(Code::Timeout, message)

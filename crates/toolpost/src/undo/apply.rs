@@ -68,6 +68,8 @@ struct Step<'a> {
 
 /// With more names, what is written is made durable together.
 const FEW: usize = 8;
+/// Maximum number of names to report that could not be put back.
+const MOST_PROBLEMS: usize = 5;
 /// Maximum number of files that are written beside the old ones before those are replaced.
 const MOST_STAGED: usize = 1_000;
 
@@ -124,7 +126,11 @@ fn stage(undo: &Undo<'_>, steps: &[Step<'_>], beginning: &str, first: usize) -> 
         if is_same || !matches!(step.new, Exact::File { mode: Some(_), .. }) {
             continue;
         }
-        undo.disk.stage(&WorkspacePath::new(step.name), &step.new, &format!("{beginning}{}", first + at))?;
+        undo.disk.stage_exact(
+            &WorkspacePath::new(step.name),
+            &step.new,
+            &format!("{beginning}{}", first + at),
+        )?;
     }
     undo.disk.sync()
 }
@@ -176,9 +182,15 @@ fn taken_back(undo: &Undo<'_>, done: &[Step<'_>], error: ToolError) -> (ToolErro
             problems.push(format!("`{name}`: {}", problem.message()));
         }
     }
-    let outcome = match problems.is_empty() {
+    let is_back = problems.is_empty();
+    let more = problems.len().saturating_sub(MOST_PROBLEMS);
+    problems.truncate(MOST_PROBLEMS);
+    if more > 0 {
+        problems.push(format!("and {more} more"));
+    }
+    let outcome = match is_back {
         true => "nothing is changed".to_owned(),
         false => format!("and not everything could be put back: {}", problems.join("; ")),
     };
-    (ToolError::new(error.code(), format!("{}; {outcome}", error.message())), problems.is_empty())
+    (ToolError::new(error.code(), format!("{}; {outcome}", error.message())), is_back)
 }
