@@ -54,7 +54,7 @@ pub enum EventKind {
         /// Its name.
         tool: String,
     },
-    /// Arguments were mended.
+    /// Arguments were repaired.
     ArgumentsRepaired {
         /// Each change.
         repairs: Vec<Repair>,
@@ -165,6 +165,34 @@ pub enum EventKind {
         /// What, and what to do.
         message: String,
     },
+}
+
+impl EventKind {
+    /// One word for what happened: a log shows it, and finds events by it.
+    pub fn label(&self) -> &str {
+        match self {
+            EventKind::CallRequested { .. } => "asked",
+            EventKind::ToolInitialized { .. } => "ready",
+            EventKind::ArgumentsRepaired { .. } => "repaired",
+            EventKind::HookIntervened { .. } => "hook",
+            EventKind::CallDecided { effect, .. } => effect,
+            EventKind::Asked { .. } => "question",
+            EventKind::Answered { .. } => "answer",
+            EventKind::CallStarted { .. } => "start",
+            EventKind::Progress { .. } => "progress",
+            EventKind::CallRetried { .. } => "retry",
+            EventKind::OutputSpilled { .. } => "kept",
+            EventKind::CallFinished { error: Some(_), .. } => "failed",
+            EventKind::CallFinished { error: None, .. } => "done",
+            EventKind::FileStored { deleted: true, .. } => "deleted",
+            EventKind::FileStored { .. } => "file",
+            EventKind::TaskChanged { .. } => "task",
+            EventKind::TodosChanged { .. } => "todos",
+            EventKind::ChangesUndone { is_redo: true, .. } => "redo",
+            EventKind::ChangesUndone { .. } => "undo",
+            EventKind::Warning { .. } => "note",
+        }
+    }
 }
 
 /// What a call has given to the model.

@@ -26,11 +26,16 @@ use std::time::Duration;
 /// durable. A method that fails has changed nothing, unless its error says that nobody knows.
 pub trait Store: Send + Sync {
     /// Adds events at the end of the log, all or none. Each gets the next place in its session, whatever
-    /// [`Event::sequence`] says, and the next position in the whole log.
+    /// [`Event::sequence`] says, and the next position in the whole log. The same events, tried again after an
+    /// error, are added once.
     fn append(&self, events: &[Arc<Event>]) -> Result<(), ToolError>;
 
     /// The events that a query asks for, in the order of their positions.
     fn events(&self, query: &EventQuery) -> Result<Vec<Logged>, ToolError>;
+
+    /// The ids of calls that end with this text, of the log and of the journal of undo, the newest first. Of many only the
+    /// first few.
+    fn calls_ending(&self, ending: &str) -> Result<Vec<String>, ToolError>;
 
     /// The position of the last event; 0 where there is none.
     fn last_position(&self) -> Result<u64, ToolError>;
@@ -96,8 +101,9 @@ pub trait Store: Send + Sync {
     /// Notes that an undo or a redo is finished, and what holds since.
     fn finish_undo(&self, by: &By, finished: Finished) -> Result<(), ToolError>;
 
-    /// Deletes what is older than it is to be kept and, where that is not enough, the oldest of the log and of the journal. Tasks that are not
-    /// completed, and what they depend on, stay.
+    /// Deletes what is older than it is to be kept and, where that is not enough, the oldest of the log and of the journal.
+    /// Tasks that are not completed, and what they depend on, stay; so do the virtual files of active sessions. Where those
+    /// alone are too large, the log and the journal keep a quarter of the size all the same.
     fn collect(&self, retention: &Retention, now_ms: u64) -> Result<Collected, ToolError>;
 
     /// The same once a day, whichever process asks first; nothing at other times.
@@ -132,6 +138,8 @@ pub struct Collected {
     pub tasks: u64,
     /// Calls whose changes cannot be undone any more.
     pub changes: u64,
+    /// Bytes of virtual files, where the store was too large: they stay.
+    pub file_bytes: u64,
     /// Bytes that the store took before.
     pub bytes_before: u64,
     /// And takes now.

@@ -42,8 +42,10 @@ pub use tracked::Tracked;
 pub use turns::LockRequest;
 
 use crate::error::ToolError;
+use crate::store::By;
 use serde::{Deserialize, Serialize};
 use std::io::{Read, Seek};
+use std::sync::Arc;
 
 /// What implementations of [`Workspace`] share: places from spellings, refusals, turns.
 pub mod implement {
@@ -73,6 +75,13 @@ pub trait Workspace: Send + Sync {
     /// The absolute paths of all roots, the first one first.
     fn roots(&self) -> Vec<String> {
         vec![self.root().to_owned()]
+    }
+
+    /// The same workspace as one call acts on it, so that its changes are recorded as that call's; none where a workspace
+    /// records nothing. The executor asks for it once for each call.
+    fn for_call(&self, by: &By) -> Option<Arc<dyn Workspace>> {
+        let _ = by;
+        None
     }
 
     /// The display name of a path, from its spelling alone: parts joined, `.` and `..` folded.

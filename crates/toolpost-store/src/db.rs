@@ -2,6 +2,7 @@
 //!
 //! The statements are the same for all databases; `?1` is the first value. What a store does is written once, over [`Tx`].
 
+use crate::content_files::ContentFiles;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use toolpost_core::{Code, ToolError};
@@ -93,6 +94,8 @@ pub(crate) enum Failure {
     Gone(String),
     /// The connection was lost while the transaction was committed.
     Unknown(String),
+    /// This file beside the store is not there: it is lost, or its content was deleted meanwhile.
+    Missing(String),
     /// The database says no, and what it says.
     Broken(String),
 }
@@ -128,6 +131,12 @@ impl Failure {
                 ),
                 false,
             ),
+            Failure::Missing(file) => (
+                format!(
+                    "the store {store} failed: its file `{file}`, which holds a kept content, is missing; what needs it cannot be restored, unless you put it back"
+                ),
+                false,
+            ),
             Failure::Broken(why) => (format!("the store {store} failed: {why}"), false),
         };
         let error = ToolError::new(Code::StoreNotAvailable, message);
@@ -158,6 +167,16 @@ pub(crate) trait Tx {
 
     /// Runs a statement that gives rows.
     fn rows(&mut self, statement: &str, values: &[Value<'_>]) -> Result<Vec<Row>, Failure>;
+
+    /// The files of large contents, where there are any beside the tables.
+    fn content_files(&self) -> Option<&ContentFiles> {
+        None
+    }
+
+    /// Called before each step of the work with files. For tests, which let one of them fail.
+    fn step(&self) -> Result<(), Failure> {
+        Ok(())
+    }
 
     /// Runs a query and keeps others from changing its rows until the end of the transaction.
     fn locked(&mut self, query: &str, values: &[Value<'_>]) -> Result<Vec<Row>, Failure> {

@@ -1,9 +1,10 @@
 //! For tests: a fault at a chosen statement.
 
+use crate::content_files::ContentFiles;
 use crate::db::{Failure, Kind, Row, Tx, Value};
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// Counts statements of transactions that change something, and fails at one of them.
+/// Counts statements of transactions that change something, and steps of writing files for them, and fails at one.
 #[derive(Debug)]
 pub struct Faults(AtomicI64);
 
@@ -46,6 +47,14 @@ impl Faulty<'_> {
 impl Tx for Faulty<'_> {
     fn kind(&self) -> Kind {
         self.tx.kind()
+    }
+
+    fn content_files(&self) -> Option<&ContentFiles> {
+        self.tx.content_files()
+    }
+
+    fn step(&self) -> Result<(), Failure> {
+        self.next()
     }
 
     fn run(&mut self, statement: &str, values: &[Value<'_>]) -> Result<u64, Failure> {

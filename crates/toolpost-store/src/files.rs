@@ -2,7 +2,7 @@
 
 use crate::changes::event;
 use crate::db::{Failure, Kind, Row, Tx, Value, first};
-use crate::log;
+use crate::{contents, log};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use std::sync::Arc;
@@ -73,11 +73,10 @@ pub(crate) fn file(
     let Some(mut row) = first(rows) else { return Ok(None) };
     let about = version(&mut row)?;
     let Some(hash) = &about.hash else { return Ok(None) };
-    let rows = tx.rows("SELECT content FROM contents WHERE hash = ?1", &[hash.as_str().into()])?;
-    let Some(mut row) = first(rows) else {
-        return Err(Failure::Broken(format!("the content of `{path}`, version {wanted}, is missing")));
-    };
-    Ok(Some(StoredFile { content: row.bytes()?, about }))
+    match contents::get(tx, hash)? {
+        Some(content) => Ok(Some(StoredFile { content, about })),
+        None => Err(Failure::Broken(format!("the content of `{path}`, version {wanted}, is missing"))),
+    }
 }
 
 const HEAD: &str = "SELECT version, is_there FROM heads WHERE session = ?1 AND path = ?2";
@@ -127,6 +126,15 @@ fn after(prefix: &str) -> Option<String> {
     Some(format!("{begin}{next}"))
 }
 
+/// Bytes of all versions of all virtual files; the same content counts once.
+pub(crate) fn bytes(tx: &mut dyn Tx) -> Result<u64, Failure> {
+    let rows = tx.rows(
+        "SELECT CAST(coalesce(sum(size), 0) AS BIGINT) FROM (SELECT DISTINCT hash, size FROM files WHERE hash IS NOT NULL) AS kept",
+        &[],
+    )?;
+    first(rows).map_or(Ok(0), |mut row| row.number())
+}
+
 pub(crate) fn versions(tx: &mut dyn Tx, session: &str, path: &str) -> Result<Vec<FileVersion>, Failure> {
     let rows = tx.rows(
         &format!("SELECT {COLUMNS} FROM files WHERE session = ?1 AND path = ?2 ORDER BY version"),
@@ -159,24 +167,25 @@ pub(crate) fn change(tx: &mut dyn Tx, by: &By, changes: &[FileChange]) -> Result
 
 /// Refuses a path that is below a file, or above one: it could be no file and folder at once, on a disk or in a workspace.
 fn apart(tx: &mut dyn Tx, session: &str, path: &str) -> Result<(), Failure> {
-    let conflict = |file: &str, folder: &str| {
-        let message = format!(
-            "`{file}` is a virtual file, so there can be no `{folder}` below it; choose another name, or delete it first"
-        );
-        Err(ToolError::new(Code::NotAFile, message).with("path", path).into())
-    };
+    let conflict = |message: String| Err(ToolError::new(Code::NotAFile, message).with("path", path).into());
     let (range, end) = range(tx.kind(), "path", &format!("{path}/"));
     let below = tx.rows(
         &format!("SELECT path FROM heads WHERE session = ?1 AND is_there = 1 AND {range} LIMIT 1"),
         &values(session, &format!("{path}/"), end.as_deref()),
     )?;
     if let Some(mut row) = first(below) {
-        return conflict(path, &row.text()?);
+        let inside = row.text()?;
+        return conflict(format!(
+            "`{path}` is a folder, because `{inside}` is in it, so it cannot be a virtual file; choose another name"
+        ));
     }
     for (end, _) in path.match_indices('/') {
         let above = head(tx.rows(HEAD, &[session.into(), path[..end].into()])?)?;
         if above.is_some_and(|(_, is_there)| is_there) {
-            return conflict(&path[..end], path);
+            let file = &path[..end];
+            return conflict(format!(
+                "`{file}` is a virtual file, so there can be no `{path}` below it; choose another name, or delete `{file}` first"
+            ));
         }
     }
     Ok(())
@@ -207,10 +216,7 @@ fn one(tx: &mut dyn Tx, by: &By, change: &FileChange) -> Result<u64, Failure> {
     }
     let hash = change.content.as_deref().map(hash);
     if let (Some(content), Some(hash)) = (&change.content, &hash) {
-        tx.run(
-            "INSERT INTO contents (hash, content) VALUES (?1, ?2) ON CONFLICT (hash) DO NOTHING",
-            &[hash.as_str().into(), Value::Bytes(content)],
-        )?;
+        contents::put(tx, hash, content, None)?;
     }
     let mode = match change.mode {
         Some(mode) => mode,

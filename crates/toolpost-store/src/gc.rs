@@ -1,7 +1,7 @@
 //! What goes: by age, and by size.
 
 use crate::db::{Failure, Kind, Tx, Value, first};
-use crate::undo;
+use crate::{contents, undo};
 use toolpost_core::store::Collected;
 
 /// Of the log and of the journal, so much goes at a time where they are too large: one part of this many.
@@ -38,7 +38,7 @@ pub(crate) fn older(tx: &mut dyn Tx, before_ms: u64) -> Result<Collected, Failur
     }
     let sessions = tx.run("DELETE FROM sessions WHERE last_ms < ?1", &before)?;
     let changes = undo::older(tx, before_ms)?;
-    contents(tx)?;
+    contents::collect(tx)?;
     tx.run("DELETE FROM writers WHERE at_ms < ?1", &before)?;
     // One that another task still names stays, until that one goes.
     let tasks = tx.run(
@@ -63,17 +63,6 @@ fn alone(tx: &mut dyn Tx) -> Result<(), Failure> {
     }
 }
 
-/// Deletes the contents that neither a virtual file nor a change needs.
-fn contents(tx: &mut dyn Tx) -> Result<(), Failure> {
-    tx.run(
-        "DELETE FROM contents WHERE NOT EXISTS (SELECT 1 FROM files WHERE files.hash = contents.hash)
-           AND NOT EXISTS (SELECT 1 FROM changes WHERE before_hash = contents.hash)
-           AND NOT EXISTS (SELECT 1 FROM changes WHERE after_hash = contents.hash)",
-        &[],
-    )
-    .map(drop)
-}
-
 /// Deletes the oldest part of the log and of the journal. Returns how many events went, and the changes of how many calls.
 pub(crate) fn oldest(tx: &mut dyn Tx) -> Result<(u64, u64), Failure> {
     alone(tx)?;
@@ -86,7 +75,7 @@ pub(crate) fn oldest(tx: &mut dyn Tx) -> Result<(u64, u64), Failure> {
     words(tx, "position < ?1", &until)?;
     let events = tx.run("DELETE FROM log WHERE position < ?1", &until)?;
     let changes = undo::oldest(tx, PART)?;
-    contents(tx)?;
+    contents::collect(tx)?;
     Ok((events, changes))
 }
 

@@ -10,6 +10,7 @@ use call::{OpenCall, content_of, held};
 use spool::Spools;
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -22,25 +23,36 @@ use toolpost_core::{Code, ToolError};
 pub(crate) const LARGEST: u64 = 64 << 20;
 /// So many changes wait at most to be written.
 const WAITING: usize = 64;
-/// Content of more bytes does not wait: it is written before the next is read.
+/// Bytes from which on a content is hashed by a thread of its own.
 const LARGE: usize = 1 << 20;
+/// Bytes of contents that wait to be written, or are written together, at most; one content alone may be larger.
+const WAITING_BYTES: usize = 32 << 20;
 
 enum Said {
-    Change(Box<NewChange>),
+    Change(Box<Pending>),
     /// Somebody waits until all before is durable.
     Settle(String, SyncSender<Result<(), ToolError>>),
 }
 
 /// Keeps changes in a store.
 ///
-/// Changes are written by a thread of their own, together with all that come in meanwhile, while whoever makes them
-/// prepares the new content.
+/// What was there before a change is read, hashed and written by a thread of its own, together with all that comes in
+/// meanwhile, while whoever makes the change writes the new content.
 pub struct StoreJournal {
+    shared: Arc<Shared>,
+    spools: Option<Spools>,
+    writer: Mutex<Option<Writer>>,
+}
+
+/// What the thread that writes needs too.
+struct Shared {
     store: Arc<dyn Store>,
     workspace: String,
-    spools: Option<Spools>,
     calls: Mutex<HashMap<String, OpenCall>>,
-    writer: Mutex<Option<Writer>>,
+    /// Bytes of new contents that wait.
+    waiting: AtomicUsize,
+    /// Changes that were told and are neither kept nor refused yet.
+    pending: AtomicUsize,
 }
 
 struct Writer {
@@ -51,20 +63,21 @@ struct Writer {
 impl StoreJournal {
     /// A journal of the workspace whose root has this canonical path.
     pub fn new(store: Arc<dyn Store>, workspace: impl Into<String>) -> StoreJournal {
-        StoreJournal {
+        let shared = Shared {
             store,
             workspace: workspace.into(),
-            spools: None,
             calls: Mutex::default(),
-            writer: Mutex::default(),
-        }
+            waiting: AtomicUsize::new(0),
+            pending: AtomicUsize::new(0),
+        };
+        StoreJournal { shared: Arc::new(shared), spools: None, writer: Mutex::default() }
     }
 
     /// The same, where commands write what they are about to change into files in this folder. What a process that died
     /// has left there is read by `read`, and taken over when the journal is first used.
     #[must_use]
     pub fn with_spools(mut self, folder: impl Into<PathBuf>, read: Option<ReadSpool>) -> StoreJournal {
-        let of_workspace = &hash(self.workspace.as_bytes())[..16];
+        let of_workspace = &hash(self.shared.workspace.as_bytes())[..16];
         self.spools = Some(Spools::new(folder.into().join(of_workspace), read));
         self
     }
@@ -74,12 +87,12 @@ impl StoreJournal {
         let Some(spools) = &self.spools else { return Vec::new() };
         spools.take_over(|session, call, changes| {
             let known = toolpost_core::store::ChangeQuery {
-                workspace: self.workspace.clone(),
+                workspace: self.shared.workspace.clone(),
                 call: Some(call.to_owned()),
                 ..Default::default()
             };
-            match self.store.changes(&known)?.is_empty() {
-                true => self.keep_command(session, call, changes),
+            match self.shared.store.changes(&known)?.is_empty() {
+                true => self.shared.keep_command(session, call, changes),
                 // The command had handed over everything, and only its file was left.
                 false => Ok(()),
             }
@@ -93,20 +106,47 @@ impl StoreJournal {
         }
     }
 
-    fn calls(&self) -> MutexGuard<'_, HashMap<String, OpenCall>> {
-        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn say(&self, said: Said) -> Result<(), ToolError> {
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         let running = match writer.take() {
             Some(running) => running,
-            None => start(Arc::clone(&self.store))?,
+            None => start(Arc::clone(&self.shared))?,
         };
         let sender = running.said.clone();
         *writer = Some(running);
         drop(writer);
         sender.send(said).map_err(|_| stopped())
+    }
+}
+
+impl Shared {
+    fn calls(&self) -> MutexGuard<'_, HashMap<String, OpenCall>> {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A change as it is kept, with what was there read.
+    fn read(&self, change: Pending) -> Result<NewChange, ToolError> {
+        let mut new = self.new_change(&change.session, &change.call, change.name, ChangeKind::Tool);
+        let before = change.before;
+        let (content, planned) = match change.content {
+            // The two are hashed side by side where that takes longer than to start a thread.
+            Some(planned) if planned.len() > LARGE => std::thread::scope(|threads| {
+                let hashing = threads.spawn(|| hash(&planned));
+                let content = content_of(before);
+                let hash = hashing.join().unwrap_or_else(|_| hash(&planned));
+                (content, Some((hash, Arc::clone(&planned))))
+            }),
+            planned => (content_of(before), planned.map(|planned| (hash(&planned), planned))),
+        };
+        let content = content?;
+        new.before = held(&content);
+        new.contents.extend(content.bytes());
+        let mut calls = self.calls();
+        let open = calls.entry(change.call).or_default();
+        new.after = open.plan(&new.name, &change.kind, &new.before, new.contents.first(), planned.as_ref());
+        drop(calls);
+        new.contents.extend(planned);
+        Ok(new)
     }
 
     fn new_change(&self, session: &str, call: &str, name: String, kind: ChangeKind) -> NewChange {
@@ -143,26 +183,13 @@ impl StoreJournal {
 impl Journal for StoreJournal {
     fn before(&self, change: Pending) -> Result<(), ToolError> {
         self.first_use();
-        let mut new = self.new_change(&change.session, &change.call, change.name.clone(), ChangeKind::Tool);
-        let content = content_of(change.before)?;
-        new.before = held(&content);
-        new.contents.extend(content.bytes());
-        if let Some(planned) = &change.content {
-            new.contents.push((hash(planned), Arc::clone(planned)));
-        }
-        let mut calls = self.calls();
-        let open = calls.entry(change.call.clone()).or_default();
-        new.after = open.plan(
-            &change.name,
-            &change.kind,
-            &new.before,
-            new.contents.last().filter(|_| change.content.is_some()),
-        );
-        drop(calls);
-        let is_large = new.contents.iter().any(|(_, content)| content.len() > LARGE);
-        self.say(Said::Change(Box::new(new)))?;
-        match is_large {
-            true => self.settle(&change.session, &change.call),
+        let size = change.content.as_ref().map_or(0, |content| content.len());
+        let waiting = self.shared.waiting.fetch_add(size, Ordering::AcqRel) + size;
+        self.shared.pending.fetch_add(1, Ordering::AcqRel);
+        let (session, call) = (change.session.clone(), change.call.clone());
+        self.say(Said::Change(Box::new(change)))?;
+        match waiting > WAITING_BYTES {
+            true => self.settle(&session, &call),
             false => Ok(()),
         }
     }
@@ -174,24 +201,30 @@ impl Journal for StoreJournal {
     }
 
     fn after(&self, change: Changed) -> Result<(), ToolError> {
-        if let Some(open) = self.calls().get_mut(&change.call) {
+        if let Some(open) = self.shared.calls().get_mut(&change.call) {
             open.made(&change.name, change.after);
         }
         Ok(())
     }
 
+    fn hash_of(&self, call: &str, name: &str, content: &[u8]) -> Option<String> {
+        self.shared.calls().get(call)?.hash_of(name, content)
+    }
+
     fn ended(&self, session: &str, call: &str, is_success: bool) -> Result<(), ToolError> {
-        let open = self.calls().remove(call);
         if let Some(spools) = &self.spools {
             spools.end(session, call);
         }
-        let corrections = open.map(|open| open.corrections(is_success)).unwrap_or_default();
-        if corrections.is_empty() {
-            return Ok(());
-        }
         // What was refused because it could not be kept is not there to be corrected.
-        let _ = self.settle(session, call);
-        self.store.correct_changes(&self.workspace, call, corrections)
+        if self.shared.pending.load(Ordering::Acquire) > 0 {
+            let _ = self.settle(session, call);
+        }
+        let open = self.shared.calls().remove(call);
+        let corrections = open.map(|open| open.corrections(is_success)).unwrap_or_default();
+        match corrections.is_empty() {
+            true => Ok(()),
+            false => self.shared.store.correct_changes(&self.shared.workspace, call, corrections),
+        }
     }
 
     fn spool(&self, session: &str, call: &str) -> Result<Option<std::fs::File>, ToolError> {
@@ -206,7 +239,7 @@ impl Journal for StoreJournal {
         call: &str,
         changes: Vec<CommandChange>,
     ) -> Result<(), ToolError> {
-        self.keep_command(session, call, changes)?;
+        self.shared.keep_command(session, call, changes)?;
         if let Some(spools) = &self.spools {
             spools.end(session, call);
         }
@@ -225,11 +258,11 @@ impl Drop for StoreJournal {
     }
 }
 
-fn start(store: Arc<dyn Store>) -> Result<Writer, ToolError> {
+fn start(shared: Arc<Shared>) -> Result<Writer, ToolError> {
     let (said, heard) = sync_channel(WAITING);
     let thread = std::thread::Builder::new()
         .name("toolpost-undo".to_owned())
-        .spawn(move || serve(&*store, &heard))
+        .spawn(move || serve(&shared, &heard))
         .map_err(|error| {
             let message = format!("no thread for the undo journal could be started: {error}");
             ToolError::new(Code::ExecutionError, message)
@@ -237,29 +270,53 @@ fn start(store: Arc<dyn Store>) -> Result<Writer, ToolError> {
     Ok(Writer { said, thread })
 }
 
-fn serve(store: &dyn Store, heard: &Receiver<Said>) {
-    // What could not be kept, until whoever changes something has heard of it.
-    let mut failed: HashMap<String, ToolError> = HashMap::new();
+/// What could not be kept, by its call, until whoever changes something has heard of it.
+type Failed = HashMap<String, ToolError>;
+
+fn serve(shared: &Shared, heard: &Receiver<Said>) {
+    let mut failed = Failed::new();
     while let Ok(first) = heard.recv() {
-        let (mut changes, mut waiting) = (Vec::new(), Vec::new());
+        let (mut changes, mut bytes, mut waiting, mut done) = (Vec::new(), 0, Vec::new(), 0);
         let mut next = Some(first);
         while let Some(said) = next {
             match said {
-                Said::Change(change) => changes.push(*change),
+                Said::Change(pending) => {
+                    done += 1;
+                    let (call, new) =
+                        (pending.call.clone(), pending.content.as_ref().map_or(0, |new| new.len()));
+                    match shared.read(*pending) {
+                        Ok(change) => {
+                            bytes += change.contents.iter().map(|(_, content)| content.len()).sum::<usize>();
+                            changes.push(change);
+                        }
+                        Err(error) => drop(failed.insert(call, error)),
+                    }
+                    shared.waiting.fetch_sub(new, Ordering::AcqRel);
+                    if bytes > WAITING_BYTES {
+                        keep(shared, std::mem::take(&mut changes), &mut failed);
+                        bytes = 0;
+                    }
+                }
                 Said::Settle(call, answer) => waiting.push((call, answer)),
             }
             next = heard.try_recv().ok();
         }
-        if !changes.is_empty() {
-            let calls: Vec<String> = changes.iter().map(|change| change.call.clone()).collect();
-            if let Err(error) = store.keep_changes(changes) {
-                failed.extend(calls.into_iter().map(|call| (call, error.clone())));
-            }
-        }
+        keep(shared, changes, &mut failed);
+        shared.pending.fetch_sub(done, Ordering::AcqRel);
         for (call, answer) in waiting {
             // Who has stopped waiting needs no answer.
             let _ = answer.send(failed.remove(&call).map_or(Ok(()), Err));
         }
+    }
+}
+
+fn keep(shared: &Shared, changes: Vec<NewChange>, failed: &mut Failed) {
+    if changes.is_empty() {
+        return;
+    }
+    let calls: Vec<String> = changes.iter().map(|change| change.call.clone()).collect();
+    if let Err(error) = shared.store.keep_changes(changes) {
+        failed.extend(calls.into_iter().map(|call| (call, error.clone())));
     }
 }
 

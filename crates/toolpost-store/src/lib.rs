@@ -4,10 +4,13 @@
 //! SQLite (a file, or memory alone) and PostgreSQL run them.
 
 mod changes;
+mod content_files;
+mod contents;
 mod db;
 mod faults;
 mod files;
 mod gc;
+mod inspect;
 mod journal;
 mod lazy;
 mod log;
@@ -24,6 +27,7 @@ mod url;
 mod workspace;
 
 pub use faults::Faults;
+pub use inspect::{Inspected, inspect};
 pub use journal::{ReadSpool, StoreJournal};
 pub use sink::{Shape, StoreLog};
 pub use url::StoreUrl;
@@ -59,8 +63,12 @@ fn database(url: &StoreUrl) -> Result<Arc<dyn Db>, Failure> {
         #[cfg(feature = "postgres")]
         StoreUrl::Postgres(url) => Ok(Arc::new(postgres::Postgres::connect(url)?)),
         #[cfg(not(feature = "postgres"))]
-        StoreUrl::Postgres(_) => Err(Failure::Broken(
-            "this program was built without PostgreSQL; build it with the feature `postgres`".to_owned(),
-        )),
+        StoreUrl::Postgres(_) => Err(without_postgres()),
     }
+}
+
+#[cfg(not(feature = "postgres"))]
+fn without_postgres() -> Failure {
+    let why = "this program was built without PostgreSQL; build it with the feature `postgres`";
+    Failure::Broken(why.to_owned())
 }

@@ -2,11 +2,12 @@
 
 mod facts;
 mod query;
+mod tools;
 mod words;
 
 pub(crate) use words::learn;
 
-use crate::db::{Failure, Kind, Row, Tx, Value, first};
+use crate::db::{Failure, Row, Tx, Value, first};
 use facts::Facts;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -42,6 +43,7 @@ pub(crate) fn add(tx: &mut dyn Tx, events: &[Arc<Event>]) -> Result<(), Failure>
         return Ok(());
     }
     let facts: Vec<Facts<'_>> = events.iter().map(|event| Facts::of(event)).collect();
+    let tools = tools::of_calls(tx, events, &facts)?;
     // In one order, so that two who write to the same sessions do not wait for each other.
     let mut sessions: BTreeMap<&str, (Vec<usize>, u64)> = BTreeMap::new();
     for (index, event) in events.iter().enumerate() {
@@ -53,8 +55,10 @@ pub(crate) fn add(tx: &mut dyn Tx, events: &[Arc<Event>]) -> Result<(), Failure>
         let times = || indices.iter().map(|index| events[*index].at_ms);
         let row = first(tx.rows(
             "INSERT INTO sessions (session, first_ms, last_ms, events, calls, failures) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-             ON CONFLICT (session) DO UPDATE SET last_ms = excluded.last_ms, events = sessions.events + excluded.events,
-               calls = sessions.calls + excluded.calls, failures = sessions.failures + excluded.failures
+             ON CONFLICT (session) DO UPDATE SET events = sessions.events + excluded.events,
+               calls = sessions.calls + excluded.calls, failures = sessions.failures + excluded.failures,
+               first_ms = CASE WHEN excluded.first_ms < sessions.first_ms THEN excluded.first_ms ELSE sessions.first_ms END,
+               last_ms = CASE WHEN excluded.last_ms > sessions.last_ms THEN excluded.last_ms ELSE sessions.last_ms END
              RETURNING events",
             &[
                 (*session).into(),
@@ -77,6 +81,7 @@ pub(crate) fn add(tx: &mut dyn Tx, events: &[Arc<Event>]) -> Result<(), Failure>
         let sequence = *next;
         *next += 1;
         let body = facts::body(event)?;
+        let tool = event.call.as_deref().and_then(|call| tools.get(call)).map(String::as_str).or(facts.tool);
         tx.run(
             "INSERT INTO log (position, session, sequence, at_ms, agent, call, kind, tool, code, micros, bytes, body)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
@@ -88,7 +93,7 @@ pub(crate) fn add(tx: &mut dyn Tx, events: &[Arc<Event>]) -> Result<(), Failure>
                 Value::text(event.agent.as_deref()),
                 Value::text(event.call.as_deref()),
                 facts.kind.into(),
-                Value::text(facts.tool),
+                Value::text(tool),
                 Value::text(facts.code),
                 facts.micros.map_or(Value::Null, Value::from),
                 facts.bytes.map_or(Value::Null, Value::from),
@@ -97,12 +102,28 @@ pub(crate) fn add(tx: &mut dyn Tx, events: &[Arc<Event>]) -> Result<(), Failure>
         )?;
     }
     #[cfg(feature = "postgres")]
-    if tx.kind() == Kind::Postgres {
+    if tx.kind() == crate::db::Kind::Postgres {
         tx.run(&format!("NOTIFY {}", crate::postgres::CHANNEL), &[])?;
     }
-    debug_assert!(matches!(tx.kind(), Kind::Sqlite) || cfg!(feature = "postgres"));
     Ok(())
 }
+
+/// The ids of calls that end so, of the log and of the journal of undo, the newest first.
+pub(crate) fn calls_ending(tx: &mut dyn Tx, ending: &str) -> Result<Vec<String>, Failure> {
+    // By the length, not by a pattern: an id may hold every sign that a pattern has a meaning for.
+    let is_end = "substr(call, length(call) - length(?1) + 1) = ?1 AND length(call) >= length(?1)";
+    let rows = tx.rows(
+        &format!(
+            "SELECT call FROM log WHERE call IS NOT NULL AND {is_end}
+             UNION SELECT call FROM change_sets WHERE {is_end} ORDER BY call DESC LIMIT {MOST_CALLS}"
+        ),
+        &[ending.into()],
+    )?;
+    rows.into_iter().map(|mut row| row.text()).collect()
+}
+
+/// Maximum number of calls that are named where an ending fits several.
+const MOST_CALLS: usize = 10;
 
 /// The position of the last event.
 pub(crate) fn last(tx: &mut dyn Tx) -> Result<u64, Failure> {
@@ -178,7 +199,7 @@ pub(crate) fn stats(tx: &mut dyn Tx, asked: &EventQuery) -> Result<Vec<ToolStats
     Ok(tools.into_iter().map(|(tool, calls)| summed(tool, calls)).collect())
 }
 
-/// About so many bytes of text are one token.
+/// About how many bytes of text are one token.
 const BYTES_OF_A_TOKEN: u64 = 4;
 
 fn summed(tool: String, mut calls: Calls) -> ToolStats {

@@ -3,8 +3,11 @@
 use crate::db::{Failure, Kind, Tx};
 
 /// The steps, the first one first. A step that was ever released is never changed: what it lacks comes in the next one.
-pub(crate) const STEPS: [&str; 2] =
-    [include_str!("../migrations/1.sql"), include_str!("../migrations/2.sql")];
+pub(crate) const STEPS: [&str; 3] = [
+    include_str!("../migrations/1.sql"),
+    include_str!("../migrations/2.sql"),
+    include_str!("../migrations/3.sql"),
+];
 
 /// The version that this program knows.
 pub(crate) const NEWEST: usize = STEPS.len();

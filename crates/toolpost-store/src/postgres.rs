@@ -33,12 +33,19 @@ pub(crate) struct Postgres {
     name: String,
 }
 
+/// The version of the tables on a server; 0 where it has none yet. Nothing is made or changed.
+pub(crate) fn version(url: &str) -> Result<usize, Failure> {
+    Connection::new(parsed(url)?)?.version()
+}
+
+fn parsed(url: &str) -> Result<tokio_postgres::Config, Failure> {
+    url.parse().map_err(|error| Failure::Broken(format!("its address is not understood: {}", told(&error))))
+}
+
 impl Postgres {
     /// Connects, and brings the tables up to date.
     pub(crate) fn connect(url: &str) -> Result<Postgres, Failure> {
-        let config: tokio_postgres::Config = url
-            .parse()
-            .map_err(|error| Failure::Broken(format!("its address is not understood: {}", told(&error))))?;
+        let config = parsed(url)?;
         let name = connection::name(&config);
         let mut first = Connection::new(config.clone())?;
         first.migrate()?;

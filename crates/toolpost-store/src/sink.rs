@@ -1,6 +1,7 @@
 //! The log as a sink of events: what is recorded is written together, a few times a second or when somebody waits for it.
 
 use crate::store::now_ms;
+use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -11,10 +12,12 @@ use toolpost_core::host::BoxFuture;
 use toolpost_core::store::{Retention, Store};
 use toolpost_core::{Code, Event, ToolError};
 
-/// An event waits so long at most, where nobody asks for it.
+/// The longest time that an event waits where nobody asks for it.
 const DELAY: Duration = Duration::from_millis(40);
-/// And so many at most are written together.
+/// Maximum number of events that are written together.
 const TOGETHER: usize = 4_096;
+/// Maximum number of events that wait for a store which cannot be written.
+const MOST_UNWRITTEN: usize = 100_000;
 /// How often a long process looks whether something is to be deleted.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(60 * 60);
 
@@ -86,55 +89,71 @@ impl EventSink for StoreLog {
 }
 
 fn serve(store: &dyn Store, heard: &Receiver<Said>, keep: &Retention) {
-    let mut failed: Option<ToolError> = None;
+    let mut unwritten = Unwritten::default();
     let mut looked: Option<Instant> = None;
-    loop {
+    let mut is_over = false;
+    while !is_over {
         let Ok(first) = heard.recv() else { return };
         let (mut events, mut waiting) = (Vec::new(), Vec::new());
-        let mut take = |said: Said| -> bool {
-            match said {
-                Said::Event(event) => events.push(event),
-                Said::Commit(answer) => waiting.push(answer),
-            }
-            !waiting.is_empty() || events.len() >= TOGETHER
-        };
+        let mut next = Some(first);
         let until = Instant::now() + DELAY;
-        let mut is_enough = take(first);
-        let mut is_over = false;
-        while !is_enough {
-            match heard.recv_timeout(until.saturating_duration_since(Instant::now())) {
-                Ok(said) => is_enough = take(said),
-                Err(RecvTimeoutError::Timeout) => break,
-                Err(RecvTimeoutError::Disconnected) => {
-                    is_over = true;
-                    break;
-                }
-            }
-        }
-        // Whatever has come in meanwhile goes with it.
-        while events.len() < TOGETHER
-            && let Ok(said) = heard.try_recv()
-        {
+        while let Some(said) = next {
             match said {
                 Said::Event(event) => events.push(event),
                 Said::Commit(answer) => waiting.push(answer),
             }
+            // Where somebody waits, only what has come in already goes with it.
+            let left = if waiting.is_empty() {
+                until.saturating_duration_since(Instant::now())
+            } else {
+                Duration::ZERO
+            };
+            next = match events.len() < TOGETHER {
+                true => heard
+                    .recv_timeout(left)
+                    .inspect_err(|end| is_over = *end == RecvTimeoutError::Disconnected)
+                    .ok(),
+                false => None,
+            };
         }
-        let written = if events.is_empty() { Ok(()) } else { store.append(&events) };
-        if let Err(error) = &written {
-            failed = Some(error.clone());
-        }
+        let written = unwritten.write(store, events);
+        let is_written = written.is_ok();
         for answer in waiting {
-            // Events that were lost before are lost for whoever waits now, too.
-            let _ = answer.send(failed.clone().map_or(Ok(()), Err));
+            let _ = answer.send(written.clone());
         }
         // Nobody waits for this. What cannot be deleted today is tomorrow.
-        if failed.is_none() && looked.is_none_or(|at| at.elapsed() > BETWEEN_LOOKS) {
+        if is_written && looked.is_none_or(|at| at.elapsed() > BETWEEN_LOOKS) {
             looked = Some(Instant::now());
             let _ = store.collect_daily(keep, now_ms());
         }
-        if is_over {
-            return;
+    }
+}
+
+/// Events that could not be written, in the parts in which they came: they are tried again before any others.
+#[derive(Default)]
+struct Unwritten {
+    parts: VecDeque<Vec<Arc<Event>>>,
+    events: usize,
+    /// Set where there were too many. From then on the log has a gap, and nobody is told that it is whole.
+    lost: Option<ToolError>,
+}
+
+impl Unwritten {
+    /// Writes everything, the oldest first.
+    fn write(&mut self, store: &dyn Store, events: Vec<Arc<Event>>) -> Result<(), ToolError> {
+        self.events += events.len();
+        self.parts.extend((!events.is_empty()).then_some(events));
+        while let Some(part) = self.parts.front() {
+            if let Err(error) = store.append(part) {
+                while self.events > MOST_UNWRITTEN {
+                    self.events -= self.parts.pop_back().map_or(self.events, |part| part.len());
+                    self.lost.get_or_insert(error.clone());
+                }
+                return Err(error);
+            }
+            self.events -= part.len();
+            self.parts.pop_front();
         }
+        self.lost.clone().map_or(Ok(()), Err)
     }
 }

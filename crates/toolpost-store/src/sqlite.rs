@@ -3,6 +3,7 @@
 mod connection;
 mod writer;
 
+use crate::content_files::ContentFiles;
 use crate::db::{Db, Failure, Job, Tx};
 use connection::{SqliteTx, failure};
 use rusqlite::Connection;
@@ -16,11 +17,17 @@ const KEPT_READERS: usize = 4;
 /// How often somebody who waits for other processes looks.
 const LOOK: Duration = Duration::from_millis(20);
 
+/// The version of the tables in a file. Nothing is made or changed.
+pub(crate) fn version(path: &Path) -> Result<usize, Failure> {
+    connection::version_of_file(path)
+}
+
 /// A store in one file, or in memory.
 pub(crate) struct Sqlite {
     writer: Writer,
     /// None in memory, where the one connection does everything.
     path: Option<PathBuf>,
+    files: Option<ContentFiles>,
     readers: Mutex<Vec<Connection>>,
     name: String,
 }
@@ -29,8 +36,9 @@ impl Sqlite {
     /// Opens the file, and makes it where it is not there, for this user alone.
     pub(crate) fn file(path: &Path) -> Result<Sqlite, Failure> {
         let name = format!("`{}`", path.display());
-        let writer = Writer::start(connection::of_file(path)?)?;
-        Ok(Sqlite { writer, path: Some(path.to_owned()), readers: Mutex::default(), name })
+        let files = Some(ContentFiles::of(path));
+        let writer = Writer::start(connection::of_file(path)?, files.clone())?;
+        Ok(Sqlite { writer, path: Some(path.to_owned()), files, readers: Mutex::default(), name })
     }
 
     /// One that ends with this process.
@@ -38,8 +46,9 @@ impl Sqlite {
         let connection = Connection::open_in_memory().map_err(|error| failure(&error))?;
         connection::prepare(&connection)?;
         Ok(Sqlite {
-            writer: Writer::start(connection)?,
+            writer: Writer::start(connection, None)?,
             path: None,
+            files: None,
             readers: Mutex::default(),
             name: "in memory".to_owned(),
         })
@@ -60,7 +69,7 @@ impl Db for Sqlite {
         let Some(path) = &self.path else { return self.writer.run(job) };
         let connection = self.reader(path)?;
         connection.execute_batch("BEGIN").map_err(|error| failure(&error))?;
-        let done = job(&mut SqliteTx(&connection));
+        let done = job(&mut SqliteTx { connection: &connection, files: self.files.as_ref() });
         let ended = connection.execute_batch("COMMIT");
         if ended.is_ok() {
             let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
@@ -84,6 +93,7 @@ impl Db for Sqlite {
             let rows = tx.rows(&format!("PRAGMA {what}"), &[])?;
             crate::db::first(rows).map_or(Ok(0), |mut row| row.number())
         };
-        Ok(ask("page_count")?.saturating_sub(ask("freelist_count")?) * ask("page_size")?)
+        let tables = ask("page_count")?.saturating_sub(ask("freelist_count")?) * ask("page_size")?;
+        Ok(tables + crate::contents::file_bytes(tx)?)
     }
 }

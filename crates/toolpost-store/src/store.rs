@@ -2,7 +2,7 @@
 
 use crate::db::{Db, Failure, Tx, Way, answer};
 use crate::faults::Faults;
-use crate::{files, gc, log, tasks, todos, undo};
+use crate::{contents, files, gc, log, tasks, todos, undo};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use toolpost_core::host::new_id;
@@ -16,18 +16,54 @@ use toolpost_core::{Event, ToolError};
 /// How often a part of the log is tried whose answer was lost.
 const PARTS_TRIED: u32 = 20;
 
+/// How often a content is read whose file is missing.
+const READS_TRIED: u32 = 5;
+
+/// The log and the journal get at least one part of this many of the size that a store may have, however large virtual
+/// files are.
+const HISTORY_PART: u64 = 4;
+
 /// A store on a database.
 pub(crate) struct SqlStore {
     db: Arc<dyn Db>,
     /// The name under which this process adds to the log, and the parts that it has added.
     writer: String,
-    parts: Mutex<u64>,
+    parts: Mutex<Parts>,
+    /// Held by who deletes: files are removed only when what named them is durably gone.
+    collecting: Mutex<()>,
     faults: Option<Arc<Faults>>,
+}
+
+/// The parts of the log that this process has added.
+#[derive(Default)]
+struct Parts {
+    last: u64,
+    /// The events of the last one, where nobody knows whether they were added: tried again, they keep their number.
+    unknown: Option<Arc<[Arc<Event>]>>,
+}
+
+impl Parts {
+    fn number(&mut self, events: &[Arc<Event>]) -> u64 {
+        let is_same = |before: &Arc<[Arc<Event>]>| {
+            before.len() == events.len()
+                && before.iter().zip(events).all(|(one, other)| Arc::ptr_eq(one, other))
+        };
+        if !self.unknown.take().is_some_and(|before| is_same(&before)) {
+            self.last += 1;
+        }
+        self.last
+    }
 }
 
 impl SqlStore {
     pub(crate) fn new(db: Arc<dyn Db>, faults: Option<Arc<Faults>>) -> SqlStore {
-        SqlStore { db, writer: new_id(now_ms()), parts: Mutex::default(), faults }
+        SqlStore {
+            db,
+            writer: new_id(now_ms()),
+            parts: Mutex::default(),
+            collecting: Mutex::default(),
+            faults,
+        }
     }
 
     fn told(&self, failure: Failure) -> ToolError {
@@ -39,6 +75,21 @@ impl SqlStore {
         work: impl FnMut(&mut dyn Tx) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, ToolError> {
         answer(&*self.db, Way::Read, work).map_err(|failure| self.told(failure))
+    }
+
+    /// Reads contents; again, where a file was removed between the look at its row and at the file.
+    fn read_content<T: Send + 'static>(
+        &self,
+        work: impl FnMut(&mut dyn Tx) -> Result<T, Failure> + Clone + Send + 'static,
+    ) -> Result<T, ToolError> {
+        let mut attempt = 0;
+        loop {
+            attempt += 1;
+            match answer(&*self.db, Way::Read, work.clone()) {
+                Err(Failure::Missing(_)) if attempt < READS_TRIED => {}
+                other => return other.map_err(|failure| self.told(failure)),
+            }
+        }
     }
 
     fn write<T: Send + 'static>(
@@ -90,20 +141,22 @@ impl Store for SqlStore {
     fn append(&self, events: &[Arc<Event>]) -> Result<(), ToolError> {
         // One at a time: the number of the last part says which parts are there.
         let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
-        *parts += 1;
-        let number = *parts;
+        let number = parts.number(events);
         let events: Arc<[Arc<Event>]> = events.into();
         let mut attempt = 0;
         loop {
             attempt += 1;
-            let (writer, events) = (self.writer.clone(), Arc::clone(&events));
+            let (writer, part) = (self.writer.clone(), Arc::clone(&events));
             let done = self.try_write(move |tx| {
-                log::append(tx, &log::Part { writer: &writer, number, at_ms: now_ms() }, &events)
+                log::append(tx, &log::Part { writer: &writer, number, at_ms: now_ms() }, &part)
             });
             match done {
                 // Tried again: it is not added twice.
                 Err(Failure::Unknown(_)) if attempt < PARTS_TRIED => {}
-                other => return other.map_err(|failure| self.told(failure)),
+                other => {
+                    parts.unknown = other.is_err().then_some(events);
+                    return other.map_err(|failure| self.told(failure));
+                }
             }
         }
     }
@@ -111,6 +164,11 @@ impl Store for SqlStore {
     fn events(&self, query: &EventQuery) -> Result<Vec<Logged>, ToolError> {
         let query = self.ready(query)?;
         self.read(move |tx| log::events(tx, &query))
+    }
+
+    fn calls_ending(&self, ending: &str) -> Result<Vec<String>, ToolError> {
+        let ending = ending.to_owned();
+        self.read(move |tx| log::calls_ending(tx, &ending))
     }
 
     fn last_position(&self) -> Result<u64, ToolError> {
@@ -140,7 +198,7 @@ impl Store for SqlStore {
 
     fn file(&self, session: &str, path: &str, version: Option<u64>) -> Result<Option<StoredFile>, ToolError> {
         let (session, path) = (session.to_owned(), files::path(path)?);
-        self.read(move |tx| files::file(tx, &session, &path, version))
+        self.read_content(move |tx| files::file(tx, &session, &path, version))
     }
 
     fn files(&self, session: &str, prefix: &str) -> Result<Vec<FileVersion>, ToolError> {
@@ -211,7 +269,7 @@ impl Store for SqlStore {
 
     fn content(&self, hash: &str) -> Result<Option<Vec<u8>>, ToolError> {
         let hash = hash.to_owned();
-        self.read(move |tx| undo::content(tx, &hash))
+        self.read_content(move |tx| contents::get(tx, &hash))
     }
 
     fn finish_undo(&self, by: &By, finished: Finished) -> Result<(), ToolError> {
@@ -220,23 +278,32 @@ impl Store for SqlStore {
     }
 
     fn collect(&self, retention: &Retention, now_ms: u64) -> Result<Collected, ToolError> {
-        let (retention, age) = (retention.clone(), retention.age_ms);
+        let _alone = self.collecting.lock().unwrap_or_else(PoisonError::into_inner);
+        let age = retention.age_ms;
         let before = self.size()?;
         let mut collected = self.write(move |tx| gc::older(tx, now_ms.saturating_sub(age)))?;
         collected.bytes_before = before;
-        loop {
-            collected.bytes_after = self.size()?;
-            if collected.bytes_after <= retention.bytes {
-                return Ok(collected);
-            }
+        self.write(contents::sweep)?;
+        collected.bytes_after = self.size()?;
+        if collected.bytes_after <= retention.bytes {
+            return Ok(collected);
+        }
+        // Virtual files stay however large they are. The log and the journal are not emptied because of them.
+        collected.file_bytes = self.read(files::bytes)?;
+        let most = retention.bytes.max(collected.file_bytes.saturating_add(retention.bytes / HISTORY_PART));
+        while collected.bytes_after > most {
             let (events, changes) = self.write(gc::oldest)?;
             if events + changes == 0 {
-                return Ok(collected);
+                break;
             }
             collected.events += events;
             collected.changes += changes;
+            self.write(contents::sweep)?;
+            collected.bytes_after = self.size()?;
         }
+        Ok(collected)
     }
+
     fn collect_daily(&self, retention: &Retention, now_ms: u64) -> Result<Option<Collected>, ToolError> {
         // Most of the time a look is enough, and nobody waits for a turn to write.
         if !self.read(move |tx| gc::is_due(tx, now_ms))? || !self.write(move |tx| gc::take_day(tx, now_ms))? {

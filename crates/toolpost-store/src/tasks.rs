@@ -28,7 +28,9 @@ fn number(asked: &str) -> Result<u64, ToolError> {
 }
 
 fn unknown(id: &str) -> ToolError {
-    let message = format!("there is no task `{id}`; list the tasks to see which there are");
+    let message = format!(
+        "there is no task `{id}`; an id is like `t1`, and `list_tasks` or `toolpost tasks` shows which there are"
+    );
     ToolError::new(Code::ValidationError, message).with("taskId", id)
 }
 
@@ -99,8 +101,9 @@ pub(crate) fn tasks(tx: &mut dyn Tx, status: Option<TaskStatus>) -> Result<Vec<T
     Ok(tasks.into_iter().map(|(_, task)| task).collect())
 }
 
-/// What becomes of a task, where the change is allowed; none where it is so already.
-fn next(by: &By, task: &Task, change: &TaskChange) -> Result<Option<Task>, ToolError> {
+/// What becomes of a task, where the change is allowed; none where it is so already. `open` are the tasks that it still
+/// waits for.
+fn next(by: &By, task: &Task, open: &[String], change: &TaskChange) -> Result<Option<Task>, ToolError> {
     use TaskStatus::{Claimed, Completed, Deferred, Ready, Submitted};
     let is_owner = task.owner.as_deref() == Some(by.owner());
     let mut next = Task { changed_ms: by.at_ms, ..task.clone() };
@@ -144,13 +147,14 @@ fn next(by: &By, task: &Task, change: &TaskChange) -> Result<Option<Task>, ToolE
             next.status = if task.reason.is_some() { Deferred } else { Ready };
             next.owner = None;
         }
-        (change, _) => return Err(conflict(task, change)),
+        (change, _) => return Err(conflict(task, open, change)),
     }
     Ok(Some(next))
 }
 
-/// What a caller who is late hears, and what may be done instead.
-fn conflict(task: &Task, change: &TaskChange) -> ToolError {
+/// Why a change is refused, and what may be done instead. `open` are the tasks that it still waits for.
+fn conflict(task: &Task, open: &[String], change: &TaskChange) -> ToolError {
+    use TaskStatus::{Claimed, Completed, Deferred, Pending, Ready, Submitted};
     let doing = match change {
         TaskChange::Claim => "claimed",
         TaskChange::Submit { .. } => "submitted",
@@ -159,29 +163,20 @@ fn conflict(task: &Task, change: &TaskChange) -> ToolError {
         TaskChange::Release => "released",
     };
     let owner = task.owner.as_deref().unwrap_or("nobody");
-    let (is, advice) = match task.status {
-        TaskStatus::Pending => {
-            let needed = task.depends_on.join(", ");
-            (format!("waits for {needed}"), "take one that is ready".to_owned())
-        }
-        TaskStatus::Ready => {
-            ("is ready, and nobody has claimed it".to_owned(), "it must be submitted first".to_owned())
-        }
-        TaskStatus::Deferred => (
-            "was rejected, and nobody has claimed it again".to_owned(),
-            "it must be submitted first".to_owned(),
-        ),
-        TaskStatus::Claimed => {
-            let advice = match change {
-                TaskChange::Claim | TaskChange::Submit { .. } => "take another one that is ready",
-                _ => "wait until it is submitted",
-            };
-            (format!("is claimed by `{owner}` (claim {})", task.claim), advice.to_owned())
-        }
-        TaskStatus::Submitted => {
-            (format!("was submitted by `{owner}`"), "it is to be completed or rejected now".to_owned())
-        }
-        TaskStatus::Completed => ("is completed".to_owned(), "nothing is left to do for it".to_owned()),
+    let is = match task.status {
+        Pending => format!("waits for {}", open.join(", ")),
+        Ready => "is ready, and nobody has claimed it".to_owned(),
+        Deferred => "was rejected, and nobody has claimed it again".to_owned(),
+        Claimed => format!("is claimed by `{owner}` (claim {})", task.claim),
+        Submitted => format!("was submitted by `{owner}`"),
+        Completed => "is completed".to_owned(),
+    };
+    let advice = match (change, task.status) {
+        (_, Completed) => "nothing is left to do for it",
+        (TaskChange::Claim | TaskChange::Submit { .. }, _) => "take another one that is ready",
+        (TaskChange::Release, Submitted) => "complete or reject it instead",
+        (TaskChange::Release, _) => "there is no claim to release",
+        (TaskChange::Complete | TaskChange::Reject { .. }, _) => "it must be submitted first",
     };
     told(task, format!("task `{}` {is}, so it cannot be {doing}; {advice}", task.id))
 }
@@ -212,7 +207,17 @@ pub(crate) fn change(tx: &mut dyn Tx, by: &By, asked: &str, change: &TaskChange)
     let of = number(asked)?;
     let rows = tx.locked(&format!("SELECT {COLUMNS} FROM tasks WHERE number = ?1"), &[of.into()])?;
     let task = whole(tx, asked, rows)?;
-    let Some(next) = next(by, &task, change)? else { return Ok(task) };
+    let is_free = matches!(task.status, TaskStatus::Ready | TaskStatus::Deferred);
+    if is_free && matches!(change, TaskChange::Submit { claim: None, .. }) {
+        // A new process of the owner does not know the number, but the log does.
+        match lost_claim(tx, by, asked)? {
+            Some(number) if number == task.claim => return Err(released(&task).into()),
+            Some(number) => return Err(late(&task, number).into()),
+            None => {}
+        }
+    }
+    let open = if task.status == TaskStatus::Pending { open(tx, of)? } else { Vec::new() };
+    let Some(next) = next(by, &task, &open, change)? else { return Ok(task) };
     tx.run(
         "UPDATE tasks SET status = ?2, owner = ?3, claim = ?4, result = ?5, reason = ?6, changed_ms = ?7 WHERE number = ?1",
         &[
@@ -231,6 +236,34 @@ pub(crate) fn change(tx: &mut dyn Tx, by: &By, asked: &str, change: &TaskChange)
     }
     log::add(tx, &events)?;
     Ok(next)
+}
+
+/// The number of a claim that was taken from this owner, who has neither submitted nor claimed the task since.
+fn lost_claim(tx: &mut dyn Tx, by: &By, task: &str) -> Result<Option<u64>, Failure> {
+    let own = tx.rows(
+        "SELECT body FROM log WHERE session = ?1 AND kind = 'taskChanged' AND body LIKE ?2 ORDER BY sequence DESC LIMIT 1",
+        &[by.session.as_str().into(), format!("%\"task\":\"{task}\"%").as_str().into()],
+    )?;
+    let Some(mut row) = first(own) else { return Ok(None) };
+    let event: Option<Event> = serde_json::from_str(&row.text()?).ok();
+    Ok(match event.map(|event| event.kind) {
+        Some(EventKind::TaskChanged { status: TaskStatus::Claimed, owner, claim, .. })
+            if owner.as_deref() == Some(by.owner()) =>
+        {
+            Some(claim)
+        }
+        _ => None,
+    })
+}
+
+/// The tasks that this one depends on and that are not completed.
+fn open(tx: &mut dyn Tx, of: u64) -> Result<Vec<String>, Failure> {
+    let rows = tx.rows(
+        "SELECT needs.needed FROM needs JOIN tasks ON tasks.number = needs.needed
+         WHERE needs.task = ?1 AND tasks.status <> 'completed' ORDER BY needs.needed",
+        &[of.into()],
+    )?;
+    rows.into_iter().map(|mut row| Ok(id(row.number()?))).collect()
 }
 
 fn changed(by: &By, task: &Task) -> Arc<Event> {
@@ -254,12 +287,7 @@ fn free(tx: &mut dyn Tx, by: &By, completed: u64) -> Result<Vec<Arc<Event>>, Fai
     let mut events = Vec::new();
     for mut row in waiting {
         let number = row.number()?;
-        let rows = tx.rows(
-            "SELECT count(*) FROM needs JOIN tasks ON tasks.number = needs.needed
-             WHERE needs.task = ?1 AND tasks.status <> 'completed'",
-            &[number.into()],
-        )?;
-        if first(rows).map_or(Ok(0), |mut row| row.number())? > 0 {
+        if !open(tx, number)?.is_empty() {
             continue;
         }
         tx.run(

@@ -2,7 +2,7 @@
 
 use crate::changes::event;
 use crate::db::{Failure, Row, Tx, Value, first};
-use crate::log;
+use crate::{contents, log};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use toolpost_core::event::EventKind;
@@ -21,8 +21,16 @@ pub(crate) fn keep(tx: &mut dyn Tx, changes: &[NewChange]) -> Result<(), Failure
             Some(known) => *known,
             None => set_of(tx, change)?,
         };
-        for (hash, content) in &change.contents {
-            put_content(tx, hash, content)?;
+        // What is there afterwards is mostly what was there before, but for a few lines.
+        let before = change.contents.iter().find(|(hash, _)| Some(hash.as_str()) == hash_of(&change.before));
+        if let Some((hash, content)) = before {
+            contents::put(tx, hash, content, None)?;
+        }
+        let base = before.map(|(hash, content)| (hash.as_str(), &**content));
+        for (hash, content) in
+            change.contents.iter().filter(|(hash, _)| Some(hash.as_str()) != base.map(|base| base.0))
+        {
+            contents::put(tx, hash, content, base)?;
         }
         let takes = match change.takes == Takes::default() {
             true => None,
@@ -82,14 +90,6 @@ fn set_of(tx: &mut dyn Tx, change: &NewChange) -> Result<(u64, u64), Failure> {
     Ok((set, 1))
 }
 
-fn put_content(tx: &mut dyn Tx, hash: &str, content: &[u8]) -> Result<(), Failure> {
-    tx.run(
-        "INSERT INTO contents (hash, content) VALUES (?1, ?2) ON CONFLICT (hash) DO NOTHING",
-        &[hash.into(), Value::Bytes(content)],
-    )
-    .map(drop)
-}
-
 fn update(tx: &mut dyn Tx, set: u64, name: &str, after: &Held) -> Result<(), Failure> {
     tx.run(
         "UPDATE changes SET after_state = ?3, after_hash = ?4 WHERE change_set = ?1 AND name = ?2",
@@ -109,7 +109,7 @@ pub(crate) fn correct(
         match &correction.after {
             Some(after) => {
                 if let (Some(hash), Some(content)) = (hash_of(after), &correction.content) {
-                    put_content(tx, hash, content)?;
+                    contents::put(tx, hash, content, None)?;
                 }
                 update(tx, set, &correction.name, after)?;
             }
@@ -201,11 +201,6 @@ fn kept(mut row: Row) -> Result<KeptChange, Failure> {
         undone_by: Some(row.number()?).filter(|number| *number > 0),
         takes: takes(row.text_or_none()?)?,
     })
-}
-
-pub(crate) fn content(tx: &mut dyn Tx, hash: &str) -> Result<Option<Vec<u8>>, Failure> {
-    let rows = tx.rows("SELECT content FROM contents WHERE hash = ?1", &[hash.into()])?;
-    first(rows).map(|mut row| row.bytes()).transpose()
 }
 
 pub(crate) fn finish(tx: &mut dyn Tx, by: &By, finished: &Finished) -> Result<(), Failure> {

@@ -23,6 +23,10 @@ impl FromStr for StoreUrl {
         if text == "memory" {
             return Ok(StoreUrl::Memory);
         }
+        if text == "sqlite::memory:" {
+            let message = "a store in memory is written `memory`, not `sqlite::memory:`";
+            return Err(ToolError::new(Code::ValidationError, message));
+        }
         if let Some(path) = text.strip_prefix("sqlite:").map(|path| path.strip_prefix("//").unwrap_or(path))
             && !path.is_empty()
         {
@@ -31,29 +35,53 @@ impl FromStr for StoreUrl {
         if text.starts_with("postgres://") || text.starts_with("postgresql://") {
             return Ok(StoreUrl::Postgres(text.to_owned()));
         }
-        // It may hold a password.
-        let shown = text.split_once("://").map_or(text, |(scheme, _)| scheme);
         let message = format!(
-            "`{shown}` is no store; write `sqlite:PATH`, `postgres://USER@HOST/DATABASE` or `memory`"
+            "`{}` is no store; write `sqlite:PATH`, `postgres://USER@HOST/DATABASE` or `memory`",
+            StoreUrl::harmless(text)
         );
         Err(ToolError::new(Code::ValidationError, message))
     }
 }
 
 impl StoreUrl {
+    /// A text that may or may not be the address of a store, as it can be shown: without a password, wherever it stands.
+    pub fn harmless(text: &str) -> String {
+        match text.parse::<StoreUrl>() {
+            Ok(url) => url.to_string().trim_matches('`').to_owned(),
+            // Nobody knows which part of it would be the password.
+            Err(_) => match text.find([':', '=', '@', '?', ' ']) {
+                Some(end) => format!("{}…", &text[..=end]),
+                None => text.to_owned(),
+            },
+        }
+    }
+
+    /// The files of a store on this disk, existing or not; the last two are folders.
+    pub fn files(&self) -> Vec<PathBuf> {
+        let StoreUrl::Sqlite(path) = self else { return Vec::new() };
+        ["", "-wal", "-shm", "-journal", SPOOLS, CONTENTS].iter().map(|end| with_ending(path, end)).collect()
+    }
+
     /// The folder for what commands are about to change: beside the file, or else in the user's data directory. None where
     /// nothing is kept.
     pub fn spools(&self, data: Option<&Path>) -> Option<PathBuf> {
         match self {
             StoreUrl::Memory => None,
-            StoreUrl::Sqlite(path) => {
-                let mut beside = path.clone().into_os_string();
-                beside.push(".spools");
-                Some(PathBuf::from(beside))
-            }
+            StoreUrl::Sqlite(path) => Some(with_ending(path, SPOOLS)),
             StoreUrl::Postgres(_) => Some(data?.join("spools")),
         }
     }
+}
+
+/// The ending of the folder for what commands are about to change.
+const SPOOLS: &str = ".spools";
+/// The ending of the folder for large contents.
+pub(crate) const CONTENTS: &str = "-contents";
+
+fn with_ending(path: &Path, ending: &str) -> PathBuf {
+    let mut whole = path.to_path_buf().into_os_string();
+    whole.push(ending);
+    PathBuf::from(whole)
 }
 
 impl fmt::Display for StoreUrl {
@@ -72,16 +100,18 @@ impl fmt::Debug for StoreUrl {
     }
 }
 
-/// An address without what only its owner should know: the password, wherever it stands.
+/// An address without what only its owner should know: the password, wherever it stands. A password may hold every sign,
+/// so what cannot be told from one is left out too.
 fn without_password(url: &str) -> String {
-    let (plain, _) = url.split_once('?').unwrap_or((url, ""));
-    match (plain.split_once("://"), plain.rsplit_once('@')) {
-        (Some((scheme, _)), Some((before, host))) => {
-            let user = before.split_once("://").map_or(before, |(_, user)| user);
-            let user = user.split_once(':').map_or(user, |(user, _)| user);
+    let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
+    match rest.rsplit_once('@') {
+        None => format!("{scheme}://{}", rest.split('?').next().unwrap_or_default()),
+        Some((before, after)) => {
+            let user = before.split([':', '/', '?']).next().unwrap_or_default();
+            // With a `?` before it, this `@` may stand in a parameter.
+            let host = if before.contains('?') { "…" } else { after.split('?').next().unwrap_or_default() };
             format!("{scheme}://{user}@{host}")
         }
-        _ => plain.to_owned(),
     }
 }
 
@@ -99,7 +129,22 @@ mod tests {
         assert_eq!(shown("sqlite:/a/b.db"), "`sqlite:/a/b.db`");
         assert_eq!(shown("postgres://me:secret@host:1/db?password=x"), "`postgres://me@host:1/db`");
         assert_eq!(shown("memory"), "`memory`");
-        assert!(!shown("mysql://me:secret@host/db").contains("secret"));
+        for text in [
+            "mysql://me:secret@host/db",
+            "postgres:/me:secret@host/db",
+            "postgres:me:secret@host/db",
+            "postgre://me:secret",
+            "host=h user=me password=secret",
+            "me:secret@host",
+            "postgres://me:?secret@host/db",
+            "postgres://me:/secret@host/db",
+            "postgres://me:@secret@host/db",
+            "postgres://host/db?user=a@b&password=secret",
+            "postgres://host/db?password=secret",
+        ] {
+            assert!(!shown(text).contains("secret"), "{}", shown(text));
+            assert!(!StoreUrl::harmless(text).contains("secret"), "{text}");
+        }
         assert!(shown("sqlite:").contains("write `sqlite:PATH`"));
     }
 }

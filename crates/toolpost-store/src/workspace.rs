@@ -6,12 +6,12 @@ mod tree;
 
 use std::sync::Arc;
 use std::time::Duration;
-use toolpost_core::store::Store;
+use toolpost_core::store::{By, Store};
 use toolpost_core::workspace::implement::place::{Place, RootName};
 use toolpost_core::workspace::implement::turns::Turns;
 use toolpost_core::workspace::{Entries, File, Lock, LockRequest, Stat, Written};
 use toolpost_core::{ToolError, Workspace, WorkspacePath};
-use tree::Tree;
+use tree::{Author, Tree};
 
 /// The longest pause between two tries for a lock; the first is always given.
 const PAUSE: Duration = Duration::from_millis(1);
@@ -23,23 +23,35 @@ const ROOT: &str = "/vfs";
 /// A folder is there while a file is in it. One that was made empty, or whose last file was removed, stays until the
 /// process ends. A change that is made under a lock is refused if somebody else, in whatever process, has changed the file
 /// since the lock was taken: no edit is lost.
+#[derive(Clone)]
 pub struct StoredWorkspace {
     roots: [RootName; 1],
     tree: Arc<Tree>,
-    turns: Turns,
+    turns: Arc<Turns>,
+    /// Who makes changes.
+    author: Author,
 }
 
 impl StoredWorkspace {
     /// The files of this session.
     pub fn new(store: Arc<dyn Store>, session: &str) -> StoredWorkspace {
         let root = RootName { path: ROOT.to_owned(), given: ROOT.to_owned() };
-        StoredWorkspace { roots: [root], tree: Arc::new(Tree::new(store, session)), turns: Turns::default() }
+        StoredWorkspace {
+            roots: [root],
+            tree: Arc::new(Tree::new(store, session)),
+            turns: Arc::default(),
+            author: Author::default(),
+        }
     }
 }
 
 impl Workspace for StoredWorkspace {
     fn root(&self) -> &str {
         ROOT
+    }
+
+    fn for_call(&self, by: &By) -> Option<Arc<dyn Workspace>> {
+        Some(Arc::new(StoredWorkspace { author: Author::of(by), ..self.clone() }))
     }
 
     fn name(&self, path: &WorkspacePath) -> Result<String, ToolError> {
@@ -59,15 +71,15 @@ impl Workspace for StoredWorkspace {
     }
 
     fn write(&self, path: &WorkspacePath, content: &[u8]) -> Result<Written, ToolError> {
-        self.tree.write(&self.name(path)?, content.to_vec())
+        self.tree.write(&self.author, &self.name(path)?, content.to_vec())
     }
 
     fn remove(&self, path: &WorkspacePath) -> Result<(), ToolError> {
-        self.tree.remove(&self.name(path)?)
+        self.tree.remove(&self.author, &self.name(path)?)
     }
 
     fn rename(&self, from: &WorkspacePath, to: &WorkspacePath) -> Result<(), ToolError> {
-        self.tree.rename(&self.name(from)?, &self.name(to)?)
+        self.tree.rename(&self.author, &self.name(from)?, &self.name(to)?)
     }
 
     fn create_folder(&self, path: &WorkspacePath) -> Result<(), ToolError> {

@@ -24,6 +24,9 @@ pub(crate) fn in_flags(remedy: &Remedy<'_>) -> String {
             let all = capability.map_or("it", |capability| capability.as_str());
             format!("allow all of it with --allow {all}, or just this with {}", allow_rule(rule))
         }
+        Remedy::Denied { by } if by.origin().layer == Layer::BuiltIn => {
+            format!("no flag or rule opens {}", by.origin())
+        }
         Remedy::Denied { by } => {
             let origin = by.origin();
             format!("no flag overrides a deny: change or remove the {} rule at {origin}", origin.layer)

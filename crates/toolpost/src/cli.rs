@@ -81,7 +81,7 @@ pub enum Command {
     ///
     /// On standard input and output, as agents start it; with --http, at an address that many can share.
     Mcp(Mcp),
-    /// Show what has happened: every event, the last ones first cut off.
+    /// Show what has happened: the last 100 events, or those that flags ask for.
     ///
     /// What is written down, and for how long, stands in the guide; `toolpost gc` deletes what is old.
     Log(Log),
@@ -183,16 +183,16 @@ impl Call {
 /// Which events of the log are meant.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Which {
-    /// Only of calls of this tool.
+    /// Only of calls of this tool, by its own name.
     #[arg(long, value_name = "TOOL")]
     pub tool: Option<String>,
     /// Only of this agent.
     #[arg(long, value_name = "NAME")]
     pub agent: Option<String>,
-    /// Only since so long ago: 10m, 2h, 3d.
+    /// Only what is not older than this: 10m, 2h, 3d.
     #[arg(long, value_name = "TIME", value_parser = parse_age)]
     pub since: Option<Duration>,
-    /// Only before so long ago.
+    /// Only what is older than this.
     #[arg(long, value_name = "TIME", value_parser = parse_age)]
     pub until: Option<Duration>,
 }
@@ -203,18 +203,18 @@ pub struct Log {
     /// Which events.
     #[command(flatten)]
     pub which: Which,
-    /// Only of this call.
+    /// Only of this call: its id, or the ending of it that a line of the log shows.
     #[arg(long, value_name = "ID")]
     pub call: Option<String>,
     /// Only ends of calls with this outcome: ok, failed, or a code such as TIMEOUT.
     #[arg(long, value_name = "OUTCOME")]
     pub outcome: Option<String>,
-    /// Only with all of these words, in whatever order.
+    /// Only with all of these words, in whatever order: whole words, not parts of them.
     #[arg(long, value_name = "WORDS")]
     pub grep: Option<String>,
-    /// So many events at most, the last ones.
-    #[arg(long, short = 'n', value_name = "N", default_value_t = 100)]
-    pub limit: usize,
+    /// Maximum number of events; of more, the last ones are shown.
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
+    pub limit: u64,
     /// Go on with what happens from now on, until interrupted.
     #[arg(long, short)]
     pub follow: bool,
@@ -231,7 +231,7 @@ pub struct Stats {
 /// What is taken back, or made again.
 #[derive(Debug, Args)]
 pub struct Undo {
-    /// A call, as `toolpost log` shows it, or a session: all its changes, as one.
+    /// A call, by its id or the ending that `toolpost log` shows, or a session: all its changes, as one.
     #[arg(value_name = "CALL|SESSION")]
     pub what: Option<String>,
     /// Only say what would be done.
@@ -245,6 +245,8 @@ pub struct Undo {
 /// What to do with the shared tasks.
 #[derive(Debug, Subcommand)]
 pub enum Tasks {
+    /// Show the tasks as a tree, as `toolpost tasks` alone does.
+    List,
     /// Add a task.
     Add {
         /// A few words.
@@ -267,6 +269,18 @@ pub enum Tasks {
     Release {
         /// Its id, such as t1.
         id: String,
+    },
+    /// Accept the result that was submitted for a task.
+    Complete {
+        /// Its id, such as t1.
+        id: String,
+    },
+    /// Refuse the result that was submitted for a task, so that it can be claimed again.
+    Reject {
+        /// Its id, such as t1.
+        id: String,
+        /// What is missing, for whoever claims it next.
+        reason: String,
     },
     /// Create the tasks of a file: JSON as `export` prints it, or a check list in Markdown.
     ///
@@ -324,13 +338,16 @@ pub enum Vfs {
         /// Overwrite files that have another content.
         #[arg(long)]
         force: bool,
+        /// Write protected files too, such as git hooks: other programs run them.
+        #[arg(long)]
+        protected: bool,
     },
     /// Make virtual files of a file, or of all files below a folder, without links and .git.
     Import {
         /// The file or folder.
         #[arg(value_name = "DIR|FILE")]
         from: PathBuf,
-        /// The path of the virtual file, or of the folder that the files come into.
+        /// The path of the virtual file; or of the folder that files come into, which ends with `/` for a single file.
         #[arg(long = "as", value_name = "PATH")]
         path: Option<String>,
     },

@@ -162,7 +162,9 @@ impl Config {
         let data_directory = environment.data_directory.clone();
         let user_git = user_git::of(&environment);
         let workspace = open_disk(roots.iter().cloned()).map(|disk| disk.with_user_git(user_git));
-        let workspace = workspace.map(|disk| match &data_directory {
+        // Where nothing can be kept, writers take turns in this process only.
+        let locks = data_directory.as_ref().filter(|data| can_be_written(Some(data)));
+        let workspace = workspace.map(|disk| match locks {
             Some(data) => Arc::new(disk.with_locks(Locks::new(data.join("locks")))),
             None => Arc::new(disk),
         });
@@ -186,12 +188,21 @@ impl Config {
             broken.push(Broken { error, fix: "" });
             Default::default()
         });
-        let protected = disk.map(|disk| credentials::rules(&environment, disk)).unwrap_or_default();
+        let store = keep::store(
+            keys.store.first().map(|store| &store.value),
+            environment.home.as_deref(),
+            &cwd,
+            data_directory.as_deref(),
+            &hash_of_roots(&roots),
+        );
+        let store_files = store.as_ref().map(StoreUrl::files).unwrap_or_default();
+        let protected =
+            disk.map(|disk| credentials::rules(&environment, &store_files, disk)).unwrap_or_default();
         let policy = Layers::policy(&values)
             .with_rules(policy::Layer::BuiltIn, protected)
             .with_rules(policy::Layer::Session, answered)
             .with_rules(policy::Layer::Saved, saved);
-        let shell = commands::settings(&values, &environment, &roots);
+        let shell = commands::settings(&values, &environment, &store_files, &roots);
         let root = roots.first().unwrap_or(&cwd);
         let mut variables = shell.environment.clone();
         variables.push((UPSTREAM.to_owned(), "1".to_owned()));
@@ -212,12 +223,7 @@ impl Config {
             },
             shell,
             plugins,
-            store: keep::store(
-                keys.store.first().map(|store| &store.value),
-                environment.home.as_deref(),
-                data_directory.as_deref(),
-                &hash_of_roots(&roots),
-            ),
+            store,
             is_store_named: !keys.store.is_empty(),
             keep: keys.keep.first().map_or_else(Retention::default, |keep| keep.value.clone()),
             role: keys.role.first().map(|role| role.value.clone()),
@@ -257,8 +263,7 @@ impl Config {
 
     /// Whether the data directory can be written, so that the workspace's own store can be there.
     pub(crate) fn can_keep(&self) -> bool {
-        let state = DataDirectory::inspect(self.data_directory.as_deref(), &[]).state;
-        matches!(state, DataState::NotYet | DataState::Writable | DataState::OpenToOthers)
+        can_be_written(self.data_directory.as_deref())
     }
 
     /// Everything that the workspace brings along, and whether it is trusted.
@@ -266,6 +271,11 @@ impl Config {
         let disk = self.workspace.as_ref().map_err(ToolError::clone)?;
         self.layers.inventory(disk, &self.lookup)
     }
+}
+
+fn can_be_written(data: Option<&Path>) -> bool {
+    let state = DataDirectory::inspect(data, &[]).state;
+    matches!(state, DataState::NotYet | DataState::Writable | DataState::OpenToOthers)
 }
 
 /// How long the first list of tools waits for servers where nothing is said.

@@ -3,6 +3,7 @@
 //! Nothing here runs a tool by itself; that is the executor's work.
 
 mod advice;
+mod call_id;
 pub mod cli;
 mod commands;
 pub mod config;

@@ -231,6 +231,12 @@ impl Printer {
         self.stdout_is_terminal && self.has_color && !self.is_json
     }
 
+    /// Lines of the screen that data goes to; 24 where nobody knows.
+    pub(crate) fn screen_lines(&self) -> usize {
+        let size = rustix::termios::tcgetwinsize(std::io::stdout());
+        size.map(|size| usize::from(size.ws_row)).ok().filter(|lines| *lines > 0).unwrap_or(24)
+    }
+
     /// Prints a text of our own making in place of everything on the screen.
     pub(crate) fn redraw(&self, text: &str) {
         self.write_data(&format!("\x1b[H\x1b[2J{text}"));

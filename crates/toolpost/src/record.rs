@@ -7,9 +7,9 @@ use toolpost_core::event::EventKind;
 use toolpost_core::policy::is_protected;
 use toolpost_core::{Capability, Event};
 
-/// Of an output, so many bytes are kept; the rest is under its handle.
+/// Bytes of an output that are kept; the rest is under its handle. Of a long argument as many.
 const MOST_OUTPUT: usize = 4 * 1024;
-/// And of each text among the arguments.
+/// Bytes of a string among the arguments that is kept whole.
 const MOST_ARGUMENT: usize = 16 * 1024;
 
 /// The event as it is kept.

@@ -3,7 +3,9 @@
 use super::Context;
 use crate::error::ToolError;
 use crate::workspace::{CommandChange, Journal, SpoolFile};
+use sha2::{Digest, Sha256};
 use std::sync::Arc;
+use toolpost_text::hex;
 
 impl Context {
     /// Whether somebody keeps what this call changes, so that it can be taken back.
@@ -21,6 +23,12 @@ impl Context {
     /// safe when it returns.
     pub fn command_changed(&self, changes: Vec<CommandChange>) -> Result<(), ToolError> {
         self.call.journal.as_ref().map_or(Ok(()), |journal| journal.command_changed(changes))
+    }
+
+    /// The SHA-256, in hexadecimal digits, of a file's content before or after this call; computed unless the journal knows it.
+    pub fn hash_of(&self, name: &str, content: &[u8]) -> String {
+        let known = self.call.journal.as_ref().and_then(|journal| journal.hash_of(name, content));
+        known.unwrap_or_else(|| hex(&Sha256::digest(content)))
     }
 
     pub(crate) fn journal(&self) -> Option<&Arc<dyn Journal>> {

@@ -148,7 +148,10 @@ pub(super) fn running(ctx: &Context, entry: &Entry, frame: Frame<'_>) -> Context
     let above = ctx.running();
     let inner: Arc<dyn Workspace> = match &frame.overlay {
         Some(overlay) => overlay.clone(),
-        None => ctx.host_workspace().clone(),
+        None => {
+            let workspace = ctx.host_workspace();
+            workspace.for_call(&ctx.by()).unwrap_or_else(|| workspace.clone())
+        }
     };
     let ended = Arc::new(AtomicBool::new(false));
     let guard: Arc<dyn Guard> = Arc::new(CallGuard {

@@ -209,8 +209,16 @@ async fn cut(
 }
 
 /// Step 11: events, statistics, hooks that look on, sinks.
-async fn record(executor: &Executor, hooks: &Hooks, ctx: &Context, outcome: &Outcome, is_found: bool) {
-    executor.record(ctx, outcome, is_found);
+async fn record(executor: &Executor, hooks: &Hooks, ctx: &Context, outcome: &Outcome, known: &Known) {
+    executor.record(ctx, outcome, known.is_found);
+    // The result of a change is given when its end is durable too.
+    if known.can_change
+        && outcome.metadata.attempts > 0
+        && ctx.events().is_listening()
+        && let Err(error) = ctx.events().commit().await
+    {
+        ctx.record(|| EventKind::Warning { message: error.message().to_owned() });
+    }
     if !hooks.is_empty() {
         Box::pin(executor.after(hooks, ctx, outcome)).await;
     }
@@ -298,6 +306,7 @@ impl Executor {
             let known = Known {
                 tool: call.tool.as_str().into(),
                 is_found: false,
+                can_change: false,
                 budget: OutputBudget::default(),
                 metadata: Metadata::default(),
             };
@@ -314,14 +323,14 @@ impl Executor {
             ending.is_over = true;
             let known =
                 ending.look(|known| Known { metadata: std::mem::take(&mut known.metadata), ..known.clone() });
-            let metadata = budget::redacted(&ctx, Metadata { truncated, ..known.metadata });
+            let metadata = budget::redacted(&ctx, Metadata { truncated, ..known.metadata.clone() });
             // A name that no tool has may be anything, a secret too.
             let tool = match known.is_found {
                 true => known.tool.to_string(),
                 false => ctx.redactor().redact(&known.tool).into_owned(),
             };
             let outcome = Outcome { tool, call_id: ctx.call_id().to_owned(), result, metadata };
-            record(self, &hooks, &ctx, &outcome, known.is_found).await;
+            record(self, &hooks, &ctx, &outcome, &known).await;
             outcome
         })
     }
@@ -349,6 +358,7 @@ impl Executor {
             know(&mut |known| {
                 known.tool = found.entry.shared_name().clone();
                 known.is_found = true;
+                known.can_change = !found.entry.spec().facts.idempotent;
                 known.budget = found.entry.spec().budget;
             });
         }
@@ -467,6 +477,7 @@ fn requested(ctx: &Context, call: &Call) {
 struct Known {
     tool: Arc<str>,
     is_found: bool,
+    can_change: bool,
     budget: OutputBudget,
     metadata: Metadata,
 }

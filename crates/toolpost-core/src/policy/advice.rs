@@ -85,6 +85,9 @@ pub(super) fn in_rules(remedy: &Remedy<'_>) -> String {
         Remedy::Capability { capability, rule } => {
             format!("allow {} in the policy, or add the allow rule `{rule}`", named(capability))
         }
+        Remedy::Denied { by } if by.origin().layer == Layer::BuiltIn => {
+            format!("no rule opens {}", by.origin())
+        }
         Remedy::Denied { by } => format!(
             "nothing overrides a deny: change or remove the {} rule at {}",
             by.origin().layer,

@@ -5,17 +5,15 @@
 //! in it: it can only choose among filters that `.git/config` defines, which is. Nor are build files such as `Makefile`
 //! or `package.json`: to write those is the work an agent is there for.
 
-mod screen;
-
 use super::action::Action;
 use super::effect::{Effect, Layer, Origin};
 use super::pattern::Pattern;
 use super::rule::{Rule, Target};
 use crate::capability::Capability;
 use crate::workspace::{DependencyFolder, Owner};
-use screen::Screen;
 use serde::Serialize;
 use std::sync::LazyLock;
+use toolpost_text::Screen;
 use toolpost_text::protected::{MARKERS, READS, WRITES};
 
 /// A row of the protected list.

@@ -24,7 +24,7 @@ pub struct EventQuery {
     pub agent: Option<String>,
     /// Of this call.
     pub call: Option<String>,
-    /// Of calls of this tool: what names the tool (the request, the start, the end).
+    /// Of calls of this tool.
     pub tool: Option<String>,
     /// From this time on, in milliseconds since 1970.
     pub since_ms: Option<u64>,

@@ -97,6 +97,8 @@ pub struct NewTask {
     pub description: String,
     /// Ids of tasks, or keys of tasks that are created with it.
     pub depends_on: Vec<String>,
+    /// What came of it, for a task that is completed already. Such a task may depend only on completed ones.
+    pub result: Option<String>,
 }
 
 /// What is to happen to a task.

@@ -159,12 +159,17 @@ impl Bound {
         &self,
         path: &WorkspacePath,
         kind: PendingKind,
-        content: Option<&[u8]>,
+        content: Option<Arc<[u8]>>,
     ) -> Result<(), ToolError> {
         match &self.journal {
             Some(journal) => journal.before(&*self.inner, path, kind, content),
             None => Ok(()),
         }
+    }
+
+    /// New content for the journal, where anything is kept.
+    fn kept(&self, content: &[u8]) -> Option<Arc<[u8]>> {
+        self.journal.as_ref().filter(|journal| journal.is_kept()).map(|_| content.into())
     }
 
     /// Waits until the journal has all that was handed over.
@@ -231,11 +236,11 @@ fn judge_run_by_git(inner: &dyn Workspace, guard: &dyn Guard, names: &[String]) 
 
 impl Bound {
     /// Counts a written file, and hands it to the journal.
-    fn after_write(&self, written: Written, content: &[u8]) -> Result<Written, ToolError> {
+    fn after_write(&self, written: Written, kept: Option<Arc<[u8]>>) -> Result<Written, ToolError> {
         self.usage.touch(&written.name);
         self.usage.written.fetch_add(written.bytes, Ordering::Relaxed);
-        if let Some(journal) = &self.journal {
-            journal.after(written.name.clone(), journaled::file(content))?;
+        if let (Some(journal), Some(content)) = (&self.journal, kept) {
+            journal.after(written.name.clone(), After::File { content })?;
         }
         Ok(written)
     }
@@ -293,24 +298,26 @@ impl Workspace for Bound {
         ready: &mut dyn FnMut() -> Result<(), ToolError>,
     ) -> Result<Written, ToolError> {
         self.judge_change(path)?;
-        self.journaled(path, PendingKind::Write, Some(content))?;
+        let kept = self.kept(content);
+        self.journaled(path, PendingKind::Write, kept.clone())?;
         // The journal writes what was there while the new content is made.
         let written = self.inner.write_when(path, content, &mut || {
             self.settled()?;
             ready()
         })?;
-        self.after_write(written, content)
+        self.after_write(written, kept)
     }
 
     fn stage(&self, path: &WorkspacePath, content: &[u8]) -> Result<Option<Box<dyn Staged>>, ToolError> {
         // What changes several files hands over everything before the first of them changes.
         self.judge_change(path)?;
-        self.journaled(path, PendingKind::Write, Some(content))?;
+        let kept = self.kept(content);
+        self.journaled(path, PendingKind::Write, kept.clone())?;
         let Some(staged) = self.inner.stage(path, content)? else { return Ok(None) };
         let name = self.inner.name(path)?;
         self.usage.touch(&name);
         self.usage.written.fetch_add(content.len() as u64, Ordering::Relaxed);
-        let journal = self.journal.as_ref().map(|journal| (Arc::clone(journal), journaled::file(content)));
+        let journal = self.journal.clone().zip(kept.map(|content| After::File { content }));
         let (guard, inner) = (Arc::clone(&self.guard), Arc::clone(&self.inner));
         Ok(Some(Box::new(BoundStage { staged, inner, guard, name, journal, placed: None })))
     }
@@ -323,7 +330,7 @@ impl Workspace for Bound {
     ) -> Result<(), ToolError> {
         // What git runs is looked up when the change is made.
         self.judge_names(path)?;
-        self.journaled(path, kind, content)
+        self.journaled(path, kind, content.and_then(|content| self.kept(content)))
     }
 
     fn link(&self, path: &WorkspacePath) -> Option<String> {

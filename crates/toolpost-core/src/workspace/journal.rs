@@ -34,6 +34,13 @@ pub trait Journal: Send + Sync {
         Ok(())
     }
 
+    /// The SHA-256, in hexadecimal digits, of the content that a file had before a call or has after it, if the journal
+    /// knows that it is this content, so that it is not computed twice.
+    fn hash_of(&self, call: &str, name: &str, content: &[u8]) -> Option<String> {
+        let _ = (call, name, content);
+        None
+    }
+
     /// A call that has handed something over is done; told once, where blocking is allowed. A call whose caller went
     /// away, or whose process died, has no end.
     fn ended(&self, session: &str, call: &str, is_success: bool) -> Result<(), ToolError> {
@@ -124,13 +131,9 @@ pub struct Changed {
 pub enum After {
     /// Nothing.
     Absent,
-    /// A file of so many bytes, with this SHA-256.
+    /// A file.
     File {
-        /// Bytes.
-        bytes: u64,
-        /// SHA-256 of the content, in hexadecimal digits.
-        hash: String,
-        /// The content.
+        /// The content: the same allocation as in [`Pending::content`] if it was announced with this change.
         content: Arc<[u8]>,
     },
     /// The same as before the call: the change was taken back.

@@ -3,11 +3,14 @@
 use super::LARGEST;
 use crate::files::hash;
 use std::collections::BTreeMap;
-use std::io::Read;
+use std::io::{self, Read};
 use std::sync::Arc;
 use toolpost_core::store::{Correction, Held};
 use toolpost_core::workspace::{After, Before, PendingKind};
 use toolpost_core::{Code, ToolError};
+
+/// Bytes of contents that a call keeps in memory to know their hashes; one alone may be larger.
+const MOST_BYTES: usize = 32 << 20;
 
 /// What was there before a change, read.
 pub(super) enum Content {
@@ -32,23 +35,43 @@ pub(super) fn content_of(before: Before) -> Result<Content, ToolError> {
             Content::Other(Held::TooLarge { size: file.stat.size })
         }
         Before::File(file) => {
-            let mut bytes = Vec::with_capacity(usize::try_from(file.stat.size).unwrap_or_default());
-            file.reader.take(LARGEST + 1).read_to_end(&mut bytes).map_err(|error| {
+            let size = usize::try_from(file.stat.size).unwrap_or_default();
+            let bytes = read(file.reader.take(LARGEST + 1), size).map_err(|error| {
                 let name = &file.stat.name;
                 let message = format!("cannot read `{name}` to keep it for an undo: {error}");
                 ToolError::new(Code::ReadError, message).with("path", name.as_str())
             })?;
             match bytes.len() as u64 > LARGEST {
                 true => Content::Other(Held::TooLarge { size: bytes.len() as u64 }),
-                false => {
-                    Content::File { hash: hash(&bytes), bytes: bytes.into(), mode: file.stat.mode & 0o7777 }
-                }
+                false => Content::File { hash: hash(&bytes), bytes, mode: file.stat.mode & 0o7777 },
             }
         }
         Before::Folder { mode } => Content::Other(Held::Folder { mode: Some(mode & 0o7777) }),
         Before::Link(Some(text)) => Content::Other(Held::Link { text }),
         _ => Content::Other(Held::Unknown),
     })
+}
+
+/// Reads all that there is, without a second copy where it has the size that was expected.
+fn read(mut from: impl Read, size: usize) -> io::Result<Arc<[u8]>> {
+    let mut whole: Arc<[u8]> = std::iter::repeat_n(0, size).collect();
+    // Nobody else has it yet.
+    let room = Arc::get_mut(&mut whole).unwrap_or_default();
+    let mut filled = 0;
+    while filled < room.len() {
+        match from.read(&mut room[filled..]) {
+            Ok(0) => return Ok(whole[..filled].into()),
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let mut more = Vec::new();
+    from.read_to_end(&mut more)?;
+    match more.is_empty() {
+        true => Ok(whole),
+        false => Ok([&whole[..], &more].concat().into()),
+    }
 }
 
 pub(super) fn held(content: &Content) -> Held {
@@ -64,8 +87,21 @@ pub(super) fn held(content: &Content) -> Held {
 struct Change {
     before: Held,
     planned: Held,
+    /// The bytes of both, where there is room for them.
+    old: Option<Arc<[u8]>>,
+    content: Option<Arc<[u8]>>,
     /// What is there, where the call has told.
     made: Option<(Held, Option<Arc<[u8]>>)>,
+}
+
+impl Change {
+    /// The SHA-256 of the planned bytes, where they are the ones looked for.
+    fn planned_hash(&self, is_same: impl FnOnce(&Arc<[u8]>) -> bool) -> Option<String> {
+        match (&self.planned, &self.content) {
+            (Held::File { hash, .. }, Some(planned)) if is_same(planned) => Some(hash.clone()),
+            _ => None,
+        }
+    }
 }
 
 /// A call that has not ended.
@@ -74,6 +110,8 @@ pub(super) struct OpenCall {
     changes: BTreeMap<String, Change>,
     /// What a name gets from another one.
     moved: BTreeMap<String, Held>,
+    /// Bytes of contents in memory.
+    bytes: usize,
 }
 
 impl OpenCall {
@@ -83,6 +121,7 @@ impl OpenCall {
         name: &str,
         kind: &PendingKind,
         before: &Held,
+        old: Option<&(String, Arc<[u8]>)>,
         content: Option<&(String, Arc<[u8]>)>,
     ) -> Held {
         let mode = |of: &Held| match of {
@@ -110,9 +149,30 @@ impl OpenCall {
             },
             _ => Held::Unknown,
         };
-        let new = || Change { before: before.clone(), planned: planned.clone(), made: None };
-        self.changes.entry(name.to_owned()).or_insert_with(new);
+        if !self.changes.contains_key(name) {
+            let content = content.filter(|_| matches!(planned, Held::File { .. }));
+            let (content, old) = (self.with_room(content), self.with_room(old));
+            let change =
+                Change { before: before.clone(), planned: planned.clone(), old, content, made: None };
+            self.changes.insert(name.to_owned(), change);
+        }
         planned
+    }
+
+    fn with_room(&mut self, content: Option<&(String, Arc<[u8]>)>) -> Option<Arc<[u8]>> {
+        let (_, content) = content.filter(|_| self.bytes < MOST_BYTES)?;
+        self.bytes += content.len();
+        Some(Arc::clone(content))
+    }
+
+    /// The SHA-256 of what a name held or is to hold, where it is this content.
+    pub(super) fn hash_of(&self, name: &str, content: &[u8]) -> Option<String> {
+        let change = self.changes.get(name)?;
+        let is_old = change.old.as_ref().is_some_and(|old| **old == *content);
+        match &change.before {
+            Held::File { hash, .. } if is_old => Some(hash.clone()),
+            _ => change.planned_hash(|planned| **planned == *content),
+        }
     }
 
     /// Something was made of a name.
@@ -122,12 +182,17 @@ impl OpenCall {
         change.made = Some(match after {
             After::Absent => (Held::Absent, None),
             After::AsBefore => (change.before.clone(), None),
-            After::File { bytes, hash, content } => {
+            After::File { content } => {
+                let known =
+                    change.planned_hash(|planned| Arc::ptr_eq(planned, &content) || **planned == *content);
+                let hash = known.unwrap_or_else(|| hash(&content));
                 let mode = match (&change.planned, &change.before) {
                     (Held::File { mode, .. }, _) | (_, Held::File { mode, .. }) => *mode,
                     _ => None,
                 };
-                (Held::File { hash, size: bytes, mode }, Some(content))
+                let made = Held::File { hash, size: content.len() as u64, mode };
+                let content = (made != change.planned).then_some(content);
+                (made, content)
             }
             After::Folder => (Held::Folder { mode: None }, None),
             After::Moved { .. } => match &change.planned {
@@ -157,5 +222,17 @@ impl OpenCall {
             }
         }
         corrections
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::read;
+
+    #[test]
+    fn a_file_is_read_whole_whatever_size_was_expected() {
+        for size in [0, 3, 5, 9] {
+            assert_eq!(&*read(&b"bytes"[..], size).expect("memory is read"), b"bytes", "{size}");
+        }
     }
 }

@@ -7,7 +7,7 @@ use toolpost_core::event::EventKind;
 /// The columns of an event.
 pub(super) struct Facts<'a> {
     pub(super) kind: &'static str,
-    /// The tool that it names.
+    /// The tool that it names. Which tool its call is of, `super::tools` finds out.
     pub(super) tool: Option<&'a str>,
     /// For the end of a call: empty for one that worked, else the code.
     pub(super) code: Option<&'a str>,

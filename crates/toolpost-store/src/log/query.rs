@@ -69,7 +69,7 @@ impl Statement {
                 #[cfg(feature = "postgres")]
                 Kind::Postgres => self.compare(
                     "position IN (SELECT position FROM log_words WHERE words @@ plainto_tsquery('simple', {}))",
-                    Own::Text(words.clone()),
+                    Own::Text(super::words::apart(words)),
                 ),
             }
         }

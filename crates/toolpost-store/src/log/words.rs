@@ -3,6 +3,7 @@
 
 use crate::db::{Failure, Kind, Tx, Value, first};
 use serde_json::Value as Json;
+use toolpost_core::Event;
 
 /// Events whose words are learnt in one transaction.
 const STEP: u64 = 2_000;
@@ -31,7 +32,15 @@ pub(crate) fn learn(tx: &mut dyn Tx) -> Result<bool, Failure> {
     )?;
     for mut row in rows {
         let (position, body) = (row.number()?, row.text()?);
-        let words = texts(&serde_json::from_str(&body).unwrap_or(Json::Null));
+        let mut words = texts(&serde_json::from_str(&body).unwrap_or(Json::Null));
+        // What a person sees of an event can be searched for too.
+        if let Ok(event) = serde_json::from_str::<Event>(&body) {
+            words.push_str(event.kind.label());
+        }
+        #[cfg(feature = "postgres")]
+        if tx.kind() == Kind::Postgres {
+            words = apart(&words);
+        }
         tx.run(statement, &[position.into(), Value::Text(&words)])?;
     }
     tx.run("UPDATE counters SET last = ?1 WHERE name = 'words'", &[until.into()])?;
@@ -55,6 +64,12 @@ fn texts(value: &Json) -> String {
     let mut all = String::new();
     add(value, &mut all);
     all
+}
+
+/// The letters and digits, with spaces between the words: PostgreSQL would take a path, a host or a version for one word.
+#[cfg(feature = "postgres")]
+pub(super) fn apart(text: &str) -> String {
+    text.chars().map(|c| if c.is_alphanumeric() { c } else { ' ' }).collect()
 }
 
 /// The words as SQLite wants them: each in quotes, so that none is an operator.

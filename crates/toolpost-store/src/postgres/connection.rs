@@ -91,6 +91,20 @@ impl Connection {
         }
     }
 
+    /// The version of the tables; 0 where there are none.
+    pub(super) fn version(&mut self) -> Result<usize, Failure> {
+        let mut version = 0;
+        self.in_transaction(&mut |tx| {
+            let rows = tx.rows("SELECT count(to_regclass('toolpost_schema'))", &[])?;
+            if crate::db::first(rows).map_or(Ok(0), |mut row| row.number())? > 0 {
+                let rows = tx.rows("SELECT coalesce(max(version), 0) FROM toolpost_schema", &[])?;
+                version = crate::db::first(rows).map_or(Ok(0), |mut row| row.number())? as usize;
+            }
+            Ok(())
+        })?;
+        Ok(version)
+    }
+
     /// Does a job in a transaction.
     pub(super) fn transaction(&mut self, job: &mut Job) -> Result<(), Failure> {
         self.in_transaction(&mut |tx| job(tx))

@@ -1,5 +1,6 @@
 //! A connection to SQLite: how it is opened, and what its errors mean.
 
+use crate::content_files::ContentFiles;
 use crate::db::{Cell, Failure, Kind, Row, Tx, Value};
 use crate::migrations;
 use rusqlite::config::DbConfig;
@@ -19,7 +20,12 @@ const KEPT_STATEMENTS: usize = 64;
 
 /// Opens the store in a file, and makes it where it is not there.
 pub(super) fn of_file(path: &Path) -> Result<Connection, Failure> {
-    make_private(path).map_err(|error| Failure::Broken(format!("cannot make the file: {error}")))?;
+    refuse_other_kinds(path)?;
+    make_private(path).map_err(|error| {
+        Failure::Broken(format!(
+            "cannot make the file: {error}; let your user write there, or name another store with --store"
+        ))
+    })?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(|error| failure(&error))?;
     connection.busy_timeout(PATIENCE).map_err(|error| failure(&error))?;
@@ -27,6 +33,9 @@ pub(super) fn of_file(path: &Path) -> Result<Connection, Failure> {
     // all else that a short process does.
     let no_checkpoint = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
     connection.set_db_config(no_checkpoint, true).map_err(|error| failure(&error))?;
+    // Nothing is changed in a file of another program, not even its mode.
+    version(&connection)?;
+    close_to_others(path).map_err(|error| Failure::Broken(format!("its mode cannot be changed: {error}")))?;
     let mode: String = connection
         .query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))
         .map_err(|error| failure(&error))?;
@@ -61,6 +70,24 @@ pub(super) fn for_reading(path: &Path) -> Result<Connection, Failure> {
     Ok(connection)
 }
 
+/// The version of the tables in a file that is there; 0 where it has none yet.
+pub(super) fn version_of_file(path: &Path) -> Result<usize, Failure> {
+    refuse_other_kinds(path)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).map_err(|error| failure(&error))?;
+    version(&connection)
+}
+
+/// Refuses folders, devices and pipes, about which SQLite says strange things.
+fn refuse_other_kinds(path: &Path) -> Result<(), Failure> {
+    match std::fs::metadata(path) {
+        Ok(about) if !about.is_file() => {
+            Err(Failure::Broken("it is not a regular file; name another path".to_owned()))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// For this user alone, before SQLite writes anything into it; the files beside it get the same mode.
 #[expect(clippy::disallowed_methods, reason = "a store lies outside every workspace")]
 fn make_private(path: &Path) -> std::io::Result<()> {
@@ -79,6 +106,31 @@ fn make_private(path: &Path) -> std::io::Result<()> {
         folders.recursive(true).create(folder)?;
     }
     file.write(true).create(true).truncate(false).open(path).map(drop)
+}
+
+/// Takes all rights from others where a file was there before, if it is the user's own.
+#[cfg(unix)]
+#[expect(clippy::disallowed_methods, reason = "a store lies outside every workspace")]
+fn close_to_others(path: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    if std::fs::metadata(path)?.permissions().mode() & 0o077 == 0 {
+        return Ok(());
+    }
+    for file in crate::StoreUrl::Sqlite(path.to_owned()).files() {
+        let Ok(about) = std::fs::metadata(&file) else { continue };
+        let private = std::fs::Permissions::from_mode(about.permissions().mode() & 0o700);
+        match std::fs::set_permissions(&file, private) {
+            // Whose it is decides who may read it.
+            Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {}
+            other => other?,
+        }
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn close_to_others(_: &Path) -> std::io::Result<()> {
+    Ok(())
 }
 
 /// What holds for a connection that writes; and the tables, up to date.
@@ -124,7 +176,7 @@ fn migrate(connection: &Connection) -> Result<usize, Failure> {
     if from >= migrations::NEWEST {
         return Ok(from);
     }
-    migrations::step(&mut SqliteTx(&tx), from)?;
+    migrations::step(&mut SqliteTx { connection: &tx, files: None }, from)?;
     let mark = format!("PRAGMA application_id = {MARK}; PRAGMA user_version = {};", from + 1);
     tx.execute_batch(&mark).map_err(|error| failure(&error))?;
     tx.commit().map_err(|error| failure(&error))?;
@@ -132,22 +184,29 @@ fn migrate(connection: &Connection) -> Result<usize, Failure> {
 }
 
 /// A transaction on a connection.
-pub(super) struct SqliteTx<'a>(pub(super) &'a Connection);
+pub(super) struct SqliteTx<'a> {
+    pub(super) connection: &'a Connection,
+    pub(super) files: Option<&'a ContentFiles>,
+}
 
 impl Tx for SqliteTx<'_> {
     fn kind(&self) -> Kind {
         Kind::Sqlite
     }
 
+    fn content_files(&self) -> Option<&ContentFiles> {
+        self.files
+    }
+
     fn run(&mut self, statement: &str, values: &[Value<'_>]) -> Result<u64, Failure> {
-        let mut statement = self.0.prepare_cached(statement).map_err(|error| failure(&error))?;
+        let mut statement = self.connection.prepare_cached(statement).map_err(|error| failure(&error))?;
         let changed =
             statement.execute(rusqlite::params_from_iter(values.iter())).map_err(|error| failure(&error))?;
         Ok(changed as u64)
     }
 
     fn rows(&mut self, statement: &str, values: &[Value<'_>]) -> Result<Vec<Row>, Failure> {
-        let mut statement = self.0.prepare_cached(statement).map_err(|error| failure(&error))?;
+        let mut statement = self.connection.prepare_cached(statement).map_err(|error| failure(&error))?;
         let columns = statement.column_count();
         let mut rows =
             statement.query(rusqlite::params_from_iter(values.iter())).map_err(|error| failure(&error))?;

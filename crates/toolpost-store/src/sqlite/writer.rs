@@ -1,6 +1,7 @@
 //! The thread that writes: what waits at the same time becomes durable together, by one sync of the disk.
 
 use super::connection::{SqliteTx, failure, tidy_up};
+use crate::content_files::ContentFiles;
 use crate::db::{Failure, Job};
 use rusqlite::Connection;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -23,11 +24,11 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn start(connection: Connection) -> Result<Writer, Failure> {
+    pub(super) fn start(connection: Connection, files: Option<ContentFiles>) -> Result<Writer, Failure> {
         let (requests, waiting) = channel();
         let thread = std::thread::Builder::new()
             .name("toolpost-store".to_owned())
-            .spawn(move || serve(&connection, &waiting))
+            .spawn(move || serve(Tables { connection: &connection, files: files.as_ref() }, &waiting))
             .map_err(|error| Failure::Broken(format!("no thread for it could be started: {error}")))?;
         Ok(Writer { requests: Mutex::new(Some(requests)), thread: Some(thread) })
     }
@@ -56,7 +57,14 @@ impl Drop for Writer {
     }
 }
 
-fn serve(connection: &Connection, waiting: &Receiver<Request>) {
+/// Where the jobs write.
+#[derive(Clone, Copy)]
+struct Tables<'a> {
+    connection: &'a Connection,
+    files: Option<&'a ContentFiles>,
+}
+
+fn serve(tables: Tables<'_>, waiting: &Receiver<Request>) {
     while let Ok(first) = waiting.recv() {
         let mut batch = vec![first];
         while batch.len() < TOGETHER
@@ -64,37 +72,37 @@ fn serve(connection: &Connection, waiting: &Receiver<Request>) {
         {
             batch.push(next);
         }
-        let results = together(connection, &mut batch);
+        let results = together(tables, &mut batch);
         for (request, result) in batch.iter().zip(results) {
             // Who has stopped waiting needs no answer.
             let _ = request.answer.send(result);
         }
     }
-    tidy_up(connection);
+    tidy_up(tables.connection);
 }
 
 /// Does all jobs in one transaction; each by itself, where that does not work.
-fn together(connection: &Connection, batch: &mut [Request]) -> Vec<Result<(), Failure>> {
+fn together(tables: Tables<'_>, batch: &mut [Request]) -> Vec<Result<(), Failure>> {
     if batch.len() == 1 {
-        return vec![alone(connection, &mut batch[0].job)];
+        return vec![alone(tables, &mut batch[0].job)];
     }
-    match in_one(connection, batch) {
+    match in_one(tables, batch) {
         Ok(results) => results,
         Err(_) => {
-            take_back(connection);
-            batch.iter_mut().map(|request| alone(connection, &mut request.job)).collect()
+            take_back(tables.connection);
+            batch.iter_mut().map(|request| alone(tables, &mut request.job)).collect()
         }
     }
 }
 
 /// An error says that nothing at all was done.
-fn in_one(connection: &Connection, batch: &mut [Request]) -> Result<Vec<Result<(), Failure>>, Failure> {
-    let run = |statement: &str| connection.execute_batch(statement).map_err(|error| failure(&error));
+fn in_one(tables: Tables<'_>, batch: &mut [Request]) -> Result<Vec<Result<(), Failure>>, Failure> {
+    let run = |statement: &str| tables.connection.execute_batch(statement).map_err(|error| failure(&error));
     run("BEGIN IMMEDIATE")?;
     let mut results = Vec::with_capacity(batch.len());
     for request in batch {
         run("SAVEPOINT job")?;
-        let done = attempt(connection, &mut request.job);
+        let done = attempt(tables, &mut request.job);
         match &done {
             Ok(()) => run("RELEASE job")?,
             Err(Failure::Refused(_)) => run("ROLLBACK TO job; RELEASE job")?,
@@ -107,19 +115,21 @@ fn in_one(connection: &Connection, batch: &mut [Request]) -> Result<Vec<Result<(
     Ok(results)
 }
 
-fn alone(connection: &Connection, job: &mut Job) -> Result<(), Failure> {
-    let run = |statement: &str| connection.execute_batch(statement).map_err(|error| failure(&error));
-    let done = run("BEGIN IMMEDIATE").and_then(|()| attempt(connection, job)).and_then(|()| run("COMMIT"));
+fn alone(tables: Tables<'_>, job: &mut Job) -> Result<(), Failure> {
+    let run = |statement: &str| tables.connection.execute_batch(statement).map_err(|error| failure(&error));
+    let done = run("BEGIN IMMEDIATE").and_then(|()| attempt(tables, job)).and_then(|()| run("COMMIT"));
     if done.is_err() {
-        take_back(connection);
+        take_back(tables.connection);
     }
     done
 }
 
 /// A job that crashes is a job that failed.
-fn attempt(connection: &Connection, job: &mut Job) -> Result<(), Failure> {
-    catch_unwind(AssertUnwindSafe(|| job(&mut SqliteTx(connection))))
-        .unwrap_or_else(|_| Err(Failure::Broken("a change crashed; nothing of it was kept".to_owned())))
+fn attempt(tables: Tables<'_>, job: &mut Job) -> Result<(), Failure> {
+    catch_unwind(AssertUnwindSafe(|| {
+        job(&mut SqliteTx { connection: tables.connection, files: tables.files })
+    }))
+    .unwrap_or_else(|_| Err(Failure::Broken("a change crashed; nothing of it was kept".to_owned())))
 }
 
 fn take_back(connection: &Connection) {

@@ -1,7 +1,7 @@
 //! New tasks, with what they depend on.
 
 use super::{changed, id, number};
-use crate::db::{Failure, Tx, first};
+use crate::db::{Failure, Tx, Value, first};
 use crate::log;
 use std::collections::HashMap;
 use toolpost_core::store::{By, NewTask, Task, TaskStatus};
@@ -36,13 +36,18 @@ pub(crate) fn create(tx: &mut dyn Tx, by: &By, new: &[NewTask]) -> Result<Vec<Ta
         let mut row = first(rows).ok_or_else(|| super::unknown(&id(number)))?;
         is_completed.insert(number, row.text()? == TaskStatus::Completed.as_str());
     }
+    let is_done = |needed: &Needed| match needed {
+        Needed::There(number) => is_completed.get(number).copied().unwrap_or(false),
+        Needed::New(index) => new[*index].result.is_some(),
+    };
     let turn = tx.rows(
         "UPDATE counters SET last = last + ?1 WHERE name = 'tasks' RETURNING last",
         &[(new.len() as u64).into()],
     )?;
     let first_number = first(turn).map_or(Ok(0), |mut row| row.number())? + 1 - new.len() as u64;
     let mut tasks = Vec::with_capacity(new.len());
-    for (index, (new, needed)) in new.iter().zip(&needed).enumerate() {
+    let all = new;
+    for (index, (new, needed)) in all.iter().zip(&needed).enumerate() {
         let own = first_number + index as u64;
         let mut numbers: Vec<u64> = needed
             .iter()
@@ -53,28 +58,44 @@ pub(crate) fn create(tx: &mut dyn Tx, by: &By, new: &[NewTask]) -> Result<Vec<Ta
             .collect();
         numbers.sort_unstable();
         numbers.dedup();
-        let waits = numbers.iter().any(|number| !is_completed.get(number).copied().unwrap_or(false));
+        let waits = needed.iter().position(|needed| !is_done(needed));
+        let status = match (&new.result, waits) {
+            (Some(_), Some(first)) => {
+                let named = match &needed[first] {
+                    Needed::There(number) => id(*number),
+                    Needed::New(index) => all[*index].title.trim().to_owned(),
+                };
+                return Err(not_done(new, &named).into());
+            }
+            (Some(_), None) => TaskStatus::Completed,
+            (None, Some(_)) => TaskStatus::Pending,
+            (None, None) => TaskStatus::Ready,
+        };
         let task = Task {
             id: id(own),
             title: new.title.trim().to_owned(),
             description: new.description.clone(),
-            status: if waits { TaskStatus::Pending } else { TaskStatus::Ready },
+            status,
             depends_on: numbers.iter().map(|number| id(*number)).collect(),
-            owner: None,
-            claim: 0,
-            result: None,
+            // As if whoever creates it had claimed, submitted and completed it.
+            owner: new.result.is_some().then(|| by.owner().to_owned()),
+            claim: u64::from(new.result.is_some()),
+            result: new.result.clone(),
             reason: None,
             created_ms: by.at_ms,
             changed_ms: by.at_ms,
         };
         tx.run(
-            "INSERT INTO tasks (number, title, description, status, claim, created_ms, changed_ms)
-             VALUES (?1, ?2, ?3, ?4, 0, ?5, ?5)",
+            "INSERT INTO tasks (number, title, description, status, owner, claim, result, created_ms, changed_ms)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8)",
             &[
                 own.into(),
                 task.title.as_str().into(),
                 task.description.as_str().into(),
                 task.status.as_str().into(),
+                Value::text(task.owner.as_deref()),
+                task.claim.into(),
+                Value::text(task.result.as_deref()),
                 by.at_ms.into(),
             ],
         )?;
@@ -93,11 +114,14 @@ fn needed(new: &[NewTask]) -> Result<Vec<Vec<Needed>>, ToolError> {
     let mut keys: HashMap<&str, usize> = HashMap::new();
     for (index, task) in new.iter().enumerate() {
         let title = task.title.trim();
-        if title.is_empty() || title.len() > LONGEST_TITLE {
-            let message = format!(
-                "a task needs a title of at most {LONGEST_TITLE} bytes; this one has {}",
-                title.len()
-            );
+        let wrong = match title.len() {
+            0 => Some("the title of a task is empty; say in a few words what is to be done".to_owned()),
+            long if long > LONGEST_TITLE => Some(format!(
+                "a title has at most {LONGEST_TITLE} bytes, and this one has {long}; put the rest into the description"
+            )),
+            _ => None,
+        };
+        if let Some(message) = wrong {
             return Err(ToolError::new(Code::ValidationError, message));
         }
         if let Some(key) = &task.key
@@ -112,6 +136,14 @@ fn needed(new: &[NewTask]) -> Result<Vec<Vec<Needed>>, ToolError> {
         None => number(name).map(Needed::There),
     };
     new.iter().map(|task| task.depends_on.iter().map(one).collect()).collect()
+}
+
+fn not_done(task: &NewTask, needed: &str) -> ToolError {
+    let message = format!(
+        "`{}` is completed, but depends on `{needed}`, which is not; mark both as completed, or neither",
+        task.title.trim()
+    );
+    ToolError::new(Code::ValidationError, message)
 }
 
 /// New tasks may depend on each other, but not in a circle.

@@ -1,9 +1,9 @@
 //! A tree of files and folders over the flat list of virtual files. Every function blocks.
 
+use crate::store::now_ms;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::Cursor;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
 use toolpost_core::store::{By, FileChange, FileVersion, Store, StoredFile};
 use toolpost_core::text::nearest;
 use toolpost_core::workspace::implement::{above, prefix, refusal};
@@ -21,6 +21,20 @@ pub(super) struct Tree {
     folders: Mutex<BTreeSet<String>>,
     /// The version of each file whose turn somebody has, when it was taken or after their last change; 0 for no file.
     held: Mutex<HashMap<String, u64>>,
+}
+
+/// Who makes a change.
+#[derive(Clone, Default)]
+pub(super) struct Author {
+    agent: Option<String>,
+    activation: Option<String>,
+    call: Option<String>,
+}
+
+impl Author {
+    pub(super) fn of(by: &By) -> Author {
+        Author { agent: by.agent.clone(), activation: by.activation.clone(), call: by.call.clone() }
+    }
 }
 
 /// What is known of a name.
@@ -64,7 +78,7 @@ impl Tree {
         }
     }
 
-    pub(super) fn write(&self, name: &str, content: Vec<u8>) -> Result<Written, ToolError> {
+    pub(super) fn write(&self, author: &Author, name: &str, content: Vec<u8>) -> Result<Written, ToolError> {
         self.no_file_above(name)?;
         let bytes = content.len() as u64;
         let created = match self.look(name)? {
@@ -73,16 +87,12 @@ impl Tree {
             None => true,
         };
         let expected = self.held().get(name).copied();
-        self.change(vec![FileChange {
-            path: name.to_owned(),
-            content: Some(content),
-            expected,
-            mode: None,
-        }])?;
+        let change = FileChange { path: name.to_owned(), content: Some(content), expected, mode: None };
+        self.change(author, vec![change])?;
         Ok(Written { name: name.to_owned(), created, bytes })
     }
 
-    pub(super) fn remove(&self, name: &str) -> Result<(), ToolError> {
+    pub(super) fn remove(&self, author: &Author, name: &str) -> Result<(), ToolError> {
         if name == "." {
             return Err(refusal::is_root(name));
         }
@@ -91,7 +101,8 @@ impl Tree {
             Node::Folder => {}
             Node::File(_) => {
                 let expected = self.held().get(name).copied();
-                self.change(vec![FileChange { path: name.to_owned(), content: None, expected, mode: None }])?;
+                let change = FileChange { path: name.to_owned(), content: None, expected, mode: None };
+                self.change(author, vec![change])?;
             }
         }
         self.keep_above(name);
@@ -99,7 +110,7 @@ impl Tree {
         Ok(())
     }
 
-    pub(super) fn rename(&self, from: &str, to: &str) -> Result<(), ToolError> {
+    pub(super) fn rename(&self, author: &Author, from: &str, to: &str) -> Result<(), ToolError> {
         if from == "." || to == "." {
             return Err(refusal::is_root("."));
         }
@@ -122,7 +133,7 @@ impl Tree {
             Node::File(file) => vec![file],
             Node::Folder => self.store.files(&self.session, &inside)?,
         };
-        self.move_files(&moved, from, to, replaced)?;
+        self.move_files(author, &moved, (from, to), replaced)?;
         self.keep_above(from);
         self.keep_above(to);
         let mut folders = self.folders();
@@ -138,9 +149,9 @@ impl Tree {
     /// Moves files in one transaction: each is as it was looked at, or nothing changes.
     fn move_files(
         &self,
+        author: &Author,
         moved: &[FileVersion],
-        from: &str,
-        to: &str,
+        (from, to): (&str, &str),
         replaced: u64,
     ) -> Result<(), ToolError> {
         let bytes: u64 = moved.iter().map(|file| file.size).sum();
@@ -171,7 +182,7 @@ impl Tree {
         }
         match changes.is_empty() {
             true => Ok(()),
-            false => self.change(changes),
+            false => self.change(author, changes),
         }
     }
 
@@ -188,15 +199,16 @@ impl Tree {
     }
 
     /// Notes which version a file has, so that a change is refused if somebody else makes one first.
-    pub(super) fn hold(tree: &Arc<Tree>, name: &str) -> Result<Held, ToolError> {
+    pub(super) fn hold(tree: &Arc<Tree>, name: &str) -> Result<HeldVersion, ToolError> {
         let version = if name == "." { None } else { tree.newest(name)? };
         tree.held().insert(name.to_owned(), version.map_or(0, |file| file.version));
-        Ok(Held { tree: Arc::clone(tree), name: name.to_owned() })
+        Ok(HeldVersion { tree: Arc::clone(tree), name: name.to_owned() })
     }
 
     /// Makes changes in one transaction.
-    fn change(&self, changes: Vec<FileChange>) -> Result<(), ToolError> {
-        let by = By { at_ms: now_ms(), session: self.session.clone(), ..By::default() };
+    fn change(&self, author: &Author, changes: Vec<FileChange>) -> Result<(), ToolError> {
+        let Author { agent, activation, call } = author.clone();
+        let by = By { at_ms: now_ms(), session: self.session.clone(), agent, activation, call };
         let paths: Vec<(String, bool)> =
             changes.iter().map(|change| (change.path.clone(), change.content.is_some())).collect();
         let versions = self.store.change_files(&by, changes).map_err(|error| match error.code() {
@@ -303,12 +315,12 @@ impl Tree {
 }
 
 /// Forgets, when dropped, which version a file had.
-pub(super) struct Held {
+pub(super) struct HeldVersion {
     tree: Arc<Tree>,
     name: String,
 }
 
-impl Drop for Held {
+impl Drop for HeldVersion {
     fn drop(&mut self) {
         self.tree.held().remove(&self.name);
     }
@@ -323,9 +335,4 @@ fn file_stat(file: &FileVersion) -> Stat {
         mode: file.mode,
         has_other_names: false,
     }
-}
-
-fn now_ms() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }

@@ -61,7 +61,11 @@ fn child_on_a_full_disk() {
     assert!(refused.message().contains("the disk is full: make room"), "{refused}");
     let change =
         FileChange { path: "a".to_owned(), content: Some(vec![1; 1 << 20]), expected: None, mode: None };
-    assert!(store.change_files(&by("s"), vec![change]).is_err());
+    let refused = store.change_files(&by("s"), vec![change]).unwrap_err();
+    assert!(refused.message().contains("the disk is full: make room"), "{refused}");
+    // Nothing of it is left, which would take the room that is missing.
+    let contents = path.with_file_name("store.db-contents");
+    assert_eq!(std::fs::read_dir(&contents).into_iter().flatten().count(), 0);
     // What was acknowledged is there, whole; nothing else is; and with room again the store goes on.
     let look = |store: &dyn Store| store.events(&EventQuery::default()).unwrap().len();
     assert_eq!(look(&*store), kept.len() * 2);

@@ -14,7 +14,7 @@ on_every_store!(guarantee_31_a_fault_leaves_nothing_behind);
 
 type Change = fn(&dyn Store) -> Result<(), ToolError>;
 
-const CHANGES: [(&str, Change); 10] = [
+const CHANGES: [(&str, Change); 12] = [
     ("append", |store| store.append(&[warning("a", 1, "x"), warning("b", 2, "y")])),
     ("files", |store| {
         let change = |path: &str| FileChange {
@@ -37,6 +37,15 @@ const CHANGES: [(&str, Change); 10] = [
     ("complete", |store| store.change_task(&by("boss"), "t1", TaskChange::Complete).map(drop)),
     ("keep", |store| {
         store.keep_changes(vec![change("c1", 1, "a", "1", "2"), change("c1", 1, "b", "1", "2")])
+    }),
+    ("keep large", |store| {
+        let before = vec![b'x'; 300_000];
+        store.keep_changes(vec![crate::contents::change("c2", 1, &before, &before[..299_999])])
+    }),
+    ("large files", |store| {
+        let content = Some(vec![b'y'; 300_000]);
+        let change = FileChange { path: "large".to_owned(), content, expected: None, mode: None };
+        store.change_files(&by("s"), vec![change]).map(drop)
     }),
     ("correct", |store| {
         let correction = |name: &str, after| Correction { name: name.to_owned(), after, content: None };
@@ -72,8 +81,14 @@ fn every() -> ChangeQuery {
     ChangeQuery { workspace: "/w".to_owned(), ..ChangeQuery::default() }
 }
 
-/// Everything that a store shows.
+/// Everything that a store shows. Whatever it names can be read.
 fn everything(store: &dyn Store) -> String {
+    let hashes = store.changes(&every()).unwrap().into_iter().flat_map(|one| [one.before, one.after]);
+    for held in hashes {
+        if let Held::File { hash, size, .. } = held {
+            assert_eq!(store.content(&hash).unwrap().map(|content| content.len() as u64), Some(size));
+        }
+    }
     let all = (
         store.events(&EventQuery::default()).unwrap(),
         store.sessions().unwrap(),

@@ -156,13 +156,16 @@ fn what_a_command_has_changed_is_kept_as_one(fresh: &Fresh) {
 
 #[test]
 fn what_cannot_be_kept_does_not_happen() {
-    for fresh in [Fresh::memory(), Fresh::sqlite()] {
+    let text = "new\n";
+    // Kept in the table, and in a file.
+    for (fresh, repeated) in [(Fresh::memory(), 1), (Fresh::sqlite(), 1), (Fresh::sqlite(), 100_000)] {
         let faults = Arc::new(Faults::default());
         let world = world(toolpost_store::open_with(&fresh.url, Some(Arc::clone(&faults))).unwrap());
+        let text = text.repeat(repeated);
         let mut statement = 0;
         loop {
             faults.after(statement);
-            let outcome = world.call(json!([["write", "a", "new\n"], ["remove", "b"]]));
+            let outcome = world.call(json!([["write", "a", text], ["remove", "b"]]));
             let has_happened = faults.has_happened();
             faults.after(u32::MAX);
             if !has_happened {
@@ -182,6 +185,33 @@ fn what_cannot_be_kept_does_not_happen() {
         }
         assert!(statement >= 3, "{statement}");
     }
+}
+
+#[test]
+fn the_journal_knows_the_hash_of_what_was_written() {
+    let spec = Spec::new("hashes", "1.0.0", "Writes a file.").requires(Capability::Write);
+    let tool = function(spec, |ctx: Context, _: Args| async move {
+        ctx.blocking(move |ctx| {
+            let mut told = String::new();
+            // The second time the journal was not told before.
+            for content in [&b"one"[..], b"two"] {
+                ctx.workspace().write(&"a".into(), content)?;
+                told += &format!("{} ", ctx.hash_of("a", content));
+            }
+            for content in [&b"three"[..], b"a\n", b"one"] {
+                told += &format!("{} ", ctx.hash_of("a", content));
+            }
+            Ok(Output::text(told))
+        })
+        .await
+    });
+    let fresh = Fresh::sqlite();
+    let world = world(fresh.open());
+    world.session.tools().register(tool).unwrap();
+    let told = run(Executor::new().call(&world.session, "hashes", json!({"steps": []}))).to_text();
+    let expected = [&b"one"[..], b"two", b"three", b"a\n", b"one"].map(crate::contents::hash).join(" ");
+    assert_eq!(told.trim(), expected);
+    assert_eq!(world.last(), ["a: 644 a > 644 two"]);
 }
 
 #[test]

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
 use toolpost_core::event::EventKind;
-use toolpost_core::store::{ChangeQuery, EventQuery, FileChange, NewTask, Store, TaskChange};
+use toolpost_core::store::{
+    ChangeQuery, EventQuery, FileChange, Held, NewChange, NewTask, Store, TaskChange,
+};
 use toolpost_store::StoreUrl;
 
 /// Where a child of these tests finds its store; it is none without it.
@@ -40,7 +42,23 @@ fn child_that_writes_until_it_is_killed() {
             ])
             .unwrap();
         say(&mut out, &format!("change {call}"));
+        let large = large(&call);
+        store
+            .keep_changes(vec![
+                crate::contents::change(&format!("{call}-large"), 1, &large, &large[1..]),
+                NewChange {
+                    name: "b".to_owned(),
+                    ..crate::contents::change(&format!("{call}-large"), 1, b"x", b"y")
+                },
+            ])
+            .unwrap();
+        say(&mut out, &format!("large {call}"));
     }
+}
+
+/// A content that is kept in a file, of this call alone.
+fn large(call: &str) -> Vec<u8> {
+    call.bytes().cycle().take(300_000).collect()
 }
 
 fn say(out: &mut impl Write, line: &str) {
@@ -84,7 +102,7 @@ fn kill_and_look(fresh: &Fresh, rounds: usize) -> usize {
         let mut heard = Vec::new();
         for line in lines.by_ref() {
             heard.extend(acknowledged(&line.unwrap()).map(str::to_owned));
-            if heard.len() as u64 > seed % 7 {
+            if heard.len() as u64 > seed % 9 {
                 break;
             }
         }
@@ -130,6 +148,13 @@ fn look(store: &dyn Store, name: &str, heard: &[String]) -> usize {
                 let content = store.content(&format!("hash of {call}")).unwrap();
                 assert_eq!(content.as_deref(), Some(call.as_bytes()), "{name}: {line}");
             }
+            ("large", call) => {
+                let large = large(call);
+                for content in [&large[..], &large[1..]] {
+                    let kept = store.content(&crate::contents::hash(content)).unwrap();
+                    assert!(kept.as_deref() == Some(content), "{name}: {line}");
+                }
+            }
             other => panic!("{other:?}"),
         }
     }
@@ -143,6 +168,11 @@ fn whole_log(store: &dyn Store) -> usize {
     let changes = store.changes(&ChangeQuery { workspace: "/w".into(), ..ChangeQuery::default() }).unwrap();
     for whole in changes.chunk_by(|one, other| one.set == other.set) {
         assert_eq!(whole.len(), 2, "the changes of a call are kept together");
+        // Acknowledged or not: what is named is there.
+        for held in whole.iter().flat_map(|one| [&one.before, &one.after]) {
+            let Held::File { hash, size, .. } = held else { panic!("{held:?}") };
+            assert_eq!(store.content(hash).unwrap().map(|content| content.len() as u64), Some(*size));
+        }
     }
     for task in store.tasks(None).unwrap() {
         let told = all.iter().rev().find_map(|one| match &one.event.kind {
@@ -171,7 +201,9 @@ fn traced(url: &StoreUrl) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("trace");
     let mut strace = Command::new("strace");
-    strace.args(["-f", "-y", "-e", "trace=fsync,fdatasync,pwrite64,write", "-o"]).arg(&log);
+    strace
+        .args(["-f", "-y", "-e", "trace=fsync,fdatasync,pwrite64,write,rename,renameat,renameat2", "-o"])
+        .arg(&log);
     strace.arg(std::env::current_exe().unwrap());
     let mut running = child(&mut strace, url, "traced");
     let lines = BufReader::new(running.stdout.take().unwrap()).lines();
@@ -188,18 +220,33 @@ fn is_synced(line: &str) -> bool {
     is_whole || line.contains("sync resumed")
 }
 
-/// How many acknowledgements came while something was written and not yet synced; and how many in all.
+/// How many acknowledgements came while something was written and not yet synced, or after a row was made durable while
+/// the file that it may name was not; and how many in all.
 fn unsynced(trace: &[String]) -> (usize, usize) {
-    let (mut is_dirty, mut early, mut all) = (false, 0, 0);
+    let (mut is_dirty, mut is_ahead, mut early, mut all) = (false, false, 0, 0);
+    // What is not yet on the disk of a file with a content, and of the folder with its name.
+    let (mut has_bytes, mut has_name) = (false, false);
     for line in trace {
-        let is_of_store = line.contains("store.db");
-        if is_of_store && line.contains("pwrite64(") && !line.contains("-shm>") {
+        let is_of_content = line.contains("store.db-contents");
+        let is_of_store = line.contains("store.db") && !is_of_content;
+        if is_of_content && line.contains(" write(") {
+            has_bytes = true;
+        } else if is_of_content && line.contains(" rename") {
+            has_name = true;
+        } else if is_of_content && is_synced(line) {
+            match line.contains("store.db-contents>") {
+                true => has_name = false,
+                false => has_bytes = false,
+            }
+        } else if is_of_store && line.contains("pwrite64(") && !line.contains("-shm>") {
             is_dirty = true;
         } else if is_of_store && is_synced(line) {
             is_dirty = false;
+            is_ahead |= has_bytes || has_name;
         } else if line.contains("\"ack ") {
             all += 1;
-            early += usize::from(is_dirty);
+            early += usize::from(is_dirty || is_ahead || has_bytes || has_name);
+            is_ahead = false;
         }
     }
     (early, all)
@@ -209,9 +256,14 @@ fn unsynced(trace: &[String]) -> (usize, usize) {
 fn guarantee_29_nothing_is_said_before_the_disk_has_it() {
     let fresh = Fresh::sqlite();
     drop(fresh.open());
-    let (early, all) = unsynced(&traced(&fresh.url));
+    let trace = traced(&fresh.url);
+    let (early, all) = unsynced(&trace);
     assert!(all >= 10, "the recorder has seen {all} acknowledgements");
     assert_eq!(early, 0, "of {all}");
+    assert!(
+        trace.iter().any(|line| line.contains("store.db-contents/new>")),
+        "the recorder has seen a file of a content"
+    );
     println!(
         "measure: guarantee 29: {all} acknowledgements recorded with their system calls, none before its sync"
     );
@@ -226,6 +278,16 @@ fn the_recorder_sees_a_sync_that_is_missing() {
     assert_eq!(trace(&[write, sync, ack]), (0, 1));
     assert_eq!(trace(&[write, ack, sync]), (1, 1));
     assert_eq!(trace(&[write, sync, write, ack]), (1, 1));
+    // The same for a content in a file: its bytes, its name, and both before the row that names it.
+    let bytes = "7 write(9</x/store.db-contents/new>, \"..\", 4096) = 4096";
+    let sync_bytes = "7 fsync(9</x/store.db-contents/new>) = 0";
+    let rename = "7 rename(\"/x/store.db-contents/new\", \"/x/store.db-contents/ab\") = 0";
+    let sync_name = "7 fsync(9</x/store.db-contents>) = 0";
+    assert_eq!(trace(&[bytes, sync_bytes, rename, sync_name, write, sync, ack]), (0, 1));
+    assert_eq!(trace(&[bytes, rename, sync_name, write, sync, ack]), (1, 1));
+    assert_eq!(trace(&[bytes, sync_bytes, rename, write, sync, ack]), (1, 1));
+    assert_eq!(trace(&[write, sync, bytes, sync_bytes, rename, ack]), (1, 1));
+    assert_eq!(trace(&[bytes, write, sync, sync_bytes, rename, sync_name, ack]), (1, 1));
     // And a store that does not sync at all is caught, by the same recorder on a real one.
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("trace");
@@ -233,7 +295,7 @@ fn the_recorder_sees_a_sync_that_is_missing() {
         c.execute('pragma synchronous=off')\nc.execute('create table t(x)')\n\
         [(c.execute('insert into t values(1)'),c.commit(),os.write(1,b'ack x\\n')) for _ in range(5)]\n";
     let ran = Command::new("strace")
-        .args(["-f", "-y", "-e", "trace=fsync,fdatasync,pwrite64,write", "-o"])
+        .args(["-f", "-y", "-e", "trace=fsync,fdatasync,pwrite64,write,rename,renameat,renameat2", "-o"])
         .arg(&log)
         .args(["python3", "-c", script])
         .arg(folder.path().join("store.db"))

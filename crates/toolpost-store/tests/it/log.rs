@@ -1,11 +1,11 @@
 //! The log: in order, without gaps, and findable.
 
-use crate::{Fresh, event, on_every_store, on_shared_stores, warning};
+use crate::{Fresh, by, event, on_every_store, on_shared_stores, warning};
 use std::sync::Arc;
 use std::time::Duration;
 use toolpost_core::event::{EventKind, Told};
 use toolpost_core::outcome::Metadata;
-use toolpost_core::store::{EventQuery, Logged, OutcomeFilter, Store};
+use toolpost_core::store::{By, EventQuery, FileChange, Logged, OutcomeFilter, Retention, Store};
 use toolpost_core::{Code, Event, ToolError};
 
 on_every_store!(
@@ -16,6 +16,10 @@ on_every_store!(
     what_is_old_goes,
     what_is_old_goes_once_a_day,
     strange_texts_come_back_as_they_were,
+    a_slow_clock_makes_no_session_older,
+    events_of_a_call_are_found_by_its_tool,
+    calls_are_found_by_their_endings,
+    virtual_files_do_not_empty_the_log,
 );
 on_shared_stores!(one_opening_sees_what_the_other_writes, two_writers_leave_no_gap);
 
@@ -103,6 +107,11 @@ fn words_are_found(fresh: &Fresh) {
     assert_eq!(found("  "), [1, 2, 3]);
     for strange in ["\"", "fox AND", "NEAR(", "a:b", "*", "'", "(", "-fox", "fox OR quick"] {
         found(strange);
+    }
+    let places = "src/main.rs https://example.com/docs/intro.html joe@example.org foo-bar.baz 1.25.3";
+    store.append(&[warning("c", 5, places)]).unwrap();
+    for word in ["main", "main.rs", "example", "intro", "joe", "org", "baz", "foo-bar", "25", "src/main.rs"] {
+        assert_eq!(found(word), [5], "{word}");
     }
     store.append(&[warning("b", 4, "another fox")]).unwrap();
     assert_eq!(found("fox"), [1, 2, 4], "what came later is learnt too");
@@ -200,4 +209,78 @@ fn two_writers_leave_no_gap(fresh: &Fresh) {
     let shared: Vec<u64> =
         all.iter().filter(|one| one.event.session == "shared").map(|one| one.event.sequence).collect();
     assert_eq!(shared, (1..=120).collect::<Vec<_>>());
+}
+
+fn a_slow_clock_makes_no_session_older(fresh: &Fresh) {
+    let store = fresh.open();
+    for at_ms in [5_000, 9_000, 2_000, 7_000] {
+        store.append(&[warning("s", at_ms, "x")]).unwrap();
+    }
+    let session = store.sessions().unwrap().remove(0);
+    assert_eq!((session.first_ms, session.last_ms, session.events), (2_000, 9_000, 4));
+    let kept = store.collect(&Retention { age_ms: 1_500, bytes: u64::MAX }, 10_000).unwrap();
+    assert_eq!((kept.events, kept.sessions), (3, 0), "the session was active within the time");
+}
+
+fn events_of_a_call_are_found_by_its_tool(fresh: &Fresh) {
+    let store = fresh.open();
+    let of = |call: &str, kind: EventKind| {
+        let mut event = (*event("s", 1, kind)).clone();
+        event.call = Some(call.to_owned());
+        Arc::new(event)
+    };
+    let asked = |tool: &str| EventKind::CallRequested {
+        tool: tool.to_owned(),
+        arguments: serde_json::Value::Null,
+        parent: None,
+    };
+    let decided = || EventKind::CallDecided { effect: "allow".to_owned(), reason: "x".to_owned() };
+    let started = |tool: &str| EventKind::CallStarted { tool: tool.to_owned(), attempt: 1, dry_run: false };
+    let note = || EventKind::Warning { message: "x".to_owned() };
+    // By another name at first; in one part, and in several.
+    store.append(&[of("a", asked("Read")), of("a", decided()), of("a", started("read"))]).unwrap();
+    store.append(&[of("b", asked("bash")), of("b", decided())]).unwrap();
+    store.append(&[of("a", note()), of("b", note()), of("c", note())]).unwrap();
+    let found = |tool: &str| {
+        let query = EventQuery { tool: Some(tool.to_owned()), ..EventQuery::default() };
+        let events = store.events(&query).unwrap();
+        events.into_iter().map(|one| one.position).collect::<Vec<_>>()
+    };
+    assert_eq!(found("read"), [1, 2, 3, 6]);
+    assert_eq!(found("bash"), [4, 5, 7]);
+    assert_eq!(found("Read"), [0_u64; 0]);
+}
+
+fn calls_are_found_by_their_endings(fresh: &Fresh) {
+    let store = fresh.open();
+    let events: Vec<_> = [11, 211, 311, 12].map(|at_ms| warning("s", at_ms, "x")).into();
+    store.append(&events).unwrap();
+    store.append(&events).unwrap();
+    assert_eq!(store.calls_ending("11").unwrap(), ["call-311", "call-211", "call-11"]);
+    assert_eq!(store.calls_ending("-11").unwrap(), ["call-11"]);
+    assert_eq!(store.calls_ending("%12").unwrap(), Vec::<String>::new());
+    assert_eq!(store.calls_ending("and a call-12").unwrap(), Vec::<String>::new());
+}
+
+fn virtual_files_do_not_empty_the_log(fresh: &Fresh) {
+    let store = fresh.open();
+    let content = (0..400_000_u32).flat_map(u32::to_le_bytes).collect::<Vec<u8>>();
+    let large = content.len() as u64;
+    let change = FileChange { path: "large".to_owned(), content: Some(content), expected: None, mode: None };
+    let by = By { at_ms: 1_000, ..by("s") };
+    store.change_files(&by, vec![change]).unwrap();
+    for round in 0..40 {
+        store
+            .append(&(0..50).map(|at| warning("s", at + round, &"x".repeat(400))).collect::<Vec<_>>())
+            .unwrap();
+    }
+    // The files alone are more than is allowed; what has happened is not forgotten for it.
+    let keep = |bytes: u64| Retention { age_ms: u64::MAX, bytes };
+    let kept = store.collect(&keep(large), 2_000).unwrap();
+    assert_eq!(kept.file_bytes, large);
+    assert!(store.events(&EventQuery::default()).unwrap().len() > 200, "{kept:?}");
+    // And a log is not without bounds because of them.
+    let kept = store.collect(&keep(large / 10), 2_000).unwrap();
+    assert!(kept.events > 0 && kept.bytes_after < large + large / 8, "{kept:?}");
+    assert!(store.file("s", "large", None).unwrap().is_some());
 }

@@ -54,6 +54,7 @@ fn one_world(store: &dyn Store, seed: u64, steps: usize) -> usize {
     let mut random = Seeded(seed | 1);
     let mut tasks: Vec<Known> = Vec::new();
     let mut beliefs = Beliefs::new();
+    let mut lost: BTreeSet<(String, usize)> = BTreeSet::new();
     let mut completions = 0;
     for step in 0..steps {
         let done: BTreeSet<usize> = (0..tasks.len()).filter(|task| tasks[*task].is_done).collect();
@@ -83,7 +84,8 @@ fn one_world(store: &dyn Store, seed: u64, steps: usize) -> usize {
                 let belief = beliefs.get(&(worker, task)).copied().filter(|_| random.below(3) > 0);
                 let may = match belief {
                     Some(number) => is_mine && number == known.claims,
-                    None => is_mine || is_free,
+                    // Without the number, whoever has lost a claim is known all the same.
+                    None => is_mine || (is_free && !lost.contains(&(name.clone(), task))),
                 };
                 (name.clone(), TaskChange::Submit { result: format!("{name} {step}"), claim: belief }, may)
             }
@@ -112,12 +114,14 @@ fn one_world(store: &dyn Store, seed: u64, steps: usize) -> usize {
                     known.holder = Some(name);
                 }
                 beliefs.insert((worker, task), now.claim);
+                lost.remove(&(format!("worker-{worker}"), task));
             }
             TaskChange::Submit { result, .. } => {
                 if is_free {
                     known.claims += 1;
                 }
                 known.holder = Some(name.clone());
+                lost.remove(&(name.clone(), task));
                 known.result = Some((name, result));
             }
             TaskChange::Complete => {
@@ -127,7 +131,7 @@ fn one_world(store: &dyn Store, seed: u64, steps: usize) -> usize {
             TaskChange::Reject { .. } => {
                 (known.result, known.holder, known.was_rejected) = (None, None, true);
             }
-            TaskChange::Release => known.holder = None,
+            TaskChange::Release => lost.extend(known.holder.take().map(|holder| (holder, task))),
         }
         let done: BTreeSet<usize> = (0..tasks.len()).filter(|task| tasks[*task].is_done).collect();
         assert_eq!(

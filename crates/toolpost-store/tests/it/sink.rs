@@ -69,17 +69,23 @@ fn what_is_recorded_is_there_in_the_end(fresh: &Fresh) {
 }
 
 #[test]
-fn who_waits_hears_that_something_was_lost() {
+fn who_waits_hears_that_something_is_not_written_yet() {
     let fresh = Fresh::sqlite();
     let faults = Arc::new(Faults::default());
     let store = toolpost_store::open_with(&fresh.url, Some(Arc::clone(&faults))).unwrap();
-    let log = StoreLog::new(store, plain(), ALL).unwrap();
+    let log = StoreLog::new(Arc::clone(&store), plain(), ALL).unwrap();
     log.record(&warning("a", 1, "x"));
     wait(log.commit()).unwrap();
     // The second time, whatever follows the first is over.
     wait(log.commit()).unwrap();
     faults.after(0);
     log.record(&warning("a", 2, "x"));
-    let lost = wait(log.commit()).unwrap_err();
-    assert_eq!(lost.code(), Code::StoreNotAvailable);
+    let refused = wait(log.commit()).unwrap_err();
+    assert_eq!(refused.code(), Code::StoreNotAvailable);
+    // The fault is over: what could not be written is, once and in its place, and nobody has to start anew.
+    log.record(&warning("a", 3, "x"));
+    wait(log.commit()).unwrap();
+    let events = store.events(&EventQuery::default()).unwrap();
+    let times: Vec<u64> = events.iter().map(|one| one.event.at_ms).collect();
+    assert_eq!(times, [1, 2, 3]);
 }

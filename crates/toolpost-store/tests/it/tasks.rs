@@ -12,6 +12,8 @@ on_every_store!(
     what_depends_waits,
     circles_and_unknown_tasks_are_refused,
     the_same_again_changes_nothing,
+    what_is_done_is_created_as_done,
+    refusals_say_what_is_so,
 );
 on_shared_stores!(every_task_is_done_once, the_last_of_two_frees_what_waits);
 
@@ -21,6 +23,7 @@ fn new(title: &str, depends_on: &[&str]) -> NewTask {
         title: title.to_owned(),
         description: String::new(),
         depends_on: depends_on.iter().map(|id| (*id).to_owned()).collect(),
+        result: None,
     }
 }
 
@@ -209,4 +212,51 @@ fn the_last_of_two_frees_what_waits(fresh: &Fresh) {
         });
         assert_eq!(stores[0].task(&format!("t{third}")).unwrap().status, TaskStatus::Ready);
     }
+}
+
+fn what_is_done_is_created_as_done(fresh: &Fresh) {
+    let store = fresh.open();
+    let done = |key: &str, needs: &[&str]| NewTask {
+        key: Some(key.to_owned()),
+        result: Some("ok".to_owned()),
+        ..new(key, needs)
+    };
+    let tasks = vec![new("last", &["b"]), done("b", &["a"]), done("a", &[]), new("open", &["last", "a"])];
+    let keyed = tasks.into_iter().map(|task| NewTask { key: Some(task.title.clone()), ..task });
+    let made = store.create_tasks(&by("boss"), keyed.collect()).unwrap();
+    let statuses: Vec<_> = made.iter().map(|task| task.status).collect();
+    use TaskStatus::{Completed, Pending, Ready};
+    assert_eq!(statuses, [Ready, Completed, Completed, Pending]);
+    assert_eq!(store.tasks(None).unwrap(), made);
+    assert_eq!((made[1].owner.as_deref(), made[1].result.as_deref()), (Some("boss"), Some("ok")));
+    assert_eq!(store.last_position().unwrap(), 4, "nobody has ever seen them otherwise");
+    let wrong = store.create_tasks(&by("boss"), vec![new("fine", &[]), done("x", &["t4"])]).unwrap_err();
+    assert!(wrong.message().contains("`x` is completed, but depends on `t4`"), "{}", wrong.message());
+    assert_eq!(store.tasks(None).unwrap().len(), 4, "all or none");
+}
+
+fn refusals_say_what_is_so(fresh: &Fresh) {
+    let store = fresh.open();
+    create(&*store, "one", &[]);
+    create(&*store, "two", &[]);
+    create(&*store, "three", &["t1", "t2"]);
+    submit(&*store, "w", "t1", None).unwrap();
+    let release = |id: &str| conflict(store.change_task(&by("boss"), id, TaskChange::Release));
+    let complete = |id: &str| conflict(store.change_task(&by("boss"), id, TaskChange::Complete));
+    for (said, part) in [
+        (release("t2"), "nobody has claimed it, so it cannot be released; there is no claim to release"),
+        (release("t3"), "waits for t1, t2, so it cannot be released; there is no claim to release"),
+        (release("t1"), "complete or reject it instead"),
+        (complete("t2"), "it must be submitted first"),
+        (complete("t3"), "it must be submitted first"),
+    ] {
+        assert!(said.contains(part), "{said}");
+    }
+    store.change_task(&by("boss"), "t1", TaskChange::Complete).unwrap();
+    // What is completed is not waited for any more.
+    let waits = conflict(claim(&*store, "w", "t3"));
+    assert!(
+        waits.contains("waits for t2, so it cannot be claimed; take another one that is ready"),
+        "{waits}"
+    );
 }

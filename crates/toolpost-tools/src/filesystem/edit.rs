@@ -122,7 +122,6 @@ fn edit(ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
     text::check_hash(&name, &bytes, args.expected_hash.as_deref())?;
     // Whether the model has seen the rest of the file does not matter: the place is found in what is there now.
     let is_noted = ctx.extra().get::<Seen>().is_some_and(|seen| seen.is_noted(&name));
-    let known = is_noted.then(|| text::hash(&bytes));
     let before = Text::of(Cow::Owned(bytes), &name)?;
     let effort = Effort::of(ctx);
     let mark = if before.has_mark() { Mark::Has } else { Mark::HasNot };
@@ -141,14 +140,16 @@ fn edit(ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
     let Edited { text, steps, places } = edited;
     let after = before.encode_owned(text.into_owned(), &name)?;
     effort.check()?;
-    let mut output = output(&name, &steps, places, &diff, &after, Existed::Yes);
-    if stat.has_other_names {
-        output.text.push_str(OTHER_NAMES);
-    }
     ctx.checkpoint()?;
     ctx.workspace().write(&args.file_path, &after)?;
-    if let Some(known) = known {
-        text::note_changed(ctx, &output.data.path, &known, &output.data.hash);
+    let hash = ctx.hash_of(&name, &after);
+    if is_noted {
+        let known = ctx.hash_of(&name, &before.bytes(&name)?);
+        text::note_changed(ctx, &name, &known, &hash);
+    }
+    let mut output = output(&name, &steps, places, &diff, hash, Existed::Yes);
+    if stat.has_other_names {
+        output.text.push_str(OTHER_NAMES);
     }
     Ok(output)
 }
@@ -279,8 +280,9 @@ fn create(ctx: &Context, path: &WorkspacePath, edits: Vec<Replacement>) -> Resul
     let diff = Diff::between(&name, None, Some(&edited.text));
     text::note_new_folders(ctx, path)?;
     let written = ctx.workspace().write(path, edited.text.as_bytes())?;
-    text::note_known(ctx, &written.name, &text::hash(edited.text.as_bytes()));
-    Ok(output(&written.name, &edited.steps, edited.places, &diff, edited.text.as_bytes(), Existed::No))
+    let hash = ctx.hash_of(&written.name, edited.text.as_bytes());
+    text::note_known(ctx, &written.name, &hash);
+    Ok(output(&written.name, &edited.steps, edited.places, &diff, hash, Existed::No))
 }
 
 /// Whether there was a file before.
@@ -295,7 +297,7 @@ fn output(
     steps: &[Step],
     places: usize,
     diff: &Diff,
-    after: &[u8],
+    hash: String,
     existed: Existed,
 ) -> Output<Data> {
     let created = existed == Existed::No;
@@ -322,7 +324,7 @@ fn output(
         places,
         added: diff.added,
         removed: diff.removed,
-        hash: text::hash(after),
+        hash,
         created,
     };
     Output::new(name, text, data)

@@ -78,6 +78,14 @@ impl Text {
         }
     }
 
+    /// The bytes of the file, without a copy where they are UTF-8.
+    pub(crate) fn bytes(&self, name: &str) -> Result<Cow<'_, [u8]>, ToolError> {
+        match self.encoding == Encoding::Utf8 && self.mark.is_empty() {
+            true => Ok(Cow::Borrowed(self.text.as_bytes())),
+            false => self.encode(&self.text, name).map(Cow::Owned),
+        }
+    }
+
     /// Another text, written as this one is.
     pub(crate) fn encode(&self, text: &str, name: &str) -> Result<Vec<u8>, ToolError> {
         let mut bytes = self.mark.to_vec();

@@ -106,7 +106,7 @@ fn write(ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
         Some(_) => None,
         None => old.as_ref().and_then(|old| unseen(ctx, old)),
     };
-    let new = New::of(&Effort::of(ctx), name, old, &args.content, args.file_path)?;
+    let mut new = New::of(&Effort::of(ctx), name, old, &args.content, args.file_path)?;
     ctx.checkpoint()?;
     if !new.data.unchanged {
         if let Some((stale, shown)) = stale {
@@ -117,6 +117,7 @@ fn write(ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
         text::note_new_folders(ctx, &new.path)?;
         ctx.workspace().write(&new.path, &new.bytes)?;
     }
+    new.data.hash = ctx.hash_of(&new.data.path, &new.bytes);
     text::note_known(ctx, &new.data.path, &new.data.hash);
     Ok(Output::new(new.data.path.clone(), new.text(ctx.is_dry_run()), new.data))
 }
@@ -308,7 +309,8 @@ impl New {
             diff: is_comparable.then(|| diff.text.clone()),
             added: diff.added,
             removed: diff.removed,
-            hash: text::hash(&bytes),
+            // Known when it is written.
+            hash: String::new(),
             line_endings: line_endings.map(str::to_owned),
             path: name,
         };

@@ -35,7 +35,7 @@ impl Tool for CreateTask {
 
     async fn call(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
         let Args { title, description, depends_on } = args;
-        let (by, new) = (ctx.by(), NewTask { key: None, title, description, depends_on });
+        let (by, new) = (ctx.by(), NewTask { title, description, depends_on, ..NewTask::default() });
         let task = with_store(ctx, move |store| {
             let created = store.create_tasks(&by, vec![new])?;
             created.into_iter().next().ok_or_else(|| ToolError::execution("the store created no task"))

@@ -19,9 +19,10 @@ use crate::runtime::Runtime;
 use std::path::Path;
 use toolpost_core::executor::Listing;
 use toolpost_core::policy::{Layer, Policy, Rule};
-use toolpost_core::{ToolError, Workspace};
+use toolpost_core::{Spec, ToolError, Workspace};
 use toolpost_process::Need;
 use toolpost_rules::Warning;
+use toolpost_store::Inspected;
 use toolpost_tools::shell::Confinement;
 
 /// Everything that was found out.
@@ -38,6 +39,7 @@ struct Report {
     tools: Vec<Tool>,
     packs: Vec<Pack>,
     data: DataDirectory,
+    store: Option<Inspected>,
     sandbox: Vec<toolpost_process::Layer>,
     findings: Vec<Finding>,
 }
@@ -57,7 +59,8 @@ struct Root {
 struct Tool {
     name: String,
     tokens: usize,
-    is_offered: bool,
+    /// Why it is not offered, where it is not.
+    withheld: Option<String>,
     /// Whether it is in lists, so that every session pays for it.
     is_listed: bool,
 }
@@ -121,6 +124,7 @@ fn look(flags: &Flags, environment: Environment) -> Result<Report, ToolError> {
         inventory,
         packs: packs(policy),
         data: DataDirectory::inspect(data.as_deref(), &roots),
+        store: opened.config.store.as_ref().map(toolpost_store::inspect),
         sandbox: toolpost_process::layers(),
         servers: opened.servers,
         tools: opened.tools,
@@ -214,6 +218,18 @@ fn packs(policy: &Policy) -> Vec<Pack> {
     toolpost_tools::packs(&toolpost_tools::Settings::default()).iter().map(describe).collect()
 }
 
+/// Why a tool is not offered; none where it is.
+fn withheld(runtime: &Runtime, is_in_dialect: bool, spec: &Spec, policy: &Policy) -> Option<String> {
+    let role = runtime.context.ids().role.as_deref();
+    match (spec.is_for_role(role), role) {
+        (false, Some(role)) => Some(format!("to the role {role}")),
+        (false, None) => Some("without a role (--role)".to_owned()),
+        _ if !is_in_dialect => Some(format!("in the dialect {}", runtime.context.dialect().name())),
+        _ if !policy.offers(&spec.name, spec.required) => Some("under this policy".to_owned()),
+        _ => None,
+    }
+}
+
 /// Every built-in tool with the price of its declaration in the dialect that holds.
 fn tools(runtime: &Runtime) -> Result<Vec<Tool>, ToolError> {
     let policy = runtime.policy();
@@ -232,9 +248,7 @@ fn tools(runtime: &Runtime) -> Result<Vec<Tool>, ToolError> {
             tokens: definition
                 .as_ref()
                 .map_or(0, |definition| price(&toolpost_declaration::Source::of(definition))),
-            is_offered: definition.is_some()
-                && policy.offers(&spec.name, spec.required)
-                && spec.is_for_role(runtime.context.ids().role.as_deref()),
+            withheld: withheld(runtime, definition.is_some(), spec, &policy),
             is_listed,
         });
     }

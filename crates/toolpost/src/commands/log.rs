@@ -1,12 +1,14 @@
 //! `toolpost log`: what has happened, and what happens.
 
-use super::stored::{Stored, moment, with_store};
+use super::stored::{Reads, Stored, count, moment, nearest_to, with_store};
+use crate::call_id;
 use crate::cli::{Flags, Log};
 use crate::config::env::Environment;
-use crate::output::{Printer, harmless, one_line};
+use crate::output::{Printer, Tone, harmless, one_line};
 use std::time::Duration;
 use toolpost_core::event::EventKind;
 use toolpost_core::store::{EventQuery, Logged, OutcomeFilter};
+use toolpost_core::text::nearest;
 use toolpost_core::{Code, ToolError};
 
 /// How long one look for new events waits.
@@ -17,28 +19,35 @@ const STEP: usize = 1_000;
 const WIDTH: usize = 160;
 
 pub(crate) fn run(printer: &Printer, flags: &Flags, environment: Environment, log: &Log) -> u8 {
-    with_store(printer, flags, environment, |stored| show(printer, stored, log))
+    // What is to come may be in a store that is yet to be made.
+    let reads = if log.follow { Reads::NotOnly } else { Reads::Only };
+    with_store(printer, flags, environment, reads, |stored| show(printer, stored, log))
 }
 
 fn show(printer: &Printer, stored: &Stored, log: &Log) -> Result<u8, ToolError> {
+    if let Some(words) = log.grep.as_ref().filter(|words| !words.contains(char::is_alphanumeric)) {
+        let message = format!("`{words}` has no word in it; --grep looks for words, of letters and digits");
+        return Err(ToolError::new(Code::ValidationError, message));
+    }
     let query = EventQuery {
-        call: log.call.clone(),
+        call: log.call.as_deref().map(|call| named_call(stored, call)).transpose()?,
         outcome: log.outcome.as_deref().map(outcome).transpose()?,
         words: log.grep.clone(),
-        ..stored.query(&log.which)
+        ..stored.query(&log.which)?
     };
     // What comes after this belongs to what follows.
     let mut seen = stored.store.last_position()?;
-    let last = EventQuery { limit: Some(log.limit), is_newest: true, ..query.clone() };
+    let limit = usize::try_from(log.limit).unwrap_or(usize::MAX);
+    let last = EventQuery { limit: Some(limit), is_newest: true, ..query.clone() };
     let events = stored.store.events(&last)?;
-    let is_cut = events.len() == log.limit;
+    let is_cut = events.len() == limit;
     seen = seen.max(events.last().map_or(0, |event| event.position));
     print(printer, &events);
     if events.is_empty() && !log.follow {
-        printer.say(crate::output::Tone::Note, "nothing in the log fits");
+        printer.say(Tone::Note, &nothing(stored, log)?);
     } else if is_cut && !printer.is_json() && !log.follow {
-        let note = format!("these are the last {}; --limit shows more", log.limit);
-        printer.say(crate::output::Tone::Note, &note);
+        let note = format!("these are the last {limit}; --limit shows more");
+        printer.say(Tone::Note, &note);
     }
     while log.follow && !printer.has_lost_data() && printer.has_reader() {
         if stored.store.wait(seen, LOOK)? == seen {
@@ -61,6 +70,18 @@ fn show(printer: &Printer, stored: &Stored, log: &Log) -> Result<u8, ToolError> 
     Ok(0)
 }
 
+/// The id of the call that is meant by an id or its ending.
+fn named_call(stored: &Stored, text: &str) -> Result<String, ToolError> {
+    call_id::find(&*stored.store, text)?.ok_or_else(|| {
+        let message = format!(
+            "no call in the log of {} has the id `{text}` or one that ends so; `toolpost log` shows the endings of ids, with \
+             --json whole ones",
+            stored.url()
+        );
+        ToolError::new(Code::FileNotFound, message).with("call", text)
+    })
+}
+
 fn outcome(text: &str) -> Result<OutcomeFilter, ToolError> {
     match text {
         "ok" => Ok(OutcomeFilter::Success),
@@ -69,10 +90,39 @@ fn outcome(text: &str) -> Result<OutcomeFilter, ToolError> {
             Ok(OutcomeFilter::Code(code.to_owned()))
         }
         other => {
-            let message = format!("`{other}` is no outcome; write ok, failed or a code such as TIMEOUT");
+            let known = ["ok", "failed"].into_iter().chain(Code::ALL.iter().map(|code| code.as_str()));
+            let hint = match nearest(other, known, 1).first() {
+                Some(near) => format!("did you mean `{near}`"),
+                None => "write ok, failed or a code such as TIMEOUT".to_owned(),
+            };
+            let message = format!("`{other}` is not an outcome; {hint}");
             Err(ToolError::new(Code::ValidationError, message))
         }
     }
+}
+
+/// What was asked for, and that there is none of it.
+fn nothing(stored: &Stored, log: &Log) -> Result<String, ToolError> {
+    let store = stored.url();
+    if stored.store.last_position()? == 0 {
+        return Ok(format!("the log of {store} is empty; `toolpost call` and `toolpost mcp` write it"));
+    }
+    let mut asked = stored.asked_for(&log.which);
+    asked.extend(log.call.as_ref().map(|call| format!("of the call `{call}`")));
+    asked.extend(log.outcome.as_ref().map(|outcome| format!("with the outcome `{outcome}`")));
+    asked.extend(log.grep.as_ref().map(|words| format!("with the words `{words}`")));
+    let hint = match (&log.which.tool, &log.grep) {
+        (Some(tool), _) => {
+            let tools = stored.store.stats(&EventQuery::default())?;
+            let is_known = tools.iter().any(|one| one.tool == *tool);
+            if is_known { None } else { nearest_to(tool, tools.iter().map(|one| one.tool.as_str())) }
+        }
+        (None, Some(_)) => Some("--grep looks for whole words".to_owned()),
+        (None, None) => None,
+    };
+    let hint = hint.or(stored.nearest_session()?).map(|hint| format!("; {hint}")).unwrap_or_default();
+    let asked = if asked.is_empty() { String::new() } else { format!(" {}", asked.join(" ")) };
+    Ok(format!("the log of {store} has no event{asked}{hint}"))
 }
 
 fn print(printer: &Printer, events: &[Logged]) {
@@ -87,63 +137,55 @@ fn print(printer: &Printer, events: &[Logged]) {
 /// One event on one line.
 fn line(logged: &Logged) -> String {
     let event = &logged.event;
-    let call: String = event.call.as_deref().unwrap_or("-").chars().rev().take(6).collect();
-    let call: String = call.chars().rev().collect();
+    let call = call_id::ending(event.call.as_deref().unwrap_or("-"));
     let agent = event.agent.as_ref().map(|agent| format!(" {agent}")).unwrap_or_default();
-    let told = one_line(&harmless(&told(&event.kind)));
-    let text = format!("{} {call:>6}{agent}  {told}", moment(event.at_ms));
+    let what = format!("{:8} {}", event.kind.label(), details(&event.kind));
+    let what = one_line(&harmless(what.trim_end()));
+    let text = format!("{} {call:>width$}{agent}  {what}", moment(event.at_ms), width = call_id::SHOWN);
     match text.char_indices().nth(WIDTH) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
     }
 }
 
-/// What happened, in a few words.
-fn told(kind: &EventKind) -> String {
+/// What happened, after its label.
+fn details(kind: &EventKind) -> String {
     match kind {
-        EventKind::CallRequested { tool, arguments, .. } => format!("asked  {tool} {arguments}"),
-        EventKind::ToolInitialized { tool } => format!("ready  {tool}"),
+        EventKind::CallRequested { tool, arguments, .. } => format!("{tool} {arguments}"),
+        EventKind::ToolInitialized { tool } => tool.clone(),
         EventKind::ArgumentsRepaired { repairs } => {
             let repairs: Vec<String> = repairs.iter().map(ToString::to_string).collect();
-            format!("mended {}", repairs.join(", "))
+            repairs.join(", ")
         }
-        EventKind::HookIntervened { hook, what } => format!("hook   {hook}: {what}"),
-        EventKind::CallDecided { effect, reason } => format!("{effect:6} {reason}"),
-        EventKind::Asked { question } => format!("ask    {}", question.text),
-        EventKind::Answered { answer } => format!("answer {answer:?}"),
+        EventKind::HookIntervened { hook, what } => format!("{hook}: {what}"),
+        EventKind::CallDecided { reason, .. } => reason.clone(),
+        EventKind::Asked { question } => question.text.clone(),
+        EventKind::Answered { answer } => format!("{answer:?}"),
         EventKind::CallStarted { tool, attempt, dry_run } => {
             let dry = if *dry_run { " (dry run)" } else { "" };
             let again = if *attempt > 1 { format!(" (attempt {attempt})") } else { String::new() };
-            format!("start  {tool}{dry}{again}")
+            format!("{tool}{dry}{again}")
         }
-        EventKind::Progress { title, .. } => format!("works  {title}"),
-        EventKind::CallRetried { attempt, error, .. } => {
-            format!("again  attempt {attempt}: {}", error.message())
-        }
-        EventKind::OutputSpilled { handle, bytes } => format!("kept   {handle} ({bytes} bytes)"),
+        EventKind::Progress { title, .. } => title.clone(),
+        EventKind::CallRetried { attempt, error, .. } => format!("attempt {attempt}: {}", error.message()),
+        EventKind::OutputSpilled { handle, bytes } => format!("{handle} ({bytes} bytes)"),
         EventKind::CallFinished { tool, output, error, metadata } => {
             let time = metadata.execution_time_ms;
             match (output, error) {
-                (_, Some(error)) => {
-                    format!("failed {tool} {} {time:.1} ms: {}", error.code(), error.message())
-                }
-                (Some(output), None) => format!("done   {tool} {time:.1} ms: {}", output.title),
-                (None, None) => format!("done   {tool} {time:.1} ms"),
+                (_, Some(error)) => format!("{tool} {} {time:.1} ms: {}", error.code(), error.message()),
+                (Some(output), None) => format!("{tool} {time:.1} ms: {}", output.title),
+                (None, None) => format!("{tool} {time:.1} ms"),
             }
         }
-        EventKind::FileStored { path, version, deleted } => match deleted {
-            true => format!("file   {path} deleted, version {version}"),
-            false => format!("file   {path} version {version}"),
-        },
+        EventKind::FileStored { path, version, .. } => format!("{path} version {version}"),
         EventKind::TaskChanged { task, status, owner, .. } => {
             let owner = owner.as_ref().map(|owner| format!(" by {owner}")).unwrap_or_default();
-            format!("task   {task} {}{owner}", status.as_str())
+            format!("{task} {}{owner}", status.as_str())
         }
-        EventKind::TodosChanged { count } => format!("todos  {count}"),
-        EventKind::ChangesUndone { of, files, is_redo } => {
-            let word = if *is_redo { "redo  " } else { "undo  " };
-            format!("{word} {of}: {files} names")
+        EventKind::TodosChanged { count } => count.to_string(),
+        EventKind::ChangesUndone { of, files, .. } => {
+            format!("{}: {}", call_id::ending(of), count(*files as u64, "name"))
         }
-        EventKind::Warning { message } => format!("note   {message}"),
+        EventKind::Warning { message } => message.clone(),
     }
 }

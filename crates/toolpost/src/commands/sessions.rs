@@ -1,21 +1,28 @@
-//! `toolpost sessions`: which sessions the log knows.
+//! `toolpost sessions`: which sessions the log knows, or the one that is named.
 
-use super::stored::{moment, with_store};
+use super::stored::{Reads, moment, with_store};
 use crate::cli::Flags;
 use crate::config::env::Environment;
 use crate::output::{Printer, Tone, harmless};
 use serde_json::json;
 
 pub(crate) fn run(printer: &Printer, flags: &Flags, environment: Environment) -> u8 {
-    with_store(printer, flags, environment, |stored| {
-        let sessions = stored.store.sessions()?;
+    with_store(printer, flags, environment, Reads::Only, |stored| {
+        let mut sessions = stored.store.sessions()?;
+        if let Some(named) = stored.named_session() {
+            sessions.retain(|one| one.session == named);
+        }
         if printer.is_json() {
             printer.json(&json!({ "sessions": sessions }));
             return Ok(0);
         }
         if sessions.is_empty() {
-            printer
-                .say(Tone::Note, "there are no sessions yet; `toolpost call` and `toolpost mcp` make them");
+            let store = stored.url();
+            let message = match (stored.named_session(), stored.nearest_session()?) {
+                (Some(named), Some(hint)) => format!("{store} has no session `{named}`; {hint}"),
+                _ => format!("{store} has no sessions yet; `toolpost call` and `toolpost mcp` make them"),
+            };
+            printer.say(Tone::Note, &message);
             return Ok(0);
         }
         let width =

@@ -1,29 +1,45 @@
 //! `toolpost stats`: the calls of each tool, counted.
 
-use super::stored::{size, with_store};
-use crate::cli::{Flags, Stats};
+use super::stored::{Reads, Stored, nearest_to, size, with_store};
+use crate::cli::{Flags, Stats, Which};
 use crate::config::env::Environment;
 use crate::output::{Printer, Tone, harmless};
 use serde_json::json;
-use toolpost_core::store::ToolStats;
+use toolpost_core::ToolError;
+use toolpost_core::store::{EventQuery, ToolStats};
 
 /// Characters of the longest bar.
 const BAR: usize = 24;
 
 pub(crate) fn run(printer: &Printer, flags: &Flags, environment: Environment, stats: &Stats) -> u8 {
-    with_store(printer, flags, environment, |stored| {
-        let mut tools = stored.store.stats(&stored.query(&stats.which))?;
+    with_store(printer, flags, environment, Reads::Only, |stored| {
+        let mut tools = stored.store.stats(&stored.query(&stats.which)?)?;
         tools.sort_by(|one, other| other.calls.cmp(&one.calls).then_with(|| one.tool.cmp(&other.tool)));
         if printer.is_json() {
             printer.json(&json!({ "tools": tools }));
             return Ok(0);
         }
         match tools.is_empty() {
-            true => printer.say(Tone::Note, "no call that fits is in the log"),
+            true => printer.say(Tone::Note, &nothing(stored, &stats.which)?),
             false => printer.page(&page(printer, &tools)),
         }
         Ok(0)
     })
+}
+
+/// What was asked for, and that there is none of it.
+fn nothing(stored: &Stored, which: &Which) -> Result<String, ToolError> {
+    let asked = stored.asked_for(which);
+    let asked = if asked.is_empty() { String::new() } else { format!(" {}", asked.join(" ")) };
+    let hint = match &which.tool {
+        Some(tool) => {
+            let tools = stored.store.stats(&EventQuery::default())?;
+            nearest_to(tool, tools.iter().map(|one| one.tool.as_str()).filter(|known| *known != tool))
+        }
+        None => None,
+    };
+    let hint = hint.or(stored.nearest_session()?).map(|hint| format!("; {hint}")).unwrap_or_default();
+    Ok(format!("the log of {} has no call{asked} that has ended{hint}", stored.url()))
 }
 
 fn page(printer: &Printer, tools: &[ToolStats]) -> String {

@@ -6,8 +6,10 @@ use crate::config::env::Environment;
 use crate::output::{Printer, Tone};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use toolpost_core::store::{EventQuery, Store};
+use toolpost_core::store::{EventQuery, SessionSummary, Store};
+use toolpost_core::text::nearest;
 use toolpost_core::{Code, ToolError};
+use toolpost_store::StoreUrl;
 
 /// The configuration, and the store that it names.
 pub(crate) struct Stored {
@@ -15,50 +17,120 @@ pub(crate) struct Stored {
     pub(crate) store: Arc<dyn Store>,
 }
 
+/// Whether a command only reads the store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reads {
+    /// A store that was named and is not there is an error: its name may be misspelt.
+    Only,
+    /// A store that is not there is made.
+    NotOnly,
+}
+
 /// Opens the store, does something with it, and says what went wrong.
 pub(crate) fn with_store(
     printer: &Printer,
     flags: &Flags,
     environment: Environment,
+    reads: Reads,
     work: impl FnOnce(&Stored) -> Result<u8, ToolError>,
 ) -> u8 {
-    let stored = match open(flags, environment) {
-        Ok(stored) => stored,
-        Err(error) => return printer.invocation_error(&error),
-    };
-    let notes = &stored.config.notes;
-    notes.iter().for_each(|note| printer.say(Tone::Note, &format!("note: {note}")));
-    work(&stored).unwrap_or_else(|error| {
-        printer.error(&error);
-        1
-    })
+    let done = open(flags, environment, reads).and_then(|stored| {
+        let notes = &stored.config.notes;
+        notes.iter().for_each(|note| printer.say(Tone::Note, &format!("note: {note}")));
+        work(&stored)
+    });
+    done.unwrap_or_else(|error| printer.invocation_error(&error))
 }
 
-fn open(flags: &Flags, environment: Environment) -> Result<Stored, ToolError> {
+fn open(flags: &Flags, environment: Environment, reads: Reads) -> Result<Stored, ToolError> {
     let config = Config::resolve(flags, environment)?;
+    let missing = |message: String| ToolError::new(Code::StoreNotAvailable, message);
     let store = match &config.store {
+        Some(StoreUrl::Sqlite(path)) if config.is_store_named && reads == Reads::Only && !path.exists() => {
+            return Err(missing(format!(
+                "there is no store `{}`; check its path, or make it with `toolpost call` or `toolpost mcp`",
+                path.display()
+            )));
+        }
         Some(url) => toolpost_store::open(url)?,
         None => {
             let message =
                 "you have no data directory, so nothing is kept; name a store with --store sqlite:PATH";
-            return Err(ToolError::new(Code::StoreNotAvailable, message));
+            return Err(missing(message.to_owned()));
         }
     };
     Ok(Stored { config, store })
 }
 
 impl Stored {
+    /// Where the store is, for messages.
+    pub(crate) fn url(&self) -> String {
+        self.config.store.as_ref().map(ToString::to_string).unwrap_or_default()
+    }
+
+    /// The session that was named, if one was.
+    pub(crate) fn named_session(&self) -> Option<&str> {
+        self.config.is_session_named.then_some(self.config.session.as_str())
+    }
+
     /// The events that are meant: those of the session, where one is named.
-    pub(crate) fn query(&self, which: &Which) -> EventQuery {
+    pub(crate) fn query(&self, which: &Which) -> Result<EventQuery, ToolError> {
+        if let (Some(since), Some(until)) = (which.since, which.until)
+            && since <= until
+        {
+            let message = "--since and --until leave no time between them: both say how long ago, so --since must be the \
+                           longer one, as in `--since 2h --until 1h`";
+            return Err(ToolError::new(Code::ValidationError, message));
+        }
         let ago = |age: Duration| now_ms().saturating_sub(u64::try_from(age.as_millis()).unwrap_or(u64::MAX));
-        EventQuery {
-            session: self.config.is_session_named.then(|| self.config.session.clone()),
+        Ok(EventQuery {
+            session: self.named_session().map(str::to_owned),
             agent: which.agent.clone(),
             tool: which.tool.clone(),
             since_ms: which.since.map(ago),
             until_ms: which.until.map(ago),
             ..EventQuery::default()
+        })
+    }
+
+    /// What `query` asks for, in words.
+    pub(crate) fn asked_for(&self, which: &Which) -> Vec<String> {
+        let seconds = |age: Duration| count(age.as_secs(), "second");
+        [
+            self.named_session().map(|session| format!("of the session `{session}`")),
+            which.tool.as_ref().map(|tool| format!("of the tool `{tool}`")),
+            which.agent.as_ref().map(|agent| format!("of the agent `{agent}`")),
+            which.since.map(|age| format!("of the last {}", seconds(age))),
+            which.until.map(|age| format!("from before the last {}", seconds(age))),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+
+    /// A hint where the session that was named is not in the log.
+    pub(crate) fn nearest_session(&self) -> Result<Option<String>, ToolError> {
+        let Some(named) = self.named_session() else { return Ok(None) };
+        let known = self.store.sessions()?;
+        if known.iter().any(|one| one.session == named) {
+            return Ok(None);
         }
+        let near = nearest_to(named, known.iter().map(|one: &SessionSummary| one.session.as_str()));
+        Ok(near.or_else(|| Some("`toolpost sessions` without --session shows which there are".to_owned())))
+    }
+}
+
+/// A hint at the names that are most like the wanted one; none where none is.
+pub(crate) fn nearest_to<'a>(wanted: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
+    let near: Vec<String> = nearest(wanted, known, 3).iter().map(|name| format!("`{name}`")).collect();
+    (!near.is_empty()).then(|| format!("nearest: {}", near.join(", ")))
+}
+
+/// So many of a thing: `1 file`, `2 files`.
+pub(crate) fn count(number: u64, thing: &str) -> String {
+    match number {
+        1 => format!("1 {thing}"),
+        _ => format!("{number} {thing}s"),
     }
 }
 

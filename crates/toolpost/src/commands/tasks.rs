@@ -7,7 +7,7 @@ mod markdown;
 mod tree;
 mod watch;
 
-use super::stored::{Stored, moment, now_ms, with_store};
+use super::stored::{Reads, Stored, moment, now_ms, with_store};
 use crate::cli::{Flags, TaskFormat, Tasks};
 use crate::config::env::Environment;
 use crate::output::{Printer, Tone, harmless};
@@ -17,25 +17,31 @@ use toolpost_core::{Code, ToolError};
 use toolpost_tools::tasklist::WORKER;
 
 pub(crate) fn run(printer: &Printer, flags: &Flags, environment: Environment, command: Option<&Tasks>) -> u8 {
-    with_store(printer, flags, environment, |stored| {
-        let done = match command {
-            None => list(printer, stored),
+    let reads = match command {
+        None | Some(Tasks::List | Tasks::Show { .. } | Tasks::Export { .. }) => Reads::Only,
+        // A watched store may be yet to be made.
+        Some(_) => Reads::NotOnly,
+    };
+    with_store(printer, flags, environment, reads, |stored| {
+        match command {
+            None | Some(Tasks::List) => list(printer, stored),
             Some(Tasks::Add { title, description, depends_on }) => {
                 let (title, description) = (title.clone(), description.clone());
-                add(
-                    printer,
-                    stored,
-                    NewTask { key: None, title, description, depends_on: depends_on.clone() },
-                )
+                let new =
+                    NewTask { title, description, depends_on: depends_on.clone(), ..NewTask::default() };
+                add(printer, stored, new)
             }
             Some(Tasks::Show { id }) => stored.store.task(id).map(|task| show(printer, &task)),
             Some(Tasks::Watch) => watch::run(printer, &*stored.store),
-            Some(Tasks::Release { id }) => release(printer, stored, id),
+            Some(Tasks::Release { id }) => change(printer, stored, "release", id, TaskChange::Release),
+            Some(Tasks::Complete { id }) => change(printer, stored, "complete", id, TaskChange::Complete),
+            Some(Tasks::Reject { id, reason }) => {
+                change(printer, stored, "reject", id, TaskChange::Reject { reason: reason.clone() })
+            }
             Some(Tasks::Import { file, format }) => import(printer, stored, file, *format),
             Some(Tasks::Export { format }) => export(printer, stored, *format),
-        };
-        // A task that is not there, or a file that is not understood, is a bad invocation.
-        Ok(done.map_or_else(|error| printer.invocation_error(&error), |()| 0))
+        }?;
+        Ok(0)
     })
 }
 
@@ -58,9 +64,15 @@ fn add(printer: &Printer, stored: &Stored, new: NewTask) -> Result<(), ToolError
     Ok(())
 }
 
-fn release(printer: &Printer, stored: &Stored, id: &str) -> Result<(), ToolError> {
-    as_orchestrator(stored, "release")?;
-    let task = stored.store.change_task(&by(stored), id, TaskChange::Release)?;
+fn change(
+    printer: &Printer,
+    stored: &Stored,
+    command: &str,
+    id: &str,
+    change: TaskChange,
+) -> Result<(), ToolError> {
+    as_orchestrator(stored, command)?;
+    let task = stored.store.change_task(&by(stored), id, change)?;
     tell(printer, &task);
     Ok(())
 }
@@ -83,6 +95,10 @@ fn import(
 }
 
 fn export(printer: &Printer, stored: &Stored, format: TaskFormat) -> Result<(), ToolError> {
+    if printer.is_json() && format == TaskFormat::Markdown {
+        let message = "--json and --format markdown contradict each other; leave one of them out";
+        return Err(ToolError::new(Code::ValidationError, message));
+    }
     let tasks = stored.store.tasks(None)?;
     match format {
         TaskFormat::Json => printer.data(&file::json(&tasks)),
@@ -113,8 +129,8 @@ fn show(printer: &Printer, task: &Task) {
     row("depends on", &task.depends_on.join(", "));
     let claim = |owner: &String| format!("{owner} (claim {})", task.claim);
     row("owner", &task.owner.as_ref().map(claim).unwrap_or_default());
-    row("created", &moment(task.created_ms));
-    row("changed", &moment(task.changed_ms));
+    row("created", &format!("{} UTC", moment(task.created_ms)));
+    row("changed", &format!("{} UTC", moment(task.changed_ms)));
     row("rejected", task.reason.as_deref().unwrap_or_default());
     for (name, text) in [("description", Some(&task.description)), ("result", task.result.as_ref())] {
         if let Some(text) = text.filter(|text| !text.is_empty()) {

@@ -1,6 +1,6 @@
 //! `toolpost undo` and `toolpost redo`: what tools have changed, taken back and made again.
 
-use super::stored::{Stored, moment, with_store};
+use super::stored::{Reads, Stored, moment, with_store};
 use crate::cli::{Flags, Undo as UndoFlags};
 use crate::config::env::Environment;
 use crate::output::{Printer, Tone, one_line};
@@ -19,9 +19,8 @@ pub(crate) fn run(
     undo: &UndoFlags,
     is_redo: bool,
 ) -> u8 {
-    with_store(printer, flags, environment, |stored| {
-        let done = take_back(printer, flags, stored, undo, is_redo);
-        Ok(done.unwrap_or_else(|error| printer.invocation_error(&error)))
+    with_store(printer, flags, environment, Reads::Only, |stored| {
+        take_back(printer, flags, stored, undo, is_redo)
     })
 }
 

@@ -2,7 +2,7 @@
 
 mod folder;
 
-use super::stored::{Stored, moment, now_ms, size, with_store};
+use super::stored::{Reads, Stored, count, moment, now_ms, size, with_store};
 use crate::cli::{Flags, Vfs};
 use crate::config::env::Environment;
 use crate::output::{Printer, Tone, one_line};
@@ -10,25 +10,35 @@ use folder::{Found, Put};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use std::path::Path;
+use toolpost_core::policy::is_protected;
 use toolpost_core::store::{By, FileChange, FileVersion};
 use toolpost_core::text::{hex, nearest};
-use toolpost_core::{Code, ToolError};
+use toolpost_core::{Capability, Code, ToolError};
 
 pub(crate) fn run(printer: &Printer, flags: &Flags, environment: Environment, command: &Vfs) -> u8 {
-    with_store(printer, flags, environment, |stored| {
+    let reads = match command {
+        Vfs::List { .. } | Vfs::Show { .. } | Vfs::History { .. } | Vfs::Export { .. } => Reads::Only,
+        Vfs::Import { .. } => Reads::NotOnly,
+    };
+    with_store(printer, flags, environment, reads, |stored| {
         match command {
             Vfs::List { prefix } => list(printer, stored, prefix.as_deref().unwrap_or_default()),
             Vfs::Show { path, version } => show(printer, stored, path, *version),
             Vfs::History { path } => history(printer, stored, path),
-            Vfs::Export { folder, force } => export(printer, stored, folder, *force),
+            Vfs::Export { folder, force, protected } => export(printer, stored, folder, *force, *protected),
             Vfs::Import { from, path } => import(printer, stored, from, path.as_deref()),
         }?;
         Ok(0)
     })
 }
 
+/// The session whose files are meant: that of `--workspace vfs:SESSION`, else the one of all commands.
+fn session_of(stored: &Stored) -> &str {
+    stored.config.virtual_session.as_deref().unwrap_or(&stored.config.session)
+}
+
 fn list(printer: &Printer, stored: &Stored, prefix: &str) -> Result<(), ToolError> {
-    let session = &stored.config.session;
+    let session = session_of(stored);
     let files = stored.store.files(session, prefix)?;
     if printer.is_json() {
         printer.json(&json!({"session": session, "files": files}));
@@ -52,7 +62,7 @@ fn list(printer: &Printer, stored: &Stored, prefix: &str) -> Result<(), ToolErro
 }
 
 fn show(printer: &Printer, stored: &Stored, path: &str, version: Option<u64>) -> Result<(), ToolError> {
-    let session = &stored.config.session;
+    let session = session_of(stored);
     let file = stored.store.file(session, path, version)?;
     let file = file.ok_or_else(|| missing(stored, path, version))?;
     let text = String::from_utf8(file.content).map_err(|_| {
@@ -71,7 +81,7 @@ fn show(printer: &Printer, stored: &Stored, path: &str, version: Option<u64>) ->
 }
 
 fn history(printer: &Printer, stored: &Stored, path: &str) -> Result<(), ToolError> {
-    let versions = stored.store.file_versions(&stored.config.session, path)?;
+    let versions = stored.store.file_versions(session_of(stored), path)?;
     if versions.is_empty() {
         return Err(missing(stored, path, None));
     }
@@ -93,8 +103,14 @@ fn history(printer: &Printer, stored: &Stored, path: &str) -> Result<(), ToolErr
     Ok(())
 }
 
-fn export(printer: &Printer, stored: &Stored, to: &Path, force: bool) -> Result<(), ToolError> {
-    let session = &stored.config.session;
+fn export(
+    printer: &Printer,
+    stored: &Stored,
+    to: &Path,
+    force: bool,
+    with_protected: bool,
+) -> Result<(), ToolError> {
+    let session = session_of(stored);
     let files = stored.store.files(session, "")?;
     let mut all = Vec::with_capacity(files.len());
     for file in files {
@@ -103,28 +119,55 @@ fn export(printer: &Printer, stored: &Stored, to: &Path, force: bool) -> Result<
             all.push(Put { name: file.about.path, content: file.content });
         }
     }
+    if !with_protected {
+        refuse_protected(&stored.config.cwd.join(to), &all)?;
+    }
     let written = folder::write(to, &stored.config.cwd, &all, force)?;
     match printer.is_json() {
         true => printer.json(&json!({"folder": to, "files": all.len(), "written": written})),
         false => {
             let same = all.len() - written;
-            let note = if same > 0 { format!("; {same} were there already") } else { String::new() };
-            printer.data(&format!("{written} files written below {}{note}", to.display()));
+            let note = if same > 0 { format!("; {} already", were_there(same)) } else { String::new() };
+            let written = count(written as u64, "file");
+            printer.data(&format!("{written} written below {}{note}", to.display()));
         }
     }
     Ok(())
 }
 
+/// Refuses files that something would run by itself: an agent may have written them, and nobody was asked then.
+fn refuse_protected(to: &Path, files: &[Put]) -> Result<(), ToolError> {
+    let is_protected = |file: &&Put| {
+        let path = to.join(&file.name);
+        is_protected(Capability::Write, path.to_string_lossy().trim_start_matches('/'))
+    };
+    let names: Vec<&str> = files.iter().filter(is_protected).map(|file| file.name.as_str()).collect();
+    if names.is_empty() {
+        return Ok(());
+    }
+    let shown: Vec<String> = names.iter().take(5).map(|name| format!("`{name}`")).collect();
+    let more = if names.len() > shown.len() { ", …" } else { "" };
+    let message = format!(
+        "nothing was written: below {}, {} would be protected, because other programs run such files or take rights from \
+         them: {}{more}; look at them with `toolpost vfs show PATH`, then use --protected to write them too",
+        to.display(),
+        count(names.len() as u64, "file"),
+        shown.join(", ")
+    );
+    Err(ToolError::new(Code::ProtectedFile, message).with("paths", names))
+}
+
 fn import(printer: &Printer, stored: &Stored, from: &Path, path: Option<&str>) -> Result<(), ToolError> {
-    let session = &stored.config.session;
+    let session = session_of(stored);
     let Found { files, is_folder, left_out } = folder::read(from, &stored.config.cwd)?;
     let total = files.len();
     let mut changes = Vec::new();
     for file in files {
-        let path = match (path.map(|path| path.trim_end_matches('/')), is_folder) {
-            (Some(path), true) if !path.is_empty() => format!("{path}/{}", file.name),
-            (Some(path), false) => path.to_owned(),
-            _ => file.name,
+        // What ends with `/` is a folder to come into.
+        let path = match path.map(|path| (path.trim_end_matches('/'), is_folder || path.ends_with('/'))) {
+            Some((folder, true)) if !folder.is_empty() => format!("{folder}/{}", file.name),
+            Some((path, false)) => path.to_owned(),
+            Some((_, true)) | None => file.name,
         };
         let newest = newest(stored, &path)?;
         let hash = hex(&Sha256::digest(&file.content));
@@ -139,7 +182,7 @@ fn import(printer: &Printer, stored: &Stored, from: &Path, path: Option<&str>) -
     }
     let written = changes.len();
     if !changes.is_empty() {
-        let by = By { at_ms: now_ms(), session: session.clone(), ..By::default() };
+        let by = By { at_ms: now_ms(), session: session.to_owned(), ..By::default() };
         stored.store.change_files(&by, changes)?;
     }
     match printer.is_json() {
@@ -148,9 +191,9 @@ fn import(printer: &Printer, stored: &Stored, from: &Path, path: Option<&str>) -
         })),
         false => {
             let same = total - written;
-            let mut line = format!("{written} files written to the session {session}");
+            let mut line = format!("{} written to the session {session}", count(written as u64, "file"));
             if same > 0 {
-                line.push_str(&format!("; {same} were there already"));
+                line.push_str(&format!("; {} already", were_there(same)));
             }
             printer.data(&line);
             if left_out > 0 {
@@ -164,13 +207,20 @@ fn import(printer: &Printer, stored: &Stored, from: &Path, path: Option<&str>) -
     Ok(())
 }
 
+fn were_there(files: usize) -> String {
+    match files {
+        1 => "1 was there".to_owned(),
+        files => format!("{files} were there"),
+    }
+}
+
 fn newest(stored: &Stored, path: &str) -> Result<Option<FileVersion>, ToolError> {
-    let versions = stored.store.file_versions(&stored.config.session, path)?;
+    let versions = stored.store.file_versions(session_of(stored), path)?;
     Ok(versions.into_iter().next_back().filter(|newest| newest.hash.is_some()))
 }
 
 fn missing(stored: &Stored, path: &str, version: Option<u64>) -> ToolError {
-    let session = &stored.config.session;
+    let session = session_of(stored);
     let known = stored.store.files(session, "").unwrap_or_default();
     let near = nearest(path, known.iter().map(|file| file.path.as_str()), 3);
     let hint = match (near.as_slice(), version) {

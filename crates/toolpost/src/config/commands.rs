@@ -85,7 +85,12 @@ const SECRETS: &[&str] = &[
 ];
 
 /// The settings of the shell pack.
-pub(super) fn settings(values: &Values, environment: &Environment, roots: &[PathBuf]) -> shell::Settings {
+pub(super) fn settings(
+    values: &Values,
+    environment: &Environment,
+    store: &[PathBuf],
+    roots: &[PathBuf],
+) -> shell::Settings {
     let named = |name: &str| values.keys.environment.iter().any(|wanted| wanted.value == name);
     let variables = environment.variables.iter();
     let chosen = variables.filter(|(name, _)| is_allowed_variable(name) || named(name));
@@ -111,7 +116,7 @@ pub(super) fn settings(values: &Values, environment: &Environment, roots: &[Path
     programs.retain(|folder| !readable.iter().any(|known| folder.starts_with(known)));
     let mut hidden = below_home(SECRETS);
     hidden.retain(|path| path.exists());
-    hidden.extend(credentials::hidden(environment));
+    hidden.extend(credentials::hidden(environment, store));
     programs.retain(|folder| match secrets::within(folder) {
         Some(found) => {
             hidden.extend(found);

@@ -174,8 +174,9 @@ fn led(environment: &Environment) -> Vec<Led> {
     all
 }
 
-/// What commands must not see: what the variables lead to, and toolpost's own files; as far as it exists.
-pub(super) fn hidden(environment: &Environment) -> Vec<PathBuf> {
+/// What commands must not see: what the variables lead to, and toolpost's own files, as far as it exists; and the files
+/// of the store, which may be made after this.
+pub(super) fn hidden(environment: &Environment, store: &[PathBuf]) -> Vec<PathBuf> {
     let secrets = led(environment).into_iter().filter(|led| !led.is_readable).map(|led| led.path);
     let own = [&environment.data_directory, &environment.config_directory].into_iter().flatten().cloned();
     let mut all: Vec<PathBuf> = secrets
@@ -183,6 +184,7 @@ pub(super) fn hidden(environment: &Environment) -> Vec<PathBuf> {
         // Both the link and its target are hidden.
         .flat_map(|path| [path.canonicalize().ok(), path.exists().then_some(path)])
         .flatten()
+        .chain(store.iter().map(|path| super::real(path)))
         .collect();
     all.sort();
     all.dedup();
@@ -190,13 +192,16 @@ pub(super) fn hidden(environment: &Environment) -> Vec<PathBuf> {
 }
 
 /// Rules that keep tools from these files where they lie inside of the workspace. Nothing opens toolpost's own data:
-/// whoever reads its token or writes its trust has every right.
-pub(super) fn rules(environment: &Environment, disk: &Disk) -> Vec<Rule> {
+/// whoever reads its token or writes its trust has every right, and whoever writes the store can change what has happened.
+pub(super) fn rules(environment: &Environment, store: &[PathBuf], disk: &Disk) -> Vec<Rule> {
+    const OWN: &str = "toolpost's own files";
     let mut rules = Vec::new();
     let own = [(&environment.data_directory, Effect::Deny), (&environment.config_directory, Effect::Ask)];
-    for (folder, reading) in own.iter().filter_map(|(folder, reading)| Some((folder.as_ref()?, *reading))) {
-        let origin = || Origin::new(Layer::BuiltIn, "toolpost's own files", 0);
-        for shown in shown(folder, disk) {
+    let own = own.into_iter().filter_map(|(folder, reading)| Some((folder.as_deref()?, reading, OWN)));
+    let store = store.iter().map(|path| (path.as_path(), Effect::Deny, "the store in use"));
+    for (path, reading, why) in own.chain(store) {
+        let origin = || Origin::new(Layer::BuiltIn, why, 0);
+        for shown in shown(path, disk) {
             for (effect, action) in [(Effect::Deny, Capability::Write), (reading, Capability::Read)] {
                 if effect == Effect::Ask {
                     rules.push(Rule::protected(action, &shown, origin()));

@@ -1,12 +1,13 @@
 //! The flags that stand for keys of the configuration, made from the rows of [`super::keys`].
 
-use super::key::{On, Row};
+use super::key::{On, Row, URL};
 use super::keys::{KEYS, Settings};
 use clap::builder::{PossibleValue, TypedValueParser};
-use clap::error::{Error, ErrorKind};
+use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use std::ffi::OsStr;
 use std::marker::PhantomData;
+use toolpost_store::StoreUrl;
 
 /// What the flags of one command say about keys of the configuration. `Scope` says which flags these are.
 #[derive(Debug, Clone)]
@@ -115,7 +116,14 @@ impl TypedValueParser for Checked {
         let check = move |text: &str| -> Result<String, String> {
             key.set_flag(&mut Settings::default(), text).map(|()| text.to_owned())
         };
-        check.parse_ref(command, argument, value)
+        check.parse_ref(command, argument, value).map_err(|mut error| {
+            // The error quotes the value.
+            if key.flag().is_some_and(|flag| flag.value == URL) {
+                let shown = StoreUrl::harmless(&value.to_string_lossy());
+                error.insert(ContextKind::InvalidValue, ContextValue::String(shown));
+            }
+            error
+        })
     }
 
     /// The words for completions, where there is a closed list.

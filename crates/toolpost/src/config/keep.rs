@@ -1,7 +1,7 @@
 //! Where a store is and how long it keeps what it has, as the configuration says it.
 
 use super::key::{Form, Kind, Schema, Text};
-use super::kinds::{LINE, WORD};
+use super::kinds::WORD;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use toolpost_core::store::Retention;
@@ -11,7 +11,7 @@ use toolpost_store::StoreUrl;
 pub(super) const STORE: Kind<StoreUrl> = Kind {
     form: Form::Text(Text {
         parse: |text| text.parse::<StoreUrl>().map_err(|error| error.message().to_owned()),
-        longest: LINE,
+        longest: None,
     }),
     schema: Schema::Is(|| json!({"type": "string", "pattern": "^(memory|sqlite:.+|postgres(ql)?://.+)$"})),
     show: |store| store.to_string().trim_matches('`').into(),
@@ -67,11 +67,12 @@ fn shown(keep: &Retention) -> String {
 pub(super) fn store(
     named: Option<&StoreUrl>,
     home: Option<&Path>,
+    cwd: &Path,
     data: Option<&Path>,
     workspace: &str,
 ) -> Option<StoreUrl> {
     match named {
-        Some(StoreUrl::Sqlite(path)) => Some(StoreUrl::Sqlite(from_home(path, home))),
+        Some(StoreUrl::Sqlite(path)) => Some(StoreUrl::Sqlite(cwd.join(from_home(path, home)))),
         Some(other) => Some(other.clone()),
         None => Some(StoreUrl::Sqlite(data?.join("stores").join(format!("{workspace}.db")))),
     }
@@ -102,11 +103,13 @@ mod tests {
     #[test]
     fn a_store_is_the_named_one_or_the_workspace_s_own() {
         let (home, data) = (Some(Path::new("/home/me")), Some(Path::new("/data")));
-        let named =
-            |text: &str| store(text.parse().ok().as_ref(), home, data, "w").map(|url| url.to_string());
+        let named = |text: &str| {
+            store(text.parse().ok().as_ref(), home, Path::new("/cwd"), data, "w").map(|url| url.to_string())
+        };
         assert_eq!(named("sqlite:~/a.db").as_deref(), Some("`sqlite:/home/me/a.db`"));
         assert_eq!(named("nonsense").as_deref(), Some("`sqlite:/data/stores/w.db`"));
         assert_eq!(named("memory").as_deref(), Some("`memory`"));
-        assert_eq!(store(None, home, None, "w"), None);
+        assert_eq!(named("sqlite:a.db").as_deref(), Some("`sqlite:/cwd/a.db`"));
+        assert_eq!(store(None, home, Path::new("/cwd"), None, "w"), None);
     }
 }

@@ -58,13 +58,16 @@ pub(crate) struct Flag {
     pub(super) on: On,
     /// Its name, without `--`.
     pub(crate) long: &'static str,
-    /// The word that stands for its value in the help; [`DIR`] where it is a folder.
+    /// The word that stands for its value in the help; [`DIR`] where it is a folder, [`URL`] where it is a store.
     pub(super) value: &'static str,
     pub(super) help: &'static str,
 }
 
 /// The word for the value of a flag that is a folder, seen from the current one.
 pub(crate) const DIR: &str = "DIR";
+
+/// The word for the value of a flag that is the address of a store, which may hold a password.
+pub(crate) const URL: &str = "URL";
 
 /// Which commands take a flag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

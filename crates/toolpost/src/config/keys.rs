@@ -6,7 +6,7 @@
 use super::hosts::Host;
 use super::keep::{KEEP, STORE};
 use super::key::{
-    DIR, Flag, Form, InFile, Key, Kind, Merge, On, Row, Schema, Shown, Slot, Text, Usual, Widens,
+    DIR, Flag, Form, InFile, Key, Kind, Merge, On, Row, Schema, Shown, Slot, Text, URL, Usual, Widens,
 };
 use super::kinds::*;
 use super::origin::{Origined, Problem};
@@ -190,14 +190,16 @@ keys! {
     }
     session: String {
         name: "session",
-        about: "The session that handles and results belong to. One that is named outlives the process.",
+        about: "The session that calls, outputs, virtual files and todos belong to, and that owns the tasks it claims. One that \
+                is named outlives the process. `log`, `sessions` and `stats` show only this session where it is named.",
         file: InFile::Never,
         variable: "TOOLPOST_SESSION",
         flag: Some(Flag {
             on: On::Everywhere,
             long: "session",
             value: "ID",
-            help: "Session that handles and results belong to; otherwise one of the workspace's own",
+            help: "Session that calls, virtual files, todos and claimed tasks belong to, and that log, sessions and stats \
+                   look at; otherwise the workspace's own",
         }),
         usual: Usual::Means("one of the workspace's own"),
         kind: Kind {
@@ -229,16 +231,16 @@ keys! {
     }
     store: StoreUrl {
         name: "store",
-        about: "Where the log of events, virtual files, tasks and todos are kept: `sqlite:PATH`, `postgres://USER@HOST/DATABASE` \
-                for many machines, or `memory`, which ends with the process.",
+        about: "Where the log of events, virtual files, tasks, todos and what undo needs are kept: `sqlite:PATH`, \
+                `postgres://USER@HOST/DATABASE` for many machines, or `memory`, which ends with the process.",
         file: InFile::Value("\"sqlite:~/toolpost.db\""),
         variable: "TOOLPOST_STORE",
         flag: Some(Flag {
             on: On::Everywhere,
             long: "store",
-            value: "URL",
-            help: "Where events, virtual files, tasks and todos are kept: sqlite:PATH, postgres://USER@HOST/DATABASE or \
-                   memory; otherwise a file of the workspace's own in your data directory",
+            value: URL,
+            help: "Store for events, virtual files, tasks, todos and what undo needs: sqlite:PATH, \
+                   postgres://USER@HOST/DATABASE or memory; otherwise a file of the workspace's own in your data directory",
         }),
         usual: Usual::Means("a file of the workspace's own in the data directory"),
         kind: STORE,

@@ -67,6 +67,12 @@ fn known() -> impl Iterator<Item = &'static str> {
 
 fn meaningless(source: &Source<'_>, name: &Spanned<Cow<'_, str>>) -> Problem {
     let shown: String = name.get_ref().chars().take(60).collect();
+    let elsewhere = KEYS.iter().find(|key| matches!(key.file(), InFile::Never) && key.name() == shown);
+    if let Some(key) = elsewhere {
+        let flag = key.flag().map(|flag| format!("--{} or ", flag.long)).unwrap_or_default();
+        let message = format!("no file sets `{shown}`; set it with {flag}{}", key.variable());
+        return source.located(name.span().start, message).into();
+    }
     let advice = match nearest(&shown, known(), 1).first() {
         Some(near) => format!("did you mean `{near}`"),
         None => format!("known are {}", known().collect::<Vec<_>>().join(", ")),

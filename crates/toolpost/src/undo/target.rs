@@ -1,6 +1,7 @@
 //! Which changes are meant.
 
 use super::{Undo, Wish};
+use crate::call_id;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use toolpost_core::event::EventKind;
 use toolpost_core::store::{ChangeKind, ChangeQuery, EventQuery, KeptChange, Takes};
@@ -108,16 +109,23 @@ fn last_undo(undo: &Undo<'_>) -> Result<Target, ToolError> {
 
 /// All changes of the call, or else of the session, of this id.
 fn named(undo: &Undo<'_>, what: &str) -> Result<Vec<KeptChange>, ToolError> {
-    let of_call = undo.store.changes(&ChangeQuery { call: Some(what.to_owned()), ..undo.query() })?;
-    if !of_call.is_empty() {
-        return Ok(of_call);
+    let of_call = |call: String| undo.store.changes(&ChangeQuery { call: Some(call), ..undo.query() });
+    let found = of_call(what.to_owned())?;
+    if !found.is_empty() {
+        return Ok(found);
     }
     let session = Some(what.to_owned());
     let of_session = undo.store.changes(&ChangeQuery { session, is_undo: Some(false), ..undo.query() })?;
     if !of_session.is_empty() {
         return Ok(of_session);
     }
-    Err(unknown(undo, what)?)
+    // A log shows the endings of ids.
+    let call = call_id::find(undo.store, what)?;
+    let found = call.clone().map(of_call).transpose()?.unwrap_or_default();
+    match found.is_empty() {
+        true => Err(unknown(undo, call.as_deref().unwrap_or(what))?),
+        false => Ok(found),
+    }
 }
 
 fn unknown(undo: &Undo<'_>, what: &str) -> Result<ToolError, ToolError> {

@@ -14,7 +14,7 @@ fn a_fresh_machine_is_well() {
     for words in [
         "toolpost 0.1.0 on Linux ",
         "(the enclosing repository); no path leaves it (openat2 works)",
-        "write         granted      built-in",
+        "write         granted       built-in",
         "nothing that would start or widen anything",
         "tokens",
         ".git/hooks, .git/config",

@@ -46,6 +46,7 @@ mod servers;
 mod settings;
 mod signals;
 mod started;
+mod stored;
 mod tasks;
 mod terminal;
 mod tools;

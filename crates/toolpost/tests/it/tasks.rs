@@ -71,7 +71,7 @@ fn tasks_are_added_and_shown_as_a_tree() {
     assert_eq!((status, &error["error"]["code"]), (2, &json!("VALIDATION_ERROR")));
     // What was done is in the log.
     let log = lines(&home, &["log"]);
-    assert!(log.iter().any(|line| line.contains("task   t1 claimed by w")), "{log:?}");
+    assert!(log.iter().any(|line| line.contains("task     t1 claimed by w")), "{log:?}");
 }
 
 #[test]
@@ -200,4 +200,67 @@ fn todos_belong_to_the_session_and_outlive_the_process() {
     assert_eq!(home.run(&["call", "todoread"]).stdout, expected);
     assert_eq!(home.run(&["call", "todoread", "--policy", "read-only"]).stdout, expected);
     assert_eq!(home.run(&["call", "todoread", "--session", "other"]).stdout, "[]\n");
+}
+
+#[test]
+fn a_result_is_accepted_and_refused_as_a_command() {
+    let home = Home::new();
+    lines(&home, &["tasks", "add", "one"]);
+    let (status, said) = refused(&home, &["tasks", "complete", "t1"]);
+    assert!(status == 1 && said.contains("must be submitted first"), "{said}");
+    let submit = || call(&home, "worker", "w", "submit_result", json!({"taskId": "t1", "result": "x"}));
+    submit();
+    assert_eq!(lines(&home, &["tasks", "reject", "t1", "no tests"]), ["↺ t1 one (deferred)"]);
+    assert_eq!(home.json(&["tasks", "show", "t1"]).1["reason"], "no tests");
+    submit();
+    let (status, _) = refused(&home, &["tasks", "complete", "t1", "--role", "worker"]);
+    assert_eq!(status, 3);
+    assert_eq!(lines(&home, &["tasks", "complete", "t1"]), ["✓ t1 one (completed)"]);
+    assert_eq!(lines(&home, &["tasks", "list"]), lines(&home, &["tasks"]));
+    let (_, said) = refused(&home, &["tasks", "show", "1"]);
+    assert!(said.contains("like `t1`"), "{said}");
+    let (_, said) = refused(&home, &["tasks", "add", " "]);
+    assert!(said.contains("title of a task is empty"), "{said}");
+    assert!(lines(&home, &["tasks", "show", "t1"]).iter().any(|line| line.ends_with(" UTC")));
+}
+
+#[test]
+fn an_import_is_one_change() {
+    let home = Home::new();
+    let plan = "- [ ] release\n  - [x] build\n    - [x] design\n  - [ ] test\n";
+    home.write("repo/plan.md", plan);
+    lines(&home, &["tasks", "import", "plan.md"]);
+    // Whoever watches never sees a task as one to be claimed that the file says is done.
+    let log = home.run(&["log", "--json"]).stdout;
+    let seen: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let statuses: Vec<&str> = seen.iter().map(|event| event["status"].as_str().unwrap()).collect();
+    assert_eq!(statuses, ["pending", "completed", "completed", "ready"]);
+    home.write("repo/wrong.md", "- [ ] fine\n- [x] done\n  - [ ] not done\n");
+    let (status, said) = refused(&home, &["tasks", "import", "wrong.md"]);
+    assert!(status == 2 && said.contains("`done` is completed, but depends on `not done`"), "{said}");
+    assert_eq!(home.json(&["tasks"]).1["tasks"].as_array().unwrap().len(), 4);
+}
+
+#[test]
+fn a_late_owner_is_refused_in_whatever_process() {
+    let home = Home::new();
+    let tool = |session: &str, tool: &str, args: Value| call(&home, "worker", session, tool, args);
+    let claim = |session: &str| tool(session, "get_task", json!({"taskId": "t1", "claim": true}));
+    let submit = |session: &str| tool(session, "submit_result", json!({"taskId": "t1", "result": session}));
+    lines(&home, &["tasks", "add", "one"]);
+    claim("a");
+    lines(&home, &["tasks", "release", "t1"]);
+    let late = submit("a");
+    assert_eq!(late["error"]["code"], "TASK_CONFLICT", "{late}");
+    assert!(late["error"]["message"].as_str().unwrap().contains("was released"), "{late}");
+    // Also after somebody else has had it.
+    assert_eq!(submit("b")["success"], true);
+    lines(&home, &["tasks", "reject", "t1", "not yet"]);
+    let late = submit("a");
+    assert!(late["error"]["message"].as_str().unwrap().contains("number 1, the last one 2"), "{late}");
+    // Whoever was rejected hands in another result, and whoever claims anew may too.
+    assert_eq!(submit("b")["success"], true);
+    lines(&home, &["tasks", "reject", "t1", "not yet"]);
+    claim("a");
+    assert_eq!(submit("a")["success"], true);
 }

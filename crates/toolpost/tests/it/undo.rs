@@ -2,6 +2,7 @@
 
 mod asking;
 mod beside;
+mod large;
 mod sequences;
 
 use crate::{Home, Ran};

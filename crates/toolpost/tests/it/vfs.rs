@@ -12,7 +12,9 @@ fn put(home: &Home, path: &str, content: &str) {
 
 #[track_caller]
 fn fails(ran: &Ran, code: &str, says: &str) {
-    assert_eq!(ran.status, 1, "{}{}", ran.stdout, ran.stderr);
+    // What is not there is a bad invocation, as for every command.
+    let status = if matches!(code, "FILE_NOT_FOUND" | "NOT_A_FILE") { 2 } else { 1 };
+    assert_eq!(ran.status, status, "{}{}", ran.stdout, ran.stderr);
     assert!(ran.stderr.contains(code) && ran.stderr.contains(says), "{}", ran.stderr);
 }
 
@@ -105,7 +107,7 @@ fn files_go_to_a_folder_and_come_from_one() {
     assert_eq!(paths, ["README.md", "in/a.md", "in/deep/b.bin", "main"]);
     fails(&home.run(&["vfs", "show", "in/deep/b.bin"]), "IS_BINARY", "vfs export");
     fails(&home.run(&["vfs", "import", "none"]), "FILE_NOT_FOUND", "none");
-    fails(&home.run(&["vfs", "import", "src/main.rs", "--as", "in"]), "NOT_A_FILE", "`in` is a virtual file");
+    fails(&home.run(&["vfs", "import", "src/main.rs", "--as", "in"]), "NOT_A_FILE", "`in` is a folder");
 
     let (_, exported) = home.json(&["vfs", "export", to]);
     assert_eq!((&exported["files"], &exported["written"]), (&json!(4), &json!(4)));
@@ -260,4 +262,57 @@ fn policy_explains_rules_about_virtual_files() {
         let (_, explained) = home.json(&["policy", "explain", about]);
         assert_eq!(explained["effect"], effect, "{about}: {explained}");
     }
+}
+
+#[test]
+fn vfs_looks_at_the_session_of_the_workspace() {
+    let home = Home::new();
+    let flags = ["--workspace", "vfs:draft"];
+    let written = home.json(&[&["call", "write", "a.md", "content=one"][..], &flags].concat()).1;
+    assert_eq!(written["success"], true, "{written}");
+    let list = |args: &[&str]| home.run(&[&["vfs", "list"], args].concat()).stdout;
+    assert!(list(&flags).contains("a.md"), "{}", list(&flags));
+    assert_eq!(list(&flags), list(&["--session", "draft"]));
+    // Who has made the change is known.
+    let call = written["callId"].as_str().unwrap();
+    let history = home.json(&["vfs", "history", "a.md", "--session", "draft"]).1;
+    assert_eq!(history["versions"][0]["call"], call, "{history}");
+    let log = home.run(&["log", "--session", "draft"]).stdout;
+    assert!(log.contains(&format!("{}  file     a.md version 1", &call[call.len() - 6..])), "{log}");
+}
+
+#[test]
+fn a_single_file_comes_into_a_folder_that_is_named_as_one() {
+    let home = Home::new();
+    let ran = home.run(&["vfs", "import", "README.md", "--as", "notes/"]);
+    assert!(ran.stdout.starts_with("1 file written to"), "{}{}", ran.stdout, ran.stderr);
+    let (_, listed) = home.json(&["vfs", "list"]);
+    assert_eq!(listed["files"][0]["path"], "notes/README.md");
+    let again = home.run(&["vfs", "import", "README.md", "--as", "notes/"]).stdout;
+    assert!(again.contains("0 files written") && again.contains("1 was there already"), "{again}");
+    assert!(home.run(&["vfs", "export", "out"]).stdout.starts_with("1 file written below"));
+}
+
+#[test]
+fn protected_files_are_exported_only_where_that_is_said() {
+    let home = Home::new();
+    for path in [".git/hooks/pre-commit", "deep/.mcp.json", ".github/workflows/x.yml", ".bashrc", "plain.md"]
+    {
+        put(&home, path, "x");
+    }
+    let (status, error) = home.json(&["vfs", "export", "."]);
+    assert_eq!((status, &error["error"]["code"]), (3, &json!("PROTECTED_FILE")), "{error}");
+    let message = error["error"]["message"].as_str().unwrap();
+    assert!(message.contains("4 files") && message.contains("`.git/hooks/pre-commit`"), "{message}");
+    assert!(!home.path("repo/plain.md").exists() && !home.path("repo/.git/hooks").exists());
+    // Elsewhere too: a name may lead there that the files do not show.
+    assert_eq!(home.run(&["vfs", "export", ".."]).status, 3);
+    let other = ["--session", "other"];
+    assert_eq!(
+        home.run(&[&["call", "vfs_write", "path=pre-commit", "content=x"][..], &other].concat()).status,
+        0
+    );
+    assert_eq!(home.run(&[&["vfs", "export", ".git/hooks"][..], &other].concat()).status, 3);
+    assert_eq!(home.run(&["vfs", "export", "out", "--protected"]).status, 0);
+    assert!(home.path("repo/out/.git/hooks/pre-commit").exists());
 }

@@ -6,11 +6,9 @@ use crate::workspace::{
     After, Before, Changed, CommandChange, Journal, Kind, Pending, PendingKind, SpoolFile, Workspace,
     WorkspacePath,
 };
-use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use toolpost_text::hex;
 
 /// A journal, and whose changes it is told.
 pub(crate) struct Journaled {
@@ -43,7 +41,7 @@ impl Journaled {
         workspace: &dyn Workspace,
         path: &WorkspacePath,
         kind: PendingKind,
-        content: Option<&[u8]>,
+        content: Option<Arc<[u8]>>,
     ) -> Result<(), ToolError> {
         if !self.journal.is_kept() {
             self.has_more.store(true, Ordering::Release);
@@ -55,12 +53,11 @@ impl Journaled {
                 self.tell(folder, PendingKind::CreateFolder, Before::Absent, None)?;
             }
         }
-        let content = content.map(Arc::from);
         match &kind {
             PendingKind::Rename { to } => {
                 let to = WorkspacePath::new(to.clone());
                 self.tell(name, kind, before, content.clone())?;
-                self.before(workspace, &to, PendingKind::Write, content.as_deref())
+                self.before(workspace, &to, PendingKind::Write, content)
             }
             _ => self.tell(name, kind, before, content),
         }
@@ -98,8 +95,16 @@ impl Journaled {
 
     /// Tells what a change has made of a name.
     pub(super) fn after(&self, name: String, after: After) -> Result<(), ToolError> {
+        if !self.journal.is_kept() {
+            return Ok(());
+        }
         let change = Changed { session: self.session.clone(), call: self.call.clone(), name, after };
         self.journal.after(change)
+    }
+
+    /// The SHA-256 of new content of a file, where it is known.
+    pub(crate) fn hash_of(&self, name: &str, content: &[u8]) -> Option<String> {
+        self.journal.hash_of(&self.call, name, content)
     }
 
     /// Whether the call has handed anything over.
@@ -130,12 +135,6 @@ impl Journaled {
     pub(crate) fn end(&self, is_success: bool) -> Result<(), ToolError> {
         self.journal.ended(&self.session, &self.call, is_success)
     }
-}
-
-/// A file of this content.
-pub(super) fn file(content: &[u8]) -> After {
-    let hash = hex(&Sha256::digest(content));
-    After::File { bytes: content.len() as u64, hash, content: content.into() }
 }
 
 /// What is there, by the name that the change is about: a write follows links, the other changes do not.

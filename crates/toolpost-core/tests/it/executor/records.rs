@@ -132,11 +132,12 @@ impl EventSink for Durable {
 }
 
 #[tokio::test]
-async fn the_start_of_a_call_is_durable_before_it_runs_unless_it_is_idempotent() {
+async fn the_start_of_a_call_is_durable_before_it_runs_and_its_end_before_its_result_unless_it_is_idempotent()
+{
     let stage =
         Stage::new().tool(echo("once")).tool(any(spec("again").idempotent(), |_, _| async { said("again") }));
     for (tool, is_full, expected, commits) in
-        [("once", false, "once", 1), ("again", false, "again", 0), ("once", true, "WRITE_ERROR", 1)]
+        [("once", false, "once", 2), ("again", false, "again", 0), ("once", true, "WRITE_ERROR", 1)]
     {
         let log = Arc::new(Durable { commits: AtomicU64::new(0), is_full });
         let ctx = stage.ctx().events(log.clone()).build();

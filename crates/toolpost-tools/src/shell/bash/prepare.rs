@@ -16,7 +16,7 @@ const GRACE: Duration = Duration::from_millis(500);
 /// Processes of an ordinary user at once.
 const MOST_PROCESSES: u64 = 8_192;
 
-/// What every command gets: no pager, no questions, no colours.
+/// What every command gets: no pager, no questions, no colours, no news.
 const ALWAYS: &[(&str, &str)] = &[
     ("TERM", "dumb"),
     ("PAGER", "cat"),
@@ -29,6 +29,9 @@ const ALWAYS: &[(&str, &str)] = &[
     ("EDITOR", ":"),
     ("VISUAL", ":"),
     ("PYTHONUNBUFFERED", "1"),
+    // News about versions of the program itself are no part of its output.
+    ("PIP_DISABLE_PIP_VERSION_CHECK", "1"),
+    ("NO_UPDATE_NOTIFIER", "1"),
     // Files laid out as a repository in a folder of the workspace must not choose what git runs.
     ("GIT_CONFIG_COUNT", "3"),
     ("GIT_CONFIG_KEY_0", "safe.bareRepository"),

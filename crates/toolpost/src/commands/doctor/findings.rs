@@ -34,6 +34,9 @@ impl Report {
             self.broken(line, "");
         }
         self.judge_data();
+        if let Some(error) = self.store.as_ref().and_then(|store| store.error.clone()) {
+            self.broken(error, "");
+        }
         self.judge_sandbox();
         self.judge_servers();
         for line in self.config.values.warnings.iter().map(ToString::to_string).collect::<Vec<_>>() {

@@ -19,7 +19,7 @@ impl Report {
         let tools: Vec<Value> = self
             .tools
             .iter()
-            .map(|tool| json!({"name": tool.name, "tokens": tool.tokens, "offered": tool.is_offered, "listed": tool.is_listed}))
+            .map(|tool| json!({"name": tool.name, "tokens": tool.tokens, "offered": tool.withheld.is_none(), "withheld": tool.withheld, "listed": tool.is_listed}))
             .collect();
         let packs: Vec<Value> = self
             .packs
@@ -70,6 +70,7 @@ impl Report {
             "protected": protected(),
             "sandbox": layers,
             "data": self.data,
+            "store": self.store,
             "findings": findings,
         })
     }

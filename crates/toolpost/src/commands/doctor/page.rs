@@ -1,6 +1,7 @@
 //! The report for a person: short lines, the broken and what to do about it last, where the eye ends.
 
 use super::Report;
+use crate::commands::stored::size;
 use crate::commands::trust::standing;
 use crate::config::{DataState, FileState, KEYS, ServerState, Shown, State, text_of};
 use crate::output::{Mark, Printer, one_line};
@@ -25,6 +26,7 @@ pub(super) fn page(printer: &Printer, report: &Report) -> String {
     sandbox(&mut page, report);
     protected_files(&mut page);
     data(&mut page, report);
+    store(&mut page, report);
     findings(&mut page, report);
     page.text
 }
@@ -44,7 +46,7 @@ impl Page<'_> {
     }
 
     fn row(&mut self, name: &str, value: &str, from: &str) {
-        self.line(&format!("{name:13} {value:12} {from}"));
+        self.line(&format!("{name:13} {value:12}  {from}"));
     }
 
     fn marked(&mut self, mark: Mark, text: &str) {
@@ -159,10 +161,10 @@ fn tools(page: &mut Page<'_>, report: &Report) {
     page.heading("Tools, and about what each costs in every request to a model");
     let width = report.tools.iter().map(|tool| tool.name.len()).max().unwrap_or(0).max(13);
     for tool in &report.tools {
-        let withheld = match (tool.is_offered, tool.is_listed) {
-            (false, _) => "  (not offered under this policy)",
-            (true, false) => "  (held back from lists)",
-            (true, true) => "",
+        let withheld = match (&tool.withheld, tool.is_listed) {
+            (Some(why), _) => format!("  (not offered {why})"),
+            (None, false) => "  (hidden from lists)".to_owned(),
+            (None, true) => String::new(),
         };
         page.line(&format!("{:width$} {:>6} tokens{withheld}", tool.name, tool.tokens));
     }
@@ -225,6 +227,24 @@ fn data(page: &mut Page<'_>, report: &Report) {
         DataState::ReadOnly => page.marked(Mark::Broken, &format!("{path} (cannot be written)")),
         DataState::Homeless => page.marked(Mark::Broken, path),
     }
+}
+
+fn store(page: &mut Page<'_>, report: &Report) {
+    page.heading("Store: the log, virtual files, tasks, todos and what undo needs");
+    let Some(store) = &report.store else {
+        return page.marked(Mark::Note, "none, because there is no data directory");
+    };
+    let version = store.version.map(|version| format!(", tables of version {version}")).unwrap_or_default();
+    let size = store.path.as_ref().map(|_| format!("{}, ", size(store.bytes))).unwrap_or_default();
+    let state = match (&store.error, store.exists) {
+        (Some(_), _) => return page.marked(Mark::Broken, &store.url),
+        (None, true) => format!("{size}opens{version}"),
+        (None, false) if store.path.is_none() && store.version.is_none() => {
+            "ends with the process".to_owned()
+        }
+        (None, false) => "made when it is first needed".to_owned(),
+    };
+    page.marked(Mark::Good, &format!("{} ({state})", store.url));
 }
 
 fn findings(page: &mut Page<'_>, report: &Report) {

@@ -5,10 +5,9 @@ use crate::cli::TaskFormat;
 use crate::config::foreign;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::collections::{HashMap, HashSet};
 use std::io::Read;
 use std::path::Path;
-use toolpost_core::store::{By, NewTask, Store, Task, TaskChange, TaskStatus};
+use toolpost_core::store::{By, NewTask, Store, Task, TaskStatus};
 use toolpost_core::{Code, ToolError};
 
 /// Maximum size of a file, in bytes.
@@ -149,73 +148,16 @@ fn from_json(name: &str, text: &str) -> Result<(Vec<Item>, Vec<String>), ToolErr
     Ok((items, (begun > 0).then_some(note).into_iter().collect()))
 }
 
-/// Creates the tasks, all or none, and completes those that are done.
+/// Creates the tasks, all or none; those that are done are created as completed.
 pub(super) fn create(store: &dyn Store, by: &By, items: Vec<Item>) -> Result<Vec<Task>, ToolError> {
-    check_completed(store, &items)?;
-    let done: Vec<Option<String>> = items
-        .iter()
-        .map(|item| item.is_completed.then(|| item.result.clone().unwrap_or_else(|| DONE_BEFORE.to_owned())))
-        .collect();
     let new = items.into_iter().map(|item| NewTask {
         key: item.key,
         title: item.title,
         description: item.description,
         depends_on: item.depends_on,
+        result: item.is_completed.then(|| item.result.unwrap_or_else(|| DONE_BEFORE.to_owned())),
     });
-    let mut tasks = store.create_tasks(by, new.collect())?;
-    for (index, result) in in_order(&tasks, done) {
-        let id = &tasks[index].id;
-        store.change_task(by, id, TaskChange::Submit { result, claim: None })?;
-        store.change_task(by, id, TaskChange::Complete)?;
-    }
-    for task in &mut tasks {
-        *task = store.task(&task.id)?;
-    }
-    Ok(tasks)
-}
-
-/// The results of tasks that are done, each after those of the tasks that it depends on.
-fn in_order(tasks: &[Task], mut results: Vec<Option<String>>) -> Vec<(usize, String)> {
-    let places: HashMap<&str, usize> =
-        tasks.iter().enumerate().map(|(index, task)| (task.id.as_str(), index)).collect();
-    let mut ordered = Vec::new();
-    for first in 0..tasks.len() {
-        let mut open = vec![(first, false)];
-        while let Some((index, is_prepared)) = open.pop() {
-            if is_prepared {
-                ordered.extend(results[index].take().map(|result| (index, result)));
-            } else if results[index].is_some() {
-                open.push((index, true));
-                let needed = tasks[index].depends_on.iter().filter_map(|id| places.get(id.as_str()));
-                open.extend(needed.map(|index| (*index, false)));
-            }
-        }
-    }
-    ordered
-}
-
-/// A task that is done can depend only on such as are done.
-fn check_completed(store: &dyn Store, items: &[Item]) -> Result<(), ToolError> {
-    let named: HashMap<&str, &Item> =
-        items.iter().filter_map(|item| Some((item.key.as_deref()?, item))).collect();
-    let mut known_done: HashSet<&str> = HashSet::new();
-    for item in items.iter().filter(|item| item.is_completed) {
-        for needed in &item.depends_on {
-            let is_done = match named.get(needed.as_str()) {
-                Some(item) => item.is_completed,
-                None if known_done.contains(needed.as_str()) => true,
-                None => store.task(needed)?.status == TaskStatus::Completed,
-            };
-            if !is_done {
-                return Err(refused(format!(
-                    "`{}` is done, but depends on `{needed}`, which is not; mark both as done, or none",
-                    item.title.trim()
-                )));
-            }
-            known_done.insert(needed);
-        }
-    }
-    Ok(())
+    store.create_tasks(by, new.collect())
 }
 
 #[cfg(test)]

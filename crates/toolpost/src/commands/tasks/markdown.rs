@@ -171,8 +171,8 @@ struct Read<'a> {
 
 fn joined(items: &[Read<'_>]) -> Vec<Item> {
     let tags: Vec<(&str, Option<Tag>)> = items.iter().map(|item| tagged(item.text)).collect();
-    let own = |index: usize| match &tags[index].1 {
-        Some(tag) => tag.id.clone(),
+    let own = |index: usize| match tags[index].1.as_ref().and_then(|tag| tag.id.as_ref()) {
+        Some(id) => id.clone(),
         // No id is like this, so that none of another task is meant.
         None => format!("#{}", index + 1),
     };
@@ -196,7 +196,8 @@ fn joined(items: &[Read<'_>]) -> Vec<Item> {
 
 /// The comment at the end of a title.
 struct Tag {
-    id: String,
+    /// The id that it gives to the task, if it does.
+    id: Option<String>,
     needs: Vec<String>,
 }
 
@@ -204,18 +205,20 @@ struct Tag {
 fn tagged(text: &str) -> (&str, Option<Tag>) {
     let parts = || {
         let (title, comment) = text.trim_end().strip_suffix("-->")?.rsplit_once("<!--")?;
-        let (id, needs) = match comment.trim().split_once(" needs ") {
-            Some((id, needs)) => (id.trim(), needs.split(',').map(str::trim).collect()),
-            None => (comment.trim(), Vec::new()),
+        let comment = comment.trim();
+        let (id, needs) = match (comment.strip_prefix("needs "), comment.split_once(" needs ")) {
+            (Some(needs), _) => (None, needs.split(',').map(str::trim).collect()),
+            (None, Some((id, needs))) => (Some(id.trim()), needs.split(',').map(str::trim).collect()),
+            (None, None) => (Some(comment), Vec::new()),
         };
         let is_id = |id: &&str| {
             id.strip_prefix('t').is_some_and(|digits| {
                 !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit())
             })
         };
-        let is_tag = is_id(&id) && needs.iter().all(is_id);
+        let is_tag = id.as_ref().is_none_or(is_id) && needs.iter().all(is_id);
         let needs = needs.into_iter().map(str::to_owned).collect();
-        is_tag.then(|| (title, Tag { id: id.to_owned(), needs }))
+        is_tag.then(|| (title, Tag { id: id.map(str::to_owned), needs }))
     };
     match parts() {
         Some((title, tag)) => (title.trim_end_matches(SPACES), Some(tag)),

@@ -47,6 +47,7 @@ fn summary(tasks: &[Task]) -> String {
     });
     let counts: Vec<String> = counts.into_iter().flatten().collect();
     match tasks.len() {
+        0 => "no tasks yet\n".to_owned(),
         1 => format!("1 task: {}\n", counts.join(", ")),
         count => format!("{count} tasks: {}\n", counts.join(", ")),
     }

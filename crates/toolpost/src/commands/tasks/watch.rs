@@ -20,7 +20,7 @@ pub(super) fn run(printer: &Printer, store: &dyn Store) -> Result<(), ToolError>
     let tasks = store.tasks(None)?;
     match (printer.is_json(), printer.can_redraw()) {
         (true, _) => printer.json(&json!({ "tasks": tasks })),
-        (false, true) => printer.redraw(&tree::page(&tasks)),
+        (false, true) => printer.redraw(&fitting(printer, &tree::page(&tasks))),
         (false, false) => printer.page(&tree::page(&tasks)),
     }
     while printer.has_reader() && !printer.has_lost_data() {
@@ -35,11 +35,28 @@ pub(super) fn run(printer: &Printer, store: &dyn Store) -> Result<(), ToolError>
         let changes: Vec<&Logged> = events.iter().filter(|event| is_change(event)).collect();
         match printer.can_redraw() {
             true if changes.is_empty() => {}
-            true => printer.redraw(&tree::page(&store.tasks(None)?)),
+            true => printer.redraw(&fitting(printer, &tree::page(&store.tasks(None)?))),
             false => changes.into_iter().for_each(|change| tell(printer, store, change)),
         }
     }
     Ok(())
+}
+
+/// As much of a page as the screen holds, with the counts at its end.
+fn fitting(printer: &Printer, page: &str) -> String {
+    cut(page, printer.screen_lines())
+}
+
+fn cut(page: &str, most: usize) -> String {
+    let lines: Vec<&str> = page.lines().collect();
+    // The cursor stands on the line after the last.
+    let room = most.saturating_sub(1).max(3);
+    if lines.len() <= room {
+        return page.to_owned();
+    }
+    let hidden = lines.len() - (room - 1);
+    let (first, last) = (&lines[..room - 2], lines[lines.len() - 1]);
+    format!("{}\n… {hidden} more lines; `toolpost tasks` shows all\n{last}\n", first.join("\n"))
 }
 
 fn is_change(logged: &Logged) -> bool {
@@ -57,4 +74,21 @@ fn tell(printer: &Printer, store: &dyn Store, logged: &Logged) {
     let title = store.task(task).map(|task| format!(": {}", task.title)).unwrap_or_default();
     let text = one_line(&harmless(&format!("{task} {}{owner}{title}", status.as_str())));
     printer.page(&format!("{} {text}\n", moment(logged.event.at_ms)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cut;
+
+    #[test]
+    fn a_page_is_cut_to_the_screen_with_its_counts() {
+        let page: String =
+            (1..=10).map(|number| format!("task {number}\n")).collect::<String>() + "10 tasks\n";
+        assert_eq!(cut(&page, 12), page);
+        assert_eq!(
+            cut(&page, 6),
+            "task 1\ntask 2\ntask 3\n… 7 more lines; `toolpost tasks` shows all\n10 tasks\n"
+        );
+        assert_eq!(cut(&page, 0).lines().count(), 3);
+    }
 }

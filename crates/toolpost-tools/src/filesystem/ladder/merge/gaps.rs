@@ -106,11 +106,17 @@ impl<'a> Gaps<'a> {
             [blanks] => Ok(**blanks),
             _ => Err(GAPS),
         };
+        let is_several = gap.text.len() > 1;
         if let Some(all) = self.known.get(&(gap.sides, gap.text)) {
             return one(all);
         }
-        // Several blanks are told by those around other words.
-        let is_several = gap.text.len() > 1;
+        // Several blanks are told by those around other words, unless only some of the old text's blanks are a slip.
+        if is_several && self.known.iter().any(|((_, text), there)| *text == " " && there.contains(" ")) {
+            let is_slip = |((_, text), there): (&(Sides, &str), &BTreeSet<&str>)| {
+                *text == gap.text && !there.contains(text)
+            };
+            return if self.known.iter().any(is_slip) { Err(GAPS) } else { Ok(gap.text) };
+        }
         let alike = self.known.iter().filter(|((_, text), _)| *text == gap.text && is_several);
         let all: BTreeSet<&'a str> = alike.flat_map(|(_, all)| all.iter().copied()).collect();
         let is_widened =

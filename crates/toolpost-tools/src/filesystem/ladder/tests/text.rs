@@ -321,3 +321,20 @@ fn several_fences_are_no_text() {
         "doubt (code fences)",
     );
 }
+
+#[test]
+fn one_slip_in_the_blanks_tells_nothing_about_new_lines() {
+    let file = "try:\n    run(1, 2)\nexcept Missing:\n    import warnings\n";
+    check(
+        file,
+        "except Missing:\n    import  warnings\n",
+        "except Missing:\n    import  warnings\n    import extra  # noqa\n",
+        "doubt (blanks within lines)",
+    );
+    check(
+        file,
+        "except Missing:\n    import  warnings\n",
+        "except Missing:\n    import  warnings\n    import extra # noqa\n",
+        "blanks within lines: try:\n    run(1, 2)\nexcept Missing:\n    import warnings\n    import extra # noqa\n",
+    );
+}

@@ -49,6 +49,13 @@ fn a_graph_is_a_check_list() {
 }
 
 #[test]
+fn a_comment_names_what_is_needed_without_giving_an_id() {
+    let (items, _) = read("- [ ] one <!-- needs t99, t3 -->\n- [ ] two <!-- needs a rest -->\n");
+    assert_eq!((items[0].title.as_str(), items[0].depends_on.join(" ")), ("one", "t99 t3".to_owned()));
+    assert_eq!((items[1].title.as_str(), items[1].depends_on.len()), ("two <!-- needs a rest -->", 0));
+}
+
+#[test]
 fn what_people_write_is_understood() {
     let text = "# Plan\n\n* [ ] one\n\twith a text\n\t  of two lines\n\t+ [X] two\n\n- plain\n  text\n1. [ ] three <!-- a remark -->\n\
                 \u{20}\u{20}\u{20}2) [ ] four <!-- t9 needs t8, t7 -->\n- [y] five\n- [ ]\n- []\n-[ ] six\n";
@@ -105,6 +112,7 @@ fn graph() -> impl Strategy<Value = Vec<NewTask>> {
                 title: if is_first { format!("{index}{title}") } else { format!("{title}{index}") },
                 description,
                 depends_on: needed.collect(),
+                result: None,
             }
         });
         new.collect()

@@ -3,10 +3,10 @@
 //! A walk asks for every name it comes upon, and almost none is protected. Whatever matches a rule has a part that
 //! matches the rule's last part, so each part is held against the few last parts that share a letter with it.
 
-use toolpost_text::folded;
+use crate::folded;
 
 /// The last parts of some patterns, by a letter that they begin with or, where that is not plain, end in.
-pub(super) struct Screen {
+pub struct Screen {
     by_first: [Vec<Plain>; 128],
     by_last: [Vec<Plain>; 128],
     /// Those that begin and end in wildcards.
@@ -21,7 +21,8 @@ struct Plain {
 }
 
 impl Screen {
-    pub(super) fn new(patterns: impl Iterator<Item = &'static str>) -> Screen {
+    /// Of patterns of the list.
+    pub fn new(patterns: impl Iterator<Item = &'static str>) -> Screen {
         let mut screen = Screen {
             by_first: std::array::from_fn(|_| Vec::new()),
             by_last: std::array::from_fn(|_| Vec::new()),
@@ -46,7 +47,7 @@ impl Screen {
     }
 
     /// Whether some pattern could match; no only where none does.
-    pub(super) fn suspects(&self, path: &str) -> bool {
+    pub fn suspects(&self, path: &str) -> bool {
         // Names of other letters, or with a stream, have more than one spelling.
         let is_plain = path.is_ascii() && !path.as_bytes().contains(&b':');
         if is_plain {
