@@ -19,7 +19,7 @@ mod survey;
 
 pub use git::{UserGit, linked_repository};
 pub use lock::Locks;
-pub use restore::Exact;
+pub use restore::{Durable, Exact, Exchange};
 pub use spill::{SpillFolder, SpillLimits};
 
 use self::explain::{Doing, explain};

@@ -45,7 +45,61 @@ pub enum Exact {
     Other(&'static str),
 }
 
+/// How something takes the place of something else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Exchange<'a> {
+    /// The name beside it under which what comes and what goes is for a moment.
+    pub beside: &'a str,
+    /// What is done by whom to make it durable.
+    pub durable: Durable,
+}
+
+/// What is done to make an exchange durable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durable {
+    /// It is durable when it is done.
+    AtOnce,
+    /// Whoever does several of them calls [`Disk::stage_exact`] for each and [`Disk::sync`] before them, and again after them.
+    Together,
+}
+
 impl Disk {
+    /// Writes a file that is to come to a name beside it, where its folder is there, and does not wait until it is durable.
+    pub fn stage_exact(&self, path: &WorkspacePath, new: &Exact, beside: &str) -> Result<(), ToolError> {
+        let Exact::File { content, .. } = new else { return Ok(()) };
+        self.run(path, Doing::Writing, |roots, place| match above(roots, place) {
+            Ok((folder, _)) => write_beside(&folder, beside, content, 0o600).map(drop),
+            Err(Failure::System(Errno::NOENT)) => Ok(()),
+            Err(failure) => Err(failure),
+        })
+    }
+
+    /// Removes from the folder of a name what exchanges that were interrupted have left under names that begin so.
+    pub fn discard(&self, path: &WorkspacePath, beginning: &str) -> Result<(), ToolError> {
+        self.run(path, Doing::Writing, |roots, place| {
+            let Ok((folder, _)) = above(roots, place) else { return Ok(()) };
+            for entry in rustix::fs::Dir::read_from(&folder)?.flatten() {
+                if entry.file_name().to_bytes().starts_with(beginning.as_bytes()) {
+                    unlinkat(&folder, entry.file_name(), AtFlags::empty())?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Waits until everything that was changed in the workspace is durable.
+    pub fn sync(&self) -> Result<(), ToolError> {
+        for root in &self.roots.handles {
+            // A handle of a folder need not be one that can be synced.
+            let opened = openat(root, ".", FOLDER, Mode::empty());
+            opened.and_then(rustix::fs::syncfs).map_err(|errno| {
+                let message = format!("the disk of the workspace does not take what was written: {errno}");
+                ToolError::new(toolpost_core::Code::WriteError, message)
+            })?;
+        }
+        Ok(())
+    }
+
     /// What the name itself holds; of files at most so many bytes. Refused where a folder above it is a link.
     pub fn exact(&self, path: &WorkspacePath, most: u64) -> Result<Exact, ToolError> {
         self.run(path, Doing::Reading, |roots, place| match above(roots, place) {
@@ -70,7 +124,19 @@ impl Disk {
     /// Puts `new` in place of `old`, at once. Refused where the name holds something else than `old`: then it is left as it
     /// is. Folders above are made; a folder goes only if it is empty.
     pub fn exchange(&self, path: &WorkspacePath, old: &Exact, new: &Exact) -> Result<(), ToolError> {
-        self.run(path, Doing::Writing, |roots, place| exchange(roots, place, old, new))
+        let beside = temporary_name();
+        self.exchange_as(path, old, new, Exchange { beside: &beside, durable: Durable::AtOnce })
+    }
+
+    /// The same, in this way.
+    pub fn exchange_as(
+        &self,
+        path: &WorkspacePath,
+        old: &Exact,
+        new: &Exact,
+        how: Exchange<'_>,
+    ) -> Result<(), ToolError> {
+        self.run(path, Doing::Writing, |roots, place| exchange(roots, place, (old, new), how))
     }
 }
 
@@ -133,7 +199,12 @@ fn changed() -> Failure {
     Failure::Refused("it has been changed meanwhile; look at it, and try again".into())
 }
 
-fn exchange(roots: &Roots, place: &Place, old: &Exact, new: &Exact) -> Result<(), Failure> {
+fn exchange(
+    roots: &Roots,
+    place: &Place,
+    (old, new): (&Exact, &Exact),
+    how: Exchange<'_>,
+) -> Result<(), Failure> {
     let Some((parent, name)) = place.split() else { return Err(Failure::System(Errno::BUSY)) };
     let folder = match roots.open_exact(&parent, FOLDER) {
         Err(Failure::System(Errno::NOENT)) if *new == Exact::Absent => return Ok(()),
@@ -159,7 +230,7 @@ fn exchange(roots: &Roots, place: &Place, old: &Exact, new: &Exact) -> Result<()
                 other => other?,
             }
             if *new != Exact::Absent {
-                return exchange(roots, place, &Exact::Absent, new);
+                return exchange(roots, place, (&Exact::Absent, new), how);
             }
         }
         (Exact::Absent, Exact::Folder { mode }) => {
@@ -167,8 +238,8 @@ fn exchange(roots: &Roots, place: &Place, old: &Exact, new: &Exact) -> Result<()
             set_mode(&folder, name, *mode, FOLDER)?;
         }
         (old, Exact::Folder { .. }) => {
-            exchange(roots, place, old, &Exact::Absent)?;
-            return exchange(roots, place, &Exact::Absent, new);
+            exchange(roots, place, (old, &Exact::Absent), how)?;
+            return exchange(roots, place, (&Exact::Absent, new), how);
         }
         (Exact::File { content: one, .. }, Exact::File { content: other, mode }) if one == other => {
             let found = look(&folder, name, one.len() as u64)?;
@@ -178,9 +249,12 @@ fn exchange(roots: &Roots, place: &Place, old: &Exact, new: &Exact) -> Result<()
             let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             set_mode(&folder, name, *mode, flags)?;
         }
-        (old, new) => swap(&folder, name, old, new)?,
+        (old, new) => swap(&folder, name, (old, new), how)?,
     }
-    settle(&folder)
+    match how.durable {
+        Durable::AtOnce => settle(&folder),
+        Durable::Together => Ok(()),
+    }
 }
 
 fn set_mode(folder: &OwnedFd, name: &str, mode: Option<u32>, flags: OFlags) -> Result<(), Failure> {
@@ -194,17 +268,33 @@ fn set_mode(folder: &OwnedFd, name: &str, mode: Option<u32>, flags: OFlags) -> R
 
 /// Files and links: what is new takes over the name, and what had the name is looked at before it goes. Where it is not what
 /// was expected, it gets its name back.
-fn swap(folder: &OwnedFd, name: &str, old: &Exact, new: &Exact) -> Result<(), Failure> {
-    let temporary = Temporary { folder, name: temporary_name() };
-    let beside = temporary.name.as_str();
+fn swap(
+    folder: &OwnedFd,
+    name: &str,
+    (old, new): (&Exact, &Exact),
+    how: Exchange<'_>,
+) -> Result<(), Failure> {
+    let beside = how.beside;
+    let _temporary = Temporary { folder, name: beside };
     match new {
         Exact::Absent => {}
         Exact::File { content, mode } => {
             let is_private = mode.is_some() || *old != Exact::Absent;
-            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            let bits = Mode::from_raw_mode(if is_private { 0o600 } else { 0o666 });
-            let mut file = std::fs::File::from(openat(folder, beside, flags, bits)?);
-            file.write_all(content).map_err(system)?;
+            let staged = match how.durable == Durable::Together && mode.is_some() {
+                true => {
+                    openat(folder, beside, OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
+                        .ok()
+                }
+                false => None,
+            };
+            let is_staged = staged.is_some();
+            let file = match staged {
+                Some(file) => std::fs::File::from(file),
+                None => {
+                    let _ = unlinkat(folder, beside, AtFlags::empty());
+                    write_beside(folder, beside, content, if is_private { 0o600 } else { 0o666 })?
+                }
+            };
             if let (Exact::File { .. }, Some(stat)) = (old, found(folder, name)?)
                 && FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile
             {
@@ -213,7 +303,9 @@ fn swap(folder: &OwnedFd, name: &str, old: &Exact, new: &Exact) -> Result<(), Fa
             if let Some(mode) = mode {
                 fchmod(&file, Mode::from_raw_mode(*mode))?;
             }
-            file.sync_all().map_err(system)?;
+            if !is_staged {
+                file.sync_all().map_err(system)?;
+            }
         }
         Exact::Link(text) => symlinkat(text.as_str(), folder, beside)?,
         Exact::Folder { .. } | Exact::Other(_) => return Err(Failure::NotAFile("something else")),
@@ -250,14 +342,21 @@ fn swap(folder: &OwnedFd, name: &str, old: &Exact, new: &Exact) -> Result<(), Fa
     Ok(())
 }
 
+fn write_beside(folder: &OwnedFd, beside: &str, content: &[u8], bits: u32) -> Result<std::fs::File, Failure> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut file = std::fs::File::from(openat(folder, beside, flags, Mode::from_raw_mode(bits))?);
+    file.write_all(content).map_err(system)?;
+    Ok(file)
+}
+
 /// A name beside the file, gone with whatever has it in the end.
 struct Temporary<'a> {
     folder: &'a OwnedFd,
-    name: String,
+    name: &'a str,
 }
 
 impl Drop for Temporary<'_> {
     fn drop(&mut self) {
-        let _ = unlinkat(self.folder, self.name.as_str(), AtFlags::empty());
+        let _ = unlinkat(self.folder, self.name, AtFlags::empty());
     }
 }

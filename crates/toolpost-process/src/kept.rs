@@ -30,6 +30,8 @@ pub const MOST_PATHS: usize = 50_000;
 pub struct Kept {
     /// One for each path, in the order in which the paths were first touched.
     pub records: Vec<Record>,
+    /// What the command has left at each of these paths, once it has ended.
+    pub left: HashMap<PathBuf, Left>,
     /// Whether everything that the command was about to change has a record. If not, the command or its guard was killed,
     /// the file could not be written, or a folder could not be looked through.
     pub is_whole: bool,
@@ -83,6 +85,35 @@ pub enum Before {
     Other,
 }
 
+/// What a command has left at a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Left {
+    /// What was there when the command had ended.
+    pub last: Last,
+    /// The mode and content of the file as the command has left it, where they were copied then.
+    pub copy: Option<(u32, Content)>,
+}
+
+/// What was at a path when the command had ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Last {
+    /// Nothing that is of the command.
+    Nothing,
+    /// Something that the command has left.
+    Object {
+        /// Kind and permission bits.
+        mode: u32,
+        /// How large it was.
+        bytes: u64,
+        /// By which a later change can be recognised.
+        stamp: Stamp,
+        /// The text of a symbolic link.
+        text: PathBuf,
+    },
+    /// Something that somebody else has changed while the command ran.
+    OfAnother,
+}
+
 /// What the kernel notes of every change of a file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Stamp {
@@ -125,6 +156,7 @@ pub fn read(spool: &mut File) -> io::Result<Kept> {
     let mut from = BufReader::new(spool);
     let mut kept = Kept { is_whole: true, ..Kept::default() };
     let mut known: HashMap<Vec<u8>, usize> = HashMap::new();
+    let mut copies: HashMap<Vec<u8>, (u32, Content)> = HashMap::new();
     let mut at = 0;
     let mut is_open = false;
     while at < size {
@@ -148,6 +180,14 @@ pub fn read(spool: &mut File) -> io::Result<Kept> {
                 kept.is_cut = true;
                 continue;
             }
+            Kind::Copy => {
+                copies.insert(entry.path, (entry.mode, entry.content));
+                continue;
+            }
+            Kind::LeftNothing | Kind::Left | Kind::LeftByAnother => {
+                kept.left.insert(path(&entry.path), left(entry, &copies));
+                continue;
+            }
             Kind::Absent => Before::Absent,
             Kind::File => Before::File { mode: entry.mode, content: entry.content },
             Kind::Mode => Before::Mode { mode: entry.mode },
@@ -156,6 +196,8 @@ pub fn read(spool: &mut File) -> io::Result<Kept> {
             Kind::NotKept => Before::NotKept { mode: entry.mode, bytes: entry.bytes, stamp: entry.stamp },
             Kind::Other => Before::Other,
         };
+        // A second command of the same call has touched it again.
+        kept.left.remove(&path(&entry.path));
         match known.get(&entry.path).and_then(|known| kept.records.get_mut(*known)) {
             None => {
                 known.insert(entry.path.clone(), kept.records.len());
@@ -177,6 +219,18 @@ pub fn read(spool: &mut File) -> io::Result<Kept> {
     Ok(kept)
 }
 
+fn left(entry: Entry, copies: &HashMap<Vec<u8>, (u32, Content)>) -> Left {
+    let copy = copies.get(&entry.path).copied().filter(|_| entry.has_copy);
+    let last = match entry.kind {
+        Kind::Left => {
+            Last::Object { mode: entry.mode, bytes: entry.bytes, stamp: entry.stamp, text: path(&entry.text) }
+        }
+        Kind::LeftNothing => Last::Nothing,
+        _ => Last::OfAnother,
+    };
+    Left { last, copy }
+}
+
 /// What a command has changed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Changed {
@@ -195,7 +249,7 @@ pub struct Change {
     pub path: PathBuf,
     /// What was there.
     pub before: State,
-    /// What is there now.
+    /// What the command has left there.
     pub after: State,
 }
 
@@ -225,13 +279,17 @@ pub enum State {
     Link(PathBuf),
     /// A pipe, a socket or a device.
     Other,
+    /// What the command has left is not known: somebody else has changed it while the command ran, or since then where
+    /// nobody looked at its end, or the end of the command was not recorded.
+    Unknown,
 }
 
 /// Maximum number of bytes of content to return, before and after together. What was there before goes first.
 #[cfg(target_os = "linux")]
 const MOST_RETURNED: u64 = 320 << 20;
 
-/// Compares the records of a command that has ended with what is there now, below these roots.
+/// Compares the records of a command that has ended with what it has left, below these roots. Where that is still there,
+/// it is read now.
 #[cfg(target_os = "linux")]
 pub fn changes(spool: &mut File, roots: &[PathBuf]) -> io::Result<Changed> {
     let kept = read(spool)?;
@@ -241,15 +299,18 @@ pub fn changes(spool: &mut File, roots: &[PathBuf]) -> io::Result<Changed> {
         Before::File { content, .. } => content.bytes(),
         _ => 0,
     };
-    let mut left = MOST_RETURNED.saturating_sub(kept.records.iter().map(of_record).sum());
+    let mut room = MOST_RETURNED.saturating_sub(kept.records.iter().map(of_record).sum());
     for record in kept.records {
         let bytes = of_record(&record);
-        let Some((before, after)) = compare(&record, spool, &roots, left.min(LARGEST_FILE))? else {
-            left += bytes;
+        let found = roots.find(&record.path)?;
+        let left = kept.left.get(&record.path);
+        let mut comparison = Comparison { found: found.as_ref(), left, spool, most: room.min(LARGEST_FILE) };
+        let Some((before, after)) = comparison.compare(&record)? else {
+            room += bytes;
             continue;
         };
         if let State::File { content, .. } = &after {
-            left = left.saturating_sub(content.len() as u64);
+            room = room.saturating_sub(content.len() as u64);
         }
         changed.changes.push(Change { path: record.path, before, after });
     }
@@ -263,49 +324,110 @@ pub fn changes(spool: &mut File, _roots: &[PathBuf]) -> io::Result<Changed> {
     Ok(Changed { changes: Vec::new(), is_whole: kept.is_whole, is_cut: kept.is_cut })
 }
 
-/// What was there and what is there now; none if that is the same.
+/// What is known of one path.
 #[cfg(target_os = "linux")]
-fn compare(
-    record: &Record,
-    spool: &mut File,
-    roots: &crate::linux::Roots,
+struct Comparison<'a> {
+    found: Option<&'a crate::linux::Found<'a>>,
+    left: Option<&'a Left>,
+    spool: &'a mut File,
+    /// Largest content to return, in bytes.
     most: u64,
-) -> io::Result<Option<(State, State)>> {
-    let found = roots.find(&record.path)?;
-    let after = |most: u64| found.as_ref().map_or(Ok(State::Absent), |found| found.state(most));
-    let (before, after) = match &record.before {
-        Before::Absent => (State::Absent, after(most)?),
-        Before::Folder { mode } => (State::Folder { mode: *mode }, after(most)?),
-        Before::Link(text) => (State::Link(text.clone()), after(most)?),
-        Before::Other => (State::Other, after(most)?),
-        Before::File { mode, content } => {
-            let before = State::File { content: content.read(spool)?, mode: *mode };
-            // One that has not changed is no larger than it was, so that it can be compared whatever is left.
-            let is_as_large = found.as_ref().is_some_and(|found| found.bytes() == Some(content.bytes()));
-            (before, after(if is_as_large { content.bytes() } else { most })?)
-        }
-        Before::Mode { mode } => {
-            let after = after(most)?;
-            let before = match &after {
-                State::File { content, .. } => State::File { content: content.clone(), mode: *mode },
-                _ => State::NotKept { bytes: found.as_ref().and_then(|found| found.bytes()).unwrap_or(0) },
-            };
-            if found.as_ref().is_some_and(|found| found.mode() == *mode) {
-                return Ok(None);
+}
+
+#[cfg(target_os = "linux")]
+impl Comparison<'_> {
+    /// What was there and what the command has left; none if that is the same.
+    fn compare(&mut self, record: &Record) -> io::Result<Option<(State, State)>> {
+        let before = match &record.before {
+            Before::Absent => State::Absent,
+            Before::Folder { mode } => State::Folder { mode: *mode },
+            Before::Link(text) => State::Link(text.clone()),
+            Before::Other => State::Other,
+            Before::File { mode, content } => {
+                let before = State::File { content: content.read(self.spool)?, mode: *mode };
+                // One that has not changed is no larger than it was, so that it can be compared whatever is left.
+                if self.found.is_some_and(|found| found.bytes() == Some(content.bytes())) {
+                    self.most = content.bytes();
+                }
+                before
             }
-            return Ok(Some((before, after)));
-        }
-        Before::NotKept { mode, bytes, stamp } => {
-            let is_same = |found: &crate::linux::Found<'_>| {
-                found.stamp() == *stamp && found.bytes() == Some(*bytes) && found.mode() == *mode
-            };
-            if found.as_ref().is_some_and(is_same) {
-                return Ok(None);
+            Before::Mode { mode } => return self.compare_modes(*mode),
+            Before::NotKept { mode, bytes, stamp } => {
+                let is_same = |found: &crate::linux::Found<'_>| {
+                    found.stamp() == *stamp && found.bytes() == Some(*bytes) && found.mode() == *mode
+                };
+                if self.found.is_some_and(is_same) {
+                    return Ok(None);
+                }
+                State::NotKept { bytes: *bytes }
             }
-            return Ok(Some((State::NotKept { bytes: *bytes }, after(most)?)));
+        };
+        let after = self.after()?;
+        // What is as it was needs no undo, whoever has made it so.
+        let is_same = before == after || (after == State::Unknown && before == self.now()?);
+        Ok((!is_same).then_some((before, after)))
+    }
+
+    /// The command has changed the mode alone.
+    fn compare_modes(&mut self, before: u32) -> io::Result<Option<(State, State)>> {
+        let after = match self.left.map(|left| &left.last) {
+            Some(Last::Object { mode, .. }) => mode & 0o7777,
+            _ => self.found.map_or(before, crate::linux::Found::mode),
+        };
+        if before == after {
+            return Ok(None);
         }
-    };
-    Ok((before != after).then_some((before, after)))
+        Ok(Some(match self.now()? {
+            State::File { content, .. } => {
+                (State::File { content: content.clone(), mode: before }, State::File { content, mode: after })
+            }
+            now => {
+                let bytes = self.found.and_then(crate::linux::Found::bytes).unwrap_or(0);
+                (State::NotKept { bytes }, now)
+            }
+        }))
+    }
+
+    /// What is there now.
+    fn now(&self) -> io::Result<State> {
+        self.found.map_or(Ok(State::Absent), |found| found.state(self.most))
+    }
+
+    /// What the command has left.
+    fn after(&mut self) -> io::Result<State> {
+        let Some(left) = self.left else { return Ok(State::Unknown) };
+        let Last::Object { mode, bytes, stamp, text } = &left.last else {
+            return match left.last {
+                Last::Nothing => Ok(State::Absent),
+                _ => self.copy(left),
+            };
+        };
+        let permissions = mode & 0o7777;
+        Ok(match rustix::fs::FileType::from_raw_mode(*mode) {
+            rustix::fs::FileType::Directory => State::Folder { mode: permissions },
+            rustix::fs::FileType::Symlink => State::Link(text.clone()),
+            rustix::fs::FileType::RegularFile => {
+                // Who changes a file changes these; who gives it another name or mode does not.
+                let is_same = self.found.is_some_and(|found| {
+                    let now = found.stamp();
+                    (now.inode, now.modified, found.bytes()) == (stamp.inode, stamp.modified, Some(*bytes))
+                });
+                match (is_same, self.now()?) {
+                    (true, State::File { content, .. }) => State::File { content, mode: permissions },
+                    (true, now) => now,
+                    (false, _) => self.copy(left)?,
+                }
+            }
+            _ => State::Other,
+        })
+    }
+
+    fn copy(&mut self, left: &Left) -> io::Result<State> {
+        match left.copy {
+            Some((mode, content)) => Ok(State::File { content: content.read(self.spool)?, mode }),
+            None => Ok(State::Unknown),
+        }
+    }
 }
 
 /// One entry with where the next begins; none if it is not whole.
@@ -369,9 +491,15 @@ pub(crate) enum Kind {
     Link,
     NotKept,
     Other,
+    /// A file as the command has left it, while the command runs.
+    Copy,
+    /// What is there when the command has ended: nothing, something, or what somebody else has changed.
+    LeftNothing,
+    Left,
+    LeftByAnother,
 }
 
-const KINDS: [Kind; 10] = [
+const KINDS: [Kind; 14] = [
     Kind::Begin,
     Kind::End,
     Kind::Cut,
@@ -382,7 +510,14 @@ const KINDS: [Kind; 10] = [
     Kind::Link,
     Kind::NotKept,
     Kind::Other,
+    Kind::Copy,
+    Kind::LeftNothing,
+    Kind::Left,
+    Kind::LeftByAnother,
 ];
+
+/// Added to the kind where the last copy of the path is what the command has left.
+const HAS_COPY: u8 = 0x80;
 
 /// An entry as it is written.
 pub(crate) struct Entry {
@@ -393,6 +528,7 @@ pub(crate) struct Entry {
     pub(crate) path: Vec<u8>,
     pub(crate) text: Vec<u8>,
     pub(crate) content: Content,
+    pub(crate) has_copy: bool,
 }
 
 impl Entry {
@@ -408,7 +544,8 @@ impl Entry {
         let stamp = Stamp { inode, modified: time()?, changed: time()? };
         let (path, text) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
         Some(Entry {
-            kind: *KINDS.get(usize::from(*kind))?,
+            kind: *KINDS.get(usize::from(*kind & !HAS_COPY))?,
+            has_copy: *kind & HAS_COPY != 0,
             mode: u32::from_le_bytes(*mode),
             bytes,
             stamp,
@@ -447,6 +584,7 @@ impl Entry {
             path: path.to_vec(),
             text: Vec::new(),
             content: Content { at: 0, length: 0 },
+            has_copy: false,
         }
     }
 
@@ -457,7 +595,8 @@ impl Entry {
         bytes.extend_from_slice(MARK);
         bytes.extend_from_slice(&u32::try_from(head).unwrap_or(u32::MAX).to_le_bytes());
         bytes.extend_from_slice(&content.to_le_bytes());
-        bytes.push(KINDS.iter().position(|kind| *kind == self.kind).unwrap_or(0) as u8);
+        let kind = KINDS.iter().position(|kind| *kind == self.kind).unwrap_or(0) as u8;
+        bytes.push(if self.has_copy { kind | HAS_COPY } else { kind });
         bytes.extend_from_slice(&self.mode.to_le_bytes());
         bytes.extend_from_slice(&self.bytes.to_le_bytes());
         bytes.extend_from_slice(&self.stamp.inode.to_le_bytes());

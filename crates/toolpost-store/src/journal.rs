@@ -331,6 +331,7 @@ fn of_command(side: CommandBefore, contents: &mut Vec<(String, Arc<[u8]>)>) -> H
         CommandBefore::TooLarge { bytes } => Held::TooLarge { size: bytes },
         CommandBefore::Folder { mode } => Held::Folder { mode: Some(mode) },
         CommandBefore::Link(text) => Held::Link { text },
+        CommandBefore::Unknown => Held::Unknown,
     }
 }
 

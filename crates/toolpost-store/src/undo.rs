@@ -3,7 +3,7 @@
 use crate::changes::event;
 use crate::db::{Failure, Row, Tx, Value, first};
 use crate::{contents, log};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use toolpost_core::event::EventKind;
 use toolpost_core::store::{
@@ -214,10 +214,11 @@ pub(crate) fn finish(tx: &mut dyn Tx, by: &By, finished: &Finished) -> Result<()
     tx.run("UPDATE change_sets SET is_done = 1 WHERE number = ?1", &[set.into()])?;
     const MARK: &str = "UPDATE changes SET undone_by = ?3 WHERE change_set = ?1 AND number = ?2";
     const HOLD: &str = "UPDATE changes SET undone_by = NULL WHERE change_set = ?1 AND number = ?2";
+    let made: HashSet<&str> = finished.made.iter().map(String::as_str).collect();
     let own = tx.rows("SELECT name, takes FROM changes WHERE change_set = ?1", &[set.into()])?;
     for mut row in own {
         let (name, takes) = (row.text()?, takes(row.text_or_none()?)?);
-        if !finished.made.contains(&name) {
+        if !made.contains(name.as_str()) {
             let of = [Value::from(set), name.as_str().into()];
             tx.run("DELETE FROM changes WHERE change_set = ?1 AND name = ?2", &of)?;
             continue;

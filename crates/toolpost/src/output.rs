@@ -93,9 +93,25 @@ impl Printer {
             return false;
         }
         self.say(Tone::Question, question);
-        self.prompt("y or n: ");
-        let mut line = String::new();
-        std::io::stdin().read_line(&mut line).is_ok() && matches!(line.trim(), "y" | "yes")
+        loop {
+            self.prompt("y or n: ");
+            let mut line = String::new();
+            if !std::io::stdin().read_line(&mut line).is_ok_and(|count| count > 0) {
+                return false;
+            }
+            match line.trim().to_lowercase().as_str() {
+                "y" | "yes" => return true,
+                "n" | "no" | "" => return false,
+                _ => {}
+            }
+        }
+    }
+
+    /// Shows, in place of what was shown so before, how far something is; an empty text takes it away.
+    pub(crate) fn far(&self, text: &str) {
+        if self.stderr_is_terminal && self.has_color && !self.is_json {
+            self.prompt(&format!("\r\x1b[2K{text}"));
+        }
     }
 
     pub(crate) fn is_json(&self) -> bool {

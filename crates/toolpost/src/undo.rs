@@ -10,24 +10,29 @@ mod merge;
 mod target;
 
 pub(crate) use judge::{Item, Verdict};
-pub(crate) use target::Target;
+pub(crate) use target::{Call, Target};
 
 use crate::commands::stored::now_ms;
 use crate::runtime::threads;
-use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::collections::{BTreeSet, HashSet};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use toolpost_core::host::new_id;
 use toolpost_core::policy::Policy;
-use toolpost_core::store::{By, ChangeKind, ChangeQuery, Finished, KeptChange, Store};
+use toolpost_core::store::{By, ChangeKind, ChangeQuery, Finished, Held, KeptChange, Store};
 use toolpost_core::workspace::{Lock, LockRequest};
 use toolpost_core::{Code, ToolError, Workspace, WorkspacePath};
-use toolpost_disk::Disk;
+use toolpost_disk::{Disk, Exact};
 
 /// How long to wait for tools that are changing the same files.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// With more names, the turn of each is taken only while it is changed.
+const MOST_TURNS: usize = 200;
 /// The name whose turn an undo takes, so that there is one at a time in a workspace.
 const TURN: &str = ".toolpost-undo";
+
+/// Who is waited for when the turn of a file does not come.
+const OTHERS: &str = "a tool has been changing one of the same files";
 
 /// What an undo works on.
 pub(crate) struct Undo<'a> {
@@ -35,6 +40,8 @@ pub(crate) struct Undo<'a> {
     pub(crate) disk: &'a Arc<Disk>,
     pub(crate) policy: &'a Policy,
     pub(crate) session: &'a str,
+    /// Hears what is done, how many names it is done with and how many there are.
+    pub(crate) progress: &'a dyn Fn(&str, usize, usize),
 }
 
 /// What is asked for.
@@ -45,6 +52,8 @@ pub(crate) struct Wish<'a> {
     /// Whether conflicts are left out, and the rest is done.
     pub(crate) is_partial: bool,
     pub(crate) is_dry_run: bool,
+    /// Whether a person is asked first.
+    pub(crate) asks: bool,
 }
 
 /// What was judged, and what was done.
@@ -53,9 +62,16 @@ pub(crate) struct Report {
     pub(crate) items: Vec<Item>,
     /// The id of this undo; none where nothing was done.
     pub(crate) id: Option<String>,
+    /// Where nothing is done because of conflicts: the call before, which could be taken back instead.
+    pub(crate) before: Option<Call>,
 }
 
 impl Report {
+    /// Whether conflicts keep it from being done.
+    pub(crate) fn is_refused(&self, wish: &Wish<'_>) -> bool {
+        !wish.is_partial && self.conflicts().next().is_some()
+    }
+
     pub(crate) fn conflicts(&self) -> impl Iterator<Item = (&Item, &str)> {
         self.items.iter().filter_map(|item| match &item.verdict {
             Verdict::Conflict(why) => Some((item, why.as_str())),
@@ -71,25 +87,40 @@ impl Undo<'_> {
         wish: &Wish<'_>,
         agrees: impl FnOnce(&Report) -> bool,
     ) -> Result<Report, ToolError> {
-        let _turn = self.locked(&[TURN.to_owned()])?;
+        let mut _turn = self.turn()?;
         if !wish.is_dry_run {
             self.recover()?;
         }
         let target = target::find(self, wish)?;
         let items = judge::judge(self, &target)?;
-        let mut report = Report { target, items, id: None };
+        let mut report = Report { target, items, id: None, before: None };
         let has_work = report.items.iter().any(|item| item.verdict.is_work());
-        let has_conflicts = report.conflicts().next().is_some();
-        if wish.is_dry_run || (has_conflicts && !wish.is_partial) {
+        if report.is_refused(wish) {
+            report.before = target::before(self, &report.target)?;
             return Ok(report);
         }
-        // A person may think for long, so that nobody else waits for the turn of a file meanwhile.
-        if has_work && !agrees(&report) {
+        if wish.is_dry_run {
             return Ok(report);
         }
-        let _turns = self.locked(&report.target.names())?;
+        if has_work && wish.asks {
+            // A person may think for long, so that nobody else waits meanwhile.
+            drop(_turn);
+            if !agrees(&report) {
+                return Ok(report);
+            }
+            _turn = self.turn()?;
+            self.recover()?;
+            if !target::find(self, wish)?.is_same(&report.target) {
+                let message =
+                    "calls were undone or made since this was shown, so that nothing was done; try again";
+                return Err(ToolError::new(Code::StaleFile, message).retryable());
+            }
+        }
+        let names = report.target.names();
+        let _turns = if names.len() > MOST_TURNS { Vec::new() } else { self.locked(&names, OTHERS)? };
         if judge::judge(self, &report.target)? != report.items {
-            let message = "files were changed in this very moment, so that nothing was done; try again";
+            let since = if wish.asks { "since this was shown" } else { "in this very moment" };
+            let message = format!("files were changed {since}, so that nothing was done; try again");
             return Err(ToolError::new(Code::StaleFile, message).retryable());
         }
         let id = new_id(now_ms());
@@ -98,8 +129,16 @@ impl Undo<'_> {
         Ok(report)
     }
 
+    /// The turn to undo something in this workspace.
+    fn turn(&self) -> Result<Vec<Lock>, ToolError> {
+        self.locked(
+            &[TURN.to_owned()],
+            "another `toolpost undo` or `redo` of this workspace has been running",
+        )
+    }
+
     /// The turns of files, in one order.
-    fn locked(&self, names: &[String]) -> Result<Vec<Lock>, ToolError> {
+    fn locked(&self, names: &[String], others: &str) -> Result<Vec<Lock>, ToolError> {
         // Two names that lead to one file have one turn.
         let names: BTreeSet<String> = names.iter().map(|name| self.led(name)).collect();
         // What cannot be reached is found out when it is looked at.
@@ -112,11 +151,12 @@ impl Undo<'_> {
             }
             Ok::<_, ToolError>(locks)
         };
-        threads()?.block_on(async { tokio::time::timeout(PATIENCE, waiting).await }).map_err(|_| {
-            let message = format!(
-                "others have been changing the same files for {} s; wait until they are done, and try again",
-                PATIENCE.as_secs()
-            );
+        // One for all: each has threads and descriptors of its own.
+        static THREADS: OnceLock<Result<tokio::runtime::Runtime, ToolError>> = OnceLock::new();
+        let threads = THREADS.get_or_init(threads).as_ref().map_err(ToolError::clone)?;
+        threads.block_on(async { tokio::time::timeout(PATIENCE, waiting).await }).map_err(|_| {
+            let message =
+                format!("{others} for {} s; wait until it is done, and try again", PATIENCE.as_secs());
             ToolError::new(Code::Timeout, message)
         })?
     }
@@ -140,10 +180,20 @@ impl Undo<'_> {
     fn recover(&self) -> Result<(), ToolError> {
         let open = self.store.changes(&ChangeQuery { is_open: true, ..self.query() })?;
         for own in open.chunk_by(|one, other| one.set == other.set) {
-            let is_made = |change: &&KeptChange| {
-                judge::now(self.disk, &change.name).is_ok_and(|now| judge::is(&now, &change.after))
-            };
-            let made: Vec<String> = own.iter().filter(is_made).map(|change| change.name.clone()).collect();
+            let names: HashSet<&str> = own.iter().map(|change| change.name.as_str()).collect();
+            let mut made = Vec::new();
+            let mut folders = HashSet::new();
+            for change in own {
+                if folders.insert(change.name.rsplit_once('/').map_or("", |(above, _)| above)) {
+                    let path = WorkspacePath::new(change.name.clone());
+                    self.disk.discard(&path, &apply::beginning(&change.call))?;
+                }
+            }
+            for change in own {
+                if self.is_made(change, &names)? {
+                    made.push(change.name.clone());
+                }
+            }
             let first = &own[0];
             let finished = Finished {
                 workspace: self.disk.root().to_owned(),
@@ -155,6 +205,31 @@ impl Undo<'_> {
             self.store.finish_undo(&self.by(&first.call), finished)?;
         }
         Ok(())
+    }
+
+    /// Whether an undo that was interrupted has made this change. Where it was stopped between taking a folder away and
+    /// putting a file there, or the other way round, what it took away is put back.
+    fn is_made(&self, change: &KeptChange, names: &HashSet<&str>) -> Result<bool, ToolError> {
+        let is_below_changed =
+            || change.name.match_indices('/').any(|(end, _)| names.contains(&change.name[..end]));
+        let now = match judge::now(self.disk, &change.name) {
+            Ok(now) => now,
+            // What was a folder above it is none any more.
+            Err(_) if is_below_changed() => Exact::Absent,
+            Err(_) => return Ok(false),
+        };
+        if judge::is(&now, &change.after) {
+            return Ok(true);
+        }
+        let is_folder = |held: &Held| matches!(held, Held::Folder { .. });
+        let is_between = now == Exact::Absent
+            && is_folder(&change.before) != is_folder(&change.after)
+            && change.before != Held::Absent
+            && change.after != Held::Absent;
+        if is_between && let Ok(before) = judge::exact(self.store, &change.before)? {
+            self.disk.exchange(&WorkspacePath::new(change.name.clone()), &Exact::Absent, &before)?;
+        }
+        Ok(false)
     }
 
     pub(crate) fn by(&self, call: &str) -> By {

@@ -106,6 +106,9 @@ pub enum CommandBefore {
     },
     /// A link, with its text.
     Link(String),
+    /// What the command has left is not known: somebody else has changed it too, it came from where nothing is recorded, or
+    /// it is no file.
+    Unknown,
 }
 
 /// A change that has happened.

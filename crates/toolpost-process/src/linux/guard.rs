@@ -18,6 +18,7 @@ mod moves;
 mod names;
 mod open;
 mod openers;
+mod seen;
 mod spool;
 
 use self::call::Call;
@@ -141,6 +142,16 @@ impl Guard {
         }
     }
 
+    /// Readable when a file that the command has written was closed.
+    pub(super) fn closes(&self) -> Option<BorrowedFd<'_>> {
+        self.spool.as_ref().and_then(|spool| spool.seen.closes())
+    }
+
+    /// Looks at what was closed.
+    pub(super) fn look(&mut self) {
+        self.spool.iter_mut().for_each(Spool::look);
+    }
+
     pub(super) fn listener(&self) -> BorrowedFd<'_> {
         self.listener.as_fd()
     }
@@ -190,6 +201,8 @@ impl Guard {
     /// Performs one call that waits.
     pub(super) fn answer_next(&mut self) {
         let Ok(asked) = notify::next_asked(self.listener()) else { return };
+        // What was closed before this call was closed before what it does.
+        self.look();
         let ending = match Call::of(&asked) {
             Some(call) => self.perform(&asked, call),
             None => Err(Errno::NOSYS),
@@ -389,6 +402,7 @@ impl Guard {
             if making != Making::Folder {
                 self.note_written(place);
             }
+            self.keep_placed(place);
             self.remember(place);
         }
         done(result)
@@ -519,7 +533,9 @@ impl Guard {
         }
         self.keep(place);
         let written = place.written();
-        done(rustix::fs::unlinkat(&place.parent, OsStr::from_bytes(&written), flags))
+        rustix::fs::unlinkat(&place.parent, OsStr::from_bytes(&written), flags)?;
+        self.keep_removed(place);
+        done(Ok(()))
     }
 
     /// What the keeper is to remove, once.

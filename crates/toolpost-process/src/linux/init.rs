@@ -30,7 +30,11 @@ pub(super) fn run(
         .and_then(|()| confine::restrict(wanted))
         .and_then(|()| {
             let failed = |error| Reply::no_sandbox("signals", &error);
-            Ok((sys::signal_fd(&[libc::SIGCHLD]).map_err(failed)?, post::pair().map_err(failed)?))
+            // The guard takes leases, and whoever breaks one sends the second.
+            Ok((
+                sys::signal_fd(&[libc::SIGCHLD, libc::SIGIO]).map_err(failed)?,
+                post::pair().map_err(failed)?,
+            ))
         });
     let (signals, (listeners, childs_end)) = match result {
         Ok(made) => made,
@@ -95,10 +99,17 @@ impl Init<'_> {
             };
             let mut ready =
                 vec![PollFd::new(self.signals, PollFlags::IN), PollFd::new(self.link, PollFlags::IN)];
+            let is_asking = asking.is_some();
             ready.extend(asking.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)));
+            let closes = self.guard.as_ref().and_then(Guard::closes);
+            ready.extend(closes.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)));
             let _ = poll(&mut ready, Some(&timeout));
             let [has_signal, has_word] = [0, 1].map(|at| !ready[at].revents().is_empty());
-            let asks = ready.get(2).map_or(PollFlags::empty(), PollFd::revents);
+            let asks = ready.get(2).filter(|_| is_asking).map_or(PollFlags::empty(), PollFd::revents);
+            let has_closed = ready.get(2 + usize::from(is_asking)).is_some_and(|fd| !fd.revents().is_empty());
+            if has_closed {
+                self.guard.iter_mut().for_each(Guard::look);
+            }
             self.hear_guard(asks, view);
             self.limits.look();
             if has_signal {

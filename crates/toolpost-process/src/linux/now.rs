@@ -52,6 +52,19 @@ impl Found<'_> {
         is_file.then(|| u64::try_from(self.stat.st_size).unwrap_or(0))
     }
 
+    pub(crate) fn stat(&self) -> &Stat {
+        &self.stat
+    }
+
+    /// The text of a symbolic link; nothing for all else.
+    pub(crate) fn text(&self) -> io::Result<Vec<u8>> {
+        if FileType::from_raw_mode(self.stat.st_mode) != FileType::Symlink {
+            return Ok(Vec::new());
+        }
+        let link = open(self.root, &self.path, OFlags::PATH)?;
+        Ok(rustix::fs::readlinkat(&link, "", Vec::new())?.into_bytes())
+    }
+
     pub(crate) fn stamp(&self) -> Stamp {
         super::guard::stamp(&self.stat)
     }
@@ -65,11 +78,7 @@ impl Found<'_> {
                 None => State::NotKept { bytes: self.bytes().unwrap_or(0) },
             },
             FileType::Directory => State::Folder { mode },
-            FileType::Symlink => {
-                let link = open(self.root, &self.path, OFlags::PATH)?;
-                let text = rustix::fs::readlinkat(&link, "", Vec::new())?.into_bytes();
-                State::Link(PathBuf::from(std::ffi::OsString::from_vec(text)))
-            }
+            FileType::Symlink => State::Link(PathBuf::from(std::ffi::OsString::from_vec(self.text()?))),
             _ => State::Other,
         })
     }
@@ -85,7 +94,12 @@ impl Found<'_> {
             Err(error) => return Err(error.into()),
         };
         let mut content = Vec::new();
-        file.take(most.saturating_add(1)).read_to_end(&mut content)?;
+        (&file).take(most.saturating_add(1)).read_to_end(&mut content)?;
+        // What changes while it is read is neither the one nor the other.
+        let read = super::guard::stamp(&rustix::fs::fstat(&file)?);
+        if (read.inode, read.modified) != (self.stamp().inode, self.stamp().modified) {
+            return Ok(None);
+        }
         Ok(Some(content).filter(|content| content.len() as u64 <= most))
     }
 }

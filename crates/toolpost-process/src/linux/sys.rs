@@ -113,6 +113,18 @@ pub(super) fn take_signals(fd: &OwnedFd, wanted: i32) -> bool {
     found
 }
 
+/// Whether any process has this file, which is open for reading, open for writing: then no lease for reading is given. Who
+/// opens it in this moment waits until the lease is returned, and the signal that tells us so must be blocked.
+pub(super) fn has_writer(file: BorrowedFd<'_>) -> io::Result<bool> {
+    // SAFETY: the descriptor is open, and the calls take no pointer.
+    let lease = |kind: i32| check_int(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETLEASE, kind) });
+    match lease(libc::F_RDLCK) {
+        Ok(_) => lease(libc::F_UNLCK).map(|_| false),
+        Err(error) if error.raw_os_error() == Some(libc::EAGAIN) => Ok(true),
+        Err(error) => Err(error),
+    }
+}
+
 /// Every signal as a program expects it when it starts: not blocked, not ignored.
 pub(super) fn default_signals() {
     // SAFETY: the set is filled before it is used; `SIG_DFL` replaces handlers of a process about to `exec`.

@@ -1,5 +1,6 @@
 //! What a command changes is recorded before it changes: the records and what is there afterwards give what was there before.
 
+mod others;
 mod scripts;
 
 use crate::guard::{as_ordinary_user, count};

@@ -124,25 +124,43 @@ pub fn read_changes(
         ToolError::execution(format!("the records of what the command changed could not be read: {error}"))
     };
     let Changed { changes, is_whole, is_cut } = kept::changes(spool, &paths).map_err(failed)?;
-    let (mut told, mut lost) = (Vec::with_capacity(changes.len()), Vec::new());
+    let mut told = Vec::with_capacity(changes.len());
+    let (mut lost, mut unnamed, mut shared, mut large) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for Change { path, before, after } in changes {
-        let name = name(&path, &paths);
-        if let State::NotKept { bytes } = before {
-            lost.push(format!("`{}` ({bytes} bytes)", crate::one_line(&path.to_string_lossy())));
+        let shown = format!("`{}`", crate::one_line(&path.to_string_lossy()));
+        let Some(name) = name(&path, &paths).filter(|name| name != ".") else {
+            unnamed.push(shown);
+            continue;
+        };
+        match (&before, &after) {
+            (State::NotKept { bytes }, _) => lost.push(format!("{shown} ({bytes} bytes)")),
+            (State::Other, _) => lost.push(shown),
+            (_, State::Unknown) => shared.push(shown),
+            (_, State::NotKept { .. } | State::Other) => large.push(shown),
+            _ => {}
         }
-        let sides = (name, side(before), side(after));
-        match sides {
-            (Some(name), Some(before), Some(after)) => told.push(CommandChange { name, before, after }),
-            _ => lost.push(format!("`{}`", crate::one_line(&path.to_string_lossy()))),
+        match (side(before), side(after)) {
+            (Some(CommandBefore::Unknown), _) => {}
+            (Some(before), Some(after)) => told.push(CommandChange { name, before, after }),
+            _ => unnamed.push(format!("`{}`", crate::one_line(&path.to_string_lossy()))),
         }
     }
     let mut missing = Vec::new();
-    if !lost.is_empty() {
-        let more = lost.len().saturating_sub(MOST_NAMES);
+    let reasons = [
+        (lost, "could not be kept (too large, unreadable or no file)"),
+        (unnamed, "is the workspace itself, or its name or link is not UTF-8"),
+        (large, "became too large, unreadable or no file: move it away before an undo"),
+        (
+            shared,
+            "was changed by somebody else too, came from a folder that is not recorded, or has no record of the command's end: \
+             undo leaves it as it is",
+        ),
+    ];
+    for (mut names, why) in reasons.into_iter().filter(|(names, _)| !names.is_empty()) {
+        let more = names.len().saturating_sub(MOST_NAMES);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        lost.truncate(MOST_NAMES);
-        missing
-            .push(format!("{}{more} could not be kept (too large, unreadable or no file)", lost.join(", ")));
+        names.truncate(MOST_NAMES);
+        missing.push(format!("{}{more} {why}", names.join(", ")));
     }
     if is_cut {
         missing.push(format!("it touched more than {} paths", kept::MOST_PATHS));
@@ -170,6 +188,6 @@ fn side(state: State) -> Option<CommandBefore> {
         State::NotKept { bytes } => CommandBefore::TooLarge { bytes },
         State::Folder { mode } => CommandBefore::Folder { mode },
         State::Link(text) => CommandBefore::Link(text.to_str()?.to_owned()),
-        State::Other => return None,
+        State::Other | State::Unknown => CommandBefore::Unknown,
     })
 }

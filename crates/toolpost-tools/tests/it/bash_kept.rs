@@ -58,6 +58,7 @@ fn side(side: &CommandBefore) -> String {
         CommandBefore::TooLarge { bytes } => format!("{bytes} bytes"),
         CommandBefore::Folder { mode } => format!("folder {mode:o}"),
         CommandBefore::Link(text) => format!("link {text}"),
+        CommandBefore::Unknown => "unknown".to_owned(),
     }
 }
 

@@ -7,6 +7,8 @@ use crate::output::{Printer, Tone, one_line};
 use crate::runtime::undo_journal;
 use crate::undo::{Item, Report, Undo, Verdict, Wish};
 use serde_json::json;
+use std::cell::Cell;
+use std::time::{Duration, Instant};
 use toolpost_core::{Code, ToolError, Workspace};
 use toolpost_disk::Exact;
 
@@ -40,79 +42,175 @@ fn take_back(
         let message = format!("note: what a command has changed could not be taken over: {}", left.message());
         printer.say(Tone::Note, &message);
     }
-    let undo = Undo { store: &*stored.store, disk, policy: &config.policy, session: &config.session };
-    let wish =
-        Wish { what: asked.what.as_deref(), is_redo, is_partial: asked.partial, is_dry_run: asked.dry_run };
+    let far = Far::new(printer);
+    let undo = Undo {
+        store: &*stored.store,
+        disk,
+        policy: &config.policy,
+        session: &config.session,
+        progress: &|what, done, all| far.show(what, done, all),
+    };
     let asks = printer.can_ask() && !flags.yes;
-    let report = undo.run(&wish, |report| {
-        if !asks {
-            return true;
-        }
-        printer.page(&page(printer, report, is_redo, true));
+    let wish = Wish {
+        what: asked.what.as_deref(),
+        is_redo,
+        is_partial: asked.partial,
+        is_dry_run: asked.dry_run,
+        asks,
+    };
+    let ran = undo.run(&wish, |report| {
+        far.end();
+        printer.page(&page(printer, report, is_redo, Tense::Plan));
         printer.agrees(if is_redo { "make this again?" } else { "take this back?" })
-    })?;
-    let is_refused = report.id.is_none() && report.conflicts().next().is_some() && !asked.dry_run;
+    });
+    far.end();
+    let report = ran?;
+    let error = report.is_refused(&wish).then(|| refusal(&report, &wish));
     if printer.is_json() {
-        printer.json(&as_json(&report, is_redo, asked.dry_run));
-        return Ok(u8::from(is_refused));
+        printer.json(&as_json(&report, &wish, error.as_ref()));
+        return Ok(error.map_or(0, |error| error.code().exit_status()));
     }
-    if is_refused {
-        let (count, first) = (report.conflicts().count(), report.conflicts().next());
+    if let Some(error) = error {
+        printer.say(Tone::Plain, heads(printer, &report, is_redo, Tense::Plan).trim_end());
         for (item, why) in report.conflicts() {
             printer.say(Tone::Error, &format!("conflict: {}: {why}", one_line(&item.name)));
         }
-        let rest = report.items.len() - count;
-        let hint = if rest > 0 { format!("; --partial does the other {rest}") } else { String::new() };
-        let conflicts = if count == 1 { "a conflict".to_owned() } else { format!("{count} conflicts") };
-        let message = format!("nothing was changed, because of {conflicts}{hint}");
-        let error = ToolError::new(Code::StaleFile, message);
-        let error = first.into_iter().fold(error, |error, (item, _)| error.with("path", item.name.as_str()));
         printer.error(&error);
         return Ok(error.code().exit_status());
     }
-    if asks && report.id.is_none() && !asked.dry_run {
-        printer.say(Tone::Note, "nothing was changed");
-        return Ok(0);
+    match (report.id.is_some(), asks && !asked.dry_run) {
+        (false, true) => printer.say(Tone::Note, "nothing was changed"),
+        // The plan stands above.
+        (true, true) => {}
+        (true, false) => printer.page(&page(printer, &report, is_redo, Tense::Past)),
+        (false, false) => printer.page(&page(printer, &report, is_redo, Tense::Plan)),
     }
-    if !asks || asked.dry_run {
-        printer.page(&page(printer, &report, is_redo, asked.dry_run));
+    if report.id.is_none() && !asked.dry_run {
+        return Ok(0);
     }
     for (item, why) in report.conflicts() {
         printer.say(Tone::Note, &format!("left out: {}: {why}", one_line(&item.name)));
     }
-    if report.id.is_some() && !is_redo {
-        printer.say(Tone::Note, "`toolpost redo` takes this back");
+    if report.id.is_some() {
+        printer.say(Tone::Note, &summary(&report, is_redo));
     }
     Ok(0)
 }
 
-/// What is meant and what becomes of each name, for people.
-fn page(printer: &Printer, report: &Report, is_redo: bool, is_to_come: bool) -> String {
-    let mut page = String::new();
-    let what = match (is_redo, is_to_come) {
-        (false, true) => "would undo",
-        (false, false) => "undone",
-        (true, true) => "would redo",
-        (true, false) => "redone",
+/// Whether something is to be done or is done.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Tense {
+    Plan,
+    Past,
+}
+
+/// Shows how far a long undo is.
+struct Far<'a> {
+    printer: &'a Printer,
+    started: Instant,
+    shown: Cell<Option<Instant>>,
+}
+
+impl<'a> Far<'a> {
+    fn new(printer: &'a Printer) -> Far<'a> {
+        Far { printer, started: Instant::now(), shown: Cell::default() }
+    }
+
+    fn show(&self, what: &str, done: usize, all: usize) {
+        const FIRST: Duration = Duration::from_millis(500);
+        const NEXT: Duration = Duration::from_millis(100);
+        let is_due = self.shown.get().map_or(self.started.elapsed() > FIRST, |at| at.elapsed() > NEXT);
+        if is_due {
+            self.shown.set(Some(Instant::now()));
+            self.printer.far(&format!("{what} {done} of {}", names(all)));
+        }
+    }
+
+    fn end(&self) {
+        if self.shown.take().is_some() {
+            self.printer.far("");
+        }
+    }
+}
+
+fn names(count: usize) -> String {
+    if count == 1 { "1 name".to_owned() } else { format!("{count} names") }
+}
+
+/// Why nothing is done, and what can be done instead.
+fn refusal(report: &Report, wish: &Wish<'_>) -> ToolError {
+    let count = report.conflicts().count();
+    let conflicts = if count == 1 { "a conflict".to_owned() } else { format!("{count} conflicts") };
+    let was = if wish.is_dry_run { "would be" } else { "was" };
+    let mut message = format!("nothing {was} changed, because of {conflicts}");
+    let rest = report.items.len() - count;
+    if rest > 0 {
+        message.push_str(&format!("; --partial leaves {} out and does the other {rest}", names(count)));
+    }
+    if let (Some(before), None, false) = (&report.before, wish.what, wish.is_redo) {
+        let tool = one_line(before.tool.as_deref().unwrap_or("a tool"));
+        let (call, at) = (one_line(&before.call), moment(before.at_ms));
+        message
+            .push_str(&format!("; `toolpost undo {call}` takes back the call before it ({tool}, {at} UTC)"));
+    }
+    let error = ToolError::new(Code::StaleFile, message);
+    report
+        .conflicts()
+        .next()
+        .into_iter()
+        .fold(error, |error, (item, _)| error.with("path", item.name.as_str()))
+}
+
+/// What was done, in a line.
+fn summary(report: &Report, is_redo: bool) -> String {
+    let count = report.items.iter().filter(|item| item.verdict.is_work()).count();
+    match is_redo {
+        true => format!("redone: {}; `toolpost undo` takes this back", names(count)),
+        false => format!("undone: {}; `toolpost redo` takes this back", names(count)),
+    }
+}
+
+/// The calls that are meant, for people.
+fn heads(printer: &Printer, report: &Report, is_redo: bool, tense: Tense) -> String {
+    let what = match (is_redo, tense) {
+        (false, Tense::Plan) => "to undo",
+        (false, Tense::Past) => "undone",
+        (true, Tense::Plan) => "to redo",
+        (true, Tense::Past) => "redone",
     };
+    let mut heads = String::new();
     for call in &report.target.calls {
         let tool = one_line(call.tool.as_deref().unwrap_or("a tool"));
         let (id, session, at) = (one_line(&call.call), one_line(&call.session), moment(call.at_ms));
-        page.push_str(&printer.bold(&format!("{what}: {tool}, {at} UTC, call {id}, session {session}")));
-        page.push('\n');
+        heads.push_str(&printer.bold(&format!("{what}: {tool}, {at} UTC, call {id}, session {session}")));
+        heads.push('\n');
     }
+    heads
+}
+
+/// What is meant and what becomes of each name, for people.
+fn page(printer: &Printer, report: &Report, is_redo: bool, tense: Tense) -> String {
+    let mut page = heads(printer, report, is_redo, tense);
     for item in &report.items {
         let counts = match item.verdict.is_work().then(|| item.counts()).flatten() {
             Some((added, removed)) => format!("  +{added} -{removed}"),
             None => String::new(),
         };
-        page.push_str(&format!("  {:9} {}{counts}\n", word(item), one_line(&item.name)));
+        let word = match (result(item), tense) {
+            ("restored", Tense::Plan) => "restore",
+            ("removed", Tense::Plan) => "remove",
+            ("merged", Tense::Plan) => "merge",
+            ("back", Tense::Plan) => "bring back",
+            ("back", Tense::Past) => "brought back",
+            (word, _) => word,
+        };
+        page.push_str(&format!("  {word:12} {}{counts}\n", one_line(&item.name)));
     }
     page
 }
 
-/// What becomes of a name, in one word.
-fn word(item: &Item) -> &'static str {
+/// What becomes of a name, for programs.
+fn result(item: &Item) -> &'static str {
     match (&item.verdict, &item.now, &item.wanted) {
         (Verdict::Nothing, ..) => "as before",
         (Verdict::Stays, ..) => "stays",
@@ -124,12 +222,12 @@ fn word(item: &Item) -> &'static str {
     }
 }
 
-fn as_json(report: &Report, is_redo: bool, is_dry_run: bool) -> serde_json::Value {
+fn as_json(report: &Report, wish: &Wish<'_>, error: Option<&ToolError>) -> serde_json::Value {
     let files: Vec<serde_json::Value> = report
         .items
         .iter()
         .map(|item| {
-            let mut file = json!({"name": item.name, "result": word(item)});
+            let mut file = json!({"name": item.name, "result": result(item)});
             if let Some((added, removed)) = item.verdict.is_work().then(|| item.counts()).flatten() {
                 file["added"] = added.into();
                 file["removed"] = removed.into();
@@ -148,12 +246,16 @@ fn as_json(report: &Report, is_redo: bool, is_dry_run: bool) -> serde_json::Valu
             |call| json!({"call": call.call, "session": call.session, "atMs": call.at_ms, "tool": call.tool}),
         )
         .collect();
-    json!({
-        "success": report.id.is_some() || is_dry_run,
-        "redo": is_redo,
-        "dryRun": is_dry_run,
+    let mut all = json!({
+        "success": error.is_none(),
+        "redo": wish.is_redo,
+        "dryRun": wish.is_dry_run,
         "id": report.id,
         "calls": calls,
         "files": files,
-    })
+    });
+    if let Some(error) = error {
+        all["error"] = json!(error);
+    }
+    all
 }

@@ -3,9 +3,10 @@
 use super::judge::{Item, held};
 use super::{Report, Undo};
 use crate::commands::stored::now_ms;
+use std::collections::HashSet;
 use toolpost_core::store::{ChangeKind, Correction, Finished, Held, NewChange};
 use toolpost_core::{ToolError, Workspace, WorkspacePath};
-use toolpost_disk::Exact;
+use toolpost_disk::{Durable, Exact, Exchange};
 
 pub(super) fn apply(undo: &Undo<'_>, id: &str, is_redo: bool, report: &Report) -> Result<(), ToolError> {
     let items: Vec<&Item> =
@@ -38,7 +39,7 @@ pub(super) fn apply(undo: &Undo<'_>, id: &str, is_redo: bool, report: &Report) -
     }
     undo.store.keep_changes(changes)?;
     let work: Vec<&Item> = items.iter().copied().filter(|item| item.verdict.is_work()).collect();
-    if let Err((error, is_back)) = make(undo, &work) {
+    if let Err((error, is_back)) = make(undo, id, &work, report.items.len() <= super::MOST_TURNS) {
         if !is_back {
             // What it has done, the next undo or redo finds out.
             return Err(error);
@@ -58,41 +59,138 @@ pub(super) fn apply(undo: &Undo<'_>, id: &str, is_redo: bool, report: &Report) -
     undo.store.finish_undo(&undo.by(id), finished)
 }
 
-/// In an order in which nothing is in the way: what goes first, from the inside out; then what comes, from the outside in.
-fn make(undo: &Undo<'_>, work: &[&Item]) -> Result<(), (ToolError, bool)> {
-    let is_folder = |state: &Exact| matches!(state, Exact::Folder { .. });
-    let mut steps: Vec<(&Item, &Exact, &Exact)> = Vec::new();
-    static GONE: Exact = Exact::Absent;
-    let mut deepest: Vec<&Item> = work.to_vec();
-    deepest.sort_by(|one, other| other.name.cmp(&one.name));
-    let goes = |item: &&Item| item.wanted == Exact::Absent || is_folder(&item.now) != is_folder(&item.wanted);
-    let (going, staying): (Vec<&Item>, Vec<&Item>) = deepest.into_iter().partition(goes);
-    steps.extend(going.iter().filter(|item| item.now != GONE).map(|item| (*item, &item.now, &GONE)));
-    let mut coming: Vec<(&Item, &Exact, &Exact)> =
-        staying.iter().map(|item| (*item, &item.now, &item.wanted)).collect();
-    coming.extend(going.iter().filter(|item| item.wanted != GONE).map(|item| (*item, &GONE, &item.wanted)));
-    coming.sort_by(|one, other| one.0.name.cmp(&other.0.name));
-    steps.extend(coming);
-    for (at, (item, old, new)) in steps.iter().enumerate() {
-        let path = WorkspacePath::new(item.name.clone());
-        if let Err(error) = undo.disk.exchange(&path, old, new) {
+/// A state that takes the place of another.
+struct Step<'a> {
+    name: &'a str,
+    old: Exact,
+    new: Exact,
+}
+
+/// With more names, what is written is made durable together.
+const FEW: usize = 8;
+/// Maximum number of names to report that could not be put back.
+const MOST_PROBLEMS: usize = 5;
+/// Maximum number of files that are written beside the old ones before those are replaced.
+const MOST_STAGED: usize = 1_000;
+
+/// The beginning of the names under which an undo has files for a moment.
+pub(super) fn beginning(id: &str) -> String {
+    format!(".toolpost-{id}-")
+}
+
+/// `has_turns` says whether the turns of all names are taken already.
+fn make(undo: &Undo<'_>, id: &str, work: &[&Item], has_turns: bool) -> Result<(), (ToolError, bool)> {
+    let steps = steps(work);
+    let durable = if steps.len() > FEW { Durable::Together } else { Durable::AtOnce };
+    let beginning = beginning(id);
+    let mut staged = 0..0;
+    for (at, Step { name, old, new }) in steps.iter().enumerate() {
+        (undo.progress)("changed", at, steps.len());
+        let path = WorkspacePath::new(*name);
+        let is_new = |state: &Exact| matches!(state, Exact::File { .. });
+        let mut done = Ok(());
+        if durable == Durable::Together && is_new(new) && at >= staged.end {
+            staged = at..steps.len().min(at + MOST_STAGED);
+            done = stage(undo, &steps[staged.clone()], &beginning, at);
+        }
+        let turn = |(): ()| match has_turns {
+            true => Ok(Vec::new()),
+            false => undo.locked(&[(*name).to_owned()], super::OTHERS),
+        };
+        let beside = format!("{beginning}{at}");
+        let how = Exchange { beside: &beside, durable };
+        let done = done.and_then(turn).and_then(|_turn| undo.disk.exchange_as(&path, old, new, how));
+        if let Err(error) = done {
+            let above = |name: &str| name.rsplit_once('/').map(|(above, _)| above.to_owned());
+            let mut folders = HashSet::new();
+            let left = steps[at..staged.end.max(at)].iter().filter(|step| folders.insert(above(step.name)));
+            for step in left {
+                // What stays there all the same, the next undo removes.
+                let _ = undo.disk.discard(&WorkspacePath::new(step.name), &beginning);
+            }
             return Err(taken_back(undo, &steps[..at], error));
         }
     }
-    Ok(())
+    match durable {
+        Durable::Together => undo.disk.sync().map_err(|error| (error, false)),
+        Durable::AtOnce => Ok(()),
+    }
+}
+
+/// Writes files beside those that they replace, and waits until all are durable.
+fn stage(undo: &Undo<'_>, steps: &[Step<'_>], beginning: &str, first: usize) -> Result<(), ToolError> {
+    for (at, step) in steps.iter().enumerate() {
+        // Where only the mode changes, nothing takes its place.
+        let is_same = matches!((&step.old, &step.new),
+            (Exact::File { content: old, .. }, Exact::File { content: new, .. }) if old == new);
+        if is_same || !matches!(step.new, Exact::File { mode: Some(_), .. }) {
+            continue;
+        }
+        undo.disk.stage_exact(
+            &WorkspacePath::new(step.name),
+            &step.new,
+            &format!("{beginning}{}", first + at),
+        )?;
+    }
+    undo.disk.sync()
+}
+
+/// In an order in which nothing is in the way: folders that may not be written are opened first; then what goes, from the
+/// inside out; then what comes, from the outside in; and at last folders are closed again.
+fn steps<'a>(work: &[&'a Item]) -> Vec<Step<'a>> {
+    let is_folder = |state: &Exact| matches!(state, Exact::Folder { .. });
+    let step = |item: &'a Item, old: &Exact, new: &Exact| Step {
+        name: item.name.as_str(),
+        old: old.clone(),
+        new: new.clone(),
+    };
+    let mut inwards: Vec<&Item> = work.to_vec();
+    inwards.sort_by(|one, other| one.name.cmp(&other.name));
+    let goes = |item: &Item| item.wanted == Exact::Absent || is_folder(&item.now) != is_folder(&item.wanted);
+    let mut steps = Vec::with_capacity(work.len());
+    let closed = inwards.iter().filter(|item| opened(&item.now) != item.now);
+    steps.extend(closed.map(|item| step(item, &item.now, &opened(&item.now))));
+    let going = inwards.iter().rev().filter(|item| goes(item) && item.now != Exact::Absent);
+    steps.extend(going.map(|item| step(item, &opened(&item.now), &Exact::Absent)));
+    // Folders first, so that there is a place for every file.
+    let coming = inwards.iter().filter(|item| item.wanted != Exact::Absent);
+    let (folders, files): (Vec<&Item>, Vec<&Item>) =
+        coming.copied().partition(|item| is_folder(&item.wanted));
+    steps.extend(folders.into_iter().chain(files).map(|item| {
+        let old = if goes(item) { Exact::Absent } else { opened(&item.now) };
+        step(item, &old, &opened(&item.wanted))
+    }));
+    let to_close = inwards.iter().rev().filter(|item| opened(&item.wanted) != item.wanted);
+    steps.extend(to_close.map(|item| step(item, &opened(&item.wanted), &item.wanted)));
+    steps
+}
+
+/// The same, with a folder that its owner may write.
+fn opened(state: &Exact) -> Exact {
+    const OWNERS: u32 = 0o700;
+    match state {
+        Exact::Folder { mode: Some(mode) } => Exact::Folder { mode: Some(mode | OWNERS) },
+        other => other.clone(),
+    }
 }
 
 /// Takes back what was done. Returns the error with how that went, and whether all is as it was.
-fn taken_back(undo: &Undo<'_>, done: &[(&Item, &Exact, &Exact)], error: ToolError) -> (ToolError, bool) {
+fn taken_back(undo: &Undo<'_>, done: &[Step<'_>], error: ToolError) -> (ToolError, bool) {
     let mut problems = Vec::new();
-    for (item, old, new) in done.iter().rev() {
-        if let Err(problem) = undo.disk.exchange(&WorkspacePath::new(item.name.clone()), new, old) {
-            problems.push(format!("`{}`: {}", item.name, problem.message()));
+    for Step { name, old, new } in done.iter().rev() {
+        if let Err(problem) = undo.disk.exchange(&WorkspacePath::new(*name), new, old) {
+            problems.push(format!("`{name}`: {}", problem.message()));
         }
     }
-    let outcome = match problems.is_empty() {
+    let is_back = problems.is_empty();
+    let more = problems.len().saturating_sub(MOST_PROBLEMS);
+    problems.truncate(MOST_PROBLEMS);
+    if more > 0 {
+        problems.push(format!("and {more} more"));
+    }
+    let outcome = match is_back {
         true => "nothing is changed".to_owned(),
         false => format!("and not everything could be put back: {}", problems.join("; ")),
     };
-    (ToolError::new(error.code(), format!("{}; {outcome}", error.message())), problems.is_empty())
+    (ToolError::new(error.code(), format!("{}; {outcome}", error.message())), is_back)
 }

@@ -85,18 +85,23 @@ pub(super) fn is(now: &Exact, kept: &Held) -> bool {
 
 /// Judges every name of the target.
 pub(super) fn judge(undo: &Undo<'_>, target: &Target) -> Result<Vec<Item>, ToolError> {
-    let mut items = Vec::new();
-    for name in target.names() {
-        let steps: Vec<&KeptChange> = target.steps.iter().filter(|step| step.name == name).collect();
-        items.push(one(undo, target, name, &steps)?);
+    let names = target.names();
+    let mut items = Vec::with_capacity(names.len());
+    let (all, mut explained) = (names.len(), 0);
+    for name in names {
+        (undo.progress)("looked at", items.len(), all);
+        items.push(one(undo, target, name, &mut explained)?);
     }
     folders(undo, &mut items)?;
     protect(undo, &mut items);
     Ok(items)
 }
 
-fn one(undo: &Undo<'_>, target: &Target, name: String, steps: &[&KeptChange]) -> Result<Item, ToolError> {
-    let by_command = steps.iter().any(|step| step.by_command);
+/// Maximum number of conflicts for which a later call is looked for.
+const MOST_EXPLAINED: usize = 20;
+
+fn one(undo: &Undo<'_>, target: &Target, name: String, explained: &mut usize) -> Result<Item, ToolError> {
+    let by_command = target.of_name(&name).any(|step| step.by_command);
     let now = match now(undo.disk, &name) {
         Ok(now) => now,
         // The call has put something else in place of a folder above, which goes back as well.
@@ -108,16 +113,19 @@ fn one(undo: &Undo<'_>, target: &Target, name: String, steps: &[&KeptChange]) ->
     };
     let mut wanted = now.clone();
     let mut is_merged = false;
-    for step in steps {
+    for step in target.of_name(&name) {
         match back(undo.store, &wanted, &step.after, &step.before)? {
             Ok((state, merged)) => {
                 is_merged |= merged;
                 wanted = state;
             }
             Err(why) => {
-                let why = match later(undo, target, step)? {
-                    Some(advice) => format!("{why}; {advice}"),
-                    None => format!("{why}; move your version away or change it back, then try again"),
+                *explained += 1;
+                let later = if *explained <= MOST_EXPLAINED { later(undo, target, step)? } else { None };
+                let why = match (later, &step.before) {
+                    (Some(advice), _) => format!("{why}; {advice}"),
+                    (None, Held::TooLarge { .. } | Held::Unknown) => why,
+                    (None, _) => format!("{why}; move your version away or change it back, then try again"),
                 };
                 return Ok(Item {
                     name,
@@ -139,8 +147,8 @@ fn one(undo: &Undo<'_>, target: &Target, name: String, steps: &[&KeptChange]) ->
 
 /// Whether the target has put something that is no folder in place of one above this name, and it is still there.
 fn is_below_changed(undo: &Undo<'_>, target: &Target, name: &str) -> bool {
-    let is_above = |above: &str| name.strip_prefix(above).is_some_and(|rest| rest.starts_with('/'));
-    let mut above = target.steps.iter().filter(|step| is_above(&step.name));
+    let ends = name.match_indices('/').map(|(at, _)| at);
+    let mut above = ends.flat_map(|end| target.of_name(&name[..end]));
     above.any(|step| {
         matches!(step.after, Held::File { .. } | Held::Link { .. })
             && now(undo.disk, &step.name).is_ok_and(|now| is(&now, &step.after))
@@ -165,11 +173,20 @@ fn back(store: &dyn Store, state: &Exact, base: &Held, theirs: &Held) -> Result<
     if is(state, theirs) {
         return Ok(Ok((state.clone(), false)));
     }
+    // Nothing is there that could be lost.
+    if *state == Exact::Absent && matches!(base, Held::TooLarge { .. } | Held::Unknown) {
+        return Ok(exact(store, theirs)?.map(|wanted| (wanted, false)));
+    }
     Ok(Err(match (state, base, theirs) {
         (_, _, Held::TooLarge { size }) => {
             format!("what was there before was too large to be kept ({size} bytes)")
         }
-        (_, Held::TooLarge { .. } | Held::Unknown, _) => "nobody knows what the call has left".to_owned(),
+        (_, Held::TooLarge { .. }, _) => "what the call has left was too large to be kept".to_owned(),
+        (_, Held::Unknown, _) => {
+            "what the call has left is not known: somebody else changed it while a command ran, it came \
+                                  from a folder that is not recorded, or it was no file"
+                .to_owned()
+        }
         (Exact::Absent, ..) => "it was removed since".to_owned(),
         (_, Held::Absent, _) => "something new has that name since".to_owned(),
         (Exact::Other(what), ..) => format!("it is {what} now"),
@@ -228,7 +245,7 @@ fn bytes(store: &dyn Store, hash: &str) -> Result<Result<Arc<[u8]>, String>, Too
 }
 
 /// What was kept, with its bytes.
-fn exact(store: &dyn Store, kept: &Held) -> Result<Result<Exact, String>, ToolError> {
+pub(super) fn exact(store: &dyn Store, kept: &Held) -> Result<Result<Exact, String>, ToolError> {
     Ok(match kept {
         Held::Absent => Ok(Exact::Absent),
         Held::Folder { mode } => Ok(Exact::Folder { mode: *mode }),
@@ -253,7 +270,8 @@ fn later(undo: &Undo<'_>, target: &Target, step: &KeptChange) -> Result<Option<S
         ..undo.query()
     };
     let later = undo.store.changes(&query)?;
-    let is_other = |change: &&KeptChange| !target.steps.iter().any(|step| step.set == change.set);
+    let own: BTreeSet<u64> = target.of_name(&step.name).map(|step| step.set).collect();
+    let is_other = |change: &&KeptChange| !own.contains(&change.set);
     let Some(last) = later.iter().rev().find(is_other) else { return Ok(None) };
     let tool = target::tool(undo, &last.call)?.unwrap_or_else(|| "a tool".to_owned());
     Ok(Some(format!(

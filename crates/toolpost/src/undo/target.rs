@@ -2,7 +2,7 @@
 
 use super::{Undo, Wish};
 use crate::call_id;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use toolpost_core::event::EventKind;
 use toolpost_core::store::{ChangeKind, ChangeQuery, EventQuery, KeptChange, Takes};
 use toolpost_core::{Code, ToolError};
@@ -25,18 +25,40 @@ pub(crate) struct Target {
     pub(crate) steps: Vec<KeptChange>,
     /// What holds again, by name: of a redo.
     redone: BTreeMap<String, Vec<(u64, u64)>>,
+    /// Where in the steps those of each name are.
+    by_name: BTreeMap<String, Vec<usize>>,
 }
 
 impl Target {
+    fn new(calls: Vec<Call>, steps: Vec<KeptChange>, redone: BTreeMap<String, Vec<(u64, u64)>>) -> Target {
+        let mut by_name: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for (at, step) in steps.iter().enumerate() {
+            by_name.entry(step.name.clone()).or_default().push(at);
+        }
+        Target { calls, steps, redone, by_name }
+    }
+
     pub(super) fn names(&self) -> Vec<String> {
-        self.steps.iter().map(|step| step.name.clone()).collect::<BTreeSet<_>>().into_iter().collect()
+        self.by_name.keys().cloned().collect()
+    }
+
+    /// The changes of a name, the last one first.
+    pub(super) fn of_name<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a KeptChange> + use<'a> {
+        self.by_name.get(name).into_iter().flatten().filter_map(|at| self.steps.get(*at))
+    }
+
+    /// Whether these are the same changes.
+    pub(super) fn is_same(&self, other: &Target) -> bool {
+        let ids = |target: &Target| -> Vec<(u64, u64)> {
+            target.steps.iter().map(|step| (step.set, step.number)).collect()
+        };
+        ids(self) == ids(other)
     }
 
     /// What an undo of the name is about.
     pub(super) fn takes(&self, name: &str) -> Takes {
-        let own = self.steps.iter().filter(|step| step.name == name);
         Takes {
-            undone: own.map(|step| (step.set, step.number)).collect(),
+            undone: self.of_name(name).map(|step| (step.set, step.number)).collect(),
             redone: self.redone.get(name).cloned().unwrap_or_default(),
         }
     }
@@ -156,13 +178,16 @@ fn redo(undo: &Undo<'_>, what: &str, changes: Vec<KeptChange>) -> Result<Target,
     let oldest = undone.iter().filter_map(|change| change.undone_by).min().unwrap_or_default();
     let after = Some(oldest.saturating_sub(1));
     let undos = undo.store.changes(&ChangeQuery { is_undo: Some(true), after, ..undo.query() })?;
+    let mut undone_by: HashMap<(u64, &str), Vec<(u64, u64)>> = HashMap::new();
+    for one in &undone {
+        let by = one.undone_by.unwrap_or_default();
+        undone_by.entry((by, &one.name)).or_default().push((one.set, one.number));
+    }
     let mut redone: BTreeMap<String, Vec<(u64, u64)>> = BTreeMap::new();
     let mut steps = Vec::new();
     for step in undos {
-        let mut of =
-            undone.iter().filter(|one| one.undone_by == Some(step.set) && one.name == step.name).peekable();
-        if of.peek().is_some() {
-            redone.entry(step.name.clone()).or_default().extend(of.map(|one| (one.set, one.number)));
+        if let Some(of) = undone_by.get(&(step.set, step.name.as_str())) {
+            redone.entry(step.name.clone()).or_default().extend(of);
             steps.push(step);
         }
     }
@@ -170,13 +195,24 @@ fn redo(undo: &Undo<'_>, what: &str, changes: Vec<KeptChange>) -> Result<Target,
         return Err(nothing("redo", &format!("the undo of `{what}` is not kept any more (key `keep`)")));
     }
     steps.reverse();
-    Ok(Target { calls: calls(undo, &undone)?, steps, redone })
+    Ok(Target::new(calls(undo, &undone)?, steps, redone))
 }
 
 fn of_calls(undo: &Undo<'_>, mut steps: Vec<KeptChange>) -> Result<Target, ToolError> {
     let calls = calls(undo, &steps)?;
     steps.reverse();
-    Ok(Target { calls, steps, redone: BTreeMap::new() })
+    Ok(Target::new(calls, steps, BTreeMap::new()))
+}
+
+/// The call before those of the target that could be undone instead.
+pub(super) fn before(undo: &Undo<'_>, target: &Target) -> Result<Option<Call>, ToolError> {
+    let first = target.steps.iter().map(|step| step.set).min().unwrap_or_default();
+    let query = ChangeQuery { is_undo: Some(false), is_undone: Some(false), ..undo.query() };
+    let mut earlier = undo.store.changes(&query)?;
+    earlier.retain(|change| change.set < first);
+    let last = earlier.iter().map(|change| change.set).max();
+    earlier.retain(|change| Some(change.set) == last);
+    Ok(calls(undo, &earlier)?.into_iter().next())
 }
 
 /// The calls of changes, the last one first.

@@ -2,6 +2,7 @@
 
 use super::Guard;
 use super::caller::{Place, kind, path_of};
+use super::seen::id;
 use super::spool::{Depth, Found, Spool, is_file};
 use crate::linux::filter;
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat};
@@ -55,6 +56,82 @@ impl Guard {
         let Some(spool) = &mut self.spool else { return };
         if !spool.knows(&path, Depth::Whole) {
             keep_at(spool, place.parent.as_fd(), &place.name, &path);
+        }
+    }
+
+    /// After something new has got this name.
+    pub(super) fn keep_placed(&mut self, place: &Place) {
+        let Some(path) = self.kept_path(place) else { return };
+        let found = place.stat().ok().flatten().filter(|stat| !kind(stat).is_dir());
+        if let Some(spool) = &mut self.spool {
+            spool.seen.placed(path, found.as_ref().map(id));
+        }
+    }
+
+    /// After what had this name was removed.
+    pub(super) fn keep_removed(&mut self, place: &Place) {
+        if let Some(path) = self.kept_path(place)
+            && let Some(spool) = &mut self.spool
+        {
+            spool.seen.removed(path);
+        }
+    }
+
+    /// After something has moved, with everything in it, or two have changed places.
+    pub(super) fn keep_arrived(&mut self, source: &Place, target: &Place, exchanges: bool) {
+        let paths = (source.path(), target.path());
+        let Some(spool) = &mut self.spool else { return };
+        spool.seen.moved(&paths.0, &paths.1, exchanges);
+        let moves = if exchanges { vec![(target, source), (source, target)] } else { vec![(source, target)] };
+        for (from, place) in moves {
+            let is_only = !self.names.is_kept(&from.path()) && self.names.is_kept(&place.path());
+            let Some(spool) = &mut self.spool else { return };
+            // Nothing is put back there, so that what arrives is not taken away either.
+            if is_only {
+                spool.seen.only_here(place.path());
+            }
+            if spool.seen.is_only_here(&place.path()) {
+                continue;
+            }
+            self.keep_placed(place);
+            if let Ok(Some(stat)) = place.stat()
+                && let Some(spool) = &mut self.spool
+            {
+                spool.copy_left(id(&stat));
+            }
+        }
+    }
+
+    /// Before the command gets a descriptor of a file that it may write by it.
+    pub(super) fn keep_opened(&mut self, place: &Place, opened: &OwnedFd, flags: OFlags) {
+        if let Some(path) = self.kept_path(place) {
+            self.note_opened(path, opened, flags);
+        }
+    }
+
+    /// The same for what was opened by whatever name it has.
+    pub(super) fn keep_opened_again(&mut self, opened: &OwnedFd, flags: OFlags) {
+        let stat = rustix::fs::fstat(opened).ok();
+        let path = stat.and_then(|stat| named(opened, &stat)).filter(|path| self.names.is_kept(path));
+        if let Some(path) = path {
+            self.note_opened(path, opened, flags);
+        }
+    }
+
+    fn note_opened(&mut self, path: Vec<u8>, opened: &OwnedFd, flags: OFlags) {
+        let Some(stat) = rustix::fs::fstat(opened).ok().filter(is_file) else { return };
+        if let Some(spool) = &mut self.spool {
+            let counts = flags.intersects(OFlags::WRONLY | OFlags::RDWR);
+            spool.opened(path, opened, id(&stat), counts);
+        }
+    }
+
+    /// Where a process of its own opens a file for the command.
+    pub(super) fn keep_opened_elsewhere(&mut self, place: &Place) {
+        if let Ok(Some(stat)) = place.stat()
+            && let Some(spool) = &mut self.spool
+        {
+            spool.seen.opened_elsewhere(id(&stat));
         }
     }
 

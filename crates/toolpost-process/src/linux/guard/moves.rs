@@ -139,6 +139,7 @@ impl Guard {
         if flags.is_empty() && self.changes_nothing(&source, &target) {
             self.keep(&source);
             rustix::fs::unlinkat(&source.parent, OsStr::from_bytes(&source.name), AtFlags::empty())?;
+            self.keep_removed(&source);
             return Ok(Said::Done(0).into());
         }
         self.check_move(asked, &source, &target)?;
@@ -169,6 +170,7 @@ impl Guard {
         } else {
             self.names.moved(&source.path(), &target.path());
         }
+        self.keep_arrived(&source, &target, exchanges);
         self.remember(&target);
         self.note_written(&target);
         Ok(Said::Done(0).into())

@@ -81,7 +81,9 @@ impl Guard {
             }
         }
         // The descriptor may be another by now: what was recorded is what is opened.
-        rustix::fs::open(format!("/proc/self/fd/{}", held.as_raw_fd()), flags, Mode::empty())
+        let opened = rustix::fs::open(format!("/proc/self/fd/{}", held.as_raw_fd()), flags, Mode::empty())?;
+        self.keep_opened_again(&opened, flags);
+        Ok(opened)
     }
 
     /// Opens a name that is no link, or whose link is not followed.
@@ -127,6 +129,7 @@ impl Guard {
         let opened = match rustix::fs::openat(&place.parent, name, ours | OFlags::NONBLOCK, mode) {
             // Somebody holds a lease on it and must be waited for.
             Err(Errno::AGAIN) if may_wait => {
+                self.keep_opened_elsewhere(place);
                 return self.openers.start(self.listener.as_fd(), asked.id, place, flags);
             }
             Err(Errno::ROFS) => {
@@ -141,6 +144,7 @@ impl Guard {
         }
         if !is_read || found.is_none() {
             self.note_written(place);
+            self.keep_opened(place, &opened, flags);
         }
         self.hand_over(opened, flags, closes)
     }

@@ -3,19 +3,33 @@
 //! What cannot be written does not stop the command: the records then say that they are not whole. A path is recorded once,
 //! even if that failed: later it is not any more as it was.
 
+use super::seen::{Id, Last, Seen, id};
 use crate::kept::{Entry, Kind, LARGEST_FILE, MOST_BYTES, MOST_PATHS, Stamp};
-use rustix::fs::{FileType, OFlags, Stat};
+use crate::linux::{Roots, sys};
+use rustix::fs::{CWD, FileType, Mode, OFlags, Stat};
 use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
 
 /// Files up to this size are written with their record in one piece, in bytes.
 const SMALL: u64 = 256 * 1024;
 
 /// What is copied at a time where the kernel cannot do it alone.
 const PIECE: usize = 256 * 1024;
+
+/// Largest file of which a copy is made when the command has changed it, in bytes.
+const LARGEST_COPY: u64 = 64 * 1024;
+
+/// Maximum number of bytes of such copies.
+const MOST_COPIED: u64 = 4 << 20;
+
+/// Maximum number of such copies.
+const MOST_COPIES: usize = 256;
 
 /// How much of a path is recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,12 +50,27 @@ pub(super) enum Found<'a> {
     },
 }
 
+/// What is known of a recorded path.
+#[derive(Debug, Clone, Copy)]
+struct Known {
+    depth: Depth,
+    /// Whether a file was there.
+    was_file: bool,
+}
+
 /// The file of the records.
 pub(in crate::linux) struct Spool {
     file: File,
     at: u64,
     /// The recorded paths.
-    known: HashMap<Vec<u8>, Depth>,
+    known: HashMap<Vec<u8>, Known>,
+    /// What becomes of them.
+    pub(super) seen: Seen,
+    /// Files of which the last copy is what the command has left, with the path of that copy.
+    copies: HashMap<Id, Vec<u8>>,
+    copied: (usize, u64),
+    /// Files that could not be copied yet.
+    to_copy: Vec<Id>,
     /// Files that got a further name from the command, with the path under which each was there before.
     linked: HashMap<(u64, u64), Vec<Vec<u8>>>,
     /// How much content may still be kept.
@@ -63,6 +92,10 @@ impl Spool {
             at: size.as_ref().map_or(0, |size| *size),
             file,
             known: HashMap::new(),
+            seen: Seen::default(),
+            copies: HashMap::new(),
+            copied: (0, 0),
+            to_copy: Vec::new(),
             linked: HashMap::new(),
             left: MOST_BYTES,
             is_whole: is_ready.is_ok() && size.is_ok(),
@@ -73,13 +106,119 @@ impl Spool {
         spool
     }
 
-    /// Says that the command has ended.
+    /// Writes down what the command has left, and that it has ended.
     pub(in crate::linux) fn finish(&mut self) {
+        self.look();
+        self.write_left();
         self.write(&Entry { mode: u32::from(self.is_whole), ..Entry::new(Kind::End, b"") });
     }
 
     pub(super) fn knows(&self, path: &[u8], depth: Depth) -> bool {
-        self.known.get(path).is_some_and(|known| *known >= depth)
+        self.known.get(path).is_some_and(|known| known.depth >= depth)
+    }
+
+    /// Looks at what was closed, and copies small files that the command has changed: if somebody else changes them later
+    /// while it runs, the two can still be told apart.
+    pub(in crate::linux) fn look(&mut self) {
+        let mut closed = std::mem::take(&mut self.to_copy);
+        closed.extend(self.seen.look());
+        for id in closed {
+            self.copy_left(id);
+        }
+    }
+
+    /// Takes note that the command may write a file.
+    pub(super) fn opened(&mut self, path: Vec<u8>, file: &OwnedFd, id: Id, counts: bool) {
+        self.copies.remove(&id);
+        self.seen.opened(path, file, id, counts);
+    }
+
+    /// Copies a file that the command has changed and closed.
+    pub(super) fn copy_left(&mut self, of: Id) {
+        let Some(path) = self.seen.closed_path(of).map(<[u8]>::to_vec) else { return };
+        let (count, bytes) = self.copied;
+        if count >= MOST_COPIES || bytes >= MOST_COPIED || self.is_over {
+            return;
+        }
+        // What was not there before is removed by an undo, or is a conflict: the content does not matter.
+        if !self.known.get(&path).is_some_and(|known| known.was_file) {
+            return;
+        }
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let Ok(file) = rustix::fs::openat(CWD, OsStr::from_bytes(&path), flags, Mode::empty()) else {
+            return;
+        };
+        let Ok(stat) = rustix::fs::fstat(&file) else { return };
+        let size = u64::try_from(stat.st_size).unwrap_or(u64::MAX);
+        if id(&stat) != of || size > LARGEST_COPY {
+            return;
+        }
+        match sys::has_writer(file.as_fd()) {
+            Ok(false) => (),
+            // The close that was taken for the command's was somebody else's, or is reported before it is over.
+            Ok(true) => return self.to_copy.push(of),
+            Err(_) => return,
+        }
+        // A close is reported before the file has no writer any more, so that now all are: if the first was somebody
+        // else's, there is one more.
+        let closed = self.seen.look();
+        self.to_copy.extend(closed.into_iter().filter(|id| *id != of));
+        if self.seen.closed_path(of) != Some(path.as_slice()) {
+            return;
+        }
+        let file = File::from(file);
+        let mut content = Vec::new();
+        let read = (&file).take(LARGEST_COPY + 1).read_to_end(&mut content);
+        let is_same = rustix::fs::fstat(&file).is_ok_and(|now| stamp(&now) == stamp(&stat));
+        if read.is_err() || content.len() as u64 != size || !is_same {
+            return;
+        }
+        let entry = Entry { mode: stat.st_mode & 0o7777, ..Entry::new(Kind::Copy, &path) };
+        let (mut whole, sum) = entry.encode(size);
+        whole.extend_from_slice(&content);
+        whole.extend_from_slice(&sum);
+        match self.file.write_all_at(&whole, self.at) {
+            Ok(()) => self.at += whole.len() as u64,
+            Err(_) => return self.take_back(),
+        }
+        self.copied = (count + 1, bytes + size);
+        self.copies.insert(of, path);
+    }
+
+    /// Writes down what is at each path, all together.
+    fn write_left(&mut self) {
+        if self.is_over {
+            return;
+        }
+        // No link is followed: below one there is nothing, as for those who compare.
+        let roots = Roots::open(&[PathBuf::from("/")]);
+        let copied: HashMap<&[u8], Id> =
+            self.copies.iter().map(|(id, path)| (path.as_slice(), *id)).collect();
+        let mut all = Vec::new();
+        for path in self.known.keys() {
+            let Ok(found) = roots.find(Path::new(OsStr::from_bytes(path))) else { continue };
+            let stat = found.as_ref().map(|found| found.stat());
+            let last = self.seen.last(path, stat.map(id));
+            let mut entry = match (last, &found) {
+                (Last::OfAnother, _) => Entry::new(Kind::LeftByAnother, path),
+                (Last::Nothing, _) | (_, None) => Entry::new(Kind::LeftNothing, path),
+                (Last::OfCommand, Some(found)) => {
+                    let Ok(text) = found.text() else { continue };
+                    let stat = found.stat();
+                    let bytes = u64::try_from(stat.st_size).unwrap_or(0);
+                    let left = Entry::new(Kind::Left, path);
+                    Entry { mode: stat.st_mode, bytes, stamp: stamp(stat), text, ..left }
+                }
+            };
+            entry.has_copy = copied.get(path.as_slice()).is_some_and(|of| self.seen.is_placed(path, *of));
+            let (bytes, sum) = entry.encode(0);
+            all.extend_from_slice(&bytes);
+            all.extend_from_slice(&sum);
+        }
+        match self.file.write_all_at(&all, self.at) {
+            Ok(()) => self.at += all.len() as u64,
+            Err(_) => self.take_back(),
+        }
     }
 
     /// Whether there is no room for another path.
@@ -101,7 +240,8 @@ impl Spool {
             Found::Object { stat, .. } if is_file(stat) => depth,
             _ => Depth::Whole,
         };
-        self.known.insert(path.to_vec(), depth);
+        let was_file = matches!(found, Found::Object { stat, .. } if is_file(stat));
+        self.known.insert(path.to_vec(), Known { depth, was_file });
         match found {
             Found::Nothing => self.write(&Entry::new(Kind::Absent, path)),
             Found::Object { stat, open, text } => self.keep_object(path, stat, *open, text, depth),

@@ -1,4 +1,4 @@
-//! Generated sequences of calls, changes by the user, undos and redos, with a model of what every file must hold.
+//! Generated sequences of calls, shell commands, changes by the user, undos and redos, with a model of what every file must hold.
 //!
 //! The model merges nothing. Each text has slots, lines of their own with fixed lines between them; an agent's call sets
 //! some of its slots, the user sets others. A call can be undone if nobody has set its slots since, and then they hold
@@ -37,6 +37,13 @@ struct Model {
     owned: Vec<Option<u64>>,
     /// Whether the user has put something into the folder of an owned file.
     guests: Vec<bool>,
+    /// Which of its names a file of the agent's has. Where moves are taken back out of order, it has several, or none.
+    moved: [bool; 3],
+    /// What a link of the agent's says.
+    link: u64,
+    /// A file whose mode commands change, and whose content is the user's.
+    tool_mode: u32,
+    tool_text: u64,
 }
 
 impl Model {
@@ -67,6 +74,11 @@ impl Model {
                 tree.insert(format!("d{number}/guest"), "644 guest".to_owned());
             }
         }
+        for number in (0..3).filter(|number| self.moved[*number]) {
+            tree.insert(format!("m{number}"), "644 moved".to_owned());
+        }
+        tree.insert("l".to_owned(), format!("link v{}", self.link));
+        tree.insert("tool".to_owned(), format!("{:o} v{}", self.tool_mode, self.tool_text));
         tree
     }
 }
@@ -90,6 +102,10 @@ fn text(style: Style, slots: &[u64; SLOTS], number: usize) -> String {
 enum Place {
     Slot(usize, usize),
     Owned(usize),
+    /// One of the names of the moved file.
+    Moved(usize),
+    Link,
+    Mode,
 }
 
 /// What places held before and after.
@@ -120,6 +136,9 @@ fn get(model: &Model, place: Place) -> Option<u64> {
     match place {
         Place::Slot(text, slot) => Some(model.texts[text][slot]),
         Place::Owned(number) => model.owned[number],
+        Place::Moved(number) => model.moved[number].then_some(1),
+        Place::Link => Some(model.link),
+        Place::Mode => Some(u64::from(model.tool_mode)),
     }
 }
 
@@ -127,6 +146,9 @@ fn set(model: &mut Model, place: Place, value: Option<u64>) {
     match place {
         Place::Slot(text, slot) => model.texts[text][slot] = value.expect("a slot has a value"),
         Place::Owned(number) => model.owned[number] = value,
+        Place::Moved(number) => model.moved[number] = value.is_some(),
+        Place::Link => model.link = value.expect("a link says something"),
+        Place::Mode => model.tool_mode = value.expect("a mode") as u32,
     }
 }
 
@@ -138,19 +160,40 @@ struct Run {
     next: u64,
     conflicts: usize,
     undone: usize,
+    commands: usize,
 }
 
 impl Run {
     fn new(seed: u64) -> Run {
         let world = World::new();
-        let mut model =
-            Model { texts: Vec::new(), modes: Vec::new(), owned: vec![None; 3], guests: vec![false; 3] };
+        let mut model = Model {
+            texts: Vec::new(),
+            modes: Vec::new(),
+            owned: vec![None; 3],
+            guests: vec![false; 3],
+            moved: [true, false, false],
+            link: 0,
+            tool_mode: 0o644,
+            tool_text: 0,
+        };
+        world.write("m0", "moved");
+        world.write("tool", "v0");
+        std::os::unix::fs::symlink("v0", world.home.path("repo/l")).unwrap();
         for number in 0..4 {
             model.texts.push([0; SLOTS]);
             model.modes.push(0o644);
             world.write(&format!("t{number}"), model.text(number));
         }
-        Run { world, model, made: Vec::new(), random: Random(seed | 1), next: 1, conflicts: 0, undone: 0 }
+        Run {
+            world,
+            model,
+            made: Vec::new(),
+            random: Random(seed | 1),
+            next: 1,
+            conflicts: 0,
+            undone: 0,
+            commands: 0,
+        }
     }
 
     fn value(&mut self) -> u64 {
@@ -223,9 +266,90 @@ impl Run {
         self.made.push(Made { call, places, undone: None });
     }
 
+    /// One shell command, of one to three steps.
+    fn command(&mut self) {
+        let mut next = self.model.clone();
+        let (mut places, mut lines) = (Vec::new(), Vec::new());
+        for _ in 0..=self.random.below(3) {
+            let mut after = next.clone();
+            let (changed, line) = self.step(&mut after);
+            // A place once in a command: what it held before the command is what an undo puts back.
+            if !changed.iter().any(|place| places.contains(place)) {
+                places.extend(changed);
+                lines.push(line);
+                next = after;
+            }
+        }
+        let line = format!("command=set -e; {}", lines.join("; "));
+        let told = self.world.works(&["call", "bash", &line, "--allow", "exec"]);
+        let call = told["callId"].as_str().unwrap_or_else(|| panic!("{told}")).to_owned();
+        let sides = |place| (place, (get(&self.model, place), get(&next, place)));
+        // What is as it was before is no change.
+        let places = places.into_iter().map(sides).filter(|(_, (before, after))| before != after).collect();
+        self.model = next;
+        self.commands += 1;
+        let places: Sides = places;
+        if places.is_empty() {
+            return;
+        }
+        self.made.push(Made { call, places, undone: None });
+    }
+
+    /// One step of a command, and what it does by the model.
+    fn step(&mut self, after: &mut Model) -> (Vec<Place>, String) {
+        let new = self.value();
+        match self.random.below(6) {
+            0 | 1 => {
+                let (text, slot) = (self.random.below(4), self.random.below(OF_AGENT));
+                after.texts[text][slot] = new;
+                let script = format!("s/^slot {text}.{slot} = v[0-9]*/slot {text}.{slot} = v{new}/");
+                // By a new file in its place, or in the file itself.
+                let line = match self.random.below(2) {
+                    0 => format!("sed -i '{script}' t{text}"),
+                    _ => format!("sed '{script}' t{text} > /tmp/t; cat /tmp/t > t{text}"),
+                };
+                (vec![Place::Slot(text, slot)], line)
+            }
+            2 => {
+                let number = self.random.below(3);
+                // Its folder goes with it, unless something of the user's is in it.
+                if after.owned[number].is_some() && self.random.below(2) == 0 {
+                    after.owned[number] = None;
+                    let line = format!("rm d{number}/own; rmdir --ignore-fail-on-non-empty d{number}");
+                    return (vec![Place::Owned(number)], line);
+                }
+                after.owned[number] = Some(new);
+                (vec![Place::Owned(number)], format!("mkdir -p d{number}; echo {new} > d{number}/own"))
+            }
+            3 => {
+                let from = self.random.below(3);
+                let to = (from + 1 + self.random.below(2)) % 3;
+                if !after.moved[from] {
+                    after.moved[from] = true;
+                    return (vec![Place::Moved(from)], format!("printf moved > m{from}"));
+                }
+                (after.moved[from], after.moved[to]) = (false, true);
+                (vec![Place::Moved(from), Place::Moved(to)], format!("mv m{from} m{to}"))
+            }
+            4 => {
+                after.link = new;
+                (vec![Place::Link], format!("ln -sfn v{new} l"))
+            }
+            _ => {
+                let modes = [0o600, 0o644, 0o755].into_iter().filter(|mode| *mode != after.tool_mode);
+                after.tool_mode = modes.collect::<Vec<u32>>()[self.random.below(2)];
+                (vec![Place::Mode], format!("chmod {:o} tool", after.tool_mode))
+            }
+        }
+    }
+
     /// One change by the user: a slot of theirs, a mode, a file beside those of the agent.
     fn user(&mut self) {
-        match self.random.below(4) {
+        match self.random.below(5) {
+            4 => {
+                self.model.tool_text = self.value();
+                self.world.write("tool", format!("v{}", self.model.tool_text));
+            }
             0 => {
                 let (text, mode) = (self.random.below(4), [0o644, 0o755, 0o600][self.random.below(3)]);
                 self.model.modes[text] = mode;
@@ -286,15 +410,16 @@ impl Run {
 #[test]
 fn guarantee_35_undo_restores_the_agents_part_and_keeps_the_users() {
     let (sequences, only) = (crate::count(60, 500), std::env::var("TOOLPOST_SEED").ok());
-    let (mut conflicts, mut undone) = (0, 0);
+    let (mut conflicts, mut undone, mut commands) = (0, 0, 0);
     for number in 0..sequences as u64 {
         if only.as_ref().is_some_and(|only| *only != number.to_string()) {
             continue;
         }
         let mut run = Run::new((number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
         for _ in 0..8 {
-            match run.random.below(3) {
-                0 => run.user(),
+            match run.random.below(5) {
+                0 | 1 => run.user(),
+                2 => run.command(),
                 _ => run.call(),
             }
             run.check();
@@ -309,9 +434,13 @@ fn guarantee_35_undo_restores_the_agents_part_and_keeps_the_users() {
         }
         conflicts += run.conflicts;
         undone += run.undone;
+        commands += run.commands;
     }
-    assert!(only.is_some() || (conflicts > sequences / 20 && undone > sequences), "{conflicts} {undone}");
+    assert!(
+        only.is_some() || (conflicts > sequences / 20 && undone > sequences && commands > sequences),
+        "{conflicts} {undone} {commands}"
+    );
     println!(
-        "measure: guarantee 35: {sequences} generated sequences, {undone} undos and redos exact, {conflicts} conflicts refused, 0 bytes of the user's lost"
+        "measure: guarantee 35: {sequences} generated sequences with {commands} shell commands, {undone} undos and redos exact, {conflicts} conflicts refused, 0 bytes of the user's lost"
     );
 }
