@@ -127,13 +127,9 @@ impl Tool for Bash {
     type Data = Data;
 
     fn spec(&self) -> Spec {
-        let text = include_str!("bash.txt");
         let text = match self.settings.confinement {
-            Confinement::Strict => text.to_owned(),
-            Confinement::None => text
-                .replace(" in a sandbox", " without a sandbox, as the user")
-                .replace("; /tmp lasts for one command", "")
-                .replace(" Undo skips dependencies, files over 64 MiB.", " Undo knows nothing of it."),
+            Confinement::Strict => include_str!("bash.txt"),
+            Confinement::None => include_str!("bash/open.txt"),
         };
         Spec::new("bash", "1.0.0", text)
             .requires(Capability::Exec)
