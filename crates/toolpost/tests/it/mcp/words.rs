@@ -285,13 +285,6 @@ impl Offered {
         strangers
     }
 
-    /// The same for a call by a name of another dialect: the arguments are those of the tool as it is offered here.
-    fn check_by_other_name(&self, call: &str, name: &str, given: &Value, text: &str) -> Option<String> {
-        let named = TOOLS.iter().find(|row| row.contains(&name));
-        let offered = named.and_then(|row| tool(self.dialect, row[0])).unwrap_or(name);
-        self.check(call, offered, &json!([given, name]), text)
-    }
-
     /// What is wrong with the text that a call gave, if anything is.
     fn check(&self, call: &str, tool: &str, given: &Value, text: &str) -> Option<String> {
         let mut allowed: BTreeSet<String> = self.tools.get(tool).cloned().unwrap_or_default();
@@ -493,18 +486,18 @@ fn calls() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// Calls by names and with arguments that most dialects do not offer and all understand.
-fn by_other_names() -> Vec<(&'static str, Value)> {
+/// Calls by names and with arguments that most dialects do not offer and all understand: the tool, the name, the arguments.
+fn by_other_names() -> Vec<(&'static str, &'static str, Value)> {
     let mut calls = Vec::new();
     let names = |canonical: &str| TOOLS.iter().find(|row| row[0] == canonical).unwrap().to_vec();
-    let mut add = |canonical: &str, further: &[&'static str], given: &[Value]| {
+    let mut add = |canonical: &'static str, further: &[&'static str], given: &[Value]| {
         let mut all: Vec<&'static str> =
             names(canonical).into_iter().chain(further.iter().copied()).collect();
         all.retain(|name| *name != "-");
         all.sort_unstable();
         all.dedup();
         for name in all {
-            calls.extend(given.iter().map(|given| (name, given.clone())));
+            calls.extend(given.iter().map(|given| (canonical, name, given.clone())));
         }
     };
     add(
@@ -634,10 +627,12 @@ fn no_result_names_what_the_dialect_does_not_offer() {
             let calls = json!({"calls": [{"tool": read, "args": file}, {"tool": read, "args": none}]});
             let answer = connection.call("batch", "batch", calls.clone());
             wrong.extend(offered.check("batch", "batch", &calls, &said(&answer)));
-            for (index, (name, given)) in by_other_names().into_iter().enumerate() {
+            for (index, (canonical, name, given)) in by_other_names().into_iter().enumerate() {
+                // A tool that the dialect does not offer has no name there that a text could use.
+                let Some(here) = tool(dialect, canonical) else { continue };
                 let answer = connection.call(format!("other {index}"), name, given.clone());
                 let call = format!("{policy}: {name} {given}");
-                wrong.extend(offered.check_by_other_name(&call, name, &given, &said(&answer)));
+                wrong.extend(offered.check(&call, here, &json!([given, name]), &said(&answer)));
                 checked += 1;
             }
             for name in ["reed", "nonsense", "no-such-tool-anywhere", "Bashh", "lst"] {
