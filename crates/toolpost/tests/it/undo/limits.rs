@@ -79,8 +79,6 @@ fn a_file_that_is_too_large_is_named_at_the_call_and_blocks_nothing() {
 #[test]
 fn a_session_of_which_a_part_was_deleted_says_so() {
     let world = World::new();
-    world.kept("draft", "first", 1, "old");
-    world.kept("other", "second", 1, "others");
     world.works(&[
         "call",
         "write",
@@ -88,6 +86,8 @@ fn a_session_of_which_a_part_was_deleted_says_so() {
         "--session",
         "draft",
     ]);
+    world.kept("draft", "first", 1, "old");
+    world.kept("other", "second", 1, "others");
     world.works(&["gc"]);
     let dry = world.works(&["undo", "draft", "--dry-run"]);
     assert_eq!(dry["deletedCalls"], json!(1), "{dry}");
