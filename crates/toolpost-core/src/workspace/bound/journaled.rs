@@ -210,3 +210,87 @@ fn missing_above(workspace: &dyn Workspace, name: &str) -> Vec<String> {
     missing.reverse();
     missing
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::OnceLock;
+    use std::sync::atomic::AtomicUsize;
+    use std::sync::mpsc::{Receiver, Sender, channel};
+    use std::time::Duration;
+
+    /// Tells when somebody waits, and answers when another thread has gone on, or does not.
+    struct Slow {
+        begun: Sender<()>,
+        gone_on: Mutex<Receiver<bool>>,
+        is_safe: AtomicBool,
+    }
+
+    impl Journal for Slow {
+        fn before(&self, _: Pending) -> Result<(), ToolError> {
+            Ok(())
+        }
+
+        fn settle(&self, _: &str, _: &str) -> Result<(), ToolError> {
+            let _ = self.begun.send(());
+            let gone_on = self.gone_on.lock().expect("one at a time");
+            let early = gone_on.recv_timeout(Duration::from_millis(200));
+            assert_eq!(early.ok(), None, "another thread went on before it was safe");
+            self.is_safe.store(true, Ordering::Release);
+            Ok(())
+        }
+    }
+
+    fn tell(journaled: &Journaled) -> Result<(), ToolError> {
+        journaled.tell("a".to_owned(), PendingKind::Remove, Before::Absent, None)
+    }
+
+    #[test]
+    fn no_thread_of_a_call_goes_on_before_all_is_safe() {
+        let ((begun, begins), (tells, gone_on)) = (channel(), channel());
+        let slow = Arc::new(Slow { begun, gone_on: Mutex::new(gone_on), is_safe: AtomicBool::new(false) });
+        let journal: Arc<dyn Journal> = slow.clone();
+        let journaled = Journaled::new(&journal, "session", "call");
+        tell(&journaled).expect("it is taken");
+        std::thread::scope(|threads| {
+            let first = threads.spawn(|| journaled.settle());
+            begins.recv().expect("the first one waits");
+            journaled.settle().expect("it is safe");
+            let is_safe = slow.is_safe.load(Ordering::Acquire);
+            let _ = tells.send(is_safe);
+            assert!(is_safe);
+            first.join().expect("it ends").expect("it is safe");
+        });
+    }
+
+    /// Another thread waits just before something is handed over.
+    #[derive(Default)]
+    struct Between {
+        journaled: OnceLock<Arc<Journaled>>,
+        settled: AtomicUsize,
+    }
+
+    impl Journal for Between {
+        fn before(&self, _: Pending) -> Result<(), ToolError> {
+            self.journaled.get().map_or(Ok(()), |journaled| journaled.settle())?;
+            self.settled.store(0, Ordering::Release);
+            Ok(())
+        }
+
+        fn settle(&self, _: &str, _: &str) -> Result<(), ToolError> {
+            self.settled.fetch_add(1, Ordering::AcqRel);
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn what_is_handed_over_while_another_thread_waits_is_waited_for() {
+        let between = Arc::new(Between::default());
+        let journal: Arc<dyn Journal> = between.clone();
+        let journaled = Arc::new(Journaled::new(&journal, "session", "call"));
+        assert!(between.journaled.set(journaled.clone()).is_ok());
+        tell(&journaled).expect("it is taken");
+        journaled.settle().expect("it is safe");
+        assert_eq!(between.settled.load(Ordering::Acquire), 1);
+    }
+}
