@@ -28,6 +28,9 @@ pub struct Question {
     pub tool: String,
     /// The question in one sentence.
     pub text: String,
+    /// The arguments of the call that it is about, as a fingerprint: equal questions of calls with other arguments are two.
+    #[serde(skip)]
+    pub call: String,
     /// What else a person should know of the call, a line each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub facts: Vec<String>,

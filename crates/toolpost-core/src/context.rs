@@ -464,6 +464,7 @@ impl Context {
         let question = Question {
             tool: self.call.tool.to_string(),
             text: question.to_owned(),
+            call: String::new(),
             facts: Vec::new(),
             accesses: Vec::new(),
             preview: None,

@@ -167,34 +167,6 @@ pub enum EventKind {
     },
 }
 
-impl EventKind {
-    /// One word for what happened: a log shows it, and finds events by it.
-    pub fn label(&self) -> &str {
-        match self {
-            EventKind::CallRequested { .. } => "asked",
-            EventKind::ToolInitialized { .. } => "ready",
-            EventKind::ArgumentsRepaired { .. } => "repaired",
-            EventKind::HookIntervened { .. } => "hook",
-            EventKind::CallDecided { effect, .. } => effect,
-            EventKind::Asked { .. } => "question",
-            EventKind::Answered { .. } => "answer",
-            EventKind::CallStarted { .. } => "start",
-            EventKind::Progress { .. } => "progress",
-            EventKind::CallRetried { .. } => "retry",
-            EventKind::OutputSpilled { .. } => "kept",
-            EventKind::CallFinished { error: Some(_), .. } => "failed",
-            EventKind::CallFinished { error: None, .. } => "done",
-            EventKind::FileStored { deleted: true, .. } => "deleted",
-            EventKind::FileStored { .. } => "file",
-            EventKind::TaskChanged { .. } => "task",
-            EventKind::TodosChanged { .. } => "todos",
-            EventKind::ChangesUndone { is_redo: true, .. } => "redo",
-            EventKind::ChangesUndone { .. } => "undo",
-            EventKind::Warning { .. } => "note",
-        }
-    }
-}
-
 /// What a call has given to the model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -15,6 +15,7 @@ mod format;
 mod forms;
 mod keyword;
 mod number;
+mod paths;
 mod pattern;
 mod problem;
 mod program;
@@ -103,7 +104,7 @@ impl Schema {
         if !self.has_paths {
             return found;
         }
-        collect_paths(&self.value, arguments, &mut found, 0);
+        paths::collect(&self.value, arguments, &mut found);
         found
     }
 }
@@ -264,28 +265,6 @@ fn without_null(property: &mut Value) {
     }
     if map.get("default").is_some_and(Value::is_null) {
         map.remove("default");
-    }
-}
-
-fn collect_paths<'a>(schema: &'a Value, value: &'a Value, found: &mut Vec<&'a str>, depth: usize) {
-    if depth > 16 {
-        return;
-    }
-    match value {
-        Value::String(text) if schema.get(PATH_MARK).is_some() => found.push(text),
-        Value::Array(items) => {
-            if let Some(schema) = schema.get("items") {
-                items.iter().for_each(|item| collect_paths(schema, item, found, depth + 1));
-            }
-        }
-        Value::Object(map) => {
-            for (name, schema) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
-                if let Some(value) = map.get(name).or_else(|| schema.get("default")) {
-                    collect_paths(schema, value, found, depth + 1);
-                }
-            }
-        }
-        _ => {}
     }
 }
 

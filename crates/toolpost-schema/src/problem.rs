@@ -114,6 +114,11 @@ fn missing(
 }
 
 fn unknown(path: &str, name: &str, known: &[&str]) -> Problem {
+    // An argument that was given by another name too has kept this one.
+    if known.contains(&name) {
+        let found = Some("it twice, by two of its names".to_owned());
+        return Problem { path: joined(path, name), expected: "it once".to_owned(), found, nearest: None };
+    }
     let listed = match known {
         [] => "no arguments".to_owned(),
         _ => format!("only {}", known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")),

@@ -283,3 +283,56 @@ fn depth_is_bounded() {
     assert!(!is_too_deep(&deep(MAX_DEPTH)));
     assert!(is_too_deep(&deep(MAX_DEPTH + 1)));
 }
+
+#[test]
+fn paths_are_found_wherever_a_schema_can_put_them() {
+    let check = |schema: Value, arguments: Value, expected: &[&str]| {
+        let compiled = Schema::compile(schema).unwrap();
+        assert_eq!(compiled.paths(&arguments), expected, "{compiled:?}");
+    };
+    let path = || json!({"type": "string", PATH_MARK: true});
+    let file = || json!({"type": "object", "properties": {"path": path()}});
+    for keyword in ["anyOf", "oneOf", "allOf"] {
+        check(json!({keyword: [{"type": "object"}, file()]}), json!({"path": "a"}), &["a"]);
+        check(json!({"properties": {"to": {keyword: [path()]}}}), json!({"to": "b"}), &["b"]);
+    }
+    check(json!({"if": {}, "then": file(), "else": false}), json!({"path": "a"}), &["a"]);
+    check(json!({"$ref": "#/$defs/f", "$defs": {"f": file()}}), json!({"path": "a"}), &["a"]);
+    check(json!({"additionalProperties": path()}), json!({"x": "a", "y": "b"}), &["a", "b"]);
+    check(
+        json!({"properties": {"n": {}}, "additionalProperties": path()}),
+        json!({"n": "no", "y": "b"}),
+        &["b"],
+    );
+    check(json!({"patternProperties": {"^f": path()}}), json!({"f1": "a"}), &["a"]);
+    check(
+        json!({"properties": {"l": {"prefixItems": [{}, path()], "items": file()}}}),
+        json!({"l": ["x", "a", {"path": "b"}]}),
+        &["b", "a"],
+    );
+    check(json!({"dependentSchemas": {"path": file()}}), json!({"path": "a"}), &["a"]);
+    // A tree, by its anchor or by its address: where a reference leads that is not a path, every text may be one.
+    let tree = json!({"properties": {"path": path(), "below": {"items": {"$ref": "#"}}}});
+    check(tree, json!({"path": "a", "below": [{"path": "b", "below": [{"path": "c"}]}]}), &["a", "b", "c"]);
+    check(
+        json!({"$ref": "#f", "$defs": {"f": {"$anchor": "f", "properties": {"path": path()}}}}),
+        json!({"path": "a"}),
+        &["a"],
+    );
+    // Two forms of each level are not 2^100 visits.
+    let level = json!({"properties": {"next": {"$ref": "#"}, "path": path()}});
+    let schema = json!({"anyOf": [level.clone(), level]});
+    let deep = (0..100).fold(json!({"path": "end"}), |value, _| json!({"next": value}));
+    check(schema, deep, &["end"]);
+}
+
+#[test]
+fn an_argument_by_two_of_its_names_is_called_that() {
+    let schema = json!({"properties": {"path": {"type": "string"}}, "additionalProperties": false});
+    let alias = Alias::new("list_directory", "list").argument("dir_path", "path");
+    let offered = json!({"properties": {"dir_path": {"type": "string"}}, "additionalProperties": false});
+    let (arguments, _) = alias.apply(json!({"path": "p", "dir_path": "src"}));
+    let problems = Schema::compile(schema).unwrap().problems_in(&arguments, &offered, Some(&alias));
+    let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    assert_eq!(told, ["`dir_path`: expected it once, got it twice, by two of its names"]);
+}

@@ -6,6 +6,7 @@ mod question;
 use crate::client::Client;
 use crate::session::{Outlet, Session};
 use serde_json::{Map, Value, json};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 use toolpost_core::host::{BoxFuture, Confirm, Scope};
@@ -25,6 +26,8 @@ pub struct ClientCall {
     is_answered: Notify,
     wanted: Mutex<Map<String, Value>>,
     is_wanting: Notify,
+    /// How often each question was asked in this round. Calls of a batch may ask the same, and each is answered for itself.
+    asked: Mutex<HashMap<String, usize>>,
     /// Content of another kind than text, data and attachments; only an extension has any.
     content: Mutex<Option<Vec<Value>>>,
     refusal: Mutex<Option<RpcError>>,
@@ -47,6 +50,7 @@ impl ClientCall {
             is_answered: Notify::new(),
             wanted: Mutex::default(),
             is_wanting: Notify::new(),
+            asked: Mutex::default(),
             content: Mutex::default(),
             refusal: Mutex::default(),
         }
@@ -125,6 +129,14 @@ impl ClientCall {
         key.starts_with(question::PREFIX)
     }
 
+    /// The key of a question that is asked now.
+    fn next_key(&self, question: &Question) -> String {
+        let mut asked = lock(&self.asked);
+        let count = asked.entry(question::key(question, 0)).or_insert(0);
+        *count += 1;
+        question::key(question, *count)
+    }
+
     /// Returns when the call cannot go on without the client.
     pub(crate) async fn wants_input(&self) -> Map<String, Value> {
         self.is_wanting.notified().await;
@@ -181,7 +193,7 @@ impl Confirm for ClientCall {
             return Box::pin(std::future::ready(Answer::Nobody));
         }
         Box::pin(async move {
-            let key = question::key(question);
+            let key = self.next_key(question);
             let answer = self.ask(&key, "elicitation/create", question::form(question, &self.client)).await;
             answer.map_or(Answer::Nobody, |answer| question::answer(question, &answer))
         })

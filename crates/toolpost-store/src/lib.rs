@@ -29,6 +29,7 @@ mod workspace;
 pub use faults::Faults;
 pub use inspect::{Inspected, inspect};
 pub use journal::{ReadSpool, StoreJournal};
+pub use log::label;
 pub use sink::{Shape, StoreLog};
 pub use url::StoreUrl;
 pub use workspace::StoredWorkspace;

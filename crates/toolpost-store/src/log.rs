@@ -1,10 +1,12 @@
 //! The log of events: appended to, and asked.
 
 mod facts;
+mod label;
 mod query;
 mod tools;
 mod words;
 
+pub use label::label;
 pub(crate) use words::learn;
 
 use crate::db::{Failure, Row, Tx, Value, first};

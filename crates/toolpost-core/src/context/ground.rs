@@ -4,7 +4,9 @@ use super::Context;
 use crate::capability::Capability;
 use crate::error::{Code, ToolError};
 use crate::policy::{self, Ahead, Closed, Effect, FilePattern, FileRule, FileRules, Remedy};
-use crate::workspace::{Dependencies, FolderAlias, Guard, Kind, Mark, Marked, Owner, Surveyor};
+use crate::workspace::{
+    Dependencies, FolderAlias, Guard, Kind, Mark, Marked, Owner, Stat, Surveyor, WorkspacePath,
+};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -110,8 +112,8 @@ impl Context {
             let any = self.call.guard.as_ref().is_none_or(|guard| guard.allows_any_command());
             let (why, remedy) = match any {
                 true => (
-                    "it is outside of the workspace, where commands write to temporary folders of their own only, and in \
-                     their temporary home folder not to what shells and tools read when they start",
+                    "outside of the workspace, commands write to temporary folders of their own only, and in their \
+                     temporary home folder not to what shells and tools read when they start",
                     "no rule opens it; use a file of the workspace or of /tmp".to_owned(),
                 ),
                 false => (
@@ -144,6 +146,18 @@ impl Context {
             );
         }
         (name, closed)
+    }
+
+    /// The display name of an absolute path of the workspace, and why a command may not read it; none where it may.
+    pub fn unreadable_to_commands(&self, path: &Path) -> Option<(String, Closed)> {
+        let name = display(&self.host_workspace().roots(), path);
+        let closed = self.call.guard.as_ref()?.closed_to_commands(Capability::Read, &name)?;
+        Some((name, closed))
+    }
+
+    /// What a command sees of a file that it cannot read: its size and its times. Blocks like the workspace.
+    pub fn seen_by_commands(&self, name: &str) -> Option<Stat> {
+        self.host_workspace().stat(&WorkspacePath::new(name)).ok()
     }
 
     /// The display name of a symbolic link into a dependency folder, and why a command may not make it.

@@ -13,6 +13,7 @@ use crate::event::EventKind;
 use crate::policy::{Effect, Layer, Policy, Request, Rule};
 use crate::registry::Entry;
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -148,6 +149,7 @@ impl Executor {
         let question = Question {
             tool: request.tool.to_owned(),
             text: decision.sentence(),
+            call: fingerprint(arguments),
             accesses: asking.to_vec(),
             facts: preview::facts(ctx, entry, would, arguments),
             preview: self.preview(ctx, entry, would, arguments).await,
@@ -182,6 +184,11 @@ impl Executor {
     }
 }
 
+/// What tells the arguments of one call from those of another, and nothing of what they are.
+fn fingerprint(arguments: &Value) -> String {
+    toolpost_text::hex(&Sha256::digest(arguments.to_string())[..16])
+}
+
 /// The accesses that a person must agree to.
 fn asking(policy: &Policy, tool: &str, accesses: &[Access]) -> Vec<Access> {
     let asks = |access: &&Access| {
@@ -199,7 +206,11 @@ fn asking(policy: &Policy, tool: &str, accesses: &[Access]) -> Vec<Access> {
 pub(super) fn denied(policy: &Policy, request: &Request<'_>, circumstance: &str) -> ToolError {
     let decision = policy.decide(request);
     let code = if decision.is_protected() { Code::ProtectedFile } else { Code::PermissionDenied };
-    let remedy = decision.remedy().map_or_else(String::new, |remedy| format!("; {remedy}"));
+    let remedy = decision.remedy().map_or_else(String::new, |remedy| {
+        // Where there is nobody to ask, nobody can consent.
+        let asked = remedy.strip_prefix("consent, or ").filter(|_| !circumstance.is_empty());
+        format!("; {}", asked.unwrap_or(&remedy))
+    });
     let error = ToolError::new(code, format!("{}{circumstance}{remedy}", decision.sentence()));
     let explanation = serde_json::to_value(policy.explain(request)).unwrap_or_default();
     let error = match decision.rule() {

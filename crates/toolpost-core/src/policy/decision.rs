@@ -139,6 +139,20 @@ impl Decision {
                 more.push(rule);
             }
         }
+        // What may not be read is hidden from commands, which then cannot write it either.
+        let written = because.access.iter().chain(&because.also);
+        for access in written.filter(|_| because.about == Some(ResourceKind::Command)) {
+            let read = match &access.resource {
+                Resource::Path(path) if access.action == crate::Capability::Write => {
+                    Access::path(crate::Capability::Read, path)
+                }
+                _ => continue,
+            };
+            let is_hidden =
+                matches!(&read.resource, Resource::Path(path) if protected::is_protected(read.action, path));
+            let rule = rule_for(tool, &read).filter(|_| is_hidden).map(|rule| rule.to_string());
+            more.extend(rule.filter(|rule| !more.contains(rule)));
+        }
         let (advice, access) = (because.advice, because.access.as_ref());
         let first = remedy(advice, tool, access, &because.cause, &more);
         let is_by_capability = matches!(because.cause, Cause::Askable | Cause::Absent);
@@ -221,6 +235,11 @@ pub(super) fn remedy(
         .and_then(|access| rule_for((tool, about), access))
         .map_or_else(|| tool.to_owned(), |rule| rule.to_string());
     let (rule, capability) = (rule.as_str(), access.map(|access| access.action));
+    // A person is asked although the capability is granted, so that granting it is no way.
+    if access.is_some_and(Access::needs_consent) && matches!(cause, Cause::Askable) {
+        let allowed = advice(&Remedy::Closed { rules: &[rule.to_owned()] });
+        return format!("consent, or {allowed}, which holds for all that is in it, protected files too");
+    }
     advice(&match cause {
         Cause::Granted => return "nothing is in its way".to_owned(),
         Cause::Askable => Remedy::Consent { capability, rule },

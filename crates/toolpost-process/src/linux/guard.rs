@@ -13,6 +13,7 @@
 mod call;
 mod caller;
 mod keep;
+mod locked;
 mod moves;
 mod names;
 mod open;
@@ -22,6 +23,7 @@ mod spool;
 
 use self::call::Call;
 use self::caller::{Caller, Place};
+use self::locked::Locked;
 use self::names::{Making, Names};
 use self::openers::Openers;
 pub(super) use self::spool::{Spool, stamp};
@@ -74,6 +76,8 @@ pub(super) struct Guard {
     waiting: Vec<Removal>,
     /// Where what is about to change is written down.
     spool: Option<Spool>,
+    /// The locked files by device and number, once a file with several names was to be written.
+    locked: Option<Locked>,
 }
 
 /// How a call ends.
@@ -134,6 +138,7 @@ impl Guard {
             removals: Vec::new(),
             waiting: Vec::new(),
             spool,
+            locked: None,
         }
     }
 
@@ -371,6 +376,14 @@ impl Guard {
         };
         let _ = rustix::fs::unlinkat(&place.parent, OsStr::from_bytes(&place.name), flags);
         Err(self.refuse(path))
+    }
+
+    /// Whether a file is a locked one under another name, a hard link: what is written to it is written to that.
+    fn is_another_name(&mut self, stat: &rustix::fs::Stat) -> bool {
+        if stat.st_nlink < 2 || caller::kind(stat) != FileType::RegularFile {
+            return false;
+        }
+        self.locked.get_or_insert_with(|| Locked::find(self.names.marked())).has(stat)
     }
 
     /// Reports a refused path; inside of what is locked or hidden, that whole, since it is what would have to be opened.

@@ -41,11 +41,17 @@ const READ_ONLY: u64 = 1;
 const NO_SUID: u64 = 2;
 const NO_DEVICES: u64 = 4;
 
+/// The folder for temporary files, of which each command has one of its own.
+const TEMPORARY: &str = "/tmp";
+
 /// Where the new root is put together.
 const STAGE: &str = "/tmp";
 
 /// Where the temporary file system of the command is while the new root is put together.
 const OWN: &str = "own";
+
+/// Where the files lie that stand for hidden ones.
+const COVERS: &str = "run/hidden";
 
 /// At most a quarter of the memory, and a million files.
 const OWN_SIZE: &CStr = c"mode=0700,size=25%,nr_inodes=1000000";
@@ -140,13 +146,12 @@ fn try_lay(view: &View, system: &System, step: &mut &'static str) -> io::Result<
     ] {
         rustix::fs::symlink(target, name)?;
     }
-    // The home folder first: toolchains and workspaces may lie in it.
     let home = as_path(&view.home);
-    if home.is_absolute() && home != Path::new("/") && !home.starts_with("/tmp") {
-        let inside = below(home);
-        own_folder("home", inside, 0o755)?;
-    } else if home.is_absolute() && home != Path::new("/") {
-        make_folder(below(home), 0o755)?;
+    let places = pieces.iter().chain(writable.iter().map(|(_, piece)| piece));
+    close_folders_above(places, home)?;
+    // The home folder first: toolchains and workspaces may lie in it.
+    if home.is_absolute() && home != Path::new("/") && home != Path::new(TEMPORARY) {
+        own_folder("home", below(home), 0o755)?;
     }
     *step = "pieces of the view";
     for (path, target) in links {
@@ -185,6 +190,31 @@ fn try_lay(view: &View, system: &System, step: &mut &'static str) -> io::Result<
     rustix::fs::unlinkat(CWD, OWN, AtFlags::REMOVEDIR)?;
     *step = "change of root";
     seal_root()
+}
+
+/// Closes the folders of `/tmp` that are there only because the workspace lies in them: what a command writes beside the
+/// workspace must not vanish without a word. The places of the pieces are made first, as none can be made afterwards.
+fn close_folders_above<'a>(pieces: impl Iterator<Item = &'a Piece>, home: &Path) -> io::Result<()> {
+    let mut closed: Vec<PathBuf> = Vec::new();
+    let mut close = |path: &Path, is_folder: bool| -> io::Result<()> {
+        let Ok(inside) = path.strip_prefix(TEMPORARY) else { return Ok(()) };
+        let mut parts = inside.components();
+        let (Some(first), Some(_)) = (parts.next(), parts.next()) else { return Ok(()) };
+        make_place(below(path), is_folder)?;
+        let above = Path::new(TEMPORARY).join(first);
+        // The home folder is the command's own, wherever it lies.
+        if !above.starts_with(home) && !closed.contains(&above) {
+            closed.push(above);
+        }
+        Ok(())
+    };
+    for piece in pieces {
+        close(&piece.at, piece.is_folder)?;
+    }
+    if !closed.is_empty() && home.starts_with(TEMPORARY) {
+        make_folder(below(home), 0o755)?;
+    }
+    closed.iter().try_for_each(|path| lay_over_itself(path, READ_ONLY).map_err(|error| about(path, &error)))
 }
 
 /// The order in which writable folders are laid, each after what it lies in, and by which their overlays are numbered.
@@ -265,15 +295,7 @@ fn look_alike(piece: &Piece, upper: &Path) -> io::Result<()> {
     // An owner whom this namespace does not know cannot be named in it.
     let _ = rustix::fs::chown(upper, owner.0, owner.1);
     rustix::fs::chmod(upper, Mode::from_raw_mode(stat.st_mode & 0o7777))?;
-    let time = |tv_sec: i64, tv_nsec: u64| rustix::fs::Timespec {
-        tv_sec,
-        tv_nsec: i64::try_from(tv_nsec).unwrap_or(0),
-    };
-    let times = rustix::fs::Timestamps {
-        last_access: time(stat.st_atime, stat.st_atime_nsec),
-        last_modification: time(stat.st_mtime, stat.st_mtime_nsec),
-    };
-    rustix::fs::utimensat(CWD, upper, &times, AtFlags::empty())?;
+    rustix::fs::utimensat(CWD, upper, &times_of(&stat), AtFlags::empty())?;
     Ok(())
 }
 
@@ -329,30 +351,57 @@ fn open_place(path: &Path) -> io::Result<Option<OwnedFd>> {
     }
 }
 
-/// Covers files with one that nobody can read, folders with an empty one.
+/// Covers files with files that nobody can read, folders with an empty one.
 fn hide<'a>(paths: impl Iterator<Item = &'a Path>) -> io::Result<()> {
-    make_place(Path::new("run/hidden-file"), false)?;
+    make_folder(Path::new(COVERS), 0o700)?;
     make_folder(Path::new("run/hidden-folder"), 0o000)?;
-    rustix::fs::chmod("run/hidden-file", Mode::empty())?;
-    rustix::fs::chmod("run/hidden-folder", Mode::empty())?;
-    for path in paths {
-        cover(path).map_err(|error| about(path, &error))?;
+    for (number, path) in paths.enumerate() {
+        cover(path, number).map_err(|error| about(path, &error))?;
     }
+    rustix::fs::chmod(COVERS, Mode::empty())?;
     Ok(())
 }
 
-fn cover(path: &Path) -> io::Result<()> {
+fn cover(path: &Path, number: usize) -> io::Result<()> {
     let Some(place) = open_place(path)? else { return Ok(()) };
     let stat = rustix::fs::fstat(&place)?;
     let cover = match rustix::fs::FileType::from_raw_mode(stat.st_mode).is_dir() {
-        true => "run/hidden-folder",
-        false => "run/hidden-file",
+        true => PathBuf::from("run/hidden-folder"),
+        false => stand_in(&stat, number)?,
     };
-    let tree = open_tree(CWD, cover, OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC)?;
+    let tree = open_tree(CWD, &cover, OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC)?;
     sys::mount_attributes(tree.as_fd(), READ_ONLY)?;
     let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
     move_mount(tree.as_fd(), "", &place, "", flags)?;
     Ok(())
+}
+
+/// An empty file that nobody can read, of the size and time of the one that it stands for: git and others that compare
+/// these take it for unchanged, and do not open it.
+fn stand_in(stat: &rustix::fs::Stat, number: usize) -> io::Result<PathBuf> {
+    let path = Path::new(COVERS).join(number.to_string());
+    let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC;
+    let file = rustix::fs::openat(CWD, &path, flags, Mode::empty())?;
+    // Whether it can be run is part of what git compares.
+    rustix::fs::fchmod(&file, Mode::from_raw_mode(stat.st_mode & 0o111))?;
+    if rustix::fs::FileType::from_raw_mode(stat.st_mode).is_file() {
+        // A size that the file system does not take is left as it is.
+        let _ = rustix::fs::ftruncate(&file, u64::try_from(stat.st_size).unwrap_or(0));
+    }
+    rustix::fs::futimens(&file, &times_of(stat))?;
+    Ok(path)
+}
+
+/// The times of a file, to be set on another.
+fn times_of(stat: &rustix::fs::Stat) -> rustix::fs::Timestamps {
+    let time = |tv_sec: i64, tv_nsec: u64| rustix::fs::Timespec {
+        tv_sec,
+        tv_nsec: i64::try_from(tv_nsec).unwrap_or(0),
+    };
+    rustix::fs::Timestamps {
+        last_access: time(stat.st_atime, stat.st_atime_nsec),
+        last_modification: time(stat.st_mtime, stat.st_mtime_nsec),
+    }
 }
 
 /// The new root becomes the root, read-only; the old one is gone.

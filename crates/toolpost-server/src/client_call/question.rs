@@ -14,10 +14,10 @@ const LONGEST_PREVIEW: usize = 4_000;
 /// How the keys of questions begin.
 pub(super) const PREFIX: &str = "confirm-";
 
-/// The key of a question: another question has another one.
-pub(super) fn key(question: &Question) -> String {
-    let text =
-        serde_json::to_string(&(&question.tool, &question.text, &question.accesses)).unwrap_or_default();
+/// The key of a question: another question has another one, and so has each time that the same is asked.
+pub(super) fn key(question: &Question, number: usize) -> String {
+    let asked = (&question.tool, &question.call, &question.text, &question.facts, &question.accesses, number);
+    let text = serde_json::to_string(&asked).unwrap_or_default();
     format!("{PREFIX}{}", hex(&Sha256::digest(text)[..8]))
 }
 
@@ -25,12 +25,13 @@ pub(super) fn key(question: &Question) -> String {
 pub(super) fn form(question: &Question, client: &Client) -> Value {
     let choices = choices(question);
     let mut message = question.text.clone();
+    for fact in &question.facts {
+        // A command of several lines stays together.
+        let fact = shortened(fact).replace('\n', "\n    ");
+        message.push_str(&format!("\n{fact}"));
+    }
     if let Some(preview) = &question.preview {
-        let shown = &preview[..preview.floor_char_boundary(LONGEST_PREVIEW)];
-        message.push_str(&format!("\n\n{shown}"));
-        if shown.len() < preview.len() {
-            message.push_str(&format!("\n[… {} more bytes]", preview.len() - shown.len()));
-        }
+        message.push_str(&format!("\n\n{}", shortened(preview)));
     }
     let answer = match client.revision >= Revision::V2025_11_25 {
         true => {
@@ -59,6 +60,15 @@ pub(super) fn form(question: &Question, client: &Client) -> Value {
         params["mode"] = "form".into();
     }
     params
+}
+
+/// A text of the call, no longer than a form can show, and what is left out.
+fn shortened(text: &str) -> String {
+    let shown = &text[..text.floor_char_boundary(LONGEST_PREVIEW)];
+    match text.len() - shown.len() {
+        0 => shown.to_owned(),
+        more => format!("{shown}\n[… {more} more bytes]"),
+    }
 }
 
 /// What the person said.
@@ -117,6 +127,7 @@ mod tests {
         let question = Question {
             tool: "write".to_owned(),
             text: "may it?".to_owned(),
+            call: String::new(),
             facts: Vec::new(),
             has_dry_run: false,
             accesses: Vec::new(),

@@ -35,7 +35,7 @@ pub(crate) fn learn(tx: &mut dyn Tx) -> Result<bool, Failure> {
         let mut words = texts(&serde_json::from_str(&body).unwrap_or(Json::Null));
         // What a person sees of an event can be searched for too.
         if let Ok(event) = serde_json::from_str::<Event>(&body) {
-            words.push_str(event.kind.label());
+            words.push_str(super::label(&event.kind));
         }
         #[cfg(feature = "postgres")]
         if tx.kind() == Kind::Postgres {

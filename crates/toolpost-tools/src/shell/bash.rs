@@ -1,10 +1,12 @@
 //! `bash`: a command in the workspace, in a sandbox, within its time.
 
 mod dry_run;
+mod index;
 mod notes;
 mod plain;
 mod prepare;
 
+use self::notes::Confined;
 use super::background::Waited;
 use super::kept::{Records, Undo};
 use super::live::Live;
@@ -125,7 +127,11 @@ impl Tool for Bash {
     type Data = Data;
 
     fn spec(&self) -> Spec {
-        Spec::new("bash", "1.0.0", include_str!("bash.txt"))
+        let text = match self.settings.confinement {
+            Confinement::Strict => include_str!("bash.txt"),
+            Confinement::None => include_str!("bash/open.txt"),
+        };
+        Spec::new("bash", "1.0.0", text)
             .requires(Capability::Exec)
             .about(ResourceKind::Command)
             .may_use(Capability::Write)
@@ -155,12 +161,14 @@ impl Tool for Bash {
             return self.background.start(ctx, &args, prepared).await;
         }
         if let Some(limit) = args.yield_after.filter(|_| self.background.is_possible()) {
-            let (limit, sandbox) = (Duration::from_millis(limit), prepared.sandbox);
+            let limit = Duration::from_millis(limit);
+            let hidden = prepared.hidden.clone();
+            let confined = Confined { sandbox: prepared.sandbox, hidden, unread_by_git: Vec::new() };
             return match self.background.start_and_wait(ctx, &args, prepared, limit).await? {
                 Waited::GoesOn(output) => Ok(*output),
                 Waited::Ended(ended) => {
                     let (shown, ended, undo) = *ended;
-                    report(ctx, &args, Ok((shown, ended)), title(&args), (sandbox, undo))
+                    report(ctx, &args, Ok((shown, ended)), title(&args), (&confined, undo))
                 }
             };
         }
@@ -243,19 +251,23 @@ async fn perform(
 ) -> Result<Output<Data>, ToolError> {
     let title = title(args);
     let mut records = Records::begin(ctx, prepared.sandbox).await;
+    let hidden = std::mem::take(&mut prepared.hidden);
+    let confined = Confined { sandbox: prepared.sandbox, hidden, unread_by_git: Vec::new() };
     if let Some(direct) = prepared.direct.take() {
         match run(ctx, args, records.of(direct), &title, budget).await {
             // Nothing was run; the shell says so in its own words.
             Err(Failure::Process(Error::NotRun { .. })) => records.start_over(),
             done => {
                 let undo = records.finish(ctx).await;
-                return report(ctx, args, done, title, (prepared.sandbox, undo));
+                let confined = confined.looked_at(ctx, args, &done).await;
+                return report(ctx, args, done, title, (&confined, undo));
             }
         }
     }
     let done = run(ctx, args, records.of(prepared.command), &title, budget).await;
     let undo = records.finish(ctx).await;
-    report(ctx, args, done, title, (prepared.sandbox, undo))
+    let confined = confined.looked_at(ctx, args, &done).await;
+    report(ctx, args, done, title, (&confined, undo))
 }
 
 async fn run(
@@ -310,7 +322,7 @@ fn report(
     args: &Args,
     done: Result<(Shown, Ended), Failure>,
     title: String,
-    (sandbox, undo): (&'static str, Undo),
+    (confined, undo): (&Confined, Undo),
 ) -> Result<Output<Data>, ToolError> {
     let (shown, ended) = match done {
         Ok(done) => done,
@@ -323,11 +335,11 @@ fn report(
         }
     };
     if ended.why == Why::TimedOut {
-        let told = undo.beside(&notes::out_of_time(ctx, args, &shown, sandbox));
+        let told = undo.beside(&notes::out_of_time(ctx, args, &shown, confined.sandbox));
         let error = ToolError::new(Code::Timeout, notes::with_output(&told, &shown));
         return Err(details(error, &shown, &ended).with("timeoutMs", args.timeout));
     }
-    let text = notes::told(ctx, args, &shown, &ended, (sandbox, undo.note.as_deref()));
+    let text = notes::told(ctx, args, &shown, &ended, confined, undo.note.as_deref());
     let data = Data {
         exit_code: ended.exit.code(),
         signal: ended.exit.signal(),
@@ -335,7 +347,7 @@ fn report(
         bytes: shown.bytes,
         lines: shown.lines,
         survivors: survivors(&ended),
-        sandbox,
+        sandbox: confined.sandbox,
         undo: undo.is_limited.then_some(false),
         ..Data::default()
     };

@@ -404,6 +404,60 @@ fn a_file_with_a_computed_name_is_judged_when_the_line_runs() {
     }
 }
 
+/// Without a sandbox nothing judges a file when it is opened, so that each rule counts which could be about it.
+#[test]
+fn guarantee_38_a_file_that_cannot_be_told_needs_a_sandbox() {
+    let ground = ground();
+    let root = ground.path();
+    std::fs::create_dir_all(root.join("closed/sub")).unwrap();
+    std::fs::write(root.join("closed/x"), "SECRET\n").unwrap();
+    let rule = |effect, action, resource| {
+        Rule::new(effect, action, resource, Origin::new(Layer::User, "rules.toml", 1)).unwrap()
+    };
+    let closed = ["read", "write"].map(|action| rule(Effect::Deny, action, "/closed/**"));
+    let granted = || standard_and_exec().allow(Capability::Network);
+    let narrow = ["echo *", "cat *", "sort *"].map(|line| rule(Effect::Allow, "bash", line));
+    let narrow = Policy::profile(Profile::Standard).with_rules(Layer::User, narrow.to_vec());
+    for line in [
+        "eval 'echo E > closed/x'",
+        "trap 'echo E > closed/x' EXIT",
+        "eval 'cd closed'; echo E > x",
+        "pushd closed; echo E > x",
+        "cd -- closed; echo E > x",
+        "cd $PWD/closed; echo E > x",
+        "cd clo*; echo E > x",
+        "builtin cd closed; echo E > x",
+        "f() { cd closed; }; f; echo E > x",
+        "cd .; cd closed; echo E > x",
+        "cd closed; cd sub; cd ..; cat < x",
+        "echo E > clos?d/x",
+        "echo E > closed/[x]",
+        "cat < clos?d/x",
+        "echo E > ~+/closed/x",
+        "echo E > /proc/self/cwd/closed/x",
+        "cat < /dev/fd/../cwd/closed/x",
+        "sort -oclosed/x in",
+        "sort --outp closed/x in",
+        "uniq in closed/x",
+    ] {
+        for policy in [granted().with_rules(Layer::User, closed.to_vec()), granted(), narrow.clone()] {
+            let outcome = call_with(root, policy, Confinement::None, line);
+            let text = shown(&outcome);
+            assert!(text.contains("PERMISSION_DENIED"), "{line}: {text}");
+            assert_eq!(std::fs::read_to_string(root.join("closed/x")).unwrap(), "SECRET\n", "{line}");
+        }
+    }
+    for line in ["git -C closed log --output=x", "env -C closed tee x <<< E", "cd closed; echo E > x"] {
+        let policy = granted().with_rules(Layer::User, closed.to_vec());
+        let outcome = call_with(root, policy, Confinement::None, line);
+        assert!(shown(&outcome).contains("PERMISSION_DENIED"), "{line}: {}", shown(&outcome));
+    }
+    for line in ["cd sub 2>/dev/null; echo x > out", "echo x > out", "cat < /proc/meminfo > /dev/null"] {
+        let outcome = call_with(root, granted(), Confinement::None, line);
+        assert!(!shown(&outcome).contains("PERMISSION_DENIED"), "{line}: {}", shown(&outcome));
+    }
+}
+
 #[test]
 fn a_computed_name_widens_no_rule_and_needs_a_sandbox() {
     let ground = ground();

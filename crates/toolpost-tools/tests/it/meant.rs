@@ -325,7 +325,7 @@ fn a_file_that_a_command_was_kept_from_is_named_with_its_rule() {
     );
     // The last command succeeded, and the hint is there all the same.
     for text in &texts[1..] {
-        assert!(text.contains("`.env` was refused: it is protected (`.env`): "), "{text}");
+        assert!(text.contains("`.env` cannot be read by commands: it is protected (`.env`): "), "{text}");
         assert!(
             text.contains("protected") && text.contains("--allow-rule") || text.contains("rule"),
             "{text}"
@@ -343,6 +343,8 @@ fn a_time_out_tells_its_unit_and_what_was_waited_for() {
             ("Bash", json!({"command": "sleep 300", "timeout": 5})),
             ("Bash", json!({"command": "printf 'Your name: '; sleep 300", "timeout": 1_500})),
             ("Bash", json!({"command": "sleep 300; curl https://example.org", "timeout": 1_500})),
+            ("Bash", json!({"command": "watch() { sleep 300; }; watch ls", "timeout": 1_500})),
+            ("Bash", json!({"command": "sleep 300", "timeout": 1_500})),
         ],
     );
     assert!(
@@ -351,9 +353,12 @@ fn a_time_out_tells_its_unit_and_what_was_waited_for() {
         texts[0]
     );
     assert!(texts[1].contains("It seems to have waited for an answer"), "{}", texts[1]);
-    assert!(
-        texts[1].contains("ask for more with timeout=6000, or run it with run_in_background=true"),
-        "{}",
-        texts[1]
-    );
+    // Who waits for what does not come needs no more time.
+    assert!(texts[1].contains("use a flag such as -y"), "{}", texts[1]);
+    assert!(texts[3].contains("`watch` is a program for terminals, and there is none"), "{}", texts[3]);
+    for text in [&texts[1], &texts[3]] {
+        assert!(!text.contains("ask for more") && !text.contains("run_in_background"), "{text}");
+    }
+    let more = "ask for more with timeout=6000, or run it with run_in_background=true";
+    assert!(texts[4].contains(more), "{}", texts[4]);
 }

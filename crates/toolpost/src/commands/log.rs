@@ -139,7 +139,7 @@ fn line(logged: &Logged) -> String {
     let event = &logged.event;
     let call = call_id::ending(event.call.as_deref().unwrap_or("-"));
     let agent = event.agent.as_ref().map(|agent| format!(" {agent}")).unwrap_or_default();
-    let what = format!("{:8} {}", event.kind.label(), details(&event.kind));
+    let what = format!("{:8} {}", toolpost_store::label(&event.kind), details(&event.kind));
     let what = one_line(&harmless(what.trim_end()));
     let text = format!("{} {call:>width$}{agent}  {what}", moment(event.at_ms), width = call_id::SHOWN);
     match text.char_indices().nth(WIDTH) {

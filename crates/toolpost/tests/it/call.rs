@@ -283,3 +283,19 @@ fn secrets_of_the_environment_never_come_out() {
         assert!(all.contains("[redacted:MY_API_KEY]"), "{args:?}: {all}");
     }
 }
+
+/// A JSON object is never taken for the text of a main argument.
+#[test]
+fn an_object_and_pairs_are_joined() {
+    let home = Home::new();
+    let read = |words: &[&str]| home.run(&[&["call", "read"], words].concat());
+    let both = read(&[r#"{"filePath":"README.md"}"#, "limit=1"]);
+    assert!(both.status == 0 && both.stdout.starts_with("1: # fixture"), "{}{}", both.stdout, both.stderr);
+    let twice = read(&[r#"{"filePath":"README.md","limit":1}"#, "limit=2"]);
+    assert!(twice.status == 2 && twice.stderr.contains("`limit` is given twice"), "{}", twice.stderr);
+    let line = ["call", "bash", r#"{"command":"echo run"}"#, "timeout=3000", "--allow", "exec"];
+    let ran = home.run(&line);
+    assert_eq!((ran.status, ran.stdout.as_str()), (0, "run\n"), "{}", ran.stderr);
+    let key = home.run(&["call", "bash", "x=1; echo $x", "--allow", "exec"]);
+    assert!(key.status == 2 && key.stderr.contains("write command='…'"), "{}", key.stderr);
+}

@@ -9,6 +9,7 @@ mod led;
 mod links;
 mod planted;
 mod spelled;
+mod unread;
 
 use crate::{Home, Ran};
 use std::ffi::OsString;

@@ -101,6 +101,7 @@ fn has_failed((status, text): &(i32, String)) -> bool {
     *status != 0
         || text.contains("was refused")
         || text.contains("were refused")
+        || text.contains(" by commands: ")
         || text.contains("[exit code")
 }
 

@@ -73,7 +73,7 @@ async fn a_yes_goes_on_and_anything_else_does_not() {
     )
     .await;
     let nobody = "Error: `write` would write `a`, and write needs a person's consent, and there is nobody to ask; \
-                  consent, or add the allow rule `write: /a`, or allow write in the policy";
+                  add the allow rule `write: /a`, or allow write in the policy";
     check(Arc::new(Always(Answer::Nobody)), nobody, "nobody · finished PERMISSION_DENIED").await;
     check(Arc::new(Broken), nobody, "nobody · finished PERMISSION_DENIED").await;
 }

@@ -142,7 +142,7 @@ fn check(policy_text: &str, tool: &str, arguments: Value, effect: &str, rule: &s
 fn check_denial(outcome: &Outcome, rule: &str, what: &str) {
     let error = outcome.result.as_ref().unwrap_err();
     assert!(matches!(error.code(), Code::PermissionDenied | Code::ProtectedFile), "{what}: {error}");
-    let says_how = ["policy must allow", "in the policy", "consent", "change or remove"]
+    let says_how = ["policy must allow", "in the policy", "add the allow rule", "change or remove"]
         .iter()
         .any(|way| error.message().contains(way));
     assert!(says_how, "{what}: {error}");

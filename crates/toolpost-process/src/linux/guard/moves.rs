@@ -235,9 +235,12 @@ impl Guard {
     /// Judges the new name of what moves, and of everything inside it; what is locked or hidden stays where it is.
     fn check_move(&mut self, asked: &Asked, source: &Place, target: &Place) -> Result<(), Errno> {
         let path = source.path();
-        // The file that keeps a folder where it is says more than the folder.
-        if let Some(held) = self.names.held_by(&path, &target.path()).map(<[u8]>::to_vec) {
-            return Err(self.refuse(held));
+        // The files that keep a folder where it is say more than the folder.
+        let to = target.path();
+        let held: Vec<Vec<u8>> =
+            self.names.held_by(&path, &to).take(super::MOST_REPORTED).map(<[u8]>::to_vec).collect();
+        if !held.is_empty() {
+            return Err(held.into_iter().map(|path| self.refuse(path)).last().unwrap_or(Errno::ACCESS));
         }
         if self.names.is_fixed(&path) || self.names.is_closed(&path, Making::Folder) {
             return Err(self.refuse(path));

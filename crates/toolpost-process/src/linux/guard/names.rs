@@ -238,10 +238,14 @@ impl Names {
         ours(source).any(is_one) && !(ours(target).count() > 0 && ours(target).all(stays))
     }
 
-    /// What keeps a file or folder from being moved: the first path of it that is locked or hidden, unless that may move in
+    /// What keeps a file or folder from being moved: each path of it that is locked or hidden, unless that may move in
     /// dependency folders and stays in one.
-    pub(super) fn held_by<'a>(&'a self, source: &'a [u8], target: &[u8]) -> Option<&'a [u8]> {
-        let stays = |path: &[u8]| {
+    pub(super) fn held_by<'a>(
+        &'a self,
+        source: &'a [u8],
+        target: &'a [u8],
+    ) -> impl Iterator<Item = &'a [u8]> + 'a {
+        let stays = move |path: &[u8]| {
             if self.dependencies.carry(path, source, target) {
                 return true;
             }
@@ -249,9 +253,10 @@ impl Names {
             let mut ours = self.roots.iter().filter(|root| root.holds(&path)).peekable();
             ours.peek().is_some() && ours.all(|root| self.dependencies.depth(root, &path).is_some())
         };
-        let may_move =
-            |path: &&[u8]| path.len() > source.len() && self.removable.contains_key(*path) && stays(path);
-        self.marked_below(source).find(|path| !may_move(path))
+        let may_move = move |path: &&[u8]| {
+            path.len() > source.len() && self.removable.contains_key(*path) && stays(path)
+        };
+        self.marked_below(source).filter(move |path| !may_move(path))
     }
 
     /// Where a hidden file was when the command started, if it may be removed.
@@ -339,6 +344,11 @@ impl Names {
     /// Whether this path, or something inside it, is locked or hidden.
     pub(super) fn holds_marked(&self, path: &[u8]) -> bool {
         self.marked_below(path).next().is_some()
+    }
+
+    /// What is locked or hidden.
+    pub(super) fn marked(&self) -> impl Iterator<Item = &[u8]> {
+        self.marked.iter().map(Vec::as_slice)
     }
 
     /// What is locked or hidden at this path and inside.

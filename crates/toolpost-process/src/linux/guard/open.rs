@@ -53,7 +53,7 @@ impl Guard {
             if place.has_magic_links()? {
                 // It leads to what is open already: nothing is created.
                 let flags = (ours | OFlags::NONBLOCK).difference(OFlags::CREATE);
-                let opened = match self.keeps() && is_writing(flags) {
+                let opened = match is_writing(flags) {
                     true => self.open_again(&place, flags)?,
                     false => {
                         let name = OsStr::from_bytes(&place.name);
@@ -73,7 +73,12 @@ impl Guard {
         let held = rustix::fs::openat(&place.parent, name, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
         let stat = rustix::fs::fstat(&held)?;
         if kind(&stat) == FileType::RegularFile {
-            self.keep_object(&held, &stat, Depth::Whole);
+            if self.is_another_name(&stat) {
+                return Err(self.refuse(caller::path_of(held.as_fd())?));
+            }
+            if self.keeps() {
+                self.keep_object(&held, &stat, Depth::Whole);
+            }
         }
         // The descriptor may be another by now: what was recorded is what is opened.
         let opened = rustix::fs::open(format!("/proc/self/fd/{}", held.as_raw_fd()), flags, Mode::empty())?;
@@ -100,6 +105,9 @@ impl Guard {
         // A program that runs as somebody else keeps its rights when it is changed through a mapping.
         let runs_as_another = stat.is_some_and(|stat| stat.st_mode & 0o6000 != 0);
         if runs_as_another && found == Some(FileType::RegularFile) && !is_read {
+            return Err(self.refuse(place.path()));
+        }
+        if !is_read && stat.is_some_and(|stat| self.is_another_name(stat)) {
             return Err(self.refuse(place.path()));
         }
         let closes = flags.contains(OFlags::CLOEXEC);

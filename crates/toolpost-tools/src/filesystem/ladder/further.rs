@@ -66,7 +66,8 @@ impl Further<'_> {
             (0, 0) => {}
             // A line that was moved a level in may be as deep as it was by chance.
             (_, 0) if is_within && (is_whole || !is_below) => return Reading::AsFile,
-            (0, _) if is_below => return Reading::BelowFirst,
+            // A line that was moved a level out may be as deep as it would be below the first one by chance.
+            (0, _) if is_below && !(is_whole && is_within) => return Reading::BelowFirst,
             _ => return Reading::Unclear,
         }
         match (is_whole && is_within, is_below) {

@@ -2,6 +2,7 @@
 
 use super::Args;
 use crate::shell::output::Shown;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use toolpost_core::policy::{Closed, Remedy};
 use toolpost_core::{Capability, Context, WorkspacePath};
@@ -9,6 +10,9 @@ use toolpost_process::{Ended, Exit};
 
 /// Maximum number of refused names, and of names that appeared, that are shown one by one.
 const MOST_NAMES: usize = 5;
+
+/// Maximum number of files for which rules are named: who follows the advice should not have to do so file by file.
+const MOST_RULES: usize = 20;
 
 /// Maximum number of lines of an output that are searched for names of files.
 const MOST_LINES: usize = 50;
@@ -80,8 +84,10 @@ pub(super) fn told(
     args: &Args,
     shown: &Shown,
     ended: &Ended,
-    (sandbox, undo): (&str, Option<&str>),
+    confined: &Confined,
+    undo: Option<&str>,
 ) -> String {
+    let sandbox = confined.sandbox;
     let mut text = shown.text.clone();
     let mut notes = Vec::new();
     match ended.exit {
@@ -100,18 +106,27 @@ pub(super) fn told(
     if ended.survivor_count > 0 {
         notes.push(left_behind(ctx, ended));
     }
-    // A command may have gone on after it was kept from a file, and have ended well.
-    let closed = |path: &PathBuf| match ended.refused_links.contains(path) {
-        true => ctx.link_closed_to_commands(path),
-        false => ctx.closed_to_commands(path),
-    };
-    let mut kept: Vec<(String, Closed)> = ended.refused.iter().map(closed).collect();
+    let refused = refused(ctx, shown, ended);
+    let mut found = Vec::new();
     if sandbox != "none" {
-        kept.extend(refused_files(ctx, args, shown, &kept));
+        let known: Vec<String> = refused.iter().map(|(name, _)| name.clone()).collect();
+        found = files_in_output(ctx, args, shown, &confined.hidden, known);
+        let unread = confined.unread_by_git.iter().filter_map(|path| ctx.unreadable_to_commands(path));
+        for (name, closed) in unread {
+            if !found.iter().any(|(_, known, _)| *known == name) {
+                found.push((Kept::Unread, name, closed));
+            }
+        }
     }
-    let is_named = !kept.is_empty();
+    let is_named = !refused.is_empty() || !found.is_empty();
     let written: Vec<String> = ended.written.iter().map(|path| ctx.closed_to_commands(path).0).collect();
-    notes.extend(kept_from(kept, &written, |rules| ctx.policy().advise(&Remedy::Closed { rules })));
+    let advise = |rules: &[String]| ctx.policy().advise(&Remedy::Closed { rules });
+    notes.extend(kept_from(refused, "refused", &written, advise));
+    for kind in [Kept::Unread, Kept::Unchanged, Kept::Outside] {
+        let of_kind = found.iter().filter(|(known, ..)| *known == kind);
+        let of_kind = of_kind.map(|(_, name, closed)| (name.clone(), closed.clone()));
+        notes.extend(kept_from(for_one_reason(of_kind.collect()), kind.verb(), &[], advise));
+    }
     notes.extend(appeared(&ended.appeared, |path| ctx.closed_to_commands(path)));
     notes.extend(hints(ctx, args, shown, ended.exit, is_named, sandbox));
     notes.extend(undo.map(str::to_owned));
@@ -156,6 +171,7 @@ pub(super) fn keep_running(ctx: &Context) -> String {
 /// done already.
 fn kept_from(
     kept: Vec<(String, Closed)>,
+    verb: &str,
     written: &[String],
     advise: impl Fn(&[String]) -> String,
 ) -> Vec<String> {
@@ -170,9 +186,13 @@ fn kept_from(
         }
     }
     let tell = |(at, (names, closed)): (usize, (Vec<String>, Vec<Closed>))| {
-        let were = if names.len() == 1 { "was" } else { "were" };
+        let were = match (verb, names.len()) {
+            ("refused", 1) => "was ",
+            ("refused", _) => "were ",
+            _ => "",
+        };
         let mut rules: Vec<String> = Vec::new();
-        for rule in closed.iter().take(MOST_NAMES).flat_map(|closed| &closed.rules) {
+        for rule in closed.iter().take(MOST_RULES).flat_map(|closed| &closed.rules) {
             if !rules.contains(rule) {
                 rules.push(rule.clone());
             }
@@ -187,9 +207,20 @@ fn kept_from(
             written if at == 0 => format!("; before that it had written {}, which stays", listed(written)),
             _ => String::new(),
         };
-        format!("{} {were} refused: {}; {remedy}{done}", listed(&names), closed[0].why)
+        format!("{} {were}{verb}: {}; {remedy}{done}", listed(&names), closed[0].why)
     };
     groups.into_iter().take(MOST_NAMES).enumerate().map(tell).collect()
+}
+
+/// Several files, each closed by another rule that asks, are told in one sentence.
+fn for_one_reason(mut kept: Vec<(String, Closed)>) -> Vec<(String, Closed)> {
+    let is_same = kept.windows(2).all(|pair| pair[0].1.why == pair[1].1.why);
+    if !is_same && kept.iter().all(|(_, closed)| !closed.rules.is_empty()) {
+        for (_, closed) in &mut kept {
+            closed.why = "each asks first, and nobody can be asked while a command runs".to_owned();
+        }
+    }
+    kept
 }
 
 /// Names in a clause, no more than can be read.
@@ -228,44 +259,184 @@ fn plain(name: &str) -> String {
     }
 }
 
-/// The files that an output says the command was kept from, beside those that are known.
-fn refused_files(
+/// How a command was confined.
+pub(super) struct Confined {
+    /// In a word.
+    pub(super) sandbox: &'static str,
+    /// Files that it could see and not read.
+    pub(super) hidden: Vec<PathBuf>,
+    /// Those of them that git had to read.
+    pub(super) unread_by_git: Vec<PathBuf>,
+}
+
+impl Confined {
+    /// Finds the hidden files that git had to read, where its output speaks of one of them: it stops at the first.
+    pub(super) async fn looked_at(
+        mut self,
+        ctx: &Context,
+        args: &Args,
+        done: &Result<(Shown, Ended), super::Failure>,
+    ) -> Confined {
+        let Ok((shown, _)) = done else { return self };
+        let is_named = |path: &PathBuf| {
+            path.file_name().and_then(|name| name.to_str()).is_some_and(|name| shown.text.contains(name))
+        };
+        let is_end = |letter: char| letter.is_whitespace() || "|&;()<>`'\"=/".contains(letter);
+        let runs_git = args.command.split(is_end).any(|word| word == "git");
+        if runs_git && self.hidden.iter().any(is_named) {
+            let hidden = self.hidden.clone();
+            let unread = ctx.blocking(move |ctx| Ok(unread_by_git(ctx, &hidden))).await;
+            self.unread_by_git = unread.unwrap_or_default();
+        }
+        self
+    }
+}
+
+/// Maximum size of an index of git that is read.
+const LARGEST_INDEX: u64 = 64 << 20;
+
+/// The hidden files that git in the workspace root must read to know whether they have changed.
+fn unread_by_git(ctx: &Context, hidden: &[PathBuf]) -> Vec<PathBuf> {
+    let workspace = ctx.workspace();
+    let Ok(mut file) = workspace.open(&WorkspacePath::new(".git/index")) else { return Vec::new() };
+    let mut bytes = Vec::new();
+    if file.stat.size > LARGEST_INDEX || file.reader.read_to_end(&mut bytes).is_err() {
+        return Vec::new();
+    }
+    let root = Path::new(workspace.root());
+    let entries = super::index::entries(&bytes);
+    let must_read = |path: &&PathBuf| {
+        let Some(name) = path.strip_prefix(root).ok().and_then(Path::to_str) else { return false };
+        let Some(entry) = entries.iter().find(|entry| entry.name == name.as_bytes()) else { return false };
+        let stat = ctx.seen_by_commands(name);
+        stat.is_some_and(|stat| entry.must_be_read(stat.modified_ms, stat.size, file.stat.modified_ms))
+    };
+    hidden.iter().filter(must_read).cloned().collect()
+}
+
+/// What the sandbox refused. A command may have gone on after that, and have ended well. Of caches outside of the workspace
+/// that it did without, nothing is said then, unless its own output speaks of them.
+fn refused(ctx: &Context, shown: &Shown, ended: &Ended) -> Vec<(String, Closed)> {
+    let roots = ctx.workspace().roots();
+    let matters = |path: &&PathBuf| {
+        let is_inside = || roots.iter().any(|root| path.starts_with(root));
+        let is_mentioned = || path.to_str().is_some_and(|path| shown.text.contains(path));
+        ended.exit != Exit::Code(0) || is_inside() || is_mentioned()
+    };
+    let closed = |path: &PathBuf| match ended.refused_links.contains(path) {
+        true => ctx.link_closed_to_commands(path),
+        false => ctx.closed_to_commands(path),
+    };
+    ended.refused.iter().filter(matters).map(closed).collect()
+}
+
+/// What holds for a file that an output speaks of, whether or not the command has tried to open it: an output can say
+/// anything.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Kept {
+    Unread,
+    Unchanged,
+    Outside,
+}
+
+impl Kept {
+    fn verb(self) -> &'static str {
+        match self {
+            Kept::Unread => "cannot be read by commands",
+            Kept::Unchanged => "cannot be changed by commands",
+            Kept::Outside => "is closed to commands",
+        }
+    }
+}
+
+/// The files of which an output says that they could not be opened, and which commands can indeed not open, beside those
+/// that are known.
+fn files_in_output(
     ctx: &Context,
     args: &Args,
     shown: &Shown,
-    known: &[(String, Closed)],
-) -> Vec<(String, Closed)> {
-    let mut names: Vec<String> = known.iter().map(|(name, _)| name.clone()).collect();
-    let mut found = Vec::new();
+    hidden: &[PathBuf],
+    known: Vec<String>,
+) -> Vec<(Kept, String, Closed)> {
+    let roots = ctx.workspace().roots();
+    let standing = match &args.workdir {
+        Some(folder) => Path::new(ctx.workspace().root()).join(folder.as_str()),
+        None => super::prepare::standing(ctx, &roots),
+    };
+    let is_moved = changes_folder(&args.command);
+    let mut names = known;
+    let mut found: Vec<(Kept, String, Closed)> = Vec::new();
+    let mut add = |kept: Kept, (name, closed): (String, Closed)| {
+        if !names.contains(&name) && found.len() < 4 * MOST_NAMES {
+            names.push(name.clone());
+            found.push((kept, name, closed));
+        }
+    };
     let is_about_files = |line: &&str| {
         let line = line.to_lowercase();
         NO_FILE.iter().any(|word| line.contains(word))
     };
     for line in shown.text.lines().filter(is_about_files).take(MOST_LINES) {
+        let is_denied = line.to_lowercase().contains("permission denied");
         let words = line.split(|letter: char| letter.is_whitespace() || ":'\"`‘’()[],;".contains(letter));
-        for word in words.filter(|word| !word.is_empty() && word.len() < 1_000) {
-            let path = match &args.workdir {
-                Some(folder) if !word.starts_with('/') => format!("{folder}/{word}"),
-                _ => word.to_owned(),
-            };
-            let Ok(name) = ctx.workspace().name(&WorkspacePath::new(path)) else { continue };
-            // A name from another folder is one that is known.
-            let is_end =
-                |known: &String| known.strip_suffix(word).is_some_and(|before| before.ends_with('/'));
-            if !word.starts_with('/') && names.iter().any(is_end) {
-                continue;
+        // Only what is a file by its look: a word of the message is none.
+        for word in words.filter(|word| word.len() < 1_000 && word.contains(['/', '.'])) {
+            let path = plain_path(&standing.join(word));
+            let meant = meant(&path, word, hidden, is_moved);
+            for path in &meant {
+                match ctx.unreadable_to_commands(path).filter(|_| is_denied) {
+                    Some(closed) => add(Kept::Unread, closed),
+                    None => add(Kept::Unchanged, ctx.closed_to_commands(path)),
+                }
             }
-            // Only what is a file by its look: a word of the message is none.
-            if names.contains(&name) || !(word.contains(['/', '.'])) || found.len() >= 4 * MOST_NAMES {
-                continue;
+            let is_inside = roots.iter().any(|root| path.starts_with(root));
+            if !meant.is_empty() || !is_inside {
+                if let Some(closed) = outside(word, is_inside) {
+                    add(Kept::Outside, (word.to_owned(), closed));
+                }
+            } else if !is_denied && !is_moved {
+                let name = ctx.closed_to_commands(&path).0;
+                if ctx.change_refusal(&name).is_some() {
+                    add(Kept::Unchanged, ctx.closed_to_commands(&path));
+                }
             }
-            if ctx.withheld(&name).is_some() || ctx.change_refusal(&name).is_some() {
-                found.push(ctx.closed_to_commands(&Path::new(ctx.workspace().root()).join(&name)));
-            }
-            names.push(name);
         }
     }
     found
+}
+
+/// The hidden files that a word of an output means. After a change of the folder, a relative name is that of any file which
+/// ends with it, and hardly that of one where the line began.
+fn meant(path: &Path, word: &str, hidden: &[PathBuf], is_moved: bool) -> Vec<PathBuf> {
+    let is_here = hidden.iter().any(|hidden| hidden == path);
+    if word.starts_with('/') || (is_here && !is_moved) {
+        return if is_here { vec![path.to_owned()] } else { Vec::new() };
+    }
+    let end = Path::new(word.trim_start_matches("./"));
+    let ends = |hidden: &&PathBuf| hidden.ends_with(end) && (hidden.as_path() != path || !is_moved);
+    let others: Vec<PathBuf> = hidden.iter().filter(ends).take(MOST_NAMES).cloned().collect();
+    if others.is_empty() && is_here { vec![path.to_owned()] } else { others }
+}
+
+/// Why an absolute path outside of the workspace is closed, if it is one.
+fn outside(word: &str, is_inside: bool) -> Option<Closed> {
+    const OWN: [&str; 4] = ["/tmp/", "/var/tmp/", "/dev/", "/proc/"];
+    let is_own = OWN.iter().any(|folder| word.starts_with(folder));
+    (word.starts_with('/') && word.len() > 1 && !is_inside && !is_own).then(|| Closed {
+        why: "outside of the workspace, commands read what any user of the machine may read, and write to temporary folders \
+              of their own only"
+            .to_owned(),
+        remedy: "no rule opens it; use a file of the workspace or of /tmp".to_owned(),
+        rules: Vec::new(),
+    })
+}
+
+/// Whether a line may run something in another folder than the one in which it begins.
+fn changes_folder(line: &str) -> bool {
+    let is_end = |letter: char| letter.is_whitespace() || "|&;()<>`'\"=".contains(letter);
+    let moves =
+        |word: &str| matches!(word, "cd" | "pushd" | "-C" | "--prefix" | "--directory" | "--cwd" | "make");
+    line.split(is_end).any(moves)
 }
 
 /// What may have been in the way of a command that failed.
@@ -298,47 +469,69 @@ fn hints(
     if !has_failed {
         return hints;
     }
-    if says(QUESTIONS) && args.stdin.is_none() {
-        hints.push(
-            match ctx.argument("stdin") {
-                Some(stdin) => format!(
-                    "it may have waited for an answer: there is no terminal and no input; use a flag such as -y, or \
-                     give the text as `{stdin}`"
-                ),
-                None => "it may have waited for an answer: there is no terminal and no input; use a flag such as -y, \
-                         or pipe the answer into it"
+    if sandbox != "none" {
+        hints.extend(unseen_repositories(ctx, args, shown));
+        hints.extend(own_temporary(ctx, shown));
+        if says(NO_NETWORK) && ctx.is_dry_run() {
+            hints.push("a dry run has no network, so that for real it may go on from here".to_owned());
+        }
+        if says(&["cross-device link"]) && ctx.is_dry_run() {
+            hints.push(
+                "a dry run cannot rename a folder that is there already, only copy it; for real this may work"
                     .to_owned(),
-            },
-        );
+            );
+        }
     }
-    if sandbox == "none" {
+    // Where a cause is known, a guess would only distract; of several guesses the most certain is told.
+    if is_named || !hints.is_empty() {
         return hints;
     }
-    if says(NO_TERMINAL) {
+    if says(QUESTIONS) && args.stdin.is_none() {
+        let (why, advice) = (NO_ANSWER, how_to_answer(ctx));
+        hints.push(format!("it may have waited for an answer: {why}; {advice}"));
+    } else if says(NO_TERMINAL) && sandbox != "none" {
         hints.push("commands can make no terminals here; run the program without one".to_owned());
-    }
-    hints.extend(unseen_repositories(ctx, args, shown));
-    if says(NO_NETWORK) && ctx.is_dry_run() {
-        hints.push("a dry run has no network, so that for real it may go on from here".to_owned());
-    }
-    if says(&["cross-device link"]) && ctx.is_dry_run() {
-        hints.push(
-            "a dry run cannot rename a folder that is there already, only copy it; for real this may work"
-                .to_owned(),
-        );
-    }
-    // Where the very name is known, a guess would only distract.
-    if says(NO_FILE) && !is_named {
+    } else if says(NO_FILE) && sandbox != "none" {
         let writes = match ctx.granted(Capability::Write) {
             true => {
                 "commands write inside the workspace only, and not to protected files; files whose reading asks, such as \
-                 `.env`, appear empty and unreadable"
+                 `.env`, cannot be read"
             }
             false => "commands change no files under this policy",
         };
         hints.push(format!("the sandbox may be the cause: {writes}"));
     }
     hints
+}
+
+const NO_ANSWER: &str = "there is no terminal and no input";
+
+/// How a command gets what it would ask for.
+fn how_to_answer(ctx: &Context) -> String {
+    match ctx.argument("stdin") {
+        Some(stdin) => format!("use a flag such as -y, or give the text as `{stdin}`"),
+        None => "use a flag such as -y, or pipe the answer into it".to_owned(),
+    }
+}
+
+/// Files of `/tmp` that an earlier command may have made.
+fn own_temporary(ctx: &Context, shown: &Shown) -> Option<String> {
+    let roots = ctx.workspace().roots();
+    let is_missing = |line: &&str| line.to_lowercase().contains("no such file or directory");
+    let lines = shown.text.lines().filter(is_missing).take(MOST_LINES);
+    let mut words = lines.flat_map(|line| {
+        line.split(|letter: char| letter.is_whitespace() || ":'\"`‘’()[],;".contains(letter))
+    });
+    let is_own = |word: &&str| {
+        word.starts_with("/tmp/") && !roots.iter().any(|root| Path::new(word).starts_with(root))
+    };
+    words.find(is_own).map(|word| {
+        format!(
+            "`{}` is not there: each command has a /tmp of its own, which ends with it; keep files for later commands in the \
+             workspace",
+            plain(word)
+        )
+    })
 }
 
 /// Repositories that git did not find because they lie outside of what commands see.
@@ -432,21 +625,27 @@ const LONGEST: u64 = 600_000;
 /// What is said of a command that was ended by its time: after how long, what it may have waited for, and how it gets
 /// more.
 pub(super) fn out_of_time(ctx: &Context, args: &Args, shown: &Shown, sandbox: &str) -> String {
-    let mut told =
-        format!("the command was ended after {}, with everything it had started", time(args.timeout));
+    let told = format!("the command was ended after {}, with everything it had started", time(args.timeout));
     let output = shown.text.to_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| output.contains(word));
     let asks = says(QUESTIONS) || is_prompt(&shown.text);
     let accesses = crate::shell::line::accesses(&args.command);
     let is_of_network =
         accesses.iter().any(|access| access.action == Capability::Network && !access.is_only_where_granted());
-    if asks && args.stdin.is_none() {
-        told.push_str(". It seems to have waited for an answer: there is no terminal and no input");
-    } else if (is_of_network || says(NO_NETWORK)) && sandbox != "none" && !ctx.granted(Capability::Network) {
-        let advice = how_to_grant_network(ctx);
-        told.push_str(&format!(
-            ". It seems to have waited for the network, which it does not have; {advice}"
-        ));
+    let sentence =
+        |why: String, advice: String| format!("{told}. It seems to have waited for {why}; {advice}");
+    // Who waits for what does not come needs no more time.
+    if args.timeout >= SHORT {
+        if let Some(program) = program_for_terminals(&args.command) {
+            let why = format!("a person: `{program}` is a program for terminals, and there is none");
+            return sentence(why, "use one that needs none".to_owned());
+        }
+        if asks && args.stdin.is_none() {
+            return sentence(format!("an answer: {NO_ANSWER}"), how_to_answer(ctx));
+        }
+        if (is_of_network || says(NO_NETWORK)) && sandbox != "none" && !ctx.granted(Capability::Network) {
+            return sentence("the network, which it does not have".to_owned(), how_to_grant_network(ctx));
+        }
     }
     let longer = match ctx.argument("timeout").filter(|_| args.timeout < LONGEST) {
         Some(name) if args.timeout < SHORT => {
@@ -466,10 +665,28 @@ pub(super) fn out_of_time(ctx: &Context, args: &Args, shown: &Shown, sandbox: &s
     let ways = [ctx.spelled("background", true), ctx.spelled("yieldAfter", 1_000)];
     let beside = ways.into_iter().flatten().next().map(|way| format!("run it with {way}"));
     let advice: Vec<String> = [longer, beside].into_iter().flatten().collect();
-    if !advice.is_empty() {
-        told.push_str(&format!("; {}", advice.join(", or ")));
+    match advice.is_empty() {
+        true => told,
+        false => format!("{told}; {}", advice.join(", or ")),
     }
-    told
+}
+
+/// The first program of a line that only a person at a terminal ends.
+fn program_for_terminals(line: &str) -> Option<&str> {
+    const PROGRAMS: [&str; 16] = [
+        "vim", "vi", "nvim", "view", "nano", "pico", "emacs", "micro", "less", "more", "top", "htop",
+        "watch", "tmux", "screen", "mc",
+    ];
+    let commands = line.split(['|', '&', ';', '(', '\n']);
+    let programs = commands.filter_map(|command| {
+        let mut words = command.split_whitespace().skip_while(|word| {
+            word.contains('=')
+                || matches!(*word, "sudo" | "env" | "exec" | "time" | "command" | "do" | "then")
+        });
+        let word = words.next()?;
+        Some(word.rsplit('/').next().unwrap_or(word))
+    });
+    programs.into_iter().find(|program| PROGRAMS.contains(program))
 }
 
 fn how_to_grant_network(ctx: &Context) -> String {
@@ -515,12 +732,13 @@ mod tests {
             .map(|name| ((*name).to_owned(), closed("the rule", name)))
             .collect();
         kept.push(("x".into(), closed("another", "x")));
-        let notes = kept_from(kept, &["done".to_owned()], |rules| format!("allow {}", rules.join(" ")));
+        let notes =
+            kept_from(kept, "refused", &["done".to_owned()], |rules| format!("allow {}", rules.join(" ")));
         assert_eq!(
             notes,
             [
-                "`a\\nb`, `1`, `2`, `3`, `4` and 2 more were refused: the rule; allow a\nb 1 2 3 4; before that it had \
-                 written `done`, which stays",
+                "`a\\nb`, `1`, `2`, `3`, `4` and 2 more were refused: the rule; allow a\nb 1 2 3 4 5 6; before that it \
+                 had written `done`, which stays",
                 "`x` was refused: another; allow x",
             ]
         );

@@ -33,7 +33,7 @@ const ALWAYS: &[(&str, &str)] = &[
     ("PIP_DISABLE_PIP_VERSION_CHECK", "1"),
     ("NO_UPDATE_NOTIFIER", "1"),
     // Files laid out as a repository in a folder of the workspace must not choose what git runs.
-    ("GIT_CONFIG_COUNT", "3"),
+    ("GIT_CONFIG_COUNT", "4"),
     ("GIT_CONFIG_KEY_0", "safe.bareRepository"),
     ("GIT_CONFIG_VALUE_0", "explicit"),
     // What git would start beside a command would be ended with it.
@@ -41,6 +41,9 @@ const ALWAYS: &[(&str, &str)] = &[
     ("GIT_CONFIG_VALUE_1", "false"),
     ("GIT_CONFIG_KEY_2", "gc.auto"),
     ("GIT_CONFIG_VALUE_2", "0"),
+    // What stands for a hidden file has its size and time, but another number; git must not take it for changed.
+    ("GIT_CONFIG_KEY_3", "core.checkStat"),
+    ("GIT_CONFIG_VALUE_3", "minimal"),
 ];
 
 /// A command made ready.
@@ -51,6 +54,8 @@ pub(in crate::shell) struct Prepared {
     pub(in crate::shell) direct: Option<Command>,
     /// How it is confined, in a word.
     pub(in crate::shell) sandbox: &'static str,
+    /// Files that it can see and not read.
+    pub(in crate::shell) hidden: Vec<PathBuf>,
 }
 
 impl Prepared {
@@ -92,8 +97,10 @@ impl Prepared {
         let direct = plain::words(&args.command).map(|words| {
             finish(toolpost_process::Command::new(words[0], &folder).args(words[1..].iter().copied()))
         });
+        let command = finish(shell);
+        let hidden = sandbox.map_or_else(Vec::new, |sandbox| sandbox.hidden);
         let sandbox = if confined { "strict" } else { "none" };
-        Ok(Prepared { command: finish(shell), direct, sandbox })
+        Ok(Prepared { command, direct, sandbox, hidden })
     }
 }
 

@@ -112,6 +112,15 @@ pub(super) fn effects(words: &[Word]) -> (Vec<Word>, Vec<Effect>) {
             continue;
         };
         if text == "--" {
+            // An address is one on either side.
+            let addresses = arguments[place..].iter().filter_map(Word::literal);
+            let is_reached = matches!(
+                subcommand.as_str(),
+                "clone" | "fetch" | "pull" | "push" | "ls-remote" | "remote" | "submodule"
+            );
+            if is_reached && addresses.into_iter().any(|text| names_a_helper(&text)) {
+                effects.push(RUNS);
+            }
             break;
         }
         effects.extend(of_argument(&subcommand, &text, arguments.get(place + 1)));

@@ -45,6 +45,10 @@ pub(super) const HARMFUL: [&str; 22] = [
     "parted",
 ];
 
+/// Why a file cannot be named.
+const COMPUTED: &str = "the name of a file is computed when the line runs";
+const ELSEWHERE: &str = "the folder in which a file is opened is known only when the line runs";
+
 const SYSTEM: [&str; 5] = ["/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin"];
 
 /// Collects what a line needs.
@@ -232,9 +236,15 @@ impl Judge {
                 Effect::Run(inner) => self.command(&inner, depth + 1),
                 Effect::Elsewhere(inner, folder) => {
                     let folder = self.told.word(&folder).literal().and_then(|folder| self.told.path(&folder));
+                    // In the sandbox the file is judged when it is opened; without one, it must be known now.
+                    let places = (self.confinement == Confinement::None).then(|| {
+                        let there = folder.as_deref().map_or_else(Places::unknown, Places::in_folder);
+                        std::mem::replace(&mut self.places, there)
+                    });
                     let around = std::mem::replace(&mut self.told, Told::in_folder(folder));
                     let judged = self.command(&inner, depth + 1);
                     self.told = around;
+                    self.places = places.unwrap_or_else(|| std::mem::take(&mut self.places));
                     judged
                 }
                 Effect::NewRepository(folder) => {
@@ -300,12 +310,11 @@ impl Judge {
     fn add(&mut self, access: Access) {
         if self.known.insert(access.clone()) {
             self.accesses.push(access);
-        } else if access.needs_consent() {
+        } else if access.needs_consent() || access.is_unjudged() {
             // Equal accesses count once, and the one that asks for more is kept.
-            self.accesses
-                .iter_mut()
-                .filter(|known| **known == access)
-                .for_each(|known| *known = access.clone());
+            let is_less =
+                |known: &Access| known.needs_consent() <= access.needs_consent() && *known == access;
+            self.accesses.iter_mut().filter(|known| is_less(known)).for_each(|known| *known = access.clone());
         }
     }
 
@@ -316,7 +325,7 @@ impl Judge {
             Direction::Both => &[Capability::Read, Capability::Write],
         };
         match redirection.target.literal() {
-            None => self.computed(&redirection.target, actions),
+            None => self.computed(&redirection.target),
             Some(target) => {
                 let host = target.strip_prefix("/dev/tcp/").or_else(|| target.strip_prefix("/dev/udp/"));
                 if let Some(host) = host {
@@ -341,30 +350,20 @@ impl Judge {
         }
     }
 
-    /// A redirection to a file whose name is computed when the line runs. In the sandbox the kernel judges the file then;
-    /// without one nothing does, so that a person must agree.
-    fn computed(&mut self, target: &Word, actions: &[Capability]) {
-        const UNJUDGED: &str = "the name of a file is computed when the line runs";
-        // Bash connects to `/dev/tcp/HOST/PORT`, also where that is computed. Without the right to the network, a command
-        // in the sandbox has none.
+    /// A redirection to a file whose name is computed when the line runs: bash connects to `/dev/tcp/HOST/PORT`, also where
+    /// that is computed. Without the right to the network, a command in the sandbox has none.
+    fn computed(&mut self, target: &Word) {
         let beginning = target.beginning();
         let may_be_host = "/dev/tcp/".starts_with(&beginning) || beginning.starts_with("/dev/");
         match self.confinement {
-            Confinement::Strict if may_be_host => {
+            _ if !may_be_host => {}
+            Confinement::Strict => {
                 self.add(Access::any(Capability::Network).where_granted());
                 // No rule about single commands covers what could be anything.
                 self.add(Access::outside(shown_computed(target)));
             }
-            Confinement::Strict => {}
             Confinement::None => {
-                if !matches!(target.parts.first(), Some(Part::Home(_))) && !is_pattern_inside(target) {
-                    for action in actions {
-                        self.add(Access::any_because(*action, UNJUDGED).unjudged().with_consent());
-                    }
-                }
-                if may_be_host {
-                    self.add(Access::any_because(Capability::Network, UNJUDGED).unjudged());
-                }
+                self.add(Access::any_because(Capability::Network, COMPUTED).unjudged());
             }
         }
     }
@@ -405,18 +404,21 @@ impl Judge {
 
     /// A file is read or written. What may lie outside the workspace is written by a right of its own.
     fn file(&mut self, action: Capability, target: &Word) {
-        let is_home = matches!(target.parts.first(), Some(Part::Home(_)));
+        let is_confined = self.confinement == Confinement::Strict;
+        // `~+` and `~-` are folders in which the shell is or was.
+        let is_home = matches!(target.parts.first(), Some(Part::Home(text)) if !matches!(text.get(1..2), Some("+" | "-")));
         let known = match target.literal() {
+            // Links of the kernel lead to folders and files that are open.
+            Some(text) if !is_confined && has_magic_links(&text) => None,
             Some(text) => self.places.of(&text),
             None if is_home => None,
             // Names of files in a known folder, whichever they are.
-            None if is_pattern_inside(target) && self.is_inside(&target.beginning()) => {
+            None if is_confined && is_pattern_inside(target) && self.is_inside(&target.beginning()) => {
                 self.add(Access::any(action));
                 return;
             }
             None => None,
         };
-        let is_confined = self.confinement == Confinement::Strict;
         // The sandbox judges the file that it really is; the line is held to what it says.
         let told = target.literal().and_then(|text| self.told.path(&text)).filter(|_| is_confined);
         if let Some(paths) = known {
@@ -437,7 +439,12 @@ impl Judge {
             is_confined && is_home && action == Capability::Write && is_protected(action, &shown);
         self.add(match is_home && !is_own_home {
             true => Access::path(action, shown.clone()),
-            false => Access::any(action),
+            false if is_confined => Access::any(action),
+            // Without a sandbox nothing judges the file when it is opened, so that a person must agree.
+            false => {
+                let why = if target.literal().is_some() { ELSEWHERE } else { COMPUTED };
+                Access::any_because(action, why).unjudged().with_consent()
+            }
         });
         if action == Capability::Write {
             // Only a path that is known begins with `/` or `..`: whether that is outside can be decided.
@@ -447,6 +454,19 @@ impl Judge {
             }));
         }
     }
+}
+
+/// Whether a path leads through a folder whose links the kernel makes: `/proc/self/cwd` is the workspace.
+fn has_magic_links(path: &str) -> bool {
+    let mut parts = path.split('/').filter(|part| !matches!(*part, "" | "."));
+    let is_process =
+        |part: &str| part.ends_with("self") || part.starts_with(|first: char| first.is_ascii_digit());
+    path.starts_with('/')
+        && match (parts.next(), parts.next()) {
+            (Some("proc"), Some(next)) if is_process(next) => true,
+            (Some("dev"), Some("fd")) => true,
+            _ => path.split('/').any(|part| part == ".."),
+        }
 }
 
 /// A word that is not known, such that it is not taken for a path.

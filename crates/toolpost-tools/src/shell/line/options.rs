@@ -16,6 +16,8 @@ struct Program {
     begins: &'static [&'static str],
     /// What a word holds, whatever its case.
     holds: &'static [&'static str],
+    /// Whether options are also looked for in the lists that a compiler hands on, as in `-Wl,-rpath,DIR`.
+    is_in_lists: bool,
     meaning: Meaning,
 }
 
@@ -25,8 +27,28 @@ enum Meaning {
     Writes,
 }
 
-const NOTHING: Program =
-    Program { names: &[], long: &[], short: "", begins: &[], holds: &[], meaning: Meaning::Runs };
+const NOTHING: Program = Program {
+    names: &[],
+    long: &[],
+    short: "",
+    begins: &[],
+    holds: &[],
+    is_in_lists: false,
+    meaning: Meaning::Runs,
+};
+
+#[rustfmt::skip]
+const COMPILERS: &[&str] = &[
+    "gcc", "g++", "cc", "c++", "c89", "c99", "cpp", "clang", "clang++", "clang-cpp", "clang-cl", "gfortran", "flang", "gdc",
+    "gccgo", "emcc", "em++", "nvcc", "icx", "icpx", "hipcc",
+];
+
+const LINKERS: &[&str] =
+    &["ld", "ld.bfd", "ld.gold", "ld.lld", "ld64.lld", "ld.mold", "gold", "lld", "mold", "collect2"];
+
+/// Options by which linkers load plugins, in any unambiguous beginning, run programs or read further options.
+const LOADED_BY_LINKERS: &[&str] =
+    &["-pl", "--pl", "-load", "--load", "-lto_library", "-mllvm", "-run", "--run", "@"];
 
 const PROGRAMS: &[Program] = &[
     Program {
@@ -45,7 +67,7 @@ const PROGRAMS: &[Program] = &[
         ..NOTHING
     },
     Program { names: &["rsync"], long: &["rsh", "rsync-path", "remote-option"], short: "eM", ..NOTHING },
-    Program { names: &["ssh", "scp", "sftp"], short: "oFSDPJE", ..NOTHING },
+    Program { names: &["ssh", "scp", "sftp"], short: "oFSDPJEI", ..NOTHING },
     Program { names: &["sort", "gsort"], long: &["compress-program"], ..NOTHING },
     Program {
         names: &["sort", "gsort", "shuf", "tree"],
@@ -73,7 +95,7 @@ const PROGRAMS: &[Program] = &[
         holds: &["="],
         ..NOTHING
     },
-    Program { names: &["cargo"], long: &["config"], begins: &["-Z"], ..NOTHING },
+    Program { names: &["cargo"], long: &["config", "codegen"], begins: &["-Z", "-C"], ..NOTHING },
     Program {
         names: &["npm", "pnpm", "yarn", "npx", "bun", "bunx"],
         long: &[
@@ -85,6 +107,12 @@ const PROGRAMS: &[Program] = &[
             "call",
             "prefix",
             "init-module",
+            "browser",
+            "editor",
+            "viewer",
+            "git",
+            "use-yarnrc",
+            "cwd",
         ],
         ..NOTHING
     },
@@ -109,16 +137,185 @@ const PROGRAMS: &[Program] = &[
     },
     Program {
         names: &["go"],
-        begins: &["-modfile", "--modfile", "-ldflags", "--ldflags", "-gcflags", "--gcflags"],
+        begins: &[
+            "-modfile",
+            "--modfile",
+            "-ldflags",
+            "--ldflags",
+            "-gcflags",
+            "--gcflags",
+            "-gccgoflags",
+            "--gccgoflags",
+            "-compiler",
+            "--compiler",
+        ],
+        ..NOTHING
+    },
+    // Compilers name other programs, run plugins and read options from files; the linker's options come through them.
+    Program {
+        names: COMPILERS,
+        long: &["config", "for-linker", "gcc-install-dir", "gcc-toolchain", "ld-path", "prefix", "specs"],
+        begins: &[
+            "-wrapper",
+            "-fplugin",
+            "-fpass-plugin",
+            "-fmodule-mapper",
+            "-foffload",
+            "-fuse-ld=/",
+            "-fuse-ld=.",
+            "-iplugindir",
+            "-gcc-toolchain",
+            "-ccc-",
+            "-B",
+            "-specs",
+            "-Xclang",
+            "-mllvm",
+            "-load",
+            "@",
+        ],
+        ..NOTHING
+    },
+    Program { names: COMPILERS, begins: LOADED_BY_LINKERS, is_in_lists: true, ..NOTHING },
+    Program { names: LINKERS, begins: LOADED_BY_LINKERS, ..NOTHING },
+    Program {
+        names: &[
+            "nm",
+            "ar",
+            "ranlib",
+            "objdump",
+            "objcopy",
+            "strip",
+            "size",
+            "strings",
+            "addr2line",
+            "as",
+            "readelf",
+        ],
+        long: &["plugin"],
+        begins: &["@"],
         ..NOTHING
     },
     Program {
-        names: &["gcc", "cc", "clang", "g++", "c++", "clang++"],
-        begins: &["-wrapper", "-fplugin", "-B", "-specs", "--specs", "-Xclang", "-load", "@"],
+        names: &["rustc", "rustdoc"],
+        long: &["codegen", "extern", "sysroot", "runtool", "test-runtool"],
+        // Macros of the crates that it loads run while it compiles.
+        begins: &["-C", "-L", "-Z", "@"],
         ..NOTHING
     },
-    Program { names: &["rustc", "rustdoc"], begins: &["-C", "--codegen", "-Z", "@"], ..NOTHING },
-    Program { names: &["zip"], begins: &["-TT"], long: &["unzip-command"], ..NOTHING },
+    Program {
+        names: &["swiftc", "swift"],
+        long: &["config"],
+        begins: &[
+            "-load-plugin",
+            "-plugin-path",
+            "-external-plugin",
+            "-tools-directory",
+            "-use-ld",
+            "-X",
+            "@",
+        ],
+        ..NOTHING
+    },
+    Program {
+        names: &["javac", "jar", "javadoc"],
+        long: &["processor-path", "processor-module-path"],
+        begins: &["-J", "-processor", "-Xplugin", "-doclet", "-taglet", "@"],
+        ..NOTHING
+    },
+    Program { names: &["protoc"], long: &["plugin"], begins: &["@"], ..NOTHING },
+    Program { names: &["clang-tidy"], long: &["load"], begins: &["-load", "@"], ..NOTHING },
+    Program { names: &["cppcheck"], long: &["addon", "addon-python", "clang", "project"], ..NOTHING },
+    // `-T` tests an archive by a command, which holds the name of the archive as text of a shell.
+    Program { names: &["zip", "zipcloak"], short: "T", long: &["test", "unzip-command"], ..NOTHING },
+    Program { names: &["cpio"], long: &["rsh-command", "rmt-command"], ..NOTHING },
+    Program { names: &["diff3", "sdiff"], long: &["diff-program"], ..NOTHING },
+    Program {
+        names: &["cmake"],
+        begins: &["-E", "-P", "-C"],
+        holds: &["launcher", "_compiler", "make_program", "_linker", "toolchain"],
+        ..NOTHING
+    },
+    Program {
+        names: &["ctest"],
+        long: &["build-and-test", "script", "script-new-process", "test-command", "launch"],
+        begins: &["-S"],
+        ..NOTHING
+    },
+    Program { names: &["ninja", "samu"], begins: &["-f", "-C"], ..NOTHING },
+    Program {
+        names: &["gradle", "gradlew"],
+        long: &["init-script", "build-file", "settings-file", "project-dir", "include-build"],
+        begins: &["-I", "-b", "-c", "-p"],
+        holds: &["jvmargs", "java.home"],
+        ..NOTHING
+    },
+    Program {
+        names: &["mvn", "mvnw"],
+        long: &["file", "settings", "global-settings", "toolchains"],
+        begins: &["-f", "-s", "-gs", "-t"],
+        holds: &["exec:", "exec.", "antrun", "maven.ext"],
+        ..NOTHING
+    },
+    Program {
+        names: &["just"],
+        long: &["shell", "shell-arg", "justfile", "working-directory", "command", "chooser", "dotenv-path"],
+        short: "fdc",
+        ..NOTHING
+    },
+    Program { names: &["pylint"], long: &["init-hook", "load-plugins", "rcfile"], ..NOTHING },
+    Program { names: &["mypy"], long: &["python-executable", "config-file"], ..NOTHING },
+    Program {
+        names: &["pandoc"],
+        long: &["filter", "lua-filter", "pdf-engine", "defaults", "data-dir"],
+        short: "FLd",
+        holds: &[".lua"],
+        ..NOTHING
+    },
+    Program {
+        names: &["openssl"],
+        begins: &[
+            "-engine",
+            "--engine",
+            "-provider",
+            "--provider",
+            "-config",
+            "--config",
+            "-loadconfig",
+            "--loadconfig",
+            "engine",
+        ],
+        ..NOTHING
+    },
+    Program { names: &["ssh-keygen", "ssh-add"], short: "DswS", ..NOTHING },
+    Program { names: &["aria2c"], long: &["on-", "conf-path", "input-file"], begins: &["--on-"], ..NOTHING },
+    Program {
+        names: &["nmap"],
+        long: &["script", "datadir", "servicedb"],
+        begins: &["-sC", "-A"],
+        ..NOTHING
+    },
+    Program { names: &["kubectl", "oc", "helm"], long: &["kubeconfig", "post-renderer"], ..NOTHING },
+    // Package managers run what their settings name.
+    Program {
+        names: &["apt", "apt-get", "apt-cache"],
+        long: &["option", "config-file"],
+        short: "oc",
+        ..NOTHING
+    },
+    Program {
+        names: &["dpkg"],
+        long: &["pre-invoke", "post-invoke", "status-logger", "admindir", "root", "instdir"],
+        ..NOTHING
+    },
+    Program {
+        names: &["rpm"],
+        long: &["pipe", "eval", "define", "macros", "rcfile", "load", "dbpath"],
+        short: "ED",
+        ..NOTHING
+    },
+    Program { names: &["pacman"], long: &["hookdir", "config", "gpgdir"], ..NOTHING },
+    Program { names: &["dnf", "yum"], long: &["config", "setopt", "installroot"], short: "c", ..NOTHING },
+    Program { names: &["apk"], long: &["root", "repositories-file"], short: "pX", ..NOTHING },
     Program {
         names: &["nc", "ncat", "netcat"],
         long: &["exec", "sh-exec", "lua-exec"],
@@ -144,7 +341,18 @@ const PROGRAMS: &[Program] = &[
         ],
         ..NOTHING
     },
-    Program { names: &["sqlite3", "psql"], holds: &["writefile", "edit(", "attach", "|"], ..NOTHING },
+    Program {
+        names: &["sqlite3", "psql"],
+        holds: &["writefile", "edit(", "attach", "|", ".ex", ".www", ".b", ".sa", ".cl", ".ar"],
+        begins: &["-init", "--init", "-A", "--A"],
+        ..NOTHING
+    },
+    Program {
+        names: &["mysql", "mariadb"],
+        long: &["pager", "tee", "plugin-dir", "defaults-file", "defaults-extra-file"],
+        holds: &["pager", "tee ", "source ", "\\p", "\\t", "\\."],
+        ..NOTHING
+    },
     Program { names: &["curl"], long: &["config", "engine"], short: "K", ..NOTHING },
     Program {
         names: &["curl"],
@@ -179,7 +387,12 @@ const PROGRAMS: &[Program] = &[
 pub(super) fn effects(name: &str, words: &[Word]) -> Vec<Effect> {
     let mut effects = Vec::new();
     let words = own_words(name, words);
-    for program in PROGRAMS.iter().filter(|program| program.names.contains(&name)) {
+    // `x86_64-linux-gnu-gcc` and `llvm-nm` are the same programs for another system.
+    let plain = name.rsplit_once('-').map_or(name, |(_, plain)| plain);
+    let is_meant = |program: &&Program| {
+        program.names.contains(&name) || (is_for_another_system(plain) && program.names.contains(&plain))
+    };
+    for program in PROGRAMS.iter().filter(is_meant) {
         if words.iter().skip(1).any(|word| program.has(word))
             || (name == "tar" && program.has_first_letters(words))
         {
@@ -196,6 +409,12 @@ pub(super) fn effects(name: &str, words: &[Word]) -> Vec<Effect> {
         effects.push(Effect::Unclear("it changes what the program runs later"));
     }
     effects
+}
+
+/// Whether programs of this name are also installed with the system that they make programs for in front.
+fn is_for_another_system(name: &str) -> bool {
+    const TOOLS: [&str; 9] = ["nm", "ar", "ranlib", "objdump", "objcopy", "strip", "size", "as", "readelf"];
+    COMPILERS.contains(&name) || LINKERS.contains(&name) || TOOLS.contains(&name)
 }
 
 /// The words that are the program's own: what follows `--` is for the program that `cargo run` builds, or for the
@@ -245,6 +464,7 @@ fn configures(name: &str, words: &[Word]) -> bool {
     match name {
         // It runs texts.
         "cargo" => has(&["watch"]),
+        "gh" if has(&["extension", "extensions", "ext"]) => true,
         _ if !WITH_SETTINGS.contains(&name) => false,
         _ => has(&["set"]) || (has(&["config", "c", "conf", "alias"]) && (has_options || !shows)),
     }
@@ -256,7 +476,9 @@ impl Program {
             return word.may_hide_an_option() || !self.holds.is_empty();
         };
         let lower = text.to_ascii_lowercase();
-        if self.begins.iter().any(|begins| text.starts_with(begins))
+        let begins = |text: &str| self.begins.iter().any(|begins| text.starts_with(begins));
+        if begins(&text)
+            || (self.is_in_lists && text.starts_with("-W") && text.split(',').skip(1).any(begins))
             || self.holds.iter().any(|holds| lower.contains(holds))
         {
             return true;

@@ -18,6 +18,11 @@ impl Places {
         Places(Some(vec![normal_path(folder).into_owned()]))
     }
 
+    /// For a line of which nobody knows where it runs.
+    pub(super) fn unknown() -> Places {
+        Places(None)
+    }
+
     /// Looks at the commands of a text that change the folder. Whether each really runs is not known, so the old place
     /// stays possible.
     pub(super) fn visit(&mut self, script: &Script) {

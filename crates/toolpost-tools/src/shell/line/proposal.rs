@@ -50,13 +50,19 @@ pub(super) const READING: [&str; 42] = [
 ];
 
 /// Programs whose first argument says what they do.
-const WITH_SUBCOMMAND: [&str; 22] = [
-    "git", "cargo", "npm", "pnpm", "yarn", "bun", "go", "rustup", "gh", "pip", "pip3", "uv", "poetry",
-    "dotnet", "mix", "bundle", "gradle", "mvn", "make", "just", "brew", "helm",
+const WITH_SUBCOMMAND: [&str; 21] = [
+    "git", "cargo", "npm", "pnpm", "yarn", "bun", "go", "rustup", "pip", "pip3", "uv", "poetry", "dotnet",
+    "mix", "bundle", "gradle", "mvn", "make", "just", "brew", "helm",
 ];
 
 /// Subcommands that run whatever they are given, or change what cannot be got back.
-const HARMFUL_SUBCOMMANDS: [&str; 27] = [
+const HARMFUL_SUBCOMMANDS: [&str; 33] = [
+    "branch",
+    "checkout",
+    "restore",
+    "stash",
+    "tag",
+    "worktree",
     "run",
     "exec",
     "x",
@@ -108,6 +114,14 @@ pub(super) fn rule(words: &[Word]) -> Option<String> {
     }
     if INTERPRETERS.contains(&program.as_str()) && words[1..].iter().all(is_input) {
         return None;
+    }
+    // Expressions of `find` may remove files or run commands.
+    let acts = |word: &Word| {
+        let text = word.literal().unwrap_or_else(|| "-".to_owned());
+        ["-d", "-exec", "-ok", "-f"].iter().any(|action| text.starts_with(action)) || text == "-"
+    };
+    if program == "find" && words[1..].iter().any(acts) {
+        return exact;
     }
     if READING.contains(&program.as_str()) {
         return Some(format!("{program} *"));

@@ -15,7 +15,15 @@ pub(crate) fn parse(runtime: &Runtime, tool: &str, words: &[String]) -> Result<V
         [] => Ok(Value::Object(Map::new())),
         [only] if only == "-" => from_stdin(),
         [only] if only.trim_start().starts_with(['{', '[', '"']) => from_json(only.as_bytes()),
+        [first, rest @ ..] if is_object(first) => {
+            let with_pairs =
+                from_pairs(runtime, tool, rest.iter().map(|word| pair(word)).collect::<Result<_, _>>()?);
+            joined(from_json(first.as_bytes())?, with_pairs)
+        }
         words => {
+            if let Some(refusal) = mistaken(runtime, tool, &words[0]) {
+                return Err(refusal);
+            }
             let main = main(runtime, tool, &words[0]);
             let rest = if main.is_some() { &words[1..] } else { words };
             let pairs = main.as_ref().map(|name| Ok((name.as_str(), words[0].as_str()))).into_iter();
@@ -25,6 +33,28 @@ pub(crate) fn parse(runtime: &Runtime, tool: &str, words: &[String]) -> Result<V
             Ok(from_pairs(runtime, tool, pairs))
         }
     }
+}
+
+/// Whether a word is meant as a JSON object: `{` alone begins many a text, such as a command.
+fn is_object(word: &str) -> bool {
+    let word = word.trim();
+    word.starts_with('{') && serde_json::from_str::<serde::de::IgnoredAny>(word).is_ok()
+}
+
+/// An object with further pairs; none is given twice.
+fn joined(object: Value, pairs: Value) -> Result<Value, ToolError> {
+    let (Value::Object(mut object), Value::Object(pairs)) = (object, pairs) else {
+        return Err(refused("the arguments are not a JSON object".to_owned()));
+    };
+    for (key, value) in pairs {
+        if object.contains_key(&key) {
+            return Err(refused(format!(
+                "`{key}` is given twice, in the JSON object and as a pair; leave one out"
+            )));
+        }
+        object.insert(key, value);
+    }
+    Ok(Value::Object(object))
 }
 
 fn from_stdin() -> Result<Value, ToolError> {
@@ -77,6 +107,23 @@ fn main(runtime: &Runtime, tool: &str, word: &str) -> Option<String> {
     }?;
     // In the words of the name by which the tool was called.
     Some(found.alias.as_ref().and_then(|alias| alias.spelling(None, name)).unwrap_or(name).to_owned())
+}
+
+/// Why a first word such as `x=1; echo $x`, which is written like a pair, can be none of this tool.
+fn mistaken(runtime: &Runtime, tool: &str, word: &str) -> Option<ToolError> {
+    let (key, value) = word.split_once('=')?;
+    let found = runtime.context.tools().snapshot().find(tool, runtime.context.dialect()).ok()?;
+    let prepared = found.entry.prepared().ok()?;
+    let canonical = found.alias.as_ref().map_or(key, |alias| alias.canonical_argument(key));
+    let is_known = prepared.definition.input["properties"].get(canonical).is_some()
+        || found.entry.spec().argument_aliases.iter().any(|(alias, _)| alias == key);
+    if is_known || !value.contains(char::is_whitespace) || main(runtime, tool, word).is_some() {
+        return None;
+    }
+    let name = main(runtime, tool, "x")?;
+    Some(refused(format!(
+        "`{key}=` names an argument, and there is no argument `{key}`; write {name}='…' around all of it"
+    )))
 }
 
 fn pair(word: &str) -> Result<(&str, &str), ToolError> {

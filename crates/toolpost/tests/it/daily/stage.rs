@@ -21,6 +21,7 @@ const PROJECTS: &[(&str, &str)] = &[
     ("rust", include_str!("projects/rust.txt")),
     ("go", include_str!("projects/go.txt")),
     ("git", include_str!("projects/git.txt")),
+    ("keys", include_str!("projects/keys.txt")),
     ("make", include_str!("projects/make.txt")),
 ];
 

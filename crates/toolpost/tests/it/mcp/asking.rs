@@ -165,3 +165,64 @@ fn an_answer_counts_for_its_own_question_only() {
     assert_eq!(answer["result"]["resultType"], "input_required", "{answer}");
     assert!(!client.is_written());
 }
+
+/// Each call of a batch is asked about for itself, also where the questions read alike, and its form shows what it does.
+#[test]
+fn an_answer_counts_for_one_call_of_a_batch() {
+    let write =
+        |content: &str| json!({"tool": "write", "args": {"filePath": ".mcp.json", "content": content}});
+    let bash = |args: Value| json!({"tool": "bash", "args": args});
+    for (calls, shown) in [
+        ([write("NICE"), write("EVIL")], ["NICE", "EVIL"]),
+        ([write("SAME"), write("SAME")], ["SAME", "SAME"]),
+        (
+            [
+                bash(json!({"command": "echo NICE > .mcp.json"})),
+                bash(json!({"command": "echo EVIL > .mcp.json"})),
+            ],
+            ["command: echo NICE > .mcp.json", "command: echo EVIL > .mcp.json"],
+        ),
+        (
+            [
+                bash(json!({"command": "cat > .mcp.json", "stdin": "1"})),
+                bash(json!({"command": "cat > .mcp.json", "stdin": "evil"})),
+            ],
+            ["input: 1 bytes", "input: 4 bytes"],
+        ),
+        (
+            [
+                bash(json!({"command": "echo x > .mcp.json"})),
+                bash(json!({"command": "echo x > ../.mcp.json", "workdir": "src"})),
+            ],
+            ["repo\nsandbox: strict", "repo/src\nsandbox: strict"],
+        ),
+    ] {
+        let home = Home::new();
+        let mut connection = Connection::open(&home, &["--allow", "exec"]);
+        let mut forms: Vec<String> = Vec::new();
+        let mut more = json!({});
+        let last = loop {
+            let mut params = json!({
+                "name": "batch", "arguments": {"calls": calls}, "_meta": meta(json!({"elicitation": {"form": {}}})),
+            });
+            params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            let answer = connection.ask(format!("call {}", forms.len()), "tools/call", params);
+            if answer["result"]["resultType"] != "input_required" {
+                break answer;
+            }
+            let mut responses = serde_json::Map::new();
+            for (key, request) in answer["result"]["inputRequests"].as_object().unwrap() {
+                forms.push(request["params"]["message"].as_str().unwrap().to_owned());
+                // The first form is agreed to, and no other.
+                let word = if forms.len() == 1 { "once" } else { "no" };
+                responses.insert(key.clone(), json!({"action": "accept", "content": {"answer": word}}));
+            }
+            more = json!({"requestState": answer["result"]["requestState"], "inputResponses": responses});
+        };
+        assert_eq!(forms.len(), 2, "{calls:?}: {forms:?}");
+        for part in shown {
+            assert!(forms.iter().any(|form| form.contains(part)), "{part}: {forms:?}");
+        }
+        assert!(text(&last).contains("the user said no"), "{last}");
+    }
+}

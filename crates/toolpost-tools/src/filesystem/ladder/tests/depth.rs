@@ -402,3 +402,24 @@ fn a_line_that_takes_the_place_of_the_first_one_is_not_as_deep_as_that() {
         "doubt (exact)",
     );
 }
+
+#[test]
+fn a_block_that_comes_a_level_out_is_not_taken_for_lines_below_the_first_one() {
+    let file = "class Cart:\n    def total(\n        self, rate, cut\n    ) -> int:\n        try:\n            if rate > 1:\n                \
+                return cut\n        finally:\n            close()\n";
+    check(
+        file,
+        "def total(\n        self, rate, cut\n    ) -> int:\n        try:\n            if rate > 1:\n                return cut\n",
+        "def total(\n        self,\n        rate: int,\n        cut: int,\n    ) -> float:\n        if is_high(rate):\n            \
+         return cut\n",
+        "doubt (exact)",
+    );
+    let file = "static void end(\n  Shop *shop\n) {\n  if (shop->open) {\n    if (shop->staff) {\n      send_home(\n        \
+                shop->staff\n      );\n    }\n  }\n}\n";
+    check(
+        file,
+        "Shop *shop\n) {\n  if (shop->open) {\n    if (shop->staff) {\n      send_home(\n        shop->staff\n      );\n    }\n  }\n}",
+        "Shop *shop\n) {\n  if (shop->open && shop->staff) {\n    send_home(\n      shop->staff\n    );\n  }\n}",
+        "doubt (exact)",
+    );
+}

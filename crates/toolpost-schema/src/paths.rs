@@ -1,0 +1,147 @@
+//! Which values of the arguments are paths of the workspace, by the mark in the schema.
+//!
+//! A value counts as a path where any schema that may apply to it has the mark. Which of several forms it really has is not
+//! asked: policy must judge a path too many rather than one too few.
+
+use crate::{MAX_DEPTH, PATH_MARK};
+use serde_json::{Map, Value};
+use std::collections::HashSet;
+use std::ptr;
+
+/// Keywords with one schema for the same value.
+const SAME: [&str; 3] = ["then", "else", "if"];
+
+/// Keywords with a list of schemas for the same value.
+const FORMS: [&str; 3] = ["anyOf", "oneOf", "allOf"];
+
+/// Keywords with a schema for items.
+const ITEMS: [&str; 4] = ["items", "additionalItems", "unevaluatedItems", "contains"];
+
+/// Keywords with a schema for values of keys that no other keyword names.
+const OTHERS: [&str; 2] = ["additionalProperties", "unevaluatedProperties"];
+
+/// Adds the values that are paths; of a property that is left out, its default.
+pub(crate) fn collect<'a>(schema: &'a Value, value: &'a Value, found: &mut Vec<&'a str>) {
+    let mut search = Search { root: schema, found, seen: HashSet::new(), added: HashSet::new() };
+    search.visit(schema, value, 0);
+}
+
+struct Search<'a, 'f> {
+    root: &'a Value,
+    found: &'f mut Vec<&'a str>,
+    /// Pairs of a schema and a value that were reached by a reference or as one of several forms: none is visited twice.
+    seen: HashSet<(*const Value, *const Value)>,
+    added: HashSet<*const u8>,
+}
+
+impl<'a> Search<'a, '_> {
+    fn visit(&mut self, schema: &'a Value, value: &'a Value, depth: usize) {
+        let Value::Object(keywords) = schema else { return };
+        if depth > MAX_DEPTH {
+            return;
+        }
+        self.same(keywords, value, depth);
+        match value {
+            Value::String(text) if keywords.contains_key(PATH_MARK) => self.add(text),
+            Value::Array(items) => self.items(keywords, items, depth + 1),
+            Value::Object(map) => self.properties(keywords, map, depth + 1),
+            _ => {}
+        }
+    }
+
+    fn add(&mut self, text: &'a str) {
+        if self.added.insert(text.as_ptr()) || text.is_empty() {
+            self.found.push(text);
+        }
+    }
+
+    /// Schemas that apply to the value itself.
+    fn same(&mut self, keywords: &'a Map<String, Value>, value: &'a Value, depth: usize) {
+        for schema in SAME.iter().filter_map(|keyword| keywords.get(*keyword)) {
+            self.once(schema, value, depth);
+        }
+        for forms in FORMS.iter().filter_map(|keyword| keywords.get(*keyword)?.as_array()) {
+            forms.iter().for_each(|schema| self.once(schema, value, depth));
+        }
+        for keyword in ["dependentSchemas", "dependencies"] {
+            let dependent = keywords.get(keyword).and_then(Value::as_object).into_iter().flatten();
+            dependent.for_each(|(_, schema)| self.once(schema, value, depth));
+        }
+        for keyword in ["$ref", "$dynamicRef", "$recursiveRef"] {
+            let Some(reference) = keywords.get(keyword).and_then(Value::as_str) else { continue };
+            match target(self.root, reference) {
+                Some(schema) => self.once(schema, value, depth),
+                // Where it leads is not looked for, so whatever is there may be a path.
+                None => self.everything(value),
+            }
+        }
+    }
+
+    fn once(&mut self, schema: &'a Value, value: &'a Value, depth: usize) {
+        if self.seen.insert((ptr::from_ref(schema), ptr::from_ref(value))) {
+            self.visit(schema, value, depth);
+        }
+    }
+
+    fn items(&mut self, keywords: &'a Map<String, Value>, items: &'a [Value], depth: usize) {
+        for keyword in ITEMS {
+            match keywords.get(keyword) {
+                // Older drafts write a list of schemas, one for each place.
+                Some(Value::Array(schemas)) => self.places(schemas, items, depth),
+                Some(schema) => items.iter().for_each(|item| self.visit(schema, item, depth)),
+                None => {}
+            }
+        }
+        if let Some(Value::Array(schemas)) = keywords.get("prefixItems") {
+            self.places(schemas, items, depth);
+        }
+    }
+
+    fn places(&mut self, schemas: &'a [Value], items: &'a [Value], depth: usize) {
+        for (schema, item) in schemas.iter().zip(items) {
+            self.visit(schema, item, depth);
+        }
+    }
+
+    fn properties(&mut self, keywords: &'a Map<String, Value>, map: &'a Map<String, Value>, depth: usize) {
+        let named = keywords.get("properties").and_then(Value::as_object);
+        for (name, schema) in named.into_iter().flatten() {
+            if let Some(value) = map.get(name).or_else(|| schema.get("default")) {
+                self.visit(schema, value, depth);
+            }
+        }
+        // Which keys a pattern means is not asked.
+        let patterns = keywords.get("patternProperties").and_then(Value::as_object).into_iter().flatten();
+        for (_, schema) in patterns {
+            map.values().for_each(|value| self.visit(schema, value, depth));
+        }
+        let is_other = |name: &String| !named.is_some_and(|named| named.contains_key(name));
+        for schema in OTHERS.iter().filter_map(|keyword| keywords.get(*keyword)) {
+            for (_, value) in map.iter().filter(|(name, _)| is_other(name)) {
+                self.visit(schema, value, depth);
+            }
+        }
+    }
+
+    fn everything(&mut self, value: &'a Value) {
+        match value {
+            Value::String(text) => self.add(text),
+            Value::Array(items) => items.iter().for_each(|item| self.everything(item)),
+            Value::Object(map) => map.values().for_each(|value| self.everything(value)),
+            _ => {}
+        }
+    }
+}
+
+/// Where a reference within the document leads, if it is written as a path and no part of the document has an address of
+/// its own, from which it would be read.
+fn target<'a>(root: &'a Value, reference: &str) -> Option<&'a Value> {
+    let pointer = crate::uri::decoded(reference.strip_prefix('#')?);
+    let has_addresses = crate::has_key(root, "$id") || root.get("$schema").is_some_and(is_draft_4);
+    if has_addresses { None } else { root.pointer(&pointer) }
+}
+
+/// There, `id` is the address of a schema.
+fn is_draft_4(schema: &Value) -> bool {
+    schema.as_str().is_some_and(|address| address.contains("draft-04"))
+}

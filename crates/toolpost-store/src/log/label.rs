@@ -1,0 +1,29 @@
+//! What a log calls an event.
+
+use toolpost_core::event::EventKind;
+
+/// One word for what happened: a log shows it, and finds events by it.
+pub fn label(kind: &EventKind) -> &str {
+    match kind {
+        EventKind::CallRequested { .. } => "asked",
+        EventKind::ToolInitialized { .. } => "ready",
+        EventKind::ArgumentsRepaired { .. } => "repaired",
+        EventKind::HookIntervened { .. } => "hook",
+        EventKind::CallDecided { effect, .. } => effect,
+        EventKind::Asked { .. } => "question",
+        EventKind::Answered { .. } => "answer",
+        EventKind::CallStarted { .. } => "start",
+        EventKind::Progress { .. } => "progress",
+        EventKind::CallRetried { .. } => "retry",
+        EventKind::OutputSpilled { .. } => "kept",
+        EventKind::CallFinished { error: Some(_), .. } => "failed",
+        EventKind::CallFinished { error: None, .. } => "done",
+        EventKind::FileStored { deleted: true, .. } => "deleted",
+        EventKind::FileStored { .. } => "file",
+        EventKind::TaskChanged { .. } => "task",
+        EventKind::TodosChanged { .. } => "todos",
+        EventKind::ChangesUndone { is_redo: true, .. } => "redo",
+        EventKind::ChangesUndone { .. } => "undo",
+        EventKind::Warning { .. } => "note",
+    }
+}
