@@ -261,18 +261,32 @@ impl Context {
     /// such argument, so that no text speaks of it.
     pub fn spelled(&self, argument: &str, value: impl Into<Value>) -> Option<String> {
         let name = self.argument(argument)?;
-        let alias = self.call.alias.as_ref();
-        let value = match alias.and_then(|alias| alias.offered(None, argument)) {
+        let value = match self.own_spelling().and_then(|alias| alias.offered(None, argument)) {
             Some(spelling) => spelling.theirs(value.into()),
             None => value.into(),
         };
         Some(format!("{name}={value}"))
     }
 
-    /// The name by which the caller knows an argument of the running tool; none where the caller has no such argument.
+    /// The name by which the session knows an argument of the running tool; none where it has no such argument. A call by
+    /// a name of another dialect is answered in the words of the session's own.
     pub fn argument<'a>(&'a self, argument: &'a str) -> Option<&'a str> {
-        let alias = self.call.alias.as_deref();
-        self.spelling(alias, alias.map_or(&self.call.tool, |alias| alias.tool.as_str()), argument)
+        self.spelling(self.own_spelling(), self.canonical_tool(), argument)
+    }
+
+    /// How the session spells the arguments of the running tool.
+    fn own_spelling(&self) -> Option<&Alias> {
+        self.spelling_of(self.canonical_tool(), self.alias())
+    }
+
+    /// How the session spells the arguments of a tool that was called by this alias.
+    pub(crate) fn spelling_of<'a>(&'a self, tool: &'a str, called: Option<&'a Alias>) -> Option<&'a Alias> {
+        self.snapshot().spelling(tool, &self.host.dialect, called)
+    }
+
+    /// The running tool by its own name.
+    fn canonical_tool(&self) -> &str {
+        self.alias().map_or(&self.call.tool, |alias| alias.tool.as_str())
     }
 
     /// The name of a tool's argument under an alias, or under the tool's own name.

@@ -39,6 +39,7 @@ use record::Records;
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
+use toolpost_schema::Caller;
 
 /// Calls nested deeper than this (a tool that calls a tool that …) are refused.
 const MAX_CALL_DEPTH: usize = 8;
@@ -121,7 +122,7 @@ impl Executor {
         let (entry, mut repairs) = (found.entry, found.repairs);
         let prepared = entry.prepared()?;
         let called = called.as_deref();
-        let repaired = steps::repair(snapshot.dialects(), prepared, called, found.arguments)?;
+        let repaired = steps::repair(ctx, snapshot.dialects(), prepared, called, found.arguments)?;
         let (arguments, more) = steps::validate(ctx, prepared, called, repaired)?;
         repairs.extend(more);
         let accesses = arguments::accesses(ctx, &entry, prepared, &arguments)?;
@@ -143,11 +144,11 @@ impl Executor {
         let found = snapshot.find(tool, ctx.dialect())?;
         let prepared = found.entry.prepared()?;
         let arguments = match &found.alias {
-            Some(alias) => alias.apply(arguments).0,
+            Some(alias) => alias.apply(arguments, Caller::Own).0,
             None => arguments,
         };
         let called = found.alias.as_deref();
-        let repaired = steps::repair(snapshot.dialects(), prepared, called, arguments)?;
+        let repaired = steps::repair(ctx, snapshot.dialects(), prepared, called, arguments)?;
         let (arguments, _) = steps::validate(ctx, prepared, called, repaired)?;
         let accesses = arguments::accesses(ctx, &found.entry, prepared, &arguments)?;
         let request = Request { tool: found.entry.name(), accesses: &accesses };

@@ -236,7 +236,8 @@ pub struct Resolved {
     pub entry: Arc<Entry>,
     /// How its arguments are spelled under the name, where they may differ.
     pub alias: Option<Arc<Alias>>,
-    /// Whether the name is one of the session: canonical, of its own dialect, or a mere name that was added to the registry.
+    /// Whether the name is one of the session: canonical, the one that its dialect offers, or a mere name that was added to
+    /// the registry.
     pub is_own: bool,
 }
 
@@ -250,7 +251,8 @@ impl Snapshot {
             && (alias.tool == name || exact.is_none())
             && let Some(entry) = self.tools.get(&alias.tool)
         {
-            return Ok(Resolved { entry: entry.clone(), alias: Some(alias.clone()), is_own: true });
+            let is_own = dialect.name_of(&alias.tool).is_none_or(|offered| offered == name);
+            return Ok(Resolved { entry: entry.clone(), alias: Some(alias.clone()), is_own });
         }
         if let Some(entry) = exact {
             return Ok(Resolved { entry: entry.clone(), alias: None, is_own: true });
@@ -283,6 +285,20 @@ impl Snapshot {
         match dialect.name_of(tool) {
             Some(name) if name != tool && self.tools.contains_key(name) => Some(tool),
             _ => dialect.shown_name(tool),
+        }
+    }
+
+    /// How a session spells the arguments of a tool: as its dialect offers them, whatever name a call has used. As the call
+    /// spells them where the dialect does not offer the tool.
+    pub(crate) fn spelling<'a>(
+        &self,
+        tool: &'a str,
+        dialect: &'a Dialect,
+        called: Option<&'a Alias>,
+    ) -> Option<&'a Alias> {
+        match self.shown_name(tool, dialect) {
+            Some(name) => dialect.resolve(name).map(Arc::as_ref).filter(|alias| alias.tool == tool),
+            None => called,
         }
     }
 

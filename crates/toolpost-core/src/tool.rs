@@ -87,6 +87,13 @@ pub trait Tool: Send + Sync + 'static {
         usual
     }
 
+    /// Why the tool never does this, whatever the policy says and whoever agrees; then nobody is asked, and no rule is
+    /// advised. Pure, like `accesses`.
+    fn refusal(&self, args: &Self::Args) -> Option<ToolError> {
+        let _ = args;
+        None
+    }
+
     /// What a person should know who is asked about a call, a line each: what would run, where, how confined. The
     /// context is the one that the call would get. Pure, like `accesses`.
     fn facts(&self, ctx: &Context, args: &Self::Args) -> Vec<String> {
@@ -195,7 +202,11 @@ impl<T: Tool> AnyTool for T {
     }
 
     fn accesses(&self, args: &Value, usual: Vec<Access>) -> Result<Vec<Access>, ToolError> {
-        Ok(Tool::accesses(self, &parse(args)?, usual))
+        let args = parse(args)?;
+        match Tool::refusal(self, &args) {
+            Some(refusal) => Err(refusal),
+            None => Ok(Tool::accesses(self, &args, usual)),
+        }
     }
 
     fn facts(&self, ctx: &Context, args: &Value) -> Vec<String> {

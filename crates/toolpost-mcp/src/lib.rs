@@ -22,6 +22,7 @@
 
 pub mod error;
 pub mod header;
+pub mod json;
 pub mod line;
 pub mod message;
 pub mod meta;

@@ -4,6 +4,7 @@
 //! existing servers send as long as its meaning is clear ([`Message::parse_lenient`]).
 
 use crate::error::RpcError;
+use crate::json;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::fmt::Write;
@@ -60,11 +61,16 @@ impl Message {
     /// Reads one message by the letter of the specification. Batches, which only revision 2025-03-26 has, are refused.
     pub fn parse(bytes: &[u8]) -> Result<Message, Invalid> {
         let refused = |error| Err(Invalid { id: Value::Null, error });
-        match serde_json::from_slice::<Value>(bytes) {
-            Ok(Value::Array(_)) => {
+        match json::read(bytes) {
+            Ok(json::Read { value: Value::Array(_), .. }) => {
                 refused(RpcError::invalid_request("batches are not taken; send one message at a time"))
             }
-            Ok(value) => read(value, Reading::Strict),
+            Ok(json::Read { value, repeated: Some(key) }) => {
+                let id = value.get("id").filter(|id| is_id(id)).cloned().unwrap_or_default();
+                let message = format!("`{key}` is given twice in one object; leave one of the two out");
+                Err(Invalid { id, error: RpcError::invalid_request(message) })
+            }
+            Ok(json::Read { value, repeated: None }) => read(value, Reading::Strict),
             Err(error) => refused(RpcError::parse(format!("this is no JSON: {error}"))),
         }
     }
@@ -211,6 +217,8 @@ mod tests {
         refused(r#"{"jsonrpc":"2.0","id":"a","method":"ping","params":[1]}"#, INVALID_PARAMS, json!("a"));
         refused(r#"{"jsonrpc":"2.0","id":"a"}"#, INVALID_REQUEST, json!("a"));
         refused(r#"{"jsonrpc":"2.0","id":1,"result":{},"error":{}}"#, INVALID_REQUEST, json!(1));
+        let twice = r#"{"jsonrpc":"2.0","id":1,"method":"x","params":{"arguments":{"limit":1,"limit":3}}}"#;
+        refused(twice, INVALID_REQUEST, json!(1));
     }
 
     #[test]

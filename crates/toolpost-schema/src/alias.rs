@@ -28,6 +28,15 @@ pub struct Alias {
     pub numbered: Vec<ArgumentPath>,
 }
 
+/// Who calls a tool by an alias: what is reported uses names that the caller knows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Caller<'a> {
+    /// One to whom the tool is offered by this alias.
+    Own,
+    /// One to whom it is offered by another alias, or by its own name.
+    Other(Option<&'a Alias>),
+}
+
 /// How one argument of an alias becomes one of the tool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ArgumentAlias {
@@ -92,7 +101,7 @@ impl Alias {
 
     /// The arguments as the tool knows them, and what was left out. What the alias does not mention stays; a canonical
     /// name that is given too wins, and the other one is left for the validator to complain about.
-    pub fn apply(&self, arguments: Value) -> (Value, Vec<Repair>) {
+    pub fn apply(&self, arguments: Value, caller: Caller<'_>) -> (Value, Vec<Repair>) {
         if self.changes_nothing() {
             return (arguments, Vec::new());
         }
@@ -105,7 +114,7 @@ impl Alias {
             }
             !is_ignored && !self.remarks.contains(key)
         });
-        let mut map = self.renamed(None, map, "", &mut told);
+        let mut map = self.renamed((None, ""), map, caller, &mut told);
         for (name, value) in &mut map {
             let Value::Array(items) = value else { continue };
             let shown = self.offered(None, name).map_or(name.as_str(), |argument| &argument.from);
@@ -119,7 +128,8 @@ impl Alias {
                         }
                         !is_ignored
                     });
-                    let renamed = self.renamed(Some(name), std::mem::take(fields), &place, &mut told);
+                    let renamed =
+                        self.renamed((Some(name), &place), std::mem::take(fields), caller, &mut told);
                     *fields = self.completed(Some(name), index, renamed);
                 }
             }
@@ -138,9 +148,9 @@ impl Alias {
 
     fn renamed(
         &self,
-        list: Option<&str>,
+        (list, place): (Option<&str>, &str),
         map: Map<String, Value>,
-        place: &str,
+        caller: Caller<'_>,
         told: &mut Vec<Repair>,
     ) -> Map<String, Value> {
         let given: Vec<String> = map.keys().cloned().collect();
@@ -148,9 +158,9 @@ impl Alias {
         for (key, value) in map {
             let Some(argument) = self.spelled(list, &key) else {
                 // The tool's own name for what is called otherwise here.
-                if let Some(offered) = self.offered(list, &key).filter(|offered| offered.from != key) {
+                if let Some(offered) = self.name_for(caller, list, &key).filter(|offered| *offered != key) {
                     let (path, from) = (format!("{place}{key}"), format!("`{key}`"));
-                    told.push(Repair { path, from, to: format!("`{}`", offered.from) });
+                    told.push(Repair { path, from, to: format!("`{offered}`") });
                 }
                 renamed.insert(key, value);
                 continue;
@@ -158,7 +168,14 @@ impl Alias {
             let name = &argument.to.name;
             let meant = argument.parsed(&value);
             let canonical = argument.canonical(meant.clone().unwrap_or_else(|| value.clone()));
-            if let Some(meant) = meant {
+            let is_offered = caller == Caller::Own
+                && self.offered(list, name).is_some_and(|offered| std::ptr::eq(offered, argument));
+            if argument.shift != 0 && !is_offered && canonical != value {
+                let (path, from) = (format!("{place}{key}"), value.to_string());
+                let shown = self.name_for(caller, list, name).unwrap_or(&key);
+                let to = format!("{shown}={canonical}, since it counts from {}", 1 - argument.shift);
+                told.push(Repair { path, from, to });
+            } else if let Some(meant) = meant {
                 let (path, from, to) = (format!("{place}{key}"), value.to_string(), meant.to_string());
                 told.push(Repair { path, from, to });
             }
@@ -174,6 +191,15 @@ impl Alias {
             }
         }
         renamed
+    }
+
+    /// The name by which a caller knows a canonical argument.
+    fn name_for<'a>(&'a self, caller: Caller<'a>, list: Option<&str>, name: &'a str) -> Option<&'a str> {
+        match caller {
+            Caller::Own => self.offered(list, name).map(|offered| offered.from.as_str()),
+            Caller::Other(Some(alias)) => alias.spelling(list, name),
+            Caller::Other(None) => Some(name),
+        }
     }
 
     fn ignores(&self, list: Option<&str>, name: &str) -> bool {
@@ -268,9 +294,9 @@ mod tests {
             (json!({"offset": i64::MAX}), json!({"offset": i64::MAX})),
             (json!([1]), json!([1])),
         ] {
-            assert_eq!(alias.apply(given), (expected, Vec::new()));
+            assert_eq!(alias.apply(given, Caller::Own), (expected, Vec::new()));
         }
-        let (arguments, repairs) = alias.apply(json!({"path": "a", "offset": "4", "x": 1}));
+        let (arguments, repairs) = alias.apply(json!({"path": "a", "offset": "4", "x": 1}), Caller::Own);
         assert_eq!(arguments, json!({"filePath": "a", "offset": 5, "x": 1}));
         assert_eq!(repairs[0].to_string(), "`offset`: \"4\" → 4");
     }
@@ -283,7 +309,7 @@ mod tests {
         alias.numbered.push(ArgumentPath::new("todos[].id"));
         alias.ignored.push(ArgumentPath::new("explanation"));
         let given = json!({"explanation": "x", "plan": [{"step": "a"}, {"step": "b", "id": "7"}, 1]});
-        let (arguments, repairs) = alias.apply(given);
+        let (arguments, repairs) = alias.apply(given, Caller::Own);
         assert_eq!(
             arguments,
             json!({"todos": [

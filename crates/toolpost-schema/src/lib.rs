@@ -24,9 +24,9 @@ mod repair;
 mod shape;
 mod uri;
 
-pub use alias::{Alias, ArgumentAlias, ArgumentPath};
+pub use alias::{Alias, ArgumentAlias, ArgumentPath, Caller};
 pub use problem::Problem;
-pub use repair::{Repair, repair};
+pub use repair::{HIDDEN, Repair, Spellings, repair};
 
 use program::Program;
 use schemars::JsonSchema;

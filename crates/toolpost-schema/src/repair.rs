@@ -11,6 +11,16 @@ use std::collections::HashSet;
 use std::fmt;
 
 const LEFT_OUT: &str = "left out, the tool has no such argument";
+const UNDERSTOOD: &str = "understood, though it is not offered";
+
+/// How the arguments of a call are spelled, for what is reported.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Spellings<'a> {
+    /// By the alias that the call used.
+    pub called: Option<&'a Alias>,
+    /// By the alias under which the tool is offered to the caller.
+    pub offered: Option<&'a Alias>,
+}
 
 /// One change made to the arguments before they were checked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -35,6 +45,7 @@ impl Repair {
         match () {
             () if path == "tool" => format!("{from} is called {to} here"),
             () if to == LEFT_OUT => format!("`{path}` was ignored, there is no such argument"),
+            () if to == UNDERSTOOD => format!("`{path}` was understood, though it is not offered here"),
             () if to == "left out" => format!("`{path}`: {from} was read as not given"),
             // Another spelling of an argument's name.
             () if from.starts_with('`') && to.starts_with('`') => format!("`{path}` was read as {to}"),
@@ -54,21 +65,21 @@ impl fmt::Display for Repair {
     }
 }
 
-/// Mends `value` after the schema. `aliases` are other spellings of top-level keys; what is told uses the names of the
-/// alias by which the tool was called.
+/// Mends `value` after the schema. `aliases` are other spellings of top-level keys; what is reported uses the names that the
+/// caller has used and those that it is offered.
 pub fn repair(
     schema: &Value,
     aliases: &[(String, String)],
-    called: Option<&Alias>,
+    spellings: Spellings<'_>,
     value: Value,
 ) -> (Value, Vec<Repair>) {
-    let mut mender = Mender { called, repairs: Vec::new() };
+    let mut mender = Mender { spellings, repairs: Vec::new() };
     let value = mender.mend(schema, aliases, value, "");
     (value, mender.repairs)
 }
 
 struct Mender<'a> {
-    called: Option<&'a Alias>,
+    spellings: Spellings<'a>,
     repairs: Vec<Repair>,
 }
 
@@ -127,15 +138,17 @@ impl Mender<'_> {
         let given: HashSet<String> = map.keys().cloned().collect();
         let mut mended = Map::new();
         for (key, value) in map {
+            let written = key.clone();
             let name = match properties.contains_key(&key) {
                 true => key,
                 false if is_open => key,
                 false => match meant(&key, properties, aliases) {
                     Some(name) if !given.contains(&name) && !mended.contains_key(&name) => {
                         let list = path.split_once('[').map(|(list, _)| list);
-                        let shown =
-                            self.called.and_then(|alias| alias.spelling(list, &name)).unwrap_or(&name);
-                        let shown = format!("`{shown}`");
+                        let shown = match self.offered_name(list, &name, &properties[&name]) {
+                            Some(shown) => format!("`{shown}`"),
+                            None => UNDERSTOOD.to_owned(),
+                        };
                         self.note(&joined(path, &key), format!("`{key}`"), shown);
                         name
                     }
@@ -146,7 +159,9 @@ impl Mender<'_> {
                 mended.insert(name, value);
                 continue;
             };
-            let place = joined(path, &name);
+            // A plain value is reported where the caller has written it.
+            let is_plain = !value.is_array() && !value.is_object();
+            let place = joined(path, if is_plain { &written } else { &name });
             if value.is_null() && !required(&name) && !Wanted::of(property).null {
                 self.note(&place, "null".to_owned(), "left out".to_owned());
                 continue;
@@ -157,10 +172,22 @@ impl Mender<'_> {
         mended
     }
 
+    /// The name by which an argument is offered; none where it is not.
+    fn offered_name<'n>(&'n self, list: Option<&str>, name: &'n str, property: &Value) -> Option<&'n str> {
+        let offered = self.spellings.offered;
+        if property.get(HIDDEN).is_some() && offered.and_then(|alias| alias.offered(list, name)).is_none() {
+            return None;
+        }
+        offered.map_or(Some(name), |alias| alias.spelling(list, name))
+    }
+
     fn note(&mut self, path: &str, from: String, to: String) {
-        self.repairs.push(Repair { path: spelled_path(self.called, path), from, to });
+        self.repairs.push(Repair { path: spelled_path(self.spellings.called, path), from, to });
     }
 }
+
+/// Marks an argument that is offered only by dialects that have a name for it: others have another way to say the same.
+pub const HIDDEN: &str = "x-toolpost-hidden";
 
 /// Marks a text that is a command line in a schema: a list of words there is one too.
 const COMMAND_LINE: &str = "x-toolpost-command-line";

@@ -27,7 +27,7 @@ fn schema() -> Value {
 
 fn check_repair(given: Value, expected: Value, repairs: usize) {
     let aliases = [("path".to_owned(), "filePath".to_owned())];
-    let (value, notes) = repair(&schema(), &aliases, None, given.clone());
+    let (value, notes) = repair(&schema(), &aliases, Spellings::default(), given.clone());
     assert_eq!(value, expected, "{given}");
     assert_eq!(notes.len(), repairs, "{given}: {notes:?}");
 }
@@ -331,7 +331,7 @@ fn an_argument_by_two_of_its_names_is_called_that() {
     let schema = json!({"properties": {"path": {"type": "string"}}, "additionalProperties": false});
     let alias = Alias::new("list_directory", "list").argument("dir_path", "path");
     let offered = json!({"properties": {"dir_path": {"type": "string"}}, "additionalProperties": false});
-    let (arguments, _) = alias.apply(json!({"path": "p", "dir_path": "src"}));
+    let (arguments, _) = alias.apply(json!({"path": "p", "dir_path": "src"}), Caller::Own);
     let problems = Schema::compile(schema).unwrap().problems_in(&arguments, &offered, Some(&alias));
     let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
     assert_eq!(told, ["`dir_path`: expected it once, got it twice, by two of its names"]);

@@ -115,6 +115,14 @@ fn one_line(name: &str) -> Cow<'_, str> {
     }
 }
 
+/// One way or another: `a`, `a or b`, `a, b or c`.
+fn alternatives(ways: &[String]) -> String {
+    match ways {
+        [others @ .., last] if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+        few => few.concat(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

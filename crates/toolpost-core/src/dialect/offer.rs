@@ -4,10 +4,7 @@ use super::Dialect;
 use crate::tool::Definition;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
-use toolpost_schema::{Alias, ArgumentAlias};
-
-/// Marks an argument that is offered only by dialects that have a name for it: others have another way to say the same.
-const HIDDEN: &str = "x-toolpost-hidden";
+use toolpost_schema::{Alias, ArgumentAlias, HIDDEN};
 
 /// Whether a schema offers this argument only to dialects that have a name for it.
 pub(crate) fn is_hidden(input: &Value, argument: &str) -> bool {

@@ -12,7 +12,7 @@ use serde_json::Value;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use toolpost_schema::Alias;
 use toolpost_schema::repair;
-use toolpost_schema::{MAX_DEPTH, Problem, Repair, has_whole_float, is_too_deep};
+use toolpost_schema::{MAX_DEPTH, Problem, Repair, Spellings, has_whole_float, is_too_deep};
 
 /// Arguments after the third step.
 pub(super) struct Repaired {
@@ -24,6 +24,7 @@ pub(super) struct Repaired {
 
 /// The arguments as the tool gets them: unchanged if they fit, mended if that may make them fit.
 pub(super) fn repaired(
+    ctx: &Context,
     dialects: &Dialects,
     prepared: &Prepared,
     called: Option<&Alias>,
@@ -37,7 +38,9 @@ pub(super) fn repaired(
         return Ok(Repaired { arguments, repairs: Vec::new(), fits: true });
     }
     let aliases = aliases(dialects, prepared);
-    let (arguments, repairs) = repair(prepared.schema.value(), &aliases, called, arguments);
+    let offered = ctx.spelling_of(&prepared.definition.name, called);
+    let (arguments, repairs) =
+        repair(prepared.schema.value(), &aliases, Spellings { called, offered }, arguments);
     if is_too_deep(&arguments) {
         return Err(too_deep());
     }
@@ -58,9 +61,10 @@ pub(super) fn validated(
     if prepared.schema.accepts(&arguments) {
         return Ok((arguments, repairs));
     }
-    let offered = ctx.dialect().input_by(called, prepared.schema.value());
-    let problems = prepared.schema.problems_in(&arguments, &offered, called);
     let name = &prepared.definition.name;
+    let spelling = ctx.spelling_of(name, called);
+    let offered = ctx.dialect().input_by(spelling, prepared.schema.value());
+    let problems = prepared.schema.problems_in(&arguments, &offered, spelling);
     Err(refusal(ctx.tool_name(name).as_ref().unwrap_or(name), &problems, &repairs))
 }
 

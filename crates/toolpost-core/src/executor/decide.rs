@@ -4,14 +4,15 @@ use super::Executor;
 use super::call::Agreed;
 use super::preview;
 use super::run::cancelled;
-use crate::access::Access;
-use crate::capability::Capabilities;
+use crate::access::{Access, Resource};
+use crate::capability::{Capabilities, Capability};
 use crate::confirm::{Answer, Question, Remember, Scope};
 use crate::context::Context;
 use crate::error::{Code, ToolError};
 use crate::event::EventKind;
 use crate::policy::{Effect, Layer, Policy, Request, Rule};
 use crate::registry::Entry;
+use crate::workspace::{Kind, WorkspacePath};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
@@ -128,7 +129,12 @@ impl Executor {
             Answer::Yes(scope) => self.remember(ctx, scope, &rules)?,
             Answer::No(why) => return Err(declined(ctx.known_as(entry.name()), &why)),
             Answer::Nobody | Answer::DryRun => {
-                return Err(denied(&would.policy, &request, ", and there is nobody to ask"));
+                let refusal = denied(&would.policy, &request, ", and there is nobody to ask");
+                let inside = protected_inside(ctx, entry.name(), &would).await;
+                return Err(match inside.as_slice() {
+                    [] => refusal,
+                    inside => refusal.with_advice(&format!("protected in it: {}", inside.join(", "))),
+                });
             }
         }
         Ok(would)
@@ -200,6 +206,57 @@ fn asking(policy: &Policy, tool: &str, accesses: &[Access]) -> Vec<Access> {
         true => vec![Access::any(crate::Capability::Trace)],
         false => asking,
     }
+}
+
+/// Maximum number of entries that are looked at for protected ones.
+const MOST_LOOKED_AT: usize = 20_000;
+/// Maximum number of protected names that are shown.
+const MOST_SHOWN: usize = 8;
+
+/// The protected files in the folders that a call would change with all that is in them: a rule for the folder opens them
+/// too, so that whoever writes one must know of them.
+async fn protected_inside(ctx: &Context, tool: &str, would: &Consent) -> Vec<String> {
+    let wanted = |access: &&Access| access.needs_consent() && access.action == Capability::Write;
+    let folders = would.accesses.iter().filter(wanted).filter_map(|access| match &access.resource {
+        Resource::Path(path) => Some(path.clone()),
+        _ => None,
+    });
+    let mut open: Vec<String> = folders.collect();
+    if open.is_empty() {
+        return Vec::new();
+    }
+    let (policy, tool) = (would.policy.clone(), tool.to_owned());
+    let found = ctx.blocking(move |ctx| {
+        let (mut found, mut looked_at) = (Vec::new(), 0);
+        while let Some(folder) = open.pop() {
+            let Ok(entries) = ctx.host_workspace().entries(&WorkspacePath::new(folder.as_str())) else {
+                continue;
+            };
+            for entry in entries.filter_map(Result::ok) {
+                looked_at += 1;
+                if looked_at > MOST_LOOKED_AT {
+                    found.push("and perhaps more".to_owned());
+                    return Ok(found);
+                }
+                let name = format!("{folder}/{}", entry.name);
+                let access = [Access::path(Capability::Write, name.as_str())];
+                let is_protected = policy.decide(&Request { tool: &tool, accesses: &access }).is_protected();
+                match is_protected {
+                    true if found.len() == MOST_SHOWN => {
+                        found.push("and more".to_owned());
+                        return Ok(found);
+                    }
+                    // What is inside of it is meant with it.
+                    true => found.push(format!("`{name}`")),
+                    false if entry.kind == Kind::Folder => open.push(name),
+                    false => {}
+                }
+            }
+        }
+        found.sort();
+        Ok(found)
+    });
+    found.await.unwrap_or_default()
 }
 
 /// A denial that says why, by which rule, and what would allow the call.

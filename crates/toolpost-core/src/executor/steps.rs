@@ -24,8 +24,8 @@ use serde_json::Value;
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
-use toolpost_schema::Alias;
 use toolpost_schema::Repair;
+use toolpost_schema::{Alias, Caller};
 use toolpost_text::id::new_shared_id;
 
 /// What a call asks for, once its tool is found.
@@ -62,7 +62,11 @@ pub(super) fn find(
     let arguments = match alias {
         None => arguments,
         Some(alias) => {
-            let (arguments, left_out) = alias.apply(arguments);
+            let caller = match is_own {
+                true => Caller::Own,
+                false => Caller::Other(ctx.spelling_of(&spec.name, Some(&alias))),
+            };
+            let (arguments, left_out) = alias.apply(arguments, caller);
             repairs.extend(left_out);
             arguments
         }
@@ -95,12 +99,13 @@ async fn init<'e>(
 
 /// Step 3: arguments that do not fit, mended where nothing is lost.
 pub(super) fn repair(
+    ctx: &Context,
     dialects: &Dialects,
     prepared: &Prepared,
     called: Option<&Alias>,
     arguments: Value,
 ) -> Result<Repaired, ToolError> {
-    arguments::repaired(dialects, prepared, called, arguments)
+    arguments::repaired(ctx, dialects, prepared, called, arguments)
 }
 
 /// Step 4: what the schema says of them.
@@ -378,7 +383,7 @@ impl Executor {
         let checked = |arguments: Value| match call.skips_validation {
             true => Ok((arguments, Vec::new())),
             false => {
-                let repaired = repair(dialects, prepared, ctx.alias(), arguments)?;
+                let repaired = repair(ctx, dialects, prepared, ctx.alias(), arguments)?;
                 validate(ctx, prepared, ctx.alias(), repaired)
             }
         };

@@ -44,7 +44,7 @@ impl Protected {
     /// but git does; what chooses programs there is listed apart. Nor has one to make a dependency folder, as package
     /// managers do.
     pub fn binds_commands(&self, owner: Owner) -> bool {
-        let is_of_tools = matches!(self.pattern, ".git" | "git~1") || MARKERS.contains(&self.pattern);
+        let is_of_tools = self.pattern == ".git" || MARKERS.contains(&self.pattern);
         !is_of_tools && (owner == Owner::User || self.holds_in_dependencies())
     }
 }
@@ -245,6 +245,8 @@ mod tests {
             first_for_commands(&Target::new("", Some(access), Names::none()), owner).is_some()
         };
         assert!(!binds(&target(".venv/pyvenv.cfg"), Owner::User));
+        assert!(binds(&target("p/git~1/hooks/pre-commit"), Owner::User));
+        assert!(binds(&target("p/GIT~1"), Owner::Dependency));
         assert!(binds(&target("a/.npmrc"), Owner::User) && !binds(&target("a/.npmrc"), Owner::Dependency));
         assert!(binds(&target("a/.git/config"), Owner::Dependency));
     }

@@ -70,6 +70,15 @@ impl Tool for Delete {
         }
     }
 
+    fn refusal(&self, args: &Args) -> Option<ToolError> {
+        let path = args.file_path.as_str();
+        // Where a path goes up again, only the name that it leads to tells.
+        match path.split('/').any(|part| part == "..") {
+            true => None,
+            false => of_git(path),
+        }
+    }
+
     async fn call(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
         ctx.blocking_in_pool(move |ctx| delete(ctx, &args)).await
     }
@@ -77,12 +86,8 @@ impl Tool for Delete {
 
 fn delete(ctx: &Context, args: &Args) -> Result<Output<Data>, ToolError> {
     let name = real_name(ctx, &args.file_path)?;
-    if let Some(part) = name.split('/').find(|part| part.eq_ignore_ascii_case(".git")) {
-        return Err(ToolError::new(
-            Code::ProtectedFile,
-            format!("`{name}` is inside `{part}`, where nothing is deleted; use git itself"),
-        )
-        .with("path", name));
+    if let Some(refusal) = of_git(&name) {
+        return Err(refusal);
     }
     let (kind, size) = match ctx.workspace().stat(&args.file_path) {
         Ok(stat) if stat.name != name => ("link", None),
@@ -149,6 +154,16 @@ fn delete(ctx: &Context, args: &Args) -> Result<Output<Data>, ToolError> {
     let diff = diff.map(|diff| diff.text);
     let data = Data { path: name.clone(), kind: kind.to_owned(), size, removed: None, diff };
     Ok(Output::new(name, text, data))
+}
+
+/// The refusal to delete what is git's own.
+fn of_git(name: &str) -> Option<ToolError> {
+    let part = name.split('/').find(|part| part.eq_ignore_ascii_case(".git"))?;
+    let message = match name.ends_with(part) {
+        true => format!("`{name}` is git's own and is not deleted; use git itself"),
+        false => format!("`{name}` is inside `{part}`, where nothing is deleted; use git itself"),
+    };
+    Some(ToolError::new(Code::ProtectedFile, message).with("path", name))
 }
 
 /// The name of the thing itself: links above it are followed, it is not.

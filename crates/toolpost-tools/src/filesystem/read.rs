@@ -125,12 +125,16 @@ impl Tool for Read {
     async fn call(&self, ctx: &Context, mut args: Args) -> Result<Output<Data>, ToolError> {
         args.end_at_last_line(ctx)?;
         let (args, found) = ctx.blocking(move |ctx| find(ctx, &args).map(|found| (args, found))).await?;
-        match (found, &self.pdf) {
+        let mut output = match (found, &self.pdf) {
             (Found::Pdf(attached, bytes), Some(helper)) => {
-                pdf::with_text(ctx, helper, &args, bytes, attached).await
+                pdf::with_text(ctx, helper, &args, bytes, attached).await?
             }
-            (Found::Pdf(output, _) | Found::Other(output), _) => Ok(output),
+            (Found::Pdf(output, _) | Found::Other(output), _) => output,
+        };
+        if args.offset == 0 {
+            note_first(ctx, &mut output.text);
         }
+        Ok(output)
     }
 }
 
@@ -190,9 +194,12 @@ pub(crate) fn read_stored(
         mode: about.mode,
         has_other_names: false,
     };
-    match read(ctx, File { stat, reader: Box::new(Cursor::new(content)) }, &args)? {
-        Found::Pdf(output, _) | Found::Other(output) => Ok(output),
+    let (Found::Pdf(mut output, _) | Found::Other(mut output)) =
+        read(ctx, File { stat, reader: Box::new(Cursor::new(content)) }, &args)?;
+    if offset == 0 {
+        note_first(ctx, &mut output.text);
     }
+    Ok(output)
 }
 
 fn read(ctx: &Context, mut file: File, args: &Args) -> Result<Found, ToolError> {
@@ -299,6 +306,14 @@ fn note(ctx: &Context, page: &Page, wanted: &Wanted) -> String {
     match notes.is_empty() {
         true => String::new(),
         false => format!("({})", notes.join("; ")),
+    }
+}
+
+/// Notes that the line that was asked for, before the first, was read as the first.
+fn note_first(ctx: &Context, text: &mut String) {
+    if let (Some(given), Some(meant)) = (ctx.spelled("offset", 0), ctx.spelled("offset", 1)) {
+        let newline = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+        text.push_str(&format!("{newline}({given} was read as {meant}, the first)"));
     }
 }
 

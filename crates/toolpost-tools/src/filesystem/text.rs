@@ -167,7 +167,9 @@ pub(crate) fn check_hash(name: &str, bytes: &[u8], expected: Option<&str>) -> Re
     }
     Err(ToolError::new(
         Code::StaleFile,
-        format!("`{name}` is not what `expectedHash` says: its hash is now {fresh}; read it again before changing it"),
+        format!(
+            "`{name}` is not what was expected: its hash is now {fresh}; read it again before changing it"
+        ),
     )
     .with("path", name)
     .with("hash", fresh))

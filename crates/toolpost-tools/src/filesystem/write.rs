@@ -101,7 +101,7 @@ fn write(ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
         Some(old) => old.name.clone(),
         None => ctx.workspace().name(&args.file_path)?,
     };
-    check_expected(ctx, &name, old.as_ref(), args.expected_hash.as_deref())?;
+    check_expected(&name, old.as_ref(), args.expected_hash.as_deref())?;
     let stale = match args.expected_hash {
         Some(_) => None,
         None => old.as_ref().and_then(|old| unseen(ctx, old)),
@@ -185,12 +185,7 @@ fn check_size(path: &WorkspacePath, bytes: usize) -> Result<(), ToolError> {
     }
 }
 
-fn check_expected(
-    ctx: &Context,
-    name: &str,
-    old: Option<&Old>,
-    expected: Option<&str>,
-) -> Result<(), ToolError> {
+fn check_expected(name: &str, old: Option<&Old>, expected: Option<&str>) -> Result<(), ToolError> {
     match (old, expected) {
         (_, None) => Ok(()),
         // Whether a hash is right would tell whether a guess is.
@@ -198,9 +193,8 @@ fn check_expected(
             let mut error = ToolError::new(
                 why.code(),
                 format!(
-                    "`{}` of `{name}` cannot be compared, because its content may not be known here; leave it out. \
-                     {}",
-                    ctx.argument("expectedHash").unwrap_or("expectedHash"),
+                    "the expected hash of `{name}` cannot be compared, because its content may not be known here; \
+                     expect none. {}",
                     why.message()
                 ),
             );
@@ -213,9 +207,7 @@ fn check_expected(
         (Some(old), expected) => text::check_hash(name, &old.bytes, expected),
         (None, Some(_)) => Err(ToolError::new(
             Code::StaleFile,
-            format!(
-                "`{name}` does not exist (any more), so it has no hash; leave `expectedHash` out to create it"
-            ),
+            format!("`{name}` does not exist (any more), so it has no hash; expect none to create it"),
         )
         .with("path", name)),
     }

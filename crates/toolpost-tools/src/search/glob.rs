@@ -118,8 +118,10 @@ fn glob(ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {
             .filter(|(_, is_set)| !is_set)
             .filter_map(|(argument, _)| ctx.spelled(argument, true))
             .collect();
-        let more =
-            if more.is_empty() { String::new() } else { format!("; {} look further", more.join(" and ")) };
+        let more = match more.is_empty() {
+            true => String::new(),
+            false => format!("; look further with {}", crate::alternatives(&more)),
+        };
         notes.push(format!("no file matches{more}"));
     }
     if left_out > 0 {

@@ -55,6 +55,10 @@ pub struct Args {
     /// Lines to show after each match.
     #[schemars(range(max = 100), extend("x-toolpost-hidden" = true))]
     after: Option<usize>,
+    /// Number the lines.
+    #[serde(default = "yes")]
+    #[schemars(extend("x-toolpost-hidden" = true))]
+    line_numbers: bool,
     /// Match upper and lower case alike.
     #[serde(default)]
     ignore_case: bool,
@@ -77,6 +81,10 @@ pub struct Args {
     /// Also what .gitignore leaves out.
     #[serde(default)]
     no_ignore: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 fn usual_limit() -> usize {

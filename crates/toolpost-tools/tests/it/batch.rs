@@ -45,7 +45,7 @@ Error: no tool `raed`; nearest: `read`
 
 ## 5. read: ok
 1: two
-(note: `read_file` is called `read` here; `offset`: \"0\" was read as 0)
+(note: `read_file` is called `read` here; `offset`: \"0\" was read as offset=1, since it counts from 0)
 
 ## 6. panics: failed
 Error: `panics` crashed: as it does

@@ -310,7 +310,7 @@ fn what_was_seen_must_be_what_is_there() {
     assert_eq!(
         shown(&outcome),
         format!(
-            "STALE_FILE: `a.txt` is not what `expectedHash` says: its hash is now {now}; read it again before changing it"
+            "STALE_FILE: `a.txt` is not what was expected: its hash is now {now}; read it again before changing it"
         )
     );
     assert_eq!(text(&ctx, "a.txt"), "one two\n");

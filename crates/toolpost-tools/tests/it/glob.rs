@@ -105,8 +105,8 @@ fn a_pattern_finds_files_as_git_sees_them() {
     check(json!({"pattern": "*.rs", "path": "target"}), "target/debug/x.rs");
     check(json!({"pattern": "*.yml", "hidden": true}), ".github/ci.yml");
     check(json!({"pattern": ".github/**"}), ".github/ci.yml");
-    check(json!({"pattern": "*.py"}), "(no file matches; hidden=true and noIgnore=true look further)");
-    check(json!({"pattern": "*.py", "hidden": true}), "(no file matches; noIgnore=true look further)");
+    check(json!({"pattern": "*.py"}), "(no file matches; look further with hidden=true or noIgnore=true)");
+    check(json!({"pattern": "*.py", "hidden": true}), "(no file matches; look further with noIgnore=true)");
 }
 
 #[test]

@@ -91,7 +91,7 @@ fn lines_are_shown_by_file() {
     check(json!({"pattern": "hidden", "hidden": true}), ".hidden.rs\n1: fn hidden() {}\n");
     check(
         json!({"pattern": "nowhere"}),
-        "(nothing matches; ignoreCase=true, hidden=true, noIgnore=true look further)",
+        "(nothing matches; look further with ignoreCase=true, hidden=true or noIgnore=true)",
     );
 }
 

@@ -55,7 +55,12 @@ fn the_last_line_is_the_last_one_shown() {
         "Error: end_line=2 is before start_line=4; the last line must not be before the first",
     );
     // Older versions count from 0.
-    check("gemini", "read_file", json!({"file_path": "long.txt", "offset": 4, "limit": 9}), "5: l5\n6: l6\n");
+    check(
+        "gemini",
+        "read_file",
+        json!({"file_path": "long.txt", "offset": 4, "limit": 9}),
+        "5: l5\n6: l6\n(note: `offset`: 4 was read as start_line=5, since it counts from 0)",
+    );
     // In a session that does not have it, it means the same, and the text says how it was read.
     check(
         "toolpost",
@@ -293,6 +298,81 @@ fn a_command_of_codex_goes_on_where_it_is_not_waited_for() {
         "{texts:?}"
     );
     assert!(texts[3].contains("it ") && !texts[3].contains("still runs"), "{texts:?}");
+}
+
+#[test]
+fn a_line_before_the_first_is_read_as_the_first_and_said() {
+    for (dialect, tool, path, argument) in [
+        ("toolpost", "read", "filePath", "offset"),
+        ("claude", "Read", "file_path", "offset"),
+        ("gemini", "read_file", "file_path", "start_line"),
+    ] {
+        let expected = format!("1: needle\n({argument}=0 was read as {argument}=1, the first)");
+        check(dialect, tool, json!({path: "c.rs", argument: 0}), &expected);
+    }
+    // It counts from 0 there.
+    check("long", "read_file", json!({"path": "c.rs", "offset": 0}), "1: needle\n");
+}
+
+#[test]
+fn lines_are_numbered_unless_that_is_unwanted() {
+    let args = |extra: Value| {
+        let mut args = json!({"pattern": "two", "path": "a.ts", "output_mode": "content"});
+        args.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+        args
+    };
+    check("claude", "Grep", args(json!({"-n": true})), "a.ts\n2: two needle\n");
+    check("claude", "Grep", args(json!({"-n": false})), "a.ts\ntwo needle\n");
+    check("claude", "Grep", args(json!({"-n": false, "-B": 1})), "a.ts\none\ntwo needle\n");
+}
+
+#[test]
+fn what_is_not_offered_is_not_named() {
+    check(
+        "toolpost",
+        "read",
+        json!({"filePath": "long.txt", "end_line": "1"}),
+        "1: l1\n(lines 1–1 of 6; go on with offset=2)\n(note: `end_line` was understood, though it is not offered \
+         here; `end_line`: \"1\" was read as 1)",
+    );
+    check(
+        "claude",
+        "Write",
+        json!({"file_path": "c.rs", "content": "x", "expected_hash": "0"}),
+        "Error: `c.rs` is not what was expected: its hash is now \
+         d29210777777dac0b3d12f6a656a073c9ba717cf6932dbc01b0cc6dc1e7779b8; read it again before changing it",
+    );
+    check("claude", "Grep", json!({"pattern": "nowhere"}), "(nothing matches; look further with -i=true)");
+}
+
+#[test]
+fn a_call_by_another_name_is_answered_in_the_words_of_the_session() {
+    // `read_file` counts from 0, and `Read` from 1.
+    check(
+        "claude",
+        "read_file",
+        json!({"path": "long.txt", "offset": 1, "limit": 2}),
+        "2: l2\n3: l3\n(lines 2–3 of 6; go on with offset=4)\n(note: `read_file` is called `Read` here; `offset`: 1 \
+         was read as offset=2, since it counts from 0)",
+    );
+    check(
+        "codex",
+        "view_image",
+        json!({"path": "c.rs"}),
+        "1: needle\n(note: `view_image` is called `read_file` here)",
+    );
+    let texts = commands(
+        "codex",
+        vec![
+            ("shell", json!({"command": "sleep 300", "timeout": 600})),
+            ("shell", json!({"command": "sleep 300", "timeout": 5})),
+        ],
+    );
+    assert!(texts[0].contains("had started; run it with yield_time_ms=1000"), "{}", texts[0]);
+    assert!(texts[1].contains("its time limit counts milliseconds, and 5 are far too few"), "{}", texts[1]);
+    let texts =
+        commands("gemini", vec![("run_shell_command", json!({"command": "sleep 300", "timeout": 5}))]);
+    assert!(texts[0].contains("for 5 s give 5000, or run it with is_background=true"), "{}", texts[0]);
 }
 
 #[test]

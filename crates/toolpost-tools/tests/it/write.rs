@@ -117,7 +117,7 @@ fn what_was_seen_must_be_what_is_there() {
     assert_eq!(
         shown(&write("three\n")),
         format!(
-            "STALE_FILE: `a.txt` is not what `expectedHash` says: its hash is now {}; read it again before changing it",
+            "STALE_FILE: `a.txt` is not what was expected: its hash is now {}; read it again before changing it",
             now.as_str().unwrap()
         )
     );
@@ -125,7 +125,7 @@ fn what_was_seen_must_be_what_is_there() {
     ctx.workspace().remove(&WorkspacePath::new("a.txt")).unwrap();
     assert_eq!(
         shown(&write("three\n")),
-        "STALE_FILE: `a.txt` does not exist (any more), so it has no hash; leave `expectedHash` out to create it"
+        "STALE_FILE: `a.txt` does not exist (any more), so it has no hash; expect none to create it"
     );
 }
 

@@ -37,15 +37,14 @@ fn json_pairs_and_alias_are_the_same_call() {
     let metadata = &envelope["metadata"];
     assert!(metadata["executionTimeMs"].is_f64() && metadata["bytesRead"] == 45, "{metadata}");
     assert_eq!(metadata["filesAccessed"], json!(["README.md"]));
-    // `read_file` counts from 0, and is told so how to go on.
-    let from_0 = FIVE.replace("offset=6", "offset=5");
+    // `read_file` counts from 0; how to go on is said in the counting of `read`, as it is called here.
     for (args, expected) in [
         (&["call", "read", "filePath=README.md", "limit=5"][..], FIVE),
-        (&["call", "read_file", r#"{"path":"README.md","limit":5}"#], &from_0),
-        (&["call", "read_file", "path=README.md", "limit=5", "offset=0"], &from_0),
+        (&["call", "read_file", r#"{"path":"README.md","limit":5}"#], FIVE),
+        (&["call", "read_file", "path=README.md", "limit=5", "offset=0"], FIVE),
         (&["call", "Read", "file_path=README.md", "limit=5"], FIVE),
         (&["call", "read", "README.md", "limit=5"], FIVE),
-        (&["call", "read_file", "README.md", "limit=5"], &from_0),
+        (&["call", "read_file", "README.md", "limit=5"], FIVE),
     ] {
         let (status, other) = home.json(args);
         assert_eq!((status, &other["tool"]), (0, &json!("read")), "{args:?}");
@@ -56,7 +55,7 @@ fn json_pairs_and_alias_are_the_same_call() {
         );
     }
     check(&["read", "filePath=README.md", "limit=5"], 0, FIVE, "");
-    check(&["read_file", r#"{"path":"README.md","limit":5}"#], 0, &from_0, "repaired");
+    check(&["read_file", r#"{"path":"README.md","limit":5}"#], 0, FIVE, "repaired");
 }
 
 #[test]
@@ -298,4 +297,40 @@ fn an_object_and_pairs_are_joined() {
     assert_eq!((ran.status, ran.stdout.as_str()), (0, "run\n"), "{}", ran.stderr);
     let key = home.run(&["call", "bash", "x=1; echo $x", "--allow", "exec"]);
     assert!(key.status == 2 && key.stderr.contains("write command='…'"), "{}", key.stderr);
+}
+
+#[test]
+fn a_key_given_twice_is_refused_and_not_guessed() {
+    let twice = r#"{"filePath":"README.md","limit":1,"limit":3}"#;
+    let told = "`limit` is given twice in one object; leave one of the two out";
+    check(&["read", twice], 2, "", told);
+    let inside = r#"{"calls":[{"tool":"read","args":{"filePath":"README.md","filePath":"a"}}]}"#;
+    check(&["batch", inside], 2, "", "`filePath` is given twice in one object; leave one of the two out");
+}
+
+#[test]
+fn what_is_never_deleted_is_said_before_a_rule_is_advised() {
+    let home = Home::new();
+    home.write("repo/.git/HEAD", "ref: refs/heads/main\n");
+    for flags in [&[][..], &["--allow-rule", "delete: .git/HEAD"], &["--yes"]] {
+        let ran = home.run(&[&["call", "delete", ".git/HEAD"], flags].concat());
+        let told = "`.git/HEAD` is inside `.git`, where nothing is deleted; use git itself";
+        assert!(ran.stderr.contains(told) && !ran.stderr.contains("--allow-rule"), "{}", ran.stderr);
+    }
+    assert!(home.path("repo/.git/HEAD").exists());
+}
+
+#[test]
+fn advice_to_delete_a_folder_names_what_is_protected_in_it() {
+    let home = Home::new();
+    home.write("repo/src/a.rs", "x\n");
+    home.write("repo/src/deep/.claude/settings.json", "{}\n");
+    home.write("repo/src/.npmrc", "x\n");
+    home.write("repo/plain/a.rs", "x\n");
+    let ran = home.run(&["call", "delete", "src", "recursive=true"]);
+    assert!(ran.stderr.contains("--allow-rule 'delete: /src'"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("; protected in it: `src/.npmrc`, `src/deep/.claude`"), "{}", ran.stderr);
+    let ran = home.run(&["call", "delete", "plain", "recursive=true"]);
+    assert!(ran.stderr.contains("--allow-rule 'delete: /plain'"), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("protected in it"), "{}", ran.stderr);
 }

@@ -143,7 +143,7 @@ fn is_reserved(path: &str) -> bool {
     let parts: Vec<&str> = path.split('/').collect();
     let rows = protected().iter().filter(|row| row.action == Capability::Write);
     // Git makes repositories, and package managers make dependency folders.
-    let of_tools = [".git", "git~1", ".venv/pyvenv.cfg", "venv/pyvenv.cfg", "target/cachedir.tag"];
+    let of_tools = [".git", ".venv/pyvenv.cfg", "venv/pyvenv.cfg", "target/cachedir.tag"];
     rows.filter(|row| !of_tools.contains(&row.pattern)).any(|row| {
         let pattern: Vec<&str> = row.pattern.split('/').collect();
         (0..parts.len()).any(|at| begins(&pattern, &parts[at..]))

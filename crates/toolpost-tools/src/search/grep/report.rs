@@ -31,6 +31,7 @@ pub(super) fn report(
         text: String::new(),
         room: ctx.output_budget().bytes.saturating_sub(ROOM_FOR_NOTE),
         left: args.limit,
+        has_numbers: args.line_numbers,
         is_full: false,
         cut: 0,
     };
@@ -82,10 +83,7 @@ pub(super) fn report(
         }
         let narrower = ["pattern", "path", "include"].into_iter().filter_map(|name| ctx.argument(name));
         let narrower: Vec<String> = narrower.map(|name| format!("`{name}`")).collect();
-        let narrower = match narrower.as_slice() {
-            [others @ .., last] if !others.is_empty() => format!("{} or {last}", others.join(", ")),
-            few => few.concat(),
-        };
+        let narrower = crate::alternatives(&narrower);
         notes.push(match (found.has_older, ctx.argument("limit").filter(|_| page.left == 0)) {
             (true, _) => format!("there may be more {what} in older files; narrow {narrower}"),
             (false, Some(limit)) => format!("narrow {narrower}, or give a higher `{limit}`"),
@@ -123,7 +121,7 @@ fn nothing(ctx: &Context, args: &Args) -> String {
         .collect();
     match more.is_empty() {
         true => "nothing matches".to_owned(),
-        false => format!("nothing matches; {} look further", more.join(", ")),
+        false => format!("nothing matches; look further with {}", crate::alternatives(&more)),
     }
 }
 
@@ -134,6 +132,8 @@ struct Page {
     /// Matching lines or files that may still be shown.
     left: usize,
     is_full: bool,
+    /// Whether each line begins with its number.
+    has_numbers: bool,
     cut: u64,
 }
 
@@ -166,7 +166,11 @@ impl Page {
             }
             let gap = has_context && last.is_some_and(|last| last + 1 != line.number);
             let mark = if line.column.is_some() { ':' } else { '-' };
-            let text = format!("{}{}{mark} {}\n", if gap { "--\n" } else { "" }, line.number, line.text);
+            let gap = if gap { "--\n" } else { "" };
+            let text = match self.has_numbers {
+                true => format!("{gap}{}{mark} {}\n", line.number, line.text),
+                false => format!("{gap}{}\n", line.text),
+            };
             if self.text.len() + text.len() >= self.room {
                 self.is_full = true;
                 break;

@@ -327,7 +327,12 @@ fn refused(ctx: &Context, shown: &Shown, ended: &Ended) -> Vec<(String, Closed)>
         true => ctx.link_closed_to_commands(path),
         false => ctx.closed_to_commands(path),
     };
-    ended.refused.iter().filter(matters).map(closed).collect()
+    // A folder is refused with what would come into it, which says why.
+    let is_for_another = |path: &&PathBuf| {
+        let is_below = |other: &PathBuf| other != *path && other.starts_with(path);
+        ended.refused.iter().any(is_below) && ctx.change_refusal(&ctx.closed_to_commands(path).0).is_none()
+    };
+    ended.refused.iter().filter(matters).filter(|path| !is_for_another(path)).map(closed).collect()
 }
 
 /// What holds for a file that an output speaks of, whether or not the command has tried to open it: an output can say
@@ -656,6 +661,13 @@ pub(super) fn out_of_time(ctx: &Context, args: &Args, shown: &Shown, sandbox: &s
                 args.timeout, args.timeout
             ))
         }
+        // Who gives a time limit that is not offered counts in the same way.
+        None if args.timeout < SHORT => Some(format!(
+            "its time limit counts milliseconds, and {} are far too few: for {} s give {}",
+            args.timeout,
+            args.timeout,
+            (args.timeout * 1_000).clamp(SHORT, LONGEST)
+        )),
         Some(_) => {
             let more = ctx.spelled("timeout", (args.timeout * 4).min(LONGEST)).unwrap_or_default();
             Some(format!("ask for more with {more}"))

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use std::io::Read;
 use toolpost_core::schema::MAX_DEPTH;
 use toolpost_core::{Code, ToolError};
+use toolpost_mcp::json;
 
 /// More than any tool takes, and little enough to refuse at once.
 const MAX_BYTES: u64 = 16 << 20;
@@ -71,7 +72,7 @@ fn from_stdin() -> Result<Value, ToolError> {
 }
 
 fn from_json(bytes: &[u8]) -> Result<Value, ToolError> {
-    serde_json::from_slice(bytes).map_err(|error| {
+    let read = json::read(bytes).map_err(|error| {
         let text = error.to_string();
         match text.starts_with("recursion limit exceeded") {
             true => {
@@ -79,7 +80,11 @@ fn from_json(bytes: &[u8]) -> Result<Value, ToolError> {
             }
             false => refused(format!("the arguments are not valid JSON: {text}")),
         }
-    })
+    })?;
+    match read.repeated {
+        Some(key) => Err(refused(format!("`{key}` is given twice in one object; leave one of the two out"))),
+        None => Ok(read.value),
+    }
 }
 
 /// The main argument of a tool, where the first word is its value: the first that the tool requires or, where it requires

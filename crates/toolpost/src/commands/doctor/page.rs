@@ -8,6 +8,7 @@ use crate::output::{Mark, Printer, one_line};
 use std::collections::BTreeMap;
 use toolpost_core::Capability;
 use toolpost_core::policy::protected;
+use toolpost_core::workspace::Owner;
 use toolpost_process::Need;
 use toolpost_tools::shell::Confinement;
 
@@ -211,6 +212,17 @@ fn protected_files(page: &mut Page<'_>) {
         for (why, patterns) in groups.into_values() {
             page.line(&format!("{why}:"));
             page.words(patterns.into_iter());
+        }
+        let open: Vec<&str> = protected()
+            .iter()
+            .filter(|row| row.action == action && !row.binds_commands(Owner::User))
+            .map(|row| row.pattern)
+            .collect();
+        if !open.is_empty() {
+            page.line(
+                "only file tools ask about these; commands, such as git and package managers, write them:",
+            );
+            page.words(open.into_iter());
         }
     }
 }

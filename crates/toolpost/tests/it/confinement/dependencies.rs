@@ -566,3 +566,33 @@ fn guarantee_36_generated_ways_out_of_dependency_folders_are_closed() {
     assert!(inside > 0, "no protected name came to be inside of a dependency folder");
     println!("measure: guarantee 36: {tried} changes around dependency folders, 0 protected names outside");
 }
+
+/// A hard link to an ordinary name makes an ordinary file; one to a protected name is refused.
+#[test]
+fn guarantee_36_a_hard_link_out_of_a_dependency_folder_is_judged_by_its_own_name() {
+    for user in User::all() {
+        lay_out(&user);
+        let done = script(&user, "ln node_modules/a/.npmrc plain\nln node_modules/a/.npmrc .npmrc\ntrue\n");
+        assert!(user.has("plain") && !user.has(".npmrc"), "{}: {}", user.name(), done.text);
+    }
+}
+
+/// Every name that `doctor` lists is closed to commands, but for those that it says are not.
+#[test]
+fn the_short_name_of_a_repository_is_closed_to_commands() {
+    for user in User::all() {
+        check_closed(&user, &["git~1", "p/git~1", "p/git~1/hooks/pre-commit", "q/GIT~1/config"]);
+        assert!(!user.has("p/git~1") && !user.has("git~1"), "{}", user.name());
+    }
+}
+
+#[test]
+fn a_refused_move_out_of_a_dependency_folder_is_one_true_sentence() {
+    for user in User::all() {
+        lay_out(&user);
+        user.settle();
+        let done = user.bash("mkdir .github; mv node_modules/a/.github/workflows .github/");
+        assert!(done.text.contains("`.github/workflows` was refused: it is protected"), "{}", done.text);
+        assert_eq!(done.text.matches("was refused").count(), 1, "{}", done.text);
+    }
+}

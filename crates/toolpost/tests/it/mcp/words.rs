@@ -235,7 +235,7 @@ fn offered() -> Vec<Offered> {
         (dialect, tools.collect::<BTreeMap<_, _>>())
     });
     let mut vocabulary: BTreeSet<String> =
-        ["view_image", "endLine", "yieldAfter", "excludePattern"].map(String::from).into();
+        ["view_image", "endLine", "yieldAfter", "excludePattern", "lineNumbers"].map(String::from).into();
     for (_, tools) in &all {
         vocabulary.extend(tools.keys().cloned());
         vocabulary.extend(tools.values().flatten().cloned());
@@ -283,6 +283,13 @@ impl Offered {
             }
         }
         strangers
+    }
+
+    /// The same for a call by a name of another dialect: the arguments are those of the tool as it is offered here.
+    fn check_by_other_name(&self, call: &str, name: &str, given: &Value, text: &str) -> Option<String> {
+        let named = TOOLS.iter().find(|row| row.contains(&name));
+        let offered = named.and_then(|row| tool(self.dialect, row[0])).unwrap_or(name);
+        self.check(call, offered, &json!([given, name]), text)
     }
 
     /// What is wrong with the text that a call gave, if anything is.
@@ -486,6 +493,60 @@ fn calls() -> Vec<(&'static str, Value)> {
     ]
 }
 
+/// Calls by names and with arguments that most dialects do not offer and all understand.
+fn by_other_names() -> Vec<(&'static str, Value)> {
+    let mut calls = Vec::new();
+    let names = |canonical: &str| TOOLS.iter().find(|row| row[0] == canonical).unwrap().to_vec();
+    let mut add = |canonical: &str, further: &[&'static str], given: &[Value]| {
+        let mut all: Vec<&'static str> =
+            names(canonical).into_iter().chain(further.iter().copied()).collect();
+        all.retain(|name| *name != "-");
+        all.sort_unstable();
+        all.dedup();
+        for name in all {
+            calls.extend(given.iter().map(|given| (name, given.clone())));
+        }
+    };
+    add(
+        "read",
+        &["view", "view_image"],
+        &[
+            json!({"path": "long.txt", "offset": 10, "limit": 2}),
+            json!({"path": "long.txt", "start_line": 10, "end_line": 12}),
+            json!({"path": "long.txt", "offset": 0, "limit": 2}),
+            json!({"path": "a.txt", "limit": 0}),
+            json!({"path": "a.txt", "offset": 9_999}),
+        ],
+    );
+    add(
+        "bash",
+        &["shell", "execute"],
+        &[
+            json!({"command": "sleep 30", "timeout": 5}),
+            json!({"command": "sleep 30", "timeout": 600}),
+            json!({"command": "exit 3", "workdir": "none"}),
+            json!({"workdir": "none"}),
+        ],
+    );
+    add("write", &["create_file"], &[json!({"path": "a.txt", "content": "y", "expected_hash": "0"})]);
+    add("write", &[], &[json!({"path": "none.txt", "content": "y", "expected_hash": "0"})]);
+    add(
+        "edit",
+        &["str_replace"],
+        &[json!({"path": "a.txt", "old_string": "one", "new_string": "1", "expected_hash": "0"})],
+    );
+    add(
+        "grep",
+        &[],
+        &[
+            json!({"pattern": "nothing at all"}),
+            json!({"pattern": "needle", "-n": false}),
+            json!({"pattern": "needle", "limit": 0}),
+        ],
+    );
+    calls
+}
+
 fn said(answer: &Value) -> String {
     let blocks = answer["result"]["content"].as_array().into_iter().flatten();
     let mut text: String = blocks.filter_map(|block| block["text"].as_str()).collect();
@@ -573,6 +634,12 @@ fn no_result_names_what_the_dialect_does_not_offer() {
             let calls = json!({"calls": [{"tool": read, "args": file}, {"tool": read, "args": none}]});
             let answer = connection.call("batch", "batch", calls.clone());
             wrong.extend(offered.check("batch", "batch", &calls, &said(&answer)));
+            for (index, (name, given)) in by_other_names().into_iter().enumerate() {
+                let answer = connection.call(format!("other {index}"), name, given.clone());
+                let call = format!("{policy}: {name} {given}");
+                wrong.extend(offered.check_by_other_name(&call, name, &given, &said(&answer)));
+                checked += 1;
+            }
             for name in ["reed", "nonsense", "no-such-tool-anywhere", "Bashh", "lst"] {
                 let answer = connection.call(name, name, json!({}));
                 wrong.extend(offered.check(name, name, &json!({}), &said(&answer)));
