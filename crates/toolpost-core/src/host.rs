@@ -9,6 +9,5 @@ pub use crate::context::{
 pub use crate::future::BoxFuture;
 pub use crate::seen::Seen;
 pub use crate::spill::{HANDLE_PREFIX, Spill, SpillFile};
-pub use crate::start_check::StartCheck;
 pub use toolpost_text::id::new_id;
 pub use toolpost_text::{RedactingWriter, Redactor};

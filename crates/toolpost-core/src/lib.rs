@@ -88,7 +88,6 @@ pub mod registry;
 mod seen;
 mod source;
 mod spill;
-mod start_check;
 pub mod store;
 pub mod tool;
 pub mod workspace;

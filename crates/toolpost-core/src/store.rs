@@ -95,6 +95,10 @@ pub trait Store: Send + Sync {
     /// The changes that a query asks for, the first one first.
     fn changes(&self, query: &ChangeQuery) -> Result<Vec<KeptChange>, ToolError>;
 
+    /// How many calls of a session had changes in this workspace that were deleted because they were old, while others of the
+    /// session are still kept.
+    fn deleted_changes(&self, workspace: &str, session: &str) -> Result<u64, ToolError>;
+
     /// The bytes of this hash, where they are kept.
     fn content(&self, hash: &str) -> Result<Option<Vec<u8>>, ToolError>;
 

@@ -20,7 +20,6 @@ pub mod refusal;
 mod scan;
 mod stage;
 mod survey;
-mod tracked;
 #[doc(hidden)]
 pub mod turns;
 
@@ -38,7 +37,7 @@ pub use path::WorkspacePath;
 pub use scan::{Candidate, ScanOptions, Scanned, Visit, Worker};
 pub use stage::Staged;
 pub use survey::{FolderAlias, Mark, Marked, RunByGit, Surveyed, Surveyor};
-pub use tracked::Tracked;
+pub use toolpost_text::Tracked;
 pub use turns::LockRequest;
 
 use crate::error::ToolError;

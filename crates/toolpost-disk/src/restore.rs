@@ -10,8 +10,8 @@ use super::roots::{Failure, Roots, beneath};
 use super::stage::temporary_name;
 use rustix::fd::OwnedFd;
 use rustix::fs::{
-    AtFlags, FileType, Mode, OFlags, RenameFlags, ResolveFlags, fchmod, fstat, mkdirat, openat, readlinkat,
-    renameat, renameat_with, symlinkat, unlinkat,
+    AtFlags, FileType, Mode, OFlags, RenameFlags, ResolveFlags, StatxFlags, fchmod, fstat, mkdirat, openat,
+    readlinkat, renameat, renameat_with, statx, symlinkat, unlinkat,
 };
 use rustix::io::Errno;
 use std::io::{Read as _, Write as _};
@@ -85,6 +85,17 @@ impl Disk {
             }
             Ok(())
         })
+    }
+
+    /// When the first root was made, where the filesystem knows it.
+    pub fn born_ms(&self) -> Option<u64> {
+        let root = self.roots.handles.first()?;
+        let stat = statx(root, "", AtFlags::EMPTY_PATH, StatxFlags::BTIME).ok()?;
+        if stat.stx_mask & StatxFlags::BTIME.bits() == 0 {
+            return None;
+        }
+        let seconds = u64::try_from(stat.stx_btime.tv_sec).ok()?;
+        Some(seconds * 1_000 + u64::from(stat.stx_btime.tv_nsec) / 1_000_000)
     }
 
     /// Waits until everything that was changed in the workspace is durable.
@@ -275,7 +286,7 @@ fn swap(
     how: Exchange<'_>,
 ) -> Result<(), Failure> {
     let beside = how.beside;
-    let _temporary = Temporary { folder, name: beside };
+    let temporary = Temporary { folder, name: beside };
     match new {
         Exact::Absent => {}
         Exact::File { content, mode } => {
@@ -335,12 +346,90 @@ fn swap(
         }
         Err(errno) => return Err(errno.into()),
     }
-    if *old != Exact::Absent && !is_same(&look(folder, beside, to_look)?, old) {
-        rename(beside, name, flags)?;
-        return Err(changed());
+    if *old == Exact::Absent {
+        return Ok(());
+    }
+    // Whoever has opened it before may still write to it: it is looked at again when some time has passed.
+    for is_last in [false, true] {
+        moment(Moment::Swapped);
+        let found = looked_at(folder, beside);
+        if !is_same(&found, old) {
+            match put_back(folder, (name, beside), new, found) {
+                Ok(()) => return Err(changed()),
+                Err(failure) => {
+                    // It is of somebody else, and the only copy.
+                    std::mem::forget(temporary);
+                    return Err(failure);
+                }
+            }
+        }
+        if !is_last && how.durable == Durable::AtOnce {
+            settle(folder)?;
+        }
     }
     Ok(())
 }
+
+/// Gives a name back what it had, unless there is something newer of somebody else by now. Then that stays, and what it has
+/// replaced goes.
+fn put_back(
+    folder: &OwnedFd,
+    (name, beside): (&str, &str),
+    new: &Exact,
+    mut found: Exact,
+) -> Result<(), Failure> {
+    const MOST_TRIES: usize = 100;
+    let rename = |flags| renameat_with(folder, beside, folder, name, flags);
+    // What is expected to be at the name.
+    let mut expected = new.clone();
+    for _ in 0..MOST_TRIES {
+        moment(Moment::Back);
+        let flags = if expected == Exact::Absent { RenameFlags::NOREPLACE } else { RenameFlags::EXCHANGE };
+        match rename(flags) {
+            Ok(()) if expected == Exact::Absent => return Ok(()),
+            Ok(()) => {}
+            Err(Errno::EXIST) => break,
+            // What had come there is gone.
+            Err(Errno::NOENT) => {
+                expected = Exact::Absent;
+                continue;
+            }
+            Err(errno) => return Err(errno.into()),
+        }
+        let replaced = looked_at(folder, beside);
+        if is_same(&replaced, &expected) {
+            return Ok(());
+        }
+        expected = std::mem::replace(&mut found, replaced);
+    }
+    Err(Failure::Refused(format!(
+        "somebody else has been changing it at the same time; what it held a moment ago is in `{beside}` beside it"
+    )))
+}
+
+/// What was swapped out, all of it. What cannot be read is not what was expected.
+fn looked_at(folder: &OwnedFd, name: &str) -> Exact {
+    const WHOLE: u64 = 1 << 40;
+    look(folder, name, WHOLE).unwrap_or(Exact::Other("not to be read"))
+}
+
+/// A moment at which somebody else may change something, for tests.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Moment {
+    /// What is new has the name, and what was there is beside it.
+    Swapped,
+    /// What was there is about to get its name back.
+    Back,
+}
+
+#[cfg(not(test))]
+fn moment(_: Moment) {}
+
+#[cfg(test)]
+use tests::moment;
+
+#[cfg(test)]
+mod tests;
 
 fn write_beside(folder: &OwnedFd, beside: &str, content: &[u8], bits: u32) -> Result<std::fs::File, Failure> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;

@@ -80,7 +80,7 @@ pub(crate) fn recalled(mut list: Value, server: &Server) -> Option<(Listing, Abo
 mod tests {
     use super::*;
     use crate::server::Hints;
-    use toolpost_core::host::StartCheck;
+    use toolpost_process::StartCheck;
 
     fn server(argument: &str) -> Server {
         Server {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
-use toolpost_core::host::StartCheck;
+use toolpost_process::StartCheck;
 
 /// One MCP server, as some configuration file describes it, with every variable already put in.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -33,6 +33,7 @@ mod environment;
 mod error;
 mod sandbox;
 mod scratch;
+mod start_check;
 
 #[cfg(target_os = "linux")]
 mod linux;
@@ -64,3 +65,4 @@ pub use sandbox::{
     Dependencies, FileEffect, FilePattern, FileRule, FileRules, HomeFolder, Layer, Need, Sandbox, layers,
 };
 pub use scratch::{Change, Changes, Node, NodeKind, Scratch};
+pub use start_check::StartCheck;

@@ -99,6 +99,11 @@ impl StoreJournal {
         })
     }
 
+    /// The calls of commands that run now, in any process, and have recorded something.
+    pub fn running(&self) -> Vec<String> {
+        self.spools.as_ref().map(Spools::running).unwrap_or_default()
+    }
+
     fn first_use(&self) {
         if self.spools.as_ref().is_some_and(Spools::is_first_use) {
             // What cannot be taken over now is tried again by the next process, and told by `toolpost undo`.
@@ -198,6 +203,10 @@ impl Journal for StoreJournal {
         let (answer, done) = sync_channel(1);
         self.say(Said::Settle(call.to_owned(), answer))?;
         done.recv().map_err(|_| stopped())?
+    }
+
+    fn largest(&self) -> u64 {
+        LARGEST
     }
 
     fn after(&self, change: Changed) -> Result<(), ToolError> {

@@ -267,6 +267,11 @@ impl Store for SqlStore {
         self.read(move |tx| undo::changes(tx, &query))
     }
 
+    fn deleted_changes(&self, workspace: &str, session: &str) -> Result<u64, ToolError> {
+        let (workspace, session) = (workspace.to_owned(), session.to_owned());
+        self.read(move |tx| undo::deleted(tx, &workspace, &session))
+    }
+
     fn content(&self, hash: &str) -> Result<Option<Vec<u8>>, ToolError> {
         let hash = hash.to_owned();
         self.read_content(move |tx| contents::get(tx, &hash))

@@ -244,12 +244,7 @@ pub(crate) fn finish(tx: &mut dyn Tx, by: &By, finished: &Finished) -> Result<()
 
 /// Forgets the changes of calls before a moment. Returns how many calls.
 pub(crate) fn older(tx: &mut dyn Tx, before_ms: u64) -> Result<u64, Failure> {
-    let before = [Value::from(before_ms)];
-    tx.run(
-        "DELETE FROM changes WHERE change_set IN (SELECT number FROM change_sets WHERE at_ms < ?1)",
-        &before,
-    )?;
-    tx.run("DELETE FROM change_sets WHERE at_ms < ?1", &before)
+    forget(tx, "at_ms", before_ms)
 }
 
 /// Forgets the oldest one of so many parts. Returns how many calls.
@@ -264,8 +259,41 @@ pub(crate) fn oldest(tx: &mut dyn Tx, part: u64) -> Result<u64, Failure> {
         Some(mut row) => row.number()?,
         None => i64::MAX as u64,
     };
-    tx.run("DELETE FROM changes WHERE change_set < ?1", &[until.into()])?;
-    tx.run("DELETE FROM change_sets WHERE number < ?1", &[until.into()])
+    forget(tx, "number", until)
+}
+
+/// Forgets the calls whose column is below a value, and counts them for the sessions of which others are kept.
+fn forget(tx: &mut dyn Tx, column: &str, below: u64) -> Result<u64, Failure> {
+    let below = [Value::from(below)];
+    tx.run(
+        &format!(
+            "INSERT INTO counters (name, last)
+             SELECT 'deleted ' || workspace || '|' || session, count(*) FROM change_sets
+             WHERE {column} < ?1 AND kind NOT IN ('undo', 'redo') GROUP BY workspace, session
+             ON CONFLICT (name) DO UPDATE SET last = counters.last + excluded.last"
+        ),
+        &below,
+    )?;
+    tx.run(
+        &format!(
+            "DELETE FROM changes WHERE change_set IN (SELECT number FROM change_sets WHERE {column} < ?1)"
+        ),
+        &below,
+    )?;
+    let count = tx.run(&format!("DELETE FROM change_sets WHERE {column} < ?1"), &below)?;
+    tx.run(
+        "DELETE FROM counters WHERE name LIKE 'deleted %'
+           AND name NOT IN (SELECT 'deleted ' || workspace || '|' || session FROM change_sets)",
+        &[],
+    )?;
+    Ok(count)
+}
+
+/// How many calls of a session were forgotten.
+pub(crate) fn deleted(tx: &mut dyn Tx, workspace: &str, session: &str) -> Result<u64, Failure> {
+    let name = format!("deleted {workspace}|{session}");
+    let rows = tx.rows("SELECT last FROM counters WHERE name = ?1", &[name.as_str().into()])?;
+    first(rows).map_or(Ok(0), |mut row| row.number())
 }
 
 fn state(held: &Held) -> Result<String, Failure> {

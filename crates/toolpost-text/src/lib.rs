@@ -16,6 +16,7 @@ mod screen;
 mod source;
 mod tables;
 mod tokens;
+mod tracked;
 mod visible;
 pub mod wildcard;
 
@@ -28,4 +29,5 @@ pub use screen::Screen;
 pub use source::{Errors, LARGEST, Located, Source};
 pub use tables::{kind_of_toml, parse_toml};
 pub use tokens::tokens;
+pub use tracked::Tracked;
 pub use visible::{shown, visible};

@@ -7,6 +7,7 @@
 mod apply;
 mod judge;
 mod merge;
+mod repository;
 mod target;
 
 pub(crate) use judge::{Item, Verdict};
@@ -14,6 +15,7 @@ pub(crate) use target::{Call, Target};
 
 use crate::commands::stored::now_ms;
 use crate::runtime::threads;
+use repository::{Part, Repositories};
 use std::collections::{BTreeSet, HashSet};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -69,7 +71,12 @@ pub(crate) struct Report {
 impl Report {
     /// Whether conflicts keep it from being done.
     pub(crate) fn is_refused(&self, wish: &Wish<'_>) -> bool {
-        !wish.is_partial && self.conflicts().next().is_some()
+        self.conflicts().next().is_some() && !(wish.is_partial && self.has_work())
+    }
+
+    /// Whether anything can be done.
+    pub(crate) fn has_work(&self) -> bool {
+        self.items.iter().any(|item| item.verdict.is_work())
     }
 
     pub(crate) fn conflicts(&self) -> impl Iterator<Item = (&Item, &str)> {
@@ -94,7 +101,6 @@ impl Undo<'_> {
         let target = target::find(self, wish)?;
         let items = judge::judge(self, &target)?;
         let mut report = Report { target, items, id: None, before: None };
-        let has_work = report.items.iter().any(|item| item.verdict.is_work());
         if report.is_refused(wish) {
             report.before = target::before(self, &report.target)?;
             return Ok(report);
@@ -102,7 +108,7 @@ impl Undo<'_> {
         if wish.is_dry_run {
             return Ok(report);
         }
-        if has_work && wish.asks {
+        if report.has_work() && wish.asks {
             // A person may think for long, so that nobody else waits meanwhile.
             drop(_turn);
             if !agrees(&report) {
@@ -189,8 +195,12 @@ impl Undo<'_> {
                     self.disk.discard(&path, &apply::beginning(&change.call))?;
                 }
             }
+            let repositories = Repositories::of(self.disk, names.iter().copied());
             for change in own {
-                if self.is_made(change, &names)? {
+                let is_object = matches!(repositories.part(&change.name), Part::Object(_));
+                // Of objects, what was to go stays all the same.
+                let is_kept = is_object && !matches!(change.after, Held::File { .. });
+                if is_kept || self.is_made(change, &names)? {
                     made.push(change.name.clone());
                 }
             }

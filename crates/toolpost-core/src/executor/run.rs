@@ -61,7 +61,7 @@ impl Executor {
         let mut attempt = 1;
         let started = ctx.clock().elapsed();
         let mut paused = Duration::ZERO;
-        let result = loop {
+        let mut result = loop {
             if ctx.is_cancelled() {
                 break Err(cancelled(ctx.known_as(entry.name())));
             }
@@ -116,7 +116,12 @@ impl Executor {
         };
         let is_success = result.is_ok();
         let journal = journal.filter(|journal| journal.has_changes());
-        metadata.undo = journal.as_ref().filter(|journal| !journal.is_kept()).map(|_| false);
+        let lost = journal.as_ref().and_then(|journal| journal.lost());
+        let is_kept = lost.is_none() && journal.as_ref().is_none_or(|journal| journal.is_kept());
+        metadata.undo = (!is_kept).then_some(false);
+        if let (Ok(output), Some(lost)) = (&mut result, lost) {
+            output.text = format!("{}\n{lost}", output.text.trim_end_matches('\n'));
+        }
         if let Some(journal) = journal.filter(|journal| journal.is_kept())
             && let Err(error) = ctx.blocking_in_pool(move |_| journal.end(is_success)).await
         {

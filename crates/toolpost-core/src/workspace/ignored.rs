@@ -1,6 +1,6 @@
 //! What ignore files say, as far as a workspace hands it over: the rules themselves are those of whoever walks.
 
-use super::tracked::Tracked;
+use toolpost_text::Tracked;
 
 /// What the ignore files of one folder say.
 #[derive(Default)]

@@ -27,6 +27,11 @@ pub trait Journal: Send + Sync {
         true
     }
 
+    /// Bytes of the largest file that is kept. A call that changes a larger one says that it cannot be undone.
+    fn largest(&self) -> u64 {
+        u64::MAX
+    }
+
     /// What a change has made of a name, told as soon as it is there. Whoever takes the change back later knows by it
     /// whether somebody else has changed the file since. Called where blocking is allowed, for every change.
     fn after(&self, change: Changed) -> Result<(), ToolError> {

@@ -92,6 +92,23 @@ impl Spools {
         failed
     }
 
+    /// The calls whose files are in use and not empty.
+    pub(super) fn running(&self) -> Vec<String> {
+        let mut calls = Vec::new();
+        for session in std::fs::read_dir(&self.folder).into_iter().flatten().flatten() {
+            for entry in std::fs::read_dir(session.path()).into_iter().flatten().flatten() {
+                let name = entry.file_name();
+                let Some(call) = name.to_str().and_then(|name| name.strip_suffix(ENDING)) else { continue };
+                let Ok(file) = File::open(entry.path()) else { continue };
+                let is_used = matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
+                if is_used && file.metadata().is_ok_and(|about| about.len() > 0) {
+                    calls.push(plain(call));
+                }
+            }
+        }
+        calls
+    }
+
     fn path(&self, session: &str, call: &str) -> PathBuf {
         self.folder.join(encoded(session)).join(format!("{}{ENDING}", encoded(call)))
     }

@@ -1,7 +1,7 @@
 //! Processes that are killed while they write, and what their disk was told before they spoke.
 
 use crate::{Fresh, by, count, warning};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
 use toolpost_core::event::EventKind;
@@ -214,38 +214,73 @@ fn traced(url: &StoreUrl) -> Vec<String> {
     std::fs::read_to_string(&log).unwrap().lines().map(str::to_owned).collect()
 }
 
-/// Whether a line of the trace is the end of a sync.
-fn is_synced(line: &str) -> bool {
-    let is_whole = (line.contains("fdatasync(") || line.contains("fsync(")) && line.ends_with("= 0");
-    is_whole || line.contains("sync resumed")
+/// A call of a trace that has begun or ended, or both. `strace` writes two lines for a call beside which another one ended,
+/// and only the first of them has its arguments.
+struct Traced {
+    call: String,
+    begins: bool,
+    ends: bool,
+    /// The number of the line on which it began.
+    begun: usize,
+}
+
+fn calls(trace: &[String]) -> Vec<Traced> {
+    let mut open: HashMap<&str, (usize, &str)> = HashMap::new();
+    let mut all = Vec::new();
+    for (number, line) in trace.iter().enumerate() {
+        // A short number of a process has blanks behind it.
+        let Some((process, call)) = line.trim_start().split_once(' ') else { continue };
+        let call = call.trim_start();
+        if let Some((begin, _)) = call.split_once("<unfinished ...>") {
+            open.insert(process, (number, begin));
+            all.push(Traced { call: begin.to_owned(), begins: true, ends: false, begun: number });
+        } else if call.contains(" resumed>") {
+            let Some((begun, begin)) = open.remove(process) else { continue };
+            all.push(Traced { call: format!("{begin}{call}"), begins: false, ends: true, begun });
+        } else {
+            all.push(Traced { call: call.to_owned(), begins: true, ends: true, begun: number });
+        }
+    }
+    all
+}
+
+/// Whether a call is a sync that has ended well.
+fn is_synced(traced: &Traced) -> bool {
+    let call = &traced.call;
+    let is_sync = call.starts_with("fdatasync(") || call.starts_with("fsync(");
+    is_sync && traced.ends && call.ends_with("= 0")
 }
 
 /// How many acknowledgements came while something was written and not yet synced, or after a row was made durable while
 /// the file that it may name was not; and how many in all.
 fn unsynced(trace: &[String]) -> (usize, usize) {
-    let (mut is_dirty, mut is_ahead, mut early, mut all) = (false, false, 0, 0);
-    // What is not yet on the disk of a file with a content, and of the folder with its name.
-    let (mut has_bytes, mut has_name) = (false, false);
-    for line in trace {
-        let is_of_content = line.contains("store.db-contents");
-        let is_of_store = line.contains("store.db") && !is_of_content;
-        if is_of_content && line.contains(" write(") {
-            has_bytes = true;
-        } else if is_of_content && line.contains(" rename") {
-            has_name = true;
-        } else if is_of_content && is_synced(line) {
-            match line.contains("store.db-contents>") {
-                true => has_name = false,
-                false => has_bytes = false,
+    let (mut is_ahead, mut early, mut all) = (false, 0, 0);
+    // Where that was written last which is not yet on the disk: of the store, of a file with a content, and of the folder
+    // with its name. Only a sync that began later covers it.
+    let (mut store, mut bytes, mut name): (Option<usize>, Option<usize>, Option<usize>) = (None, None, None);
+    for traced in calls(trace) {
+        let Traced { call, begins, begun, .. } = &traced;
+        let is_of_content = call.contains("store.db-contents");
+        let is_of_store = call.contains("store.db") && !is_of_content;
+        let is_write = call.starts_with("write(");
+        let covered = |written: Option<usize>| written.filter(|written| written > begun);
+        if is_of_content && is_write {
+            bytes = Some(*begun);
+        } else if is_of_content && call.starts_with("rename") {
+            name = Some(*begun);
+        } else if is_of_content && is_synced(&traced) {
+            match call.contains("store.db-contents>") {
+                true => name = covered(name),
+                false => bytes = covered(bytes),
             }
-        } else if is_of_store && line.contains("pwrite64(") && !line.contains("-shm>") {
-            is_dirty = true;
-        } else if is_of_store && is_synced(line) {
-            is_dirty = false;
-            is_ahead |= has_bytes || has_name;
-        } else if line.contains("\"ack ") {
+        } else if is_of_store && call.starts_with("pwrite64(") && !call.contains("-shm>") {
+            store = Some(*begun);
+        } else if is_of_store && is_synced(&traced) {
+            store = covered(store);
+            is_ahead |= bytes.is_some() || name.is_some();
+        } else if *begins && call.contains("\"ack ") {
             all += 1;
-            early += usize::from(is_dirty || is_ahead || has_bytes || has_name);
+            early += usize::from(is_ahead || store.is_some() || bytes.is_some() || name.is_some());
             is_ahead = false;
         }
     }
@@ -288,6 +323,15 @@ fn the_recorder_sees_a_sync_that_is_missing() {
     assert_eq!(trace(&[bytes, sync_bytes, rename, write, sync, ack]), (1, 1));
     assert_eq!(trace(&[write, sync, bytes, sync_bytes, rename, ack]), (1, 1));
     assert_eq!(trace(&[bytes, write, sync, sync_bytes, rename, sync_name, ack]), (1, 1));
+    // A sync that is written on two lines counts when it ends, and only for what was written before it began.
+    let (begin, end) = ("7 fdatasync(9</x/store.db-wal> <unfinished ...>", "7 <... fdatasync resumed>) = 0");
+    let failed = "7 <... fdatasync resumed>) = -1 EIO (Input/output error)";
+    assert_eq!(trace(&[write, begin, "8 write(2<x>, \"\", 0) = 0", end, ack]), (0, 1));
+    assert_eq!(trace(&[write, begin, ack, end]), (1, 1));
+    assert_eq!(trace(&[write, begin, failed, ack]), (1, 1));
+    assert_eq!(trace(&[begin, &write.replacen('7', "9", 1), end, ack]), (1, 1));
+    assert_eq!(trace(&[write, begin, end, "8     write(1<pipe:[5]>, \"ack x\", 5 <unfinished ...>"]), (0, 1));
+    assert_eq!(trace(&["7     pwrite64(9</x/store.db-wal>, \"..\", 4096, 0) = 4096", ack]), (1, 1));
     // And a store that does not sync at all is caught, by the same recorder on a real one.
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("trace");

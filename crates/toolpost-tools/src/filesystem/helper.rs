@@ -6,7 +6,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::io::AsyncReadExt;
-use toolpost_core::host::{StartCheck, blocking};
+use toolpost_core::host::blocking;
+use toolpost_process::StartCheck;
 use toolpost_process::{Capture, Command, Ended, Exit, Limits, Output, PipeReceiver, Sandbox, Stdin, Why};
 
 /// A program and how it is started.

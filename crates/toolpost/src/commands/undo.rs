@@ -38,7 +38,9 @@ fn take_back(
         return Err(ToolError::new(Code::ValidationError, message));
     }
     let disk = config.workspace.as_ref().map_err(ToolError::clone)?;
-    for left in undo_journal(config, &stored.store, disk.root()).take_over() {
+    let journal = undo_journal(config, &stored.store, disk.root());
+    let running = journal.running();
+    for left in journal.take_over() {
         let message = format!("note: what a command has changed could not be taken over: {}", left.message());
         printer.say(Tone::Note, &message);
     }
@@ -64,7 +66,10 @@ fn take_back(
         printer.agrees(if is_redo { "make this again?" } else { "take this back?" })
     });
     far.end();
-    let report = ran?;
+    let report = ran.map_err(|error| with_running(error, &running))?;
+    for note in notes(&report, &running) {
+        printer.say(Tone::Note, &format!("note: {note}"));
+    }
     let error = report.is_refused(&wish).then(|| refusal(&report, &wish));
     if printer.is_json() {
         printer.json(&as_json(&report, &wish, error.as_ref()));
@@ -95,6 +100,48 @@ fn take_back(
         printer.say(Tone::Note, &summary(&report, is_redo));
     }
     Ok(0)
+}
+
+/// What else a person should know.
+fn notes(report: &Report, running: &[String]) -> Vec<String> {
+    let mut notes = Vec::new();
+    for call in &report.target.passed {
+        let tool = one_line(call.tool.as_deref().unwrap_or("a tool"));
+        let (id, at) = (one_line(&call.call), moment(call.at_ms));
+        notes.push(format!(
+            "the later call {id} ({tool}, {at} UTC) can never be undone, because what it changed was too large to be kept"
+        ));
+    }
+    if report.target.deleted > 0 {
+        let calls = match report.target.deleted {
+            1 => "1 call".to_owned(),
+            count => format!("{count} calls"),
+        };
+        notes.push(format!(
+            "the changes of {calls} of this session were deleted (key `keep`) and cannot be undone any more"
+        ));
+    }
+    notes.extend(still_runs(running));
+    notes
+}
+
+fn still_runs(running: &[String]) -> Option<String> {
+    let calls: Vec<String> = running.iter().map(|call| one_line(call)).collect();
+    (!calls.is_empty()).then(|| {
+        format!(
+            "a command still runs (call {}): what it changes can be undone when it has ended",
+            calls.join(", ")
+        )
+    })
+}
+
+fn with_running(error: ToolError, running: &[String]) -> ToolError {
+    match still_runs(running) {
+        Some(note) if error.code() == Code::NoChange => {
+            ToolError::new(error.code(), format!("{}; {note}", error.message()))
+        }
+        _ => error,
+    }
 }
 
 /// Whether something is to be done or is done.
@@ -144,7 +191,7 @@ fn refusal(report: &Report, wish: &Wish<'_>) -> ToolError {
     let was = if wish.is_dry_run { "would be" } else { "was" };
     let mut message = format!("nothing {was} changed, because of {conflicts}");
     let rest = report.items.len() - count;
-    if rest > 0 {
+    if !wish.is_partial && report.has_work() {
         message.push_str(&format!("; --partial leaves {} out and does the other {rest}", names(count)));
     }
     if let (Some(before), None, false) = (&report.before, wish.what, wish.is_redo) {
@@ -191,7 +238,8 @@ fn heads(printer: &Printer, report: &Report, is_redo: bool, tense: Tense) -> Str
 /// What is meant and what becomes of each name, for people.
 fn page(printer: &Printer, report: &Report, is_redo: bool, tense: Tense) -> String {
     let mut page = heads(printer, report, is_redo, tense);
-    for item in &report.items {
+    let is_object = |item: &Item| item.object.is_some() && item.verdict == Verdict::Stays;
+    for item in report.items.iter().filter(|item| !is_object(item)) {
         let counts = match item.verdict.is_work().then(|| item.counts()).flatten() {
             Some((added, removed)) => format!("  +{added} -{removed}"),
             None => String::new(),
@@ -205,6 +253,9 @@ fn page(printer: &Printer, report: &Report, is_redo: bool, tense: Tense) -> Stri
             (word, _) => word,
         };
         page.push_str(&format!("  {word:12} {}{counts}\n", one_line(&item.name)));
+    }
+    if report.items.iter().any(is_object) {
+        page.push_str("  stays        objects of git, until git itself collects them\n");
     }
     page
 }
@@ -254,6 +305,12 @@ fn as_json(report: &Report, wish: &Wish<'_>, error: Option<&ToolError>) -> serde
         "calls": calls,
         "files": files,
     });
+    if !report.target.passed.is_empty() {
+        all["passed"] = report.target.passed.iter().map(|call| call.call.as_str()).collect();
+    }
+    if report.target.deleted > 0 {
+        all["deletedCalls"] = report.target.deleted.into();
+    }
     if let Some(error) = error {
         all["error"] = json!(error);
     }

@@ -4,7 +4,7 @@
 use super::cover::{CommandLine, Files, Unreadable, cover};
 use super::trust::{State, Trust};
 use std::path::PathBuf;
-use toolpost_core::host::StartCheck;
+use toolpost_process::StartCheck;
 
 /// Something that a file starts.
 #[derive(Debug, Clone)]

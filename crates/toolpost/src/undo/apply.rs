@@ -14,7 +14,11 @@ pub(super) fn apply(undo: &Undo<'_>, id: &str, is_redo: bool, report: &Report) -
     let workspace = undo.disk.root().to_owned();
     let mut changes = Vec::with_capacity(items.len());
     for item in &items {
-        let ((before, old), (after, new)) = (held(&item.now)?, held(&item.wanted)?);
+        let ((before, old), (after, new)) = match &item.object {
+            // Kept by the call already.
+            Some((left, before)) => ((left.clone(), None), (before.clone(), None)),
+            None => (held(&item.now)?, held(&item.wanted)?),
+        };
         let hash = |held: &Held| match held {
             Held::File { hash, .. } => hash.clone(),
             _ => String::new(),
@@ -56,12 +60,25 @@ pub(super) fn apply(undo: &Undo<'_>, id: &str, is_redo: bool, report: &Report) -
         of: report.target.calls.first().map(|call| call.call.clone()).unwrap_or_default(),
         is_redo,
     };
-    undo.store.finish_undo(&undo.by(id), finished)
+    undo.store.finish_undo(&undo.by(id), finished).map_err(|error| not_noted(&error))
+}
+
+/// The files are changed, and the store has not heard of it.
+fn not_noted(error: &ToolError) -> ToolError {
+    // A store speaks only of itself.
+    let message = error.message();
+    let why = message.split_once("; nothing was changed").map_or(message, |(why, _)| why);
+    let message = format!(
+        "the files are changed, but that could not be noted: {why}; when the store works again, the next `toolpost undo` or \
+         `redo` notes it first"
+    );
+    ToolError::new(error.code(), message)
 }
 
 /// A state that takes the place of another.
 struct Step<'a> {
     name: &'a str,
+    is_object: bool,
     old: Exact,
     new: Exact,
 }
@@ -84,7 +101,7 @@ fn make(undo: &Undo<'_>, id: &str, work: &[&Item], has_turns: bool) -> Result<()
     let durable = if steps.len() > FEW { Durable::Together } else { Durable::AtOnce };
     let beginning = beginning(id);
     let mut staged = 0..0;
-    for (at, Step { name, old, new }) in steps.iter().enumerate() {
+    for (at, Step { name, old, new, .. }) in steps.iter().enumerate() {
         (undo.progress)("changed", at, steps.len());
         let path = WorkspacePath::new(*name);
         let is_new = |state: &Exact| matches!(state, Exact::File { .. });
@@ -141,6 +158,7 @@ fn steps<'a>(work: &[&'a Item]) -> Vec<Step<'a>> {
     let is_folder = |state: &Exact| matches!(state, Exact::Folder { .. });
     let step = |item: &'a Item, old: &Exact, new: &Exact| Step {
         name: item.name.as_str(),
+        is_object: item.object.is_some(),
         old: old.clone(),
         new: new.clone(),
     };
@@ -156,7 +174,10 @@ fn steps<'a>(work: &[&'a Item]) -> Vec<Step<'a>> {
     let coming = inwards.iter().filter(|item| item.wanted != Exact::Absent);
     let (folders, files): (Vec<&Item>, Vec<&Item>) =
         coming.copied().partition(|item| is_folder(&item.wanted));
-    steps.extend(folders.into_iter().chain(files).map(|item| {
+    // What git refers to is there before what refers to it.
+    let (objects, files): (Vec<&Item>, Vec<&Item>) =
+        files.into_iter().partition(|item| item.object.is_some());
+    steps.extend(folders.into_iter().chain(objects).chain(files).map(|item| {
         let old = if goes(item) { Exact::Absent } else { opened(&item.now) };
         step(item, &old, &opened(&item.wanted))
     }));
@@ -177,7 +198,8 @@ fn opened(state: &Exact) -> Exact {
 /// Takes back what was done. Returns the error with how that went, and whether all is as it was.
 fn taken_back(undo: &Undo<'_>, done: &[Step<'_>], error: ToolError) -> (ToolError, bool) {
     let mut problems = Vec::new();
-    for Step { name, old, new } in done.iter().rev() {
+    // An object of git may be in use by now.
+    for Step { name, old, new, .. } in done.iter().rev().filter(|step| !step.is_object) {
         if let Err(problem) = undo.disk.exchange(&WorkspacePath::new(*name), new, old) {
             problems.push(format!("`{name}`: {}", problem.message()));
         }
@@ -193,4 +215,19 @@ fn taken_back(undo: &Undo<'_>, done: &[Step<'_>], error: ToolError) -> (ToolErro
         false => format!("and not everything could be put back: {}", problems.join("; ")),
     };
     (ToolError::new(error.code(), format!("{}; {outcome}", error.message())), is_back)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use toolpost_core::Code;
+
+    #[test]
+    fn what_could_not_be_noted_is_not_called_unchanged() {
+        let said = "the store postgres://db does not answer: refused; nothing was changed: see that it runs, and try again";
+        let error = not_noted(&ToolError::new(Code::StoreNotAvailable, said));
+        assert_eq!(error.code(), Code::StoreNotAvailable);
+        assert!(error.message().contains("the files are changed") && error.message().contains("refused"));
+        assert!(!error.message().contains("nothing was changed"), "{}", error.message());
+    }
 }

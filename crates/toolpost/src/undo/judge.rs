@@ -2,6 +2,7 @@
 
 use super::Undo;
 use super::merge;
+use super::repository::{self, Part, Repositories};
 use super::target::{self, Target};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
@@ -25,6 +26,8 @@ pub(crate) struct Item {
     pub(crate) wanted: Exact,
     pub(crate) by_command: bool,
     pub(crate) verdict: Verdict,
+    /// Of an object of git: what the calls have left and what was there before, whether or not it is changed.
+    pub(crate) object: Option<(Held, Held)>,
 }
 
 /// What is to be done about a name.
@@ -36,7 +39,7 @@ pub(crate) enum Verdict {
     Merge,
     /// It is what it was before already.
     Nothing,
-    /// A folder that holds something of somebody else.
+    /// A folder that holds something of somebody else, or an object of git.
     Stays,
     /// It cannot be done, and why.
     Conflict(String),
@@ -86,21 +89,35 @@ pub(super) fn is(now: &Exact, kept: &Held) -> bool {
 /// Judges every name of the target.
 pub(super) fn judge(undo: &Undo<'_>, target: &Target) -> Result<Vec<Item>, ToolError> {
     let names = target.names();
+    let repositories = Repositories::of(undo.disk, names.iter().map(String::as_str));
     let mut items = Vec::with_capacity(names.len());
     let (all, mut explained) = (names.len(), 0);
     for name in names {
         (undo.progress)("looked at", items.len(), all);
-        items.push(one(undo, target, name, &mut explained)?);
+        items.push(match repositories.part(&name) {
+            Part::Object(_) => repository::object(undo, target, name)?,
+            _ => one(undo, target, (name, &repositories), &mut explained)?,
+        });
     }
     folders(undo, &mut items)?;
     protect(undo, &mut items);
+    repository::weigh(&repositories, &mut items);
+    // What stays keeps the folders above it.
+    while repository::together(undo, &repositories, &mut items) {
+        folders(undo, &mut items)?;
+    }
     Ok(items)
 }
 
 /// Maximum number of conflicts for which a later call is looked for.
 const MOST_EXPLAINED: usize = 20;
 
-fn one(undo: &Undo<'_>, target: &Target, name: String, explained: &mut usize) -> Result<Item, ToolError> {
+fn one(
+    undo: &Undo<'_>,
+    target: &Target,
+    (name, repositories): (String, &Repositories),
+    explained: &mut usize,
+) -> Result<Item, ToolError> {
     let by_command = target.of_name(&name).any(|step| step.by_command);
     let now = match now(undo.disk, &name) {
         Ok(now) => now,
@@ -108,12 +125,23 @@ fn one(undo: &Undo<'_>, target: &Target, name: String, explained: &mut usize) ->
         Err(_) if is_below_changed(undo, target, &name) => Exact::Absent,
         Err(error) => {
             let verdict = Verdict::Conflict(error.message().to_owned());
-            return Ok(Item { name, now: Exact::Absent, wanted: Exact::Absent, by_command, verdict });
+            return Ok(Item {
+                name,
+                now: Exact::Absent,
+                wanted: Exact::Absent,
+                by_command,
+                verdict,
+                object: None,
+            });
         }
     };
     let mut wanted = now.clone();
     let mut is_merged = false;
+    let is_index = repository::is_index(repositories.part(&name), &name);
     for step in target.of_name(&name) {
+        if is_index {
+            wanted = repository::settled_index(undo, &wanted, &step.after, &step.before)?;
+        }
         match back(undo.store, &wanted, &step.after, &step.before)? {
             Ok((state, merged)) => {
                 is_merged |= merged;
@@ -133,6 +161,7 @@ fn one(undo: &Undo<'_>, target: &Target, name: String, explained: &mut usize) ->
                     now,
                     by_command,
                     verdict: Verdict::Conflict(why),
+                    object: None,
                 });
             }
         }
@@ -142,7 +171,7 @@ fn one(undo: &Undo<'_>, target: &Target, name: String, explained: &mut usize) ->
         false if is_merged => Verdict::Merge,
         false => Verdict::Restore,
     };
-    Ok(Item { name, now, wanted, by_command, verdict })
+    Ok(Item { name, now, wanted, by_command, verdict, object: None })
 }
 
 /// Whether the target has put something that is no folder in place of one above this name, and it is still there.

@@ -4,8 +4,8 @@ use super::{Undo, Wish};
 use crate::call_id;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use toolpost_core::event::EventKind;
-use toolpost_core::store::{ChangeKind, ChangeQuery, EventQuery, KeptChange, Takes};
-use toolpost_core::{Code, ToolError};
+use toolpost_core::store::{ChangeKind, ChangeQuery, EventQuery, Held, KeptChange, Takes};
+use toolpost_core::{Code, ToolError, Workspace};
 
 /// A call whose changes are meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +27,10 @@ pub(crate) struct Target {
     redone: BTreeMap<String, Vec<(u64, u64)>>,
     /// Where in the steps those of each name are.
     by_name: BTreeMap<String, Vec<usize>>,
+    /// Later calls of which nothing can ever be restored.
+    pub(crate) passed: Vec<Call>,
+    /// Calls of the session that are not kept any more.
+    pub(crate) deleted: u64,
 }
 
 impl Target {
@@ -35,7 +39,7 @@ impl Target {
         for (at, step) in steps.iter().enumerate() {
             by_name.entry(step.name.clone()).or_default().push(at);
         }
-        Target { calls, steps, redone, by_name }
+        Target { calls, steps, redone, by_name, passed: Vec::new(), deleted: 0 }
     }
 
     pub(super) fn names(&self) -> Vec<String> {
@@ -78,7 +82,13 @@ pub(super) fn find(undo: &Undo<'_>, wish: &Wish<'_>) -> Result<Target, ToolError
                 // The undo of an undo is a redo.
                 (true, _) => redo(undo, what, taken_by(undo, &undos)?),
                 (false, true) => redo(undo, what, calls),
-                (false, false) => taken_back(undo, what, calls),
+                (false, false) => {
+                    let mut target = taken_back(undo, what, calls)?;
+                    if target.calls.iter().all(|call| call.session == what) {
+                        target.deleted = undo.store.deleted_changes(undo.disk.root(), what)?;
+                    }
+                    Ok(target)
+                }
             }
         }
     }
@@ -86,11 +96,40 @@ pub(super) fn find(undo: &Undo<'_>, wish: &Wish<'_>) -> Result<Target, ToolError
 
 fn last(undo: &Undo<'_>) -> Result<Target, ToolError> {
     let query = ChangeQuery { is_undo: Some(false), is_undone: Some(false), is_last: true, ..undo.query() };
-    let steps = undo.store.changes(&query)?;
-    match steps.is_empty() {
-        true => Err(nothing("undo", "tools have changed nothing here, or all of it is undone already")),
-        false => Ok(of_calls(undo, steps)?),
+    let mut steps = undo.store.changes(&query)?;
+    let mut passed = Vec::new();
+    if !steps.is_empty() && steps.iter().all(is_lost) {
+        let mut all = undo.store.changes(&ChangeQuery { is_last: false, ..query })?;
+        let last = all.iter().filter(|step| !is_lost(step)).map(|step| step.set).max();
+        steps = all.iter().filter(|step| Some(step.set) == last).cloned().collect();
+        all.retain(|step| Some(step.set) > last);
+        passed = calls(undo, &all)?;
     }
+    let Some(first) = steps.first() else {
+        let why = match passed.first() {
+            None => "tools have changed nothing here that is recorded (dependency folders such as `node_modules` are not), or \
+                     all of it is undone already"
+                .to_owned(),
+            Some(call) => format!("what the call {} has changed was too large to be kept", call.call),
+        };
+        return Err(nothing("undo", &why));
+    };
+    if undo.disk.born_ms().is_some_and(|born| first.at_ms + SETTLING_MS < born) {
+        let (call, root) = (&first.call, undo.disk.root());
+        let why = format!(
+            "the last call is from before the folder `{root}` was made; `toolpost undo {call}` takes it back all the same"
+        );
+        return Err(nothing("undo", &why));
+    }
+    Ok(Target { passed, ..of_calls(undo, steps)? })
+}
+
+/// A folder that is older counts as made with the first change in it: some filesystems copy it then.
+const SETTLING_MS: u64 = 10_000;
+
+/// Whether nobody can ever put back what was there before this change.
+fn is_lost(change: &KeptChange) -> bool {
+    matches!(change.before, Held::TooLarge { .. } | Held::Unknown)
 }
 
 fn last_undo(undo: &Undo<'_>) -> Result<Target, ToolError> {

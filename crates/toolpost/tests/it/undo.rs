@@ -2,7 +2,9 @@
 
 mod asking;
 mod beside;
+mod git;
 mod large;
+mod limits;
 mod sequences;
 
 use crate::{Home, Ran};
@@ -97,8 +99,8 @@ impl World {
 fn look(folder: &Path, above: &str, tree: &mut Tree) {
     for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
         let name = format!("{above}{}", entry.file_name().to_string_lossy());
-        // Git notes there what it has seen, whenever it is asked.
-        if name == ".git/index" {
+        // Git notes there what it has seen, whenever it is asked. Its objects are never taken back.
+        if [".git/index", ".git/objects"].contains(&name.as_str()) {
             continue;
         }
         let about = entry.path().symlink_metadata().unwrap();

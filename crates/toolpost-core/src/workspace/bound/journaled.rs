@@ -17,10 +17,13 @@ pub(crate) struct Journaled {
     call: String,
     /// What was handed over already: a name is as it was before the call only once.
     told: Mutex<HashSet<String>>,
-    /// Whether something was handed over that may not be safe yet.
-    is_pending: AtomicBool,
+    /// Whether something was handed over that may not be safe yet. Locked while somebody waits for that, so that no other
+    /// thread of the call goes on before.
+    is_pending: Mutex<bool>,
     /// Whether a command of the call has handed anything over, or something has changed that nobody keeps.
     has_more: AtomicBool,
+    /// Files that were too large to be kept, each with its size.
+    too_large: Mutex<Vec<(String, u64)>>,
 }
 
 impl Journaled {
@@ -30,8 +33,9 @@ impl Journaled {
             session: session.to_owned(),
             call: call.to_owned(),
             told: Mutex::default(),
-            is_pending: AtomicBool::new(false),
+            is_pending: Mutex::default(),
             has_more: AtomicBool::new(false),
+            too_large: Mutex::default(),
         }
     }
 
@@ -74,16 +78,24 @@ impl Journaled {
             return Ok(());
         }
         let told = name.clone();
+        if let Before::File(file) = &before
+            && file.stat.size > self.journal.largest()
+        {
+            let mut too_large = self.too_large.lock().unwrap_or_else(PoisonError::into_inner);
+            too_large.push((name.clone(), file.stat.size));
+        }
         let (session, call) = (self.session.clone(), self.call.clone());
-        self.is_pending.store(true, Ordering::Release);
         self.journal.before(Pending { session, call, name, kind, before, content })?;
+        // Only now: whoever waits from here on waits for this too.
+        *self.is_pending.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.told.lock().unwrap_or_else(PoisonError::into_inner).insert(told);
         Ok(())
     }
 
     /// Waits until all that was handed over is safe.
     pub(super) fn settle(&self) -> Result<(), ToolError> {
-        if !self.is_pending.swap(false, Ordering::AcqRel) {
+        let mut is_pending = self.is_pending.lock().unwrap_or_else(PoisonError::into_inner);
+        if !std::mem::take(&mut *is_pending) {
             return Ok(());
         }
         self.journal.settle(&self.session, &self.call).inspect_err(|_| {
@@ -116,6 +128,19 @@ impl Journaled {
     /// Whether what the call changes can be taken back.
     pub(crate) fn is_kept(&self) -> bool {
         self.journal.is_kept()
+    }
+
+    /// What cannot be taken back of what the call has changed, in a sentence.
+    pub(crate) fn lost(&self) -> Option<String> {
+        let too_large = self.too_large.lock().unwrap_or_else(PoisonError::into_inner);
+        let (name, size) = too_large.first()?;
+        let more = match too_large.len() {
+            1 => String::new(),
+            count => format!(" and {} more", count - 1),
+        };
+        Some(format!(
+            "(note: undo cannot restore what was in `{name}` ({size} bytes){more}: it was too large to be kept)"
+        ))
     }
 
     /// Where a command writes what is about to change.
@@ -184,4 +209,88 @@ fn missing_above(workspace: &dyn Workspace, name: &str) -> Vec<String> {
     }
     missing.reverse();
     missing
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::OnceLock;
+    use std::sync::atomic::AtomicUsize;
+    use std::sync::mpsc::{Receiver, Sender, channel};
+    use std::time::Duration;
+
+    /// Tells when somebody waits, and answers when another thread has gone on, or does not.
+    struct Slow {
+        begun: Sender<()>,
+        gone_on: Mutex<Receiver<bool>>,
+        is_safe: AtomicBool,
+    }
+
+    impl Journal for Slow {
+        fn before(&self, _: Pending) -> Result<(), ToolError> {
+            Ok(())
+        }
+
+        fn settle(&self, _: &str, _: &str) -> Result<(), ToolError> {
+            let _ = self.begun.send(());
+            let gone_on = self.gone_on.lock().expect("one at a time");
+            let early = gone_on.recv_timeout(Duration::from_millis(200));
+            assert_eq!(early.ok(), None, "another thread went on before it was safe");
+            self.is_safe.store(true, Ordering::Release);
+            Ok(())
+        }
+    }
+
+    fn tell(journaled: &Journaled) -> Result<(), ToolError> {
+        journaled.tell("a".to_owned(), PendingKind::Remove, Before::Absent, None)
+    }
+
+    #[test]
+    fn no_thread_of_a_call_goes_on_before_all_is_safe() {
+        let ((begun, begins), (tells, gone_on)) = (channel(), channel());
+        let slow = Arc::new(Slow { begun, gone_on: Mutex::new(gone_on), is_safe: AtomicBool::new(false) });
+        let journal: Arc<dyn Journal> = slow.clone();
+        let journaled = Journaled::new(&journal, "session", "call");
+        tell(&journaled).expect("it is taken");
+        std::thread::scope(|threads| {
+            let first = threads.spawn(|| journaled.settle());
+            begins.recv().expect("the first one waits");
+            journaled.settle().expect("it is safe");
+            let is_safe = slow.is_safe.load(Ordering::Acquire);
+            let _ = tells.send(is_safe);
+            assert!(is_safe);
+            first.join().expect("it ends").expect("it is safe");
+        });
+    }
+
+    /// Another thread waits just before something is handed over.
+    #[derive(Default)]
+    struct Between {
+        journaled: OnceLock<Arc<Journaled>>,
+        settled: AtomicUsize,
+    }
+
+    impl Journal for Between {
+        fn before(&self, _: Pending) -> Result<(), ToolError> {
+            self.journaled.get().map_or(Ok(()), |journaled| journaled.settle())?;
+            self.settled.store(0, Ordering::Release);
+            Ok(())
+        }
+
+        fn settle(&self, _: &str, _: &str) -> Result<(), ToolError> {
+            self.settled.fetch_add(1, Ordering::AcqRel);
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn what_is_handed_over_while_another_thread_waits_is_waited_for() {
+        let between = Arc::new(Between::default());
+        let journal: Arc<dyn Journal> = between.clone();
+        let journaled = Arc::new(Journaled::new(&journal, "session", "call"));
+        assert!(between.journaled.set(journaled.clone()).is_ok());
+        tell(&journaled).expect("it is taken");
+        journaled.settle().expect("it is safe");
+        assert_eq!(between.settled.load(Ordering::Acquire), 1);
+    }
 }

@@ -6,9 +6,9 @@ use super::expand::{Surroundings, expand, place, wanted};
 use crate::config::private;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use toolpost_core::host::StartCheck;
 use toolpost_core::text::LARGEST;
 use toolpost_plugins::{Hints, Reach, Server};
+use toolpost_process::StartCheck;
 
 impl Entry {
     /// The server, or why it cannot be used. What was odd goes into `notes`.

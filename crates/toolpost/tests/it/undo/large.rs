@@ -79,7 +79,9 @@ fn ended(trace: &str) -> Vec<String> {
     let mut begun: HashMap<&str, String> = HashMap::new();
     let mut all = Vec::new();
     for line in trace.lines() {
-        let Some((process, call)) = line.split_once(' ') else { continue };
+        // A short number of a process has blanks behind it.
+        let Some((process, call)) = line.trim_start().split_once(' ') else { continue };
+        let call = call.trim_start();
         match call.split_once("<unfinished ...>") {
             Some((begin, _)) => drop(begun.insert(process, begin.to_owned())),
             None if call.contains("resumed>") => all.extend(begun.remove(process)),
@@ -87,6 +89,13 @@ fn ended(trace: &str) -> Vec<String> {
         }
     }
     all
+}
+
+#[test]
+fn a_trace_is_read_whatever_the_numbers_of_its_processes() {
+    let trace = "123   fsync(5</x/new> <unfinished ...>\n99999 rename(\"a\", \"b\") = 0\n123   <... fsync resumed>) = 0\n\
+        7     fdatasync(3</x/wal>) = 0\n";
+    assert_eq!(ended(trace), ["rename(\"a\", \"b\") = 0", "fsync(5</x/new> ", "fdatasync(3</x/wal>) = 0"]);
 }
 
 #[test]
