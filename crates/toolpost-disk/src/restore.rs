@@ -111,6 +111,14 @@ impl Disk {
         Ok(())
     }
 
+    /// The name that this one leads to; none where nothing is there. Unlike `stat`, it looks for no names that are like it.
+    pub fn led_to(&self, path: &WorkspacePath) -> Option<String> {
+        let found = self.run(path, Doing::Reading, |roots, place| {
+            Ok(crate::look::stat(roots, place).ok().map(|stat| stat.name))
+        });
+        found.ok().flatten()
+    }
+
     /// What the name itself holds; of files at most so many bytes. Refused where a folder above it is a link.
     pub fn exact(&self, path: &WorkspacePath, most: u64) -> Result<Exact, ToolError> {
         self.run(path, Doing::Reading, |roots, place| match above(roots, place) {

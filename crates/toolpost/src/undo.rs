@@ -169,8 +169,8 @@ impl Undo<'_> {
 
     /// The name that a name leads to, as far as there is something.
     fn led(&self, name: &str) -> String {
-        if let Ok(stat) = self.disk.stat(&WorkspacePath::new(name)) {
-            return stat.name;
+        if let Some(led) = self.disk.led_to(&WorkspacePath::new(name)) {
+            return led;
         }
         match name.rsplit_once('/').filter(|(above, _)| !above.is_empty()) {
             Some((above, last)) => format!("{}/{last}", self.led(above)),
