@@ -42,6 +42,11 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> Result<()> {
         }
     })?;
     let tables = tables(&rows, &machine::today()?, &machine::facts());
+    // Whose home it was says nothing.
+    let tables = match std::env::var("HOME") {
+        Ok(home) if home.len() > 1 => tables.replace(&format!("{home}/"), "~/"),
+        _ => tables,
+    };
     println!("{tables}");
     if is_written && !rows.is_empty() {
         let page = fs::read_to_string(root.join(PAGE)).with_context(|| format!("cannot read {PAGE}"))?;

@@ -1,5 +1,7 @@
 //! Saves by somebody else in the middle of an exchange.
 
+#![expect(clippy::disallowed_methods, reason = "tests look at the disk beside the workspace")]
+
 use super::{Exact, Moment};
 use crate::Disk;
 use std::cell::RefCell;
