@@ -260,12 +260,18 @@ impl Context {
     /// to go on, since the caller may know the argument by another name, or count from 0. None where the caller has no
     /// such argument, so that no text speaks of it.
     pub fn spelled(&self, argument: &str, value: impl Into<Value>) -> Option<String> {
-        let name = self.argument(argument)?;
-        let value = match self.own_spelling().and_then(|alias| alias.offered(None, argument)) {
-            Some(spelling) => spelling.theirs(value.into()),
-            None => value.into(),
+        let (name, value) = (self.argument(argument)?, value.into());
+        let spelled = |alias: Option<&Alias>| match alias.and_then(|alias| alias.offered(None, argument)) {
+            Some(spelling) => spelling.theirs(value.clone()),
+            None => value.clone(),
         };
-        Some(format!("{name}={value}"))
+        let (own, called) = (spelled(self.own_spelling()), self.alias());
+        // By the name that was called, the same word may count in another way.
+        let is_other = called
+            .is_some_and(|alias| alias.spelling(None, argument) == Some(name) && spelled(called) != own);
+        let of =
+            if is_other { format!(" of `{}`", self.known_as(self.canonical_tool())) } else { String::new() };
+        Some(format!("{name}={own}{of}"))
     }
 
     /// The name by which the session knows an argument of the running tool; none where it has no such argument. A call by

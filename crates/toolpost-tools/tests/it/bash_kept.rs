@@ -195,14 +195,15 @@ fn what_cannot_be_undone_is_said() {
     // A file that is opened for writing and stays as it is.
     let outcome = world.bash(json!({"command": "echo x >> large; : >> opened; mkfifo pipe"}));
     let note = format!(
-        "[no output, exit code 0]\n[undo will not restore all that it changed: `{}` ({large} bytes), `{}` could not be \
-         kept (too large, unreadable or no file)]",
+        "[no output, exit code 0]\n[undo will not restore all that it changed: `{}` ({large} bytes) could not be kept (too \
+         large, unreadable or no file); `{}` became too large, unreadable or no file: move it away before an undo]",
         world.root().join("large").display(),
         world.root().join("pipe").display(),
     );
     assert_eq!(shown(&outcome), note);
     assert_eq!(data(&outcome)["undo"], json!(false));
-    assert_eq!(world.told(), [[format!("large: {large} bytes -> {} bytes", large + 2)]]);
+    let told = [format!("large: {large} bytes -> {} bytes", large + 2), "pipe: absent -> unknown".to_owned()];
+    assert_eq!(world.told(), [told]);
 }
 
 #[test]
@@ -257,8 +258,12 @@ fn other_roots_and_the_root_itself_have_their_names() {
     let executor = executor(standard_and_exec(), shell::Settings::default());
     let line = format!("echo x > {}/f; chmod 711 .", path.display());
     let outcome = run(async { executor.run(&ctx, Call::new("bash", json!({ "command": line }))).await });
-    assert_eq!(shown(&outcome), "[no output, exit code 0]");
+    let note = shown(&outcome);
+    assert!(
+        note.contains("undo will not restore all that it changed")
+            && note.contains("is the workspace itself"),
+        "{note}"
+    );
     let told = world.told().concat();
-    assert!(told[0].starts_with(".: folder ") && told[0].ends_with(" -> folder 711"), "{told:?}");
-    assert_eq!(told[1..], [format!("{}/f: 644 \"one\\n\" -> 644 \"x\\n\"", path.display())]);
+    assert_eq!(told, [format!("{}/f: 644 \"one\\n\" -> 644 \"x\\n\"", path.display())]);
 }

@@ -252,7 +252,7 @@ fn values_lists_and_what_is_missing_are_translated() {
         "Grep",
         json!({"pattern": "x", "output_mode": "files_with_matches", "-i": true, "-A": 2, "-B": 1, "-n": true}),
         "grep",
-        json!({"pattern": "x", "mode": "files", "ignoreCase": true, "after": 2, "before": 1}),
+        json!({"pattern": "x", "mode": "files", "ignoreCase": true, "after": 2, "before": 1, "lineNumbers": true}),
     );
     check(
         "gemini",
@@ -300,7 +300,8 @@ fn a_name_of_the_sessions_own_is_no_repair() {
     assert_eq!(repairs("claude", "read_file"), ["`tool`: `read_file` → `Read`"]);
     assert_eq!(repairs("long", "read_file"), [""; 0]);
     assert_eq!(repairs("gemini", "read_file"), [""; 0]);
-    assert_eq!(repairs("long", "list_files"), [""; 0]);
+    // Another name of the same dialect is understood, and it is said which one is offered.
+    assert_eq!(repairs("long", "list_files"), ["`tool`: `list_files` → `list_directory`"]);
     let (_, _, repairs) =
         called("claude", "Bash", json!({"command": "ls", "dangerouslyDisableSandbox": true}));
     assert_eq!(

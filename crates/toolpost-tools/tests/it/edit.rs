@@ -293,7 +293,7 @@ fn other_names_have_their_own_arguments() {
     let outcome = call(&ctx, "Edit", json!({"file_path": "a.txt", "old_string": "o", "new_string": "O"}));
     assert_eq!(
         shown(&outcome),
-        "AMBIGUOUS_MATCH: `old_string` is in `a.txt` 2 times; add lines around the one that is meant, or set replace_all=true. It begins on:\n1: o o"
+        "AMBIGUOUS_MATCH: `oldString` is in `a.txt` 2 times; add lines around the one that is meant, or set replaceAll=true. It begins on:\n1: o o"
     );
 }
 

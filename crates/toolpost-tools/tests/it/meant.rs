@@ -66,7 +66,7 @@ fn the_last_line_is_the_last_one_shown() {
         "toolpost",
         "read",
         json!({"filePath": "long.txt", "end_line": 1}),
-        "1: l1\n(lines 1–1 of 6; go on with offset=2)\n(note: `end_line` was read as `endLine`)",
+        "1: l1\n(lines 1–1 of 6; go on with offset=2)\n(note: `end_line` was understood, though it is not offered here)",
     );
 }
 
@@ -340,7 +340,8 @@ fn what_is_not_offered_is_not_named() {
         "Write",
         json!({"file_path": "c.rs", "content": "x", "expected_hash": "0"}),
         "Error: `c.rs` is not what was expected: its hash is now \
-         d29210777777dac0b3d12f6a656a073c9ba717cf6932dbc01b0cc6dc1e7779b8; read it again before changing it",
+         d29210777777dac0b3d12f6a656a073c9ba717cf6932dbc01b0cc6dc1e7779b8; read it again before changing it\n\
+         (note: `expected_hash` was understood, though it is not offered here)",
     );
     check("claude", "Grep", json!({"pattern": "nowhere"}), "(nothing matches; look further with -i=true)");
 }
@@ -352,7 +353,7 @@ fn a_call_by_another_name_is_answered_in_the_words_of_the_session() {
         "claude",
         "read_file",
         json!({"path": "long.txt", "offset": 1, "limit": 2}),
-        "2: l2\n3: l3\n(lines 2–3 of 6; go on with offset=4)\n(note: `read_file` is called `Read` here; `offset`: 1 \
+        "2: l2\n3: l3\n(lines 2–3 of 6; go on with offset=4 of `Read`)\n(note: `read_file` is called `Read` here; `offset`: 1 \
          was read as offset=2, since it counts from 0)",
     );
     check(

@@ -43,7 +43,10 @@ fn check(args: Value, expected: &str) {
 fn lines_are_numbered_and_paged() {
     check(json!({"filePath": "src/main.rs"}), "1: fn main() {\n2:     run();\n3: }\n");
     check(json!({"filePath": "/workspace/src/main.rs", "limit": 1, "offset": 3}), "3: }\n");
-    check(json!({"filePath": "./src/../README.md", "offset": 0}), "1: hello\n");
+    check(
+        json!({"filePath": "./src/../README.md", "offset": 0}),
+        "1: hello\n(offset=0 was read as offset=1, the first)",
+    );
     check(
         json!({"filePath": "src/lib.rs", "offset": 2, "limit": 2}),
         "2: two\n3: three\n(lines 2–3 of 4; go on with offset=4)",

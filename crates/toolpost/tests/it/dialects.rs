@@ -52,7 +52,12 @@ fn a_call_in_any_dialect_works() {
 fn offsets_that_count_from_0_start_at_line_1_and_go_on_where_they_say() {
     let first = "1: line 1\n2: line 2\n(lines 1–2 of 9; go on with offset=2)\n";
     let arguments = r#"{"path":"a.txt","offset":0,"limit":2}"#;
-    check(&["call", "read_file", arguments], first, "repaired `tool`: `read_file` → `read`\n");
+    // Where `read` counts from 1 and the name that was called from 0, it is said which one is meant.
+    check(
+        &["call", "read_file", arguments],
+        "1: line 1\n2: line 2\n(lines 1–2 of 9; go on with offset=3 of `read`)\n",
+        "repaired `tool`: `read_file` → `read`\nrepaired `offset`: 0 → offset=1, since it counts from 0\n",
+    );
     let second = r#"{"path":"a.txt","offset":2,"limit":1}"#;
     check(&["call", "read_file", arguments, "--dialect", "long"], first, "");
     check(
@@ -62,11 +67,12 @@ fn offsets_that_count_from_0_start_at_line_1_and_go_on_where_they_say() {
     );
     // What Gemini CLI had before is read as it was, and answered in the names that are offered.
     let first = "1: line 1\n2: line 2\n(lines 1–2 of 9; go on with start_line=3)\n";
-    check(&["call", "read_file", arguments, "--dialect", "gemini"], first, "");
+    let repaired = "repaired `offset`: 0 → start_line=1, since it counts from 0\n";
+    check(&["call", "read_file", arguments, "--dialect", "gemini"], first, repaired);
     check(
         &["--dialect", "gemini", "call", "read_file", second],
         "3: line 3\n(lines 3–3 of 9; go on with start_line=4)\n",
-        "",
+        "repaired `offset`: 2 → start_line=3, since it counts from 0\n",
     );
     check(&["call", "read_file", r#"{"path":"a.txt","offset":9}"#, "--dialect", "codex"], "9: line 9\n", "");
 }

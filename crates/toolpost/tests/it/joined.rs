@@ -115,7 +115,7 @@ fn doctor_shows_every_key() {
     assert_eq!(configuration["environment"][0]["value"], "DATABASE_URL");
     // What is not set is shown as what holds instead.
     let page = Home::new().run(&["doctor"]).stdout;
-    for line in ["  timeout       each tool's own built-in\n", "  structured    false        built-in\n"] {
+    for line in ["  timeout       each tool's own  built-in\n", "  structured    false         built-in\n"] {
         assert!(page.contains(line), "{line}: {page}");
     }
     assert!(!home.path("data").exists(), "it only looks");

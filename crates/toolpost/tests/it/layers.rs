@@ -95,9 +95,9 @@ fn on_this_machine_every_layer_is_there() {
         let line = format!("ok     {}: {}", layer["name"].as_str().unwrap(), layer["does"].as_str().unwrap());
         assert!(page.contains(&line), "{line}: {page}");
     }
-    assert!(page.contains("sandbox       strict       built-in"), "{page}");
+    assert!(page.contains("sandbox       strict        built-in"), "{page}");
     let page = home.run(&["doctor", "--sandbox", "none"]).stdout;
-    assert!(page.contains("sandbox       none         --sandbox"), "{page}");
+    assert!(page.contains("sandbox       none          --sandbox"), "{page}");
 }
 
 #[test]
