@@ -89,7 +89,13 @@ async fn arguments_that_fit_pass_and_what_is_plainly_meant_is_mended() {
     .await;
     check("read", json!({"path": "a"}), "a None", &["`path`: `path` → `filePath`"]).await;
     check("read", json!({"filePath": "a", "limit": 5.0}), "a Some(5)", &["`limit`: 5.0 → 5"]).await;
-    check("view", json!({"file": "a", "limit": 4}), "a Some(5)", &["`tool`: `view` → `read`"]).await;
+    check(
+        "view",
+        json!({"file": "a", "limit": 4}),
+        "a Some(5)",
+        &["`tool`: `view` → `read`", "`limit`: 4 → limit=5, since it counts from 0"],
+    )
+    .await;
 }
 
 #[tokio::test]
