@@ -3,6 +3,7 @@
 //! Reached as `toolpost_core::text`, so that an author of tools needs one crate.
 
 pub mod folded;
+mod git_index;
 mod hex;
 pub mod id;
 pub mod json;
@@ -20,6 +21,7 @@ mod tracked;
 mod visible;
 pub mod wildcard;
 
+pub use git_index::{GitIndex, IndexEntry};
 pub use hex::hex;
 pub use nearest::nearest;
 pub use possible::could_match;

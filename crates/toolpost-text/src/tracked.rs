@@ -1,5 +1,6 @@
 //! The names in a repository's index: what git shows whatever its ignore files say.
 
+use crate::GitIndex;
 use std::fmt;
 use std::sync::OnceLock;
 
@@ -44,63 +45,10 @@ impl Tracked {
     fn names(&self) -> &[Box<[u8]>] {
         self.names.get_or_init(|| {
             let bytes = (self.load)().unwrap_or_default();
-            // An index does not say how long its hashes are; with the wrong length nothing adds up.
-            let mut names = names(&bytes, 20).or_else(|| names(&bytes, 32)).unwrap_or_default();
+            let index = GitIndex::read(&bytes).map(|index| index.entries).unwrap_or_default();
+            let mut names: Vec<Box<[u8]>> = index.into_iter().map(|entry| entry.name).collect();
             names.sort_unstable();
             names
         })
     }
-}
-
-/// The names of an index of version 2, 3 or 4; `None` where it cannot be read so.
-fn names(bytes: &[u8], hash: usize) -> Option<Vec<Box<[u8]>>> {
-    let number = |at: usize| Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
-    if bytes.get(..4)? != b"DIRC" {
-        return None;
-    }
-    let version = number(4)?;
-    let count = number(8)?;
-    let mut names: Vec<Box<[u8]>> = Vec::new();
-    let mut last: Vec<u8> = Vec::new();
-    let mut at = 12;
-    for _ in 0..count {
-        let start = at;
-        at += 40 + hash;
-        let flags = u16::from_be_bytes(bytes.get(at..at + 2)?.try_into().ok()?);
-        at += 2;
-        if version >= 3 && flags & 0x4000 != 0 {
-            at += 2;
-        }
-        if version >= 4 {
-            let (strip, used) = offset(bytes.get(at..)?)?;
-            at += used;
-            last.truncate(last.len().checked_sub(strip)?);
-        } else {
-            last.clear();
-        }
-        let length = bytes.get(at..)?.iter().position(|byte| *byte == 0)?;
-        last.extend_from_slice(&bytes[at..at + length]);
-        at += length + 1;
-        if version < 4 {
-            at = start + (at - start).next_multiple_of(8);
-        }
-        let known = usize::from(flags & 0x0fff);
-        if last.is_empty() || known != last.len().min(0x0fff) {
-            return None;
-        }
-        names.push(last.as_slice().into());
-    }
-    Some(names)
-}
-
-/// The variable-length number of version 4, and how many bytes it has.
-fn offset(bytes: &[u8]) -> Option<(usize, usize)> {
-    let mut value = usize::from(bytes.first()? & 0x7f);
-    let mut used = 1;
-    while bytes[used - 1] & 0x80 != 0 {
-        let byte = *bytes.get(used)?;
-        value = value.checked_add(1)?.checked_mul(128)?.checked_add(usize::from(byte & 0x7f))?;
-        used += 1;
-    }
-    Some((value, used))
 }

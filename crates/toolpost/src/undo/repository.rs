@@ -3,13 +3,12 @@
 //!
 //! Git itself is not run here.
 
-mod index;
-
 use super::judge::{Item, Verdict};
 use super::target::Target;
 use super::{Undo, judge};
 use std::collections::{HashMap, HashSet};
 use toolpost_core::store::Held;
+use toolpost_core::text::GitIndex;
 use toolpost_core::{ToolError, WorkspacePath};
 use toolpost_disk::{Disk, Exact};
 
@@ -134,7 +133,8 @@ pub(super) fn settled_index(
     for kept in [left, before] {
         if let Held::File { .. } = kept
             && let Ok(Exact::File { content: known, .. }) = judge::exact(undo.store, kept)?
-            && index::is_same(content, &known)
+            && let (Some(now), Some(kept)) = (GitIndex::read(content), GitIndex::read(&known))
+            && now.is_same(&kept)
         {
             return Ok(Exact::File { content: known, mode: *mode });
         }
