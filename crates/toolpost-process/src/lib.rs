@@ -31,6 +31,7 @@ mod command;
 mod ended;
 mod environment;
 mod error;
+mod large_pages;
 mod sandbox;
 mod scratch;
 mod start_check;
@@ -60,6 +61,7 @@ pub use command::{Command, Limits, Output, Stdin};
 pub use ended::{Ended, Exit, Survivor, Why};
 pub use environment::is_allowed_variable;
 pub use error::Error;
+pub use large_pages::LargePages;
 pub use running::{Ender, PipeReceiver, PipeSender, Running};
 pub use sandbox::{
     Dependencies, FileEffect, FilePattern, FileRule, FileRules, HomeFolder, Layer, Need, Sandbox, layers,

@@ -31,11 +31,11 @@ impl ContentFiles {
     pub(crate) fn put(
         &self,
         name: &str,
-        content: &[u8],
+        parts: &[&[u8]],
         step: &dyn Fn() -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let new = self.0.join(NEW);
-        let written = self.write(&new, name, content, step);
+        let written = self.write(&new, name, parts, step);
         if written.is_err() {
             let _ = std::fs::remove_file(&new);
         }
@@ -46,7 +46,7 @@ impl ContentFiles {
         &self,
         new: &Path,
         name: &str,
-        content: &[u8],
+        parts: &[&[u8]],
         step: &dyn Fn() -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let failed = |error: io::Error| failure(&format!("cannot write `{}`", new.display()), &error);
@@ -61,7 +61,9 @@ impl ContentFiles {
         let mut file =
             OpenOptions::new().write(true).create_new(true).mode(0o600).open(new).map_err(failed)?;
         step()?;
-        file.write_all(content).map_err(failed)?;
+        for part in parts {
+            file.write_all(part).map_err(failed)?;
+        }
         step()?;
         file.sync_all().map_err(failed)?;
         step()?;

@@ -13,42 +13,48 @@ const LARGE: usize = 256 * 1024;
 const SMALL: usize = 512;
 /// Maximum number of differences that are applied one after the other to read a content.
 const LONGEST_CHAIN: u64 = 16;
-/// Bytes that are compared at once.
-const BLOCK: usize = 4096;
 
-/// Keeps bytes under their SHA-256, unless they are kept already. `base` is another content, by its hash, that was put
-/// before in the same transaction.
+/// Another content, by its hash, that was put before in the same transaction, and the lengths of the beginning and of the end
+/// that a content has in common with it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Base<'a> {
+    pub(crate) hash: &'a str,
+    pub(crate) common: (usize, usize),
+}
+
+/// Keeps bytes, which may come in parts, under their SHA-256, unless they are kept already.
 pub(crate) fn put(
     tx: &mut dyn Tx,
     hash: &str,
-    content: &[u8],
-    base: Option<(&str, &[u8])>,
+    parts: &[&[u8]],
+    base: Option<Base<'_>>,
 ) -> Result<(), Failure> {
+    let bytes: usize = parts.iter().map(|part| part.len()).sum();
     // Only where there is one writer at a time: elsewhere it could be deleted after this look.
-    let state = match tx.kind() == Kind::Sqlite && content.len() >= LARGE {
+    let state = match tx.kind() == Kind::Sqlite && bytes >= LARGE {
         true => state(tx, hash)?,
         false => State::NotKept,
     };
     if state == State::Kept {
         return Ok(());
     }
-    let mut row = Row { own: content, ..Row::default() };
-    let may_differ = |base: &str| base != hash && content.len() >= SMALL && state == State::NotKept;
-    if let Some((base, old)) = base.filter(|(base, _)| may_differ(base)) {
-        let (head, tail) = common(old, content);
-        let links = if (head + tail) * 2 >= content.len() { links(tx, base)? } else { None };
+    let mut row = Row { own: parts.to_vec(), ..Row::default() };
+    let may_differ = |base: &Base<'_>| base.hash != hash && bytes >= SMALL && state == State::NotKept;
+    if let Some(Base { hash: base, common: (head, tail) }) = base.filter(may_differ) {
+        let links = if (head + tail) * 2 >= bytes { links(tx, base)? } else { None };
         if let Some(links) = links.filter(|links| *links < LONGEST_CHAIN) {
-            let own = &content[head..content.len() - tail];
+            let own = cut(parts, head, bytes - tail);
             row = Row { own, base: Some(base), head, tail, links: links + 1, file: None };
         }
     }
-    if let Some(files) = tx.content_files().filter(|_| row.own.len() >= LARGE && is_file_name(hash)) {
-        let name = if row.base.is_some() { hash_of(row.own) } else { hash.to_owned() };
-        files.put(&name, row.own, &|| tx.step())?;
+    let own_len = row.own.iter().map(|part| part.len()).sum::<usize>();
+    if let Some(files) = tx.content_files().filter(|_| own_len >= LARGE && is_file_name(hash)) {
+        let name = if row.base.is_some() { hash_of(&row.own.concat()) } else { hash.to_owned() };
+        files.put(&name, &row.own, &|| tx.step())?;
         row.file = Some(name);
     }
-    let bytes = if row.file.is_some() { &[][..] } else { row.own };
-    let file_bytes = if row.file.is_some() { row.own.len() as u64 } else { 0 };
+    let content = if row.file.is_some() { Vec::new() } else { row.own.concat() };
+    let file_bytes = if row.file.is_some() { own_len as u64 } else { 0 };
     let otherwise = match state {
         // Whole again, which changes nothing for those that are made from it.
         State::Lost => "UPDATE SET content = excluded.content",
@@ -56,7 +62,7 @@ pub(crate) fn put(
     };
     let added = tx.run(
         &format!("INSERT INTO contents (hash, content) VALUES (?1, ?2) ON CONFLICT (hash) DO {otherwise}"),
-        &[hash.into(), Value::Bytes(bytes)],
+        &[hash.into(), Value::Bytes(&content)],
     )?;
     if state == State::Lost {
         tx.run("DELETE FROM parts WHERE hash = ?1", &[hash.into()])?;
@@ -79,9 +85,20 @@ pub(crate) fn put(
     .map(drop)
 }
 
+/// The bytes from `start` to `end`, in their parts.
+fn cut<'a>(parts: &[&'a [u8]], start: usize, end: usize) -> Vec<&'a [u8]> {
+    let mut at = 0;
+    let cut = parts.iter().map(|part| {
+        let (from, to) = (start.saturating_sub(at), end.saturating_sub(at));
+        at += part.len();
+        &part[from.min(part.len())..to.min(part.len())]
+    });
+    cut.collect()
+}
+
 #[derive(Default)]
 struct Row<'a> {
-    own: &'a [u8],
+    own: Vec<&'a [u8]>,
     base: Option<&'a str>,
     head: usize,
     tail: usize,
@@ -130,29 +147,6 @@ fn links(tx: &mut dyn Tx, hash: &str) -> Result<Option<u64>, Failure> {
         Some(mut row) => row.number().map(Some),
         None => Ok(is_kept(tx, hash)?.then_some(0)),
     }
-}
-
-/// The lengths of the common beginning and of the common end, which do not overlap in either.
-fn common(one: &[u8], other: &[u8]) -> (usize, usize) {
-    let most = one.len().min(other.len());
-    let mut head = 0;
-    while head + BLOCK <= most && one[head..head + BLOCK] == other[head..head + BLOCK] {
-        head += BLOCK;
-    }
-    while head < most && one[head] == other[head] {
-        head += 1;
-    }
-    let (one, other) = (&one[head..], &other[head..]);
-    let most = most - head;
-    let block = |of: &[u8], tail: usize| of.len() - tail - BLOCK..of.len() - tail;
-    let mut tail = 0;
-    while tail + BLOCK <= most && one[block(one, tail)] == other[block(other, tail)] {
-        tail += BLOCK;
-    }
-    while tail < most && one[one.len() - tail - 1] == other[other.len() - tail - 1] {
-        tail += 1;
-    }
-    (head, tail)
 }
 
 /// The bytes of this hash, where they are kept.
@@ -256,16 +250,16 @@ pub(crate) fn sweep(tx: &mut dyn Tx) -> Result<(), Failure> {
 
 #[cfg(test)]
 mod tests {
-    use super::common;
+    use super::cut;
 
     #[test]
-    fn common_ends_are_found_and_do_not_overlap() {
-        let long = |middle: &str| format!("{}{middle}{}", "a".repeat(9_000), "b".repeat(10_000)).into_bytes();
-        assert_eq!(common(&long("x"), &long("yy")), (9_000, 10_000));
-        assert_eq!(common(&long(""), &long("")), (19_000, 0));
-        assert_eq!(common(b"aaa", b"aaaaa"), (3, 0));
-        assert_eq!(common(b"abab", b"ab"), (2, 0));
-        assert_eq!(common(b"xab", b"yab"), (0, 2));
-        assert_eq!(common(b"", b"a"), (0, 0));
+    fn parts_are_cut_where_the_whole_would_be() {
+        let parts: [&[u8]; 3] = [b"abc", b"", b"defg"];
+        let whole = parts.concat();
+        for start in 0..=whole.len() {
+            for end in start..=whole.len() {
+                assert_eq!(cut(&parts, start, end).concat(), whole[start..end]);
+            }
+        }
     }
 }

@@ -216,7 +216,7 @@ fn one(tx: &mut dyn Tx, by: &By, change: &FileChange) -> Result<u64, Failure> {
     }
     let hash = change.content.as_deref().map(hash);
     if let (Some(content), Some(hash)) = (&change.content, &hash) {
-        contents::put(tx, hash, content, None)?;
+        contents::put(tx, hash, &[content], None)?;
     }
     let mode = match change.mode {
         Some(mode) => mode,

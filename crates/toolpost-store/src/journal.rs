@@ -16,6 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{SystemTime, UNIX_EPOCH};
 use toolpost_core::store::{ChangeKind, Held, NewChange, Store};
+use toolpost_core::text::Spliced;
 use toolpost_core::workspace::{Changed, CommandBefore, CommandChange, Journal, Pending};
 use toolpost_core::{Code, ToolError};
 
@@ -137,11 +138,14 @@ impl Shared {
             // The two are hashed side by side where that takes longer than to start a thread.
             Some(planned) if planned.len() > LARGE => std::thread::scope(|threads| {
                 let hashing = threads.spawn(|| hash(&planned));
-                let content = content_of(before);
+                let content = content_of(before, Some(&planned));
                 let hash = hashing.join().unwrap_or_else(|_| hash(&planned));
                 (content, Some((hash, Arc::clone(&planned))))
             }),
-            planned => (content_of(before), planned.map(|planned| (hash(&planned), planned))),
+            planned => {
+                let content = content_of(before, planned.as_ref());
+                (content, planned.map(|planned| (hash(&planned), planned)))
+            }
         };
         let content = content?;
         new.before = held(&content);
@@ -150,7 +154,7 @@ impl Shared {
         let open = calls.entry(change.call).or_default();
         new.after = open.plan(&new.name, &change.kind, &new.before, new.contents.first(), planned.as_ref());
         drop(calls);
-        new.contents.extend(planned);
+        new.contents.extend(planned.map(|(hash, bytes)| (hash, bytes.into())));
         Ok(new)
     }
 
@@ -329,12 +333,12 @@ fn keep(shared: &Shared, changes: Vec<NewChange>, failed: &mut Failed) {
     }
 }
 
-fn of_command(side: CommandBefore, contents: &mut Vec<(String, Arc<[u8]>)>) -> Held {
+fn of_command(side: CommandBefore, contents: &mut Vec<(String, Spliced)>) -> Held {
     match side {
         CommandBefore::Absent => Held::Absent,
         CommandBefore::File { content, mode } => {
             let (hash, size) = (hash(&content), content.len() as u64);
-            contents.push((hash.clone(), content));
+            contents.push((hash.clone(), content.into()));
             Held::File { hash, size, mode: Some(mode) }
         }
         CommandBefore::TooLarge { bytes } => Held::TooLarge { size: bytes },

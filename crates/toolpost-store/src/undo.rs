@@ -24,13 +24,14 @@ pub(crate) fn keep(tx: &mut dyn Tx, changes: &[NewChange]) -> Result<(), Failure
         // What is there afterwards is mostly what was there before, but for a few lines.
         let before = change.contents.iter().find(|(hash, _)| Some(hash.as_str()) == hash_of(&change.before));
         if let Some((hash, content)) = before {
-            contents::put(tx, hash, content, None)?;
+            contents::put(tx, hash, &content.parts(), None)?;
         }
-        let base = before.map(|(hash, content)| (hash.as_str(), &**content));
         for (hash, content) in
-            change.contents.iter().filter(|(hash, _)| Some(hash.as_str()) != base.map(|base| base.0))
+            change.contents.iter().filter(|(hash, _)| Some(hash) != before.map(|(before, _)| before))
         {
-            contents::put(tx, hash, content, base)?;
+            let base =
+                before.map(|(before, old)| contents::Base { hash: before, common: old.common(content) });
+            contents::put(tx, hash, &content.parts(), base)?;
         }
         let takes = match change.takes == Takes::default() {
             true => None,
@@ -109,7 +110,7 @@ pub(crate) fn correct(
         match &correction.after {
             Some(after) => {
                 if let (Some(hash), Some(content)) = (hash_of(after), &correction.content) {
-                    contents::put(tx, hash, content, None)?;
+                    contents::put(tx, hash, &[content], None)?;
                 }
                 update(tx, set, &correction.name, after)?;
             }

@@ -1,5 +1,6 @@
 //! What is kept so that changes of files can be taken back.
 
+use crate::text::Spliced;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -73,7 +74,7 @@ pub struct NewChange {
     /// What is there after it.
     pub after: Held,
     /// The bytes that those two have not yet in the store, by their hash.
-    pub contents: Vec<(String, Arc<[u8]>)>,
+    pub contents: Vec<(String, Spliced)>,
     /// Of an undo or a redo: what it is about.
     pub takes: Takes,
 }

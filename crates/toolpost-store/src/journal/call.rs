@@ -2,25 +2,30 @@
 
 use super::LARGEST;
 use crate::files::hash;
+use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::sync::Arc;
 use toolpost_core::store::{Correction, Held};
+use toolpost_core::text::{Spliced, Splicer, hex};
 use toolpost_core::workspace::{After, Before, PendingKind};
 use toolpost_core::{Code, ToolError};
 
 /// Bytes of contents that a call keeps in memory to know their hashes; one alone may be larger.
 const MOST_BYTES: usize = 32 << 20;
 
+/// Bytes that are read at once.
+const PIECE: usize = 256 << 10;
+
 /// What was there before a change, read.
 pub(super) enum Content {
-    File { hash: String, bytes: Arc<[u8]>, mode: u32 },
+    File { hash: String, bytes: Spliced, mode: u32 },
     Other(Held),
 }
 
 impl Content {
     /// The bytes, by their hash.
-    pub(super) fn bytes(self) -> Option<(String, Arc<[u8]>)> {
+    pub(super) fn bytes(self) -> Option<(String, Spliced)> {
         match self {
             Content::File { hash, bytes, .. } => Some((hash, bytes)),
             Content::Other(_) => None,
@@ -28,7 +33,8 @@ impl Content {
     }
 }
 
-pub(super) fn content_of(before: Before) -> Result<Content, ToolError> {
+/// Reads what was there. What it has in common with the new content takes no room of its own.
+pub(super) fn content_of(before: Before, planned: Option<&Arc<[u8]>>) -> Result<Content, ToolError> {
     Ok(match before {
         Before::Absent => Content::Other(Held::Absent),
         Before::File(file) if file.stat.size > LARGEST => {
@@ -36,14 +42,15 @@ pub(super) fn content_of(before: Before) -> Result<Content, ToolError> {
         }
         Before::File(file) => {
             let size = usize::try_from(file.stat.size).unwrap_or_default();
-            let bytes = read(file.reader.take(LARGEST + 1), size).map_err(|error| {
+            let splicer = Splicer::new(planned.map(Arc::clone).unwrap_or_default(), size);
+            let (hash, bytes) = read(file.reader.take(LARGEST + 1), splicer).map_err(|error| {
                 let name = &file.stat.name;
                 let message = format!("cannot read `{name}` to keep it for an undo: {error}");
                 ToolError::new(Code::ReadError, message).with("path", name.as_str())
             })?;
             match bytes.len() as u64 > LARGEST {
                 true => Content::Other(Held::TooLarge { size: bytes.len() as u64 }),
-                false => Content::File { hash: hash(&bytes), bytes, mode: file.stat.mode & 0o7777 },
+                false => Content::File { hash, bytes, mode: file.stat.mode & 0o7777 },
             }
         }
         Before::Folder { mode } => Content::Other(Held::Folder { mode: Some(mode & 0o7777) }),
@@ -52,25 +59,21 @@ pub(super) fn content_of(before: Before) -> Result<Content, ToolError> {
     })
 }
 
-/// Reads all that there is, without a second copy where it has the size that was expected.
-fn read(mut from: impl Read, size: usize) -> io::Result<Arc<[u8]>> {
-    let mut whole: Arc<[u8]> = std::iter::repeat_n(0, size).collect();
-    // Nobody else has it yet.
-    let room = Arc::get_mut(&mut whole).unwrap_or_default();
-    let mut filled = 0;
-    while filled < room.len() {
-        match from.read(&mut room[filled..]) {
-            Ok(0) => return Ok(whole[..filled].into()),
-            Ok(count) => filled += count,
+/// Reads and hashes all that there is, in one pass.
+fn read(mut from: impl Read, mut splicer: Splicer) -> io::Result<(String, Spliced)> {
+    let mut hash = Sha256::new();
+    // One byte more, so that the end of a small file is seen at once.
+    let mut piece = vec![0; PIECE.min(splicer.size() + 1)];
+    loop {
+        match from.read(&mut piece) {
+            Ok(0) => return Ok((hex(&hash.finalize()), splicer.end())),
+            Ok(count) => {
+                hash.update(&piece[..count]);
+                splicer.take(&piece[..count]);
+            }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
-    }
-    let mut more = Vec::new();
-    from.read_to_end(&mut more)?;
-    match more.is_empty() {
-        true => Ok(whole),
-        false => Ok([&whole[..], &more].concat().into()),
     }
 }
 
@@ -88,7 +91,7 @@ struct Change {
     before: Held,
     planned: Held,
     /// The bytes of both, where there is room for them.
-    old: Option<Arc<[u8]>>,
+    old: Option<Spliced>,
     content: Option<Arc<[u8]>>,
     /// What is there, where the call has told.
     made: Option<(Held, Option<Arc<[u8]>>)>,
@@ -121,7 +124,7 @@ impl OpenCall {
         name: &str,
         kind: &PendingKind,
         before: &Held,
-        old: Option<&(String, Arc<[u8]>)>,
+        old: Option<&(String, Spliced)>,
         content: Option<&(String, Arc<[u8]>)>,
     ) -> Held {
         let mode = |of: &Held| match of {
@@ -151,7 +154,8 @@ impl OpenCall {
         };
         if !self.changes.contains_key(name) {
             let content = content.filter(|_| matches!(planned, Held::File { .. }));
-            let (content, old) = (self.with_room(content), self.with_room(old));
+            let content = self.with_room(content, |content| content.len());
+            let old = self.with_room(old, Spliced::own_len);
             let change =
                 Change { before: before.clone(), planned: planned.clone(), old, content, made: None };
             self.changes.insert(name.to_owned(), change);
@@ -159,16 +163,16 @@ impl OpenCall {
         planned
     }
 
-    fn with_room(&mut self, content: Option<&(String, Arc<[u8]>)>) -> Option<Arc<[u8]>> {
-        let (_, content) = content.filter(|_| self.bytes < MOST_BYTES)?;
-        self.bytes += content.len();
-        Some(Arc::clone(content))
+    fn with_room<T: Clone>(&mut self, of: Option<&(String, T)>, room: impl Fn(&T) -> usize) -> Option<T> {
+        let (_, bytes) = of.filter(|_| self.bytes < MOST_BYTES)?;
+        self.bytes += room(bytes);
+        Some(bytes.clone())
     }
 
     /// The SHA-256 of what a name held or is to hold, where it is this content.
     pub(super) fn hash_of(&self, name: &str, content: &[u8]) -> Option<String> {
         let change = self.changes.get(name)?;
-        let is_old = change.old.as_ref().is_some_and(|old| **old == *content);
+        let is_old = change.old.as_ref().is_some_and(|old| old.is(content));
         match &change.before {
             Held::File { hash, .. } if is_old => Some(hash.clone()),
             _ => change.planned_hash(|planned| **planned == *content),
@@ -227,12 +231,17 @@ impl OpenCall {
 
 #[cfg(test)]
 mod tests {
-    use super::read;
+    use super::{Splicer, read};
+    use crate::files::hash;
+    use std::sync::Arc;
 
     #[test]
     fn a_file_is_read_whole_whatever_size_was_expected() {
         for size in [0, 3, 5, 9] {
-            assert_eq!(&*read(&b"bytes"[..], size).expect("memory is read"), b"bytes", "{size}");
+            let splicer = Splicer::new(Arc::from(&b"byte"[..]), size);
+            let (of, bytes) = read(&b"bytes"[..], splicer).expect("memory is read");
+            assert!(bytes.is(b"bytes"), "{size}");
+            assert_eq!(of, hash(b"bytes"));
         }
     }
 }

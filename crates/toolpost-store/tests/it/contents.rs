@@ -54,7 +54,10 @@ pub(crate) fn change(call: &str, at_ms: u64, before: &[u8], after: &[u8]) -> New
         name: "a".to_owned(),
         before: held(before),
         after: held(after),
-        contents: vec![(hash(before), Arc::from(before)), (hash(after), Arc::from(after))],
+        contents: vec![
+            (hash(before), Arc::<[u8]>::from(before).into()),
+            (hash(after), Arc::<[u8]>::from(after).into()),
+        ],
         takes: Takes::default(),
     }
 }

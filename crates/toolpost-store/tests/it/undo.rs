@@ -26,7 +26,7 @@ fn file(text: &str, mode: u32) -> Held {
 }
 
 pub(crate) fn change(call: &str, at_ms: u64, name: &str, before: &str, after: &str) -> NewChange {
-    let content = |text: &str| (format!("hash of {text}"), Arc::from(text.as_bytes()));
+    let content = |text: &str| (format!("hash of {text}"), Arc::<[u8]>::from(text.as_bytes()).into());
     NewChange {
         workspace: "/w".to_owned(),
         session: "s".to_owned(),
@@ -205,7 +205,7 @@ fn a_journal_that_is_too_large_loses_its_oldest_calls(fresh: &Fresh) {
         })
         .take(100_000)
         .collect();
-        one.contents = vec![(format!("noise {number}"), noise.into())];
+        one.contents = vec![(format!("noise {number}"), Arc::<[u8]>::from(noise).into())];
         one.after = Held::File { hash: format!("noise {number}"), size: 100_000, mode: None };
         store.keep_changes(vec![one]).unwrap();
     }

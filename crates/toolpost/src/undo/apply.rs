@@ -23,7 +23,8 @@ pub(super) fn apply(undo: &Undo<'_>, id: &str, is_redo: bool, report: &Report) -
             Held::File { hash, .. } => hash.clone(),
             _ => String::new(),
         };
-        let contents = [old.map(|bytes| (hash(&before), bytes)), new.map(|bytes| (hash(&after), bytes))];
+        let contents =
+            [old.map(|bytes| (hash(&before), bytes.into())), new.map(|bytes| (hash(&after), bytes.into()))];
         changes.push(NewChange {
             workspace: workspace.clone(),
             session: undo.session.to_owned(),
