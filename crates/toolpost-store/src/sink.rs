@@ -2,8 +2,7 @@
 
 use crate::store::now_ms;
 use std::collections::VecDeque;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
@@ -21,10 +20,55 @@ const MOST_UNWRITTEN: usize = 100_000;
 /// How often a long process looks whether something is to be deleted.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(60 * 60);
 
-enum Said {
-    Event(Arc<Event>),
-    /// Somebody waits until all before is durable.
-    Commit(oneshot::Sender<Result<(), ToolError>>),
+/// What was said, until the thread that writes takes it.
+#[derive(Default)]
+struct Said {
+    heap: Mutex<Heap>,
+    /// Woken for the first of a heap, for one that is full, and where somebody waits: a wake for each event would cost as much
+    /// as writing it.
+    is_due: Condvar,
+}
+
+#[derive(Default)]
+struct Heap {
+    events: Vec<Arc<Event>>,
+    /// Those who wait until all before is durable.
+    waiting: Vec<oneshot::Sender<Result<(), ToolError>>>,
+    is_over: bool,
+    /// Whether nobody takes anything any more.
+    is_left: bool,
+}
+
+/// Whoever waits is told when the thread ends, whatever ends it.
+struct Leaves<'a>(&'a Said);
+
+impl Drop for Leaves<'_> {
+    fn drop(&mut self) {
+        let mut heap = self.0.heap();
+        heap.is_left = true;
+        heap.waiting.clear();
+    }
+}
+
+impl Said {
+    fn heap(&self) -> MutexGuard<'_, Heap> {
+        self.heap.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for something, and then for what comes with it. None where nothing more can come.
+    fn take(&self) -> Option<Heap> {
+        let is_quiet = |heap: &mut Heap| heap.waiting.is_empty() && !heap.is_over;
+        let heap = self.is_due.wait_while(self.heap(), |heap| is_quiet(heap) && heap.events.is_empty());
+        let heap = heap.unwrap_or_else(PoisonError::into_inner);
+        // Where somebody waits, only what has come in already goes with it.
+        let heap = self
+            .is_due
+            .wait_timeout_while(heap, DELAY, |heap| is_quiet(heap) && heap.events.len() < TOGETHER);
+        let (mut heap, _) = heap.unwrap_or_else(PoisonError::into_inner);
+        let is_over = heap.is_over;
+        let taken = std::mem::replace(&mut *heap, Heap { is_over, ..Heap::default() });
+        (!is_over || !taken.events.is_empty() || !taken.waiting.is_empty()).then_some(taken)
+    }
 }
 
 /// What is done to an event before it is kept.
@@ -32,7 +76,7 @@ pub type Shape = Box<dyn Fn(&Arc<Event>) -> Arc<Event> + Send + Sync>;
 
 /// Writes events into a store.
 pub struct StoreLog {
-    said: Mutex<Option<Sender<Said>>>,
+    said: Arc<Said>,
     thread: Mutex<Option<JoinHandle<()>>>,
     shape: Shape,
 }
@@ -40,7 +84,8 @@ pub struct StoreLog {
 impl StoreLog {
     /// A log in this store. Each event is kept as `shape` makes it, and what is older than `keep` says is deleted.
     pub fn new(store: Arc<dyn Store>, shape: Shape, keep: Retention) -> Result<StoreLog, ToolError> {
-        let (said, heard) = channel();
+        let said = Arc::new(Said::default());
+        let heard = Arc::clone(&said);
         let thread = std::thread::Builder::new()
             .name("toolpost-log".to_owned())
             .spawn(move || serve(&*store, &heard, &keep))
@@ -50,19 +95,14 @@ impl StoreLog {
                     format!("no thread for the log could be started: {error}"),
                 )
             })?;
-        Ok(StoreLog { said: Mutex::new(Some(said)), thread: Mutex::new(Some(thread)), shape })
-    }
-
-    fn say(&self, said: Said) {
-        if let Some(sender) = &*self.said.lock().unwrap_or_else(PoisonError::into_inner) {
-            let _ = sender.send(said);
-        }
+        Ok(StoreLog { said, thread: Mutex::new(Some(thread)), shape })
     }
 }
 
 impl Drop for StoreLog {
     fn drop(&mut self) {
-        self.said.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.said.heap().is_over = true;
+        self.said.is_due.notify_one();
         if let Some(thread) = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take() {
             let _ = thread.join();
         }
@@ -71,12 +111,24 @@ impl Drop for StoreLog {
 
 impl EventSink for StoreLog {
     fn record(&self, event: &Arc<Event>) {
-        self.say(Said::Event((self.shape)(event)));
+        let event = (self.shape)(event);
+        let mut heap = self.said.heap();
+        heap.events.push(event);
+        let is_due = heap.events.len() == 1 || heap.events.len() == TOGETHER;
+        drop(heap);
+        if is_due {
+            self.said.is_due.notify_one();
+        }
     }
 
     fn commit(&self) -> BoxFuture<'_, Result<(), ToolError>> {
         let (answer, done) = oneshot::channel();
-        self.say(Said::Commit(answer));
+        let mut heap = self.said.heap();
+        if !heap.is_left {
+            heap.waiting.push(answer);
+        }
+        drop(heap);
+        self.said.is_due.notify_one();
         Box::pin(async move {
             done.await.unwrap_or_else(|_| {
                 Err(ToolError::new(
@@ -88,37 +140,14 @@ impl EventSink for StoreLog {
     }
 }
 
-fn serve(store: &dyn Store, heard: &Receiver<Said>, keep: &Retention) {
+fn serve(store: &dyn Store, said: &Said, keep: &Retention) {
+    let _leaves = Leaves(said);
     let mut unwritten = Unwritten::default();
     let mut looked: Option<Instant> = None;
-    let mut is_over = false;
-    while !is_over {
-        let Ok(first) = heard.recv() else { return };
-        let (mut events, mut waiting) = (Vec::new(), Vec::new());
-        let mut next = Some(first);
-        let until = Instant::now() + DELAY;
-        while let Some(said) = next {
-            match said {
-                Said::Event(event) => events.push(event),
-                Said::Commit(answer) => waiting.push(answer),
-            }
-            // Where somebody waits, only what has come in already goes with it.
-            let left = if waiting.is_empty() {
-                until.saturating_duration_since(Instant::now())
-            } else {
-                Duration::ZERO
-            };
-            next = match events.len() < TOGETHER {
-                true => heard
-                    .recv_timeout(left)
-                    .inspect_err(|end| is_over = *end == RecvTimeoutError::Disconnected)
-                    .ok(),
-                false => None,
-            };
-        }
-        let written = unwritten.write(store, events);
+    while let Some(heap) = said.take() {
+        let written = unwritten.write(store, &heap.events);
         let is_written = written.is_ok();
-        for answer in waiting {
+        for answer in heap.waiting {
             let _ = answer.send(written.clone());
         }
         // Nobody waits for this. What cannot be deleted today is tomorrow.
@@ -140,9 +169,9 @@ struct Unwritten {
 
 impl Unwritten {
     /// Writes everything, the oldest first.
-    fn write(&mut self, store: &dyn Store, events: Vec<Arc<Event>>) -> Result<(), ToolError> {
+    fn write(&mut self, store: &dyn Store, events: &[Arc<Event>]) -> Result<(), ToolError> {
         self.events += events.len();
-        self.parts.extend((!events.is_empty()).then_some(events));
+        self.parts.extend(events.chunks(TOGETHER).map(<[_]>::to_vec));
         while let Some(part) = self.parts.front() {
             if let Err(error) = store.append(part) {
                 while self.events > MOST_UNWRITTEN {
