@@ -137,7 +137,7 @@ pub(crate) fn events(tx: &mut dyn Tx, asked: &EventQuery) -> Result<Vec<Logged>,
     let mut statement = query::Statement::new("SELECT position, sequence, body FROM log");
     statement.narrow(tx.kind(), asked);
     let order = if asked.is_newest { "DESC" } else { "ASC" };
-    statement.text.push_str(&format!(" ORDER BY position {order}"));
+    statement.text.push_str(&format!(" ORDER BY {} {order}", query::ordered_by(asked)));
     if let Some(limit) = asked.limit {
         statement.text.push_str(&format!(" LIMIT {limit}"));
     }

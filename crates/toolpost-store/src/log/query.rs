@@ -3,6 +3,16 @@
 use crate::db::{Failure, Kind, Row, Tx, Value};
 use toolpost_core::store::{EventQuery, OutcomeFilter};
 
+/// The column by which events are ordered. In a session, positions and sequences grow together; where nothing else is asked
+/// for, the second has the index that gives the last events of a long session without a look at all of it.
+pub(super) fn ordered_by(asked: &EventQuery) -> &'static str {
+    let EventQuery { session, agent, call, tool, since_ms, until_ms, outcome, words, after, .. } = asked;
+    let texts = [agent, call, tool, words].map(Option::is_some);
+    let numbers = [since_ms, until_ms, after].map(Option::is_some);
+    let is_more = texts.contains(&true) || numbers.contains(&true) || outcome.is_some();
+    if session.is_some() && !is_more { "sequence" } else { "position" }
+}
+
 /// A statement that grows by its conditions, with their values.
 pub(super) struct Statement {
     pub(super) text: String,
