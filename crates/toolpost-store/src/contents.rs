@@ -184,7 +184,6 @@ pub(crate) fn get(tx: &mut dyn Tx, hash: &str) -> Result<Option<Vec<u8>>, Failur
             }
         }
     };
-    let is_made = !parts.is_empty();
     for (head, own, tail) in parts.into_iter().rev() {
         if head.saturating_add(tail) > content.len() {
             return Err(damaged(hash));
@@ -195,7 +194,7 @@ pub(crate) fn get(tx: &mut dyn Tx, hash: &str) -> Result<Option<Vec<u8>>, Failur
         made.extend_from_slice(&content[content.len() - tail..]);
         content = made;
     }
-    match is_made && is_file_name(hash) && hash_of(&content) != hash {
+    match is_file_name(hash) && hash_of(&content) != hash {
         true => Err(damaged(hash)),
         false => Ok(Some(content)),
     }

@@ -1,7 +1,7 @@
 //! What goes: by age, and by size.
 
 use crate::db::{Failure, Kind, Tx, Value, first};
-use crate::{contents, undo};
+use crate::{contents, log, undo};
 use toolpost_core::store::Collected;
 
 /// Of the log and of the journal, so much goes at a time where they are too large: one part of this many.
@@ -29,6 +29,7 @@ pub(crate) fn take_day(tx: &mut dyn Tx, now_ms: u64) -> Result<bool, Failure> {
 /// Deletes what ended before a moment.
 pub(crate) fn older(tx: &mut dyn Tx, before_ms: u64) -> Result<Collected, Failure> {
     alone(tx)?;
+    log::settle_all(tx)?;
     let before = [Value::from(before_ms)];
     words(tx, "at_ms < ?1", &before)?;
     let events = tx.run("DELETE FROM log WHERE at_ms < ?1", &before)?;
@@ -66,6 +67,7 @@ fn alone(tx: &mut dyn Tx) -> Result<(), Failure> {
 /// Deletes the oldest part of the log and of the journal. Returns how many events went, and the changes of how many calls.
 pub(crate) fn oldest(tx: &mut dyn Tx) -> Result<(u64, u64), Failure> {
     alone(tx)?;
+    log::settle_all(tx)?;
     let rows = tx.rows("SELECT coalesce(min(position), 0), count(*) FROM log", &[])?;
     let (lowest, count) = match first(rows) {
         Some(mut row) => (row.number()?, row.number()?),

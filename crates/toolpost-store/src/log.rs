@@ -1,11 +1,13 @@
 //! The log of events: appended to, and asked.
 
 mod facts;
+mod fresh;
 mod label;
 mod query;
 mod tools;
 mod words;
 
+pub(crate) use fresh::{are_many, is_waiting, settle, settle_all};
 pub use label::label;
 pub(crate) use words::learn;
 
@@ -78,6 +80,11 @@ pub(crate) fn add(tx: &mut dyn Tx, events: &[Arc<Event>]) -> Result<(), Failure>
     let turn =
         tx.rows("UPDATE counters SET last = last + ?1 WHERE name = 'log' RETURNING last", &[count.into()])?;
     let last = first(turn).map_or(Ok(0), |mut row| row.number())?;
+    let insert = format!(
+        "INSERT INTO {} (position, session, sequence, at_ms, agent, call, kind, tool, code, micros, bytes, body)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+        fresh::table(tx.kind())
+    );
     for (index, (event, facts)) in events.iter().zip(&facts).enumerate() {
         let Some((_, next)) = sessions.get_mut(event.session.as_str()) else { continue };
         let sequence = *next;
@@ -85,8 +92,7 @@ pub(crate) fn add(tx: &mut dyn Tx, events: &[Arc<Event>]) -> Result<(), Failure>
         let body = facts::body(event)?;
         let tool = event.call.as_deref().and_then(|call| tools.get(call)).map(String::as_str).or(facts.tool);
         tx.run(
-            "INSERT INTO log (position, session, sequence, at_ms, agent, call, kind, tool, code, micros, bytes, body)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+            &insert,
             &[
                 (last + 1 - count + index as u64).into(),
                 event.session.as_str().into(),
@@ -103,6 +109,7 @@ pub(crate) fn add(tx: &mut dyn Tx, events: &[Arc<Event>]) -> Result<(), Failure>
             ],
         )?;
     }
+    fresh::bound(tx, last, count)?;
     #[cfg(feature = "postgres")]
     if tx.kind() == crate::db::Kind::Postgres {
         tx.run(&format!("NOTIFY {}", crate::postgres::CHANNEL), &[])?;
@@ -114,9 +121,10 @@ pub(crate) fn add(tx: &mut dyn Tx, events: &[Arc<Event>]) -> Result<(), Failure>
 pub(crate) fn calls_ending(tx: &mut dyn Tx, ending: &str) -> Result<Vec<String>, Failure> {
     // By the length, not by a pattern: an id may hold every sign that a pattern has a meaning for.
     let is_end = "substr(call, length(call) - length(?1) + 1) = ?1 AND length(call) >= length(?1)";
+    let source = fresh::source(tx)?;
     let rows = tx.rows(
         &format!(
-            "SELECT call FROM log WHERE call IS NOT NULL AND {is_end}
+            "SELECT call FROM {source} WHERE call IS NOT NULL AND {is_end}
              UNION SELECT call FROM change_sets WHERE {is_end} ORDER BY call DESC LIMIT {MOST_CALLS}"
         ),
         &[ending.into()],
@@ -134,7 +142,8 @@ pub(crate) fn last(tx: &mut dyn Tx) -> Result<u64, Failure> {
 }
 
 pub(crate) fn events(tx: &mut dyn Tx, asked: &EventQuery) -> Result<Vec<Logged>, Failure> {
-    let mut statement = query::Statement::new("SELECT position, sequence, body FROM log");
+    let source = fresh::source(tx)?;
+    let mut statement = query::Statement::new(&format!("SELECT position, sequence, body FROM {source}"));
     statement.narrow(tx.kind(), asked);
     let order = if asked.is_newest { "DESC" } else { "ASC" };
     statement.text.push_str(&format!(" ORDER BY {} {order}", query::ordered_by(asked)));
@@ -185,7 +194,8 @@ struct Calls {
 }
 
 pub(crate) fn stats(tx: &mut dyn Tx, asked: &EventQuery) -> Result<Vec<ToolStats>, Failure> {
-    let mut statement = query::Statement::new("SELECT tool, code, micros, bytes FROM log");
+    let source = fresh::source(tx)?;
+    let mut statement = query::Statement::new(&format!("SELECT tool, code, micros, bytes FROM {source}"));
     statement.condition("code IS NOT NULL AND tool IS NOT NULL");
     statement.narrow(tx.kind(), asked);
     let mut tools: BTreeMap<String, Calls> = BTreeMap::new();

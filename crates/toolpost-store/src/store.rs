@@ -121,14 +121,22 @@ impl SqlStore {
         Ok(())
     }
 
-    /// Before a query for words. Returns the query without words that name nothing.
+    /// Before a query. Returns the query without words that name nothing.
     fn ready(&self, query: &EventQuery) -> Result<EventQuery, ToolError> {
         let mut query = query.clone();
         query.words = query.words.filter(|words| !words.trim().is_empty());
-        if query.words.is_some() {
-            self.learn()?;
+        match query.words.is_some() {
+            true => self.learn()?,
+            false => self.settle(),
         }
         Ok(query)
+    }
+
+    /// Before a look at the log. Where it does not work (the disk may be full), the look takes longer.
+    fn settle(&self) {
+        if self.read(log::are_many).unwrap_or_default() {
+            while self.write(log::settle).unwrap_or_default() {}
+        }
     }
 }
 
@@ -167,6 +175,7 @@ impl Store for SqlStore {
     }
 
     fn calls_ending(&self, ending: &str) -> Result<Vec<String>, ToolError> {
+        self.settle();
         let ending = ending.to_owned();
         self.read(move |tx| log::calls_ending(tx, &ending))
     }

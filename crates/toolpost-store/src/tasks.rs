@@ -240,6 +240,7 @@ pub(crate) fn change(tx: &mut dyn Tx, by: &By, asked: &str, change: &TaskChange)
 
 /// The number of a claim that was taken from this owner, who has neither submitted nor claimed the task since.
 fn lost_claim(tx: &mut dyn Tx, by: &By, task: &str) -> Result<Option<u64>, Failure> {
+    log::settle_all(tx)?;
     let own = tx.rows(
         "SELECT body FROM log WHERE session = ?1 AND kind = 'taskChanged' AND body LIKE ?2 ORDER BY sequence DESC LIMIT 1",
         &[by.session.as_str().into(), format!("%\"task\":\"{task}\"%").as_str().into()],

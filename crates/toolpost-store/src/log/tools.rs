@@ -34,12 +34,15 @@ pub(super) fn of_calls(
         if tools.contains_key(&call) {
             continue;
         }
-        let rows = tx.rows(
-            "SELECT tool FROM log WHERE call = ?1 AND tool IS NOT NULL ORDER BY position DESC LIMIT 1",
-            &[call.as_str().into()],
-        )?;
-        if let Some(mut row) = first(rows) {
-            tools.insert(call, row.text()?);
+        // The last one is mostly the newest event of all, so that no index is missed where there is none.
+        for table in [super::fresh::table(tx.kind()), "log"] {
+            let newest = format!(
+                "SELECT tool FROM {table} WHERE call = ?1 AND tool IS NOT NULL ORDER BY position DESC LIMIT 1"
+            );
+            if let Some(mut row) = first(tx.rows(&newest, &[call.as_str().into()])?) {
+                tools.insert(call, row.text()?);
+                break;
+            }
         }
     }
     Ok(tools)

@@ -13,6 +13,7 @@ const MOST: usize = 200_000;
 /// Learns the words of the next events. Returns whether there are more.
 pub(crate) fn learn(tx: &mut dyn Tx) -> Result<bool, Failure> {
     let known = tx.locked("SELECT last FROM counters WHERE name = 'words'", &[])?;
+    super::settle_all(tx)?;
     let known = first(known).map_or(Ok(0), |mut row| row.number())?;
     let newest = super::last(tx)?;
     let until = newest.min(known + STEP);

@@ -158,8 +158,10 @@ fn version(connection: &Connection) -> Result<usize, Failure> {
             .map_err(|error| failure(&error))?;
         Ok(count == 0)
     };
+    let is_new = version == 0 && is_empty()?;
+    // Looked at last: whoever makes the tables meanwhile marks the file in the same transaction.
     let is_ours = number("application_id")? == MARK;
-    match is_ours || (version == 0 && is_empty()?) {
+    match is_ours || is_new {
         true => Ok(version),
         false => {
             Err(Failure::Broken("the file is a database of another program; name another file".to_owned()))

@@ -3,14 +3,19 @@
 use super::connection::{SqliteTx, failure, tidy_up};
 use crate::content_files::ContentFiles;
 use crate::db::{Failure, Job};
+use crate::log;
 use rusqlite::Connection;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Mutex;
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 /// Jobs that become durable together, at most.
 const TOGETHER: usize = 128;
+/// So long nobody has written anything when there is time for other work.
+const QUIET: Duration = Duration::from_secs(1);
 
 struct Request {
     job: Job,
@@ -65,7 +70,7 @@ struct Tables<'a> {
 }
 
 fn serve(tables: Tables<'_>, waiting: &Receiver<Request>) {
-    while let Ok(first) = waiting.recv() {
+    while let Some(first) = next(tables, waiting) {
         let mut batch = vec![first];
         while batch.len() < TOGETHER
             && let Ok(next) = waiting.try_recv()
@@ -79,6 +84,35 @@ fn serve(tables: Tables<'_>, waiting: &Receiver<Request>) {
         }
     }
     tidy_up(tables.connection);
+}
+
+/// Waits for a request. When there was none for a while, events are put in order meanwhile.
+fn next(tables: Tables<'_>, waiting: &Receiver<Request>) -> Option<Request> {
+    let mut at_most = QUIET;
+    loop {
+        match waiting.recv_timeout(at_most) {
+            Ok(request) => return Some(request),
+            Err(RecvTimeoutError::Disconnected) => return None,
+            Err(RecvTimeoutError::Timeout) if put_in_order(tables) => at_most = Duration::ZERO,
+            Err(RecvTimeoutError::Timeout) => return waiting.recv().ok(),
+        }
+    }
+}
+
+/// Puts some events in order. Returns whether there are more.
+fn put_in_order(tables: Tables<'_>) -> bool {
+    let Tables { connection, files } = tables;
+    if !log::is_waiting(&mut SqliteTx { connection, files }).unwrap_or_default() {
+        return false;
+    }
+    let has_more = Arc::new(AtomicBool::new(false));
+    let told = Arc::clone(&has_more);
+    let mut job: Job = Box::new(move |tx| {
+        told.store(log::settle(tx)?, Ordering::Release);
+        Ok(())
+    });
+    // What does not work now is done when somebody asks for the events, who then hears why not.
+    alone(tables, &mut job).is_ok() && has_more.load(Ordering::Acquire)
 }
 
 /// Does all jobs in one transaction; each by itself, where that does not work.

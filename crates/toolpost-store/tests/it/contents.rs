@@ -268,6 +268,22 @@ fn a_file_that_is_lost_or_damaged_is_named_and_never_read_as_right() {
 }
 
 #[test]
+fn a_small_content_that_is_damaged_is_never_read_as_right() {
+    let fresh = Fresh::sqlite();
+    let store = fresh.open();
+    let (before, after) = (Seeded(5).bytes(3_000), Seeded(6).bytes(3_000));
+    store.keep_changes(vec![change("c1", 1, &before, &after)]).unwrap();
+    let other = rusqlite::Connection::open(store_file(&fresh).unwrap()).unwrap();
+    let mut damaged = before.clone();
+    damaged[1_000] ^= 1;
+    let update = "UPDATE contents SET content = ?1 WHERE hash = ?2";
+    assert_eq!(other.execute(update, rusqlite::params![damaged, hash(&before)]).unwrap(), 1);
+    let said = store.content(&hash(&before)).unwrap_err().message().to_owned();
+    assert!(said.contains(&hash(&before)) && said.contains("is damaged"), "{said}");
+    assert!(store.content(&hash(&after)).unwrap() == Some(after));
+}
+
+#[test]
 fn what_is_kept_again_is_there_again_though_its_file_was_lost() {
     let fresh = Fresh::sqlite();
     let store = fresh.open();

@@ -20,6 +20,7 @@ on_every_store!(
     events_of_a_call_are_found_by_its_tool,
     calls_are_found_by_their_endings,
     virtual_files_do_not_empty_the_log,
+    a_growing_log_is_asked_like_a_list,
 );
 on_shared_stores!(one_opening_sees_what_the_other_writes, two_writers_leave_no_gap);
 
@@ -283,4 +284,96 @@ fn virtual_files_do_not_empty_the_log(fresh: &Fresh) {
     let kept = store.collect(&keep(large / 10), 2_000).unwrap();
     assert!(kept.events > 0 && kept.bytes_after < large + large / 8, "{kept:?}");
     assert!(store.file("s", "large", None).unwrap().is_some());
+}
+
+/// A small generator of numbers.
+struct Seeded(u64);
+
+impl Seeded {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % end
+    }
+
+    fn maybe<T>(&mut self, one: impl FnOnce(&mut Seeded) -> T) -> Option<T> {
+        (self.below(3) == 0).then(|| one(self))
+    }
+}
+
+/// What a query is to find, by a look at every event.
+fn found(all: &[Arc<Event>], asked: &EventQuery) -> Vec<u64> {
+    let is_of = |wanted: &Option<String>, is: &str| wanted.as_deref().is_none_or(|wanted| wanted == is);
+    let fits = |(index, event): &(usize, &Arc<Event>)| {
+        let EventKind::CallFinished { tool, error, .. } = &event.kind else { return false };
+        let outcome = match &asked.outcome {
+            None => true,
+            Some(OutcomeFilter::Success) => error.is_none(),
+            Some(OutcomeFilter::Failure) => error.is_some(),
+            Some(OutcomeFilter::Code(code)) => {
+                error.as_ref().is_some_and(|error| error.code().as_str() == code.as_str())
+            }
+        };
+        outcome
+            && is_of(&asked.session, &event.session)
+            && is_of(&asked.tool, tool)
+            && asked.since_ms.is_none_or(|since| event.at_ms >= since)
+            && asked.until_ms.is_none_or(|until| event.at_ms < until)
+            && asked.after.is_none_or(|after| *index as u64 + 1 > after)
+    };
+    let mut places: Vec<u64> =
+        all.iter().enumerate().filter(fits).map(|(index, _)| index as u64 + 1).collect();
+    if let Some(limit) = asked.limit.filter(|limit| *limit < places.len()) {
+        match asked.is_newest {
+            true => drop(places.drain(..places.len() - limit)),
+            false => places.truncate(limit),
+        }
+    }
+    places
+}
+
+fn a_growing_log_is_asked_like_a_list(fresh: &Fresh) {
+    let store = fresh.open();
+    let mut seeded = Seeded(11);
+    let mut all: Vec<Arc<Event>> = Vec::new();
+    // Some parts are so long that a store puts them in order before it is asked, and after some it has the time to.
+    for part in [3, 1, 2_500, 40, 1, 3_000, 7] {
+        let new: Vec<Arc<Event>> = (0..part)
+            .map(|number| {
+                let error = (seeded.below(4) == 0).then_some(Code::FileNotFound);
+                let (session, tool) = (seeded.below(3), seeded.below(4));
+                let event =
+                    finished(&format!("s{session}"), seeded.below(500), &format!("tool{tool}"), error);
+                let call = Some(format!("call {} {number}", all.len()));
+                Arc::new(Event { call, ..(*event).clone() })
+            })
+            .collect();
+        store.append(&new).unwrap();
+        all.extend(new);
+        if part == 40 {
+            std::thread::sleep(Duration::from_millis(1_500));
+        }
+        for _ in 0..30 {
+            let asked = EventQuery {
+                session: seeded.maybe(|of| format!("s{}", of.below(4))),
+                tool: seeded.maybe(|of| format!("tool{}", of.below(5))),
+                since_ms: seeded.maybe(|of| of.below(500)),
+                until_ms: seeded.maybe(|of| of.below(500)),
+                outcome: seeded.maybe(|of| match of.below(3) {
+                    0 => OutcomeFilter::Success,
+                    1 => OutcomeFilter::Failure,
+                    _ => OutcomeFilter::Code(Code::FileNotFound.as_str().to_owned()),
+                }),
+                after: seeded.maybe(|of| of.below(6_000)),
+                limit: seeded.maybe(|of| of.below(60) as usize),
+                is_newest: seeded.below(2) == 0,
+                ..EventQuery::default()
+            };
+            let answer: Vec<u64> =
+                store.events(&asked).unwrap().iter().map(|logged| logged.position).collect();
+            assert_eq!(answer, found(&all, &asked), "{asked:?} after {} events", all.len());
+            let counted: u64 = store.stats(&asked).unwrap().iter().map(|tool| tool.calls).sum();
+            let whole = EventQuery { limit: None, ..asked };
+            assert_eq!(counted, found(&all, &whole).len() as u64, "{whole:?}");
+        }
+    }
 }
