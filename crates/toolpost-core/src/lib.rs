@@ -80,6 +80,7 @@ pub mod event;
 pub mod executor;
 mod future;
 pub mod host;
+pub mod model;
 pub mod outcome;
 pub mod pack;
 pub mod policy;
