@@ -79,6 +79,7 @@ pub mod event;
 pub mod executor;
 mod future;
 pub mod host;
+pub mod model;
 pub mod outcome;
 pub mod pack;
 pub mod prelude;

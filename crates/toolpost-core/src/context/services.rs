@@ -1,6 +1,7 @@
 //! The optional slots of a context: services by their traits, values by type.
 
 use crate::capability::Need;
+use crate::model::Model;
 use crate::store::Store;
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
@@ -8,9 +9,6 @@ use std::sync::Arc;
 
 /// Answers about code: symbols, references, graphs.
 pub trait CodeEngine: Send + Sync {}
-
-/// A language model.
-pub trait Model: Send + Sync {}
 
 /// Runs other agents.
 pub trait AgentHost: Send + Sync {}
