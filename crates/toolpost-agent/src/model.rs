@@ -5,6 +5,8 @@
 //! Both do no I/O. Sending, retrying and giving up exist once, in [`Remote`]. A vendor that speaks a known format is a
 //! row of the [`Catalog`]; which model a run uses, [`choose`] decides. [`Script`] is a model that needs no provider.
 
+mod catalog;
+mod choice;
 mod conversation;
 mod decoder;
 mod draft;
@@ -12,6 +14,10 @@ mod failure;
 mod file;
 mod format;
 mod frames;
+mod image;
+mod key;
+mod remote;
+mod script;
 
 mod anthropic;
 mod chat;
@@ -19,6 +25,12 @@ mod gemini;
 mod ollama;
 mod responses;
 
+pub use catalog::{Catalog, CatalogError, ImageLimits, ModelRow, Origin, PriceRow, VendorRow};
+pub use choice::{Choice, Wanted, choose};
 pub use decoder::{Decoder, Limits};
 pub use failure::{Hints, from_http};
 pub use format::{Encoded, Format, Quirks, Reasoning, Target, encode};
+pub use image::fit;
+pub use key::{Key, KeySource, Keys};
+pub use remote::{Remote, RetryPolicy, Timeouts, client};
+pub use script::{Script, ScriptError};

@@ -104,7 +104,14 @@ fn pair(turns: &mut [Turn<'_>]) {
 
 fn no_result(call: &ToolCall) -> ToolResult {
     let (id, name) = (call.id.clone(), call.name.clone());
-    ToolResult { id, name, text: NO_RESULT.to_owned(), attachments: Vec::new(), is_error: true }
+    ToolResult {
+        id,
+        name,
+        text: NO_RESULT.to_owned(),
+        attachments: Vec::new(),
+        is_error: true,
+        data: serde_json::Value::Null,
+    }
 }
 
 /// A result whose call is not there any more.
@@ -141,7 +148,14 @@ mod tests {
 
     fn result(id: &str) -> Part {
         let (name, text) = (format!("tool_{id}"), format!("text of {id}"));
-        Part::ToolResult(ToolResult { id: id.into(), name, text, attachments: vec![], is_error: false })
+        Part::ToolResult(ToolResult {
+            id: id.into(),
+            name,
+            text,
+            attachments: vec![],
+            is_error: false,
+            data: serde_json::Value::Null,
+        })
     }
 
     /// Messages as `u` and `a` with their parts; turns as one line each.

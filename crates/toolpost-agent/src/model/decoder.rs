@@ -23,7 +23,7 @@ impl Default for Limits {
 }
 
 /// What the decoders of the formats do.
-pub(super) trait Decode: Send {
+pub(super) trait Decode: Send + Sync {
     /// Takes one value of the stream.
     fn take(&mut self, value: &Value) -> Result<(), ModelError>;
     /// What is handed out and kept.

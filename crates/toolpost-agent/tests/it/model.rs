@@ -2,6 +2,8 @@
 
 mod canonical;
 mod hostile;
+mod images;
 mod recording;
 mod requests;
 mod responses;
+mod script;

@@ -130,7 +130,14 @@ fn call(id: &str, opaque: Option<Opaque>) -> Part {
 
 fn result(id: &str, is_error: bool) -> Part {
     let (name, text) = ("look".to_owned(), "nothing".to_owned());
-    Part::ToolResult(ToolResult { id: id.into(), name, text, attachments: vec![], is_error })
+    Part::ToolResult(ToolResult {
+        id: id.into(),
+        name,
+        text,
+        attachments: vec![],
+        is_error,
+        data: Value::Null,
+    })
 }
 
 /// The body of a conversation of a question, parts of the model, and parts of the user.
