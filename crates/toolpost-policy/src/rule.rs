@@ -15,7 +15,7 @@ use toolpost_text::wildcard;
 /// A rule of a policy; cheap to clone.
 ///
 /// ```
-/// use toolpost_core::policy::{Effect, Layer, Origin, Rule};
+/// use toolpost_policy::{Effect, Layer, Origin, Rule};
 ///
 /// let origin = Origin::new(Layer::Flags, "--allow-rule", 0);
 /// let rule = Rule::parse_short(Effect::Allow, "bash: cargo test *", origin)?;
