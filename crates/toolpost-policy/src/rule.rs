@@ -90,8 +90,7 @@ impl Rule {
         Rule::from_parts(Effect::Ask, Action::Capability(action), Pattern::protected(pattern, &[]), origin)
     }
 
-    /// Asks about one path from the workspace root, or an absolute one, and everything inside, as the protected list
-    /// does.
+    /// Asks about one path from the workspace root, or an absolute one, and everything inside, as the protected list does.
     pub fn protected_path(action: Capability, path: &str, origin: Origin) -> Rule {
         Rule::from_parts(Effect::Ask, Action::Capability(action), Pattern::protected_path(path), origin)
     }
