@@ -36,26 +36,24 @@ const UNPACKED: &str = "SELECT fresh.position + one.key AS position, one.value -
 pub(super) fn write(tx: &mut dyn Tx, events: &[Placed<'_>]) -> Result<(), Failure> {
     let mut row = Packed::default();
     for placed in events {
-        let body = facts::body(placed.event)?;
-        if needs_own_row(&body) {
+        let is_full = row.count == IN_ROW || row.text.len() > BYTES_IN_ROW;
+        if is_full {
+            row.write(tx)?;
+        }
+        if let Some(body) = row.add(placed)? {
             row.write(tx)?;
             placed.insert(tx, "fresh", &body)?;
-            continue;
         }
-        if row.count == IN_ROW || row.text.len() + body.len() > BYTES_IN_ROW {
-            row.write(tx)?;
-        }
-        row.add(placed, &body)?;
     }
     row.write(tx)
 }
 
 /// Whether an event is too long for a list, or one that SQLite could read otherwise than it was written.
-fn needs_own_row(body: &str) -> bool {
+fn needs_own_row(body: &[u8]) -> bool {
     let is_opening = |byte: &&u8| matches!(byte, b'{' | b'[');
     body.len() > LONGEST
-        || body.bytes().filter(|byte| is_opening(&byte)).count() > DEEPEST
-        || body.contains("\\u0000")
+        || body.iter().filter(is_opening).count() > DEEPEST
+        || memchr::memmem::find(body, b"\\u0000").is_some()
 }
 
 /// Events that become one row.
@@ -63,35 +61,38 @@ fn needs_own_row(body: &str) -> bool {
 struct Packed {
     first: u64,
     count: usize,
-    text: String,
+    text: Vec<u8>,
 }
 
 impl Packed {
-    fn add(&mut self, placed: &Placed<'_>, body: &str) -> Result<(), Failure> {
-        use std::fmt::Write as _;
-        let broken = |_| Failure::Broken("an event could not be written down".to_owned());
+    /// Adds an event; returns its body, and adds nothing, where it needs a row of its own.
+    fn add(&mut self, placed: &Placed<'_>) -> Result<Option<String>, Failure> {
+        let Placed { event, facts, position, sequence, tool } = placed;
+        let before = self.text.len();
+        self.text.push(if self.count == 0 { b'[' } else { b',' });
+        self.push(b'[', sequence)?;
+        self.push(b',', tool)?;
+        self.push(b',', &facts.code)?;
+        self.push(b',', &facts.micros)?;
+        self.push(b',', &facts.bytes)?;
+        let body = self.text.len() + 1;
+        self.push(b',', event)?;
+        if needs_own_row(&self.text[body..]) {
+            let body = String::from_utf8_lossy(&self.text[body..]).into_owned();
+            self.text.truncate(before);
+            return Ok(Some(body));
+        }
+        self.text.push(b']');
         if self.count == 0 {
-            self.first = placed.position;
+            self.first = *position;
         }
-        self.text.push(if self.count == 0 { '[' } else { ',' });
         self.count += 1;
-        write!(self.text, "[{},", placed.sequence).map_err(broken)?;
-        for text in [placed.tool, placed.facts.code] {
-            match text {
-                Some(text) => self.text.push_str(&serde_json::Value::from(text).to_string()),
-                None => self.text.push_str("null"),
-            }
-            self.text.push(',');
-        }
-        for number in [placed.facts.micros, placed.facts.bytes] {
-            match number {
-                Some(number) => write!(self.text, "{number},").map_err(broken)?,
-                None => self.text.push_str("null,"),
-            }
-        }
-        self.text.push_str(body);
-        self.text.push(']');
-        Ok(())
+        Ok(None)
+    }
+
+    fn push(&mut self, before: u8, value: &impl serde::Serialize) -> Result<(), Failure> {
+        self.text.push(before);
+        serde_json::to_writer(&mut self.text, value).map_err(facts::not_written)
     }
 
     /// Writes the row, and begins the next.
@@ -99,10 +100,11 @@ impl Packed {
         if self.count == 0 {
             return Ok(());
         }
-        self.text.push(']');
+        self.text.push(b']');
+        let text = std::str::from_utf8(&self.text).map_err(|error| Failure::Broken(error.to_string()))?;
         tx.run(
             "INSERT INTO fresh (position, session, sequence, at_ms, kind, body) VALUES (?1, '', ?2, 0, ?3, ?4)",
-            &[self.first.into(), (self.count as u64).into(), BATCH.into(), self.text.as_str().into()],
+            &[self.first.into(), (self.count as u64).into(), BATCH.into(), text.into()],
         )?;
         self.count = 0;
         self.text.clear();

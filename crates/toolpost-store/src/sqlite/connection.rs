@@ -15,6 +15,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const MARK: i64 = 0x746f_6f6c;
 /// A write-ahead log of more bytes is moved into the file at the end of a process.
 const LONG_LOG: u64 = 512 * 1024;
+/// Pages in the write-ahead log with which they are moved into the file even while somebody writes. Sooner, that is done when
+/// there is time for it.
+const MOST_LOGGED: u32 = 4_096;
 /// Statements that a connection keeps ready.
 const KEPT_STATEMENTS: usize = 64;
 
@@ -91,9 +94,7 @@ fn to_write(path: &Path) -> Result<Connection, Failure> {
 /// At the end: the next process to open the store reads the whole write-ahead log, so that it must not stay long. Nobody is
 /// waited for.
 pub(super) fn tidy_up(connection: &Connection) {
-    let log = connection.path().filter(|path| !path.is_empty()).map(|path| format!("{path}-wal"));
-    let is_long = log.is_some_and(|log| std::fs::metadata(log).is_ok_and(|about| about.len() > LONG_LOG));
-    if is_long && connection.busy_timeout(Duration::ZERO).is_ok() {
+    if is_long(connection) && connection.busy_timeout(Duration::ZERO).is_ok() {
         let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
     }
 }
@@ -111,6 +112,19 @@ pub(super) fn for_reading(path: &Path) -> Result<Connection, Failure> {
     connection.execute_batch("PRAGMA query_only = ON").map_err(|error| failure(&error))?;
     connection.set_prepared_statement_cache_capacity(KEPT_STATEMENTS);
     Ok(connection)
+}
+
+/// When nobody writes: what is in a long write-ahead log is moved into the file, as far as nobody is waited for.
+pub(super) fn move_logged(connection: &Connection) {
+    if is_long(connection) {
+        let _ = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
+    }
+}
+
+/// Whether the write-ahead log is long.
+fn is_long(connection: &Connection) -> bool {
+    let log = connection.path().filter(|path| !path.is_empty()).map(|path| format!("{path}-wal"));
+    log.is_some_and(|log| std::fs::metadata(log).is_ok_and(|about| about.len() > LONG_LOG))
 }
 
 /// The version of the tables in a file that is there; 0 where it has none yet.
@@ -177,8 +191,10 @@ fn close_to_others(_: &Path) -> std::io::Result<()> {
 
 /// What holds for a connection that writes; and the tables, up to date.
 pub(super) fn prepare(connection: &Connection) -> Result<(), Failure> {
-    let settings = "PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY;";
-    connection.execute_batch(settings).map_err(|error| failure(&error))?;
+    let settings = format!(
+        "PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = {MOST_LOGGED};"
+    );
+    connection.execute_batch(&settings).map_err(|error| failure(&error))?;
     connection.set_prepared_statement_cache_capacity(KEPT_STATEMENTS);
     let mut version = version(connection)?;
     while version != migrations::NEWEST {
