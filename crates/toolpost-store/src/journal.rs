@@ -259,9 +259,7 @@ impl Journal for StoreJournal {
     }
 
     fn ended(&self, session: &str, call: &str, is_success: bool) -> Result<(), ToolError> {
-        if let Some(spools) = &self.spools {
-            spools.end_if_empty(session, call);
-        }
+        // The file of its command stays: the command may go on in the background, or nobody has come to hand over what it changed.
         // What was refused because it could not be kept is not there to be corrected.
         if self.shared.pending.load(Ordering::Acquire) > 0 {
             let _ = self.settle(session, call);

@@ -4,7 +4,7 @@ use super::Undo;
 use super::merge;
 use super::others::{self, Others};
 use super::repository::{self, Part, Repositories};
-use super::target::{self, Target};
+use super::target::Target;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -8,7 +8,7 @@
 use super::caller::kind;
 use rustix::fs::Stat;
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::mem::MaybeUninit;
 use std::ops::Bound;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -54,12 +54,14 @@ struct Rest {
     mode: u32,
     /// Whether the command has moved it there.
     is_moved: bool,
+    /// Whether somebody else had changed it before.
+    is_foreign: bool,
 }
 
 impl Rest {
     fn of(stat: &Stat, is_moved: bool) -> Rest {
         let modified = (stat.st_mtime, stat.st_mtime_nsec);
-        Rest { id: id(stat), modified, size: stat.st_size, mode: stat.st_mode, is_moved }
+        Rest { id: id(stat), modified, size: stat.st_size, mode: stat.st_mode, is_moved, is_foreign: false }
     }
 
     /// Whether nobody has written it since. Its mode may have changed.
@@ -95,6 +97,10 @@ pub(super) struct Seen {
     placed: BTreeMap<Vec<u8>, Placed>,
     /// What was there when the command came upon it, or has moved it there.
     rest: HashMap<Vec<u8>, Rest>,
+    /// Paths to which the command is about to move what somebody else has changed.
+    foreign: HashSet<Vec<u8>>,
+    /// Paths at which the command has replaced what somebody else had changed: what it has left holds both.
+    mixed: HashSet<Vec<u8>>,
     /// Whether the kernel had more to report than it could.
     has_missed: bool,
     /// Whether anything came from where nothing is recorded.
@@ -145,17 +151,44 @@ impl Seen {
     }
 
     /// Before the command moves something to a path, with the folder that it is in.
-    pub(super) fn arrives(&mut self, path: Vec<u8>, stat: &Stat) {
+    pub(super) fn arrives(&mut self, from: &[u8], path: Vec<u8>, stat: &Stat) {
         if !kind(stat).is_dir() {
-            self.rest.insert(path, Rest::of(stat, true));
+            let is_foreign = self.is_foreign(from, stat);
+            self.rest.insert(path, Rest { is_foreign, ..Rest::of(stat, true) });
         }
+    }
+
+    /// Before the command moves a file.
+    pub(super) fn moves(&mut self, from: &[u8], to: Vec<u8>, stat: &Stat) {
+        match self.is_foreign(from, stat) {
+            true => self.foreign.insert(to),
+            false => self.foreign.remove(&to),
+        };
+    }
+
+    /// Before the command replaces or removes what is at a path that it has changed before.
+    pub(super) fn replaces(&mut self, path: &[u8], stat: &Stat) {
+        if self.is_foreign(path, stat) {
+            self.mixed.insert(path.to_vec());
+        }
+    }
+
+    /// Whether what the command has left at a path holds what somebody else has changed.
+    pub(super) fn is_mixed(&self, path: &[u8]) -> bool {
+        self.mixed.contains(path)
+    }
+
+    /// Whether somebody else has changed what is at a path since the command came upon it, or has moved it there.
+    fn is_foreign(&self, path: &[u8], stat: &Stat) -> bool {
+        self.rest.contains_key(path) && self.last(path, Some(stat)) != Last::OfCommand
     }
 
     /// After the command has put something at a path; none for a folder.
     pub(super) fn placed(&mut self, path: Vec<u8>, stat: Option<&Stat>) {
         match stat {
             Some(stat) => {
-                self.rest.insert(path.clone(), Rest::of(stat, true));
+                let is_foreign = self.foreign.remove(&path);
+                self.rest.insert(path.clone(), Rest { is_foreign, ..Rest::of(stat, true) });
                 self.placed.insert(path, Placed::Object(id(stat)));
             }
             None => drop(self.placed.remove(&path)),
@@ -245,7 +278,7 @@ impl Seen {
 
     /// What is known of a path at which this is, or nothing, when the command has ended.
     pub(super) fn last(&self, path: &[u8], found: Option<&Stat>) -> Last {
-        if self.has_only && self.is_below_only(path) {
+        if self.is_mixed(path) || (self.has_only && self.is_below_only(path)) {
             return Last::OfAnother;
         }
         let is_placed = match self.placed.get(path) {
@@ -268,6 +301,7 @@ impl Seen {
             None => {}
         }
         match rest {
+            Some(rest) if rest.is_foreign => Last::OfAnother,
             Some(rest) if rest.is(stat) => Last::OfCommand,
             Some(rest) if is_placed || rest.is_moved || rest.mode != stat.st_mode => Last::OfAnother,
             None if is_placed => Last::OfCommand,

@@ -211,7 +211,8 @@ impl Spool {
                     Entry { mode: stat.st_mode, bytes, stamp: stamp(stat), text, ..left }
                 }
             };
-            entry.has_copy = copied.get(path.as_slice()).is_some_and(|of| self.seen.is_placed(path, *of));
+            let is_copied = copied.get(path.as_slice()).is_some_and(|of| self.seen.is_placed(path, *of));
+            entry.has_copy = is_copied && !self.seen.is_mixed(path);
             let (bytes, sum) = entry.encode(0);
             all.extend_from_slice(&bytes);
             all.extend_from_slice(&sum);

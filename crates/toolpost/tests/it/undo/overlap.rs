@@ -93,39 +93,14 @@ fn guarantee_35_a_state_in_the_middle_of_another_command_is_not_restored() {
     }
 }
 
-/// The first command changes the file for good: the second call is undone after it, and then nothing is left to do.
-#[test]
-fn guarantee_35_calls_that_overlap_are_undone_one_after_the_other() {
-    let world = World::new();
-    world.write("t", "precious\n");
-    world.write("1", "one\n");
-    world.write("2", "two\n");
-    let before = world.seen();
-    let middle = world.middle("cp --remove-destination 1 t", "cp --remove-destination 2 t");
-    let inner = world.line("cp --remove-destination 2 t")["callId"].as_str().unwrap().to_owned();
-    let outer = middle.end("one");
-    let after = world.seen();
-    let refused = world.run(&["undo", &inner]);
-    assert_eq!(refused.status, 1, "{}{}", refused.stdout, refused.stderr);
-    assert!(refused.stderr.contains(&format!("`toolpost undo {outer}` first")), "{}", refused.stderr);
-    assert_eq!(world.seen(), after);
-    world.works(&["undo", &outer]);
-    assert_eq!(world.seen(), before);
-    world.works(&["undo", &inner]);
-    assert_eq!(world.seen(), before);
-    world.works(&["redo", &inner]);
-    world.works(&["redo", &outer]);
-    assert_eq!(world.seen(), after);
-}
-
 /// Both commands are of one session, or one of them is: the whole session goes back to what was there before it.
 #[test]
 fn guarantee_35_a_session_of_calls_that_overlap_goes_back_as_one() {
     for (first, then, inner) in [
-        ("cp --remove-destination 1 t", "cp --remove-destination 3 t", "cp --remove-destination 2 t"),
         ("mv t u", "mv u t", "cp u t"),
         ("mv t u", "cp u t", "cp u t"),
-        ("ln -sf 1 t", "cp --remove-destination 3 t", "cp --remove-destination 2 t"),
+        ("cp --remove-destination 1 t", "true", "cp --remove-destination 2 t"),
+        ("true", "cp 3 t", "cp 2 t"),
     ] {
         let world = World::new();
         for (name, text) in [("t", "precious\n"), ("1", "one\n"), ("2", "two\n"), ("3", "three\n")] {
@@ -273,6 +248,27 @@ fn guarantee_35_a_change_beside_a_command_that_moves_is_the_users() {
         let all: String = world.seen().into_values().collect();
         assert!(all.contains("by the user"), "{line}: {}{}", undone.stdout, undone.stderr);
         assert!(all.matches("precious").count() >= 2, "{line}: {all}");
+    }
+    // Also where the command moves it on, or back.
+    for (first, then, name) in [
+        ("mv t u", "mv u t", "u"),
+        ("mv t u", "mv u v", "u"),
+        ("mv f g", "mv g f", "g/x"),
+        ("mv f g", "mv g h", "g/x"),
+        ("sed -i s/p/P/ t", "sed -i s/c/C/ t", "t"),
+        ("mv t u; sed -i s/p/P/ u", "cp u t", "u"),
+    ] {
+        let world = World::new();
+        world.write("t", "precious\n");
+        world.write("f/x", "also precious\n");
+        let middle = world.middle(first, then);
+        let mut file = std::fs::File::options().append(true).open(world.file_at(name)).unwrap();
+        std::io::Write::write_all(&mut file, b"by the user\n").unwrap();
+        drop(file);
+        middle.end("one");
+        let undone = world.run(&["undo", "--partial"]);
+        let all: String = world.seen().into_values().collect();
+        assert!(all.contains("by the user"), "{first}; {then}: {}{}", undone.stdout, undone.stderr);
     }
     // And what the user makes where a command has failed to make something.
     let world = World::new();
