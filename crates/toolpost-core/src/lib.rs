@@ -72,6 +72,7 @@ pub mod access;
 mod blocking;
 pub mod capability;
 mod clock;
+pub mod code;
 mod confirm;
 mod context;
 pub mod dialect;

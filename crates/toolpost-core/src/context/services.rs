@@ -1,13 +1,11 @@
 //! The optional slots of a context: services by their traits, values by type.
 
 use crate::capability::Need;
+use crate::code::CodeEngine;
 use crate::store::Store;
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::sync::Arc;
-
-/// Answers about code: symbols, references, graphs.
-pub trait CodeEngine: Send + Sync {}
 
 /// A language model.
 pub trait Model: Send + Sync {}
@@ -66,9 +64,9 @@ mod tests {
     #[test]
     fn slots_hold_what_was_put_there() {
         struct Nothing;
-        impl CodeEngine for Nothing {}
-        let services = Services { code: Some(Arc::new(Nothing)), ..Services::default() };
-        assert!(services.has(Need::Engine) && !services.has(Need::Model));
+        impl Model for Nothing {}
+        let services = Services { model: Some(Arc::new(Nothing)), ..Services::default() };
+        assert!(services.has(Need::Model) && !services.has(Need::Engine));
         let extra = Extra::default().with("a").with(3_u8);
         assert_eq!((extra.get::<&str>().as_deref(), extra.get::<u16>()), (Some(&"a"), None));
     }
