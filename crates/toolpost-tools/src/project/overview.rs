@@ -75,7 +75,7 @@ fn fitted(text: &str, most: usize) -> String {
 
 fn commands(tree: &Tree, facts: &Facts, room: usize) -> String {
     let mut text = String::new();
-    let purposes = usual_commands(facts);
+    let purposes = usual_commands(facts, &tree.root);
     let width = purposes
         .iter()
         .flat_map(|(_, commands)| commands)

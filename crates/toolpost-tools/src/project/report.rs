@@ -68,17 +68,18 @@ fn command(command: &Command) -> String {
     format!("{}: {}{folder}  [{}]", command.purpose.word(), command.command, command.evidence)
 }
 
-/// The commands of the topmost folder that has any, one line for each purpose.
-pub(super) fn usual_commands(facts: &Facts) -> Vec<(Purpose, Vec<&Command>)> {
-    let Some(first) = facts.commands.first() else { return Vec::new() };
+/// The commands that a newcomer needs, by purpose: those of the root or, where it has none, those of the folders near it.
+pub(super) fn usual_commands<'a>(facts: &'a Facts, root: &str) -> Vec<(Purpose, Vec<&'a Command>)> {
+    let has_own = facts.commands.iter().any(|command| command.folder == root);
     let mut purposes: Vec<(Purpose, Vec<&Command>)> = Vec::new();
     for command in &facts.commands {
-        // A part of a mixed repository has commands of its own.
-        let is_near = command.folder == first.folder || command.folder.matches('/').count() < 2;
-        let entry = purposes.iter_mut().find(|(purpose, _)| *purpose == command.purpose);
-        match entry {
-            Some((_, commands)) if is_near && commands.len() < 4 => commands.push(command),
-            None if is_near => purposes.push((command.purpose, vec![command])),
+        let is_wanted = match has_own {
+            true => command.folder == root,
+            false => command.folder.matches('/').count() < 2,
+        };
+        match purposes.iter_mut().find(|(purpose, _)| *purpose == command.purpose) {
+            Some((_, commands)) if is_wanted && commands.len() < 4 => commands.push(command),
+            None if is_wanted => purposes.push((command.purpose, vec![command])),
             _ => {}
         }
     }

@@ -68,7 +68,7 @@ Languages (2 source files): Rust 100 %. A cargo workspace of 2 packages. Built w
   - `crates/canvas`: The surface that is painted on
 - `docs/`: documentation
 
-It begins in `crates/brush/src/lib.rs`, `crates/canvas/src/main.rs`.
+It begins in `crates/canvas/src/main.rs`, `crates/brush/src/lib.rs`.
 
 ## How to build, test and run
 

@@ -124,9 +124,13 @@ fn imported(language: &str, line: &str, is_block: bool) -> Option<String> {
     }
 }
 
-/// Formatters compare names without regard to case, and `_` before letters.
-fn key(module: &str) -> String {
-    module.to_lowercase()
+/// What formatters compare: names without regard to case; in Rust `self`, `super` and `crate` come first, and a list in
+/// braces after all single names.
+fn key(module: &str) -> (usize, String) {
+    let first = module.split("::").next().unwrap_or(module);
+    let place = ["self", "super", "crate"].iter().position(|known| *known == first).unwrap_or(3);
+    let end = if module.ends_with("::") { "\u{7f}" } else { "" };
+    (place, format!("{}{end}", module.to_lowercase()))
 }
 
 /// Whether an import is of the project itself.

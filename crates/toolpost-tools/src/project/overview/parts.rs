@@ -80,12 +80,7 @@ pub(super) fn layout(tree: &Tree, facts: &Facts, room: usize) -> String {
     if !top.is_empty() {
         lines.push(format!("- files at the top: {}", top.join(", ")));
     }
-    let entries: Vec<String> = facts
-        .entry_points
-        .iter()
-        .take(8)
-        .map(|one| format!("`{}`", one_line(tree.below(&one.name))))
-        .collect();
+    let entries: Vec<String> = entry_points(tree, facts).iter().map(|file| format!("`{file}`")).collect();
     if !entries.is_empty() {
         lines.push(format!("\nIt begins in {}.", entries.join(", ")));
     }
@@ -107,6 +102,25 @@ pub(super) fn layout(tree: &Tree, facts: &Facts, room: usize) -> String {
         }
     }
     shown.join("\n")
+}
+
+/// Where to begin to read: programs before libraries, the project itself before what helps to develop it.
+fn entry_points(tree: &Tree, facts: &Facts) -> Vec<String> {
+    const HELPERS: [&str; 9] =
+        ["bench", "benches", "benchmarks", "xtask", "examples", "example", "tests", "tools", "scripts"];
+    let mut found: Vec<(bool, bool, &str)> = facts
+        .entry_points
+        .iter()
+        .map(|one| {
+            let file = tree.below(&one.name);
+            let is_helper = file.split('/').next().is_some_and(|first| HELPERS.contains(&first));
+            let is_library = ["lib.rs", "__init__.py"].iter().any(|name| file.ends_with(name));
+            (is_helper, is_library, file)
+        })
+        .collect();
+    // Stable, so that those of one kind stay in the order of the manifests.
+    found.sort_by_key(|(is_helper, is_library, _)| (*is_helper, *is_library));
+    found.iter().take(6).map(|(_, _, file)| one_line(file).into_owned()).collect()
 }
 
 /// What a folder is for: its package says so, or its README, or the head of its main file, or its name.
