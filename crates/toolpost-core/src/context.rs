@@ -13,7 +13,7 @@ pub(crate) use cancel::Cancel;
 pub(crate) use deadline::Deadline;
 pub use ground::{Ground, Reach};
 pub use held_back::HeldBack;
-pub use services::{AgentHost, Extra, Model, Services};
+pub use services::{AgentHost, Extra, Services};
 
 use crate::capability::{Capabilities, Capability, Need};
 use crate::clock::Clock;

@@ -2,13 +2,11 @@
 
 use crate::capability::Need;
 use crate::code::CodeEngine;
+use crate::model::Model;
 use crate::store::Store;
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::sync::Arc;
-
-/// A language model.
-pub trait Model: Send + Sync {}
 
 /// Runs other agents.
 pub trait AgentHost: Send + Sync {}
@@ -64,9 +62,9 @@ mod tests {
     #[test]
     fn slots_hold_what_was_put_there() {
         struct Nothing;
-        impl Model for Nothing {}
-        let services = Services { model: Some(Arc::new(Nothing)), ..Services::default() };
-        assert!(services.has(Need::Model) && !services.has(Need::Engine));
+        impl AgentHost for Nothing {}
+        let services = Services { agents: Some(Arc::new(Nothing)), ..Services::default() };
+        assert!(services.has(Need::Agents) && !services.has(Need::Model));
         let extra = Extra::default().with("a").with(3_u8);
         assert_eq!((extra.get::<&str>().as_deref(), extra.get::<u16>()), (Some(&"a"), None));
     }

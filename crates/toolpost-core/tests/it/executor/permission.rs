@@ -1,14 +1,17 @@
 //! What a call may do: capabilities, needs, and the workspace bound to the decision.
 
 use crate::stage::{Stage, any, code, message, said, spec};
+use futures_util::stream::BoxStream;
 use serde_json::json;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
+use tokio_util::sync::CancellationToken;
 use toolpost_core::capability::Need;
 use toolpost_core::code::{
     Answer, CodeEngine, Dependencies, Description, Inquiry, Links, Match, References, Resolution, Symbol,
     SymbolQuery, Target,
 };
 use toolpost_core::dialect::Alias;
+use toolpost_core::model::{self, Model};
 use toolpost_core::policy::Profile;
 use toolpost_core::{Capability, Policy, Spec, ToolError};
 
@@ -159,7 +162,21 @@ fn nothing() -> ToolError {
     ToolError::execution("nothing is known")
 }
 
-impl toolpost_core::host::Model for Nothing {}
+impl Model for Nothing {
+    fn profile(&self) -> &model::Profile {
+        static PROFILE: LazyLock<model::Profile> = LazyLock::new(model::Profile::default);
+        &PROFILE
+    }
+
+    fn stream(
+        &self,
+        _: model::Request,
+        _: CancellationToken,
+    ) -> BoxStream<'static, Result<model::Delta, model::ModelError>> {
+        Box::pin(futures_util::stream::empty())
+    }
+}
+
 impl toolpost_core::host::AgentHost for Nothing {}
 
 /// All that there is.

@@ -1,0 +1,1 @@
+//! Language models: wire formats as pure mappings, one transport, and the table of vendors.
