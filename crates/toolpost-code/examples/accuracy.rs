@@ -132,7 +132,8 @@ fn measure(language: &str, options: &Options) -> Result<(), Box<dyn Error>> {
     };
     let oracle = read(format!("{stem}.json"))?;
     let excluded = read(format!("{stem}.timing.json")).ok();
-    let excluded = excluded.and_then(|timing| timing["exclude"].as_str().map(str::to_owned)).unwrap_or_default();
+    let excluded =
+        excluded.and_then(|timing| timing["exclude"].as_str().map(str::to_owned)).unwrap_or_default();
     let (world, seconds) = load(&root)?;
     let query = Query::new(&world, Memo::default());
     let mut counts: BTreeMap<&str, Count> = BTreeMap::new();
@@ -142,15 +143,14 @@ fn measure(language: &str, options: &Options) -> Result<(), Box<dyn Error>> {
     for entry in oracle.as_array().into_iter().flatten() {
         let symbol = entry["symbol"].as_str().unwrap_or("");
         let definition = line_of(&entry["definition"]);
-        let truth: BTreeSet<Line> = lines_of(&entry["references"]).filter(|line| *line != definition).collect();
+        let truth: BTreeSet<Line> =
+            lines_of(&entry["references"]).filter(|line| *line != definition).collect();
         let start = Instant::now();
         let answer = references(&query, &entry["definition"]);
         times.push(start.elapsed().as_secs_f64() * 1e3);
         let is_in_scope = |path: &str| excluded.is_empty() || !matches_any(&excluded, path);
-        let answer: BTreeSet<Line> = answer
-            .into_iter()
-            .filter(|line| *line != definition && is_in_scope(&line.0))
-            .collect();
+        let answer: BTreeSet<Line> =
+            answer.into_iter().filter(|line| *line != definition && is_in_scope(&line.0)).collect();
         let kind = if entry["ambiguous"].as_bool() == Some(true) { "ambiguous" } else { "unique" };
         let (right, wrong) = (answer.intersection(&truth).count(), answer.difference(&truth).count());
         let missed = truth.difference(&answer).count();
@@ -160,7 +160,10 @@ fn measure(language: &str, options: &Options) -> Result<(), Box<dyn Error>> {
             count.wrong += wrong;
             count.missed += missed;
         }
-        worst.push((wrong + missed, format!("{symbol} ({}) {}:{}", entry["kind"], definition.0, definition.1)));
+        worst.push((
+            wrong + missed,
+            format!("{symbol} ({}) {}:{}", entry["kind"], definition.0, definition.1),
+        ));
         if options.show.as_deref() == Some(symbol) {
             println!("-- {symbol} {} {}:{} {kind}", entry["kind"], definition.0, definition.1);
             answer.difference(&truth).for_each(|line| println!("   wrong  {}:{}", line.0, line.1));

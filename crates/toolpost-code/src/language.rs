@@ -75,6 +75,11 @@ pub trait Project: Send + Sync {
         Vec::new()
     }
 
+    /// Whether the declarations of the other members of a family count as uses of one of them.
+    fn counts_family_declarations(&self) -> bool {
+        false
+    }
+
     /// The type of a member of a type that is not in the tree; the receiver is an external type with arguments.
     fn external_member(&self, _query: &Query<'_>, _receiver: Type, _name: Name) -> Option<Type> {
         None

@@ -10,13 +10,13 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use crate::facts::{Facts, Kind, NONE, Name, Role};
+use crate::facts::{Facts, Kind, NONE, Name, Role, mark};
 use crate::language::{Place, Project};
 use crate::world::{FileId, World};
 
+pub use infer::builtin;
 pub use members::Member;
 pub use references::{Reference, References};
-pub use infer::builtin;
 pub use types::{Shape, Type};
 
 /// A definition, by its file and its number in the facts of that file.
@@ -207,9 +207,7 @@ impl<'a> Query<'a> {
                 Resolution::new(self.through(vec![Entity::Def(def)]), Confidence::Exact)
             }
             Role::Import => Resolution::new(self.import(file, token.target), Confidence::Exact),
-            Role::Bare | Role::Label => {
-                Resolution::new(self.bare(file, index), Confidence::Exact)
-            }
+            Role::Bare | Role::Label => Resolution::new(self.bare(file, index), Confidence::Exact),
             Role::Member | Role::Key => self.member_token(file, index),
             Role::Keyword => self.keyword(file, index),
             Role::Loose => Resolution::new(Vec::new(), Confidence::Unknown),
@@ -307,7 +305,10 @@ impl<'a> Query<'a> {
             let entities = self.through(entities);
             let is_path = matches!(self.shape(receiver), Shape::Module(_) | Shape::Class(_));
             let is_own = facts.exprs.get(token.target as usize).is_some_and(|expr| {
-                matches!(expr.op, crate::facts::Op::This | crate::facts::Op::ThisType | crate::facts::Op::Super)
+                matches!(
+                    expr.op,
+                    crate::facts::Op::This | crate::facts::Op::ThisType | crate::facts::Op::Super
+                )
             });
             let confidence = if is_path || is_own { Confidence::Exact } else { Confidence::Typed };
             return Resolution::new(entities, confidence);
@@ -394,12 +395,19 @@ impl<'a> Query<'a> {
         Resolution::new(self.through(entities), confidence)
     }
 
-    /// The definition that a token of a file declares, if it does.
+    /// The definition that a token of a file declares, if it does: by its role, or because it names a type that is
+    /// embedded and so is a member as well.
     #[must_use]
     pub fn declared_by(&self, file: FileId, token: u32) -> Option<DefId> {
-        let token = self.facts(file).token(token)?;
-        let is_declaration = token.role == Role::Declaration && token.target != NONE;
-        is_declaration.then_some(DefId { file, index: token.target })
+        let facts = self.facts(file);
+        let token = facts.token(token)?;
+        if token.role == Role::Declaration && token.target != NONE {
+            return Some(DefId { file, index: token.target });
+        }
+        let embeds =
+            |def: &crate::facts::Def| def.marks & mark::EMBEDDED != 0 && def.name_start == token.start;
+        let index = facts.defs.iter().position(embeds)?;
+        Some(DefId { file, index: index as u32 })
     }
 }
 

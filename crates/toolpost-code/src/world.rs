@@ -40,6 +40,7 @@ impl Posting {
     }
 
     /// Whether the file defines something of this name.
+    #[expect(dead_code, reason = "searches by name use it")]
     pub(crate) fn defines(self) -> bool {
         self.0 & Posting::DEFINED != 0
     }
@@ -149,8 +150,7 @@ impl World {
             files.sort_by_key(|&(_, path)| path);
             let wanted = self.languages[index].manifests();
             let suits = |path: &str| wanted.contains(&path.rsplit('/').next().unwrap_or(path));
-            let manifests: Vec<_> =
-                self.manifests.iter().filter(|(path, _)| suits(path)).cloned().collect();
+            let manifests: Vec<_> = self.manifests.iter().filter(|(path, _)| suits(path)).cloned().collect();
             self.languages[index].project(&Layout { files: &files, manifests: &manifests })
         });
         &**project

@@ -1,9 +1,7 @@
 //! Facts as bytes and back: numbers of variable length, differences where numbers grow, a version and a checksum in
 //! front. Bytes that were not written by this version, whole, are refused; nothing in them is believed before.
 
-use super::{
-    Base, Def, Export, Expr, Facts, Import, Kind, NONE, Name, Op, Role, Scope, ScopeKind, Token,
-};
+use super::{Base, Def, Export, Expr, Facts, Import, Kind, NONE, Name, Op, Role, Scope, ScopeKind, Token};
 
 /// Raised whenever an extractor or this format changes: facts of other versions are ignored.
 pub(crate) const VERSION: u32 = 1;

@@ -1,8 +1,20 @@
 //! Whether the host would build a file: the constraint in its head, and the end of its name.
 
 const SYSTEMS: [&str; 14] = [
-    "aix", "android", "darwin", "dragonfly", "freebsd", "illumos", "ios", "js", "linux", "netbsd", "openbsd",
-    "plan9", "solaris", "windows",
+    "aix",
+    "android",
+    "darwin",
+    "dragonfly",
+    "freebsd",
+    "illumos",
+    "ios",
+    "js",
+    "linux",
+    "netbsd",
+    "openbsd",
+    "plan9",
+    "solaris",
+    "windows",
 ];
 const MACHINES: [&str; 14] = [
     "386", "amd64", "arm", "arm64", "loong64", "mips", "mips64", "mips64le", "mipsle", "ppc64", "ppc64le",
@@ -57,7 +69,9 @@ fn evaluate(text: &str) -> bool {
         } else if matches!(first, '!' | '(' | ')') {
             1
         } else {
-            rest.find(|c: char| c.is_whitespace() || "!()&|".contains(c)).unwrap_or(rest.len()).max(first.len_utf8())
+            rest.find(|c: char| c.is_whitespace() || "!()&|".contains(c))
+                .unwrap_or(rest.len())
+                .max(first.len_utf8())
         };
         words.push(&rest[..length]);
         rest = rest[length..].trim_start();

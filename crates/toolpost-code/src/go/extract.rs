@@ -229,7 +229,8 @@ impl Extractor<'_, '_> {
             self.children(node, scope);
             return NONE;
         };
-        let values: Vec<u32> = named_children(right).into_iter().map(|value| self.visit(value, scope)).collect();
+        let values: Vec<u32> =
+            named_children(right).into_iter().map(|value| self.visit(value, scope)).collect();
         let targets = named_children(left);
         self.assign(&targets, &values, scope, node.end_byte());
         NONE
@@ -300,7 +301,8 @@ impl Extractor<'_, '_> {
             self.visit(first, block);
         }
         let value = node.child_by_field_id(fields.value).map_or(NONE, |value| self.visit(value, block));
-        let alias = node.child_by_field_id(fields.alias).and_then(|list| named_children(list).into_iter().next());
+        let alias =
+            node.child_by_field_id(fields.alias).and_then(|list| named_children(list).into_iter().next());
         let alias = alias.filter(|&alias| self.kind(alias) == K::Identifier);
         let variable = alias.map(|alias| {
             let def = self.local(alias, block, node.start_byte());
@@ -316,7 +318,8 @@ impl Extractor<'_, '_> {
             let named: Vec<u32> = types.iter().map(|&of| self.type_expression(of, inner)).collect();
             if let Some((alias, def)) = variable {
                 let name = self.name(alias);
-                let narrowed = self.builder.define(name, Kind::Variable, alias.start_byte(), alias.byte_range());
+                let narrowed =
+                    self.builder.define(name, Kind::Variable, alias.start_byte(), alias.byte_range());
                 let one = if let [one] = named[..] { one } else { NONE };
                 let narrow = self.builder.def(narrowed);
                 (narrow.scope, narrow.same) = (inner, def);

@@ -21,22 +21,98 @@ struct Folder {
 }
 
 const TYPES: [&str; 24] = [
-    "any", "bool", "byte", "comparable", "complex64", "complex128", "error", "float32", "float64", "int", "int8",
-    "int16", "int32", "int64", "rune", "string", "uint", "uint8", "uint16", "uint32", "uint64", "uintptr", "nil",
+    "any",
+    "bool",
+    "byte",
+    "comparable",
+    "complex64",
+    "complex128",
+    "error",
+    "float32",
+    "float64",
+    "int",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "rune",
+    "string",
+    "uint",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "uintptr",
+    "nil",
     "iota",
 ];
 const FUNCTIONS: [&str; 20] = [
-    "append", "cap", "clear", "close", "complex", "copy", "delete", "imag", "len", "make", "max", "min", "new",
-    "panic", "print", "println", "real", "recover", "true", "false",
+    "append", "cap", "clear", "close", "complex", "copy", "delete", "imag", "len", "make", "max", "min",
+    "new", "panic", "print", "println", "real", "recover", "true", "false",
 ];
 
 /// Methods that types of the standard library commonly have.
 const COMMON: [&str; 60] = [
-    "Add", "Bytes", "Close", "Contains", "Context", "Copy", "Delete", "Do", "Done", "Elem", "Err", "Error",
-    "Errorf", "Exec", "Fatal", "Fatalf", "Field", "Flush", "Format", "Get", "Header", "Helper", "Index", "Init",
-    "Int", "Interface", "IsNil", "IsZero", "Kind", "Len", "Less", "Load", "Lock", "Log", "Logf", "Name", "Next",
-    "Now", "Parse", "Pop", "Push", "Query", "Read", "ReadByte", "Reset", "Run", "Scan", "Seek", "Set", "Skip",
-    "Store", "String", "Swap", "Type", "Unlock", "Unwrap", "Value", "Wait", "Write", "WriteString",
+    "Add",
+    "Bytes",
+    "Close",
+    "Contains",
+    "Context",
+    "Copy",
+    "Delete",
+    "Do",
+    "Done",
+    "Elem",
+    "Err",
+    "Error",
+    "Errorf",
+    "Exec",
+    "Fatal",
+    "Fatalf",
+    "Field",
+    "Flush",
+    "Format",
+    "Get",
+    "Header",
+    "Helper",
+    "Index",
+    "Init",
+    "Int",
+    "Interface",
+    "IsNil",
+    "IsZero",
+    "Kind",
+    "Len",
+    "Less",
+    "Load",
+    "Lock",
+    "Log",
+    "Logf",
+    "Name",
+    "Next",
+    "Now",
+    "Parse",
+    "Pop",
+    "Push",
+    "Query",
+    "Read",
+    "ReadByte",
+    "Reset",
+    "Run",
+    "Scan",
+    "Seek",
+    "Set",
+    "Skip",
+    "Store",
+    "String",
+    "Swap",
+    "Type",
+    "Unlock",
+    "Unwrap",
+    "Value",
+    "Wait",
+    "Write",
+    "WriteString",
 ];
 
 impl Packages {
@@ -166,9 +242,10 @@ impl Packages {
                 }
                 continue;
             };
-            let first = self.folders[folder].files.iter().find(|&&other| {
-                !query.world.path(other).ends_with("_test.go")
-            });
+            let first = self.folders[folder]
+                .files
+                .iter()
+                .find(|&&other| !query.world.path(other).ends_with("_test.go"));
             if let Some(&first) = first
                 && !has_alias | (facts.name(def.name) == name)
                 && Name::of(Packages::package_name(query, first)) == name
@@ -192,8 +269,20 @@ impl Packages {
         }
     }
 
-    fn arity(query: &Query<'_>, method: DefId) -> usize {
-        query.facts(method.file).parts(method.index, Kind::Parameter).count()
+    /// Whether two methods take the same parameters and return the same, as far as the types are of the tree.
+    fn agree(query: &Query<'_>, one: DefId, other: DefId) -> bool {
+        let parameters = |method: DefId| -> Vec<Type> {
+            let parts = query.facts(method.file).parts(method.index, Kind::Parameter);
+            let types = parts.map(|index| query.def_type(DefId { file: method.file, index }));
+            types.chain([query.return_type(method)]).collect()
+        };
+        let (one, other) = (parameters(one), parameters(other));
+        let differ = |(one, other): (&Type, &Type)| {
+            let named =
+                |of: Type| matches!(query.shape(of), Shape::Instance(def) if !is_nameless(query, def));
+            named(*one) && named(*other) && one != other
+        };
+        one.len() == other.len() && !one.iter().zip(&other).any(differ)
     }
 
     /// The methods of an interface with those it embeds; nothing if one of these is not in the tree.
@@ -215,7 +304,7 @@ impl Packages {
             found.iter().any(|member| match member.entity {
                 Entity::Def(def) => {
                     let is_method = query.def(def).is_some_and(|(_, def)| def.kind == Kind::Method);
-                    is_method && Packages::arity(query, def) == Packages::arity(query, method)
+                    is_method && Packages::agree(query, def, method)
                 }
                 _ => false,
             })
@@ -374,6 +463,10 @@ impl Project for Packages {
     }
 }
 
+fn is_nameless(query: &Query<'_>, def: DefId) -> bool {
+    query.def(def).is_none_or(|(_, def)| def.kind == Kind::Anonymous)
+}
+
 /// A path below the root of the tree, from a folder and a relative path.
 fn join(folder: &str, relative: &str) -> Option<String> {
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
@@ -388,4 +481,3 @@ fn join(folder: &str, relative: &str) -> Option<String> {
     }
     Some(parts.join("/"))
 }
-

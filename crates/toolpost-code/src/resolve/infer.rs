@@ -134,7 +134,8 @@ impl Query<'_> {
             }
             Op::Apply => {
                 let base = self.value_type(file, a);
-                let arguments: Vec<Type> = facts.list(b).iter().map(|&one| self.named_type(file, one)).collect();
+                let arguments: Vec<Type> =
+                    facts.list(b).iter().map(|&one| self.named_type(file, one)).collect();
                 self.apply(base, &arguments)
             }
             Op::Closure => self.make(Shape::Function(DefId { file, index: a }), &[]),
@@ -144,7 +145,9 @@ impl Query<'_> {
                 _ => self.this(file, a),
             },
             Op::Super => self.super_of(file, a),
-            Op::Builtin | Op::Value | Op::Anonymous => self.named_type(file, if op == Op::Value { a } else { index }),
+            Op::Builtin | Op::Value | Op::Anonymous => {
+                self.named_type(file, if op == Op::Value { a } else { index })
+            }
             Op::TypeOf => self.value_type(file, a),
             Op::Parameter => self.parameter_of(file, self.value_type(file, a), b),
             Op::Argument => self.expected_argument(file, a, b),
@@ -180,7 +183,9 @@ impl Query<'_> {
                 let environment: Vec<_> = own.into_iter().zip(arguments.iter().copied()).collect();
                 self.substitute(base, &environment)
             }
-            shape @ (Shape::Instance(_) | Shape::Class(_) | Shape::External(_)) => self.make(shape, arguments),
+            shape @ (Shape::Instance(_) | Shape::Class(_) | Shape::External(_)) => {
+                self.make(shape, arguments)
+            }
             _ => base,
         }
     }
@@ -434,7 +439,8 @@ impl Query<'_> {
     /// What a named type is made of, if it is declared as another.
     fn underlying(&self, def: DefId) -> Option<Type> {
         let (_, known) = self.def(def)?;
-        (known.kind == Kind::Alias && known.declared != NONE).then(|| self.named_type(def.file, known.declared))
+        (known.kind == Kind::Alias && known.declared != NONE)
+            .then(|| self.named_type(def.file, known.declared))
     }
 
     /// What indexing, iterating and so on give.
@@ -511,7 +517,8 @@ impl Query<'_> {
     fn expected_argument(&self, file: FileId, call: u32, index: u32) -> Type {
         let facts = self.facts(file);
         let Some(&Expr { op, a, .. }) = facts.exprs.get(call as usize) else { return Type::UNKNOWN };
-        let callee = if op == Op::New { self.class_of(self.named_type(file, a)) } else { self.value_type(file, a) };
+        let callee =
+            if op == Op::New { self.class_of(self.named_type(file, a)) } else { self.value_type(file, a) };
         self.map_alternatives(callee, |one| match self.shape(one) {
             Shape::Class(class) => match self.project(class.file).constructor(self, class) {
                 Some(constructor) => self.parameter_of(file, self.def_type(constructor), index),

@@ -57,8 +57,7 @@ impl Query<'_> {
         }
         let only = self.is_local(def).then_some(def.file);
         let language = self.world.language_of(def.file);
-        let is_member =
-            self.def(def).is_some_and(|(facts, known)| crate::world::is_member(facts, known));
+        let is_member = self.def(def).is_some_and(|(facts, known)| crate::world::is_member(facts, known));
         let mut answer = References::default();
         let mut seen: HashSet<(FileId, u32)> = HashSet::new();
         let mut next = 0;
@@ -99,11 +98,22 @@ impl Query<'_> {
     }
 
     /// Whether a token is a use of one of a family, and how sure that is.
-    fn judge(&self, file: FileId, index: u32, def: DefId, family: &[DefId], is_member: bool) -> Option<Confidence> {
+    fn judge(
+        &self,
+        file: FileId,
+        index: u32,
+        def: DefId,
+        family: &[DefId],
+        is_member: bool,
+    ) -> Option<Confidence> {
         self.refuel();
         let resolution = self.resolve(file, index);
         let meets = resolution.defs().any(|meaning| family.contains(&meaning));
         let is_itself = resolution.entities.contains(&Entity::Def(def));
+        if !is_itself && self.is_declaration(file, index) && !self.project(file).counts_family_declarations()
+        {
+            return None;
+        }
         match resolution.confidence {
             Confidence::Unknown => {
                 let role = self.facts(file).token(index).map(|token| token.role);
@@ -117,6 +127,15 @@ impl Query<'_> {
             confidence if is_itself => Some(confidence),
             _ => Some(Confidence::Dispatch),
         }
+    }
+
+    /// Whether a token is the name of a definition, other than of an import.
+    fn is_declaration(&self, file: FileId, index: u32) -> bool {
+        let facts = self.facts(file);
+        facts.token(index).is_some_and(|token| {
+            token.role == Role::Declaration
+                && facts.def(token.target).is_some_and(|def| def.kind != Kind::Import)
+        })
     }
 
     fn receiver_is_unknown(&self, file: FileId, index: u32) -> bool {
@@ -133,9 +152,10 @@ impl Query<'_> {
             Role::Import => facts.imports.get(token.target as usize)?,
             _ => facts.imports.iter().find(|import| {
                 import.path != NONE
-                    && facts.exprs.get(import.path as usize).is_some_and(|expr| {
-                        expr.op == crate::facts::Op::Token && expr.a == index
-                    })
+                    && facts
+                        .exprs
+                        .get(import.path as usize)
+                        .is_some_and(|expr| expr.op == crate::facts::Op::Token && expr.a == index)
             })?,
         };
         let bound = facts.name(facts.def(import.def)?.name);

@@ -284,7 +284,8 @@ impl Extractor<'_, '_> {
 
     /// The fields of a structure.
     pub(super) fn fields_of(&mut self, node: Node<'_>, owner: u32, scope: u32) {
-        let Some(list) = named_children(node).into_iter().find(|&child| self.kind(child) == K::FieldList) else {
+        let Some(list) = named_children(node).into_iter().find(|&child| self.kind(child) == K::FieldList)
+        else {
             return;
         };
         for field in named_children(list) {
@@ -421,7 +422,8 @@ impl Extractor<'_, '_> {
             K::FunctionType => self.function_type(node, scope),
             K::StructType | K::InterfaceType => {
                 let nameless = self.builder.text("");
-                let def = self.builder.define(nameless, Kind::Anonymous, node.start_byte(), node.byte_range());
+                let def =
+                    self.builder.define(nameless, Kind::Anonymous, node.start_byte(), node.byte_range());
                 if self.kind(node) == K::StructType {
                     self.fields_of(node, def, scope);
                 } else {
@@ -467,8 +469,9 @@ impl Extractor<'_, '_> {
 fn package_name(path: &str) -> &str {
     let mut parts = path.rsplit('/');
     let last = parts.next().unwrap_or(path);
-    let is_version =
-        last.strip_prefix('v').is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()));
+    let is_version = last
+        .strip_prefix('v')
+        .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()));
     let name = if is_version { parts.next().unwrap_or(last) } else { last };
     let name = name.rsplit_once(".v").map_or(name, |(before, _)| before);
     let name = name.strip_prefix("go-").unwrap_or(name);

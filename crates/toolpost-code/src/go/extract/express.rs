@@ -64,9 +64,8 @@ impl Extractor<'_, '_> {
             K::Composite => {
                 let kind = of(fields.kind);
                 let declared = kind.map_or(NONE, |kind| self.type_expression(kind, scope));
-                let is_keyed = kind.is_none_or(|kind| {
-                    !matches!(self.kind(kind), K::SliceType | K::ArrayType | K::MapType)
-                });
+                let is_keyed = kind
+                    .is_none_or(|kind| !matches!(self.kind(kind), K::SliceType | K::ArrayType | K::MapType));
                 let value = self.builder.value_of(declared);
                 if let Some(body) = of(fields.body) {
                     self.literal(body, value, is_keyed, scope);
@@ -154,9 +153,8 @@ impl Extractor<'_, '_> {
             let truth = self.builder.builtin("bool", &[]);
             return self.builder.value_of(truth);
         }
-        let is_literal = |node: Option<Node<'_>>| {
-            node.is_some_and(|node| matches!(self.kind(node), K::Number | K::Text))
-        };
+        let is_literal =
+            |node: Option<Node<'_>>| node.is_some_and(|node| matches!(self.kind(node), K::Number | K::Text));
         if is_literal(node.child_by_field_id(fields.left)) { right } else { left }
     }
 
@@ -179,7 +177,8 @@ impl Extractor<'_, '_> {
     }
 
     fn key(&mut self, node: Node<'_>, value: u32, is_keyed: bool, scope: u32) {
-        let inner = if self.kind(node) == K::LiteralElement { named_children(node).first().copied() } else { None };
+        let inner =
+            if self.kind(node) == K::LiteralElement { named_children(node).first().copied() } else { None };
         let inner = inner.unwrap_or(node);
         if is_keyed && self.kind(inner) == K::Identifier {
             let name = self.name(inner);
@@ -190,7 +189,8 @@ impl Extractor<'_, '_> {
     }
 
     fn element(&mut self, node: Node<'_>, value: u32, step: Op, scope: u32) {
-        let inner = if self.kind(node) == K::LiteralElement { named_children(node).first().copied() } else { None };
+        let inner =
+            if self.kind(node) == K::LiteralElement { named_children(node).first().copied() } else { None };
         let inner = inner.unwrap_or(node);
         if self.kind(inner) == K::LiteralValue && self.depth < crate::syntax::DEEPEST {
             self.depth += 1;

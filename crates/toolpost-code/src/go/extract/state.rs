@@ -19,7 +19,11 @@ pub(super) struct Extractor<'b, 'a> {
 }
 
 impl<'b, 'a> Extractor<'b, 'a> {
-    pub(super) fn new(builder: &'b mut Builder<'a>, kinds: &'static [K], fields: Fields) -> Extractor<'b, 'a> {
+    pub(super) fn new(
+        builder: &'b mut Builder<'a>,
+        kinds: &'static [K],
+        fields: Fields,
+    ) -> Extractor<'b, 'a> {
         Extractor { builder, fields, depth: 0, function_scope: 0, kinds, bound: HashSet::new() }
     }
 
