@@ -59,9 +59,15 @@ pub trait Project: Send + Sync {
         true
     }
 
-    /// Members that a type has from places other than its own definition and its bases: methods declared apart.
-    fn detached_members(&self, _query: &Query<'_>, _owner: DefId, _name: Name) -> Vec<DefId> {
+    /// Members that a type, of the tree or not, has from places other than its own definition and its bases: methods
+    /// declared apart. Only types that may have such are asked for.
+    fn detached_members(&self, _query: &Query<'_>, _of: Type, _name: Name) -> Vec<DefId> {
         Vec::new()
+    }
+
+    /// The type whose members a type also has because it stands for it: what a smart pointer points to.
+    fn stands_for(&self, _query: &Query<'_>, _of: Type) -> Option<Type> {
+        None
     }
 
     /// Bases that a type has from places other than its own definition.

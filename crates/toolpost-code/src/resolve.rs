@@ -96,6 +96,8 @@ pub struct Memo {
     returns: HashMap<DefId, Option<Type>>,
     imports: HashMap<(FileId, u32), Option<Vec<Entity>>>,
     families: HashMap<DefId, Rc<Vec<DefId>>>,
+    bases: HashMap<DefId, Rc<Vec<Type>>>,
+    detached: HashMap<(Type, Name), Rc<Vec<DefId>>>,
 }
 
 /// The number of steps that one question may take.
@@ -225,7 +227,31 @@ impl<'a> Query<'a> {
     /// What a name means at a place.
     #[must_use]
     pub fn look_up(&self, place: Place, name: Name, space: u8) -> Vec<Entity> {
-        self.through(self.look_up_as_written(place, name, space))
+        let written = self.look_up_as_written(place, name, space);
+        let only_imports = !written.is_empty()
+            && written.iter().all(|entity| match entity {
+                Entity::Def(def) => self.def(*def).is_some_and(|(_, def)| def.kind == Kind::Import),
+                _ => false,
+            });
+        let found = self.suiting(self.through(written), space);
+        if found.is_empty() && only_imports {
+            // An import of its own name, `use a::a`, leads to itself; the outer meaning is left.
+            return self
+                .suiting(self.through(self.project(place.file).outer(self, place, name, space)), space);
+        }
+        found
+    }
+
+    /// Those that can mean what is asked for, if any can.
+    fn suiting(&self, mut entities: Vec<Entity>, space: u8) -> Vec<Entity> {
+        let suits = |entity: &Entity| match entity {
+            Entity::Def(def) => self.def(*def).is_some_and(|(_, def)| def.space & space != 0),
+            _ => true,
+        };
+        if entities.iter().any(suits) {
+            entities.retain(suits);
+        }
+        entities
     }
 
     /// What a name means at a place: the very declarations that are seen there, imports as themselves.

@@ -166,5 +166,7 @@ impl World {
 pub(crate) fn is_member(facts: &Facts, def: &crate::facts::Def) -> bool {
     def.owner != NONE
         && !matches!(def.kind, Kind::Parameter | Kind::TypeParameter)
-        && facts.def(def.owner).is_some_and(|owner| owner.kind.is_type() || owner.kind == Kind::Impl)
+        && facts
+            .def(def.owner)
+            .is_some_and(|owner| owner.kind.is_type() || matches!(owner.kind, Kind::Impl | Kind::Variant))
 }

@@ -339,8 +339,8 @@ impl Project for Packages {
                 }
             }
         }
-        let is_universal = |word: &&str| Name::of(word) == name;
-        if TYPES.iter().chain(&FUNCTIONS).any(|word| is_universal(&word)) {
+        let is_universal = |word: &str| Name::of(word) == name;
+        if TYPES.iter().chain(&FUNCTIONS).any(|word| is_universal(word)) {
             return vec![Entity::External];
         }
         Vec::new()
@@ -357,8 +357,9 @@ impl Project for Packages {
         false
     }
 
-    fn detached_members(&self, query: &Query<'_>, owner: DefId, name: Name) -> Vec<DefId> {
+    fn detached_members(&self, query: &Query<'_>, of: Type, name: Name) -> Vec<DefId> {
         let mut found = Vec::new();
+        let Shape::Instance(owner) = query.shape(of) else { return found };
         let Some(&folder) = self.of_file.get(&owner.file) else { return found };
         for posting in query.world.postings(name).iter().filter(|posting| posting.has_member()) {
             let file = posting.file();
