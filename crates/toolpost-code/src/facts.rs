@@ -44,8 +44,10 @@ pub mod space {
     pub const MACRO: u8 = 4;
     /// Labels, lifetimes.
     pub const LABEL: u8 = 8;
+    /// Members that are there to be called, where a language lets a field and a method share a name.
+    pub const CALLED: u8 = 16;
     /// Everything but labels.
-    pub const ANY: u8 = 7;
+    pub const ANY: u8 = 23;
 }
 
 /// What a definition is.

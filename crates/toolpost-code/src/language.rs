@@ -131,6 +131,11 @@ pub trait Project: Send + Sync {
         0
     }
 
+    /// The file that a definition stands for: a module that is declared in one file and is another.
+    fn file_of(&self, _query: &Query<'_>, _def: DefId) -> Option<FileId> {
+        None
+    }
+
     /// The module that a file is, if a file is one.
     fn module_of(&self, _query: &Query<'_>, _file: FileId) -> Option<Module> {
         None

@@ -40,7 +40,6 @@ impl Posting {
     }
 
     /// Whether the file defines something of this name.
-    #[expect(dead_code, reason = "searches by name use it")]
     pub(crate) fn defines(self) -> bool {
         self.0 & Posting::DEFINED != 0
     }
