@@ -3,7 +3,7 @@
 //! file's bytes and language alone; nothing here knows of another file.
 
 mod builder;
-mod codec;
+pub(crate) mod codec;
 mod lookup;
 
 pub use builder::Builder;

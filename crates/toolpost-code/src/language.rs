@@ -23,6 +23,11 @@ pub trait Language: Send + Sync {
     /// what it cannot make sense of it leaves out.
     fn extract(&self, path: &str, tree: &Tree, builder: &mut Builder<'_>);
 
+    /// What may stand around a piece of code to make it a file: tried in order until the whole is valid.
+    fn pattern_contexts(&self) -> &'static [(&'static str, &'static str)] {
+        &[("", "")]
+    }
+
     /// Names of files (not paths) that say how modules are found, such as manifests of packages.
     fn manifests(&self) -> &'static [&'static str] {
         &[]

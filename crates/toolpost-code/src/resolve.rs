@@ -8,7 +8,7 @@ mod types;
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::facts::{Facts, Kind, NONE, Name, Role, mark};
 use crate::language::{Place, Project};
@@ -88,16 +88,16 @@ impl Resolution {
 #[derive(Default)]
 pub struct Memo {
     types: types::Arena,
-    tokens: HashMap<(FileId, u32), Option<Rc<Resolution>>>,
+    tokens: HashMap<(FileId, u32), Option<Arc<Resolution>>>,
     token_types: HashMap<(FileId, u32), Option<Type>>,
     values: HashMap<(FileId, u32), Option<Type>>,
     named: HashMap<(FileId, u32), Option<Type>>,
     defs: HashMap<DefId, Option<Type>>,
     returns: HashMap<DefId, Option<Type>>,
     imports: HashMap<(FileId, u32), Option<Vec<Entity>>>,
-    families: HashMap<DefId, Rc<Vec<DefId>>>,
-    bases: HashMap<DefId, Rc<Vec<Type>>>,
-    detached: HashMap<(Type, Name), Rc<Vec<DefId>>>,
+    families: HashMap<DefId, Arc<Vec<DefId>>>,
+    bases: HashMap<DefId, Arc<Vec<Type>>>,
+    detached: HashMap<(Type, Name), Arc<Vec<DefId>>>,
 }
 
 /// The number of steps that one question may take.
@@ -184,18 +184,18 @@ impl<'a> Query<'a> {
     }
 
     /// What a token means.
-    pub fn resolve(&self, file: FileId, token: u32) -> Rc<Resolution> {
+    pub fn resolve(&self, file: FileId, token: u32) -> Arc<Resolution> {
         let key = (file, token);
         if let Some(known) = self.memo.borrow().tokens.get(&key) {
             return known.clone().unwrap_or_else(unknown);
         }
         self.memo.borrow_mut().tokens.insert(key, None);
-        let answer = self.deeper(|| self.resolve_anew(file, token)).map_or_else(unknown, Rc::new);
+        let answer = self.deeper(|| self.resolve_anew(file, token)).map_or_else(unknown, Arc::new);
         let mut memo = self.memo.borrow_mut();
         if self.fuel.get() == 0 {
             memo.tokens.remove(&key);
         } else {
-            memo.tokens.insert(key, Some(Rc::clone(&answer)));
+            memo.tokens.insert(key, Some(Arc::clone(&answer)));
         }
         answer
     }
@@ -443,6 +443,6 @@ fn push<T: PartialEq>(list: &mut Vec<T>, item: T) {
     }
 }
 
-fn unknown() -> Rc<Resolution> {
-    Rc::new(Resolution { entities: Vec::new(), confidence: Confidence::Unknown })
+fn unknown() -> Arc<Resolution> {
+    Arc::new(Resolution { entities: Vec::new(), confidence: Confidence::Unknown })
 }

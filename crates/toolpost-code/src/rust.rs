@@ -32,6 +32,10 @@ impl Language for Rust {
         extract::extract(tree, builder);
     }
 
+    fn pattern_contexts(&self) -> &'static [(&'static str, &'static str)] {
+        &[("fn f() { ", " }"), ("fn f() { ", "; }"), ("", ""), ("impl T { ", " }"), ("type T = ", ";")]
+    }
+
     fn manifests(&self) -> &'static [&'static str] {
         &["Cargo.toml"]
     }

@@ -198,6 +198,18 @@ impl Facts {
         0
     }
 
+    /// About how many bytes of memory they take.
+    pub(crate) fn weight(&self) -> usize {
+        self.text.len()
+            + self.ends.len() * 12
+            + (self.lines.len() + self.lists.len() + self.bound.len() + self.owned.len()) * 4
+            + self.scopes.len() * size_of::<Scope>()
+            + self.defs.len() * size_of::<Def>()
+            + self.tokens.len() * size_of::<Token>()
+            + self.exprs.len() * size_of::<super::Expr>()
+            + 1024
+    }
+
     /// Brings the sorted lists up to date; whoever makes facts calls it last.
     pub(crate) fn sort(&mut self) {
         let defs = &self.defs;

@@ -1,6 +1,6 @@
 //! The members of a type: its own, those declared apart, those of its bases.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::{DefId, Entity, Query, Shape, Type, push};
 use crate::facts::{Kind, Name, mark};
@@ -139,9 +139,9 @@ impl Query<'_> {
         };
         let known = self.memo.borrow().detached.get(&(plain, name)).cloned();
         let detached = known.unwrap_or_else(|| {
-            let detached = Rc::new(self.project(file).detached_members(self, plain, name));
+            let detached = Arc::new(self.project(file).detached_members(self, plain, name));
             if self.fuel.get() > 0 {
-                self.memo.borrow_mut().detached.insert((plain, name), Rc::clone(&detached));
+                self.memo.borrow_mut().detached.insert((plain, name), Arc::clone(&detached));
             }
             detached
         });
@@ -155,16 +155,16 @@ impl Query<'_> {
 
     /// The bases of a type, and what it stands for if it is another name.
     #[must_use]
-    pub fn bases(&self, def: DefId) -> Rc<Vec<Type>> {
+    pub fn bases(&self, def: DefId) -> Arc<Vec<Type>> {
         if let Some(known) = self.memo.borrow().bases.get(&def) {
-            return Rc::clone(known);
+            return Arc::clone(known);
         }
         // While they are being found out there are none, so that a circle of bases ends.
-        self.memo.borrow_mut().bases.insert(def, Rc::new(Vec::new()));
-        let bases = Rc::new(self.bases_anew(def));
+        self.memo.borrow_mut().bases.insert(def, Arc::new(Vec::new()));
+        let bases = Arc::new(self.bases_anew(def));
         let mut memo = self.memo.borrow_mut();
         if self.fuel.get() > 0 {
-            memo.bases.insert(def, Rc::clone(&bases));
+            memo.bases.insert(def, Arc::clone(&bases));
         } else {
             memo.bases.remove(&def);
         }
