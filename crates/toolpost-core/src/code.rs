@@ -1,7 +1,7 @@
 //! What tools ask about code, and the plain answers: symbols, references, maps, imports. The engine that knows them is
 //! implemented elsewhere; core neither parses nor indexes.
 //!
-//! Lines and columns count from 1, columns in characters. Files are display names of the workspace.
+//! Lines and columns count from 1, columns in bytes. Files are display names of the workspace.
 
 use crate::context::Context;
 use crate::error::ToolError;
@@ -258,7 +258,7 @@ pub struct Reference {
     pub line: u32,
     /// The column where the name begins.
     pub column: u32,
-    /// `call`, `read`, `write`, `import`, `type`, `definition` and so on.
+    /// `definition`, `import`, `name`, `member`, `key` or `argument`.
     pub role: String,
     /// How sure it is.
     pub confidence: Confidence,
