@@ -318,6 +318,9 @@ pub struct Undo {
     /// Where some of it cannot be done, do the rest.
     #[arg(long)]
     pub partial: bool,
+    /// Also bring back files that were removed since.
+    #[arg(long)]
+    pub bring_back: bool,
 }
 
 /// What to do with the shared tasks.

@@ -89,6 +89,9 @@ impl Runtime {
         let background = Background::at_most(frontend.background);
         let (store, note) = store(&config, frontend.records)?;
         let is_kept = note.is_none() && !matches!(config.store, None | Some(StoreUrl::Memory));
+        if frontend.records && is_kept {
+            config.note_roots();
+        }
         let workspace: Arc<dyn Workspace> = match &config.virtual_session {
             Some(session) => Arc::new(StoredWorkspace::new(Arc::clone(&store), session)),
             None => disk,

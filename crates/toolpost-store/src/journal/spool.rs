@@ -61,6 +61,19 @@ impl Spools {
         }
     }
 
+    /// The call has ended. Its command may go on in the background, or nobody has come to hand over what it changed: then the
+    /// file stays until that is done, or until another process takes it over.
+    pub(super) fn end_if_empty(&self, session: &str, call: &str) {
+        let path = self.path(session, call);
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_empty =
+            open.get(&path).is_some_and(|file| file.metadata().is_ok_and(|about| about.len() == 0));
+        drop(open);
+        if is_empty {
+            self.end(session, call);
+        }
+    }
+
     /// Hands over what processes that died have left. Returns what could not be taken over.
     pub(super) fn take_over(
         &self,

@@ -18,8 +18,48 @@ const LONG_LOG: u64 = 512 * 1024;
 /// Statements that a connection keeps ready.
 const KEPT_STATEMENTS: usize = 64;
 
-/// Opens the store in a file, and makes it where it is not there.
+/// Opens the store in a file, and makes it where it is not there. One that this user may not write is opened to be read.
 pub(super) fn of_file(path: &Path) -> Result<Connection, Failure> {
+    match to_write(path) {
+        Err(Failure::Broken(_)) if is_still(path) => still(path),
+        other => other,
+    }
+}
+
+/// Whether nobody is writing to a file that this user may not write: then there is no write-ahead log, which SQLite would make.
+fn is_still(path: &Path) -> bool {
+    let log = path.with_file_name(format!("{}-wal", path.file_name().unwrap_or_default().display()));
+    path.is_file() && !log.exists() && std::fs::OpenOptions::new().write(true).open(path).is_err()
+}
+
+/// Opens a file to which nobody writes.
+fn still(path: &Path) -> Result<Connection, Failure> {
+    let mut address = String::from("file:");
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' => {
+                address.push(char::from(*byte))
+            }
+            other => address.push_str(&format!("%{other:02x}")),
+        }
+    }
+    address.push_str("?immutable=1");
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(address, flags).map_err(|error| failure(&error))?;
+    connection.set_prepared_statement_cache_capacity(KEPT_STATEMENTS);
+    match version(&connection)? {
+        found if found > migrations::NEWEST => Err(migrations::from_the_future(found)),
+        migrations::NEWEST => Ok(connection),
+        found => Err(Failure::Broken(format!(
+            "its tables have version {found} and this program needs {}, but it may not be written; copy it to where it may, and \
+             name the copy with --store",
+            migrations::NEWEST
+        ))),
+    }
+}
+
+fn to_write(path: &Path) -> Result<Connection, Failure> {
     refuse_other_kinds(path)?;
     make_private(path).map_err(|error| {
         Failure::Broken(format!(
@@ -60,6 +100,9 @@ pub(super) fn tidy_up(connection: &Connection) {
 
 /// One more connection to a store that is there.
 pub(super) fn for_reading(path: &Path) -> Result<Connection, Failure> {
+    if is_still(path) {
+        return still(path);
+    }
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(|error| failure(&error))?;
     connection.busy_timeout(PATIENCE).map_err(|error| failure(&error))?;

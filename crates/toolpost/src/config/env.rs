@@ -88,7 +88,9 @@ fn is_harmless(value: &str) -> bool {
 
 /// A secret of several lines, such as a private key, is shown with something between them: its lines are secrets too.
 fn with_lines(name: String, value: String) -> Vec<(String, String)> {
-    let is_telling = |line: &&str| line.len() >= 16 && !line.starts_with("-----");
+    // A short line of several words may stand in any text; one that is a single word hardly does.
+    let least = |line: &str| if line.contains(char::is_whitespace) { 16 } else { 8 };
+    let is_telling = |line: &&str| line.len() >= least(line) && !line.starts_with("-----");
     let lines: Vec<&str> = value.lines().map(str::trim).filter(is_telling).collect();
     let parts = if value.trim().contains('\n') { lines } else { Vec::new() };
     let parts: Vec<_> = parts.into_iter().map(|line| (name.clone(), line.to_owned())).collect();

@@ -64,7 +64,7 @@ impl Guard {
         let Some(path) = self.kept_path(place) else { return };
         let found = place.stat().ok().flatten().filter(|stat| !kind(stat).is_dir());
         if let Some(spool) = &mut self.spool {
-            spool.seen.placed(path, found.as_ref().map(id));
+            spool.seen.placed(path, found.as_ref());
         }
     }
 
@@ -227,11 +227,15 @@ impl Guard {
         let (from, to, mut spool) = (source.path(), target.path(), self.spool.take());
         if let Some(spool) = &mut spool {
             let names = &self.names;
-            let mut keep = |spool: &mut Spool, _: BorrowedFd<'_>, _: &[u8], path: &[u8]| {
+            let mut keep = |spool: &mut Spool, folder: BorrowedFd<'_>, name: &[u8], path: &[u8]| {
                 let arrives = [to.as_slice(), &path[from.len()..]].concat();
                 let is_kept = names.is_kept(&arrives);
                 if is_kept {
                     keep_at(spool, CWD, &arrives, &arrives);
+                    let name = OsStr::from_bytes(name);
+                    if let Ok(stat) = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+                        spool.seen.arrives(arrives, &stat);
+                    }
                 }
                 // Inside of a dependency folder nothing is kept, wherever that comes to lie.
                 is_kept || names.is_kept(path)
