@@ -71,6 +71,7 @@
 mod blocking;
 pub mod capability;
 mod clock;
+pub mod code;
 mod confirm;
 mod context;
 pub mod dialect;

@@ -93,6 +93,8 @@ pub struct Config {
     pub home: Option<PathBuf>,
     /// Where locks and outputs are kept, if the user has such a place.
     pub data_directory: Option<PathBuf>,
+    /// Where is kept what can be found out again, if the user has such a place.
+    pub cache_directory: Option<PathBuf>,
     /// Where the log, virtual files, tasks and todos are kept; none where there is no place for them.
     pub store: Option<StoreUrl>,
     /// Whether the store was named: one that cannot be opened is an error then.
@@ -245,6 +247,7 @@ impl Config {
             roots,
             cwd,
             home: environment.home,
+            cache_directory: environment.cache_directory,
             data_directory,
             redactor: Redactor::new(environment.secrets),
             workspace,

@@ -20,6 +20,8 @@ pub struct Environment {
     pub config_directory: Option<PathBuf>,
     /// The user's data of toolpost.
     pub data_directory: Option<PathBuf>,
+    /// What toolpost can find out again.
+    pub cache_directory: Option<PathBuf>,
     /// The variables `TOOLPOST_…` that stand for a key of the configuration.
     pub settings: BTreeMap<&'static str, String>,
     /// Whether colours are unwanted: `NO_COLOR`, or a terminal that has none.
@@ -48,6 +50,7 @@ impl Environment {
             workspace_root: folder("AGENT_WORKSPACE_ROOT"),
             config_directory: below("XDG_CONFIG_HOME", ".config"),
             data_directory: below("XDG_DATA_HOME", ".local/share"),
+            cache_directory: below("XDG_CACHE_HOME", ".cache"),
             settings: KEYS
                 .iter()
                 .map(|key| key.variable())
