@@ -124,7 +124,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     });
     let bare = start.elapsed().as_secs_f64();
     let megabytes = total.into_inner() as f64 / 1e6;
-    println!("bare parse of {} files, {megabytes:.1} MB: {bare:.2} s; {} MB resident", wanted.len(), resident());
+    println!(
+        "bare parse of {} files, {megabytes:.1} MB: {bare:.2} s; {} MB resident",
+        wanted.len(),
+        resident()
+    );
     let cache = Arc::new(Memory::default());
     let start = Instant::now();
     let shared: Arc<dyn Cache> = Arc::<Memory>::clone(&cache);
@@ -151,7 +155,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     engine.refresh_paths(std::slice::from_ref(edited));
     let fresh = engine.ask(|query| {
         let file = query.world.file(edited)?;
-        query.facts(file).tokens.len().checked_sub(1).map(|token| query.resolve(file, token as u32).confidence)
+        query
+            .facts(file)
+            .tokens
+            .len()
+            .checked_sub(1)
+            .map(|token| query.resolve(file, token as u32).confidence)
     });
     println!("one file read again: {:.1} ms, {fresh:?}", start.elapsed().as_secs_f64() * 1e3);
     Ok(())

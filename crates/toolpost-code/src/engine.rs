@@ -84,7 +84,8 @@ impl Engine {
         let source = Arc::new(Source::new(files, cache, languages::all()));
         let loader: Arc<dyn Loader> = Arc::<Source>::clone(&source);
         let saved = source.cache.get(&saved::key(name));
-        let saved = saved.and_then(|bytes| saved::read(&bytes, source.languages.clone(), Arc::clone(&loader)).ok());
+        let saved =
+            saved.and_then(|bytes| saved::read(&bytes, source.languages.clone(), Arc::clone(&loader)).ok());
         let (world, manifest_stamps) =
             saved.unwrap_or_else(|| (World::empty(source.languages.clone(), Some(loader)), Vec::new()));
         let state =

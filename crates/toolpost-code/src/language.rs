@@ -86,6 +86,11 @@ pub trait Project: Send + Sync {
         Vec::new()
     }
 
+    /// Whether a file can contain a use of a definition at all. A wrong `true` costs time, a wrong `false` an answer.
+    fn may_see(&self, _query: &Query<'_>, _file: FileId, _def: DefId) -> bool {
+        true
+    }
+
     /// Whether the declarations of the other members of a family count as uses of one of them.
     fn counts_family_declarations(&self) -> bool {
         false

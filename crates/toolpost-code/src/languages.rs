@@ -55,7 +55,8 @@ pub(crate) fn extract_with(
     match tree {
         Some(tree) => {
             // A mistake in an extractor costs the file that shows it, not the index.
-            let extracted = panic::catch_unwind(AssertUnwindSafe(|| language.extract(path, &tree, &mut builder)));
+            let extracted =
+                panic::catch_unwind(AssertUnwindSafe(|| language.extract(path, &tree, &mut builder)));
             if extracted.is_err() {
                 builder = Builder::new(source);
             }

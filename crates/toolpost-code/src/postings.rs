@@ -62,11 +62,12 @@ impl Occurrences {
                 }
             }
         }
-        let names = bits.into_iter().enumerate().filter(|(_, bits)| *bits != u32::MAX).map(|(index, bits)| {
-            let is_defined = bits & Posting::DEFINED != 0;
-            let text = is_defined.then(|| Box::from(facts.text(index as u32)));
-            (facts.name(index as u32), bits, text)
-        });
+        let names =
+            bits.into_iter().enumerate().filter(|(_, bits)| *bits != u32::MAX).map(|(index, bits)| {
+                let is_defined = bits & Posting::DEFINED != 0;
+                let text = is_defined.then(|| Box::from(facts.text(index as u32)));
+                (facts.name(index as u32), bits, text)
+            });
         Occurrences { names: names.collect() }
     }
 }

@@ -379,10 +379,16 @@ impl<'a> Query<'a> {
     /// Members of a name in the files of a language, at most so many.
     #[must_use]
     pub fn members_named(&self, language: u8, name: Name, most: usize) -> Vec<DefId> {
+        self.members_named_in(|file| self.world.language_of(file) == language, name, most)
+    }
+
+    /// Members of a name in some files, at most so many.
+    #[must_use]
+    pub fn members_named_in(&self, suits: impl Fn(FileId) -> bool, name: Name, most: usize) -> Vec<DefId> {
         let mut found = Vec::new();
         for posting in self.world.postings(name).iter().filter(|posting| posting.has_member()) {
             let file = posting.file();
-            if self.world.language_of(file) != language {
+            if !suits(file) {
                 continue;
             }
             let facts = self.facts(file);

@@ -96,8 +96,14 @@ impl World {
         content: ContentHash,
         occurrences: Occurrences,
     ) -> FileId {
-        let record =
-            Record { path: path.to_owned(), language, stamp, content, is_gone: false, facts: OnceLock::new() };
+        let record = Record {
+            path: path.to_owned(),
+            language,
+            stamp,
+            content,
+            is_gone: false,
+            facts: OnceLock::new(),
+        };
         let file = match self.paths.get(path) {
             Some(&file) => {
                 self.postings.remove(file);
@@ -165,7 +171,9 @@ impl World {
     /// The facts of a file.
     #[must_use]
     pub fn facts(&self, file: FileId) -> &Facts {
-        let Some(record) = self.records.get(file.0 as usize) else { return EMPTY.get_or_init(Facts::default) };
+        let Some(record) = self.records.get(file.0 as usize) else {
+            return EMPTY.get_or_init(Facts::default);
+        };
         if let Some(facts) = record.facts.get() {
             return facts;
         }
@@ -224,8 +232,7 @@ impl World {
             files.sort_by_key(|&(_, path)| path);
             let wanted = self.languages[index].manifests();
             let suits = |path: &str| wanted.contains(&path.rsplit('/').next().unwrap_or(path));
-            let manifests: Vec<_> =
-                self.manifests.iter().filter(|(path, _)| suits(path)).cloned().collect();
+            let manifests: Vec<_> = self.manifests.iter().filter(|(path, _)| suits(path)).cloned().collect();
             self.languages[index].project(&Layout { files: &files, manifests: &manifests })
         });
         &**project
@@ -242,7 +249,7 @@ impl World {
 pub(crate) fn is_member(facts: &Facts, def: &Def) -> bool {
     def.owner != NONE
         && !matches!(def.kind, Kind::Parameter | Kind::TypeParameter)
-        && facts.def(def.owner).is_some_and(|owner| {
-            owner.kind.is_type() || matches!(owner.kind, Kind::Impl | Kind::Variant)
-        })
+        && facts
+            .def(def.owner)
+            .is_some_and(|owner| owner.kind.is_type() || matches!(owner.kind, Kind::Impl | Kind::Variant))
 }

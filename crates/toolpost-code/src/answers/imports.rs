@@ -102,7 +102,8 @@ impl Query<'_> {
                 _ => None,
             };
             let target = target.or_else(|| {
-                let entities = if export.import == NONE { Vec::new() } else { self.import(file, export.import) };
+                let entities =
+                    if export.import == NONE { Vec::new() } else { self.import(file, export.import) };
                 entities.into_iter().find_map(|entity| match entity {
                     Entity::Def(def) => Some(def),
                     _ => None,

@@ -43,7 +43,9 @@ impl Pattern {
     pub fn new(language: &dyn Language, path: &str, text: &str) -> Result<Pattern, String> {
         let (plain, words) = replace(text);
         if plain.trim().is_empty() {
-            return Err("the pattern is empty; write code with `$NAME` in place of what may differ".to_owned());
+            return Err(
+                "the pattern is empty; write code with `$NAME` in place of what may differ".to_owned()
+            );
         }
         let mut parser = tree_sitter::Parser::new();
         parser
@@ -196,7 +198,8 @@ impl Comparison<'_> {
         let wanted = children(pattern);
         let given = children(node);
         if wanted.is_empty() {
-            return given.is_empty() && self.pattern.get(pattern.byte_range()) == self.source.get(node.byte_range());
+            return given.is_empty()
+                && self.pattern.get(pattern.byte_range()) == self.source.get(node.byte_range());
         }
         self.all_equal(&wanted, &given, captures, depth + 1)
     }
@@ -213,7 +216,13 @@ impl Comparison<'_> {
         true
     }
 
-    fn all_equal(&mut self, wanted: &[Node<'_>], given: &[Node<'_>], captures: &mut Captures, depth: u32) -> bool {
+    fn all_equal(
+        &mut self,
+        wanted: &[Node<'_>],
+        given: &[Node<'_>],
+        captures: &mut Captures,
+        depth: u32,
+    ) -> bool {
         let Some((&first, rest)) = wanted.split_first() else { return given.is_empty() };
         if depth > DEEPEST {
             return false;

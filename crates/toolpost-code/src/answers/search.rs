@@ -25,9 +25,8 @@ pub fn score(typed: &str, name: &str) -> Option<u32> {
         return Some(900);
     }
     let longer = (name.len() - typed.len()).min(60) as u32;
-    let starts = |name: &str| {
-        name.is_char_boundary(typed.len()) && name[..typed.len()].eq_ignore_ascii_case(typed)
-    };
+    let starts =
+        |name: &str| name.is_char_boundary(typed.len()) && name[..typed.len()].eq_ignore_ascii_case(typed);
     if starts(name) {
         return Some(800 - longer);
     }
@@ -124,8 +123,10 @@ fn is_inner(kind: Kind) -> bool {
 pub fn is_test(path: &str) -> bool {
     path.split('/').any(|part| {
         let stem = part.split('.').next().unwrap_or(part);
-        matches!(part, "test" | "tests" | "__tests__" | "testdata" | "spec" | "fixtures" | "benches" | "examples")
-            || stem.starts_with("test_")
+        matches!(
+            part,
+            "test" | "tests" | "__tests__" | "testdata" | "spec" | "fixtures" | "benches" | "examples"
+        ) || stem.starts_with("test_")
             || stem.ends_with("_test")
             || part.contains(".test.")
             || part.contains(".spec.")

@@ -108,7 +108,8 @@ impl Query<'_> {
     #[must_use]
     pub fn own_members(&self, of: DefId) -> Vec<DefId> {
         let facts = self.facts(of.file);
-        let is_part = |&index: &u32| !matches!(facts.defs[index as usize].kind, Kind::Parameter | Kind::TypeParameter);
+        let is_part =
+            |&index: &u32| !matches!(facts.defs[index as usize].kind, Kind::Parameter | Kind::TypeParameter);
         let mut members: Vec<DefId> = facts
             .owned_by(of.index)
             .iter()
@@ -142,11 +143,15 @@ fn is_shown(facts: &Facts, index: u32) -> bool {
         return false;
     }
     match def.kind {
-        Kind::Parameter | Kind::TypeParameter | Kind::Import | Kind::Label | Kind::Impl | Kind::Anonymous => false,
+        Kind::Parameter | Kind::TypeParameter | Kind::Import | Kind::Label | Kind::Impl | Kind::Anonymous => {
+            false
+        }
         Kind::Variable | Kind::Constant | Kind::Function => {
             def.owner != NONE
                 || facts.scope(def.scope).is_some_and(|scope| scope.kind == ScopeKind::Module)
-                || def.scope != NONE && def.kind == Kind::Function && facts.function_around(def.scope).is_none()
+                || def.scope != NONE
+                    && def.kind == Kind::Function
+                    && facts.function_around(def.scope).is_none()
         }
         Kind::Module => def.scope != NONE,
         _ => true,

@@ -1,16 +1,25 @@
 //! What stands between the brackets of a macro's call. Most macros take expressions or statements, so their text is
 //! parsed once more as the arguments of a call, then as statements; what is neither is read name by name.
 
-use tree_sitter::{Node, Tree};
+use std::ops::ControlFlow;
+
+use tree_sitter::{Node, ParseOptions, ParseState, Point, Tree};
 
 use super::state::Extractor;
-use super::{K, each_leaf, named_children};
+use super::{K, each_child, each_leaf, named_children};
 use crate::facts::{Kind, NONE, Op, Role, ScopeKind, space};
 
 /// The largest call of a macro that is parsed again, in bytes.
 const LARGEST: usize = 1 << 18;
 /// How deep macros in macros are parsed again: each level reads its text once more.
 const LEVELS: u32 = 6;
+
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Form {
+    Arguments,
+    Statements,
+    Neither,
+}
 
 impl Extractor<'_, '_> {
     pub(super) fn macro_invocation(&mut self, node: Node<'_>, scope: u32) -> u32 {
@@ -44,10 +53,11 @@ impl Extractor<'_, '_> {
         call.extend_from_slice(b");");
         let as_call = |this: &mut Self| this.parse(&call).map(|tree| (tree, inner.start.saturating_sub(2)));
         let as_statements = |this: &mut Self| this.parse(bytes).map(|tree| (tree, inner.start));
-        let parsed = if starts_with_brace {
-            as_statements(self).or_else(|| as_call(self))
-        } else {
-            as_call(self).or_else(|| as_statements(self))
+        let parsed = match self.form(tree) {
+            Form::Neither => None,
+            Form::Statements => as_statements(self),
+            Form::Arguments if starts_with_brace => as_statements(self).or_else(|| as_call(self)),
+            Form::Arguments => as_call(self),
         };
         let Some((parsed, base)) = parsed else {
             self.chains(tree, scope);
@@ -64,6 +74,34 @@ impl Extractor<'_, '_> {
         value
     }
 
+    /// What the text between the brackets of a macro can be, by its outermost tokens. To find out by parsing is dear.
+    fn form(&self, tree: Node<'_>) -> Form {
+        let mut form = Form::Arguments;
+        let mut after_operand = false;
+        let mut cursor = tree.walk();
+        each_child(&mut cursor, |child, _| {
+            let kind = self.kind(child);
+            let is_operand = matches!(
+                kind,
+                K::Identifier
+                    | K::Text
+                    | K::Integer
+                    | K::Float
+                    | K::Boolean
+                    | K::Character
+                    | K::PrimitiveType
+            );
+            match child.kind() {
+                _ if is_operand && after_operand => form = Form::Neither,
+                "=>" | "$" | "#" | "metavariable" | "token_repetition" => form = Form::Neither,
+                ";" if form == Form::Arguments => form = Form::Statements,
+                _ => {}
+            }
+            after_operand = is_operand;
+        });
+        form
+    }
+
     /// The tree of a text without errors.
     fn parse(&mut self, text: &[u8]) -> Option<Tree> {
         let parser = match &mut self.parser {
@@ -74,8 +112,17 @@ impl Extractor<'_, '_> {
                 none.insert(parser)
             }
         };
-        let tree = parser.parse(text, None)?;
-        (!tree.root_node().has_error()).then_some(tree)
+        // What is no code is given up at the first error: to recover from it would cost far more than to read it.
+        let mut give_up = |state: &ParseState| {
+            if state.has_error() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let options = ParseOptions::new().progress_callback(&mut give_up);
+        let mut input = |offset: usize, _: Point| text.get(offset..).unwrap_or(&[]);
+        let tree = parser.parse_with_options(&mut input, None, Some(options));
+        if tree.is_none() {
+            parser.reset();
+        }
+        tree.filter(|tree| !tree.root_node().has_error())
     }
 
     /// The arguments of the call that a macro was read as. What the well-known ones give is known.
