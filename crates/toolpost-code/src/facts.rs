@@ -147,6 +147,8 @@ pub mod mark {
     pub const EMBEDDED: u16 = 128;
     /// Gives its values one by one.
     pub const GENERATOR: u16 = 256;
+    /// Replaced by what other functions make of it; the language is asked for its type.
+    pub const WRAPPED: u16 = 512;
     /// Free for the language's own use.
     pub const OWN_A: u16 = 1 << 12;
     /// Free for the language's own use.
