@@ -126,6 +126,21 @@ pub trait Project: Send + Sync {
         None
     }
 
+    /// What other functions make of a function that has [`crate::facts::mark::WRAPPED`]; `plain` is its own type.
+    fn decorated(&self, _query: &Query<'_>, _def: DefId, _plain: Type) -> Option<Type> {
+        None
+    }
+
+    /// What the name of an argument means in a call of something that has no parameter of this name.
+    fn keyword(&self, _query: &Query<'_>, _callee: Type, _name: Name) -> Vec<Entity> {
+        Vec::new()
+    }
+
+    /// The type parameters of a definition, where they are not declared as parts of it.
+    fn type_parameters(&self, _query: &Query<'_>, _def: DefId) -> Option<Vec<DefId>> {
+        None
+    }
+
     /// The value of an expression of the language's own: [`crate::facts::Op::Own`] and `OwnOther`.
     fn own_expression(&self, _query: &Query<'_>, _file: FileId, _expr: u32) -> Option<Type> {
         None

@@ -20,3 +20,5 @@ pub mod world;
 mod go;
 #[cfg(feature = "rust")]
 mod rust;
+#[cfg(feature = "python")]
+mod python;

@@ -98,6 +98,7 @@ pub struct Memo {
     families: HashMap<DefId, Arc<Vec<DefId>>>,
     bases: HashMap<DefId, Arc<Vec<Type>>>,
     detached: HashMap<(Type, Name), Arc<Vec<DefId>>>,
+    parameters: HashMap<DefId, Vec<DefId>>,
 }
 
 /// The number of steps that one question may take.
@@ -416,11 +417,18 @@ impl<'a> Query<'a> {
                 Shape::Class(class) => self.project(class.file).constructor(self, class),
                 _ => None,
             };
-            let Some(function) = function else { return };
-            let target = self.facts(function.file);
-            let parts = target.parts(function.index, Kind::Parameter);
-            for part in parts.filter(|&part| target.name(target.defs[part as usize].name) == name) {
-                push(&mut entities, Entity::Def(DefId { file: function.file, index: part }));
+            let before = entities.len();
+            if let Some(function) = function {
+                let target = self.facts(function.file);
+                let parts = target.parts(function.index, Kind::Parameter);
+                for part in parts.filter(|&part| target.name(target.defs[part as usize].name) == name) {
+                    push(&mut entities, Entity::Def(DefId { file: function.file, index: part }));
+                }
+            }
+            if entities.len() == before {
+                for entity in self.project(file).keyword(self, callee, name) {
+                    push(&mut entities, entity);
+                }
             }
         });
         let confidence = Confidence::Typed;
