@@ -18,7 +18,7 @@ pub mod world;
 
 #[cfg(feature = "go")]
 mod go;
-#[cfg(feature = "rust")]
-mod rust;
 #[cfg(feature = "python")]
 mod python;
+#[cfg(feature = "rust")]
+mod rust;

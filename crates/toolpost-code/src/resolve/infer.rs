@@ -498,6 +498,7 @@ impl Query<'_> {
     }
 
     /// Parameter number `index` of a function type.
+    #[expect(clippy::only_used_in_recursion, reason = "whoever asks says for which file, as everywhere")]
     #[must_use]
     pub fn parameter_of(&self, file: FileId, function: Type, index: u32) -> Type {
         self.map_alternatives(function, |one| match self.shape(one) {
