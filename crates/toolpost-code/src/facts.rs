@@ -7,7 +7,7 @@ pub(crate) mod codec;
 mod lookup;
 
 pub use builder::Builder;
-pub(crate) use builder::NameMap;
+pub(crate) use builder::{NameMap, QuickMap};
 pub use codec::{Damaged, decode, encode};
 
 /// In place of an index: there is none.

@@ -7,10 +7,9 @@ mod references;
 mod types;
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::facts::{Facts, Kind, NONE, Name, Role, mark};
+use crate::facts::{Facts, Kind, NONE, Name, QuickMap, Role, mark};
 use crate::language::{Place, Project};
 use crate::world::{FileId, World};
 
@@ -88,17 +87,17 @@ impl Resolution {
 #[derive(Default)]
 pub struct Memo {
     types: types::Arena,
-    tokens: HashMap<(FileId, u32), Option<Arc<Resolution>>>,
-    token_types: HashMap<(FileId, u32), Option<Type>>,
-    values: HashMap<(FileId, u32), Option<Type>>,
-    named: HashMap<(FileId, u32), Option<Type>>,
-    defs: HashMap<DefId, Option<Type>>,
-    returns: HashMap<DefId, Option<Type>>,
-    imports: HashMap<(FileId, u32), Option<Vec<Entity>>>,
-    families: HashMap<DefId, Arc<Vec<DefId>>>,
-    bases: HashMap<DefId, Arc<Vec<Type>>>,
-    detached: HashMap<(Type, Name), Arc<Vec<DefId>>>,
-    parameters: HashMap<DefId, Vec<DefId>>,
+    tokens: QuickMap<(FileId, u32), Option<Arc<Resolution>>>,
+    token_types: QuickMap<(FileId, u32), Option<Type>>,
+    values: QuickMap<(FileId, u32), Option<Type>>,
+    named: QuickMap<(FileId, u32), Option<Type>>,
+    defs: QuickMap<DefId, Option<Type>>,
+    returns: QuickMap<DefId, Option<Type>>,
+    imports: QuickMap<(FileId, u32), Option<Vec<Entity>>>,
+    families: QuickMap<DefId, Arc<Vec<DefId>>>,
+    bases: QuickMap<DefId, Arc<Vec<Type>>>,
+    detached: QuickMap<(Type, Name), Arc<Vec<DefId>>>,
+    parameters: QuickMap<DefId, Vec<DefId>>,
 }
 
 /// The number of steps that one question may take.

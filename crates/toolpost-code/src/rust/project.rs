@@ -569,7 +569,8 @@ impl Project for Crates {
             (Step::Element, Shape::External(_)) => library::element(query, of),
             (Step::Index, Shape::External(_)) => library::index(query, of),
             (Step::Deref, Shape::External(_)) => library::stands_for(query, of),
-            (Step::Element | Step::Index, Shape::Instance(def)) => {
+            (Step::Await, Shape::External(_)) => library::awaited(query, of),
+            (Step::Element | Step::Index | Step::Await, Shape::Instance(def)) => {
                 let word = if step == Step::Element { "Item" } else { "Output" };
                 let members = query.members(def.file, of, Name::of(word), space::TYPE);
                 let member = members.into_iter().find_map(|member| match member.entity {
