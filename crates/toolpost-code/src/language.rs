@@ -85,6 +85,11 @@ pub trait Project: Send + Sync {
         None
     }
 
+    /// What a type that is not in the tree stands for, if it is made from others: `Partial<T>` has the members of `T`.
+    fn expand(&self, _query: &Query<'_>, _of: Type) -> Option<Type> {
+        None
+    }
+
     /// What a call gives, where the general rules do not say.
     fn call(&self, _query: &Query<'_>, _callee: Type, _arguments: &[Type]) -> Option<Type> {
         None

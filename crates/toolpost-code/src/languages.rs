@@ -9,6 +9,8 @@ pub fn all() -> Vec<&'static dyn Language> {
     vec![
         #[cfg(feature = "go")]
         &crate::go::Go,
+        #[cfg(feature = "typescript")]
+        &crate::typescript::TypeScript,
     ]
 }
 

@@ -14,3 +14,5 @@ pub mod world;
 
 #[cfg(feature = "go")]
 mod go;
+#[cfg(feature = "typescript")]
+mod typescript;

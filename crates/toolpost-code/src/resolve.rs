@@ -168,7 +168,7 @@ impl<'a> Query<'a> {
     }
 
     /// Runs a question one level deeper; nothing if fuel or depth are used up.
-    fn deeper<R>(&self, ask: impl FnOnce() -> R) -> Option<R> {
+    pub(crate) fn deeper<R>(&self, ask: impl FnOnce() -> R) -> Option<R> {
         let (fuel, depth) = (self.fuel.get(), self.depth.get());
         if fuel == 0 || depth >= DEEPEST {
             self.fuel.set(0);
@@ -225,7 +225,18 @@ impl<'a> Query<'a> {
     /// What a name means at a place.
     #[must_use]
     pub fn look_up(&self, place: Place, name: Name, space: u8) -> Vec<Entity> {
-        self.through(self.look_up_as_written(place, name, space))
+        let mut found = self.through(self.look_up_as_written(place, name, space));
+        // An import brings in every meaning of a name; a use asks for one.
+        if found.len() > 1 {
+            let suits = |entity: &Entity| match entity {
+                Entity::Def(def) => self.def(*def).is_some_and(|(_, def)| def.space & space != 0),
+                _ => true,
+            };
+            if found.iter().any(suits) {
+                found.retain(suits);
+            }
+        }
+        found
     }
 
     /// What a name means at a place: the very declarations that are seen there, imports as themselves.

@@ -201,14 +201,15 @@ impl Query<'_> {
     /// An instance of a type, with its own parameters as arguments; of a block that adds members, of what it adds to.
     #[must_use]
     pub fn instance_of(&self, def: DefId) -> Type {
-        let Some((facts, known)) = self.def(def) else { return Type::UNKNOWN };
+        let Some((_, known)) = self.def(def) else { return Type::UNKNOWN };
         if known.kind == Kind::Impl {
             return self.named_type(def.file, known.declared);
         }
         let same = DefId { file: def.file, index: known.same };
-        let parameters: Vec<Type> = facts
-            .parts(same.index, Kind::TypeParameter)
-            .map(|index| self.make(Shape::Parameter(DefId { file: def.file, index }), &[]))
+        let parameters: Vec<Type> = self
+            .arguments_of(same)
+            .into_iter()
+            .map(|parameter| self.make(Shape::Parameter(parameter), &[]))
             .collect();
         self.make(Shape::Instance(same), &parameters)
     }

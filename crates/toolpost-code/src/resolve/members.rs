@@ -61,7 +61,12 @@ impl Query<'_> {
                     self.collect(file, one, name, space, depth - 1, visited, found);
                 }
             }
-            Shape::Unknown | Shape::External(_) | Shape::Function(_) => {}
+            Shape::External(_) => {
+                if let Some(expanded) = self.project(file).expand(self, of) {
+                    self.collect(file, expanded, name, space, depth - 1, visited, found);
+                }
+            }
+            Shape::Unknown | Shape::Function(_) => {}
         }
     }
 
@@ -202,7 +207,16 @@ impl Query<'_> {
         if arguments.is_empty() {
             return Vec::new();
         }
-        self.type_parameters(def).into_iter().zip(arguments.iter().copied()).collect()
+        self.arguments_of(def).into_iter().zip(arguments.iter().copied()).collect()
+    }
+
+    /// The type parameters that an instance of a type has arguments for: of one without a name all around it.
+    #[must_use]
+    pub fn arguments_of(&self, def: DefId) -> Vec<DefId> {
+        match self.def(def) {
+            Some((_, known)) if known.kind == Kind::Anonymous => self.parameters_in_scope(def),
+            _ => self.type_parameters(def),
+        }
     }
 
     /// What the type parameters of the block that holds a member stand for, if the member is one of this type.
