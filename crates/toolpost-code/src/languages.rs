@@ -28,8 +28,14 @@ pub fn extract(language: &dyn Language, path: &str, source: &[u8]) -> Facts {
     let mut builder = Builder::new(source);
     let mut parser = tree_sitter::Parser::new();
     if parser.set_language(&language.grammar(path)).is_ok()
-        && let Some(tree) = parser.parse(source, None)
+        && let Some(mut tree) = parser.parse(source, None)
     {
+        if tree.root_node().has_error()
+            && let Some(text) = language.repaired(path, source)
+            && let Some(better) = parser.parse(&text, None)
+        {
+            tree = better;
+        }
         language.extract(path, &tree, &mut builder);
         builder.facts_mut().has_errors = tree.root_node().has_error();
     }

@@ -7,6 +7,7 @@ mod library;
 mod modules;
 mod own;
 mod project;
+mod repair;
 
 use tree_sitter::Tree;
 
@@ -36,6 +37,10 @@ impl Language for TypeScript {
 
     fn extract(&self, path: &str, tree: &Tree, builder: &mut Builder<'_>) {
         extract::extract(path, tree, builder);
+    }
+
+    fn repaired(&self, _path: &str, source: &[u8]) -> Option<Vec<u8>> {
+        repair::repaired(source)
     }
 
     fn manifests(&self) -> &'static [&'static str] {
