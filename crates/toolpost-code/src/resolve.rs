@@ -170,7 +170,7 @@ impl<'a> Query<'a> {
     }
 
     /// Runs a question one level deeper; nothing if fuel or depth are used up.
-    fn deeper<R>(&self, ask: impl FnOnce() -> R) -> Option<R> {
+    pub(crate) fn deeper<R>(&self, ask: impl FnOnce() -> R) -> Option<R> {
         let (fuel, depth) = (self.fuel.get(), self.depth.get());
         if fuel == 0 || depth >= DEEPEST {
             self.fuel.set(0);

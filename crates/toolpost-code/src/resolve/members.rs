@@ -245,7 +245,16 @@ impl Query<'_> {
         if arguments.is_empty() {
             return Vec::new();
         }
-        self.type_parameters(def).into_iter().zip(arguments.iter().copied()).collect()
+        self.arguments_of(def).into_iter().zip(arguments.iter().copied()).collect()
+    }
+
+    /// The type parameters that an instance of a type has arguments for: of one without a name all around it.
+    #[must_use]
+    pub fn arguments_of(&self, def: DefId) -> Vec<DefId> {
+        match self.def(def) {
+            Some((_, known)) if known.kind == Kind::Anonymous => self.parameters_in_scope(def),
+            _ => self.type_parameters(def),
+        }
     }
 
     /// What the type parameters of the block that holds a member stand for, if the member is one of this type.
