@@ -178,12 +178,11 @@ impl Query<'_> {
             push(&mut bases, self.named_type(def.file, base.base));
         }
         // The other declarations of the same type have bases of their own.
-        if known.same == def.index {
-            for (index, other) in facts.defs.iter().enumerate() {
-                if other.same == def.index && index as u32 != def.index && other.kind.is_type() {
-                    for base in facts.bases_of(index as u32) {
-                        push(&mut bases, self.named_type(def.file, base.base));
-                    }
+        for &index in facts.bound_in(known.scope, facts.name(known.name)) {
+            let other = &facts.defs[index as usize];
+            if other.same == def.index && index != def.index && other.kind.is_type() {
+                for base in facts.bases_of(index) {
+                    push(&mut bases, self.named_type(def.file, base.base));
                 }
             }
         }

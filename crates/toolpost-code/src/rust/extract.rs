@@ -6,7 +6,7 @@ mod item;
 mod macros;
 mod pattern;
 mod state;
-mod types;
+mod type_expression;
 
 use std::sync::OnceLock;
 
