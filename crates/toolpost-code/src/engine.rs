@@ -1,5 +1,6 @@
 //! The index of one tree: kept between runs, brought up to date by comparing stamps, usable while it is being made.
 
+mod form;
 mod saved;
 mod source;
 
@@ -15,6 +16,8 @@ use crate::postings::Occurrences;
 use crate::resolve::{Memo, Query};
 use crate::world::{ContentHash, Loader, Stamp, World};
 use source::Source;
+
+pub use form::Found;
 
 /// The bytes of facts that stay in memory between questions.
 const RESIDENT: usize = 192 << 20;

@@ -19,6 +19,12 @@ pub trait Language: Send + Sync {
     /// The grammar for a file.
     fn grammar(&self, path: &str) -> tree_sitter::Language;
 
+    /// The text of a file which the grammar could not read, changed so that it can: as long as it was, every name
+    /// where it was. None if nothing helps.
+    fn repaired(&self, _path: &str, _source: &[u8]) -> Option<Vec<u8>> {
+        None
+    }
+
     /// Writes the facts of a file. It sees nothing but the tree and the bytes (`builder.source`), and never fails:
     /// what it cannot make sense of it leaves out.
     fn extract(&self, path: &str, tree: &Tree, builder: &mut Builder<'_>);
@@ -70,7 +76,8 @@ pub trait Project: Send + Sync {
         Vec::new()
     }
 
-    /// The type whose members a type also has because it stands for it: what a smart pointer points to.
+    /// The type whose members a type also has because it stands for it or is made from it: what a smart pointer
+    /// points to, what `Partial<T>` is made from.
     fn stands_for(&self, _query: &Query<'_>, _of: Type) -> Option<Type> {
         None
     }

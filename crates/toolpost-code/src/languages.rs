@@ -17,6 +17,8 @@ pub fn all() -> Vec<&'static dyn Language> {
         &crate::rust::Rust,
         #[cfg(feature = "python")]
         &crate::python::Python,
+        #[cfg(feature = "typescript")]
+        &crate::typescript::TypeScript,
     ]
 }
 
@@ -53,7 +55,17 @@ pub(crate) fn extract_with(
     let options = tree_sitter::ParseOptions::new().progress_callback(&mut give_up);
     let mut input = |offset: usize, _: tree_sitter::Point| source.get(offset..).unwrap_or(&[]);
     let is_set = parser.set_language(&language.grammar(path)).is_ok();
-    let tree = if is_set { parser.parse_with_options(&mut input, None, Some(options)) } else { None };
+    let mut tree = if is_set { parser.parse_with_options(&mut input, None, Some(options)) } else { None };
+    if tree.as_ref().is_some_and(|tree| tree.root_node().has_error())
+        && let Some(text) = language.repaired(path, source)
+    {
+        let options = tree_sitter::ParseOptions::new().progress_callback(&mut give_up);
+        let mut input = |offset: usize, _: tree_sitter::Point| text.get(offset..).unwrap_or(&[]);
+        match parser.parse_with_options(&mut input, None, Some(options)) {
+            Some(better) => tree = Some(better),
+            None => parser.reset(),
+        }
+    }
     match tree {
         Some(tree) => {
             // A mistake in an extractor costs the file that shows it, not the index.

@@ -22,3 +22,5 @@ mod go;
 mod python;
 #[cfg(feature = "rust")]
 mod rust;
+#[cfg(feature = "typescript")]
+mod typescript;

@@ -1,10 +1,10 @@
 //! What an identifier means: the one question from which every answer is made. Lazy, remembered, and bounded by fuel;
 //! what cannot be found out within it is unknown and is said to be.
 
+mod arena;
 mod infer;
 mod members;
 mod references;
-mod types;
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use crate::facts::{Facts, Kind, NONE, Name, QuickMap, Role, mark};
 use crate::language::{Place, Project};
 use crate::world::{FileId, World};
 
+pub use arena::{Shape, Type};
 pub use infer::builtin;
 pub use members::Member;
 pub use references::{Reference, References};
-pub use types::{Shape, Type};
 
 /// A definition, by its file and its number in the facts of that file.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -86,7 +86,7 @@ impl Resolution {
 /// What has been found out about one state of the world.
 #[derive(Default)]
 pub struct Memo {
-    types: types::Arena,
+    types: arena::Arena,
     tokens: QuickMap<(FileId, u32), Option<Arc<Resolution>>>,
     token_types: QuickMap<(FileId, u32), Option<Type>>,
     values: QuickMap<(FileId, u32), Option<Type>>,
@@ -170,7 +170,7 @@ impl<'a> Query<'a> {
     }
 
     /// Runs a question one level deeper; nothing if fuel or depth are used up.
-    fn deeper<R>(&self, ask: impl FnOnce() -> R) -> Option<R> {
+    pub(crate) fn deeper<R>(&self, ask: impl FnOnce() -> R) -> Option<R> {
         let (fuel, depth) = (self.fuel.get(), self.depth.get());
         if fuel == 0 || depth >= DEEPEST {
             self.fuel.set(0);

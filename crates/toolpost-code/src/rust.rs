@@ -12,6 +12,9 @@ use crate::language::{Language, Layout, Project};
 /// Marks a macro that is exported, and a module whose macros are seen outside of it.
 const SHARES_MACROS: u16 = crate::facts::mark::OWN_A;
 
+/// From here on, the first operand of a path's head is the name of a derived trait; below, it is a way up.
+const DERIVED: u32 = 1 << 16;
+
 /// The language.
 pub(crate) struct Rust;
 

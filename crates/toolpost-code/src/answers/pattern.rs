@@ -118,7 +118,7 @@ fn widest(node: Node<'_>) -> Node<'_> {
     let mut current = node;
     while current.named_child_count() == 1
         && let Some(child) = current.named_child(0)
-        && (current.kind().ends_with("statement") || current.parent().is_none() || current.kind() == "module")
+        && (current.kind() == "expression_statement" || current.parent().is_none())
     {
         current = child;
     }

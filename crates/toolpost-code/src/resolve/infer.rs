@@ -207,7 +207,7 @@ impl Query<'_> {
         }
         let same = DefId { file: def.file, index: known.same };
         let parameters: Vec<Type> = self
-            .type_parameters(same)
+            .arguments_of(same)
             .into_iter()
             .map(|parameter| self.make(Shape::Parameter(parameter), &[]))
             .collect();

@@ -178,12 +178,11 @@ impl Query<'_> {
             push(&mut bases, self.named_type(def.file, base.base));
         }
         // The other declarations of the same type have bases of their own.
-        if known.same == def.index {
-            for (index, other) in facts.defs.iter().enumerate() {
-                if other.same == def.index && index as u32 != def.index && other.kind.is_type() {
-                    for base in facts.bases_of(index as u32) {
-                        push(&mut bases, self.named_type(def.file, base.base));
-                    }
+        for &index in facts.bound_in(known.scope, facts.name(known.name)) {
+            let other = &facts.defs[index as usize];
+            if other.same == def.index && index != def.index && other.kind.is_type() {
+                for base in facts.bases_of(index) {
+                    push(&mut bases, self.named_type(def.file, base.base));
                 }
             }
         }
@@ -245,7 +244,16 @@ impl Query<'_> {
         if arguments.is_empty() {
             return Vec::new();
         }
-        self.type_parameters(def).into_iter().zip(arguments.iter().copied()).collect()
+        self.arguments_of(def).into_iter().zip(arguments.iter().copied()).collect()
+    }
+
+    /// The type parameters that an instance of a type has arguments for: of one without a name all around it.
+    #[must_use]
+    pub fn arguments_of(&self, def: DefId) -> Vec<DefId> {
+        match self.def(def) {
+            Some((_, known)) if known.kind == Kind::Anonymous => self.parameters_in_scope(def),
+            _ => self.type_parameters(def),
+        }
     }
 
     /// What the type parameters of the block that holds a member stand for, if the member is one of this type.

@@ -6,7 +6,7 @@ mod item;
 mod macros;
 mod pattern;
 mod state;
-mod types;
+mod type_expression;
 
 use std::sync::OnceLock;
 
@@ -235,6 +235,7 @@ impl Extractor<'_, '_> {
                     let start = self.start(leaf);
                     let token = self.builder.token(name, start, scope, Role::Bare, NONE);
                     self.builder.token_mut(token).space = space::MACRO;
+                    self.derives.push(name);
                 }
                 last_end = self.start(leaf) + leaf.byte_range().len();
             }

@@ -438,6 +438,16 @@ pub(super) fn member(query: &Query<'_>, receiver: Type, name: Name) -> Option<Ty
         "xor",
     ];
     let Shape::External(of) = query.shape(receiver) else {
+        // Traits of the library make values of a type in well-known ways.
+        if let Shape::Class(def) = query.shape(receiver) {
+            let made = query.instance_of(def);
+            if one_of(&["default", "from", "from_iter"]) {
+                return function(made, &[]);
+            }
+            if one_of(&["try_from", "from_str"]) {
+                return function(query.external(RESULT, &[made]), &[]);
+            }
+        }
         // What every type may have.
         return if one_of(&keeps[..15]) { function(receiver, &[]) } else { None };
     };

@@ -6,7 +6,7 @@ mod manifest;
 use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
 
-use super::{SHARES_MACROS, library};
+use super::{DERIVED, SHARES_MACROS, library};
 use crate::facts::{Expr, Kind, NONE, Name, Op, ScopeKind, import, mark, space};
 use crate::language::{Layout, Place, Project, Step};
 use crate::resolve::{DefId, Entity, Module, Query, Shape, Type};
@@ -75,7 +75,7 @@ impl Crates {
             inner.insert(0, last);
             current = up;
         }
-        self.layout.siblings(folder).find_map(|other| {
+        let by_path = self.layout.siblings(folder).find_map(|other| {
             let facts = query.facts(other);
             facts.defs.iter().find_map(|def| {
                 let &Expr { op: Op::Builtin, a, .. } = facts.exprs.get(def.declared as usize)? else {
@@ -84,6 +84,14 @@ impl Crates {
                 let target = layout::join(folder_of(query.world.path(other)), facts.text(a))?;
                 (def.kind == Kind::Module && target == path).then_some((other, def.scope))
             })
+        });
+        // A macro may declare it in the root beside it.
+        by_path.or_else(|| {
+            let roots = self.layout.files_of_module(folder);
+            roots
+                .into_iter()
+                .find(|&root| root != file && self.layout.is_sure_root(root))
+                .map(|root| (root, 0))
         })
     }
 
@@ -192,10 +200,25 @@ impl Crates {
             .filter(|&index| facts.defs[index as usize].space & space != 0)
             .map(|index| Entity::Def(DefId { file, index }))
             .collect();
-        if !found.is_empty() {
-            return query.through(found);
+        // An import brings in what there is of its name; for other meanings the globs are left.
+        let mut meant = query.through(found);
+        meant.retain(|entity| match entity {
+            Entity::Def(def) => query.def(*def).is_some_and(|(_, def)| def.space & space != 0),
+            _ => true,
+        });
+        if !meant.is_empty() {
+            return meant;
         }
-        self.globs(query, file, |of| of == scope, name, space, visited)
+        let found = self.globs(query, file, |of| of == scope, name, space, visited);
+        if !found.is_empty() || space & space::TYPE == 0 || scope != 0 {
+            return found;
+        }
+        // A module that a macro declares is known by its file alone.
+        let below = self.layout.folder_of_module(file, query.world.path(file));
+        let target = self.layout.module_in(&below, name);
+        let target =
+            target.filter(|&target| target != file && self.parent_of(query, target) == Some((file, 0)));
+        target.map(|target| Entity::Module(module(target, 0))).into_iter().collect()
     }
 
     /// What a name means in what the globs of some scopes bring in.
@@ -623,6 +646,16 @@ impl Project for Crates {
             let source = if b == NONE { Type::UNKNOWN } else { query.value_type(file, b) };
             let same = query.shape(plain) == query.shape(source) && query.arguments(plain).is_empty();
             return Some(if same { source } else { plain });
+        }
+        if a >= DERIVED {
+            let at = facts.scope(b).map_or(0, |scope| scope.end);
+            let entities = query.look_up(Place { file, scope: b, at }, facts.name(a - DERIVED), space::TYPE);
+            let is_trait = |def: &DefId| query.def(*def).is_some_and(|(_, def)| def.kind == Kind::Trait);
+            let found = entities.into_iter().find_map(|entity| match entity {
+                Entity::Def(def) if is_trait(&def) => Some(query.instance_of(def)),
+                _ => None,
+            });
+            return Some(found.unwrap_or(Type::EXTERNAL));
         }
         let here = self.module_around(query, file, b);
         let target = match a {

@@ -160,6 +160,20 @@ fn survives_every_flipped_bit() {
 }
 
 #[test]
+fn finds_code_by_its_form() {
+    let (engine, _) = open(&Memory::new(TREE), &Arc::new(Kept::default()));
+    let find = |pattern: &str| {
+        let found = engine.find_form("x.go", pattern, |_| true, 10).expect("a pattern");
+        found.into_iter().map(|one| format!("{}:{} {}", one.path, one.lines.0, one.text)).collect::<Vec<_>>()
+    };
+    assert_eq!(find("Used()"), ["b.go:3 Used()"]);
+    assert_eq!(find("return $X"), ["a.go:3 return 1"]);
+    assert_eq!(find("Missing($X)"), Vec::<String>::new());
+    let refused = engine.find_form("x.unknown", "a", |_| true, 10);
+    assert!(refused.is_err_and(|text| text.contains("no language of this build")));
+}
+
+#[test]
 fn a_manifest_that_changes_changes_what_imports_mean() {
     let files = Memory::new(
         "

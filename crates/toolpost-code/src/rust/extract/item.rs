@@ -12,6 +12,14 @@ impl Extractor<'_, '_> {
         named_children(node).iter().take(3).any(|&child| self.kind(child) == K::Visibility)
     }
 
+    /// The traits that a type derives, by the names of the macros that do it: they are named after the traits.
+    fn derived(&mut self, def: u32, scope: u32) {
+        for name in std::mem::take(&mut self.derives) {
+            let base = self.builder.expr(Op::Own, super::super::DERIVED + name, scope);
+            self.builder.base(def, base);
+        }
+    }
+
     /// Marks an item and binds it, or makes it a member.
     fn place(&mut self, def: u32, node: Node<'_>, scope: u32, owner: u32) {
         let is_public = self.is_public(node);
@@ -178,6 +186,7 @@ impl Extractor<'_, '_> {
         let Some(name) = self.field(node, fields.name) else { return NONE };
         let kind = if owner == NONE { Kind::Function } else { Kind::Method };
         let def = self.declare(name, kind, node);
+        self.derives.clear();
         self.place(def, node, scope, owner);
         if owner != NONE {
             self.builder.def(def).space = space::CALLED;
@@ -273,6 +282,7 @@ impl Extractor<'_, '_> {
         let kind = if self.kind(node) == K::UnionItem { Kind::Union } else { Kind::Struct };
         let def = self.declare(name, kind, node);
         self.place(def, node, scope, NONE);
+        self.derived(def, scope);
         let range = self.range(node);
         let inner = self.builder.scope(scope, ScopeKind::Block, def, range);
         if let Some(list) = self.field(node, fields.type_parameters) {
@@ -323,6 +333,7 @@ impl Extractor<'_, '_> {
         let Some(name) = self.field(node, fields.name) else { return NONE };
         let def = self.declare(name, Kind::Enum, node);
         self.place(def, node, scope, NONE);
+        self.derived(def, scope);
         let range = self.range(node);
         let inner = self.builder.scope(scope, ScopeKind::Block, def, range);
         if let Some(list) = self.field(node, fields.type_parameters) {

@@ -15,6 +15,8 @@ pub(super) struct Extractor<'b, 'a> {
     pub(super) base: usize,
     /// The path of the attribute before a module.
     pub(super) path_attribute: Option<String>,
+    /// The names of the traits that the attribute before an item derives.
+    pub(super) derives: Vec<u32>,
     /// Whether the attribute before an item shares its macros.
     pub(super) has_macro_attribute: bool,
     pub(super) parser: Option<tree_sitter::Parser>,
@@ -35,6 +37,7 @@ impl<'b, 'a> Extractor<'b, 'a> {
             depth: 0,
             base: 0,
             path_attribute: None,
+            derives: Vec::new(),
             has_macro_attribute: false,
             parser: None,
             macro_levels: 0,

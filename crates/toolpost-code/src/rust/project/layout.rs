@@ -14,6 +14,8 @@ use crate::world::FileId;
 pub(super) struct Crates {
     files: HashMap<String, FileId>,
     folders: HashMap<String, Vec<FileId>>,
+    /// Files by the folder and the name of the module that they would be.
+    modules: HashMap<(String, Name), FileId>,
     roots: HashSet<FileId>,
     /// Roots that cargo finds by their place alone: one may be a module of another.
     unsure: HashSet<FileId>,
@@ -38,6 +40,7 @@ impl Crates {
         let mut crates = Crates {
             files: HashMap::new(),
             folders: HashMap::new(),
+            modules: HashMap::new(),
             roots: HashSet::new(),
             unsure: HashSet::new(),
             libraries: HashMap::new(),
@@ -52,6 +55,11 @@ impl Crates {
             crates.files.insert(path.to_owned(), file);
             let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
             crates.folders.entry(folder.to_owned()).or_default().push(file);
+            let (around, stem) = match name {
+                "mod.rs" => folder.rsplit_once('/').unwrap_or(("", folder)),
+                name => (folder, name.strip_suffix(".rs").unwrap_or(name)),
+            };
+            crates.modules.insert((around.to_owned(), Name::of(stem)), file);
             // The places where cargo looks for executables, tests, examples and benches.
             let parent = folder.rsplit('/').next().unwrap_or(folder);
             let is_target = matches!(parent, "tests" | "examples" | "benches" | "bin");
@@ -62,7 +70,9 @@ impl Crates {
                 crates.roots.insert(file);
                 crates.unsure.insert(file);
             }
-            if name == "main.rs" && (parent == "src" || is_target) {
+            let around = above.rsplit('/').next().unwrap_or(above);
+            let in_targets = matches!(around, "tests" | "examples" | "benches" | "bin");
+            if name == "main.rs" && (parent == "src" || is_target || in_targets) {
                 crates.roots.insert(file);
             }
         }
@@ -204,6 +214,11 @@ impl Crates {
             }
         }
         all
+    }
+
+    /// The file that would be the module of a name in a folder.
+    pub(super) fn module_in(&self, folder: &str, name: Name) -> Option<FileId> {
+        self.modules.get(&(folder.to_owned(), name)).copied()
     }
 
     /// The files in a folder and in the one around it.
