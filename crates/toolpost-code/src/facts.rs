@@ -7,7 +7,7 @@ pub(crate) mod codec;
 mod lookup;
 
 pub use builder::Builder;
-pub(crate) use builder::NameMap;
+pub(crate) use builder::{NameMap, QuickMap};
 pub use codec::{Damaged, decode, encode};
 
 /// In place of an index: there is none.
@@ -151,6 +151,8 @@ pub mod mark {
     pub const GENERATOR: u16 = 256;
     /// The parameter that takes the object a method is called on.
     pub const RECEIVER: u16 = 512;
+    /// Replaced by what other functions make of it; the language is asked for its type.
+    pub const WRAPPED: u16 = 1024;
     /// Free for the language's own use.
     pub const OWN_A: u16 = 1 << 12;
     /// Free for the language's own use.

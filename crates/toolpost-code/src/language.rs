@@ -86,6 +86,11 @@ pub trait Project: Send + Sync {
         Vec::new()
     }
 
+    /// Whether a file can contain a use of a definition at all. A wrong `true` costs time, a wrong `false` an answer.
+    fn may_see(&self, _query: &Query<'_>, _file: FileId, _def: DefId) -> bool {
+        true
+    }
+
     /// Whether the declarations of the other members of a family count as uses of one of them.
     fn counts_family_declarations(&self) -> bool {
         false
@@ -118,6 +123,21 @@ pub trait Project: Send + Sync {
 
     /// The type of a definition that says none itself, such as the first parameter of a method.
     fn implied_type(&self, _query: &Query<'_>, _def: DefId) -> Option<Type> {
+        None
+    }
+
+    /// What other functions make of a function that has [`crate::facts::mark::WRAPPED`]; `plain` is its own type.
+    fn decorated(&self, _query: &Query<'_>, _def: DefId, _plain: Type) -> Option<Type> {
+        None
+    }
+
+    /// What the name of an argument means in a call of something that has no parameter of this name.
+    fn keyword(&self, _query: &Query<'_>, _callee: Type, _name: Name) -> Vec<Entity> {
+        Vec::new()
+    }
+
+    /// The type parameters of a definition, where they are not declared as parts of it.
+    fn type_parameters(&self, _query: &Query<'_>, _def: DefId) -> Option<Vec<DefId>> {
         None
     }
 

@@ -15,6 +15,8 @@ pub fn all() -> Vec<&'static dyn Language> {
         &crate::go::Go,
         #[cfg(feature = "rust")]
         &crate::rust::Rust,
+        #[cfg(feature = "python")]
+        &crate::python::Python,
     ]
 }
 

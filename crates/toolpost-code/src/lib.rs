@@ -18,5 +18,7 @@ pub mod world;
 
 #[cfg(feature = "go")]
 mod go;
+#[cfg(feature = "python")]
+mod python;
 #[cfg(feature = "rust")]
 mod rust;

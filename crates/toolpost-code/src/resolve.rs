@@ -7,10 +7,9 @@ mod references;
 mod types;
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::facts::{Facts, Kind, NONE, Name, Role, mark};
+use crate::facts::{Facts, Kind, NONE, Name, QuickMap, Role, mark};
 use crate::language::{Place, Project};
 use crate::world::{FileId, World};
 
@@ -88,16 +87,17 @@ impl Resolution {
 #[derive(Default)]
 pub struct Memo {
     types: types::Arena,
-    tokens: HashMap<(FileId, u32), Option<Arc<Resolution>>>,
-    token_types: HashMap<(FileId, u32), Option<Type>>,
-    values: HashMap<(FileId, u32), Option<Type>>,
-    named: HashMap<(FileId, u32), Option<Type>>,
-    defs: HashMap<DefId, Option<Type>>,
-    returns: HashMap<DefId, Option<Type>>,
-    imports: HashMap<(FileId, u32), Option<Vec<Entity>>>,
-    families: HashMap<DefId, Arc<Vec<DefId>>>,
-    bases: HashMap<DefId, Arc<Vec<Type>>>,
-    detached: HashMap<(Type, Name), Arc<Vec<DefId>>>,
+    tokens: QuickMap<(FileId, u32), Option<Arc<Resolution>>>,
+    token_types: QuickMap<(FileId, u32), Option<Type>>,
+    values: QuickMap<(FileId, u32), Option<Type>>,
+    named: QuickMap<(FileId, u32), Option<Type>>,
+    defs: QuickMap<DefId, Option<Type>>,
+    returns: QuickMap<DefId, Option<Type>>,
+    imports: QuickMap<(FileId, u32), Option<Vec<Entity>>>,
+    families: QuickMap<DefId, Arc<Vec<DefId>>>,
+    bases: QuickMap<DefId, Arc<Vec<Type>>>,
+    detached: QuickMap<(Type, Name), Arc<Vec<DefId>>>,
+    parameters: QuickMap<DefId, Vec<DefId>>,
 }
 
 /// The number of steps that one question may take.
@@ -379,10 +379,16 @@ impl<'a> Query<'a> {
     /// Members of a name in the files of a language, at most so many.
     #[must_use]
     pub fn members_named(&self, language: u8, name: Name, most: usize) -> Vec<DefId> {
+        self.members_named_in(|file| self.world.language_of(file) == language, name, most)
+    }
+
+    /// Members of a name in some files, at most so many.
+    #[must_use]
+    pub fn members_named_in(&self, suits: impl Fn(FileId) -> bool, name: Name, most: usize) -> Vec<DefId> {
         let mut found = Vec::new();
         for posting in self.world.postings(name).iter().filter(|posting| posting.has_member()) {
             let file = posting.file();
-            if self.world.language_of(file) != language {
+            if !suits(file) {
                 continue;
             }
             let facts = self.facts(file);
@@ -410,11 +416,18 @@ impl<'a> Query<'a> {
                 Shape::Class(class) => self.project(class.file).constructor(self, class),
                 _ => None,
             };
-            let Some(function) = function else { return };
-            let target = self.facts(function.file);
-            let parts = target.parts(function.index, Kind::Parameter);
-            for part in parts.filter(|&part| target.name(target.defs[part as usize].name) == name) {
-                push(&mut entities, Entity::Def(DefId { file: function.file, index: part }));
+            let before = entities.len();
+            if let Some(function) = function {
+                let target = self.facts(function.file);
+                let parts = target.parts(function.index, Kind::Parameter);
+                for part in parts.filter(|&part| target.name(target.defs[part as usize].name) == name) {
+                    push(&mut entities, Entity::Def(DefId { file: function.file, index: part }));
+                }
+            }
+            if entities.len() == before {
+                for entity in self.project(file).keyword(self, callee, name) {
+                    push(&mut entities, entity);
+                }
             }
         });
         let confidence = Confidence::Typed;

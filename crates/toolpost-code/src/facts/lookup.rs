@@ -2,6 +2,9 @@
 
 use super::{Def, Facts, Kind, NONE, Name, Scope, ScopeKind, Token};
 
+/// How many definitions of one name in one scope are told apart.
+const MEANINGS: usize = 48;
+
 impl Facts {
     /// The text at an index; empty for none.
     #[must_use]
@@ -152,7 +155,7 @@ impl Facts {
             let def = &self.defs[index as usize];
             suits(def) && def.visible == 0
         };
-        bound.iter().copied().filter(everywhere).collect()
+        bound.iter().copied().filter(everywhere).take(MEANINGS).collect()
     }
 
     /// The innermost definition around a scope that is a type or adds members to one.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::facts::{Kind, Name, import};
+use crate::facts::{Kind, Name, import, mark};
 use crate::language::{Layout, Place, Project, Step};
 use crate::resolve::{DefId, Entity, Module, Query, Shape, Type, builtin};
 use crate::world::FileId;
@@ -416,6 +416,11 @@ impl Project for Packages {
             }
         }
         family
+    }
+
+    fn may_see(&self, query: &Query<'_>, file: FileId, def: DefId) -> bool {
+        let is_public = query.def(def).is_some_and(|(_, def)| def.marks & mark::PUBLIC != 0);
+        is_public || self.of_file.get(&file) == self.of_file.get(&def.file)
     }
 
     fn call(&self, query: &Query<'_>, callee: Type, arguments: &[Type]) -> Option<Type> {

@@ -201,14 +201,15 @@ impl Query<'_> {
     /// An instance of a type, with its own parameters as arguments; of a block that adds members, of what it adds to.
     #[must_use]
     pub fn instance_of(&self, def: DefId) -> Type {
-        let Some((facts, known)) = self.def(def) else { return Type::UNKNOWN };
+        let Some((_, known)) = self.def(def) else { return Type::UNKNOWN };
         if known.kind == Kind::Impl {
             return self.named_type(def.file, known.declared);
         }
         let same = DefId { file: def.file, index: known.same };
-        let parameters: Vec<Type> = facts
-            .parts(same.index, Kind::TypeParameter)
-            .map(|index| self.make(Shape::Parameter(DefId { file: def.file, index }), &[]))
+        let parameters: Vec<Type> = self
+            .type_parameters(same)
+            .into_iter()
+            .map(|parameter| self.make(Shape::Parameter(parameter), &[]))
             .collect();
         self.make(Shape::Instance(same), &parameters)
     }
@@ -312,7 +313,11 @@ impl Query<'_> {
                     .into_iter()
                     .map(|parameter| self.make(Shape::Parameter(parameter), &[]))
                     .collect();
-                self.make(Shape::Function(id), &parameters)
+                let plain = self.make(Shape::Function(id), &parameters);
+                if def.marks & mark::WRAPPED == 0 {
+                    return plain;
+                }
+                self.project(id.file).decorated(self, id, plain).unwrap_or(plain)
             }
             Kind::Alias if def.marks & mark::TRANSPARENT != 0 => {
                 match self.named_type(id.file, def.declared) {
@@ -493,6 +498,7 @@ impl Query<'_> {
     }
 
     /// Parameter number `index` of a function type.
+    #[expect(clippy::only_used_in_recursion, reason = "whoever asks says for which file, as everywhere")]
     #[must_use]
     pub fn parameter_of(&self, file: FileId, function: Type, index: u32) -> Type {
         self.map_alternatives(function, |one| match self.shape(one) {

@@ -264,6 +264,21 @@ impl Query<'_> {
     /// The type parameters of a definition itself.
     #[must_use]
     pub fn type_parameters(&self, def: DefId) -> Vec<DefId> {
+        if let Some(known) = self.memo.borrow().parameters.get(&def) {
+            return known.clone();
+        }
+        self.memo.borrow_mut().parameters.insert(def, Vec::new());
+        let own = self.deeper(|| self.project(def.file).type_parameters(self, def));
+        if let Some(Some(own)) = own {
+            let mut memo = self.memo.borrow_mut();
+            if self.fuel.get() == 0 {
+                memo.parameters.remove(&def);
+            } else {
+                memo.parameters.insert(def, own.clone());
+            }
+            return own;
+        }
+        self.memo.borrow_mut().parameters.remove(&def);
         let facts = self.facts(def.file);
         facts.parts(def.index, Kind::TypeParameter).map(|index| DefId { file: def.file, index }).collect()
     }

@@ -69,6 +69,10 @@ impl Query<'_> {
                 if only.is_some_and(|only| only != file) || self.world.language_of(file) != language {
                     continue;
                 }
+                let project = self.project(file);
+                if file != def.file && !family.iter().any(|&member| project.may_see(self, file, member)) {
+                    continue;
+                }
                 let facts = self.facts(file);
                 let Some(local) = facts.numbers.iter().position(|&known| known == name) else { continue };
                 for (index, token) in facts.tokens.iter().enumerate() {

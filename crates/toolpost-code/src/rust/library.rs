@@ -322,6 +322,20 @@ pub(super) fn tried(query: &Query<'_>, of: Type) -> Option<Type> {
     unwraps.then(|| query.arguments(of).first().copied()).flatten()
 }
 
+/// What awaiting a type of the library gives.
+pub(super) fn awaited(query: &Query<'_>, of: Type) -> Option<Type> {
+    let Shape::External(name) = query.shape(of) else { return None };
+    let arguments = query.arguments(of);
+    if is(name, &POINTERS) {
+        return arguments.first().and_then(|&inner| awaited(query, inner));
+    }
+    if name == Name::of("JoinHandle") {
+        return arguments.first().map(|&inner| query.external(RESULT, &[inner]));
+    }
+    let waits = is(name, &["Future", "IntoFuture", "BoxFuture", "LocalBoxFuture", "await"]);
+    waits.then(|| arguments.first().copied()).flatten()
+}
+
 /// What calling a name of the library gives: constructors wrap their argument.
 pub(super) fn call(query: &Query<'_>, callee: Type, arguments: &[Type]) -> Option<Type> {
     let Shape::External(name) = query.shape(callee) else { return None };

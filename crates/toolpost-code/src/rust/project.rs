@@ -3,11 +3,11 @@
 mod layout;
 mod manifest;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
 
 use super::{SHARES_MACROS, library};
-use crate::facts::{Expr, Kind, NONE, Name, Op, ScopeKind, import, space};
+use crate::facts::{Expr, Kind, NONE, Name, Op, ScopeKind, import, mark, space};
 use crate::language::{Layout, Place, Project, Step};
 use crate::resolve::{DefId, Entity, Module, Query, Shape, Type};
 use crate::world::FileId;
@@ -303,7 +303,7 @@ impl Crates {
         let mut others = Vec::new();
         for posting in query.world.postings(name).iter().filter(|posting| posting.defines()) {
             let other = posting.file();
-            if query.world.language_of(other) != query.world.language_of(file) {
+            if !self.layout.sees(file, other) {
                 continue;
             }
             let facts = query.facts(other);
@@ -396,7 +396,7 @@ impl Project for Crates {
             }
         }
         if space & space::TYPE != 0
-            && let Some(root) = self.layout.crate_named(query.world.path(place.file), name)
+            && let Some(root) = self.layout.crate_named(place.file, name)
         {
             return vec![Entity::Module(module(root, 0))];
         }
@@ -404,7 +404,7 @@ impl Project for Crates {
             return found;
         }
         let is_known = library::PRELUDE.iter().any(|word| Name::of(word) == name);
-        let is_known = is_known || self.layout.is_dependency(query.world.path(place.file), name);
+        let is_known = is_known || self.layout.is_dependency(place.file, name);
         if is_known { vec![Entity::External] } else { Vec::new() }
     }
 
@@ -423,8 +423,18 @@ impl Project for Crates {
     fn detached_members(&self, query: &Query<'_>, of: Type, name: Name) -> Vec<DefId> {
         let Some(wanted) = Crates::type_name(query, of) else { return Vec::new() };
         let mut found: Vec<(bool, DefId)> = Vec::new();
+        // A block names the type that it adds to, unless that is a form of the language such as a slice.
+        let naming: HashSet<FileId> =
+            query.world.postings(wanted).iter().map(|posting| posting.file()).collect();
         for posting in query.world.postings(name).iter().filter(|posting| posting.has_member()) {
             let file = posting.file();
+            let is_apart = match query.shape(of) {
+                Shape::Instance(def) => !self.layout.sees(file, def.file),
+                _ => false,
+            };
+            if is_apart || !naming.is_empty() && !naming.contains(&file) {
+                continue;
+            }
             let facts = query.facts(file);
             for (index, def) in facts.defs.iter().enumerate() {
                 if facts.name(def.name) != name {
@@ -434,7 +444,7 @@ impl Project for Crates {
                     continue;
                 };
                 let written = Crates::written_name(facts, owner.declared);
-                if written != Some(wanted) && written != Some(Name::of("Self")) {
+                if written != Some(wanted) {
                     continue;
                 }
                 let member = DefId { file, index: index as u32 };
@@ -465,6 +475,9 @@ impl Project for Crates {
         let mut bases = Vec::new();
         for posting in query.world.postings(name) {
             let file = posting.file();
+            if !self.layout.sees(file, owner.file) {
+                continue;
+            }
             let facts = query.facts(file);
             for base in &facts.bases {
                 let Some(block) = facts.def(base.def).filter(|def| def.kind == Kind::Impl) else { continue };
@@ -506,12 +519,29 @@ impl Project for Crates {
             return Vec::new();
         }
         let name = facts.name(known.name);
-        let all = query.members_named(query.world.language_of(def.file), name, 5_000);
+        let of = query.name_of(DefId { index: known.owner, ..def });
+        let naming: HashSet<FileId> = query.world.postings(of).iter().map(|posting| posting.file()).collect();
+        let all = query.members_named_in(|file| naming.contains(&file), name, 5_000);
         let implements = |other: &DefId| {
             query.refuel();
             *other != def && self.declared_in_trait(query, *other) == Some(def)
         };
         all.into_iter().filter(implements).collect()
+    }
+
+    fn may_see(&self, query: &Query<'_>, file: FileId, def: DefId) -> bool {
+        if self.layout.same_package(file, def.file) {
+            return true;
+        }
+        let Some((facts, known)) = query.def(def) else { return false };
+        let owner = facts.def(known.owner);
+        let by_trait = owner.is_some_and(|owner| {
+            owner.kind == Kind::Trait
+                || owner.kind == Kind::Variant
+                || !facts.bases_of(known.owner).is_empty()
+        });
+        let is_open = known.marks & (mark::PUBLIC | SHARES_MACROS) != 0 || by_trait;
+        is_open && self.layout.sees(file, def.file)
     }
 
     fn counts_family_declarations(&self) -> bool {
@@ -539,7 +569,8 @@ impl Project for Crates {
             (Step::Element, Shape::External(_)) => library::element(query, of),
             (Step::Index, Shape::External(_)) => library::index(query, of),
             (Step::Deref, Shape::External(_)) => library::stands_for(query, of),
-            (Step::Element | Step::Index, Shape::Instance(def)) => {
+            (Step::Await, Shape::External(_)) => library::awaited(query, of),
+            (Step::Element | Step::Index | Step::Await, Shape::Instance(def)) => {
                 let word = if step == Step::Element { "Item" } else { "Output" };
                 let members = query.members(def.file, of, Name::of(word), space::TYPE);
                 let member = members.into_iter().find_map(|member| match member.entity {

@@ -81,6 +81,9 @@ impl<'b, 'a> Extractor<'b, 'a> {
 
     /// A name looked up in scopes.
     pub(super) fn bare(&mut self, node: Node<'_>, scope: u32, space: u8) -> u32 {
+        if self.text(node) == "_" {
+            return NONE;
+        }
         let name = self.name(node);
         let start = self.start(node);
         let token = self.builder.token(name, start, scope, Role::Bare, NONE);

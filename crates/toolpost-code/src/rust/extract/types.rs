@@ -199,7 +199,9 @@ impl Extractor<'_, '_> {
 
     /// The use of a lifetime.
     pub(super) fn lifetime(&mut self, node: Node<'_>, scope: u32) -> u32 {
-        if let Some(&word) = named_children(node).first() {
+        if let Some(&word) = named_children(node).first()
+            && !matches!(self.text(word), "_" | "static")
+        {
             let name = self.name(word);
             let start = self.start(word);
             self.builder.token(name, start, scope, Role::Label, NONE);

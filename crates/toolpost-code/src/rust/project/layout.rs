@@ -1,6 +1,7 @@
 //! Where crates begin, by their manifests and the places that cargo looks at.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Mutex;
 
 use serde_json::Value;
 
@@ -18,12 +19,16 @@ pub(super) struct Crates {
     unsure: HashSet<FileId>,
     /// Libraries by the name that other crates use.
     libraries: HashMap<Name, FileId>,
-    /// Folders with a manifest, the deepest first.
     packages: Vec<Package>,
+    /// The package that each file belongs to.
+    package_of: HashMap<FileId, usize>,
+    /// Pairs of packages, and whether the first uses the second, as far as asked for.
+    uses: Mutex<HashMap<(usize, usize), bool>>,
 }
 
 struct Package {
     folder: String,
+    name: Name,
     /// Names under which dependencies are used, and the names of the packages they are.
     dependencies: HashMap<Name, Name>,
 }
@@ -37,7 +42,12 @@ impl Crates {
             unsure: HashSet::new(),
             libraries: HashMap::new(),
             packages: Vec::new(),
+            package_of: HashMap::new(),
+            uses: Mutex::new(HashMap::new()),
         };
+        let folder_of =
+            |path: &str| path.rsplit_once('/').map_or(String::new(), |(folder, _)| folder.to_owned());
+        let manifests: HashSet<String> = layout.manifests.iter().map(|(path, _)| folder_of(path)).collect();
         for &(file, path) in layout.files {
             crates.files.insert(path.to_owned(), file);
             let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
@@ -45,12 +55,7 @@ impl Crates {
             // The places where cargo looks for executables, tests, examples and benches.
             let parent = folder.rsplit('/').next().unwrap_or(folder);
             let is_target = matches!(parent, "tests" | "examples" | "benches" | "bin");
-            let in_package = |folder: &str| {
-                layout
-                    .manifests
-                    .iter()
-                    .any(|(manifest, _)| manifest.rsplit_once('/').map_or("", |(folder, _)| folder) == folder)
-            };
+            let in_package = |folder: &str| manifests.contains(folder);
             let above = folder.rsplit_once('/').map_or("", |(above, _)| above);
             let is_bin = parent == "bin" && above.ends_with("src");
             if is_target && (is_bin || in_package(above)) || name == "build.rs" && in_package(folder) {
@@ -65,8 +70,68 @@ impl Crates {
             let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
             crates.read(folder, &manifest::read(&String::from_utf8_lossy(content)));
         }
-        crates.packages.sort_by_key(|package| std::cmp::Reverse(package.folder.len()));
+        crates.assign(layout);
         crates
+    }
+
+    /// Finds the package of each file: the one with the nearest manifest above it.
+    fn assign(&mut self, layout: &Layout<'_>) {
+        let by_folder: HashMap<&str, usize> = self
+            .packages
+            .iter()
+            .enumerate()
+            .map(|(index, package)| (package.folder.as_str(), index))
+            .collect();
+        for &(file, path) in layout.files {
+            let mut folder = path;
+            while !folder.is_empty() {
+                folder = folder.rsplit_once('/').map_or("", |(folder, _)| folder);
+                if let Some(&package) = by_folder.get(folder) {
+                    self.package_of.insert(file, package);
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Whether two files belong to one package.
+    pub(super) fn same_package(&self, one: FileId, other: FileId) -> bool {
+        self.package_of.get(&one) == self.package_of.get(&other)
+    }
+
+    /// Whether a file can see what another defines: its package is the same or depends on the other's, through
+    /// others or not.
+    pub(super) fn sees(&self, file: FileId, other: FileId) -> bool {
+        let (Some(&from), Some(&to)) = (self.package_of.get(&file), self.package_of.get(&other)) else {
+            return self.same_package(file, other);
+        };
+        if from == to {
+            return true;
+        }
+        if let Ok(uses) = self.uses.lock()
+            && let Some(&known) = uses.get(&(from, to))
+        {
+            return known;
+        }
+        let mut by_name: HashMap<Name, Vec<usize>> = HashMap::new();
+        for (index, package) in self.packages.iter().enumerate() {
+            by_name.entry(package.name).or_default().push(index);
+        }
+        let mut reached = HashSet::from([from]);
+        let mut next = vec![from];
+        while let Some(package) = next.pop() {
+            for name in self.packages[package].dependencies.values() {
+                for &found in by_name.get(name).into_iter().flatten() {
+                    if reached.insert(found) {
+                        next.push(found);
+                    }
+                }
+            }
+        }
+        if let Ok(mut uses) = self.uses.lock() {
+            uses.extend((0..self.packages.len()).map(|target| ((from, target), reached.contains(&target))));
+        }
+        reached.contains(&to)
     }
 
     fn read(&mut self, folder: &str, table: &Value) {
@@ -88,9 +153,11 @@ impl Crates {
         for target in table.get("target").and_then(Value::as_object).into_iter().flatten() {
             add(target.1);
         }
-        self.packages.push(Package { folder: folder.to_owned(), dependencies });
-        let Some(package) = table.get("package") else { return };
-        let name = text(package, "name").unwrap_or_default();
+        let name = table.get("package").and_then(|package| text(package, "name")).unwrap_or_default();
+        self.packages.push(Package { folder: folder.to_owned(), name: usable(&name), dependencies });
+        if name.is_empty() {
+            return;
+        }
         let library = table.get("lib");
         let path =
             library.and_then(|library| text(library, "path")).unwrap_or_else(|| "src/lib.rs".to_owned());
@@ -155,23 +222,20 @@ impl Crates {
         path.strip_suffix(".rs").unwrap_or(path).to_owned()
     }
 
-    fn package_of(&self, path: &str) -> Option<&Package> {
-        self.packages.iter().find(|package| {
-            package.folder.is_empty()
-                || path.strip_prefix(package.folder.as_str()).is_some_and(|rest| rest.starts_with('/'))
-        })
+    fn package(&self, file: FileId) -> Option<&Package> {
+        self.package_of.get(&file).and_then(|&package| self.packages.get(package))
     }
 
     /// The root of the crate that a file uses under a name.
-    pub(super) fn crate_named(&self, path: &str, name: Name) -> Option<FileId> {
-        let renamed = self.package_of(path).and_then(|package| package.dependencies.get(&name));
+    pub(super) fn crate_named(&self, file: FileId, name: Name) -> Option<FileId> {
+        let renamed = self.package(file).and_then(|package| package.dependencies.get(&name));
         let name = renamed.copied().unwrap_or(name);
         self.libraries.get(&name).copied()
     }
 
     /// Whether the package of a file depends on a crate under a name.
-    pub(super) fn is_dependency(&self, path: &str, name: Name) -> bool {
-        self.package_of(path).is_some_and(|package| package.dependencies.contains_key(&name))
+    pub(super) fn is_dependency(&self, file: FileId, name: Name) -> bool {
+        self.package(file).is_some_and(|package| package.dependencies.contains_key(&name))
     }
 }
 
