@@ -87,23 +87,36 @@ impl Asking {
         place: &str,
     ) -> ToolError {
         let last = last_name(symbol);
-        let query =
-            SymbolQuery { text: last.to_owned(), path: ".".to_owned(), limit: 20, ..SymbolQuery::default() };
-        let found = engine.symbols(inquiry, &query).map(|(found, _)| found).unwrap_or_default();
-        let found: Vec<&Symbol> = found.iter().filter(|symbol| self.shows(&symbol.file)).collect();
-        let mut near = nearest(last, found.iter().map(|symbol| symbol.name.as_str()), 6);
-        near.dedup();
-        let shown: Vec<String> = near
-            .iter()
-            .filter_map(|name| found.iter().find(|symbol| symbol.name == *name))
-            .take(3)
-            .map(|symbol| format!("`{}` ({}:{})", symbol.name, symbol.file, symbol.line))
-            .collect();
+        let (start, end) = last.split_at(last.floor_char_boundary(last.len() / 2));
+        let first: String = last.chars().take(1).collect();
+        // A name that is nearly right may share only some of its letters with what there is.
+        let shown = [last, start, end, &first].into_iter().find_map(|part| {
+            let near = self.near(engine, inquiry, last, part);
+            (!near.is_empty()).then_some(near)
+        });
+        let shown = shown.unwrap_or_default();
         let advice = match shown.is_empty() {
             true => "search the text for it".to_owned(),
             false => format!("nearest: {}", shown.join(", ")),
         };
         ToolError::new(Code::NoMatch, format!("no symbol `{symbol}`{place}; {advice}")).with("symbol", symbol)
+    }
+}
+
+impl Asking {
+    /// Symbols with names like one, of those that have a part of it.
+    fn near(&self, engine: &dyn CodeEngine, inquiry: &Inquiry<'_>, name: &str, part: &str) -> Vec<String> {
+        let query =
+            SymbolQuery { text: part.to_owned(), path: ".".to_owned(), limit: 200, ..SymbolQuery::default() };
+        let found = engine.symbols(inquiry, &query).map(|(found, _)| found).unwrap_or_default();
+        let found: Vec<&Symbol> = found.iter().filter(|symbol| self.shows(&symbol.file)).collect();
+        let mut near = nearest(name, found.iter().map(|symbol| symbol.name.as_str()), 6);
+        near.dedup();
+        near.iter()
+            .filter_map(|name| found.iter().find(|symbol| symbol.name == *name))
+            .take(3)
+            .map(|symbol| format!("`{}` ({}:{})", symbol.name, symbol.file, symbol.line))
+            .collect()
     }
 }
 

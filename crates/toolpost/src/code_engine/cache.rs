@@ -19,6 +19,8 @@ const VERSION: &str = concat!("v1-", env!("CARGO_PKG_VERSION"));
 /// Bytes that all files may have together, and how many are left after the oldest were deleted.
 const MOST_BYTES: u64 = 2 << 30;
 const KEPT_BYTES: u64 = MOST_BYTES / 4 * 3;
+/// Bytes that say whose a file is.
+const HEAD: usize = 32;
 /// Bytes of one file that are read.
 const LARGEST: u64 = 1 << 30;
 /// After so many new bytes of this process the size is looked at.
@@ -52,7 +54,7 @@ impl DiskCache {
         self.folder.join(&hash[..2]).join(&hash[2..])
     }
 
-    fn write(&self, path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    fn write(&self, path: &Path, head: &[u8], bytes: &[u8]) -> std::io::Result<()> {
         let folder = path.parent().unwrap_or(path);
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         let number = self.made.fetch_add(1, Ordering::Relaxed);
@@ -62,7 +64,7 @@ impl DiskCache {
             .create_new(true)
             .mode(0o600)
             .open(&beside)
-            .and_then(|mut file| file.write_all(bytes))
+            .and_then(|mut file| file.write_all(head).and_then(|()| file.write_all(bytes)))
             .and_then(|()| fs::rename(&beside, path));
         if written.is_err() {
             let _ = fs::remove_file(&beside);
@@ -82,7 +84,7 @@ impl DiskCache {
     /// Deletes the oldest files where there is too much, and what other versions left behind.
     fn tidy(&self) {
         self.written.store(0, Ordering::Relaxed);
-        let _ = self.write(&self.mark(), b"");
+        let _ = self.write(&self.mark(), b"", b"");
         for entry in fs::read_dir(&self.above).into_iter().flatten().flatten() {
             let is_other =
                 entry.file_name() != VERSION && entry.file_name().to_string_lossy().starts_with('v');
@@ -119,6 +121,11 @@ impl DiskCache {
     }
 }
 
+/// What a file begins with: whose it is, so that one under the name of another is not taken for it.
+fn head_of(key: &str) -> [u8; HEAD] {
+    Sha256::digest(key.as_bytes()).into()
+}
+
 fn modified(entry: &fs::DirEntry) -> Option<SystemTime> {
     entry.metadata().and_then(|found| found.modified()).ok()
 }
@@ -135,13 +142,19 @@ impl Cache for DiskCache {
         if !found.is_file() || found.len() > LARGEST {
             return None;
         }
+        let mut file = file.take(LARGEST);
+        let mut head = [0; HEAD];
+        file.read_exact(&mut head).ok()?;
+        if head != head_of(key) {
+            return None;
+        }
         let mut bytes = Vec::with_capacity(usize::try_from(found.len()).unwrap_or_default());
-        file.take(LARGEST).read_to_end(&mut bytes).ok()?;
+        file.read_to_end(&mut bytes).ok()?;
         Some(bytes)
     }
 
     fn put(&self, key: &str, bytes: &[u8]) {
-        if self.write(&self.path(key), bytes).is_err() {
+        if self.write(&self.path(key), &head_of(key), bytes).is_err() {
             return;
         }
         let length = bytes.len() as u64;
