@@ -4,4 +4,7 @@
 //! and knows vendors by a table. Nothing here runs a tool, reads the environment or opens a file: that is done by the
 //! executor and by the crate that joins the parts.
 
+pub mod agent_file;
 pub mod model;
+
+pub use agent_file::AgentFile;

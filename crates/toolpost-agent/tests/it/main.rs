@@ -1,1 +1,3 @@
 //! Tests of the crate through its public names.
+
+mod agent_file;
