@@ -147,6 +147,12 @@ impl Dialect {
     }
 }
 
+impl toolpost_policy::ShownNames for Dialect {
+    fn shown_name<'a>(&'a self, tool: &'a str) -> Option<&'a str> {
+        Dialect::shown_name(self, tool)
+    }
+}
+
 impl fmt::Debug for Dialect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Dialect({})", self.name)

@@ -107,6 +107,12 @@ impl From<toolpost_schema::NoSchema> for ToolError {
     }
 }
 
+impl From<toolpost_policy::NotARule> for ToolError {
+    fn from(error: toolpost_policy::NotARule) -> ToolError {
+        ToolError::new(Code::ValidationError, error.to_string())
+    }
+}
+
 impl fmt::Display for ToolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.code, self.message)

@@ -89,7 +89,7 @@ impl Executor {
     /// The policy that a session's calls are decided by: its own, and what was answered since.
     pub fn policy_for(&self, ctx: &Context) -> Policy {
         let policy = self.inner.remembered.add_to(ctx.policy(), ctx.session());
-        policy.with_names(ctx.tools().snapshot().names()).explained_in(ctx.dialect())
+        policy.with_names(ctx.tools().snapshot().names()).explained_in(ctx.dialect().clone())
     }
 
     /// Runs a tool. Never fails itself: whatever goes wrong is an outcome.

@@ -68,7 +68,6 @@
 //! What else there is stands in the module of its word; [`host`] has what only a program needs that runs tools for others.
 //! [`prelude`] has the names that most programs need. The guide has a chapter on a first tool and one on testing a tool.
 
-pub mod access;
 mod blocking;
 pub mod capability;
 mod clock;
@@ -83,7 +82,6 @@ pub mod host;
 pub mod model;
 pub mod outcome;
 pub mod pack;
-pub mod policy;
 pub mod prelude;
 pub mod registry;
 mod seen;
@@ -93,7 +91,6 @@ pub mod store;
 pub mod tool;
 pub mod workspace;
 
-pub use access::Access;
 pub use capability::Capability;
 pub use confirm::{Answer, Question};
 pub use context::Context;
@@ -103,9 +100,11 @@ pub use event::Event;
 pub use executor::{Call, Executor, Hook};
 pub use outcome::{Outcome, Output};
 pub use pack::Pack;
-pub use policy::Policy;
+pub use policy::{Access, Policy};
 pub use registry::{Registry, Snapshot};
 pub use tool::{Spec, Tool, dynamic, function};
+pub use toolpost_policy as policy;
+pub use toolpost_policy::access;
 pub use toolpost_schema as schema;
 pub use toolpost_text as text;
 pub use workspace::{Memory, Workspace, WorkspacePath};

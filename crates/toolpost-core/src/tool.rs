@@ -7,8 +7,9 @@ mod texts;
 
 pub use function::{DynamicTool, FunctionTool, dynamic, function};
 pub use prompt::{PromptParameter, PromptToolDef};
-pub use spec::{Annotations, Definition, OutputBudget, RuleNames, Spec};
+pub use spec::{Annotations, Definition, OutputBudget, Spec};
 pub use texts::Texts;
+pub use toolpost_policy::RuleNames;
 
 use crate::access::Access;
 use crate::context::{Context, Services};

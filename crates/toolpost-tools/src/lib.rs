@@ -60,7 +60,7 @@ pub fn names() -> &'static Names {
     static NAMES: LazyLock<Names> = LazyLock::new(|| {
         let packs = packs(&Settings::default());
         let tools = packs.iter().flat_map(|pack| pack.tools()).map(PackTool::spec);
-        Names::new(Arc::clone(dialects()), tools)
+        Names::new(dialects().clone(), tools)
     });
     &NAMES
 }

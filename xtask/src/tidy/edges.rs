@@ -16,10 +16,11 @@ enum Edges {
 }
 
 /// The diamond of ARCHITECTURE.md: one vocabulary, features that never see each other, one crate that joins them.
-const CRATES: [(&str, Edges); 17] = [
+const CRATES: [(&str, Edges); 18] = [
     ("toolpost-text", Edges::Only(&[])),
     ("toolpost-schema", Edges::Only(&["toolpost-text"])),
-    ("toolpost-core", Edges::Only(&["toolpost-text", "toolpost-schema"])),
+    ("toolpost-policy", Edges::Only(&["toolpost-text"])),
+    ("toolpost-core", Edges::Only(&["toolpost-text", "toolpost-schema", "toolpost-policy"])),
     ("toolpost-declaration", Edges::Only(&["toolpost-core"])),
     ("toolpost-rules", Edges::Only(&["toolpost-core"])),
     ("toolpost-walk", Edges::Only(&["toolpost-core"])),

@@ -148,6 +148,12 @@ impl Default for Dialects {
     }
 }
 
+impl toolpost_policy::Meanings for Dialects {
+    fn meaning(&self, name: &str) -> Option<&str> {
+        Dialects::meaning(self, name)
+    }
+}
+
 impl fmt::Debug for Dialects {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.loaded.get() {

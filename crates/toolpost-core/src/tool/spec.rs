@@ -2,6 +2,7 @@
 
 use crate::access::ResourceKind;
 use crate::capability::{Capabilities, Capability, Facts, Need};
+use crate::policy::{KnownTool, RuleNames};
 use serde::Serialize;
 use serde_json::Value;
 use std::ops::Deref;
@@ -272,14 +273,11 @@ pub struct Annotations {
     pub open_world: bool,
 }
 
-/// Other names by which rules know a tool that belongs to a group, such as the tools of one server.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RuleNames {
-    /// The name of the whole group.
-    pub group: String,
-    /// Other spellings of the tool's name. A `.` in a rule stands for a `_` in them. Where any tool of the group is meant,
-    /// they end in `*`.
-    pub spellings: Vec<String>,
+/// What rules know of it.
+impl From<&Spec> for KnownTool {
+    fn from(spec: &Spec) -> KnownTool {
+        KnownTool { name: spec.name.clone(), about: spec.about, rule_names: spec.rule_names.clone() }
+    }
 }
 
 /// A tool's spec with the schemas of its arguments and its data.

@@ -80,7 +80,7 @@ fn a_tool_of_a_group_is_known_to_rules_by_its_other_names() {
         spellings: vec!["home/lamp".to_owned(), "home_lamp".to_owned()],
     };
     let lamp = Spec::new("at__home__lamp", "1.0.0", "Light.").rule_names(names);
-    let names = Names::new(Arc::default(), [&lamp]);
+    let names = Names::new(Arc::new(Dialects::default()), [&lamp]);
     let effect = |rule: &str, tool: &str| {
         let rule = Rule::parse_short(Effect::Deny, rule, Origin::new(Layer::User, "", 0)).unwrap();
         let policy = Policy::default().with_rules(Layer::User, vec![rule]).with_names(&names);

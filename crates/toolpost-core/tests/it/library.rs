@@ -53,7 +53,7 @@ fn rules_that_allow_and_ask_are_taken_in_their_order() {
 
 #[test]
 fn a_text_that_is_not_a_rule_is_an_error_that_names_it() {
-    let error = Policy::standard().deny("write: [").unwrap_err();
+    let error = ToolError::from(Policy::standard().deny("write: [").unwrap_err());
     assert_eq!(error.code(), Code::ValidationError);
     assert!(error.message().starts_with("the rule `write: [` cannot be read: "), "{error}");
     assert!(error.message().contains("`action: resource`"), "{error}");

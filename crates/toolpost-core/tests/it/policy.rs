@@ -9,6 +9,7 @@ mod properties;
 
 use std::sync::{Arc, LazyLock};
 use toolpost_core::access::ResourceKind;
+use toolpost_core::dialect::Dialects;
 use toolpost_core::policy::{Effect, Layer, Names, Origin, Policy, Profile, Request, Rule};
 use toolpost_core::tool::RuleNames;
 use toolpost_core::{Access, Capability, Spec};
@@ -31,7 +32,7 @@ static NAMES: LazyLock<Names> = LazyLock::new(|| {
         .chain(["webfetch"].into_iter().map(about(ResourceKind::Host)))
         .chain(["gh__list", "gh__drop", "mymcp__x", "x__y"].into_iter().map(served))
         .collect();
-    Names::new(Arc::default(), &tools)
+    Names::new(Arc::new(Dialects::default()), &tools)
 });
 
 /// How many cases to run: the normal count, or the soak count with `TOOLPOST_SOAK=1`.

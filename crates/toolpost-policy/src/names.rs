@@ -1,38 +1,73 @@
-//! What the names of tools in rules mean. Core knows no tool by name: a registry's tools and dialects say it.
+//! What the names of tools in rules mean. No tool is known here by name: a registry's tools and dialects say it.
 
 use super::action::Action;
 use crate::access::ResourceKind;
 use crate::capability::Capability;
-use crate::dialect::Dialects;
-use crate::tool::{RuleNames, Spec};
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::{Arc, LazyLock};
 
 /// What the names of tools in rules mean: which tool a name of any dialect means, what the calls of a tool are about, and
 /// by which other names rules know it. Cheap to clone.
 ///
-/// [`Snapshot::names`](crate::Snapshot::names) are those of a registry. The executor decides every call by those of the
+/// `Snapshot::names` are those of a registry. The executor decides every call by those of the
 /// session's registry; whoever asks a policy without an executor sets them with [`Policy::with_names`](super::Policy::with_names).
 #[derive(Debug, Clone, Default)]
 pub struct Names(Arc<Inner>);
 
-#[derive(Debug, Clone, Default)]
-struct Inner {
-    dialects: Arc<Dialects>,
-    tools: HashMap<String, Known>,
-}
-
-/// What a tool's spec says to rules.
 #[derive(Debug, Clone)]
-struct Known {
-    about: Option<ResourceKind>,
-    rule_names: Option<RuleNames>,
+struct Inner {
+    meanings: Arc<dyn Meanings>,
+    tools: HashMap<String, KnownTool>,
 }
 
-impl Known {
-    fn of(spec: &Spec) -> Known {
-        Known { about: spec.about, rule_names: spec.rule_names.clone() }
+impl Default for Inner {
+    fn default() -> Inner {
+        Inner { meanings: Arc::new(NoMeanings), tools: HashMap::new() }
     }
+}
+
+/// What other names of tools mean, such as those of dialects.
+pub trait Meanings: fmt::Debug + Send + Sync {
+    /// The tool that a name means; none for a name that is not known.
+    fn meaning(&self, name: &str) -> Option<&str>;
+}
+
+/// Under which names tools are shown to whoever a decision is explained to.
+pub trait ShownNames: fmt::Debug + Send + Sync {
+    /// The name under which a tool is known there; none where it is not offered.
+    fn shown_name<'a>(&'a self, tool: &'a str) -> Option<&'a str>;
+}
+
+/// A name means the tool of that name.
+#[derive(Debug)]
+struct NoMeanings;
+
+impl Meanings for NoMeanings {
+    fn meaning(&self, _: &str) -> Option<&str> {
+        None
+    }
+}
+
+/// What a tool says of itself to rules.
+#[derive(Debug, Clone)]
+pub struct KnownTool {
+    /// Its canonical name.
+    pub name: String,
+    /// What the rules that name it are about, where that is known.
+    pub about: Option<ResourceKind>,
+    /// Other names by which rules know it, for a tool of a group.
+    pub rule_names: Option<RuleNames>,
+}
+
+/// Other names by which rules know a tool that belongs to a group, such as the tools of one server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RuleNames {
+    /// The name of the whole group.
+    pub group: String,
+    /// Other spellings of the tool's name. A `.` in a rule stands for a `_` in them. Where any tool of the group is meant,
+    /// they end in `*`.
+    pub spellings: Vec<String>,
 }
 
 /// The kinds of resource that an action can meet.
@@ -59,10 +94,10 @@ impl Kinds {
 }
 
 impl Names {
-    /// Of these tools, with the names that they have in these dialects.
-    pub fn new<'a>(dialects: Arc<Dialects>, tools: impl IntoIterator<Item = &'a Spec>) -> Names {
-        let tools = tools.into_iter().map(|spec| (spec.name.clone(), Known::of(spec))).collect();
-        Names(Arc::new(Inner { dialects, tools }))
+    /// Of these tools, with the other names that they have.
+    pub fn new(meanings: Arc<dyn Meanings>, tools: impl IntoIterator<Item = impl Into<KnownTool>>) -> Names {
+        let tools = tools.into_iter().map(Into::into).map(|tool| (tool.name.clone(), tool)).collect();
+        Names(Arc::new(Inner { meanings, tools }))
     }
 
     /// No tools and no dialects: a name means the tool of that name.
@@ -72,9 +107,10 @@ impl Names {
     }
 
     /// The same with one tool more, such as one that has yet to come.
-    pub fn with(&self, spec: &Spec) -> Names {
+    pub fn with(&self, tool: impl Into<KnownTool>) -> Names {
         let mut inner = Inner::clone(&self.0);
-        inner.tools.insert(spec.name.clone(), Known::of(spec));
+        let tool = tool.into();
+        inner.tools.insert(tool.name.clone(), tool);
         Names(Arc::new(inner))
     }
 
@@ -82,7 +118,7 @@ impl Names {
     pub fn tool<'a>(&'a self, name: &'a str) -> Option<&'a str> {
         match self.0.tools.contains_key(name) {
             true => Some(name),
-            false => self.0.dialects.meaning(name),
+            false => self.0.meanings.meaning(name),
         }
     }
 
@@ -92,7 +128,7 @@ impl Names {
 
     /// Whether a name of some dialect means this tool.
     pub(super) fn means(&self, name: &str, tool: &str) -> bool {
-        self.0.dialects.meaning(name) == Some(tool)
+        self.0.meanings.meaning(name) == Some(tool)
     }
 
     /// What the rules that name a tool are about, where that is known.
@@ -111,7 +147,7 @@ impl Names {
             Action::Capability(Capability::Exec) => Kinds::of(Some(ResourceKind::Command)),
             Action::Capability(Capability::Network) => Kinds::of(Some(ResourceKind::Host)),
             Action::Capability(_) => Kinds::of(Some(ResourceKind::Path)),
-            Action::Tool(name) => Kinds::of(self.about(self.0.dialects.meaning(name).unwrap_or(name))),
+            Action::Tool(name) => Kinds::of(self.about(self.0.meanings.meaning(name).unwrap_or(name))),
             Action::Everything => Kinds::of(None),
         }
     }

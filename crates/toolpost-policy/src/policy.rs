@@ -1,53 +1,14 @@
-//! Who may do what: capabilities and rules, decided in one place, explained in one sentence.
-//!
-//! Nothing here does I/O. Texts of files come in with their names, decisions go out with the rule, file and line that
-//! made them. Whether a workspace's file is trusted is decided by the caller before its rules are handed in.
-//!
-//! ```
-//! use toolpost_core::policy::{Effect, Policy, Profile, Request};
-//! use toolpost_core::{Access, Capability};
-//!
-//! let policy = Policy::profile(Profile::Standard);
-//! let accesses = [Access::path(Capability::Write, ".git/config")];
-//! let decision = policy.decide(&Request { tool: "edit", accesses: &accesses });
-//! assert_eq!(decision.effect(), Effect::Ask);
-//! assert!(decision.is_protected());
-//! ```
-
-mod action;
-mod advice;
-mod ahead;
-mod commands;
-mod cover;
-mod decision;
-mod effect;
-mod explain;
-mod judge;
-mod names;
-mod pattern;
-mod profile;
-mod protected;
-mod rule;
-
-pub use action::Action;
-pub use advice::{Advice, Remedy};
-pub use ahead::Ahead;
-pub use commands::{Closed, FilePattern, FileRule, FileRules};
-pub use decision::Decision;
-pub use effect::{Effect, Layer, Origin};
-pub use explain::{Explanation, Judged, LookedAt};
-pub use names::{Kinds, Names};
-pub use pattern::Pattern;
-pub use profile::Profile;
-pub use protected::{Protected, is_protected, may_be_free_in_dependencies, protected};
-pub use rule::Rule;
+//! The policy itself: how it is made, met with another, and asked.
 
 use crate::access::{Access, Resource};
 use crate::capability::{Capabilities, Capability};
-use crate::dialect::Dialect;
-use crate::error::{Code, ToolError};
-use judge::{Part, Verdict};
-use rule::Target;
+use crate::decision::{self, Decision};
+use crate::effect::{Effect, Layer, Origin};
+use crate::judge::{self, Part, Verdict};
+use crate::names::{Names, ShownNames};
+use crate::profile::Profile;
+use crate::rule::{NotARule, Rule, Target};
+use crate::{advice, advice::Advice};
 use std::fmt;
 use std::sync::Arc;
 
@@ -57,11 +18,11 @@ use std::sync::Arc;
 /// meet of a parent's policy and its child's.
 #[derive(Clone)]
 pub struct Policy {
-    parts: Arc<[Part]>,
-    names: Names,
-    advice: Advice,
+    pub(crate) parts: Arc<[Part]>,
+    pub(crate) names: Names,
+    pub(crate) advice: Advice,
     /// In whose names of tools decisions are explained.
-    dialect: Option<Arc<Dialect>>,
+    pub(crate) dialect: Option<Arc<dyn ShownNames>>,
 }
 
 /// A call to be judged.
@@ -82,8 +43,7 @@ impl Policy {
     /// Reading and writing inside the workspace; the default.
     ///
     /// ```
-    /// use toolpost_core::policy::{Effect, Policy, Request};
-    /// use toolpost_core::{Access, Capability};
+    /// use toolpost_policy::{Access, Capability, Effect, NotARule, Policy, Request};
     ///
     /// let policy = Policy::standard().deny("write: /migrations")?.ask_rule("write: *.lock")?;
     /// let effect = |name: &str| {
@@ -92,7 +52,7 @@ impl Policy {
     /// assert_eq!(effect("src/main.rs"), Effect::Allow);
     /// assert_eq!(effect("migrations/0001.sql"), Effect::Deny);
     /// assert_eq!(effect("Cargo.lock"), Effect::Ask);
-    /// # Ok::<(), toolpost_core::ToolError>(())
+    /// # Ok::<(), NotARule>(())
     /// ```
     pub fn standard() -> Policy {
         Policy::profile(Profile::Standard)
@@ -158,8 +118,9 @@ impl Policy {
     }
 
     /// The policy with the names of tools in which its decisions are explained.
-    pub(crate) fn explained_in(self, dialect: &Arc<Dialect>) -> Policy {
-        Policy { dialect: Some(dialect.clone()), ..self }
+    #[must_use]
+    pub fn explained_in(self, dialect: Arc<dyn ShownNames>) -> Policy {
+        Policy { dialect: Some(dialect), ..self }
     }
 
     /// What the names of tools in its rules mean.
@@ -171,7 +132,7 @@ impl Policy {
     ///
     /// It holds whatever other rules say, in whichever order they are added. A text that is not a rule is an error. This
     /// and the next two stand for the program that makes the policy, in the layer of the user's own rules.
-    pub fn deny(&self, rule: &str) -> Result<Policy, ToolError> {
+    pub fn deny(&self, rule: &str) -> Result<Policy, NotARule> {
         let rule = of_the_program(Effect::Deny, rule)?;
         Ok(self.change(|part| {
             let list = &mut part.layers[Layer::User as usize];
@@ -183,14 +144,14 @@ impl Policy {
     /// The policy with a rule that allows what it matches, also where the capability is absent or the file is protected.
     ///
     /// Of the rules that allow and ask, the first that matches decides.
-    pub fn allow_rule(&self, rule: &str) -> Result<Policy, ToolError> {
+    pub fn allow_rule(&self, rule: &str) -> Result<Policy, NotARule> {
         Ok(self.with_rules(Layer::User, vec![of_the_program(Effect::Allow, rule)?]))
     }
 
     /// The policy with a rule by which a person is asked about what it matches; it grants nothing by itself.
     ///
     /// Of the rules that allow and ask, the first that matches decides.
-    pub fn ask_rule(&self, rule: &str) -> Result<Policy, ToolError> {
+    pub fn ask_rule(&self, rule: &str) -> Result<Policy, NotARule> {
         Ok(self.with_rules(Layer::User, vec![of_the_program(Effect::Ask, rule)?]))
     }
 
@@ -239,7 +200,7 @@ impl Policy {
     }
 
     /// Whether an allow rule could be about some tool of a group; `tools` is the name that stands for any of them.
-    pub(crate) fn may_allow_some(&self, tools: &str) -> bool {
+    pub fn may_allow_some(&self, tools: &str) -> bool {
         let is_about =
             |rule: &Rule| rule.effect() == Effect::Allow && rule.action().may_name(tools, &self.names);
         self.parts.iter().all(|part| part.layers.iter().flat_map(|layer| layer.iter()).any(is_about))
@@ -330,7 +291,7 @@ impl Policy {
     }
 
     /// Whether an action of a tool on one path is simply allowed. A walk asks it of every name: nothing is allocated.
-    pub(crate) fn allows_path(&self, tool: &str, action: Capability, path: &str) -> bool {
+    pub fn allows_path(&self, tool: &str, action: Capability, path: &str) -> bool {
         let target = Target::path_of(tool, action, path, &self.names);
         self.parts.iter().all(|part| part.judge(&target).effect == Effect::Allow)
     }
@@ -347,11 +308,9 @@ impl Policy {
 }
 
 /// A rule that a program writes in its own code.
-fn of_the_program(effect: Effect, rule: &str) -> Result<Rule, ToolError> {
+fn of_the_program(effect: Effect, rule: &str) -> Result<Rule, NotARule> {
     let origin = Origin::new(Layer::User, "set by the program", 0);
-    Rule::parse_short(effect, rule, origin).map_err(|why| {
-        ToolError::new(Code::ValidationError, format!("the rule `{rule}` cannot be read: {why}"))
-    })
+    Rule::parse_short(effect, rule, origin).map_err(|why| NotARule { rule: rule.to_owned(), why })
 }
 
 /// Whether a verdict should be reported before another: the stricter first; among asks a protected one, since that

@@ -10,7 +10,7 @@ use super::pattern::normal_path;
 use super::protected;
 use super::rule::Rule;
 use crate::capability::Capability;
-use crate::workspace::Owner;
+use crate::dependency::Owner;
 use globset::{GlobBuilder, GlobMatcher};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use toolpost_text::folded;
@@ -48,7 +48,7 @@ enum Part {
 
 impl Policy {
     /// All patterns about reading and writing files.
-    pub(crate) fn ahead(&self) -> Ahead {
+    pub fn ahead(&self) -> Ahead {
         let mut patterns: Vec<Pattern> = protected::rules().iter().filter_map(Pattern::of_list).collect();
         for part in self.parts.iter() {
             for (layer, rules) in Layer::ALL.into_iter().zip(&part.layers) {

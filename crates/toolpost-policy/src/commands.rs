@@ -14,7 +14,7 @@ use super::protected;
 use super::rule::{Rule, Target};
 use crate::access::{Access, Resource};
 use crate::capability::Capability;
-use crate::workspace::Owner;
+use crate::dependency::Owner;
 use toolpost_text::wildcard;
 
 /// The name under which rules are looked up: no tool has it.
@@ -61,7 +61,7 @@ pub enum FilePattern {
 
 impl FilePattern {
     /// Exactly this path and nothing inside it.
-    pub(crate) fn only(path: &str) -> FilePattern {
+    pub fn only(path: &str) -> FilePattern {
         FilePattern::Glob { glob: wildcard::escape(path), inside: false }
     }
 }
@@ -101,7 +101,7 @@ impl Policy {
     }
 
     /// Whether a rule or a person has opened the file, and not merely the capability.
-    pub(crate) fn is_opened_by_rule(&self, action: Capability, name: &str, consented: &[Access]) -> bool {
+    pub fn is_opened_by_rule(&self, action: Capability, name: &str, consented: &[Access]) -> bool {
         let target = Target::path_of(NO_TOOL, action, name, Names::none());
         let is_consented = is_consented(consented, action, name);
         let decided = |part: &Part| part.decided_by_rules(&target, is_consented).map(|(effect, _)| effect);
@@ -110,7 +110,7 @@ impl Policy {
 
     /// Whether any command may run: by the capability, by a rule for all commands, or because a person agreed to this
     /// call. Otherwise rules allow some commands only.
-    pub(crate) fn allows_any_command(&self, tool: &str, consented: &[Access]) -> bool {
+    pub fn allows_any_command(&self, tool: &str, consented: &[Access]) -> bool {
         let is_consented = consented.iter().any(|access| access.action == Capability::Exec);
         let has_rule = |part: &Part| {
             let mut rules = Layer::ALL
@@ -127,7 +127,7 @@ impl Policy {
     }
 
     /// Whether a rule denies this, whatever else allows it.
-    pub(crate) fn is_denied_by_rule(&self, action: Capability, name: &str) -> bool {
+    pub fn is_denied_by_rule(&self, action: Capability, name: &str) -> bool {
         let target = Target::path_of(NO_TOOL, action, name, Names::none());
         let decided = |part: &Part| part.decided_by_rules(&target, false).map(|(effect, _)| effect);
         self.parts.iter().any(|part| decided(part) == Some(Effect::Deny))
@@ -156,7 +156,7 @@ impl Policy {
     }
 
     /// Protected paths beside those of the closed list, such as those that variables of the user name.
-    pub(crate) fn protected_paths(&self) -> Vec<String> {
+    pub fn protected_paths(&self) -> Vec<String> {
         let layers = self.parts.iter().flat_map(|part| part.layers.iter());
         let rules = layers.flat_map(|rules| rules.iter());
         rules
@@ -168,12 +168,7 @@ impl Policy {
     }
 
     /// Why a command may not do this to the file of this display name; none where it may.
-    pub(crate) fn closed_to_commands(
-        &self,
-        action: Capability,
-        name: &str,
-        consented: &[Access],
-    ) -> Option<Closed> {
+    pub fn closed_to_commands(&self, action: Capability, name: &str, consented: &[Access]) -> Option<Closed> {
         let access = Access::path(action, name);
         let target = Target::new(NO_TOOL, Some(&access), Names::none());
         let is_consented = is_consented(consented, action, name);
@@ -211,7 +206,7 @@ impl Policy {
     }
 
     /// Why a file is closed to commands, with the rule that opens it.
-    pub(crate) fn opened_by(&self, why: String, action: Capability, name: &str) -> Closed {
+    pub fn opened_by(&self, why: String, action: Capability, name: &str) -> Closed {
         let access = Access::path(action, protected::closed_whole(action, name).unwrap_or(name));
         let origin = Origin::new(Layer::Flags, "", 0);
         let rule = Rule::exact(Effect::Allow, access.action.as_str(), None, &access, origin);
@@ -220,7 +215,7 @@ impl Policy {
     }
 
     /// All that the judgement of a name depends on: equal texts judge equally.
-    pub(crate) fn identity(&self, consented: &[Access]) -> String {
+    pub fn identity(&self, consented: &[Access]) -> String {
         use std::fmt::Write;
         let mut text = String::new();
         for part in self.parts.iter() {

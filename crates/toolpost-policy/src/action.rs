@@ -119,30 +119,35 @@ fn tool_matches(pattern: &str, tool: &str, names: &Names) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dialect::{Dialects, Tables};
-    use crate::tool::{RuleNames, Spec};
+    use crate::names::{KnownTool, Meanings, RuleNames};
     use std::sync::Arc;
-    use toolpost_schema::Alias;
+
+    /// Pairs of a name and the tool that it means.
+    #[derive(Debug)]
+    struct Pairs(Vec<(&'static str, &'static str)>);
+
+    impl Meanings for Pairs {
+        fn meaning(&self, name: &str) -> Option<&str> {
+            self.0.iter().find(|(known, _)| *known == name).map(|(_, tool)| *tool)
+        }
+    }
 
     /// A shell and a reader with names of dialects, and tools of servers.
     fn names() -> Names {
-        fn tables() -> Tables {
-            let others = [
-                ("Bash", "bash"),
-                ("run_shell_command", "bash"),
-                ("exec_command", "bash"),
-                ("shell", "bash"),
-                ("Read", "read"),
-                ("Write", "write"),
-            ];
-            let aliases = others.map(|(name, tool)| Alias::new(name, tool)).to_vec();
-            Tables { dialects: Vec::new(), aliases }
-        }
+        let others = Pairs(vec![
+            ("Bash", "bash"),
+            ("run_shell_command", "bash"),
+            ("exec_command", "bash"),
+            ("shell", "bash"),
+            ("Read", "read"),
+            ("Write", "write"),
+        ]);
         let served = |server: &str, tool: &str| {
             let group = format!("mcp__{server}");
             let spellings =
                 vec![format!("mcp_{server}_{tool}"), format!("{server}_{tool}"), format!("{server}/{tool}")];
-            Spec::new(format!("{group}__{tool}"), "1.0.0", "").rule_names(RuleNames { group, spellings })
+            let name = format!("{group}__{tool}");
+            KnownTool { name, about: None, rule_names: Some(RuleNames { group, spellings }) }
         };
         let tools = [
             served("gh", "list"),
@@ -150,7 +155,7 @@ mod tests {
             served("my_server", "list"),
             served("my_server", "list_all"),
         ];
-        Names::new(Arc::new(Dialects::new(tables)), &tools)
+        Names::new(Arc::new(others), tools)
     }
 
     #[test]

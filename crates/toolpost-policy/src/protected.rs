@@ -10,7 +10,7 @@ use super::effect::{Effect, Layer, Origin};
 use super::pattern::Pattern;
 use super::rule::{Rule, Target};
 use crate::capability::Capability;
-use crate::workspace::{DependencyFolder, Owner};
+use crate::dependency::{DependencyFolder, Owner};
 use serde::Serialize;
 use std::sync::LazyLock;
 use toolpost_text::Screen;
@@ -234,7 +234,7 @@ mod tests {
             "{holding:?}"
         );
         // Each marker is a file that a file tool asks about.
-        for row in crate::workspace::DEPENDENCY_FOLDERS {
+        for row in crate::DEPENDENCY_FOLDERS {
             let Some(marker) = row.marker else { continue };
             let path = format!("sub/{}/{marker}", row.name);
             assert!(asks(Capability::Write, &path), "{path}");

@@ -49,7 +49,7 @@ impl Rule {
     }
 
     /// The rule for exactly what this access of the tool is; none where no pattern can say it. `about` is what rules that
-    /// name the tool are about, see [`Spec::about`](crate::Spec::about).
+    /// name the tool are about, see [`KnownTool::about`](crate::KnownTool::about).
     pub fn exact(
         effect: Effect,
         tool: &str,
@@ -352,3 +352,20 @@ impl Serialize for Rule {
         rule.end()
     }
 }
+
+/// A text that is not a rule, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotARule {
+    /// The text.
+    pub rule: String,
+    /// What is wrong with it.
+    pub why: String,
+}
+
+impl fmt::Display for NotARule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the rule `{}` cannot be read: {}", self.rule, self.why)
+    }
+}
+
+impl std::error::Error for NotARule {}
