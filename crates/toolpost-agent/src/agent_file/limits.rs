@@ -2,72 +2,8 @@
 
 use super::node::{Content, Node};
 use super::reader::Reader;
-use serde::{Deserialize, Serialize};
 use std::time::Duration;
-
-/// How far an agent may go; what is not set is left to the run.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Limits {
-    /// Levels of agents below the first.
-    pub depth: Option<u64>,
-    /// Children of one agent at once.
-    pub fan_out: Option<u64>,
-    /// Answers of the model.
-    pub turns: Option<u64>,
-    /// Tokens of all requests and answers.
-    pub tokens: Option<u64>,
-    /// US dollars.
-    pub cost: Option<f64>,
-    /// Milliseconds.
-    pub time_ms: Option<u64>,
-}
-
-impl Limits {
-    /// What holds where nothing is set: 3 levels, 8 children, 50 turns, 30 minutes.
-    pub fn usual() -> Limits {
-        Limits {
-            depth: Some(3),
-            fan_out: Some(8),
-            turns: Some(50),
-            tokens: None,
-            cost: None,
-            time_ms: Some(30 * 60 * 1000),
-        }
-    }
-
-    /// These limits, and where one is not set, that of `other`.
-    #[must_use]
-    pub fn or(&self, other: &Limits) -> Limits {
-        Limits {
-            depth: self.depth.or(other.depth),
-            fan_out: self.fan_out.or(other.fan_out),
-            turns: self.turns.or(other.turns),
-            tokens: self.tokens.or(other.tokens),
-            cost: self.cost.or(other.cost),
-            time_ms: self.time_ms.or(other.time_ms),
-        }
-    }
-
-    /// The lower of both, limit by limit.
-    #[must_use]
-    pub fn meet(&self, other: &Limits) -> Limits {
-        fn lower<T: PartialOrd>(one: Option<T>, other: Option<T>) -> Option<T> {
-            match (one, other) {
-                (Some(one), Some(other)) => Some(if other < one { other } else { one }),
-                (one, other) => one.or(other),
-            }
-        }
-        Limits {
-            depth: lower(self.depth, other.depth),
-            fan_out: lower(self.fan_out, other.fan_out),
-            turns: lower(self.turns, other.turns),
-            tokens: lower(self.tokens, other.tokens),
-            cost: lower(self.cost, other.cost),
-            time_ms: lower(self.time_ms, other.time_ms),
-        }
-    }
-}
+pub use toolpost_core::activation::Limits;
 
 const KNOWN: [&str; 6] = ["depth", "fanOut", "turns", "tokens", "cost", "time"];
 
