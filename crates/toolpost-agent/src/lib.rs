@@ -5,6 +5,9 @@
 //! executor and by the crate that joins the parts.
 
 pub mod agent_file;
+pub mod driver;
+pub mod kernel;
 pub mod model;
 
 pub use agent_file::AgentFile;
+pub use driver::{Driver, LocalDriver, Steps};

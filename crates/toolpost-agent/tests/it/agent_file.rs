@@ -43,7 +43,7 @@ fn every_key_is_read() {
     assert_eq!((limits.depth, limits.fan_out, limits.turns), (Some(2), Some(4), Some(20)));
     assert_eq!((limits.tokens, limits.cost, limits.time_ms), (Some(200_000), Some(0.5), Some(600_000)));
     assert_eq!(agent.instruction_files, ["AGENTS.md", "CLAUDE.md", "GEMINI.md"]);
-    assert!(agent.script.is_some_and(|script| script.at.line == 24));
+    assert_eq!(agent.script.map(|script| script.at.line), Some(25));
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn mistakes_have_a_line_and_cost_what_they_must() {
     check(
         "name: !!python/object x",
         false,
-        &["2:7: the tag `tag:yaml.org,2002:python/object` is not read here"],
+        &["2:23: the tag `tag:yaml.org,2002:python/object` is not read here"],
     );
     check("hooks: {}", true, &["2:1: `hooks` has no effect here"]);
     check("temperature: hot", false, &["2:14: `temperature` is a text"]);
