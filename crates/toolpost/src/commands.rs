@@ -1,5 +1,6 @@
 //! The commands, one file each. Each gets what it needs and returns an exit status.
 
+pub(crate) mod agents;
 pub(crate) mod call;
 pub(crate) mod completions;
 pub(crate) mod doctor;
@@ -10,6 +11,7 @@ pub(crate) mod log;
 pub(crate) mod mcp;
 pub(crate) mod packs;
 pub(crate) mod policy;
+pub(crate) mod run;
 pub(crate) mod sessions;
 pub(crate) mod stats;
 pub(crate) mod stored;

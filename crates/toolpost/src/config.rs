@@ -1,5 +1,6 @@
 //! What flags, environment and files mean together. Nothing below knows where a value came from.
 
+mod agents;
 pub mod answers;
 mod commands;
 mod cover;
@@ -23,6 +24,8 @@ mod kinds;
 mod layers;
 mod lists;
 mod look;
+mod model_keys;
+mod models;
 mod node;
 mod origin;
 mod private;
@@ -35,12 +38,14 @@ mod token;
 mod trust;
 mod user_git;
 
+pub(crate) use agents::{FoundAgent, FoundAgents};
 pub(crate) use data::{DataDirectory, State as DataState};
 pub(crate) use example::{write_project, write_user};
 pub(crate) use found::{Found, Inventory};
 pub use hosts::Host;
 pub(crate) use key::{InFile, Shown, text_of};
 pub(crate) use keys::KEYS;
+pub(crate) use models::ModelSettings;
 pub(crate) use layers::{FileState, Layers, Values};
 pub(crate) use lists::ListFile;
 pub use origin::{Layer, Origined, Place, Problem};

@@ -26,6 +26,8 @@ pub struct Activation {
     pub context: Context,
     /// Runs its calls.
     pub executor: Executor,
+    /// Whether tools that are usually held back from lists are offered too.
+    pub offers_all: bool,
     /// How much chance there is in its answers.
     pub temperature: Option<f64>,
     /// How long it thinks.
@@ -40,6 +42,7 @@ pub(super) struct Running {
     pub(super) model: Arc<dyn Model>,
     pub(super) context: Context,
     pub(super) executor: Executor,
+    offers_all: bool,
     pub(super) temperature: Option<f64>,
     pub(super) thinking: Option<Thinking>,
     pub(super) listener: Arc<dyn Listener>,
@@ -86,6 +89,7 @@ impl Activation {
             id: self.id,
             model: self.model,
             executor: self.executor,
+            offers_all: self.offers_all,
             temperature: self.temperature,
             thinking: self.thinking,
             listener: self.listener,
@@ -116,7 +120,8 @@ impl Running {
         let provider = &self.model.profile().provider;
         let mut definitions = Vec::with_capacity(listing.listed.len());
         let mut tools = Vec::with_capacity(listing.listed.len());
-        for entry in &listing.listed {
+        let held_back = listing.held_back.iter().filter(|_| self.offers_all);
+        for entry in listing.listed.iter().chain(held_back) {
             let spec = entry.spec();
             if !spec.providers.is_empty() && !spec.providers.contains(provider) {
                 continue;

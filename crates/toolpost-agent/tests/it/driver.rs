@@ -145,6 +145,7 @@ fn activation(world: &World, model: &Arc<Answers>, limits: Limits) -> Activation
         model: Arc::clone(model) as _,
         context: world.context.clone(),
         executor: Executor::new(),
+        offers_all: false,
         temperature: None,
         thinking: None,
         listener: Arc::new(NoListener),
