@@ -12,3 +12,4 @@ mod transcript;
 pub use call_id::call_id;
 pub use decide::decide;
 pub use state::{Ended, State};
+pub use transcript::Extra;

@@ -52,10 +52,12 @@ pub struct Profile {
     pub images: bool,
     /// Whether its provider can search the web for it.
     pub search: bool,
+    /// Whether it reads the data of results, beside their text. A script does.
+    pub reads_data: bool,
 }
 
 /// US dollars for a million tokens.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Price {
     /// Of the request.
@@ -66,11 +68,16 @@ pub struct Price {
     pub cache_write: Option<f64>,
     /// Of the response, thinking included.
     pub output: f64,
+    /// Other prices, for a request of more than so many tokens.
+    pub above: Option<Box<(u64, Price)>>,
 }
 
 impl Price {
     /// What so many tokens cost, in US dollars.
     pub fn of(&self, usage: &Usage) -> f64 {
+        if let Some((_, price)) = self.above.as_deref().filter(|(tokens, _)| usage.input > *tokens) {
+            return price.of(usage);
+        }
         let plain = usage.input.saturating_sub(usage.cached).saturating_sub(usage.cache_write);
         let sum = plain as f64 * self.input
             + usage.cached as f64 * self.cached.unwrap_or(self.input)
@@ -245,6 +252,9 @@ pub struct ToolResult {
     pub attachments: Vec<Attachment>,
     /// Whether the call failed.
     pub is_error: bool,
+    /// What the call returned for programs, where [`Profile::reads_data`]. No provider is sent it.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub data: Value,
 }
 
 /// Something that a model streams.

@@ -4,6 +4,7 @@ mod bounds;
 mod connect;
 mod events;
 mod pool;
+mod proxy;
 mod request;
 mod response;
 mod tls;
@@ -11,6 +12,7 @@ mod url;
 
 pub use connect::{Connect, Direct, Target, Transport};
 pub use events::EventStream;
+pub use proxy::Proxy;
 pub use request::Request;
 pub use response::Response;
 pub use tls::Roots;

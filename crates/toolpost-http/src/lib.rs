@@ -4,7 +4,7 @@
 //! read whole ([`Response::bytes`]), in pieces ([`Response::chunk`]) or as server-sent events ([`Response::events`]).
 //! Each request has its own time-outs and can be cancelled; everything that is read has a limit that the caller states.
 //! Certificates are those of the machine or the caller's own ([`Roots`]). Who opens connections can be replaced
-//! ([`Connect`]): for a proxy, or to refuse addresses.
+//! ([`Connect`]): by a [`Proxy`], or by a caller that refuses addresses.
 //!
 //! **Requests of others** (feature `listener`): a [`Listener`] accepts connections within limits, lets in whoever its
 //! [`Admission`] admits, and passes each request to one of its [`Routes`]. A [`Route`] knows nothing of tokens,
@@ -37,7 +37,8 @@ pub mod sse;
 
 #[cfg(feature = "client")]
 pub use client::{
-    Client, ClientOptions, Connect, Direct, EventStream, Request, Response, Roots, Target, Transport, Url,
+    Client, ClientOptions, Connect, Direct, EventStream, Proxy, Request, Response, Roots, Target, Transport,
+    Url,
 };
 pub use error::{Error, ErrorKind};
 #[cfg(feature = "listener")]

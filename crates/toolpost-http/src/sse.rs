@@ -93,6 +93,15 @@ mod decoder {
             Ok(())
         }
 
+        /// The end of the stream. The standard drops an event without an empty line after it; some senders end with one.
+        /// A caller that can tell whole data from a part of it gets that event here.
+        pub fn end(&mut self, each: &mut dyn FnMut(Event)) {
+            if !self.line.is_empty() {
+                self.end_of_line(each);
+            }
+            self.end_of_line(each);
+        }
+
         fn end_of_line(&mut self, each: &mut dyn FnMut(Event)) {
             let line = std::mem::take(&mut self.line);
             let mut text = line.as_slice();
@@ -168,6 +177,17 @@ mod tests {
         assert_eq!((decoder.last_id(), decoder.retry()), (Some("a7"), Some(500)));
         decoder.push(b"retry: soon\n", &mut |_| ()).unwrap();
         assert_eq!((decoder.last_id(), decoder.retry()), (Some("a7"), None));
+    }
+
+    #[test]
+    fn the_end_of_the_stream_can_end_an_event() {
+        for stream in ["data: a", "data: a\n", "data: a\r", "data: a\n\n"] {
+            let mut found = Vec::new();
+            let mut decoder = Decoder::new(100);
+            decoder.push(stream.as_bytes(), &mut |event| found.push(event.data)).unwrap();
+            decoder.end(&mut |event| found.push(event.data));
+            assert_eq!(found, [b"a".to_vec()], "{stream:?}");
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! One run, as this process has it: what it was made from, and how it stands.
 
 use super::listener::Listener;
-use crate::kernel::State;
+use crate::kernel::{Extra, State};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio_util::sync::CancellationToken;
@@ -10,7 +10,6 @@ use toolpost_core::event::EventSink;
 use toolpost_core::executor::Executor;
 use toolpost_core::host::Seen;
 use toolpost_core::model::{Model, Thinking};
-use toolpost_core::outcome::Attachment;
 use toolpost_core::tool::Definition;
 use toolpost_core::{Context, Event, ToolError};
 
@@ -49,8 +48,8 @@ pub(super) struct Running {
     pub(super) fold: Arc<Fold>,
     /// The declarations of the tools on offer.
     pub(super) definitions: Mutex<Arc<[Definition]>>,
-    /// Files that came with results, by the id that the model gave the call. They are not in the log.
-    pub(super) attachments: Mutex<HashMap<String, Vec<Attachment>>>,
+    /// What came with the text of results, by step and place of the call. It is not in the log.
+    pub(super) extras: Mutex<HashMap<(u64, usize), Extra>>,
     /// Fires to end the run.
     pub(super) cancel: CancellationToken,
 }
@@ -94,7 +93,7 @@ impl Activation {
             thinking: self.thinking,
             listener: self.listener,
             definitions: Mutex::new(Arc::from(Vec::new())),
-            attachments: Mutex::default(),
+            extras: Mutex::default(),
             context,
             fold,
             cancel,
@@ -158,8 +157,8 @@ impl Running {
         self.definitions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn attachments(&self) -> MutexGuard<'_, HashMap<String, Vec<Attachment>>> {
-        self.attachments.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn extras(&self) -> MutexGuard<'_, HashMap<(u64, usize), Extra>> {
+        self.extras.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -23,7 +23,12 @@ pub enum Heard<'a> {
         error: &'a ModelError,
     },
     /// It has answered.
-    Answered(&'a Response),
+    Answered {
+        /// The step of the answer.
+        seq: u64,
+        /// The whole answer.
+        response: &'a Response,
+    },
     /// It gave no answer.
     Failed(&'a ModelError),
     /// The beginning of the conversation is being replaced by a summary.

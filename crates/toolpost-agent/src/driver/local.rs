@@ -122,6 +122,9 @@ async fn drive(steps: &LocalSteps, id: &str) -> Result {
         };
         // Boxed results of what failed: a store that cannot be written ends the run before the next call.
         results.into_iter().collect::<std::result::Result<Vec<()>, ToolError>>()?;
+        if is_last {
+            return running.ended().ok_or_else(|| ToolError::execution("the run did not end"));
+        }
         seq += 1;
     }
 }

@@ -3,7 +3,7 @@
 use super::activation::{Activation, Running};
 use super::listener::Heard;
 use super::{Heartbeat, Steps};
-use crate::kernel::{self, Ended};
+use crate::kernel::{self, Ended, Extra};
 use futures_util::StreamExt;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use toolpost_core::activation::{Fact, Reason, Todo};
 use toolpost_core::host::{BoxFuture, Seen};
 use toolpost_core::model::{Arguments, Delta, ModelError, ModelErrorKind, Request, Response};
+use toolpost_core::outcome::Attachment;
 use toolpost_core::{Call, Code, ToolError};
 
 /// The steps of all runs of this process.
@@ -69,7 +70,7 @@ impl Steps for LocalSteps {
                 Todo::Call { index, call } => running.call(index, call).await,
                 // It is answered by having been decided.
                 Todo::Refuse { index, text } => {
-                    let call = running.fold.state().call(index).map(|call| call.name.clone());
+                    let call = running.fold.state().last_call(index).map(|(_, call)| call.name.clone());
                     running.tell(Heard::Refused { tool: &call.unwrap_or_default(), text: &text });
                     Ok(())
                 }
@@ -112,9 +113,9 @@ impl Running {
         self.tell(Heard::Asking);
         match self.response(request, cancel, beat).await {
             Ok(response) => {
-                self.tell(Heard::Answered(&response));
+                self.tell(Heard::Answered { seq, response: &response });
                 let has_calls = response.tool_calls().next().is_some();
-                let cost = self.model.profile().price.map(|price| price.of(&response.usage));
+                let cost = self.model.profile().price.as_ref().map(|price| price.of(&response.usage));
                 self.record(Fact::Answered { seq, response, cost });
                 if has_calls { self.context.committed().await } else { Ok(()) }
             }
@@ -127,10 +128,9 @@ impl Running {
     }
 
     fn request(&self) -> Request {
-        let attachments = self.attachments();
-        let has_images = self.model.profile().images;
+        let extras = self.extras();
         let state = self.fold.state();
-        let with = |id: &str| attachments.get(id).filter(|_| has_images).cloned().unwrap_or_default();
+        let with = |seq: u64, index: usize| extras.get(&(seq, index)).cloned().unwrap_or_default();
         let (system, limit) = match state.start() {
             Some(start) => (start.system.clone(), start.limits.tokens),
             None => (String::new(), None),
@@ -186,8 +186,8 @@ impl Running {
 
     /// Runs a call of the last answer. Its events are its record.
     async fn call(&self, index: usize, id: String) -> Result<(), ToolError> {
-        let call = self.fold.state().call(index).cloned();
-        let Some(call) = call else {
+        let call = self.fold.state().last_call(index).map(|(seq, call)| (seq, call.clone()));
+        let Some((seq, call)) = call else {
             return Err(ToolError::execution(format!("the last answer has no call {index}")));
         };
         let Arguments::Json(arguments) = call.arguments else {
@@ -197,10 +197,12 @@ impl Running {
         let outcome =
             Box::pin(self.executor.run(&self.context, Call::new(call.name, arguments).id(id))).await;
         if let Ok(output) = outcome.result {
-            let images = output.attachments.into_iter().filter(|one| one.media_type.starts_with("image/"));
-            let images: Vec<_> = images.collect();
-            if !images.is_empty() {
-                self.attachments().insert(call.id, images);
+            let profile = self.model.profile();
+            let is_sent = |one: &Attachment| profile.images && one.media_type.starts_with("image/");
+            let attachments: Vec<Attachment> = output.attachments.into_iter().filter(is_sent).collect();
+            let data = if profile.reads_data { output.data.clone() } else { serde_json::Value::Null };
+            if !attachments.is_empty() || !data.is_null() {
+                self.extras().insert((seq, index), Extra { attachments, data });
             }
             if self.context.tools().get(&outcome.tool).is_some_and(|entry| entry.spec().finds_unlisted) {
                 let tools = output.data.get("tools").and_then(serde_json::Value::as_array);
@@ -214,7 +216,7 @@ impl Running {
     async fn compact(&self, seq: u64, turns: usize, cancel: &CancellationToken) -> Result<(), ToolError> {
         self.tell(Heard::Compacting);
         let (summary, usage) = self.summary(turns, cancel).await;
-        let cost = self.model.profile().price.map(|price| price.of(&usage));
+        let cost = self.model.profile().price.as_ref().map(|price| price.of(&usage));
         self.record(Fact::Compacted { seq, turns, summary, usage, cost });
         // The model no longer has what it was shown before.
         if let Some(seen) = self.context.extra().get::<Seen>() {

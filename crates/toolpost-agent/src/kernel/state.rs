@@ -6,11 +6,12 @@
 use super::call_id::call_id;
 use super::repeats::Repeats;
 use super::transcript::{Slot, Turn};
+use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use toolpost_core::activation::{Fact, OfferedTool, Reason, Start, Todo};
 use toolpost_core::event::EventKind;
-use toolpost_core::model::{ModelError, Response, ToolResult, Usage};
+use toolpost_core::model::{ModelError, Response, ToolCall, ToolResult, Usage};
 use toolpost_core::outcome::{Metadata, Outcome, Output};
 use toolpost_core::text::tokens;
 use toolpost_core::{Event, ToolError};
@@ -196,9 +197,10 @@ impl State {
         self.decided.last_key_value().map_or(0, |(last, _)| last + 1)
     }
 
-    /// A call of the last answer, by its place.
-    pub fn call(&self, index: usize) -> Option<&toolpost_core::model::ToolCall> {
-        self.turns.iter().rev().find_map(Turn::answer)?.calls.get(index)
+    /// A call of the last answer, by its place, with the step of the answer.
+    pub fn last_call(&self, index: usize) -> Option<(u64, &ToolCall)> {
+        let answer = self.turns.iter().rev().find_map(Turn::answer)?;
+        Some((answer.seq, answer.calls.get(index)?))
     }
 
     /// Tokens of all requests and answers so far.
@@ -301,6 +303,7 @@ impl State {
             name: call.name.clone(),
             text: text.to_owned(),
             attachments: Vec::new(),
+            data: Value::Null,
             is_error: true,
         }));
     }
@@ -321,7 +324,14 @@ impl State {
         let is_idempotent = self.tools.get(&call.name).is_some_and(|tool| tool.idempotent);
         self.repeats.note(call, &text, !is_error && !is_idempotent);
         let (id, name) = (call.id.clone(), call.name.clone());
-        *slot = Slot::Done(Box::new(ToolResult { id, name, text, attachments: Vec::new(), is_error }));
+        *slot = Slot::Done(Box::new(ToolResult {
+            id,
+            name,
+            text,
+            attachments: Vec::new(),
+            data: Value::Null,
+            is_error,
+        }));
     }
 
     fn spend(&mut self, usage: &Usage, cost: Option<f64>) {
@@ -405,9 +415,9 @@ fn told(
                 0 => String::new(),
                 bytes => format!("\n[{bytes} bytes more; they are not in the log]"),
             };
-            Ok(Output::new("", format!("{}{missing}", output.text), serde_json::Value::Null))
+            Ok(Output::new("", format!("{}{missing}", output.text), Value::Null))
         }
-        (None, None) => Ok(Output::new("", "", serde_json::Value::Null)),
+        (None, None) => Ok(Output::new("", "", Value::Null)),
     };
     let metadata = Metadata { repairs: metadata.repairs.clone(), ..Metadata::default() };
     Outcome { tool: String::new(), call_id: String::new(), result, metadata }.to_text()

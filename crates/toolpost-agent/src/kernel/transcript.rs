@@ -9,6 +9,15 @@ use toolpost_core::text::tokens;
 /// About how many tokens an image costs.
 const IMAGE_TOKENS: u64 = 1_500;
 
+/// What came with the text of a result.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Extra {
+    /// Images.
+    pub attachments: Vec<Attachment>,
+    /// The same for a program.
+    pub data: Value,
+}
+
 /// One turn of the conversation.
 #[derive(Debug, Clone)]
 pub(super) enum Turn {
@@ -136,21 +145,21 @@ fn part_tokens(part: &Part) -> u64 {
 }
 
 impl State {
-    /// The conversation as a model gets it. `attachments` has the files that came with the result of a call, by the id that
-    /// the model gave the call.
-    pub fn messages(&self, attachments: &dyn Fn(&str) -> Vec<Attachment>) -> Vec<Message> {
-        self.messages_of(0..self.turns.len(), attachments)
+    /// The conversation as a model gets it. `extra` has what came with the text of a result, by the step of the answer and the
+    /// place of the call in it.
+    pub fn messages(&self, extra: &dyn Fn(u64, usize) -> Extra) -> Vec<Message> {
+        self.messages_of(0..self.turns.len(), extra)
     }
 
     /// The messages that a summary is made of: those of the first turns.
     pub fn messages_to_summarize(&self, turns: usize) -> Vec<Message> {
-        self.messages_of(0..turns.min(self.turns.len()), &|_| Vec::new())
+        self.messages_of(0..turns.min(self.turns.len()), &|_, _| Extra::default())
     }
 
     fn messages_of(
         &self,
         turns: std::ops::Range<usize>,
-        attachments: &dyn Fn(&str) -> Vec<Attachment>,
+        extra: &dyn Fn(u64, usize) -> Extra,
     ) -> Vec<Message> {
         let Some(start) = self.start() else { return Vec::new() };
         let task = match &self.summary {
@@ -170,11 +179,11 @@ impl State {
                     if !answer.parts.is_empty() {
                         messages.push(Message { role: Role::Assistant, parts: answer.parts.clone() });
                     }
-                    let results = answer.slots.iter().filter_map(|slot| match slot {
+                    let slots = answer.slots.iter().enumerate();
+                    let results = slots.filter_map(|(index, slot)| match slot {
                         Slot::Done(result) => {
-                            let mut result = (**result).clone();
-                            result.attachments = attachments(&result.id);
-                            Some(Part::ToolResult(result))
+                            let Extra { attachments, data } = extra(answer.seq, index);
+                            Some(Part::ToolResult(ToolResult { attachments, data, ..(**result).clone() }))
                         }
                         _ => None,
                     });

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use toolpost_agent::driver::{Activation, Driver, LocalDriver, NoListener};
-use toolpost_agent::kernel::{Ended, State, decide};
+use toolpost_agent::kernel::{Ended, Extra, State, decide};
 use toolpost_core::activation::{Fact, Limits, Reason, Start};
 use toolpost_core::event::{EventKind, EventSink, MemoryLog};
 use toolpost_core::host::{BoxFuture, Ids};
@@ -178,7 +178,7 @@ async fn a_run_calls_and_ends_and_its_log_tells_it_again() {
     let state = State::of("run", &events);
     assert_eq!(state.ended(), Some(&ended));
     let last = model.asked.lock().unwrap().pop().unwrap();
-    let told = State::of("run", &events[..events.len() - 2]).messages(&|_| Vec::new());
+    let told = State::of("run", &events[..events.len() - 2]).messages(&|_, _| Extra::default());
     assert_eq!(told[..last.messages.len()], last.messages[..], "the log alone gives the same conversation");
     assert_eq!(last.tools.len(), 2);
 }

@@ -3,7 +3,7 @@
 
 use serde_json::json;
 use std::collections::HashSet;
-use toolpost_agent::kernel::{State, call_id, decide};
+use toolpost_agent::kernel::{Extra, State, call_id, decide};
 use toolpost_core::activation::{Fact, Limits, OfferedTool, Reason, Start, Todo};
 use toolpost_core::event::{EventKind, Told};
 use toolpost_core::model::{
@@ -199,7 +199,7 @@ fn check_decision(state: &State, history: &[Event], todos: &[Todo]) {
     for todo in todos {
         match todo {
             Todo::Call { index, call } => {
-                let wanted = state.call(*index).expect("the call is there");
+                let wanted = state.last_call(*index).expect("the call is there").1;
                 assert!(
                     matches!(wanted.arguments, Arguments::Json(_)),
                     "a call that cannot be read is not run"
@@ -322,7 +322,7 @@ fn history(seed: u64) -> Vec<Event> {
     // Folded once more from the beginning, or from JSON, it is the same.
     let again = State::of(RUN, &events);
     assert_eq!(decide(&again), decide(&state));
-    assert_eq!(again.messages(&|_| Vec::new()), state.messages(&|_| Vec::new()));
+    assert_eq!(again.messages(&|_, _| Extra::default()), state.messages(&|_, _| Extra::default()));
     if seed % 50 == 0 {
         let text = serde_json::to_string(&events).unwrap();
         let events: Vec<Event> = serde_json::from_str(&text).unwrap();
@@ -444,7 +444,7 @@ fn calls_run_in_order_and_side_by_side_where_they_may() {
         |call| format!("r{call}"),
     );
     assert_eq!(shown, ["ask", "call0 call1", "call2", "call3", "call4", "ask", "Done"]);
-    let results = format!("{:?}", state.messages(&|_| Vec::new())[2].parts);
+    let results = format!("{:?}", state.messages(&|_, _| Extra::default())[2].parts);
     let places: Vec<usize> = (0..5).map(|call| results.find(&format!("\"r{call}\"")).unwrap()).collect();
     assert!(places.is_sorted(), "{results}");
 }

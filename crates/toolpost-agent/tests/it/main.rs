@@ -3,3 +3,4 @@
 mod agent_file;
 mod driver;
 mod kernel;
+mod model;

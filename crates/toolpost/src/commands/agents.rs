@@ -25,14 +25,22 @@ fn list(runtime: &Runtime, printer: &Printer) -> u8 {
         return 0;
     }
     if agents.is_empty() {
-        printer.say(Tone::Note, "there are no agents yet; put a file into .toolpost/agents, or run one by its path");
+        printer.say(
+            Tone::Note,
+            "there are no agents yet; put a file into .toolpost/agents, or run one by its path",
+        );
     }
     let width = agents.iter().map(|agent| one_line(&agent.name()).chars().count()).max().unwrap_or(0);
     for agent in &agents {
         let name = one_line(&agent.name());
         let about = agent.loaded.agent.as_ref().map(|agent| agent.description.as_str()).unwrap_or_default();
         let about = about.lines().next().unwrap_or_default();
-        printer.page(&format!("{} {}  {}\n", printer.mark(mark(agent)), printer.bold(&format!("{name:width$}")), one_line(about)));
+        printer.page(&format!(
+            "{} {}  {}\n",
+            printer.mark(mark(agent)),
+            printer.bold(&format!("{name:width$}")),
+            one_line(about)
+        ));
         let whose = match agent.format {
             toolpost_agent::agent_file::Format::Toolpost => String::new(),
             format => format!(", of {}", format.title()),
@@ -100,7 +108,13 @@ fn problems(runtime: &Runtime, loaded: &Loaded) -> Vec<Problem> {
         if let Some(script) = &agent.script
             && let Err(error) = toolpost_agent::model::Script::new(&script.to_value(), &agent.name)
         {
-            problems.push(Problem::new(&agent.file, script.at, Some("script"), Severity::Broken, error.to_string()));
+            problems.push(Problem::new(
+                &agent.file,
+                script.at,
+                Some("script"),
+                Severity::Broken,
+                error.to_string(),
+            ));
         }
     }
     problems.sort_by_key(|problem| (problem.line, problem.column));
@@ -111,7 +125,8 @@ fn check(runtime: &Runtime, printer: &Printer, files: &[String]) -> u8 {
     let mut checked: Vec<(String, Vec<Problem>)> = Vec::new();
     if files.is_empty() {
         let found = runtime.config.agents();
-        checked.extend(found.agents.iter().map(|agent| (agent.path.clone(), problems(runtime, &agent.loaded))));
+        checked
+            .extend(found.agents.iter().map(|agent| (agent.path.clone(), problems(runtime, &agent.loaded))));
         for (path, why) in found.refused {
             let at = toolpost_agent::agent_file::At { line: 1, column: 1 };
             let problem = Problem::new(&path, at, None, Severity::Broken, why);
@@ -154,7 +169,10 @@ fn check(runtime: &Runtime, printer: &Printer, files: &[String]) -> u8 {
         }
     }
     if checked.is_empty() {
-        let error = ToolError::new(Code::FileNotFound, "there are no agent files to check; name one, or put one into .toolpost/agents");
+        let error = ToolError::new(
+            Code::FileNotFound,
+            "there are no agent files to check; name one, or put one into .toolpost/agents",
+        );
         return printer.invocation_error(&error);
     }
     u8::from(!all_sound)

@@ -98,7 +98,10 @@ fn task(run: &Run) -> Result<String, ToolError> {
         Some("-") => {
             let mut text = String::new();
             let unreadable = |why: &dyn std::fmt::Display| {
-                ToolError::new(Code::ValidationError, format!("the task cannot be read from standard input: {why}"))
+                ToolError::new(
+                    Code::ValidationError,
+                    format!("the task cannot be read from standard input: {why}"),
+                )
             };
             let read = std::io::stdin().lock().take(LARGEST_TASK + 1).read_to_string(&mut text);
             read.map_err(|error| unreadable(&error))?;
@@ -237,7 +240,12 @@ fn status(reason: Reason, is_interrupted: bool) -> u8 {
 
 /// Why a run ended that is not done, in a sentence with what to do.
 fn why(ended: &Ended) -> Option<(Code, String)> {
-    let budget = |what: &str| (Code::BudgetExceeded, format!("the run ended because {what}; raise it under `limits` in the agent file"));
+    let budget = |what: &str| {
+        (
+            Code::BudgetExceeded,
+            format!("the run ended because {what}; raise it under `limits` in the agent file"),
+        )
+    };
     let model = |what: String| (Code::ModelError, what);
     Some(match ended.reason {
         Reason::Done => return None,
@@ -262,7 +270,8 @@ fn report(printer: &Printer, ended: &Ended, facts: &Facts) {
         printer.error(&ToolError::new(code, message));
     }
     if printer.is_on_terminal() {
-        let count = |number: u64, word: &str| format!("{number} {word}{}", if number == 1 { "" } else { "s" });
+        let count =
+            |number: u64, word: &str| format!("{number} {word}{}", if number == 1 { "" } else { "s" });
         let mut parts = vec![count(ended.turns, "turn"), count(facts.calls, "call")];
         if ended.usage.input + ended.usage.output > 0 {
             parts.push(format!("{} + {} tokens", grouped(ended.usage.input), grouped(ended.usage.output)));

@@ -2,10 +2,10 @@
 //!
 //! A workspace's file can be used once its very content is trusted, or if it is named on the command line.
 
+use super::Config;
 use super::look::{Look, look};
 use super::private;
 use super::trust::State;
-use super::Config;
 use std::path::{Path, PathBuf};
 use toolpost_agent::agent_file::{self, Format, Loaded};
 use toolpost_core::text::{LARGEST, nearest};
@@ -106,9 +106,12 @@ impl Config {
         let path = self.cwd.join(word);
         let is_file = word.contains('/') || word.ends_with(".md") || word.ends_with(".toml");
         if is_file {
-            let unreadable = |why: String| ToolError::new(Code::FileNotFound, format!("the agent file `{word}` {why}"));
+            let unreadable =
+                |why: String| ToolError::new(Code::FileNotFound, format!("the agent file `{word}` {why}"));
             let file = private::read(&path, LARGEST).map_err(unreadable)?;
-            let file = file.ok_or_else(|| unreadable("does not exist; `toolpost agents` lists the agents there are".to_owned()))?;
+            let file = file.ok_or_else(|| {
+                unreadable("does not exist; `toolpost agents` lists the agents there are".to_owned())
+            })?;
             return Ok(agent_file::read(word, &file.bytes));
         }
         let found = self.agents();

@@ -1,10 +1,10 @@
 //! Other programs that start MCP servers, and where each keeps the list of them.
 
 use super::env::Environment;
-use toolpost_agent::agent_file::Format;
 use clap::ValueEnum;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
+use toolpost_agent::agent_file::Format;
 
 /// A program that starts MCP servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, ValueEnum)]

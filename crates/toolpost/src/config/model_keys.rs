@@ -4,10 +4,10 @@ use super::private;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
+use tokio::io::AsyncReadExt;
 use toolpost_agent::model::Keys;
 use toolpost_core::host::blocking;
 use toolpost_http::BoxFuture;
-use tokio::io::AsyncReadExt;
 use toolpost_process::{Capture, Command, Exit, Limits, Output, PipeReceiver};
 
 /// How long a command that prints a key may take.

@@ -70,7 +70,9 @@ fn read_vendors(file: &File<'_, '_>, value: &Spanned<DeValue<'_>>) -> Tables<Ven
             problem(item.span().start, "a vendor is a table under `[[vendor]]`".to_owned());
             continue;
         };
-        let text = table.iter().map(|(key, value)| format!("{} = {}\n", quoted(key.get_ref()), inline(value.get_ref())));
+        let text = table
+            .iter()
+            .map(|(key, value)| format!("{} = {}\n", quoted(key.get_ref()), inline(value.get_ref())));
         let text = format!("[[vendor]]\n{}", text.collect::<String>());
         let word = |name: &str| {
             let value = table.get(name).and_then(|value| value.get_ref().as_str());

@@ -43,7 +43,10 @@ impl Markdown {
 
     fn letter(&mut self, letter: char, out: &mut String) {
         if !self.is_inside_line {
-            if matches!(letter, '#' | '`') && self.marks.chars().all(|mark| mark == letter) && self.marks.len() < 6 {
+            if matches!(letter, '#' | '`')
+                && self.marks.chars().all(|mark| mark == letter)
+                && self.marks.len() < 6
+            {
                 self.marks.push(letter);
                 return;
             }
@@ -142,7 +145,10 @@ mod tests {
         check("# Title\ntext\n", "\x1b[1mTitle\x1b[0m\ntext\n");
         check("a `b` c", "a \x1b[36mb\x1b[0m c");
         check("**x** y*z", "\x1b[0;1mx\x1b[0m y*z");
-        check("```rust\n# no\n```\nend", "\x1b[2m```rust\x1b[0m\n\x1b[36m# no\x1b[0m\n\x1b[2m```\x1b[0m\nend");
+        check(
+            "```rust\n# no\n```\nend",
+            "\x1b[2m```rust\x1b[0m\n\x1b[36m# no\x1b[0m\n\x1b[2m```\x1b[0m\nend",
+        );
         check("`code` first", "\x1b[36mcode\x1b[0m first");
         check("#no heading", "#no heading");
     }

@@ -16,8 +16,10 @@ use std::io::IsTerminal;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use toolpost_agent::driver::{Heard, Listener};
+use toolpost_agent::kernel::call_id;
 use toolpost_core::Event;
 use toolpost_core::event::{EventKind, EventSink};
+use toolpost_core::model::Arguments;
 
 /// What is printed of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,7 +112,8 @@ impl Stage {
     pub(crate) fn note(&self, text: &str) {
         let mut view = self.shared.view();
         if view.talks {
-            view.line(&format!("{}{text}{}", view.dim(), view.plain()));
+            let line = format!("{}{text}{}", view.dim(), view.plain());
+            view.line(&line);
         }
     }
 }
@@ -177,7 +180,8 @@ impl View {
             Show::Text if self.streams && !text.is_empty() => {
                 self.region.clear();
                 let safe = on_terminal(text);
-                let shown = if self.has_color { self.markdown.piece(&safe) } else { safe.clone().into_owned() };
+                let shown =
+                    if self.has_color { self.markdown.piece(&safe) } else { safe.clone().into_owned() };
                 let _ = write(&mut std::io::stdout().lock(), &shown);
                 self.is_at_start = safe.ends_with('\n');
                 self.has_text = true;
@@ -186,7 +190,7 @@ impl View {
         }
     }
 
-    fn heard(&mut self, heard: &Heard<'_>) {
+    fn heard(&mut self, run: &str, heard: &Heard<'_>) {
         match heard {
             Heard::Asking => {
                 self.has_text = false;
@@ -209,24 +213,34 @@ impl View {
             }
             Heard::Retry { attempt, delay_ms, error } => {
                 if self.show == Show::Json {
-                    self.json(&json!({"type": "retry", "attempt": attempt, "delayMs": delay_ms, "error": error}));
+                    self.json(
+                        &json!({"type": "retry", "attempt": attempt, "delayMs": delay_ms, "error": error}),
+                    );
                 }
                 self.has_text = false;
                 if self.talks {
                     let seconds = *delay_ms as f64 / 1000.0;
-                    let line = format!("attempt {attempt} failed: {}; the next one in {seconds:.1} s", one_line(&error.message));
+                    let line = format!(
+                        "attempt {attempt} failed: {}; the next one in {seconds:.1} s",
+                        one_line(&error.message)
+                    );
                     self.line(&format!("{}{line}{}", self.dim(), self.plain()));
                 }
                 let what = format!("waiting for {} (attempt {})", self.model, attempt + 1);
                 self.region.waiting = Some((what, Instant::now()));
             }
-            Heard::Answered(response) => {
+            Heard::Answered { seq, response } => {
                 self.region.waiting = None;
                 self.region.clear();
                 self.fresh_line();
                 if self.show == Show::Json {
-                    for call in response.tool_calls() {
-                        self.json(&json!({"type": "tool_use", "id": call.id, "name": call.name, "arguments": call.arguments}));
+                    for (index, call) in response.tool_calls().enumerate() {
+                        let arguments = match &call.arguments {
+                            Arguments::Json(value) => value.clone(),
+                            Arguments::Unparsable(text) => json!({"__unparsable__": text}),
+                        };
+                        let id = call_id(run, *seq, index);
+                        self.json(&json!({"type": "tool_use", "callId": id, "name": call.name, "arguments": arguments}));
                     }
                     self.json(&json!({"type": "message", "text": response.text(), "finish": response.finish, "usage": response.usage}));
                 }
@@ -324,7 +338,7 @@ impl EventSink for Stage {
 }
 
 impl Listener for Stage {
-    fn heard(&self, _: &str, heard: Heard<'_>) {
-        self.shared.view().heard(&heard);
+    fn heard(&self, run: &str, heard: Heard<'_>) {
+        self.shared.view().heard(run, &heard);
     }
 }

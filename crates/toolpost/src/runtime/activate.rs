@@ -50,7 +50,10 @@ impl Runtime {
             && let Some(script) = &agent.script
         {
             let script = Script::new(&script.to_value(), &agent.name).map_err(|error| {
-                ToolError::new(Code::ValidationError, format!("{}: the script cannot be read: {error}", agent.file))
+                ToolError::new(
+                    Code::ValidationError,
+                    format!("{}: the script cannot be read: {error}", agent.file),
+                )
             })?;
             return Ok((Arc::new(script), "the agent file has a script".to_owned()));
         }
@@ -58,9 +61,9 @@ impl Runtime {
             let proxy = Proxy::new(&proxy, &[]);
             proxy.map(|proxy| Arc::new(proxy) as Arc<dyn Connect>)
         });
-        let connect = connect.transpose().map_err(|error| {
-            ToolError::new(Code::ValidationError, format!("`modelProxy`: {error}"))
-        })?;
+        let connect = connect
+            .transpose()
+            .map_err(|error| ToolError::new(Code::ValidationError, format!("`modelProxy`: {error}")))?;
         let client = client(&Timeouts::default(), connect);
         let wanted = Wanted { flag, agent: named, configured };
         let choice = choose(&wanted, &catalog, &keys, &client).await?;
@@ -101,11 +104,8 @@ impl Runtime {
             role: agent.role.clone().or_else(|| self.config.role.clone()),
             ..Ids::default()
         };
-        let spawn = Spawn {
-            max_depth: limit(limits.depth),
-            max_children: limit(limits.fan_out),
-            ..Spawn::default()
-        };
+        let spawn =
+            Spawn { max_depth: limit(limits.depth), max_children: limit(limits.fan_out), ..Spawn::default() };
         let context = self
             .context
             .rebuild()
@@ -118,7 +118,11 @@ impl Runtime {
         let mut notes: Vec<String> = problems.iter().map(ToString::to_string).collect();
         if !agent.prompt_tools.is_empty() {
             let names: Vec<&str> = agent.prompt_tools.iter().map(|tool| tool.name.as_str()).collect();
-            notes.push(format!("{}: tools that an agent defines itself are checked, and not offered yet: {}", agent.file, names.join(", ")));
+            notes.push(format!(
+                "{}: tools that an agent defines itself are checked, and not offered yet: {}",
+                agent.file,
+                names.join(", ")
+            ));
         }
         let system = self.system(agent, &context, &mut notes).await;
         let start = Start {

@@ -8,7 +8,18 @@ use toolpost_core::event::Told;
 
 /// Arguments that say the most, in this order.
 const TELLING: [&str; 12] = [
-    "command", "cmd", "filePath", "file_path", "path", "pattern", "query", "url", "symbol", "file", "title", "prompt",
+    "command",
+    "cmd",
+    "filePath",
+    "file_path",
+    "path",
+    "pattern",
+    "query",
+    "url",
+    "symbol",
+    "file",
+    "title",
+    "prompt",
 ];
 /// Maximum number of lines of a diff.
 const MOST_LINES: usize = 24;

@@ -1,0 +1,483 @@
+//! The table of vendors: where each is, what it speaks, where its key is found, what its models can do and cost.
+
+use super::format::{Format, Quirks, Target};
+use super::key::{Key, KeySource};
+use super::remote::Remote;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::fmt;
+use toolpost_core::model::{ModelError, ModelErrorKind, Price, Profile};
+use toolpost_http::{Client, Url};
+
+/// The rows that come with the program.
+const BUILT_IN: &str = include_str!("catalog.toml");
+
+/// Who brought a row.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Origin {
+    /// It came with the program.
+    #[default]
+    BuiltIn,
+    /// The user's configuration, in this file.
+    User(String),
+    /// The workspace, in this file. Such a row has no effect before the file is trusted: whoever adds it has checked that.
+    Workspace(String),
+}
+
+/// A vendor of models, or a server on this machine.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct VendorRow {
+    /// Its name, which stands before the model's: `anthropic/claude-sonnet-5-5`.
+    pub name: String,
+    /// The wire format.
+    pub format: Format,
+    /// Where it is. Its key goes to this host and to no other.
+    pub base_url: String,
+    /// A variable that says where a server on this machine is, if not there.
+    #[serde(default)]
+    pub base_url_variable: Option<String>,
+    /// Allows a key to be sent without encryption to another machine.
+    #[serde(default)]
+    pub plain_http: bool,
+    /// Where its key is found.
+    #[serde(default)]
+    pub key: KeySource,
+    /// The model that is used when none is named.
+    #[serde(default)]
+    pub model: Option<String>,
+    /// Short names of models.
+    #[serde(default)]
+    pub aliases: BTreeMap<String, String>,
+    /// The dialect in which its models know the tools.
+    #[serde(default)]
+    pub dialect: Option<String>,
+    /// Whether it can search the web for its models.
+    #[serde(default)]
+    pub search: bool,
+    /// Whether its models accept images, unless their rows say otherwise.
+    #[serde(default = "yes")]
+    pub accepts_images: bool,
+    /// How large an image may be.
+    #[serde(default)]
+    pub images: ImageLimits,
+    /// The path at which a server on this machine lists its models.
+    #[serde(default)]
+    pub probe: Option<String>,
+    /// Tokens of a conversation, for models without a row.
+    #[serde(default)]
+    pub context: Option<u64>,
+    /// In what it differs from its format.
+    #[serde(default)]
+    pub quirks: Quirks,
+    /// What is known of its models.
+    #[serde(default)]
+    pub models: Vec<ModelRow>,
+    /// Who brought the row.
+    #[serde(skip)]
+    pub origin: Origin,
+}
+
+/// What is known of a model, and of models whose names continue its name.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct ModelRow {
+    /// Its name, as the vendor knows it.
+    pub name: String,
+    /// Maximum number of tokens of request and response.
+    #[serde(default)]
+    pub context: Option<u64>,
+    /// Maximum number of tokens of a response.
+    #[serde(default)]
+    pub output: Option<u64>,
+    /// Whether it accepts images, if its vendor's other models do not, or the other way round.
+    #[serde(default)]
+    pub accepts_images: Option<bool>,
+    /// What it costs.
+    #[serde(default)]
+    pub price: Option<PriceRow>,
+}
+
+/// US dollars for a million tokens, on a day.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct PriceRow {
+    /// Of the request.
+    pub input: f64,
+    /// Of what the vendor had in its cache.
+    #[serde(default)]
+    pub cached: Option<f64>,
+    /// Of what the vendor put into its cache.
+    #[serde(default)]
+    pub cache_write: Option<f64>,
+    /// Of the response.
+    pub output: f64,
+    /// The day on which the vendor said so: `2026-11-18`.
+    #[serde(default)]
+    pub as_of: Option<String>,
+    /// The last day on which it holds.
+    #[serde(default)]
+    pub until: Option<String>,
+    /// Other prices for requests of more than `tokens`.
+    #[serde(default)]
+    pub above: Option<Box<PriceRow>>,
+    /// Of `above`: the number of tokens.
+    #[serde(default)]
+    pub tokens: u64,
+}
+
+impl PriceRow {
+    fn price(&self) -> Price {
+        let above = self.above.as_ref().map(|above| Box::new((above.tokens, above.price())));
+        let PriceRow { input, cached, cache_write, output, .. } = *self;
+        Price { input, cached, cache_write, output, above }
+    }
+}
+
+/// How large an image may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct ImageLimits {
+    /// Maximum length of an edge, in pixels.
+    pub edge: u32,
+    /// Maximum size of the file, in bytes.
+    pub bytes: usize,
+}
+
+impl Default for ImageLimits {
+    /// What every vendor accepts: 2,000 pixels, 3.75 MB.
+    fn default() -> ImageLimits {
+        ImageLimits { edge: 2_000, bytes: 3_750_000 }
+    }
+}
+
+/// Whether what follows a model's name is a date or says that it is the newest, and not another version with another price.
+fn is_stamp(rest: &str) -> bool {
+    let is_date = || {
+        rest.chars().all(|character| character.is_ascii_digit() || "-@:".contains(character))
+            && rest.len() >= 7
+    };
+    rest.is_empty() || rest == "-latest" || rest.starts_with("-preview") || is_date()
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// Why a table cannot be used: file, line, and what to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CatalogError {
+    /// The file.
+    pub file: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl fmt::Display for CatalogError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.file, self.line, self.message)
+    }
+}
+
+impl std::error::Error for CatalogError {}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    #[serde(default)]
+    vendor: Vec<toml::Spanned<VendorRow>>,
+}
+
+/// All vendors, in the order in which one is chosen when nobody names one.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Catalog {
+    vendors: Vec<VendorRow>,
+}
+
+impl Catalog {
+    /// The rows that come with the program.
+    pub fn built_in() -> Result<Catalog, CatalogError> {
+        let mut catalog = Catalog::default();
+        catalog.add(BUILT_IN, "catalog.toml", &Origin::BuiltIn)?;
+        Ok(catalog)
+    }
+
+    /// The rows.
+    pub fn vendors(&self) -> &[VendorRow] {
+        &self.vendors
+    }
+
+    /// Adds the rows of a file; all of them, or none. A row of the user replaces a built-in one of the same name. A row
+    /// of a workspace has a name and key variables of its own, so that no key that is there for others can reach it.
+    pub fn add(&mut self, text: &str, file: &str, origin: &Origin) -> Result<(), CatalogError> {
+        let line = |at: usize| text[..at.min(text.len())].matches('\n').count() + 1;
+        let wrong =
+            |at: usize, message: String| CatalogError { file: file.to_owned(), line: line(at), message };
+        let table: Table = toml::from_str(text).map_err(|error| {
+            let message = error.message().replace('\n', ", ");
+            wrong(error.span().map_or(0, |span| span.start), message)
+        })?;
+        let mut added = self.clone();
+        for row in table.vendor {
+            let at = row.span().start;
+            let mut row = row.into_inner();
+            row.origin = origin.clone();
+            added.check(&row).map_err(|message| wrong(at, format!("vendor `{}`: {message}", row.name)))?;
+            match added.vendors.iter_mut().find(|known| known.name == row.name) {
+                Some(known) => *known = row,
+                None => added.vendors.push(row),
+            }
+        }
+        *self = added;
+        Ok(())
+    }
+
+    fn check(&self, row: &VendorRow) -> Result<(), String> {
+        let is_word = |character: char| {
+            character.is_ascii_lowercase() || character.is_ascii_digit() || character == '-'
+        };
+        if row.name.is_empty() || row.name == "script" || !row.name.chars().all(is_word) {
+            return Err("a name is made of a-z, 0-9 and `-`, and is not `script`".to_owned());
+        }
+        row.url("").map_err(|error| error.message)?;
+        if row.base_url.contains(['@', '?', '#']) {
+            return Err("the base URL holds no user, query or fragment".to_owned());
+        }
+        let has_key = !row.key.is_empty();
+        if has_key && !row.is_private() && !row.plain_http {
+            return Err(
+                "a key would be sent without encryption; use https, or set `plain-http = true`".to_owned()
+            );
+        }
+        let known = self.vendors.iter().find(|known| known.name == row.name);
+        match &row.origin {
+            Origin::Workspace(_) => {
+                if known.is_some() {
+                    return Err(
+                        "another row has this name; a workspace brings vendors of its own only".to_owned()
+                    );
+                }
+                if row.key.file.is_some() || !row.key.command.is_empty() || row.base_url_variable.is_some() {
+                    return Err("a row of a workspace finds its key in a variable only".to_owned());
+                }
+                let taken = self.vendors.iter().flat_map(|other| &other.key.variables);
+                let mut taken = taken.filter(|name| row.key.variables.contains(name));
+                match taken.next() {
+                    Some(name) => {
+                        Err(format!("`{name}` belongs to another vendor; name a variable of its own"))
+                    }
+                    None => Ok(()),
+                }
+            }
+            origin if known.is_some_and(|known| known.origin == *origin) => {
+                Err("there are two rows of this name; keep one of them".to_owned())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The vendor and the model that a name means: `vendor/model`, a vendor, a short name, or the name of a model that one
+    /// of the rows has.
+    pub fn find(&self, wanted: &str) -> Result<(&VendorRow, String), ModelError> {
+        if let Some((vendor, model)) = wanted.split_once('/')
+            && let Some(row) = self.vendors.iter().find(|row| row.name == vendor)
+        {
+            let model = row.aliases.get(model).map_or(model, String::as_str);
+            return Ok((row, model.to_owned()));
+        }
+        if let Some(row) = self.vendors.iter().find(|row| row.name == wanted) {
+            return match &row.model {
+                Some(model) => Ok((row, model.clone())),
+                None => Ok((row, String::new())),
+            };
+        }
+        if let Some((row, model)) = self.vendors.iter().find_map(|row| Some((row, row.aliases.get(wanted)?)))
+        {
+            return Ok((row, model.clone()));
+        }
+        match self.vendors.iter().find(|row| row.row_of(wanted).is_some()) {
+            Some(row) => Ok((row, wanted.to_owned())),
+            None => {
+                let names: Vec<&str> = self.vendors.iter().map(|row| row.name.as_str()).collect();
+                let message = format!(
+                    "no vendor has a model `{wanted}`; write it as `vendor/model`, with one of the vendors {}",
+                    names.join(", ")
+                );
+                Err(ModelError::new(ModelErrorKind::NotFound, message))
+            }
+        }
+    }
+}
+
+impl VendorRow {
+    /// The row of a model: the one with the longest name that the model's name continues.
+    pub fn row_of(&self, model: &str) -> Option<&ModelRow> {
+        let continues = |row: &&ModelRow| {
+            let rest = model.strip_prefix(&row.name);
+            rest.is_some_and(|rest| !rest.starts_with(|first: char| first.is_ascii_alphanumeric()))
+        };
+        self.models.iter().filter(continues).max_by_key(|row| row.name.len())
+    }
+
+    /// What is known of a model, on a day such as `2026-11-18`.
+    pub fn profile(&self, model: &str, today: &str) -> Profile {
+        let row = self.row_of(model);
+        let price = row.and_then(|row| row.price.as_ref());
+        let is_exact = row.is_some_and(|row| is_stamp(model.strip_prefix(&row.name).unwrap_or_default()));
+        let holds = |price: &&PriceRow| price.until.as_deref().is_none_or(|until| today <= until);
+        Profile {
+            vendor: self.name.clone(),
+            model: model.to_owned(),
+            provider: self.format.provider().to_owned(),
+            dialect: self.dialect.clone(),
+            context_tokens: row.and_then(|row| row.context).or(self.context),
+            output_tokens: row.and_then(|row| row.output),
+            price: price.filter(|_| is_exact).filter(holds).map(PriceRow::price),
+            images: row.and_then(|row| row.accepts_images).unwrap_or(self.accepts_images),
+            search: self.search,
+            reads_data: false,
+        }
+    }
+
+    /// A model of this vendor.
+    pub fn open(&self, model: &str, key: Option<Key>, client: Client, today: &str) -> Remote {
+        let profile = self.profile(model, today);
+        let target = Target {
+            format: self.format,
+            model: model.to_owned(),
+            output_tokens: profile.output_tokens,
+            context_tokens: profile.context_tokens,
+            images: profile.images,
+            quirks: self.quirks.clone(),
+        };
+        Remote::new(profile, target, &self.base_url, key, client).with_image_limits(self.images)
+    }
+
+    /// A URL below the base URL.
+    pub(super) fn url(&self, path: &str) -> Result<Url, ModelError> {
+        let text = format!("{}{path}", self.base_url.trim_end_matches('/'));
+        Url::parse(&text).map_err(|error| ModelError::new(ModelErrorKind::Invalid, error.to_string()))
+    }
+
+    /// Whether what is sent stays on this machine or is encrypted.
+    fn is_private(&self) -> bool {
+        self.url("").is_ok_and(|url| {
+            let target = url.target();
+            let is_local = target.host == "localhost"
+                || target.host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
+            target.is_encrypted || is_local
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_built_in_rows_are_sound() {
+        let catalog = Catalog::built_in().unwrap();
+        for row in catalog.vendors() {
+            let day = |text: &Option<String>| text.as_ref().is_none_or(|text| text.len() == 10);
+            for model in &row.models {
+                let price = model.price.as_ref();
+                assert!(
+                    price.is_none_or(|price| price.as_of.is_some() && day(&price.as_of) && day(&price.until))
+                );
+                assert!(price.is_none_or(|price| price.above.as_ref().is_none_or(|above| above.tokens > 0)));
+            }
+            let default = row.model.as_deref();
+            assert!(default.is_some() != row.probe.is_some(), "{}", row.name);
+            assert!(row.probe.is_some() || !row.key.is_empty(), "{}", row.name);
+        }
+    }
+
+    /// A name, and the vendor and model that it means, with the price of a million tokens each way.
+    fn check(wanted: &str, vendor: &str, model: &str, price: Option<f64>) {
+        let catalog = Catalog::built_in().unwrap();
+        let (row, found) = catalog.find(wanted).unwrap();
+        assert_eq!((row.name.as_str(), found.as_str()), (vendor, model), "{wanted}");
+        let profile = row.profile(&found, "2026-11-18");
+        let usage = toolpost_core::model::Usage { input: 90_000, output: 1_000_000, ..Default::default() };
+        assert_eq!(profile.price.map(|price| price.of(&usage)), price, "{wanted}");
+    }
+
+    #[test]
+    fn names_mean_a_vendor_and_a_model() {
+        check("anthropic/claude-haiku-4-5-20251001", "anthropic", "claude-haiku-4-5-20251001", Some(5.09));
+        check("claude-sonnet-4-6", "anthropic", "claude-sonnet-4-6", Some(15.27));
+        check("sonnet", "anthropic", "claude-sonnet-5-5", Some(10.18));
+        check("gemini", "gemini", "gemini-3.8-flash", Some(3.8175));
+        check("openrouter/openai/gpt-5.5", "openrouter", "openai/gpt-5.5", None);
+        check("ollama", "ollama", "", None);
+        check("ollama/qwen3:4b", "ollama", "qwen3:4b", None);
+        // Nobody has said what these cost.
+        check("claude-opus-4-9", "anthropic", "claude-opus-4-9", None);
+        check("gpt-5.6-luna", "openai", "gpt-5.6-luna", None);
+        check("openai/gpt-5.6-sol", "openai", "gpt-5.6-sol", Some(20.36));
+        let error = Catalog::built_in().unwrap().find("gpt5").unwrap_err();
+        assert!(error.message.contains("vendor/model") && error.message.contains("anthropic"), "{error:?}");
+    }
+
+    #[test]
+    fn a_price_ends_with_its_day() {
+        let catalog = Catalog::built_in().unwrap();
+        let (row, model) = catalog.find("gpt-5.6-sol").unwrap();
+        assert!(row.profile(&model, "2026-11-21").price.is_some());
+        assert!(row.profile(&model, "2026-11-22").price.is_none());
+        let usage = toolpost_core::model::Usage { input: 300_000, ..Default::default() };
+        assert_eq!(row.profile(&model, "2026-11-21").price.unwrap().of(&usage), 2.4);
+    }
+
+    /// Rows of a file, and a part of what is wrong with them.
+    fn refused(text: &str, origin: Origin, part: &str) {
+        let mut catalog = Catalog::built_in().unwrap();
+        let error = catalog.add(text, "x.toml", &origin).unwrap_err();
+        assert!(error.to_string().starts_with("x.toml:2: ") && error.message.contains(part), "{error}");
+        assert_eq!(catalog, Catalog::built_in().unwrap());
+    }
+
+    #[test]
+    fn rows_that_could_leak_a_key_are_refused() {
+        let row = |more: &str| {
+            format!(
+                "# a row\n[[vendor]]\nname = \"own\"\nformat = \"openai-chat\"\nbase-url = \"https://own.test\"\n{more}"
+            )
+        };
+        let workspace = || Origin::Workspace("x.toml".into());
+        let user = || Origin::User("x.toml".into());
+        refused(&row("key = { variables = [\"OPENAI_API_KEY\"] }"), workspace(), "belongs to another vendor");
+        refused(&row("key = { file = \"/etc/shadow\" }"), workspace(), "in a variable only");
+        refused(&row("key = { command = [\"sh\"] }"), workspace(), "in a variable only");
+        refused(&row("base-url-variable = \"X\""), workspace(), "in a variable only");
+        refused(&row("").replace("own\"", "openai\""), workspace(), "another row has this name");
+        let plain = row("key = { variables = [\"OWN\"] }").replace("https", "http");
+        refused(&plain, user(), "without encryption");
+        refused(&row("").replace("https://", "https://u:p@"), user(), "no user");
+        refused(&row("").replace("own\"", "a/b\""), user(), "a-z");
+        let mut catalog = Catalog::built_in().unwrap();
+        catalog.add(&row("key = { variables = [\"OWN_KEY\"] }"), "x.toml", &workspace()).unwrap();
+        assert_eq!(catalog.find("own/m").unwrap().0.origin, workspace());
+        let other = row("key = { variables = [\"OPENAI_API_KEY\"] }").replace("\"own\"", "\"openai\"");
+        catalog.add(&other, "x.toml", &user()).unwrap();
+        assert_eq!(catalog.find("openai/m").unwrap().0.base_url, "https://own.test");
+    }
+
+    #[test]
+    fn mistakes_are_located() {
+        let mut catalog = Catalog::default();
+        let mistakes = [
+            ("\n[[vendor]]\nname = 1", 3, "string"),
+            ("[[vendor]]\nname = \"a\"\n", 1, "missing field"),
+            ("\n\n[[vendors]]", 3, "unknown field"),
+            ("a = ", 1, ""),
+            ("[[vendor]]\nname=\"a\"\nformat=\"x\"\nbase-url=\"\"", 3, "unknown variant"),
+        ];
+        for (text, line, part) in mistakes {
+            let error = catalog.add(text, "x.toml", &Origin::BuiltIn).unwrap_err();
+            assert!(error.line == line && error.message.contains(part), "{text:?}: {error}");
+        }
+    }
+}

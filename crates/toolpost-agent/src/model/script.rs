@@ -1,0 +1,251 @@
+//! A model that needs no provider: the steps stand in the agent file. Free, offline, and the same every time.
+//!
+//! ```yaml
+//! script:
+//!   - call: glob                            # a call; its result is saved under a name
+//!     args: { pattern: "**/*.rs" }
+//!     save: files
+//!   - each: "{{files.lines}}"               # the same call for each line, or for each item of a data array
+//!     call: read
+//!     args: { filePath: "{{item}}", limit: 5 }
+//!     save: heads
+//!   - parallel:                             # calls that run at the same time
+//!       - { call: list, args: { path: "." }, save: root }
+//!       - { call: grep, args: { pattern: TODO }, save: todos, optional: true }
+//!   - say: "{{files.count}} files.\n{{heads.output}}"
+//! ```
+//!
+//! A reference is `{{NAME.output}}` (the text), `{{NAME.data.PATH}}` (data, by keys and places), `{{NAME.lines}}` (the lines
+//! of the text that are not empty), `{{NAME.count}}`, `{{NAME.error}}`, `{{task}}`, and in `each` `{{item}}`. What is nothing but a
+//! reference keeps its type. `\{{` is a plain `{{`. A call that fails ends the run, unless it is `optional`. There is no
+//! condition, no loop and no arithmetic: what needs them is a tool, or a task for a model.
+//!
+//! The model keeps no state: it finds its place from the results in the conversation. So a run that was interrupted goes on.
+
+mod parse;
+mod template;
+
+pub use parse::ScriptError;
+
+use futures_util::stream::{self, BoxStream, StreamExt};
+use parse::{Call, Step};
+use serde_json::{Map, Value};
+use std::collections::HashMap;
+use std::sync::Arc;
+use template::{Bindings, Saved};
+use tokio_util::sync::CancellationToken;
+use toolpost_core::model::{
+    Arguments, Delta, Finish, Message, Model, ModelError, ModelErrorKind, Part, Profile, Request, Response,
+    Role, ToolCall, ToolResult, Usage,
+};
+
+/// Maximum number of items of one `each`.
+const MAX_ITEMS: usize = 1_000;
+/// Maximum number of calls in one turn; more are made in further turns.
+const MAX_CALLS: usize = 100;
+
+/// The steps of an agent, as a model.
+#[derive(Debug, Clone)]
+pub struct Script {
+    steps: Arc<[Step]>,
+    profile: Profile,
+}
+
+impl Script {
+    /// The script of an agent, as its file has it.
+    pub fn new(script: &Value, agent: &str) -> Result<Script, ScriptError> {
+        let profile = Profile {
+            vendor: "script".to_owned(),
+            model: agent.to_owned(),
+            provider: "script".to_owned(),
+            price: Some(toolpost_core::model::Price::default()),
+            reads_data: true,
+            ..Profile::default()
+        };
+        Ok(Script { steps: Arc::from(parse::steps(script)?), profile })
+    }
+
+    /// What comes next in this conversation.
+    fn respond(&self, request: &Request) -> Result<Response, ModelError> {
+        let results = results(&request.messages);
+        let mut bindings = Bindings::new(task(&request.messages));
+        let mut said = String::new();
+        let mut last = String::new();
+        for (number, step) in self.steps.iter().enumerate() {
+            let failed = |message: String| {
+                ModelError::new(
+                    ModelErrorKind::Invalid,
+                    format!("step {} of the script: {message}", number + 1),
+                )
+            };
+            match step {
+                Step::Say(template) => {
+                    let text = template.text(&bindings).map_err(failed)?;
+                    if !said.is_empty() {
+                        said.push('\n');
+                    }
+                    said.push_str(&text);
+                }
+                Step::Calls(calls) => {
+                    let planned = plan(number, calls, &bindings).map_err(failed)?;
+                    let missing: Vec<&Planned<'_>> =
+                        planned.iter().filter(|call| !results.contains_key(call.id.as_str())).collect();
+                    if !missing.is_empty() {
+                        // What was said before is said with the first calls after it, and not again.
+                        let is_begun = missing.len() < planned.len();
+                        let text = if is_begun { String::new() } else { said };
+                        return Ok(calling(text, missing.into_iter().take(MAX_CALLS)));
+                    }
+                    said.clear();
+                    save(calls, &planned, &results, &mut bindings, &mut last).map_err(failed)?;
+                }
+            }
+        }
+        let text = if said.is_empty() { last } else { said };
+        Ok(response(vec![Part::text(text)], Finish::Stop))
+    }
+}
+
+impl Model for Script {
+    fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
+    fn stream(
+        &self,
+        request: Request,
+        cancel: CancellationToken,
+    ) -> BoxStream<'static, Result<Delta, ModelError>> {
+        let next = match cancel.is_cancelled() {
+            true => Err(ModelError::new(ModelErrorKind::Cancelled, "the request was cancelled")),
+            false => self.respond(&request),
+        };
+        let deltas: Vec<Result<Delta, ModelError>> = match next {
+            Err(error) => vec![Err(error)],
+            Ok(response) => {
+                let shown = response.parts.iter().filter_map(|part| match part {
+                    Part::Text { text, .. } if !text.is_empty() => Some(Ok(Delta::Text(text.clone()))),
+                    Part::ToolCall(call) => {
+                        Some(Ok(Delta::ToolCall { id: call.id.clone(), name: call.name.clone() }))
+                    }
+                    _ => None,
+                });
+                let mut deltas: Vec<Result<Delta, ModelError>> = shown.collect();
+                deltas.push(Ok(Delta::Done(Box::new(response))));
+                deltas
+            }
+        };
+        stream::iter(deltas).boxed()
+    }
+}
+
+/// A call with everything filled in.
+struct Planned<'a> {
+    id: String,
+    call: &'a Call,
+    arguments: Value,
+    is_each: bool,
+}
+
+/// The calls of a step. Ids tell the step, the call in it, and the item.
+fn plan<'a>(number: usize, calls: &'a [Call], bindings: &Bindings) -> Result<Vec<Planned<'a>>, String> {
+    let mut planned = Vec::new();
+    for (place, call) in calls.iter().enumerate() {
+        let id = format!("step{}_{}", number + 1, place + 1);
+        let Some(each) = &call.each else {
+            let arguments = call.arguments(bindings)?;
+            planned.push(Planned { id, call, arguments, is_each: false });
+            continue;
+        };
+        let items = each.items(bindings)?;
+        if items.len() > MAX_ITEMS {
+            return Err(format!(
+                "`each` has {} items, and may have {MAX_ITEMS}; narrow what it goes over",
+                items.len()
+            ));
+        }
+        for (index, item) in items.into_iter().enumerate() {
+            let arguments = call.arguments(&bindings.with_item(item))?;
+            planned.push(Planned { id: format!("{id}_{}", index + 1), call, arguments, is_each: true });
+        }
+    }
+    Ok(planned)
+}
+
+fn save(
+    calls: &[Call],
+    planned: &[Planned<'_>],
+    results: &HashMap<&str, &ToolResult>,
+    bindings: &mut Bindings,
+    last: &mut String,
+) -> Result<(), String> {
+    let mut lists: HashMap<&str, Vec<Saved>> = HashMap::new();
+    for Planned { id, call, is_each, .. } in planned {
+        let Some(result) = results.get(id.as_str()) else { continue };
+        if result.is_error && !call.optional {
+            return Err(format!("`{}` failed: {}", call.tool, result.text));
+        }
+        last.clone_from(&result.text);
+        let saved = Saved::of(result);
+        match (&call.save, is_each) {
+            (None, _) => {}
+            (Some(name), false) => bindings.save(name, saved),
+            (Some(name), true) => lists.entry(name).or_default().push(saved),
+        }
+    }
+    // An `each` over nothing saves an empty list.
+    for name in calls.iter().filter(|call| call.each.is_some()).filter_map(|call| call.save.as_deref()) {
+        lists.entry(name).or_default();
+    }
+    lists.into_iter().for_each(|(name, list)| bindings.save(name, Saved::List(list)));
+    Ok(())
+}
+
+fn calling<'a>(said: String, calls: impl Iterator<Item = &'a Planned<'a>>) -> Response {
+    let mut parts = Vec::new();
+    if !said.is_empty() {
+        parts.push(Part::text(said));
+    }
+    parts.extend(calls.map(|planned| {
+        let (id, name) = (planned.id.clone(), planned.call.tool.clone());
+        let arguments = Arguments::Json(planned.arguments.clone());
+        Part::ToolCall(ToolCall { id, name, arguments, opaque: None })
+    }));
+    response(parts, Finish::ToolCalls)
+}
+
+fn response(parts: Vec<Part>, finish: Finish) -> Response {
+    let usage = Usage::default();
+    let (queries, sources) = (Vec::new(), Vec::new());
+    Response { parts, finish, finish_raw: None, note: None, usage, queries, sources, model: None }
+}
+
+/// The results so far, by the ids of their calls.
+fn results(messages: &[Message]) -> HashMap<&str, &ToolResult> {
+    let parts = messages.iter().flat_map(|message| &message.parts);
+    let results = parts.filter_map(|part| match part {
+        Part::ToolResult(result) => Some((result.id.as_str(), result)),
+        _ => None,
+    });
+    results.collect()
+}
+
+/// What the user asked for.
+fn task(messages: &[Message]) -> String {
+    let first = messages.iter().find(|message| message.role == Role::User);
+    let texts = first.iter().flat_map(|message| &message.parts).filter_map(|part| match part {
+        Part::Text { text, .. } => Some(text.as_str()),
+        _ => None,
+    });
+    texts.collect::<Vec<_>>().join("\n")
+}
+
+impl Call {
+    fn arguments(&self, bindings: &Bindings) -> Result<Value, String> {
+        let mut arguments = Map::new();
+        for (key, value) in &self.arguments {
+            arguments.insert(key.clone(), value.fill(bindings)?);
+        }
+        Ok(arguments.into())
+    }
+}

@@ -1,0 +1,161 @@
+//! A script from the value in an agent file: every mistake has a place and says what to do.
+
+use super::template::{Template, is_name};
+use serde_json::Value;
+use std::fmt;
+
+/// Maximum number of steps.
+const MAX_STEPS: usize = 500;
+
+/// A step.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Step {
+    Say(Template),
+    /// Calls that are made at the same time.
+    Calls(Vec<Call>),
+}
+
+/// A call, or one for each item.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Call {
+    pub(super) tool: String,
+    pub(super) arguments: Vec<(String, Template)>,
+    pub(super) save: Option<String>,
+    pub(super) each: Option<Template>,
+    pub(super) optional: bool,
+}
+
+/// What is wrong with a script.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScriptError {
+    /// Where: `script[2].args.path`.
+    pub field: String,
+    /// What is wrong, and what to do.
+    pub message: String,
+}
+
+impl fmt::Display for ScriptError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.field, self.message)
+    }
+}
+
+impl std::error::Error for ScriptError {}
+
+fn wrong(field: impl Into<String>, message: impl Into<String>) -> ScriptError {
+    ScriptError { field: field.into(), message: message.into() }
+}
+
+/// The steps of a script.
+pub(super) fn steps(script: &Value) -> Result<Vec<Step>, ScriptError> {
+    let list = script.as_array().filter(|list| !list.is_empty());
+    let list =
+        list.ok_or_else(|| wrong("script", "a script is a list of steps: `- call: …` and `- say: …`"))?;
+    if list.len() > MAX_STEPS {
+        return Err(wrong("script", format!("{} steps; a script has at most {MAX_STEPS}", list.len())));
+    }
+    let mut names: Vec<String> = Vec::new();
+    let mut steps = Vec::new();
+    for (number, value) in list.iter().enumerate() {
+        let field = format!("script[{number}]");
+        let step = match (value.get("call"), value.get("parallel"), value.get("say")) {
+            (Some(_), None, None) => Step::Calls(vec![call(value, &field, &names)?]),
+            (None, Some(calls), None) => {
+                only(value, &["parallel"], &field)?;
+                let calls = calls.as_array().filter(|calls| !calls.is_empty());
+                let calls =
+                    calls.ok_or_else(|| wrong(format!("{field}.parallel"), "write a list of calls"))?;
+                let calls = calls.iter().enumerate();
+                let calls =
+                    calls.map(|(place, value)| call(value, &format!("{field}.parallel[{place}]"), &names));
+                Step::Calls(calls.collect::<Result<_, _>>()?)
+            }
+            (None, None, Some(text)) => {
+                only(value, &["say"], &field)?;
+                if !text.is_string() {
+                    return Err(wrong(format!("{field}.say"), "write a text"));
+                }
+                Step::Say(template(text, &format!("{field}.say"), &names, false)?)
+            }
+            _ => return Err(wrong(field, "a step has exactly one of `call`, `parallel` and `say`")),
+        };
+        if let Step::Calls(calls) = &step {
+            for name in calls.iter().filter_map(|call| call.save.as_ref()) {
+                if names.contains(name) {
+                    return Err(wrong(&field, format!("`{name}` is saved twice; use another name")));
+                }
+                names.push(name.clone());
+            }
+        }
+        steps.push(step);
+    }
+    Ok(steps)
+}
+
+fn call(value: &Value, field: &str, names: &[String]) -> Result<Call, ScriptError> {
+    only(value, &["call", "args", "save", "each", "optional"], field)?;
+    let tool = value["call"].as_str().filter(|name| !name.trim().is_empty());
+    let tool = tool.ok_or_else(|| wrong(format!("{field}.call"), "write the name of a tool"))?;
+    let each =
+        value.get("each").map(|each| template(each, &format!("{field}.each"), names, false)).transpose()?;
+    let arguments = match value.get("args") {
+        None | Some(Value::Null) => Vec::new(),
+        Some(Value::Object(object)) => {
+            let pairs = object.iter().map(|(key, value)| {
+                Ok((key.clone(), template(value, &format!("{field}.args.{key}"), names, each.is_some())?))
+            });
+            pairs.collect::<Result<_, _>>()?
+        }
+        Some(_) => return Err(wrong(format!("{field}.args"), "write the arguments as `name: value`")),
+    };
+    let save = match value.get("save") {
+        None | Some(Value::Null) => None,
+        Some(Value::String(name)) if is_name(name) && name != "task" && name != "item" => Some(name.clone()),
+        Some(_) => {
+            return Err(wrong(
+                format!("{field}.save"),
+                "write a name of letters, digits, `_` and `-`, which is not `task` or `item`",
+            ));
+        }
+    };
+    let optional = match value.get("optional") {
+        None => false,
+        Some(Value::Bool(optional)) => *optional,
+        Some(_) => return Err(wrong(format!("{field}.optional"), "write `true` or `false`")),
+    };
+    Ok(Call { tool: tool.trim().to_owned(), arguments, save, each, optional })
+}
+
+fn template(value: &Value, field: &str, names: &[String], has_item: bool) -> Result<Template, ScriptError> {
+    let mut known = |reference: &super::template::Reference| {
+        let is_known = match reference.name.as_str() {
+            "task" => true,
+            "item" => has_item,
+            name => names.iter().any(|known| known == name),
+        };
+        if is_known {
+            return Ok(());
+        }
+        let mut there: Vec<&str> = vec!["task"];
+        there.extend(has_item.then_some("item"));
+        there.extend(names.iter().map(String::as_str));
+        let shown = reference.shown();
+        Err(format!(
+            "`{{{{{shown}}}}}`: no step before this one saves `{}`; there are {}",
+            reference.name,
+            there.join(", ")
+        ))
+    };
+    Template::parse(value, &mut known).map_err(|message| wrong(field, message))
+}
+
+/// Refuses keys that mean nothing.
+fn only(value: &Value, keys: &[&str], field: &str) -> Result<(), ScriptError> {
+    let Value::Object(object) = value else {
+        return Err(wrong(field, "a step is written as `call: …`, `parallel: …` or `say: …`"));
+    };
+    match object.keys().find(|key| !keys.contains(&key.as_str())) {
+        Some(key) => Err(wrong(format!("{field}.{key}"), format!("unknown; there are {}", keys.join(", ")))),
+        None => Ok(()),
+    }
+}

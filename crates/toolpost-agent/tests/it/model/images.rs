@@ -1,0 +1,109 @@
+//! Images are scaled to a model's limits, and refused with a note where that cannot be done.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use toolpost_agent::model::{ImageLimits, fit};
+use toolpost_core::outcome::{Attachment, AttachmentContent};
+
+fn attachment(bytes: &[u8], kind: &str) -> Attachment {
+    let content = AttachmentContent::Data(STANDARD.encode(bytes));
+    Attachment { media_type: kind.into(), filename: "picture".into(), content }
+}
+
+fn png(width: u32, height: u32, color: png::ColorType) -> Vec<u8> {
+    let mut file = Vec::new();
+    let mut encoder = png::Encoder::new(&mut file, width, height);
+    encoder.set_color(color);
+    encoder.set_depth(png::BitDepth::Eight);
+    let length = width as usize * height as usize * color.samples();
+    // Left half dark, right half bright, so that a mean shows.
+    let row = width as usize * color.samples();
+    let data: Vec<u8> = (0..length).map(|at| if at % row < row / 2 { 10 } else { 240 }).collect();
+    let mut writer = encoder.write_header().unwrap();
+    writer.write_image_data(&data).unwrap();
+    writer.finish().unwrap();
+    file
+}
+
+fn jpeg(width: u16, height: u16) -> Vec<u8> {
+    let mut file = Vec::new();
+    let data: Vec<u8> =
+        (0..usize::from(width) * usize::from(height) * 3).map(|at| (at * 7 % 251) as u8).collect();
+    jpeg_encoder::Encoder::new(&mut file, 90)
+        .encode(&data, width, height, jpeg_encoder::ColorType::Rgb)
+        .unwrap();
+    file
+}
+
+fn size(attachment: &Attachment) -> (String, u32, u32, usize) {
+    let AttachmentContent::Data(data) = &attachment.content else { panic!() };
+    let bytes = STANDARD.decode(data).unwrap();
+    let (width, height) = match attachment.media_type.as_str() {
+        "image/png" => {
+            let info = png::Decoder::new(std::io::Cursor::new(&bytes)).read_info().unwrap();
+            (info.info().width, info.info().height)
+        }
+        _ => {
+            let mut decoder = zune_jpeg::JpegDecoder::new(std::io::Cursor::new(&bytes));
+            decoder.decode().unwrap();
+            let (width, height) = decoder.dimensions().unwrap();
+            (width as u32, height as u32)
+        }
+    };
+    (attachment.media_type.clone(), width, height, bytes.len())
+}
+
+#[test]
+fn large_images_are_scaled_and_small_ones_are_left_alone() {
+    let limits = ImageLimits { edge: 100, bytes: 20_000 };
+    for color in
+        [png::ColorType::Grayscale, png::ColorType::GrayscaleAlpha, png::ColorType::Rgb, png::ColorType::Rgba]
+    {
+        assert_eq!(fit(&attachment(&png(100, 60, color), "image/png"), &limits), Ok(None));
+        let scaled = fit(&attachment(&png(400, 200, color), "image/png"), &limits).unwrap().unwrap();
+        let (kind, width, height, _) = size(&scaled);
+        assert_eq!((kind.as_str(), width, height), ("image/png", 100, 50));
+    }
+    let scaled = fit(&attachment(&jpeg(333, 999), "image/jpeg"), &limits).unwrap().unwrap();
+    let (kind, width, height, bytes) = size(&scaled);
+    assert_eq!((kind.as_str(), width, height), ("image/jpeg", 33, 100));
+    assert!(bytes <= limits.bytes);
+    // Small enough in pixels, too large in bytes.
+    let tight = ImageLimits { edge: 2_000, bytes: 30_000 };
+    let (_, width, _, bytes) =
+        size(&fit(&attachment(&jpeg(600, 600), "image/jpeg"), &tight).unwrap().unwrap());
+    assert!(width < 600 && bytes <= 30_000, "{width} {bytes}");
+    // A strip stays at least one pixel high.
+    let strip = fit(&attachment(&png(5_000, 1, png::ColorType::Rgb), "image/png"), &limits).unwrap().unwrap();
+    assert_eq!((size(&strip).1, size(&strip).2), (100, 1));
+}
+
+#[test]
+fn what_cannot_be_scaled_is_a_note() {
+    let limits = ImageLimits { edge: 100, bytes: 1_000 };
+    let mut bomb = png(4, 4, png::ColorType::Rgb);
+    bomb[16..24].copy_from_slice(&[0, 0, 0xff, 0xff, 0, 0, 0xff, 0xff]);
+    let mut gif = b"GIF89a".to_vec();
+    gif.extend([0, 8, 0, 8]);
+    let mut webp = b"RIFF\0\0\0\0WEBPVP8X\0\0\0\0\0\0\0\0".to_vec();
+    webp.extend([0xff, 0x0f, 0, 0xff, 0x0f, 0]);
+    let mut cut = png(400, 400, png::ColorType::Rgb);
+    cut.truncate(cut.len() / 2);
+    let cases: [(Vec<u8>, &str); 6] = [
+        (bomb, "cannot be scaled either"),
+        (gif, "only PNG and JPEG"),
+        (webp, "4096×4096 pixels"),
+        (cut, "too large for the model"),
+        (vec![7; 2_000], "2000 bytes"),
+        (png(200, 200, png::ColorType::Rgb)[..30].to_vec(), "too large for the model"),
+    ];
+    for (bytes, part) in cases {
+        let note = fit(&attachment(&bytes, "image/png"), &limits).unwrap_err();
+        assert!(note.contains(part), "{note}");
+    }
+    let mut invalid = attachment(b"", "image/png");
+    invalid.content = AttachmentContent::Data("***".into());
+    assert!(fit(&invalid, &limits).unwrap_err().contains("base64"));
+    invalid.content = AttachmentContent::Handle("spill:1".into());
+    assert_eq!(fit(&invalid, &limits), Ok(None));
+}
