@@ -4,4 +4,10 @@
 //! and knows vendors by a table. Nothing here runs a tool, reads the environment or opens a file: that is done by the
 //! executor and by the crate that joins the parts.
 
+pub mod agent_file;
+pub mod driver;
+pub mod kernel;
 pub mod model;
+
+pub use agent_file::AgentFile;
+pub use driver::{Driver, LocalDriver, Steps};

@@ -15,6 +15,7 @@ pub use ground::{Ground, Reach};
 pub use held_back::HeldBack;
 pub use services::{AgentHost, Extra, Services};
 
+use crate::activation::Fact;
 use crate::capability::{Capabilities, Capability, Need};
 use crate::clock::Clock;
 use crate::code::CodeEngine;
@@ -598,6 +599,19 @@ impl Context {
 
     pub(crate) fn events(&self) -> &Arc<dyn EventSink> {
         &self.host.events
+    }
+
+    /// Records a fact of the agent's run that this context belongs to, if anybody listens.
+    pub fn record_fact(&self, fact: impl FnOnce() -> Fact) {
+        self.record(|| EventKind::Activation { fact: fact() });
+    }
+
+    /// Waits until everything that was recorded is as durable as it will be.
+    pub async fn committed(&self) -> Result<(), ToolError> {
+        match self.host.events.is_listening() {
+            true => self.host.events.commit().await,
+            false => Ok(()),
+        }
     }
 
     /// Records an event of this call, if anybody listens.

@@ -1,5 +1,6 @@
 //! Everything that happens, as one closed enum; logs, consoles and progress reports are subscribers.
 
+use crate::activation::Fact;
 use crate::confirm::{Answer, Question};
 use crate::error::ToolError;
 use crate::future::BoxFuture;
@@ -160,6 +161,11 @@ pub enum EventKind {
         /// Whether an undo was taken back.
         is_redo: bool,
     },
+    /// A fact of an agent's run.
+    Activation {
+        /// Which.
+        fact: Fact,
+    },
     /// Something went wrong beside the call: a sink crashed, a spill could not be kept.
     Warning {
         /// What, and what to do.
@@ -193,11 +199,14 @@ impl Told {
 
     /// Of an output that has no secrets any more and is within its budget.
     pub(crate) fn of(output: &Output<Value>) -> Told {
-        let end = output.text.floor_char_boundary(Told::MOST_TEXT);
+        // Where there is no text, the data is the text.
+        let data = (output.text.is_empty() && !output.data.is_null()).then(|| output.data.to_string());
+        let text = data.as_deref().unwrap_or(&output.text);
+        let end = text.floor_char_boundary(Told::MOST_TEXT);
         Told {
             title: output.title.clone(),
-            text: output.text[..end].to_owned(),
-            left_out: output.text.len() - end,
+            text: text[..end].to_owned(),
+            left_out: text.len() - end,
             attachments: output
                 .attachments
                 .iter()
@@ -253,6 +262,7 @@ impl EventKind {
             | EventKind::TaskChanged { .. }
             | EventKind::TodosChanged { .. }
             | EventKind::ChangesUndone { .. }) => stored,
+            EventKind::Activation { fact } => EventKind::Activation { fact: fact.map_text(change) },
             EventKind::Warning { message } => EventKind::Warning { message: change(&message) },
         }
     }

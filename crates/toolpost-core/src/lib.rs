@@ -68,6 +68,7 @@
 //! What else there is stands in the module of its word; [`host`] has what only a program needs that runs tools for others.
 //! [`prelude`] has the names that most programs need. The guide has a chapter on a first tool and one on testing a tool.
 
+pub mod activation;
 mod blocking;
 pub mod capability;
 mod clock;

@@ -35,6 +35,12 @@ impl Seen {
         self.known().remove(file);
     }
 
+    /// Forgets every file, because the transcript was shortened.
+    pub fn forget_all(&self) {
+        self.shown.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.known().clear();
+    }
+
     /// Notes that the model knows the whole file in the state of this hash: it has read it, or written it.
     pub fn knows(&self, file: &str, hash: &str) {
         self.known().insert(file.to_owned(), hash.to_ascii_lowercase());

@@ -1,10 +1,12 @@
 //! What a tool is: typed for its author, one object-safe form for everybody else.
 
 mod function;
+mod prompt;
 mod spec;
 mod texts;
 
 pub use function::{DynamicTool, FunctionTool, dynamic, function};
+pub use prompt::{PromptParameter, PromptToolDef};
 pub use spec::{Annotations, Definition, OutputBudget, Spec};
 pub use texts::Texts;
 pub use toolpost_policy::RuleNames;

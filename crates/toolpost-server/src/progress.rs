@@ -83,6 +83,7 @@ impl EventSink for Progress {
             | EventKind::TaskChanged { .. }
             | EventKind::TodosChanged { .. }
             | EventKind::ChangesUndone { .. }
+            | EventKind::Activation { .. }
             | EventKind::Warning { .. } => {}
         }
     }

@@ -1,7 +1,7 @@
 //! The command line as it is typed: flags and commands, nothing of what they mean.
 
 use crate::config::Host;
-use crate::config::flags::{Everywhere, KeyFlags, OfCall, OfMcp};
+use crate::config::flags::{Everywhere, KeyFlags, OfCall, OfMcp, OfRun};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use std::net::SocketAddr;
@@ -53,6 +53,7 @@ impl Cli {
         let mut flags = self.flags.clone();
         match &self.command {
             Command::Call(call) => flags.keys.settings.add(&call.keys.settings),
+            Command::Run(run) => flags.keys.settings.add(&run.keys.settings),
             Command::Mcp(mcp) => flags.keys.settings.add(&mcp.keys.settings),
             _ => {}
         }
@@ -63,6 +64,17 @@ impl Cli {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Run an agent: a file, or the name of one that `toolpost agents` lists.
+    ///
+    /// On a terminal you are asked before it runs commands or reaches the network; otherwise --allow exec and --allow
+    /// network grant it. Ctrl-C once ends the run with what there is, twice ends it at once.
+    Run(Run),
+    /// Show the agent files there are, and check them.
+    Agents {
+        /// What to do with them.
+        #[command(subcommand)]
+        command: Option<Agents>,
+    },
     /// Run one tool.
     Call(Call),
     /// Show the tools there are.
@@ -148,6 +160,45 @@ pub enum Command {
         /// What to do.
         #[command(subcommand)]
         command: Internal,
+    },
+}
+
+/// Runs an agent.
+#[derive(Debug, Args)]
+pub struct Run {
+    /// The agent's file, or its name.
+    pub agent: String,
+    /// What it has to do; `-` reads it from standard input.
+    pub task: Option<String>,
+    /// What is printed: the agent's text, one JSON object at the end, or a line of JSON for each thing that happens.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub output: RunOutput,
+    /// Those that stand for a key of the configuration.
+    #[command(flatten)]
+    pub keys: KeyFlags<OfRun>,
+}
+
+/// What is printed of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum RunOutput {
+    /// The agent's text.
+    Text,
+    /// One JSON object at the end.
+    Json,
+    /// A line of JSON for each thing that happens.
+    StreamJson,
+}
+
+/// What to do with agent files.
+#[derive(Debug, Subcommand)]
+pub enum Agents {
+    /// Show the agents there are, as `toolpost agents` alone does.
+    List,
+    /// Say what is wrong with agent files: each with file, line and field. The exit status is 1 if anything is.
+    Check {
+        /// Files or names; otherwise all that are found.
+        #[arg(value_name = "AGENT")]
+        files: Vec<String>,
     },
 }
 

@@ -1,5 +1,6 @@
 //! The commands, one file each. Each gets what it needs and returns an exit status.
 
+pub(crate) mod agents;
 pub(crate) mod asked;
 pub(crate) mod call;
 pub(crate) mod completions;
@@ -14,6 +15,7 @@ pub(crate) mod mcp;
 pub(crate) mod packs;
 pub(crate) mod policy;
 pub(crate) mod refs;
+pub(crate) mod run;
 pub(crate) mod sessions;
 pub(crate) mod stats;
 pub(crate) mod stored;

@@ -1,5 +1,6 @@
 //! What flags, environment and files mean together. Nothing below knows where a value came from.
 
+mod agents;
 pub mod answers;
 mod commands;
 mod cover;
@@ -23,6 +24,8 @@ mod kinds;
 mod layers;
 mod lists;
 mod look;
+mod model_keys;
+mod models;
 mod node;
 mod origin;
 mod private;
@@ -36,6 +39,7 @@ mod token;
 mod trust;
 mod user_git;
 
+pub(crate) use agents::{FoundAgent, FoundAgents};
 pub(crate) use data::{DataDirectory, State as DataState};
 pub(crate) use example::{write_project, write_user};
 pub(crate) use found::{Found, Inventory};
@@ -44,6 +48,7 @@ pub(crate) use key::{InFile, Shown, text_of};
 pub(crate) use keys::KEYS;
 pub(crate) use layers::{FileState, Layers, Values};
 pub(crate) use lists::ListFile;
+pub(crate) use models::ModelSettings;
 pub use origin::{Layer, Origined, Place, Problem};
 pub(crate) use roots::{cwd, open_disk, roots, virtual_session};
 pub(crate) use schema::schema;

@@ -4,6 +4,7 @@
 
 use crate::output::{Printer, Tone, harmless};
 use std::io::{BufRead, IsTerminal};
+use std::sync::Arc;
 use toolpost_core::host::{BoxFuture, Confirm, Scope};
 use toolpost_core::{Answer, Question};
 
@@ -12,6 +13,7 @@ pub(crate) struct Terminal {
     says_yes: bool,
     has_person: bool,
     has_color: bool,
+    turn: Arc<tokio::sync::Mutex<()>>,
 }
 
 impl Terminal {
@@ -20,7 +22,15 @@ impl Terminal {
             says_yes,
             has_person: std::io::stdin().is_terminal() && printer.is_on_terminal(),
             has_color: printer.has_color(),
+            turn: Arc::default(),
         }
+    }
+}
+
+impl Terminal {
+    /// Whether somebody can be asked.
+    pub(crate) fn has_person(&self) -> bool {
+        self.has_person
     }
 }
 
@@ -32,9 +42,11 @@ impl Confirm for Terminal {
         if !self.has_person {
             return Box::pin(std::future::ready(Answer::Nobody));
         }
-        let question = question.clone();
+        let (question, turn) = (question.clone(), Arc::clone(&self.turn));
         let printer = Printer::for_talk(self.has_color);
         Box::pin(async move {
+            // Calls may run side by side; questions come one after the other.
+            let _turn = turn.lock().await;
             // Reading a line cannot be given up; the process does not wait for this thread when it ends.
             tokio::task::spawn_blocking(move || ask(&printer, &question)).await.unwrap_or(Answer::Nobody)
         })

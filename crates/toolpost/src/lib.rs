@@ -70,6 +70,10 @@ pub fn run_with(words: Vec<OsString>, extension: Option<Arc<dyn Extension>>) -> 
         Command::Graph(graph) => with_runtime(&flags, environment, &printer, Records::Yes, |runtime| {
             commands::graph::run(runtime, &printer, graph)
         }),
+        Command::Run(run) => commands::run::run(&printer, &flags, environment, run),
+        Command::Agents { command } => with_runtime(&flags, environment, &printer, Records::No, |runtime| {
+            commands::agents::run(&runtime, &printer, command.as_ref())
+        }),
         Command::Log(log) => commands::log::run(&printer, &flags, environment, log),
         Command::Sessions => commands::sessions::run(&printer, &flags, environment),
         Command::Stats(stats) => commands::stats::run(&printer, &flags, environment, stats),

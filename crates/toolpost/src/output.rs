@@ -3,6 +3,10 @@
 //! Whatever comes from a tool loses its control characters before it reaches a terminal.
 
 mod live;
+mod markdown;
+mod stage;
+
+pub(crate) use stage::{Show, Stage};
 
 use crate::config::env::Environment;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};

@@ -3,7 +3,9 @@
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
-use toolpost_core::event::EventKind;
+use toolpost_core::activation::Fact;
+use toolpost_core::event::{EventKind, Told};
+use toolpost_core::model::{Arguments, Part, ToolCall};
 use toolpost_core::policy::is_protected;
 use toolpost_core::{Capability, Event};
 
@@ -25,7 +27,9 @@ pub(crate) fn kept(event: &Arc<Event>) -> Arc<Event> {
         }
         EventKind::CallFinished { output: Some(output), metadata, .. } => {
             let is_secret = metadata.files_accessed.iter().any(|name| is_secret(name));
-            if !is_secret && output.text.len() <= MOST_OUTPUT {
+            // A run of an agent goes on from what its model was told.
+            let most = if event.activation.is_some() { Told::MOST_TEXT } else { MOST_OUTPUT };
+            if !is_secret && output.text.len() <= most {
                 return Arc::clone(event);
             }
             let mut kept = (**event).clone();
@@ -33,7 +37,7 @@ pub(crate) fn kept(event: &Arc<Event>) -> Arc<Event> {
                 match is_secret {
                     true => output.text = hashed(&output.text),
                     false => {
-                        let end = output.text.floor_char_boundary(MOST_OUTPUT);
+                        let end = output.text.floor_char_boundary(most);
                         output.left_out += output.text.len() - end;
                         output.text.truncate(end);
                     }
@@ -41,7 +45,29 @@ pub(crate) fn kept(event: &Arc<Event>) -> Arc<Event> {
             }
             Arc::new(kept)
         }
+        EventKind::Activation { fact: Fact::Answered { response, .. } }
+            if response.tool_calls().any(|call| json_of(call).is_some_and(names_secret)) =>
+        {
+            let mut kept = (**event).clone();
+            if let EventKind::Activation { fact: Fact::Answered { response, .. } } = &mut kept.kind {
+                for part in &mut response.parts {
+                    if let Part::ToolCall(ToolCall { arguments: Arguments::Json(value), .. }) = part
+                        && names_secret(value)
+                    {
+                        shorten(value, true);
+                    }
+                }
+            }
+            Arc::new(kept)
+        }
         _ => Arc::clone(event),
+    }
+}
+
+fn json_of(call: &ToolCall) -> Option<&Value> {
+    match &call.arguments {
+        Arguments::Json(value) => Some(value),
+        Arguments::Unparsable(_) => None,
     }
 }
 
@@ -95,7 +121,6 @@ fn hashed(text: &str) -> String {
 mod tests {
     use super::*;
     use serde_json::json;
-    use toolpost_core::event::Told;
     use toolpost_core::outcome::Metadata;
 
     fn of(kind: EventKind) -> EventKind {

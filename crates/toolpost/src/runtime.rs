@@ -1,5 +1,9 @@
 //! Where the parts are joined, once for every command: registry, executor, context, servers.
 
+mod activate;
+
+pub(crate) use activate::{Prepared, Seat};
+
 #[cfg(feature = "code")]
 use crate::code_engine::WorkspaceEngine;
 use crate::config::{self, Config, Servers};

@@ -4,6 +4,7 @@ use crate::access::Access;
 use crate::policy::Effect;
 use serde::Serialize;
 use serde_json::Value;
+use std::sync::Arc;
 use std::time::Duration;
 use toolpost_schema::Repair;
 
@@ -19,6 +20,7 @@ pub struct Call {
     pub(crate) skips_validation: bool,
     pub(crate) is_dry_run: bool,
     pub(crate) agreed: Option<Agreed>,
+    pub(crate) id: Option<Arc<str>>,
 }
 
 /// What a person has agreed to before the server of a tool was started. Made by [`super::Executor::awaited`].
@@ -39,6 +41,7 @@ impl Call {
             skips_validation: false,
             is_dry_run: false,
             agreed: None,
+            id: None,
         }
     }
 
@@ -67,6 +70,14 @@ impl Call {
     #[must_use]
     pub fn agreed(mut self, agreed: Option<Agreed>) -> Call {
         self.agreed = agreed;
+        self
+    }
+
+    /// The id of the call, for a caller that must know it before the call is made; otherwise a new one. No other call may
+    /// have it.
+    #[must_use]
+    pub fn id(mut self, id: impl Into<Arc<str>>) -> Call {
+        self.id = Some(id.into());
         self
     }
 

@@ -286,7 +286,7 @@ impl Executor {
         // Boxed, because a tool may call tools: the future would otherwise contain itself.
         Box::pin(async move {
             let (mut call, mut snapshot, mut found) = (call, snapshot, found);
-            let id = new_shared_id(parent.clock().now_ms());
+            let id = call.id.take().unwrap_or_else(|| new_shared_id(parent.clock().now_ms()));
             let mut is_requested = false;
             // Only a tool of a source that has yet to start is waited for.
             let sources = if found.is_err() { to_come(&snapshot, parent, &call.tool) } else { Vec::new() };

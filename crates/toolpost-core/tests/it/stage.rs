@@ -120,6 +120,7 @@ fn words(kind: &EventKind) -> String {
         EventKind::FileStored { path, .. } => format!("stored {path}"),
         EventKind::TaskChanged { task, status, .. } => format!("{task} {}", status.as_str()),
         EventKind::TodosChanged { count } => format!("{count} todos"),
+        EventKind::Activation { fact } => format!("{fact:?}"),
         EventKind::ChangesUndone { of, .. } => format!("undone {of}"),
         EventKind::Warning { message } => format!("warning {message}"),
     }

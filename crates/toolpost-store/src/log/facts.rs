@@ -43,6 +43,7 @@ impl<'a> Facts<'a> {
             EventKind::TaskChanged { .. } => plain("taskChanged"),
             EventKind::TodosChanged { .. } => plain("todosChanged"),
             EventKind::ChangesUndone { .. } => plain("changesUndone"),
+            EventKind::Activation { .. } => plain("activation"),
             EventKind::Warning { .. } => plain("warning"),
         }
     }

@@ -1,5 +1,6 @@
 //! What a log calls an event.
 
+use toolpost_core::activation::Fact;
 use toolpost_core::event::EventKind;
 
 /// One word for what happened: a log shows it, and finds events by it.
@@ -24,6 +25,17 @@ pub fn label(kind: &EventKind) -> &str {
         EventKind::TodosChanged { .. } => "todos",
         EventKind::ChangesUndone { is_redo: true, .. } => "redo",
         EventKind::ChangesUndone { .. } => "undo",
+        EventKind::Activation { fact } => match fact {
+            Fact::Started { .. } => "began",
+            Fact::Offered { .. } => "offered",
+            Fact::Decided { .. } => "decided",
+            Fact::Answered { .. } => "model",
+            Fact::ModelFailed { .. } => "model-failed",
+            Fact::Compacted { .. } => "compacted",
+            Fact::Signalled { .. } => "signal",
+            Fact::StopAsked => "stop",
+            Fact::Ended { .. } => "ended",
+        },
         EventKind::Warning { .. } => "note",
     }
 }

@@ -6,6 +6,7 @@ use crate::cli::{Flags, Log};
 use crate::config::env::Environment;
 use crate::output::{Printer, Tone, harmless, one_line};
 use std::time::Duration;
+use toolpost_core::activation::{Fact, Todo};
 use toolpost_core::event::EventKind;
 use toolpost_core::store::{EventQuery, Logged, OutcomeFilter};
 use toolpost_core::text::nearest;
@@ -186,6 +187,44 @@ fn details(kind: &EventKind) -> String {
         EventKind::ChangesUndone { of, files, .. } => {
             format!("{}: {}", call_id::ending(of), count(*files as u64, "name"))
         }
+        EventKind::Activation { fact } => fact_details(fact),
         EventKind::Warning { message } => message.clone(),
+    }
+}
+
+/// The same for a fact of an agent's run.
+fn fact_details(fact: &Fact) -> String {
+    match fact {
+        Fact::Started { start } => {
+            format!("{} with {}/{}: {}", start.agent, start.model.vendor, start.model.model, start.task)
+        }
+        Fact::Offered { tools } => tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>().join(", "),
+        Fact::Decided { seq, todos } => {
+            let todos: Vec<String> = todos.iter().map(todo).collect();
+            format!("step {seq}: {}", todos.join(", "))
+        }
+        Fact::Answered { response, .. } => {
+            let calls: Vec<&str> = response.tool_calls().map(|call| call.name.as_str()).collect();
+            let calls = if calls.is_empty() { String::new() } else { format!(" → {}", calls.join(", ")) };
+            format!("{} tokens: {}{calls}", response.usage.output, response.text())
+        }
+        Fact::ModelFailed { error, .. } => error.message.clone(),
+        Fact::Compacted { turns, .. } => format!("{turns} turns"),
+        Fact::Signalled { from, text } => format!("{from}: {text}"),
+        Fact::StopAsked => String::new(),
+        Fact::Ended { reason, usage, cost, .. } => {
+            let cost = cost.map(|cost| format!(", ${cost:.4}")).unwrap_or_default();
+            format!("{reason:?}, {} + {} tokens{cost}", usage.input, usage.output)
+        }
+    }
+}
+
+fn todo(todo: &Todo) -> String {
+    match todo {
+        Todo::Ask => "ask the model".to_owned(),
+        Todo::Call { index, call } => format!("call {index} ({})", call_id::ending(call)),
+        Todo::Refuse { index, .. } => format!("refuse call {index}"),
+        Todo::Compact { turns } => format!("compact {turns} turns"),
+        Todo::Finish { reason } => format!("finish: {reason:?}"),
     }
 }

@@ -28,7 +28,11 @@ pub struct OfCall;
 #[derive(Debug, Clone)]
 pub struct OfMcp;
 
-/// Which flags a command has. Implemented by the three types above only.
+/// The flags of `toolpost run`.
+#[derive(Debug, Clone)]
+pub struct OfRun;
+
+/// Which flags a command has. Implemented by the four types above only.
 trait Scope {
     const ON: On;
 }
@@ -43,6 +47,10 @@ impl Scope for OfCall {
 
 impl Scope for OfMcp {
     const ON: On = On::Mcp;
+}
+
+impl Scope for OfRun {
+    const ON: On = On::Run;
 }
 
 impl<S> Default for KeyFlags<S> {
@@ -94,7 +102,7 @@ fn argument(key: &'static &'static dyn Row) -> Option<Arg> {
     let argument = Arg::new(key.name()).long(flag.long).help(flag.help);
     let argument = match flag.on {
         On::Everywhere => argument.global(true),
-        On::Call | On::Mcp => argument,
+        On::Call | On::Mcp | On::Run => argument,
     };
     if key.is_switch() {
         return Some(argument.action(ArgAction::SetTrue));

@@ -1,7 +1,7 @@
 //! What a workspace brings along that could start or widen something, and whether it is trusted.
 //!
-//! This only looks. Of all these files toolpost so far takes effect from its own configuration and descriptions and
-//! from those that describe MCP servers; the others are shown so that nothing in a fresh clone is a surprise later.
+//! This only looks. Of all these files toolpost so far uses its own configuration and descriptions, agent files, and
+//! those that describe MCP servers; the others are shown so that nothing in a fresh clone is a surprise later.
 
 mod brings;
 
@@ -176,7 +176,7 @@ pub(crate) fn inventory(
     for (folder, depth, kind, brings) in FOLDERS {
         let files = look.files(folder, *depth);
         for path in &files.paths {
-            inventory.add(look, trust, path, kind, *brings, |_| Started::new(), false);
+            inventory.add(look, trust, path, kind, *brings, |_| Started::new(), *kind == "agent");
         }
         inventory.refused.extend(files.refused.into_iter().map(|(path, why)| Refused { path, why }));
     }

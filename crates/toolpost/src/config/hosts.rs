@@ -4,6 +4,7 @@ use super::env::Environment;
 use clap::ValueEnum;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
+use toolpost_agent::agent_file::Format;
 
 /// A program that starts MCP servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, ValueEnum)]
@@ -112,6 +113,21 @@ pub(crate) struct Homes {
 }
 
 impl Homes {
+    /// The folders of the user's agent files, of hosts other than toolpost.
+    pub(crate) fn agent_folders(&self) -> Vec<(Format, PathBuf)> {
+        let claude = self.claude.clone().or_else(|| self.home.as_ref().map(|home| home.join(".claude")));
+        let codex = self.codex.clone().or_else(|| self.home.as_ref().map(|home| home.join(".codex")));
+        let opencode = self.config.as_ref().map(|config| config.join("opencode"));
+        let gemini = self.home.as_ref().map(|home| home.join(".gemini"));
+        let folders = [
+            (Format::Claude, claude),
+            (Format::Opencode, opencode),
+            (Format::Gemini, gemini),
+            (Format::Codex, codex),
+        ];
+        folders.into_iter().filter_map(|(format, folder)| Some((format, folder?.join("agents")))).collect()
+    }
+
     pub(crate) fn of(environment: &Environment) -> Homes {
         let absolute = |name: &str| {
             let value = environment.variables.get(name).filter(|value| Path::new(value).is_absolute());

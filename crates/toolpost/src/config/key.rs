@@ -75,6 +75,7 @@ pub(crate) enum On {
     Everywhere,
     Call,
     Mcp,
+    Run,
 }
 
 /// What holds where nothing is set.

@@ -9,6 +9,7 @@ use super::key::{
     DIR, Flag, Form, InFile, Key, Kind, Merge, On, Row, Schema, Shown, Slot, Text, URL, Usual, Widens,
 };
 use super::kinds::*;
+use super::models::{MODEL_NAME, VENDORS, VendorText, without_password};
 use super::origin::{Origined, Problem};
 use super::servers::Entry;
 use serde_json::json;
@@ -425,6 +426,63 @@ keys! {
         kind: TIME,
         merge: Merge::Strongest,
         widens: Widens::Always(|_| vec!["sets how long the first list of tools waits".to_owned()]),
+        shown: Shown::Row,
+    }
+    model: String {
+        name: "model",
+        about: "The model of agents whose file names none: `vendor/model`, a vendor, or a model's short name. Without it the first \
+                vendor whose key is set, else a server on this machine that answers.",
+        file: InFile::Value("\"anthropic/sonnet\""),
+        variable: "TOOLPOST_MODEL",
+        flag: Some(Flag {
+            on: On::Run,
+            long: "model",
+            value: "MODEL",
+            help: "Model to use in place of the agent's: vendor/model, a vendor, or a model's short name",
+        }),
+        usual: Usual::Means("the first vendor whose key is set, else a local server"),
+        kind: MODEL_NAME,
+        merge: Merge::Strongest,
+        widens: Widens::Always(|model| vec![format!("lets agents use the model `{model}`")]),
+        shown: Shown::Row,
+    }
+    vendors: VendorText {
+        name: "vendor",
+        about: "Vendors of models beside the built-in ones, or in their place: `name`, `format` (anthropic, gemini, openai-responses, \
+                openai-chat or ollama), `base-url`, `key` (`variables`, a `file` or a `command`), `model`, `dialect`, and `models` with \
+                their limits and prices. A project's row must have a name and a key variable of its own.",
+        file: InFile::Tables(
+            "[[vendor]]\nname = \"lab\"\nformat = \"openai-chat\"\nbase-url = \"https://models.example/v1\"\n\
+             key = { variables = [\"LAB_API_KEY\"] }\nmodel = \"lab-large\"\n",
+        ),
+        variable: "",
+        flag: None,
+        usual: Usual::Means("none"),
+        kind: VENDORS,
+        merge: Merge::All,
+        widens: Widens::Always(|vendor| vec![format!("adds the vendor of models `{}` at {}", vendor.name, vendor.base_url)]),
+        shown: Shown::Row,
+    }
+    model_proxy: String {
+        name: "modelProxy",
+        about: "The HTTP proxy that models are reached through: `http://host:port`. This machine is reached directly.",
+        file: InFile::Value("\"http://proxy.example:3128\""),
+        variable: "TOOLPOST_MODEL_PROXY",
+        flag: None,
+        usual: Usual::Means("none"),
+        kind: Kind {
+            form: Form::Text(Text {
+                parse: |text| match text.starts_with("http://") {
+                    true => Ok(text.to_owned()),
+                    false => Err("`modelProxy` is no address of a proxy; write `http://host:port`".to_owned()),
+                },
+                longest: None,
+            }),
+            schema: Schema::Is(|| json!({"type": "string", "pattern": "^http://"})),
+            show: |address| without_password(address).into(),
+        },
+        merge: Merge::Strongest,
+        widens: Widens::Always(|address| vec![format!("reaches models through the proxy {}", without_password(address))]),
         shown: Shown::Row,
     }
     structured: bool {

@@ -196,6 +196,11 @@ impl Layers {
         Err(error.with("problems", serde_json::to_value(&self.problems).unwrap_or_default()))
     }
 
+    /// The user's folder of configuration.
+    pub(crate) fn directory(&self) -> Option<&Path> {
+        self.directory.as_deref()
+    }
+
     /// What the user's own files say together, without the project.
     fn without_project(&self) -> Rights {
         Rights::built_in().under(&self.user).under(&self.named)

@@ -123,6 +123,7 @@ impl EventSink for LiveLine {
             | EventKind::TaskChanged { .. }
             | EventKind::TodosChanged { .. }
             | EventKind::ChangesUndone { .. }
+            | EventKind::Activation { .. }
             | EventKind::Warning { .. } => {}
         }
     }

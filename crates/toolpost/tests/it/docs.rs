@@ -205,6 +205,8 @@ fn command(line: &str) -> Result<Option<(String, i32)>, String> {
 fn repository() -> Home {
     let home = Home::new();
     std::fs::remove_dir_all(home.path("repo/.git")).unwrap();
+    // The README's first command runs it.
+    home.write("repo/examples/overview.md", include_str!("../../../../examples/overview.md"));
     let git = Command::new("git").args(["init", "--quiet"]).current_dir(home.path("repo")).status();
     assert!(git.unwrap().success());
     home

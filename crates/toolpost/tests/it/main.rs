@@ -8,6 +8,7 @@
     reason = "tests set up the world around the command by hand, and say what they measured"
 )]
 
+mod agents;
 mod arguments;
 mod asking;
 mod asking_commands;

@@ -1,0 +1,173 @@
+//! One run, as this process has it: what it was made from, and how it stands.
+
+use super::listener::Listener;
+use crate::kernel::{Extra, State};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio_util::sync::CancellationToken;
+use toolpost_core::activation::{Fact, OfferedTool, Start};
+use toolpost_core::event::EventSink;
+use toolpost_core::executor::Executor;
+use toolpost_core::host::Seen;
+use toolpost_core::model::{Model, Thinking};
+use toolpost_core::tool::Definition;
+use toolpost_core::{Context, Event, ToolError};
+
+/// What a run is made from.
+pub struct Activation {
+    /// Its id.
+    pub id: String,
+    /// What it depends on; the tools are filled in by [`Activation::begin`].
+    pub start: Start,
+    /// Who thinks.
+    pub model: Arc<dyn Model>,
+    /// What its calls reach: tools, policy, dialect, who is asked. Its ids must have the run.
+    pub context: Context,
+    /// Runs its calls.
+    pub executor: Executor,
+    /// Whether tools that are usually held back from lists are offered too.
+    pub offers_all: bool,
+    /// How much chance there is in its answers.
+    pub temperature: Option<f64>,
+    /// How long it thinks.
+    pub thinking: Option<Thinking>,
+    /// Who watches.
+    pub listener: Arc<dyn Listener>,
+}
+
+/// A run that has begun.
+pub(super) struct Running {
+    pub(super) id: String,
+    pub(super) model: Arc<dyn Model>,
+    pub(super) context: Context,
+    pub(super) executor: Executor,
+    offers_all: bool,
+    pub(super) temperature: Option<f64>,
+    pub(super) thinking: Option<Thinking>,
+    pub(super) listener: Arc<dyn Listener>,
+    pub(super) fold: Arc<Fold>,
+    /// The declarations of the tools on offer.
+    pub(super) definitions: Mutex<Arc<[Definition]>>,
+    /// What came with the text of results, by step and place of the call. It is not in the log.
+    pub(super) extras: Mutex<HashMap<(u64, usize), Extra>>,
+    /// Fires to end the run.
+    pub(super) cancel: CancellationToken,
+}
+
+/// Takes the events of calls into the state as they are recorded.
+pub(super) struct Fold(Mutex<State>);
+
+impl Fold {
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl EventSink for Fold {
+    fn record(&self, event: &Arc<Event>) {
+        // Facts are applied by whoever records them, before secrets are taken out of them.
+        if event.call.is_some() {
+            self.state().apply(event);
+        }
+    }
+}
+
+impl Activation {
+    /// Makes the run ready. Its first fact is recorded where it has none.
+    pub(super) fn begin(self) -> Result<Running, ToolError> {
+        let fold = Arc::new(Fold(Mutex::new(State::new(&self.id))));
+        let cancel = self.context.cancel().child_token();
+        let context = self
+            .context
+            .rebuild()
+            .events(Arc::clone(&fold) as Arc<dyn EventSink>)
+            .extra(Seen::new())
+            .cancel(cancel.clone())
+            .build();
+        let running = Running {
+            id: self.id,
+            model: self.model,
+            executor: self.executor,
+            offers_all: self.offers_all,
+            temperature: self.temperature,
+            thinking: self.thinking,
+            listener: self.listener,
+            definitions: Mutex::new(Arc::from(Vec::new())),
+            extras: Mutex::default(),
+            context,
+            fold,
+            cancel,
+        };
+        let tools = running.offer_listed()?;
+        let start = Start { tools, ..self.start };
+        running.record(Fact::Started { start: Box::new(start) });
+        Ok(running)
+    }
+}
+
+impl Running {
+    /// Records a fact, and takes it into the state.
+    pub(super) fn record(&self, fact: Fact) {
+        let now = self.context.clock().now_ms();
+        self.fold.state().apply_fact(&fact, now);
+        self.context.record_fact(|| fact);
+    }
+
+    /// The declarations of all listed tools that this model's provider may get.
+    fn offer_listed(&self) -> Result<Vec<OfferedTool>, ToolError> {
+        let listing = self.executor.listing(&self.context);
+        let provider = &self.model.profile().provider;
+        let mut definitions = Vec::with_capacity(listing.listed.len());
+        let mut tools = Vec::with_capacity(listing.listed.len());
+        let held_back = listing.held_back.iter().filter(|_| self.offers_all);
+        for entry in listing.listed.iter().chain(held_back) {
+            let spec = entry.spec();
+            if !spec.providers.is_empty() && !spec.providers.contains(provider) {
+                continue;
+            }
+            let Some(definition) = listing.snapshot.offer(entry, self.context.dialect())? else { continue };
+            tools.push(offered(&definition, entry));
+            definitions.push(definition);
+        }
+        *self.definitions() = definitions.into();
+        Ok(tools)
+    }
+
+    /// Offers tools that were held back and that the agent has found.
+    pub(super) fn offer_found(&self, names: &[&str]) -> Result<(), ToolError> {
+        let (listing, dialect) = (self.executor.listing(&self.context), self.context.dialect());
+        let mut definitions = self.definitions().to_vec();
+        let mut tools = Vec::new();
+        for entry in &listing.held_back {
+            let Some(definition) = listing.snapshot.offer(entry, dialect)? else { continue };
+            let is_new = !definitions.iter().any(|known| known.name == definition.name);
+            if is_new && names.contains(&definition.name.as_str()) {
+                tools.push(offered(&definition, entry));
+                definitions.push(definition);
+            }
+        }
+        if !tools.is_empty() {
+            *self.definitions() = definitions.into();
+            self.record(Fact::Offered { tools });
+        }
+        Ok(())
+    }
+
+    pub(super) fn definitions(&self) -> MutexGuard<'_, Arc<[Definition]>> {
+        self.definitions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn extras(&self) -> MutexGuard<'_, HashMap<(u64, usize), Extra>> {
+        self.extras.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn offered(definition: &Definition, entry: &toolpost_core::registry::Entry) -> OfferedTool {
+    let facts = entry.spec().facts;
+    OfferedTool {
+        name: definition.name.clone(),
+        tool: entry.name().to_owned(),
+        parallel: facts.parallel_safe,
+        idempotent: facts.idempotent,
+    }
+}

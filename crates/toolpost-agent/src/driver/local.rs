@@ -1,0 +1,130 @@
+//! The driver of one process: a loop for each run.
+
+use super::steps::LocalSteps;
+use super::{Activation, Driver, Heartbeat, Steps};
+use crate::kernel::Ended;
+use futures_util::future::join_all;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::watch;
+use toolpost_core::ToolError;
+use toolpost_core::activation::{Fact, Todo};
+use toolpost_core::host::BoxFuture;
+
+type Result = std::result::Result<Ended, ToolError>;
+
+/// Runs activations in this process.
+#[derive(Default)]
+pub struct LocalDriver {
+    steps: Arc<LocalSteps>,
+    ends: Mutex<HashMap<String, watch::Receiver<Option<Result>>>>,
+}
+
+impl LocalDriver {
+    /// A driver without any run.
+    pub fn new() -> LocalDriver {
+        LocalDriver::default()
+    }
+
+    /// Takes on a run; [`Driver::start`] starts it.
+    pub fn add(&self, activation: Activation) -> std::result::Result<(), ToolError> {
+        self.steps.add(activation)
+    }
+
+    /// Runs an agent to its end.
+    pub async fn run(&self, activation: Activation) -> Result {
+        let id = activation.id.clone();
+        self.add(activation)?;
+        let ended = drive(&self.steps, &id).await;
+        self.steps.remove(&id);
+        ended
+    }
+
+    fn ends(&self) -> MutexGuard<'_, HashMap<String, watch::Receiver<Option<Result>>>> {
+        self.ends.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Driver for LocalDriver {
+    fn start(&self, activation: &str) {
+        let (tell, told) = watch::channel(None);
+        self.ends().insert(activation.to_owned(), told);
+        let (steps, id) = (Arc::clone(&self.steps), activation.to_owned());
+        tokio::spawn(async move {
+            let ended = drive(&steps, &id).await;
+            steps.remove(&id);
+            let _ = tell.send(Some(ended));
+        });
+    }
+
+    fn signal(&self, activation: &str, from: &str, text: &str) {
+        if let Ok(running) = self.steps.get(activation) {
+            running.record(Fact::Signalled { from: from.to_owned(), text: text.to_owned() });
+        }
+    }
+
+    fn cancel(&self, activation: &str) {
+        if let Ok(running) = self.steps.get(activation) {
+            running.record(Fact::StopAsked);
+            running.cancel.cancel();
+        }
+    }
+
+    fn wait<'a>(&'a self, activation: &'a str) -> BoxFuture<'a, Result> {
+        Box::pin(async move {
+            let unknown =
+                || Err(ToolError::execution(format!("the run `{activation}` was not started here")));
+            let told = self.ends().get(activation).cloned();
+            let Some(mut told) = told else { return unknown() };
+            let ended = match told.wait_for(Option::is_some).await {
+                Ok(ended) => ended.clone().unwrap_or_else(unknown),
+                Err(_) => Err(ToolError::execution(format!("the run `{activation}` ended without a word"))),
+            };
+            self.ends().remove(activation);
+            ended
+        })
+    }
+}
+
+/// The loop: what is decided is done, step by step.
+async fn drive(steps: &LocalSteps, id: &str) -> Result {
+    let running = steps.get(id)?;
+    let (mut seq, limit) = {
+        let state = running.fold.state();
+        (state.next_seq(), state.start().and_then(|start| start.limits.time_ms))
+    };
+    let deadline =
+        limit.map(|limit| tokio::time::Instant::now() + Duration::from_millis(limit.saturating_add(20)));
+    loop {
+        let todos = steps.advance(id, seq).await?;
+        if todos.is_empty() {
+            return running
+                .ended()
+                .ok_or_else(|| ToolError::execution("nothing is left to do, and the run has not ended"));
+        }
+        let is_last = todos.iter().any(|todo| matches!(todo, Todo::Finish { .. }));
+        let mut done = join_all(
+            todos
+                .into_iter()
+                .map(|todo| steps.perform(id, seq, todo, running.cancel.clone(), Heartbeat::default())),
+        );
+        let results = match deadline {
+            Some(deadline) if !is_last => tokio::select! {
+                results = &mut done => results,
+                () = tokio::time::sleep_until(deadline) => {
+                    // The kernel sees by its clock that the time is over.
+                    running.cancel.cancel();
+                    done.await
+                }
+            },
+            _ => done.await,
+        };
+        // Boxed results of what failed: a store that cannot be written ends the run before the next call.
+        results.into_iter().collect::<std::result::Result<Vec<()>, ToolError>>()?;
+        if is_last {
+            return running.ended().ok_or_else(|| ToolError::execution("the run did not end"));
+        }
+        seq += 1;
+    }
+}

@@ -1,0 +1,238 @@
+//! The steps of runs in this process: decisions by the kernel, answers by models, calls by the executor.
+
+use super::activation::{Activation, Running};
+use super::listener::Heard;
+use super::{Heartbeat, Steps};
+use crate::kernel::{self, Ended, Extra};
+use futures_util::StreamExt;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio_util::sync::CancellationToken;
+use toolpost_core::activation::{Fact, Reason, Todo};
+use toolpost_core::host::{BoxFuture, Seen};
+use toolpost_core::model::{Arguments, Delta, ModelError, ModelErrorKind, Request, Response};
+use toolpost_core::outcome::Attachment;
+use toolpost_core::{Call, Code, ToolError};
+
+/// The steps of all runs of this process.
+#[derive(Default)]
+pub struct LocalSteps {
+    running: Mutex<HashMap<String, Arc<Running>>>,
+}
+
+impl LocalSteps {
+    /// Without any run.
+    pub fn new() -> LocalSteps {
+        LocalSteps::default()
+    }
+
+    /// Takes on a run, and records its beginning.
+    pub fn add(&self, activation: Activation) -> Result<(), ToolError> {
+        let running = activation.begin()?;
+        self.all().insert(running.id.clone(), Arc::new(running));
+        Ok(())
+    }
+
+    /// Lets go of a run.
+    pub(super) fn remove(&self, activation: &str) {
+        self.all().remove(activation);
+    }
+
+    pub(super) fn get(&self, activation: &str) -> Result<Arc<Running>, ToolError> {
+        self.all()
+            .get(activation)
+            .cloned()
+            .ok_or_else(|| ToolError::execution(format!("there is no run `{activation}` in this process")))
+    }
+
+    fn all(&self) -> MutexGuard<'_, HashMap<String, Arc<Running>>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Steps for LocalSteps {
+    fn advance<'a>(&'a self, activation: &'a str, seq: u64) -> BoxFuture<'a, Result<Vec<Todo>, ToolError>> {
+        Box::pin(async move { self.get(activation)?.advance(seq) })
+    }
+
+    fn perform<'a>(
+        &'a self,
+        activation: &'a str,
+        seq: u64,
+        todo: Todo,
+        cancel: CancellationToken,
+        beat: Heartbeat,
+    ) -> BoxFuture<'a, Result<(), ToolError>> {
+        Box::pin(async move {
+            let running = self.get(activation)?;
+            match todo {
+                Todo::Ask => running.ask(seq, &cancel, &beat).await,
+                Todo::Call { index, call } => running.call(index, call).await,
+                // It is answered by having been decided.
+                Todo::Refuse { index, text } => {
+                    let call = running.fold.state().last_call(index).map(|(_, call)| call.name.clone());
+                    running.tell(Heard::Refused { tool: &call.unwrap_or_default(), text: &text });
+                    Ok(())
+                }
+                Todo::Compact { turns } => running.compact(seq, turns, &cancel).await,
+                Todo::Finish { reason } => running.finish(seq, reason).await,
+            }
+        })
+    }
+}
+
+impl Running {
+    fn advance(&self, seq: u64) -> Result<Vec<Todo>, ToolError> {
+        let todos = {
+            let state = self.fold.state();
+            if let Some(todos) = state.decided(seq) {
+                return Ok(todos.to_vec());
+            }
+            if seq != state.next_seq() {
+                let message = format!("step {seq} of `{}` cannot be decided before those before it", self.id);
+                return Err(ToolError::execution(message));
+            }
+            kernel::decide(&state)
+        };
+        self.record(Fact::Decided { seq, todos: todos.clone() });
+        Ok(todos)
+    }
+
+    pub(super) fn tell(&self, heard: Heard<'_>) {
+        self.listener.heard(&self.id, heard);
+    }
+
+    /// How the run ended; none before it has.
+    pub(super) fn ended(&self) -> Option<Ended> {
+        self.fold.state().ended().cloned()
+    }
+
+    /// Asks the model. Its answer is durable before this returns, where it has calls.
+    async fn ask(&self, seq: u64, cancel: &CancellationToken, beat: &Heartbeat) -> Result<(), ToolError> {
+        let request = self.request();
+        self.tell(Heard::Asking);
+        match self.response(request, cancel, beat).await {
+            Ok(response) => {
+                self.tell(Heard::Answered { seq, response: &response });
+                let has_calls = response.tool_calls().next().is_some();
+                let cost = self.model.profile().price.as_ref().map(|price| price.of(&response.usage));
+                self.record(Fact::Answered { seq, response, cost });
+                if has_calls { self.context.committed().await } else { Ok(()) }
+            }
+            Err(error) => {
+                self.tell(Heard::Failed(&error));
+                self.record(Fact::ModelFailed { seq, error });
+                Ok(())
+            }
+        }
+    }
+
+    fn request(&self) -> Request {
+        let extras = self.extras();
+        let state = self.fold.state();
+        let with = |seq: u64, index: usize| extras.get(&(seq, index)).cloned().unwrap_or_default();
+        let (system, limit) = match state.start() {
+            Some(start) => (start.system.clone(), start.limits.tokens),
+            None => (String::new(), None),
+        };
+        let used = state.usage().input.saturating_add(state.usage().output).saturating_add(state.tokens());
+        let left = limit.map(|limit| limit.saturating_sub(used).max(1));
+        let most = self.model.profile().output_tokens;
+        Request {
+            system,
+            messages: state.messages(&with),
+            tools: Arc::clone(&self.definitions()),
+            // Nothing is said where the provider's own limit is the lower one, or where none is known.
+            max_output_tokens: left.filter(|left| most.is_none_or(|most| *left < most)),
+            temperature: self.temperature,
+            thinking: self.thinking,
+            cache: Some(self.id.clone()),
+            ..Request::default()
+        }
+    }
+
+    /// The whole response to a request; what is streamed is told.
+    pub(super) async fn response(
+        &self,
+        request: Request,
+        cancel: &CancellationToken,
+        beat: &Heartbeat,
+    ) -> Result<Box<Response>, ModelError> {
+        let cancelled = || Err(ModelError::new(ModelErrorKind::Cancelled, "the run was stopped"));
+        let mut stream = self.model.stream(request, cancel.child_token());
+        loop {
+            let delta = tokio::select! {
+                biased;
+                () = cancel.cancelled() => return cancelled(),
+                delta = stream.next() => delta,
+            };
+            beat.beat();
+            match delta {
+                Some(Ok(Delta::Done(response))) => return Ok(response),
+                Some(Ok(Delta::Text(text))) => self.tell(Heard::Text(&text)),
+                Some(Ok(Delta::Thinking(text))) => self.tell(Heard::Thinking(&text)),
+                Some(Ok(Delta::ToolCall { name, .. })) => self.tell(Heard::WritingCall(&name)),
+                Some(Ok(Delta::Retry { attempt, delay_ms, error })) => {
+                    self.tell(Heard::Retry { attempt, delay_ms, error: &error });
+                }
+                Some(Err(error)) => return Err(error),
+                None => {
+                    let message = "the model's stream ended without an answer; try again";
+                    return Err(ModelError::new(ModelErrorKind::Protocol, message));
+                }
+            }
+        }
+    }
+
+    /// Runs a call of the last answer. Its events are its record.
+    async fn call(&self, index: usize, id: String) -> Result<(), ToolError> {
+        let call = self.fold.state().last_call(index).map(|(seq, call)| (seq, call.clone()));
+        let Some((seq, call)) = call else {
+            return Err(ToolError::execution(format!("the last answer has no call {index}")));
+        };
+        let Arguments::Json(arguments) = call.arguments else {
+            return Err(ToolError::execution(format!("the arguments of call {index} cannot be read")));
+        };
+        // Boxed, so that the future of a step stays small.
+        let outcome =
+            Box::pin(self.executor.run(&self.context, Call::new(call.name, arguments).id(id))).await;
+        if let Ok(output) = outcome.result {
+            let profile = self.model.profile();
+            let is_sent = |one: &Attachment| profile.images && one.media_type.starts_with("image/");
+            let attachments: Vec<Attachment> = output.attachments.into_iter().filter(is_sent).collect();
+            let data = if profile.reads_data { output.data.clone() } else { serde_json::Value::Null };
+            if !attachments.is_empty() || !data.is_null() {
+                self.extras().insert((seq, index), Extra { attachments, data });
+            }
+            if self.context.tools().get(&outcome.tool).is_some_and(|entry| entry.spec().finds_unlisted) {
+                let tools = output.data.get("tools").and_then(serde_json::Value::as_array);
+                let names = tools.into_iter().flatten().filter_map(|tool| tool.get("name")?.as_str());
+                self.offer_found(&names.collect::<Vec<_>>())?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn compact(&self, seq: u64, turns: usize, cancel: &CancellationToken) -> Result<(), ToolError> {
+        self.tell(Heard::Compacting);
+        let (summary, usage) = self.summary(turns, cancel).await;
+        let cost = self.model.profile().price.as_ref().map(|price| price.of(&usage));
+        self.record(Fact::Compacted { seq, turns, summary, usage, cost });
+        // The model no longer has what it was shown before.
+        if let Some(seen) = self.context.extra().get::<Seen>() {
+            seen.forget_all();
+        }
+        Ok(())
+    }
+
+    async fn finish(&self, seq: u64, reason: Reason) -> Result<(), ToolError> {
+        let Ended { reason, text, error, usage, cost, .. } = self.fold.state().ending(reason);
+        self.record(Fact::Ended { seq, reason, text, error, usage, cost });
+        self.context.committed().await.map_err(|error| {
+            ToolError::new(
+                Code::StoreNotAvailable,
+                format!("the end of the run is not in the log: {}", error.message()),
+            )
+        })
+    }
+}

@@ -1,0 +1,424 @@
+//! What the events of a run amount to.
+//!
+//! Events that cannot be (a result of a call that nobody decided, a second answer to one question) change nothing: a log
+//! may hold what a process wrote that had already lost its run.
+
+use super::call_id::call_id;
+use super::repeats::Repeats;
+use super::transcript::{Slot, Turn};
+use serde_json::Value;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use toolpost_core::activation::{Fact, OfferedTool, Reason, Start, Todo};
+use toolpost_core::event::EventKind;
+use toolpost_core::model::{ModelError, Response, ToolCall, ToolResult, Usage};
+use toolpost_core::outcome::{Metadata, Outcome, Output};
+use toolpost_core::text::tokens;
+use toolpost_core::{Event, ToolError};
+
+/// How a run stands.
+#[derive(Debug, Clone)]
+pub struct State {
+    activation: Arc<str>,
+    pub(super) start: Option<Box<Start>>,
+    pub(super) tools: HashMap<String, OfferedTool>,
+    pub(super) started_ms: u64,
+    pub(super) now_ms: u64,
+    pub(super) decided: BTreeMap<u64, Vec<Todo>>,
+    pub(super) turns: Vec<Turn>,
+    /// What stands for the turns that were replaced.
+    pub(super) summary: Option<String>,
+    /// Turns at the last compaction: without a new one another would not help.
+    pub(super) turns_at_compaction: usize,
+    compacted_at: Option<u64>,
+    /// Tokens that the last answer shows the conversation to have had then, and how many turns it had.
+    pub(super) measured: Option<(u64, usize)>,
+    pub(super) answers: u64,
+    pub(super) usage: Usage,
+    pub(super) cost: Option<f64>,
+    pub(super) failed: Option<ModelError>,
+    /// Answers in a row that no call could be read from.
+    pub(super) malformed: u32,
+    pub(super) repeats: Repeats,
+    pub(super) is_stop_asked: bool,
+    ended: Option<Ended>,
+    /// Where a running call's result belongs: the turn and the place in it.
+    calls: HashMap<String, (usize, usize)>,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ended {
+    /// Why.
+    pub reason: Reason,
+    /// Its last text.
+    pub text: String,
+    /// More of why it failed.
+    pub error: Option<String>,
+    /// Tokens of all requests and answers.
+    pub usage: Usage,
+    /// What they cost, as far as that is known.
+    pub cost: Option<f64>,
+    /// Answers of the model.
+    pub turns: u64,
+}
+
+impl State {
+    /// A run of which nothing has happened.
+    pub fn new(activation: &str) -> State {
+        State {
+            activation: activation.into(),
+            start: None,
+            tools: HashMap::new(),
+            started_ms: 0,
+            now_ms: 0,
+            decided: BTreeMap::new(),
+            turns: Vec::new(),
+            summary: None,
+            turns_at_compaction: 0,
+            compacted_at: None,
+            measured: None,
+            answers: 0,
+            usage: Usage::default(),
+            cost: None,
+            failed: None,
+            malformed: 0,
+            repeats: Repeats::default(),
+            is_stop_asked: false,
+            ended: None,
+            calls: HashMap::new(),
+        }
+    }
+
+    /// What events amount to, those of other runs left out.
+    pub fn of<'e>(activation: &str, events: impl IntoIterator<Item = &'e Event>) -> State {
+        let mut state = State::new(activation);
+        events.into_iter().for_each(|event| state.apply(event));
+        state
+    }
+
+    /// The run.
+    pub fn activation(&self) -> &str {
+        &self.activation
+    }
+
+    /// One more event. Those of other runs change nothing.
+    pub fn apply(&mut self, event: &Event) {
+        if event.activation.as_deref() != Some(&*self.activation) {
+            return;
+        }
+        self.now_ms = self.now_ms.max(event.at_ms);
+        match &event.kind {
+            EventKind::Activation { fact } => self.apply_fact(fact, event.at_ms),
+            EventKind::CallStarted { .. } => {
+                if let Some(slot) = event.call.as_deref().and_then(|call| self.slot(call))
+                    && matches!(slot, Slot::Decided)
+                {
+                    *slot = Slot::Running;
+                }
+            }
+            EventKind::CallFinished { output, error, metadata, .. } => {
+                let Some(call) = event.call.as_deref() else { return };
+                let text = told(output.as_ref(), error.as_ref(), metadata);
+                self.finish(call, text, error.is_some());
+            }
+            _ => {}
+        }
+    }
+
+    /// One more fact, at this time.
+    pub fn apply_fact(&mut self, fact: &Fact, at_ms: u64) {
+        self.now_ms = self.now_ms.max(at_ms);
+        if self.start.is_none() {
+            if let Fact::Started { start } = fact {
+                self.started_ms = at_ms;
+                self.offer(&start.tools);
+                self.start = Some(start.clone());
+            }
+            return;
+        }
+        if self.ended.is_some() {
+            return;
+        }
+        match fact {
+            Fact::Started { .. } => {}
+            Fact::Offered { tools } => self.offer(tools),
+            Fact::Decided { seq, todos } => self.decide(*seq, todos),
+            Fact::Answered { seq, response, cost } => {
+                if self.is_open(*seq, &Todo::Ask) {
+                    self.answer(*seq, response, *cost);
+                }
+            }
+            Fact::ModelFailed { seq, error } => {
+                if self.decided.last_key_value().is_some_and(|(last, _)| last == seq) {
+                    self.failed = Some(error.clone());
+                }
+            }
+            Fact::Compacted { seq, turns, summary, usage, cost } => {
+                let is_first = self.compacted_at != Some(*seq) && *turns <= self.turns.len();
+                if is_first && self.is_open(*seq, &Todo::Compact { turns: *turns }) {
+                    self.spend(usage, *cost);
+                    self.compacted_at = Some(*seq);
+                    self.compact(*turns, summary);
+                }
+            }
+            Fact::Signalled { from, text } => self.turns.push(Turn::said(from, text)),
+            Fact::StopAsked => self.is_stop_asked = true,
+            Fact::Ended { reason, text, error, usage, cost, .. } => {
+                self.ended = Some(Ended {
+                    reason: *reason,
+                    text: text.clone(),
+                    error: error.clone(),
+                    usage: *usage,
+                    cost: *cost,
+                    turns: self.answers,
+                });
+            }
+        }
+    }
+
+    /// What the run depends on; none before it began.
+    pub fn start(&self) -> Option<&Start> {
+        self.start.as_deref()
+    }
+
+    /// How it ended; none before it has.
+    pub fn ended(&self) -> Option<&Ended> {
+        self.ended.as_ref()
+    }
+
+    /// What was decided for a step; none before it was.
+    pub fn decided(&self, seq: u64) -> Option<&[Todo]> {
+        self.decided.get(&seq).map(Vec::as_slice)
+    }
+
+    /// The first step that nothing is decided for.
+    pub fn next_seq(&self) -> u64 {
+        self.decided.last_key_value().map_or(0, |(last, _)| last + 1)
+    }
+
+    /// A call of the last answer, by its place, with the step of the answer.
+    pub fn last_call(&self, index: usize) -> Option<(u64, &ToolCall)> {
+        let answer = self.turns.iter().rev().find_map(Turn::answer)?;
+        Some((answer.seq, answer.calls.get(index)?))
+    }
+
+    /// Tokens of all requests and answers so far.
+    pub fn usage(&self) -> Usage {
+        self.usage
+    }
+
+    /// What they cost, as far as that is known.
+    pub fn cost(&self) -> Option<f64> {
+        self.cost
+    }
+
+    /// Answers of the model so far.
+    pub fn answers(&self) -> u64 {
+        self.answers
+    }
+
+    /// How the run ends, if it ends now for this reason.
+    pub fn ending(&self, reason: Reason) -> Ended {
+        let text = self
+            .turns
+            .iter()
+            .rev()
+            .filter_map(Turn::answer)
+            .map(|answer| answer.text())
+            .find(|text| !text.trim().is_empty());
+        let error = match reason {
+            Reason::Model => match &self.failed {
+                Some(error) => Some(error.message.clone()),
+                None => Some("the model's calls could not be read, three times in a row".to_owned()),
+            },
+            Reason::Refused => {
+                self.turns.iter().rev().find_map(Turn::answer).and_then(|answer| answer.note.clone())
+            }
+            _ => None,
+        };
+        Ended {
+            reason,
+            text: text.unwrap_or_default(),
+            error,
+            usage: self.usage,
+            cost: self.cost,
+            turns: self.answers,
+        }
+    }
+
+    fn offer(&mut self, tools: &[OfferedTool]) {
+        self.tools.extend(tools.iter().map(|tool| (tool.name.clone(), tool.clone())));
+    }
+
+    pub(super) fn is_idempotent(&self, tool: &str) -> bool {
+        self.tools.get(tool).is_some_and(|tool| tool.idempotent)
+    }
+
+    pub(super) fn is_parallel(&self, tool: &str) -> bool {
+        self.tools.get(tool).is_some_and(|tool| tool.parallel)
+    }
+
+    /// Whether this is what was decided last, and nothing came of it yet.
+    fn is_open(&self, seq: u64, todo: &Todo) -> bool {
+        let is_last = |(last, todos): (&u64, &Vec<Todo>)| *last == seq && todos.contains(todo);
+        self.decided.last_key_value().is_some_and(is_last) && !self.turns.iter().any(|turn| turn.is_of(seq))
+    }
+
+    fn decide(&mut self, seq: u64, todos: &[Todo]) {
+        if seq != self.next_seq() {
+            return;
+        }
+        self.decided.insert(seq, todos.to_vec());
+        let Some(turn) = self.turns.iter().rposition(|turn| turn.answer().is_some()) else { return };
+        for todo in todos {
+            match todo {
+                Todo::Call { index, call } => {
+                    let Some(answer) = self.turns[turn].answer_mut() else { continue };
+                    let Some(slot) = answer.slots.get_mut(*index) else { continue };
+                    if matches!(slot, Slot::Waiting | Slot::Running | Slot::Decided) {
+                        *slot = Slot::Decided;
+                        self.calls.insert(call.clone(), (turn, *index));
+                    }
+                }
+                Todo::Refuse { index, text } => self.refuse(turn, *index, text),
+                Todo::Ask | Todo::Compact { .. } | Todo::Finish { .. } => {}
+            }
+        }
+    }
+
+    fn refuse(&mut self, turn: usize, index: usize, text: &str) {
+        let Some(answer) = self.turns[turn].answer_mut() else { return };
+        let (Some(slot), Some(call)) = (answer.slots.get_mut(index), answer.calls.get(index)) else { return };
+        if matches!(slot, Slot::Done(_)) {
+            return;
+        }
+        let tools = &self.tools;
+        let is_idempotent = tools.get(&call.name).is_some_and(|tool| tool.idempotent);
+        if self.repeats.is_too_often(call, is_idempotent).is_some() {
+            self.repeats.refuse();
+        }
+        *slot = Slot::Done(Box::new(ToolResult {
+            id: call.id.clone(),
+            name: call.name.clone(),
+            text: text.to_owned(),
+            attachments: Vec::new(),
+            data: Value::Null,
+            is_error: true,
+        }));
+    }
+
+    fn slot(&mut self, call: &str) -> Option<&mut Slot> {
+        let (turn, index) = *self.calls.get(call)?;
+        self.turns.get_mut(turn)?.answer_mut()?.slots.get_mut(index)
+    }
+
+    /// The result of a call, once.
+    fn finish(&mut self, id: &str, text: String, is_error: bool) {
+        let Some((turn, index)) = self.calls.get(id).copied() else { return };
+        let Some(answer) = self.turns.get_mut(turn).and_then(Turn::answer_mut) else { return };
+        let (Some(slot), Some(call)) = (answer.slots.get_mut(index), answer.calls.get(index)) else { return };
+        if matches!(slot, Slot::Done(_) | Slot::Waiting) {
+            return;
+        }
+        let is_idempotent = self.tools.get(&call.name).is_some_and(|tool| tool.idempotent);
+        self.repeats.note(call, &text, !is_error && !is_idempotent);
+        let (id, name) = (call.id.clone(), call.name.clone());
+        *slot = Slot::Done(Box::new(ToolResult {
+            id,
+            name,
+            text,
+            attachments: Vec::new(),
+            data: Value::Null,
+            is_error,
+        }));
+    }
+
+    fn spend(&mut self, usage: &Usage, cost: Option<f64>) {
+        let sum = |one: u64, other: u64| one.saturating_add(other);
+        self.usage = Usage {
+            input: sum(self.usage.input, usage.input),
+            cached: sum(self.usage.cached, usage.cached),
+            cache_write: sum(self.usage.cache_write, usage.cache_write),
+            output: sum(self.usage.output, usage.output),
+            reasoning: sum(self.usage.reasoning, usage.reasoning),
+        };
+        if let Some(cost) = cost.filter(|cost| cost.is_finite()) {
+            self.cost = Some(self.cost.unwrap_or(0.0) + cost);
+        }
+    }
+
+    fn answer(&mut self, seq: u64, response: &Response, cost: Option<f64>) {
+        self.spend(&response.usage, cost);
+        self.failed = None;
+        self.answers += 1;
+        let turn = Turn::of_answer(seq, response);
+        self.malformed = if turn.is_malformed() { self.malformed + 1 } else { 0 };
+        self.turns.push(turn);
+        let total = response.usage.input.saturating_add(response.usage.output);
+        self.measured = (response.usage.input > 0).then_some((total, self.turns.len()));
+    }
+
+    fn compact(&mut self, turns: usize, summary: &str) {
+        self.turns.drain(..turns);
+        self.calls.retain(|_, (turn, _)| {
+            let is_kept = *turn >= turns;
+            *turn = turn.saturating_sub(turns);
+            is_kept
+        });
+        self.summary = Some(summary.to_owned());
+        self.turns_at_compaction = self.turns.len();
+        self.measured = None;
+        self.failed = None;
+    }
+
+    /// About how many tokens the next request has.
+    pub fn tokens(&self) -> u64 {
+        let (known, from) = self.measured.unwrap_or((0, 0));
+        let of_turns: u64 = self
+            .turns
+            .iter()
+            .skip(from.saturating_sub(1))
+            .enumerate()
+            .map(|(index, turn)| {
+                // Of the turn that was measured, only its results have come since.
+                if index == 0 && self.measured.is_some() { turn.result_tokens() } else { turn.tokens() }
+            })
+            .sum();
+        let beginning = match self.measured {
+            Some(_) => 0,
+            None => {
+                let start = self.start.as_deref();
+                let texts = start.map_or(0, |start| tokens(&start.system) + tokens(&start.task));
+                (texts + self.summary.as_deref().map_or(0, tokens)) as u64
+            }
+        };
+        known.saturating_add(of_turns).saturating_add(beginning)
+    }
+
+    /// The id under which a call of the last answer runs.
+    pub(super) fn call_id(&self, seq: u64, index: usize) -> String {
+        call_id(&self.activation, seq, index)
+    }
+}
+
+/// What the model is told of a call, from its last event.
+fn told(
+    output: Option<&toolpost_core::event::Told>,
+    error: Option<&ToolError>,
+    metadata: &Metadata,
+) -> String {
+    let result = match (output, error) {
+        (_, Some(error)) => Err(error.clone()),
+        (Some(output), None) => {
+            let missing = match output.left_out {
+                0 => String::new(),
+                bytes => format!("\n[{bytes} bytes more; they are not in the log]"),
+            };
+            Ok(Output::new("", format!("{}{missing}", output.text), Value::Null))
+        }
+        (None, None) => Ok(Output::new("", "", Value::Null)),
+    };
+    let metadata = Metadata { repairs: metadata.repairs.clone(), ..Metadata::default() };
+    Outcome { tool: String::new(), call_id: String::new(), result, metadata }.to_text()
+}

@@ -1,0 +1,266 @@
+//! Agent files: what is read of them, and what is said of what is wrong.
+
+use std::fmt::Write;
+use std::time::{Duration, Instant};
+use toolpost_agent::agent_file::{AgentFile, Format, Severity, read};
+use toolpost_core::policy::{Effect, Policy, Request};
+use toolpost_core::{Access, Capability};
+
+/// The problems of a head, and whether the agent loads.
+fn check(head: &str, loads: bool, problems: &[&str]) {
+    let loaded = read("a.md", format!("---\n{head}\n---\nDo it.\n").as_bytes());
+    let shown: Vec<String> = loaded
+        .problems
+        .iter()
+        .filter(|problem| problem.field.as_deref() != Some("description"))
+        .map(|problem| problem.to_string().trim_start_matches("a.md:").to_owned())
+        .collect();
+    let short: Vec<&str> = shown.iter().map(|text| text.split(';').next().unwrap_or(text)).collect();
+    assert_eq!((loaded.agent.is_some(), short), (loads, problems.to_vec()), "{head}\n{shown:#?}");
+}
+
+fn agent(file: &str, text: &str) -> AgentFile {
+    let loaded = read(file, text.as_bytes());
+    loaded.agent.unwrap_or_else(|| panic!("{file}: {:?}", loaded.problems))
+}
+
+#[test]
+fn every_key_is_read() {
+    let agent = agent(
+        "x/reviewer.md",
+        "---\nname: critic\ndescription: Reviews changes.\nmodel: anthropic/claude-sonnet-4-5\ntoolPacks: [filesystem, search]\n\
+         tools:\n  - Bash\n  - name: summarize\n    description: Summarizes.\n    parameters:\n      text: { type: string, required: true }\n    prompt: \"Sum: {{text}}\"\n\
+         policy:\n  profile: standard\n  ask: [network]\n  rules:\n    - deny: \"write: /migrations\"\n\
+         limits: { depth: 2, fan_out: 4, turns: 20, tokens: 200k, cost: 0.50, time: 10m }\nrole: worker\ndialect: claude\n\
+         instructions: true\ntemperature: 0.2\nthinking: low\nscript:\n  - answer: hello\n---\n\nBe strict.\n",
+    );
+    assert_eq!((agent.name.as_str(), agent.instruction.as_str()), ("critic", "Be strict."));
+    assert_eq!(agent.models, ["anthropic/claude-sonnet-4-5"]);
+    assert_eq!(agent.tools.as_ref().map(|tools| tools[0].name.as_str()), Some("Bash"));
+    assert_eq!(agent.prompt_tools[0].name, "summarize");
+    assert!(agent.prompt_tools[0].parameters[0].is_required);
+    let limits = &agent.limits;
+    assert_eq!((limits.depth, limits.fan_out, limits.turns), (Some(2), Some(4), Some(20)));
+    assert_eq!((limits.tokens, limits.cost, limits.time_ms), (Some(200_000), Some(0.5), Some(600_000)));
+    assert_eq!(agent.instruction_files, ["AGENTS.md", "CLAUDE.md", "GEMINI.md"]);
+    assert_eq!(agent.script.map(|script| script.at.line), Some(25));
+}
+
+#[test]
+fn mistakes_have_a_line_and_cost_what_they_must() {
+    check("limits: { turns: 0 }", false, &["2:18: `limits.turns` is 0"]);
+    check("limits: 3", false, &["2:9: `limits` is a number"]);
+    check("limits: { turn: 3 }", true, &["2:11: `turn` means nothing in limits"]);
+    check("limits: { time: 30 }", false, &["2:17: `limits.time` is 30"]);
+    check("role: boss", false, &["2:7: `boss` is no role"]);
+    check("modle: x", true, &["2:1: `modle` means nothing in an agent file"]);
+    check("policy: wide", false, &["2:9: `wide` is no policy"]);
+    check(
+        "policy: { rules: [{ deny: 3 }] }",
+        false,
+        &["2:19: a rule is written `deny: \"bash: git push *\"`, or with `effect`, `action` and `resource`"],
+    );
+    check("disable: yes", false, &["2:10: `disable` is a text"]);
+    check(
+        "name: a/b",
+        false,
+        &[
+            "2:7: `name` must have 1 to 64 characters, none of them `/`, `\\` or `:`, such as `name: reviewer`",
+        ],
+    );
+    check("- a\n- b", false, &["2:1: the head is a list"]);
+    check("name: a\nname: b", false, &["3:1: the key `name` is there twice"]);
+    check("tools: { read: { a: 1, a: 2 } }", false, &["2:24: the key `a` is there twice"]);
+    check("name: [", false, &["2:7: invalid YAML: unclosed bracket '['"]);
+    check(
+        "name: !!python/object x",
+        false,
+        &["2:23: the tag `tag:yaml.org,2002:python/object` is not read here"],
+    );
+    check("hooks: {}", true, &["2:1: `hooks` has no effect here"]);
+    check("temperature: hot", false, &["2:14: `temperature` is a text"]);
+    check("tools: [\"Bash(git *\"]", true, &["2:9: `Bash(git *` lacks its closing `)`"]);
+    check("", true, &[]);
+}
+
+#[test]
+fn one_bad_definition_costs_one_tool() {
+    let head = "tools:\n  - name: good\n    description: d\n    prompt: p\n  - name: bad name\n    description: d\n    prompt: p\n  - description: none\n  \
+                - name: typed\n    description: d\n    prompt: p\n    parameters: { a: { type: array } }\n  - name: schema\n    description: d\n    prompt: p\n    \
+                result_schema: { type: 3 }\n  - 7\n  - name: good\n    description: d\n    prompt: again\n  - read";
+    let loaded = read("a.md", format!("---\ndescription: d\n{head}\n---\nx").as_bytes());
+    let agent = loaded.agent.expect("the agent loads");
+    let names: Vec<&str> = agent.prompt_tools.iter().map(|tool| tool.name.as_str()).collect();
+    assert_eq!(names, ["good"]);
+    assert_eq!(agent.tools.map(|tools| tools.len()), Some(1));
+    let places: Vec<(usize, &str)> = loaded
+        .problems
+        .iter()
+        .map(|problem| (problem.line, problem.field.as_deref().unwrap_or_default()))
+        .collect();
+    let expected = [
+        (7, "tools[1].name"),
+        (10, "tools[2].name"),
+        (10, "tools[2].prompt"),
+        (14, "tools[3].parameters.a.type"),
+        (18, "tools[4].result_schema"),
+        (19, "tools[5]"),
+        (20, "tools[6].name"),
+    ];
+    assert_eq!(places, expected, "{:#?}", loaded.problems);
+    assert!(loaded.problems.iter().all(|problem| problem.severity == Severity::LeftOut));
+}
+
+#[test]
+fn bombs_are_refused_at_once() {
+    let mut nested = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x]\n");
+    for level in 1..9 {
+        let above = vec![format!("*a{}", level - 1); 9].join(", ");
+        let _ = writeln!(nested, "a{level}: &a{level} [{above}]");
+    }
+    let flat = format!("a: &a [{}]\nb: [{}]", "x,".repeat(1_000), "*a,".repeat(5_000));
+    let cases = [
+        nested,
+        flat,
+        "[".repeat(20_000),
+        format!("a: {}", "{b: ".repeat(20_000)),
+        (0..20_000).map(|depth| format!("{}a:\n", " ".repeat(depth.min(300)))).collect(),
+        format!("a: {}", "x".repeat(70_000)),
+        "- ".repeat(30_000),
+        "a: &a [*a]".to_owned(),
+        "? [a, b]\n: c".to_owned(),
+        (0..30_000).map(|index| format!("k{index}: 1\n")).collect(),
+    ];
+    for head in cases {
+        let start = Instant::now();
+        let loaded = read("bomb.md", format!("---\n{head}\n---\n").as_bytes());
+        assert!(loaded.agent.is_none(), "{}", &head[..60.min(head.len())]);
+        assert!(loaded.problems.len() == 1, "{:?}", loaded.problems);
+        assert!(start.elapsed() < Duration::from_secs(2), "{:?}", loaded.problems);
+    }
+}
+
+#[test]
+fn plain_words_are_not_booleans() {
+    let agent = agent("a.md", "---\nname: no\ndescription: on\nmodel: 010\n---\nx");
+    assert_eq!(
+        (agent.name.as_str(), agent.description.as_str(), agent.models[0].as_str()),
+        ("no", "on", "010")
+    );
+}
+
+#[test]
+fn files_without_a_head_say_so() {
+    for (text, message) in [
+        ("Hello.", "a.md:1:1: the file has no head"),
+        ("---\nname: x\n", "a.md:2:1: the head does not end"),
+        ("", "a.md:1:1: the file has no head"),
+        ("\u{feff}---\nname: \"\n---\n", "a.md:3:1: invalid YAML"),
+    ] {
+        let loaded = read("a.md", text.as_bytes());
+        let shown = loaded.problems[0].to_string();
+        assert!(loaded.agent.is_none() && shown.starts_with(message), "{shown}");
+    }
+    assert!(
+        read("a.md", b"---\r\nname: x\r\n---\r\nBody\r\n")
+            .agent
+            .is_some_and(|agent| agent.instruction == "Body")
+    );
+    assert!(read("a.md", &[0xff, 0xfe, 0]).agent.is_none());
+}
+
+#[test]
+fn files_of_other_hosts_load_unchanged() {
+    let claude = agent(
+        "/home/me/.claude/agents/team/reviewer.md",
+        "---\nname: code-reviewer\ndescription: Expert code reviewer. Use PROACTIVELY after writing code.\ntools: Read, Grep, Glob, Bash(git diff:*), mcp__gh__*\n\
+         model: inherit\npermissionMode: plan\ncolor: blue\nmaxTurns: 12\n---\n\nYou are a reviewer.\n",
+    );
+    assert_eq!((claude.format, claude.models.len(), claude.limits.turns), (Format::Claude, 0, Some(12)));
+    let names: Vec<&str> = claude.tools.iter().flatten().map(|tool| tool.name.as_str()).collect();
+    assert_eq!(names, ["Read", "Grep", "Glob", "Bash", "mcp__gh__*"]);
+    assert_eq!(claude.instruction_files, ["CLAUDE.md"]);
+
+    let opencode = agent(
+        ".opencode/agents/docs.md",
+        "---\ndescription: Writes documentation\nmode: subagent\nmodel: anthropic/claude-sonnet-4-20250514\ntemperature: 0.1\nsteps: 7\n\
+         tools:\n  write: false\n  bash: false\npermission:\n  edit: deny\n  bash:\n    \"*\": ask\n    \"git status*\": allow\n---\nWrite docs.\n",
+    );
+    assert_eq!((opencode.name.as_str(), opencode.limits.turns, opencode.without.len()), ("docs", Some(7), 2));
+    assert!(opencode.tools.is_none(), "it has all the others");
+
+    let gemini = agent(
+        ".gemini/agents/auditor.md",
+        "---\nname: auditor\ndescription: Audits.\nkind: local\ntools:\n  - read_file\n  - grep_search\nmodel: gemini-3-pro\ntemperature: 0.2\nmax_turns: 10\n---\nAudit.\n",
+    );
+    assert_eq!((gemini.limits.turns, gemini.limits.time_ms), (Some(10), Some(600_000)));
+
+    let codex = agent(
+        ".codex/agents/explorer.toml",
+        "name = \"explorer\"\ndescription = \"Explores.\"\nmodel = \"gpt-5.4\"\nmodel_reasoning_effort = \"medium\"\nsandbox_mode = \"read-only\"\n\
+         nickname_candidates = [\"Atlas\"]\ndeveloper_instructions = \"\"\"\nStay in exploration mode.\n\"\"\"\n\n[mcp_servers.docs]\nurl = \"https://example.com\"\n",
+    );
+    assert_eq!((codex.format, codex.instruction.as_str()), (Format::Codex, "Stay in exploration mode."));
+
+    let copilot = agent(
+        ".github/agents/planner.agent.md",
+        "---\ndescription: Plans.\ntools: ['search', 'edit', 'github/*', 'playwright/click']\nmodel: ['GPT-5', 'Claude Sonnet 4.5']\nhandoffs:\n  - label: Go\n---\nPlan.\n",
+    );
+    let names: Vec<&str> = copilot.tools.iter().flatten().map(|tool| tool.name.as_str()).collect();
+    assert_eq!(
+        names,
+        [
+            "grep",
+            "glob",
+            "edit",
+            "write",
+            "apply_patch",
+            "delete",
+            "mcp__github__*",
+            "mcp__playwright__click"
+        ]
+    );
+    assert_eq!((copilot.name.as_str(), copilot.models.len()), ("planner", 2));
+}
+
+#[test]
+fn unknown_keys_of_other_hosts_are_warned_of_with_their_line() {
+    let text = "---\nname: a\ndescription: d\nmcpServers:\n  x: {}\nfuture: 1\n---\nx";
+    let loaded = read(".claude/agents/a.md", text.as_bytes());
+    let lines: Vec<usize> = loaded.problems.iter().map(|problem| problem.line).collect();
+    assert!(loaded.agent.is_some() && loaded.is_sound() && lines == [4, 6], "{:?}", loaded.problems);
+}
+
+/// What the agent of a head decides for a command or a file, within a policy.
+fn effect(head: &str, run: &Policy, tool: &str, access: Access) -> Effect {
+    let agent = agent("a.md", &format!("---\ndescription: d\n{head}\n---\nx"));
+    agent.policy_within(run).decide(&Request { tool, accesses: &[access] }).effect()
+}
+
+#[test]
+fn a_file_narrows_and_never_widens() {
+    let (standard, wide) = (Policy::standard(), Policy::privileged());
+    let write = || Access::path(Capability::Write, "src/a.rs");
+    let run = |line: &str| Access::command(line);
+    assert_eq!(effect("policy: read-only", &wide, "write", write()), Effect::Deny);
+    assert_eq!(effect("policy: privileged", &standard, "bash", run("ls")), Effect::Deny);
+    assert_eq!(effect("policy: { allow: [exec] }", &standard, "bash", run("ls")), Effect::Deny);
+    assert_eq!(effect("policy: { deny: [exec] }", &wide, "bash", run("ls")), Effect::Deny);
+    assert_eq!(effect("policy: { ask: [exec] }", &wide, "bash", run("ls")), Effect::Ask);
+    assert_eq!(effect("policy: { rules: [{ deny: 'write: /src' }] }", &wide, "write", write()), Effect::Deny);
+    assert_eq!(effect("tools: ['Bash(git *)']", &wide, "bash", run("git status")), Effect::Allow);
+    assert_eq!(effect("tools: ['Bash(git *)']", &wide, "bash", run("rm a")), Effect::Deny);
+    assert_eq!(effect("tools: ['Bash(git *)']", &standard, "bash", run("git status")), Effect::Deny);
+    assert_eq!(
+        effect("permission: { bash: { '*': deny, 'ls*': allow } }", &wide, "bash", run("ls")),
+        Effect::Allow
+    );
+    assert_eq!(
+        effect("permission: { bash: { '*': deny, 'ls*': allow } }", &wide, "bash", run("rm a")),
+        Effect::Deny
+    );
+    assert_eq!(effect("permission: { edit: ask }", &wide, "edit", write()), Effect::Ask);
+    assert_eq!(effect("permissionMode: bypassPermissions", &standard, "bash", run("ls")), Effect::Deny);
+    assert_eq!(effect("permissionMode: plan", &wide, "write", write()), Effect::Deny);
+    assert_eq!(effect("sandbox_mode: danger-full-access", &standard, "bash", run("ls")), Effect::Deny);
+}

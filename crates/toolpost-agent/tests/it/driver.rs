@@ -1,0 +1,324 @@
+//! The local driver with real tools' executor: answers are durable before calls, results are in order, and a run ends.
+
+use crate::kernel::response;
+use futures_util::StreamExt;
+use futures_util::stream::{self, BoxStream};
+use serde_json::{Value, json};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+use toolpost_agent::driver::{Activation, Driver, LocalDriver, NoListener};
+use toolpost_agent::kernel::{Ended, Extra, State, decide};
+use toolpost_core::activation::{Fact, Limits, Reason, Start};
+use toolpost_core::event::{EventKind, EventSink, MemoryLog};
+use toolpost_core::host::{BoxFuture, Ids};
+use toolpost_core::model::{
+    Arguments, Delta, Finish, Model, ModelError, ModelErrorKind, Part, Profile, Request, Response, Usage,
+};
+use toolpost_core::{
+    Capability, Context, Event, Executor, Memory, Output, Registry, Spec, ToolError, dynamic,
+};
+
+/// Answers one after another with what it is given, and keeps what it was asked.
+struct Answers {
+    profile: Profile,
+    answers: Mutex<Vec<Result<Response, ModelError>>>,
+    asked: Mutex<Vec<Request>>,
+}
+
+impl Answers {
+    fn new(profile: Profile, mut answers: Vec<Result<Response, ModelError>>) -> Arc<Answers> {
+        answers.reverse();
+        Arc::new(Answers { profile, answers: Mutex::new(answers), asked: Mutex::default() })
+    }
+}
+
+impl Model for Answers {
+    fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
+    fn stream(
+        &self,
+        request: Request,
+        _: CancellationToken,
+    ) -> BoxStream<'static, Result<Delta, ModelError>> {
+        let is_summary = format!("{:?}", request.messages.last()).contains("about to be shortened");
+        self.asked.lock().unwrap().push(request);
+        if is_summary {
+            return stream::iter([Ok(Delta::Done(Box::new(says("SUMMARY"))))]).boxed();
+        }
+        match self.answers.lock().unwrap().pop() {
+            Some(Ok(response)) => {
+                let deltas = vec![Ok(Delta::Text(response.text())), Ok(Delta::Done(Box::new(response)))];
+                stream::iter(deltas).boxed()
+            }
+            Some(Err(error)) => stream::iter([Err(error)]).boxed(),
+            None => stream::pending().boxed(),
+        }
+    }
+}
+
+/// A log that tells what was durable when.
+#[derive(Default)]
+struct Durable {
+    log: MemoryLog,
+    committed: AtomicUsize,
+}
+
+impl EventSink for Durable {
+    fn record(&self, event: &Arc<Event>) {
+        self.log.record(event);
+    }
+
+    fn commit(&self) -> BoxFuture<'_, Result<(), ToolError>> {
+        self.committed.store(self.log.events().len(), Ordering::SeqCst);
+        Box::pin(std::future::ready(Ok(())))
+    }
+}
+
+struct World {
+    sink: Arc<Durable>,
+    counter: Arc<AtomicUsize>,
+    context: Context,
+}
+
+fn world() -> World {
+    let (sink, counter) = (Arc::new(Durable::default()), Arc::new(AtomicUsize::new(0)));
+    let tools = Arc::new(Registry::new());
+    let seen = (Arc::clone(&sink), Arc::clone(&counter));
+    tools
+        .register(dynamic(
+            Spec::new("add", "1.0.0", "Counts.").requires(Capability::Write),
+            json!({"type": "object"}),
+            move |_, args: Value| {
+                let (sink, counter) = (Arc::clone(&seen.0), Arc::clone(&seen.1));
+                async move {
+                    // The answer that asked for this is durable by now.
+                    let committed = sink.committed.load(Ordering::SeqCst);
+                    let events = sink.log.events();
+                    let answered = events.iter().rposition(|event| {
+                        matches!(&event.kind, EventKind::Activation { fact: Fact::Answered { .. } })
+                    });
+                    assert!(answered.is_some_and(|place| place < committed), "{answered:?} {committed}");
+                    counter.fetch_add(1, Ordering::SeqCst);
+                    Ok(Output::new("add", format!("added {}", args["n"]), Value::Null))
+                }
+            },
+        ))
+        .unwrap();
+    tools
+        .register(dynamic(
+            Spec::new("slow", "1.0.0", "Waits.").requires(Capability::Read).idempotent().parallel_safe(),
+            json!({"type": "object"}),
+            |_, args: Value| async move {
+                tokio::time::sleep(Duration::from_millis(args["ms"].as_u64().unwrap_or(0))).await;
+                Ok(Output::new("slow", format!("waited {}", args["ms"]), Value::Null))
+            },
+        ))
+        .unwrap();
+    let ids = Ids {
+        session: "s".to_owned(),
+        agent: Some("a".to_owned()),
+        activation: Some("run".to_owned()),
+        ..Ids::default()
+    };
+    let context = Context::builder(Arc::new(Memory::new()))
+        .ids(ids)
+        .tools(tools)
+        .events(Arc::clone(&sink) as _)
+        .build();
+    World { sink, counter, context }
+}
+
+fn activation(world: &World, model: &Arc<Answers>, limits: Limits) -> Activation {
+    Activation {
+        id: "run".to_owned(),
+        start: Start {
+            agent: "a".to_owned(),
+            task: "go".to_owned(),
+            model: model.profile.clone(),
+            limits,
+            ..Start::default()
+        },
+        model: Arc::clone(model) as _,
+        context: world.context.clone(),
+        executor: Executor::new(),
+        offers_all: false,
+        temperature: None,
+        thinking: None,
+        listener: Arc::new(NoListener),
+    }
+}
+
+fn call(name: &str, arguments: Value) -> Response {
+    response("", &[(name, Arguments::Json(arguments))], Finish::ToolCalls, Usage::default())
+}
+
+fn says(text: &str) -> Response {
+    response(text, &[], Finish::Stop, Usage { input: 10, output: 5, ..Usage::default() })
+}
+
+async fn run(world: &World, model: &Arc<Answers>, limits: Limits) -> Ended {
+    LocalDriver::new().run(activation(world, model, limits)).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_run_calls_and_ends_and_its_log_tells_it_again() {
+    let world = world();
+    let model = Answers::new(
+        Profile::default(),
+        vec![Ok(call("add", json!({"n": 1}))), Ok(call("add", json!({"n": 2}))), Ok(says("two added"))],
+    );
+    let ended = run(&world, &model, Limits::default()).await;
+    assert_eq!((ended.reason, ended.text.as_str(), ended.turns), (Reason::Done, "two added", 3));
+    assert_eq!(world.counter.load(Ordering::SeqCst), 2);
+    let events = world.sink.log.events();
+    let state = State::of("run", &events);
+    assert_eq!(state.ended(), Some(&ended));
+    let last = model.asked.lock().unwrap().pop().unwrap();
+    let told = State::of("run", &events[..events.len() - 2]).messages(&|_, _| Extra::default());
+    assert_eq!(told[..last.messages.len()], last.messages[..], "the log alone gives the same conversation");
+    assert_eq!(last.tools.len(), 2);
+}
+
+#[tokio::test]
+async fn parallel_calls_are_answered_in_order() {
+    let world = world();
+    let calls: Vec<(&str, Arguments)> =
+        [30, 1, 15].into_iter().map(|ms| ("slow", Arguments::Json(json!({"ms": ms})))).collect();
+    let first = response("", &calls, Finish::ToolCalls, Usage::default());
+    let model = Answers::new(Profile::default(), vec![Ok(first), Ok(says("done"))]);
+    run(&world, &model, Limits::default()).await;
+    let asked = model.asked.lock().unwrap();
+    let results: Vec<&str> = asked[1].messages[2]
+        .parts
+        .iter()
+        .filter_map(|part| match part {
+            Part::ToolResult(result) => Some(result.text.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(results, ["waited 30", "waited 1", "waited 15"]);
+}
+
+#[tokio::test]
+async fn what_is_not_offered_or_cannot_be_read_is_answered() {
+    let world = world();
+    let cut = response(
+        "",
+        &[("add", Arguments::Unparsable("{\"n\":".to_owned()))],
+        Finish::Length,
+        Usage::default(),
+    );
+    let model = Answers::new(Profile::default(), vec![Ok(call("rm", json!({}))), Ok(cut), Ok(says("sorry"))]);
+    let ended = run(&world, &model, Limits::default()).await;
+    assert_eq!((ended.reason, world.counter.load(Ordering::SeqCst)), (Reason::Done, 0));
+    let asked = model.asked.lock().unwrap();
+    let text = format!("{:?}", asked[2].messages);
+    assert!(text.contains("no tool `rm`") && text.contains("cut off"), "{text}");
+}
+
+#[tokio::test]
+async fn a_model_that_fails_ends_the_run_with_its_reason() {
+    let world = world();
+    let error = ModelError::new(ModelErrorKind::Authentication, "the key was not accepted");
+    let model = Answers::new(Profile::default(), vec![Ok(call("add", json!({"n": 1}))), Err(error)]);
+    let ended = run(&world, &model, Limits::default()).await;
+    assert_eq!((ended.reason, ended.error.as_deref()), (Reason::Model, Some("the key was not accepted")));
+    assert_eq!(world.counter.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn a_conversation_that_grows_too_long_is_shortened() {
+    let world = world();
+    let profile = Profile { context_tokens: Some(2_000), ..Profile::default() };
+    let long = |n: u64| {
+        Ok(response(
+            &format!("step {n} {}", "word ".repeat(300)),
+            &[("add", Arguments::Json(json!({"n": n})))],
+            Finish::ToolCalls,
+            Usage::default(),
+        ))
+    };
+    let mut answers: Vec<_> = (0..8).map(long).collect();
+    answers.push(Ok(says("done")));
+    let model = Answers::new(profile, answers);
+    let ended = run(&world, &model, Limits::default()).await;
+    assert_eq!(ended.text, "done");
+    let asked = model.asked.lock().unwrap();
+    let last = format!("{:?}", asked.last().unwrap().messages);
+    assert!(last.contains("SUMMARY") && !last.contains("step 0"), "{last}");
+    let events = world.sink.log.events();
+    assert!(
+        events
+            .iter()
+            .any(|event| matches!(event.kind, EventKind::Activation { fact: Fact::Compacted { .. } }))
+    );
+    assert!(decide(&State::of("run", &events)).is_empty());
+}
+
+#[tokio::test]
+async fn a_conversation_that_the_provider_finds_too_long_is_shortened_once() {
+    let world = world();
+    let too_long = || Err(ModelError::new(ModelErrorKind::TooLong, "too long"));
+    let model = Answers::new(
+        Profile::default(),
+        vec![
+            Ok(call("add", json!({"n": 1}))),
+            Ok(call("add", json!({"n": 2}))),
+            Ok(call("add", json!({"n": 3}))),
+            too_long(),
+            too_long(),
+        ],
+    );
+    let ended = run(&world, &model, Limits::default()).await;
+    assert_eq!((ended.reason, ended.error.as_deref()), (Reason::Model, Some("too long")));
+}
+
+#[tokio::test]
+async fn a_run_that_is_stopped_ends_with_what_there_is() {
+    let world = world();
+    let first = response(
+        "found a",
+        &[("add", Arguments::Json(json!({"n": 1})))],
+        Finish::ToolCalls,
+        Usage::default(),
+    );
+    let model = Answers::new(Profile::default(), vec![Ok(first)]);
+    let driver = LocalDriver::new();
+    driver.add(activation(&world, &model, Limits::default())).unwrap();
+    driver.start("run");
+    while model.asked.lock().unwrap().len() < 2 {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    driver.cancel("run");
+    let ended = driver.wait("run").await.unwrap();
+    assert_eq!((ended.reason, ended.text.as_str()), (Reason::Stopped, "found a"));
+}
+
+#[tokio::test]
+async fn time_ends_a_run_whose_model_hangs() {
+    let world = world();
+    let model = Answers::new(Profile::default(), vec![]);
+    let ended = run(&world, &model, Limits { time_ms: Some(30), ..Limits::default() }).await;
+    assert_eq!(ended.reason, Reason::Time);
+}
+
+#[tokio::test]
+async fn what_is_signalled_is_heard_before_the_next_turn() {
+    let world = world();
+    let model = Answers::new(Profile::default(), vec![Ok(call("slow", json!({"ms": 30}))), Ok(says("ok"))]);
+    let driver = LocalDriver::new();
+    driver.add(activation(&world, &model, Limits::default())).unwrap();
+    driver.start("run");
+    while model.asked.lock().unwrap().is_empty() {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    driver.signal("run", "child", "found it");
+    assert_eq!(driver.wait("run").await.unwrap().text, "ok");
+    let asked = model.asked.lock().unwrap();
+    let text = format!("{:?}", asked[1].messages);
+    assert!(text.contains("[from child] found it"), "{text}");
+}

@@ -1,0 +1,294 @@
+//! The facts of an agent's run. From these, and from the events of its calls, a run can be told again, resumed and forked.
+//!
+//! What comes next is decided by the kernel, in the crate of agents; here are only the words of the log.
+
+use crate::model::{Message, ModelError, Part, Profile, Response, Usage};
+use serde::{Deserialize, Serialize};
+use toolpost_text::map_strings;
+
+/// One fact of a run. `seq` is the step that it belongs to, from 0.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase", tag = "fact")]
+pub enum Fact {
+    /// The run began.
+    Started {
+        /// With all that it depends on.
+        start: Box<Start>,
+    },
+    /// These tools are offered from now on, beside those that were.
+    Offered {
+        /// Which.
+        tools: Vec<OfferedTool>,
+    },
+    /// The kernel decided what is to be done at a step.
+    Decided {
+        /// The step.
+        seq: u64,
+        /// All of it may be done side by side.
+        todos: Vec<Todo>,
+    },
+    /// The model answered. This is durable before any call of the answer is run.
+    Answered {
+        /// The step.
+        seq: u64,
+        /// The whole answer.
+        response: Box<Response>,
+        /// What it cost, in US dollars, where that is known.
+        cost: Option<f64>,
+    },
+    /// The model gave no answer.
+    ModelFailed {
+        /// The step.
+        seq: u64,
+        /// Why.
+        error: ModelError,
+    },
+    /// The oldest turns were replaced by a summary.
+    Compacted {
+        /// The step.
+        seq: u64,
+        /// How many were replaced by this, those not counted that a summary stands for already.
+        turns: usize,
+        /// What stands in their place.
+        summary: String,
+        /// Tokens of making it.
+        usage: Usage,
+        /// What that cost.
+        cost: Option<f64>,
+    },
+    /// Somebody tells the agent something while it runs.
+    Signalled {
+        /// Who.
+        from: String,
+        /// What.
+        text: String,
+    },
+    /// Somebody wants the run to end.
+    StopAsked,
+    /// The run ended.
+    Ended {
+        /// The step.
+        seq: u64,
+        /// Why.
+        reason: Reason,
+        /// Its last text.
+        text: String,
+        /// More of why it failed.
+        error: Option<String>,
+        /// Tokens of all requests and answers.
+        usage: Usage,
+        /// What they cost, in US dollars, as far as that is known.
+        cost: Option<f64>,
+    },
+}
+
+/// What a run depends on.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Start {
+    /// The agent's name.
+    pub agent: String,
+    /// Its file.
+    pub file: Option<String>,
+    /// The run that started this one.
+    pub parent: Option<String>,
+    /// What the agent is told before everything else.
+    pub system: String,
+    /// What it has to do.
+    pub task: String,
+    /// The model.
+    pub model: Profile,
+    /// The tools that it is offered.
+    pub tools: Vec<OfferedTool>,
+    /// The dialect in which it is offered them.
+    pub dialect: String,
+    /// How far it may go.
+    pub limits: Limits,
+    /// The root of its workspace.
+    pub workspace: String,
+}
+
+/// A tool as it is offered to a model.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct OfferedTool {
+    /// The name that the model knows.
+    pub name: String,
+    /// The tool's own name.
+    pub tool: String,
+    /// Whether calls of it may run side by side.
+    pub parallel: bool,
+    /// Whether calling it again changes nothing more.
+    pub idempotent: bool,
+}
+
+/// How far an agent may go; what is not set has no limit.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Limits {
+    /// Levels of agents below the first.
+    pub depth: Option<u64>,
+    /// Children of one agent at once.
+    pub fan_out: Option<u64>,
+    /// Answers of the model.
+    pub turns: Option<u64>,
+    /// Tokens of all requests and answers.
+    pub tokens: Option<u64>,
+    /// US dollars.
+    pub cost: Option<f64>,
+    /// Milliseconds.
+    pub time_ms: Option<u64>,
+}
+
+impl Limits {
+    /// What holds where nothing is set: 3 levels, 8 children, 50 turns, 30 minutes.
+    pub fn usual() -> Limits {
+        Limits {
+            depth: Some(3),
+            fan_out: Some(8),
+            turns: Some(50),
+            tokens: None,
+            cost: None,
+            time_ms: Some(30 * 60 * 1000),
+        }
+    }
+
+    /// These limits, and where one is not set, that of `other`.
+    #[must_use]
+    pub fn or(&self, other: &Limits) -> Limits {
+        Limits {
+            depth: self.depth.or(other.depth),
+            fan_out: self.fan_out.or(other.fan_out),
+            turns: self.turns.or(other.turns),
+            tokens: self.tokens.or(other.tokens),
+            cost: self.cost.or(other.cost),
+            time_ms: self.time_ms.or(other.time_ms),
+        }
+    }
+
+    /// The lower of both, limit by limit.
+    #[must_use]
+    pub fn meet(&self, other: &Limits) -> Limits {
+        fn lower<T: PartialOrd>(one: Option<T>, other: Option<T>) -> Option<T> {
+            match (one, other) {
+                (Some(one), Some(other)) => Some(if other < one { other } else { one }),
+                (one, other) => one.or(other),
+            }
+        }
+        Limits {
+            depth: lower(self.depth, other.depth),
+            fan_out: lower(self.fan_out, other.fan_out),
+            turns: lower(self.turns, other.turns),
+            tokens: lower(self.tokens, other.tokens),
+            cost: lower(self.cost, other.cost),
+            time_ms: lower(self.time_ms, other.time_ms),
+        }
+    }
+}
+
+/// Something to be done at a step.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase", tag = "do")]
+pub enum Todo {
+    /// Ask the model.
+    Ask,
+    /// Run a call of the last answer.
+    Call {
+        /// Which, from 0.
+        index: usize,
+        /// The id under which it runs.
+        call: String,
+    },
+    /// Answer a call of the last answer without running it.
+    Refuse {
+        /// Which, from 0.
+        index: usize,
+        /// What the model is told.
+        text: String,
+    },
+    /// Replace the oldest turns by a summary.
+    Compact {
+        /// How many.
+        turns: usize,
+    },
+    /// End the run.
+    Finish {
+        /// Why.
+        reason: Reason,
+    },
+}
+
+/// Why a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Reason {
+    /// The agent is done.
+    Done,
+    /// Somebody stopped it.
+    Stopped,
+    /// It has used all its turns.
+    Turns,
+    /// It has used all its tokens.
+    Tokens,
+    /// It has cost as much as it may.
+    Cost,
+    /// It has run as long as it may.
+    Time,
+    /// It made the same call again and again, with the same result.
+    Loop,
+    /// The model's answer was cut off by its own limit of tokens.
+    Length,
+    /// The model refused, or its provider withheld the answer.
+    Refused,
+    /// The model gave no answer.
+    Model,
+}
+
+impl Fact {
+    /// Applies `change` to every text that came from people, models and tools. What a provider wants back unchanged stays.
+    pub(crate) fn map_text(mut self, change: &dyn Fn(&str) -> String) -> Fact {
+        match &mut self {
+            Fact::Started { start } => {
+                start.system = change(&start.system);
+                start.task = change(&start.task);
+            }
+            Fact::Decided { todos, .. } => {
+                for todo in todos {
+                    if let Todo::Refuse { text, .. } = todo {
+                        *text = change(text);
+                    }
+                }
+            }
+            Fact::Answered { response, .. } => {
+                response.parts.iter_mut().for_each(|part| map_part(part, change));
+                response.note = response.note.as_deref().map(change);
+            }
+            Fact::ModelFailed { error, .. } => error.message = change(&error.message),
+            Fact::Compacted { summary: text, .. } | Fact::Signalled { text, .. } => *text = change(text),
+            Fact::Ended { text, error, .. } => {
+                *text = change(text);
+                *error = error.as_deref().map(change);
+            }
+            Fact::Offered { .. } | Fact::StopAsked => {}
+        }
+        self
+    }
+}
+
+fn map_part(part: &mut Part, change: &dyn Fn(&str) -> String) {
+    match part {
+        Part::Text { text, .. } | Part::Thinking { text, .. } => *text = change(text),
+        Part::ToolCall(call) => match &mut call.arguments {
+            crate::model::Arguments::Json(value) => *value = map_strings(value.take(), change),
+            crate::model::Arguments::Unparsable(text) => *text = change(text),
+        },
+        Part::ToolResult(result) => result.text = change(&result.text),
+        Part::File(_) | Part::Opaque(_) => {}
+    }
+}
+
+impl From<&Response> for Message {
+    fn from(response: &Response) -> Message {
+        Message { role: crate::model::Role::Assistant, parts: response.parts.clone() }
+    }
+}

@@ -1,0 +1,344 @@
+//! A run as a person sees it: the agent's text as it comes, a line for each call that has ended, and below them one live
+//! region with what runs and what is waited for, since when.
+//!
+//! Nothing is ever drawn anew but the live region, so that all else stays in the scroll-back. Where no person looks, nothing
+//! is shown; for programs each thing that happens is a line of JSON.
+
+mod call;
+mod region;
+
+use super::markdown::Markdown;
+use super::{on_terminal, one_line, write};
+use call::{finished_line, summary};
+use region::Region;
+use serde_json::{Value, json};
+use std::io::IsTerminal;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use toolpost_agent::driver::{Heard, Listener};
+use toolpost_agent::kernel::call_id;
+use toolpost_core::Event;
+use toolpost_core::event::{EventKind, EventSink};
+use toolpost_core::model::Arguments;
+
+/// What is printed of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Show {
+    /// What a person sees, as far as one looks.
+    Text,
+    /// Nothing before the end.
+    Nothing,
+    /// A line of JSON for each thing that happens.
+    Json,
+}
+
+/// Shows a run.
+pub(crate) struct Stage {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    view: Mutex<View>,
+    changed: Condvar,
+}
+
+struct View {
+    show: Show,
+    /// Whether the agent's text is shown as it comes.
+    streams: bool,
+    /// Whether calls are shown.
+    talks: bool,
+    has_color: bool,
+    region: Region,
+    markdown: Markdown,
+    /// Whether the cursor stands at the beginning of a line.
+    is_at_start: bool,
+    /// Whether any of the last answer's text was printed.
+    has_text: bool,
+    model: String,
+    calls: u64,
+    denials: Vec<String>,
+    is_over: bool,
+}
+
+impl Stage {
+    /// A stage on the terminal of this process, or wherever its output goes.
+    pub(crate) fn new(show: Show, has_color: bool) -> Stage {
+        let stdout = std::io::stdout().is_terminal();
+        let stderr = std::io::stderr().is_terminal();
+        let is_text = show == Show::Text;
+        let view = View {
+            show,
+            streams: is_text && stdout,
+            talks: is_text && stderr,
+            has_color,
+            region: Region::new(is_text && stderr && has_color),
+            markdown: Markdown::default(),
+            is_at_start: true,
+            has_text: false,
+            model: String::new(),
+            calls: 0,
+            denials: Vec::new(),
+            is_over: false,
+        };
+        Stage { shared: Arc::new(Shared { view: Mutex::new(view), changed: Condvar::new() }) }
+    }
+
+    /// Shows the run from now on.
+    pub(crate) fn begin(&self, model: &str, init: &Value) {
+        let mut view = self.shared.view();
+        view.model = model.to_owned();
+        if view.show == Show::Json {
+            view.json(init);
+        }
+        if view.region.is_live() {
+            let shared = Arc::clone(&self.shared);
+            std::thread::spawn(move || shared.tick());
+        }
+    }
+
+    /// Takes the live region away. Returns whether the agent's last text was printed, how many calls there were, and which
+    /// were denied.
+    pub(crate) fn end(&self) -> (bool, u64, Vec<String>) {
+        let mut view = self.shared.view();
+        view.is_over = true;
+        view.region.clear();
+        view.fresh_line();
+        self.shared.changed.notify_all();
+        (view.streams && view.has_text, view.calls, std::mem::take(&mut view.denials))
+    }
+
+    /// Says something between the calls.
+    pub(crate) fn note(&self, text: &str) {
+        let mut view = self.shared.view();
+        if view.talks {
+            let line = format!("{}{text}{}", view.dim(), view.plain());
+            view.line(&line);
+        }
+    }
+}
+
+impl Shared {
+    fn view(&self) -> MutexGuard<'_, View> {
+        self.view.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn tick(&self) {
+        let mut view = self.view();
+        while !view.is_over {
+            view.draw();
+            view = match self.changed.wait_timeout(view, Duration::from_millis(250)) {
+                Ok((view, _)) => view,
+                Err(poisoned) => poisoned.into_inner().0,
+            };
+        }
+    }
+}
+
+impl View {
+    fn dim(&self) -> &'static str {
+        if self.has_color { "\x1b[2m" } else { "" }
+    }
+
+    fn plain(&self) -> &'static str {
+        if self.has_color { "\x1b[0m" } else { "" }
+    }
+
+    fn draw(&mut self) {
+        if self.is_at_start {
+            self.region.draw();
+        }
+    }
+
+    fn json(&mut self, value: &Value) {
+        let text = super::harmless_json(&value.to_string()).into_owned();
+        // A reader that has left is no error.
+        let _ = write(&mut std::io::stdout().lock(), &format!("{text}\n"));
+    }
+
+    /// A whole line of talk above the live region.
+    fn line(&mut self, text: &str) {
+        self.region.clear();
+        self.fresh_line();
+        let _ = write(&mut std::io::stderr().lock(), &format!("{text}\n"));
+        self.draw();
+    }
+
+    /// Ends a line of text that has begun.
+    fn fresh_line(&mut self) {
+        let rest = self.markdown.end();
+        if !self.is_at_start {
+            let _ = write(&mut std::io::stdout().lock(), &format!("{rest}\n"));
+            self.is_at_start = true;
+        }
+    }
+
+    fn text(&mut self, text: &str) {
+        self.region.waiting = None;
+        match self.show {
+            Show::Json => self.json(&json!({"type": "text", "text": text})),
+            Show::Text if self.streams && !text.is_empty() => {
+                self.region.clear();
+                let safe = on_terminal(text);
+                let shown =
+                    if self.has_color { self.markdown.piece(&safe) } else { safe.clone().into_owned() };
+                let _ = write(&mut std::io::stdout().lock(), &shown);
+                self.is_at_start = safe.ends_with('\n');
+                self.has_text = true;
+            }
+            _ => {}
+        }
+    }
+
+    fn heard(&mut self, run: &str, heard: &Heard<'_>) {
+        match heard {
+            Heard::Asking => {
+                self.has_text = false;
+                self.region.waiting = Some((format!("waiting for {}", self.model), Instant::now()));
+                self.draw();
+            }
+            Heard::Text(text) => self.text(text),
+            Heard::Thinking(text) => {
+                if self.show == Show::Json {
+                    self.json(&json!({"type": "thinking", "text": text}));
+                }
+                if let Some((what, _)) = &mut self.region.waiting {
+                    *what = format!("{} is thinking", self.model);
+                }
+            }
+            Heard::WritingCall(name) => {
+                let what = format!("{} writes a call of {}", self.model, one_line(name));
+                let since = self.region.waiting.as_ref().map_or_else(Instant::now, |(_, since)| *since);
+                self.region.waiting = Some((what, since));
+            }
+            Heard::Retry { attempt, delay_ms, error } => {
+                if self.show == Show::Json {
+                    self.json(
+                        &json!({"type": "retry", "attempt": attempt, "delayMs": delay_ms, "error": error}),
+                    );
+                }
+                self.has_text = false;
+                if self.talks {
+                    let seconds = *delay_ms as f64 / 1000.0;
+                    let line = format!(
+                        "attempt {attempt} failed: {}; the next one in {seconds:.1} s",
+                        one_line(&error.message)
+                    );
+                    self.line(&format!("{}{line}{}", self.dim(), self.plain()));
+                }
+                let what = format!("waiting for {} (attempt {})", self.model, attempt + 1);
+                self.region.waiting = Some((what, Instant::now()));
+            }
+            Heard::Answered { seq, response } => {
+                self.region.waiting = None;
+                self.region.clear();
+                self.fresh_line();
+                if self.show == Show::Json {
+                    for (index, call) in response.tool_calls().enumerate() {
+                        let arguments = match &call.arguments {
+                            Arguments::Json(value) => value.clone(),
+                            Arguments::Unparsable(text) => json!({"__unparsable__": text}),
+                        };
+                        let id = call_id(run, *seq, index);
+                        self.json(&json!({"type": "tool_use", "callId": id, "name": call.name, "arguments": arguments}));
+                    }
+                    self.json(&json!({"type": "message", "text": response.text(), "finish": response.finish, "usage": response.usage}));
+                }
+            }
+            Heard::Failed(_) => {
+                self.region.waiting = None;
+                self.region.clear();
+            }
+            Heard::Compacting => {
+                self.region.waiting = Some(("summarizing the conversation".to_owned(), Instant::now()));
+                if self.show == Show::Json {
+                    self.json(&json!({"type": "compacting"}));
+                }
+            }
+            Heard::Refused { tool, text } => {
+                if self.show == Show::Json {
+                    self.json(&json!({"type": "tool_refused", "name": tool, "text": text}));
+                }
+                if self.talks {
+                    let line = format!("✗ {}  {}", one_line(tool), one_line(text));
+                    self.line(&self.colored("31", &line));
+                }
+            }
+        }
+    }
+
+    fn colored(&self, color: &str, text: &str) -> String {
+        match self.has_color {
+            true => format!("\x1b[{color}m{text}\x1b[0m"),
+            false => text.to_owned(),
+        }
+    }
+
+    fn event(&mut self, event: &Event) {
+        let Some(call) = &event.call else { return };
+        match &event.kind {
+            EventKind::CallRequested { tool, arguments, parent } => {
+                if parent.is_none() {
+                    self.calls += 1;
+                    self.region.start(call, tool, &summary(arguments));
+                }
+            }
+            EventKind::Progress { title, .. } => self.region.change(call, &one_line(title)),
+            EventKind::CallRetried { error, delay_ms, .. } => {
+                let what = format!("{}; next attempt in {delay_ms} ms", one_line(error.message()));
+                self.region.change(call, &what);
+            }
+            EventKind::Asked { question } => {
+                if self.show == Show::Json {
+                    self.json(&json!({"type": "question", "tool": question.tool, "text": question.text}));
+                }
+                self.region.clear();
+                self.fresh_line();
+                self.region.pauses += 1;
+            }
+            EventKind::Answered { .. } => self.region.pauses = self.region.pauses.saturating_sub(1),
+            EventKind::CallFinished { tool, output, error, metadata } => {
+                let Some(running) = self.region.end(call) else { return };
+                if error.as_ref().is_some_and(|error| error.code().exit_status() == 3) {
+                    self.denials.push(tool.clone());
+                }
+                if self.show == Show::Json {
+                    let title = output.as_ref().map(|output| output.title.as_str());
+                    let text = output.as_ref().map(|output| output.text.as_str());
+                    self.json(&json!({
+                        "type": "tool_result", "callId": call, "tool": tool, "success": error.is_none(), "title": title,
+                        "output": text, "error": error, "durationMs": metadata.execution_time_ms,
+                    }));
+                }
+                if self.talks {
+                    let lines = finished_line(&running, output.as_ref(), error.as_ref(), self.has_color);
+                    self.line(&lines);
+                }
+            }
+            EventKind::CallStarted { .. }
+            | EventKind::ToolInitialized { .. }
+            | EventKind::ArgumentsRepaired { .. }
+            | EventKind::HookIntervened { .. }
+            | EventKind::CallDecided { .. }
+            | EventKind::OutputSpilled { .. }
+            | EventKind::FileStored { .. }
+            | EventKind::TaskChanged { .. }
+            | EventKind::TodosChanged { .. }
+            | EventKind::ChangesUndone { .. }
+            | EventKind::Activation { .. }
+            | EventKind::Warning { .. } => {}
+        }
+    }
+}
+
+impl EventSink for Stage {
+    fn record(&self, event: &Arc<Event>) {
+        self.shared.view().event(event);
+    }
+}
+
+impl Listener for Stage {
+    fn heard(&self, run: &str, heard: Heard<'_>) {
+        self.shared.view().heard(run, &heard);
+    }
+}

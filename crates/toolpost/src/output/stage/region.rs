@@ -1,0 +1,138 @@
+//! The live region: a line for each thing that runs or is waited for, drawn anew in its place.
+
+use crate::output::{on_terminal, write};
+use std::time::Instant;
+
+/// What takes less is not shown: a line that flashes by helps nobody.
+const SHOWN_AFTER_MS: u128 = 300;
+/// Maximum number of lines.
+const MOST_LINES: usize = 8;
+
+/// A call that runs.
+pub(super) struct Running {
+    pub(super) call: String,
+    pub(super) tool: String,
+    pub(super) what: String,
+    detail: String,
+    pub(super) since: Instant,
+}
+
+/// The region.
+pub(super) struct Region {
+    is_live: bool,
+    /// Lines that are drawn now.
+    lines: usize,
+    running: Vec<Running>,
+    /// What else is waited for, since when.
+    pub(super) waiting: Option<(String, Instant)>,
+    /// Questions that are being asked: nothing is drawn below them.
+    pub(super) pauses: usize,
+}
+
+impl Region {
+    pub(super) fn new(is_live: bool) -> Region {
+        Region { is_live, lines: 0, running: Vec::new(), waiting: None, pauses: 0 }
+    }
+
+    pub(super) fn is_live(&self) -> bool {
+        self.is_live
+    }
+
+    pub(super) fn start(&mut self, call: &str, tool: &str, what: &str) {
+        self.running.push(Running {
+            call: call.to_owned(),
+            tool: tool.to_owned(),
+            what: what.to_owned(),
+            detail: String::new(),
+            since: Instant::now(),
+        });
+    }
+
+    pub(super) fn change(&mut self, call: &str, detail: &str) {
+        if let Some(running) = self.running.iter_mut().find(|running| running.call == call) {
+            running.detail = detail.to_owned();
+        }
+    }
+
+    pub(super) fn end(&mut self, call: &str) -> Option<Running> {
+        let place = self.running.iter().position(|running| running.call == call)?;
+        Some(self.running.remove(place))
+    }
+
+    /// Takes the region off the screen.
+    pub(super) fn clear(&mut self) {
+        if std::mem::take(&mut self.lines) > 0 {
+            // The cursor was put back to the region's first line.
+            print("\r\x1b[J");
+        }
+    }
+
+    /// Draws the region where the cursor is, at the beginning of a line, and puts the cursor back there.
+    pub(super) fn draw(&mut self) {
+        if !self.is_live || self.pauses > 0 {
+            return;
+        }
+        let lines = self.shown(columns());
+        if lines.is_empty() {
+            return self.clear();
+        }
+        let mut text = String::from("\r\x1b[J");
+        text.push_str(&lines.join("\n"));
+        if lines.len() > 1 {
+            text.push_str(&format!("\x1b[{}A", lines.len() - 1));
+        }
+        text.push('\r');
+        self.lines = lines.len();
+        print(&text);
+    }
+
+    fn shown(&self, columns: usize) -> Vec<String> {
+        let is_old = |since: &Instant| since.elapsed().as_millis() >= SHOWN_AFTER_MS;
+        let mut lines: Vec<String> = Vec::new();
+        let running: Vec<&Running> = self.running.iter().filter(|running| is_old(&running.since)).collect();
+        for running in running.iter().take(MOST_LINES) {
+            let what = if running.detail.is_empty() { &running.what } else { &running.detail };
+            lines.push(line(&format!("{} {what}", running.tool), running.since, columns));
+        }
+        if running.len() > MOST_LINES {
+            lines.push(cut(&format!("… and {} more calls", running.len() - MOST_LINES), columns));
+        }
+        if let Some((what, since)) = &self.waiting
+            && is_old(since)
+        {
+            lines.push(line(what, *since, columns));
+        }
+        lines
+    }
+}
+
+/// One line: what, since when, and how to stop it, within the width of the screen.
+fn line(what: &str, since: Instant, columns: usize) -> String {
+    let seconds = since.elapsed().as_secs();
+    let spinner = ["◐", "◓", "◑", "◒"][(since.elapsed().as_millis() / 250 % 4) as usize];
+    let end = match columns >= 60 {
+        true => format!(" · {seconds} s · Ctrl-C stops it"),
+        false => format!(" · {seconds} s"),
+    };
+    let room = columns.saturating_sub(end.chars().count() + 3).max(8);
+    let what = cut(&what.replace(['\n', '\t'], " "), room);
+    format!("\x1b[2m{spinner}\x1b[0m {what}\x1b[2m{end}\x1b[0m")
+}
+
+fn cut(text: &str, most: usize) -> String {
+    let text = on_terminal(text);
+    match text.chars().count() > most {
+        true => text.chars().take(most.saturating_sub(1)).chain(['…']).collect(),
+        false => text.into_owned(),
+    }
+}
+
+/// Columns of the screen; 80 where nobody knows.
+pub(super) fn columns() -> usize {
+    let size = rustix::termios::tcgetwinsize(std::io::stderr());
+    size.map(|size| usize::from(size.ws_col)).ok().filter(|columns| *columns > 0).unwrap_or(80)
+}
+
+fn print(text: &str) {
+    let _ = write(&mut std::io::stderr().lock(), text);
+}
