@@ -69,11 +69,8 @@ impl Turns {
             () = ctx.cancel().cancelled() => return Err(super::run::cancelled(tool)),
             locks = tokio::time::timeout(limit, waiting) => locks,
         };
-        let locks = match locks {
-            Ok(locks) => locks?,
-            Err(_) => return Err(late(tool, limit, &blocking(ctx, &paths).await)),
-        };
-        Ok(Turns { held: Arc::new(held), _locks: locks })
+        let Ok(locks) = locks else { return Err(late(tool, limit, &blocking(ctx, &paths).await)) };
+        Ok(Turns { held: Arc::new(held), _locks: locks? })
     }
 }
 

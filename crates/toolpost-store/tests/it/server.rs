@@ -18,15 +18,15 @@ pub(crate) struct Server {
 /// A folder that goes when this process has ended, however it did: the server that all tests share is never dropped.
 struct Folder {
     path: PathBuf,
-    /// Who removes the folder waits for the end of this.
-    _ends: std::process::ChildStdin,
+    /// Who removes the folder waits for the end of its input, which ends with this process.
+    _remover: std::process::Child,
 }
 
 impl Folder {
     fn new() -> Folder {
         let folder = tempfile::Builder::new().prefix("tp").tempdir_in("/tmp").expect("a folder");
         let path = folder.keep();
-        let mut remover = Command::new("sh")
+        let remover = Command::new("sh")
             .args(["-c", "read -r _; sleep 1; rm -rf \"$1\"", "sh"])
             .arg(&path)
             .stdin(Stdio::piped())
@@ -34,8 +34,7 @@ impl Folder {
             .stderr(Stdio::null())
             .spawn()
             .expect("sh runs");
-        let ends = remover.stdin.take().expect("it reads");
-        Folder { path, _ends: ends }
+        Folder { path, _remover: remover }
     }
 
     fn path(&self) -> &Path {

@@ -1,6 +1,8 @@
 //! The stores that workspaces have by default, in the user's data directory. Beside each is a file with the roots of its
 //! workspace, so that the stores of workspaces that are gone can be told from the others.
 
+#![expect(clippy::disallowed_methods, reason = "stores lie outside every workspace")]
+
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
