@@ -150,11 +150,12 @@ impl Placed<'_> {
 pub(crate) fn calls_ending(tx: &mut dyn Tx, ending: &str) -> Result<Vec<String>, Failure> {
     // By the length, not by a pattern: an id may hold every sign that a pattern has a meaning for.
     let is_end = "substr(call, length(call) - length(?1) + 1) = ?1 AND length(call) >= length(?1)";
-    let source = fresh::source(tx)?;
+    let of = |source: &String| format!("SELECT call FROM {source} WHERE call IS NOT NULL AND {is_end}");
+    let of_log: Vec<String> = fresh::sources(tx)?.iter().map(of).collect();
     let rows = tx.rows(
         &format!(
-            "SELECT call FROM {source} WHERE call IS NOT NULL AND {is_end}
-             UNION SELECT call FROM change_sets WHERE {is_end} ORDER BY call DESC LIMIT {MOST_CALLS}"
+            "{} UNION SELECT call FROM change_sets WHERE {is_end} ORDER BY call DESC LIMIT {MOST_CALLS}",
+            of_log.join(" UNION ")
         ),
         &[ending.into()],
     )?;
@@ -171,16 +172,27 @@ pub(crate) fn last(tx: &mut dyn Tx) -> Result<u64, Failure> {
 }
 
 pub(crate) fn events(tx: &mut dyn Tx, asked: &EventQuery) -> Result<Vec<Logged>, Failure> {
-    let source = fresh::source(tx)?;
-    let mut statement = query::Statement::new(&format!("SELECT position, sequence, body FROM {source}"));
-    statement.narrow(tx.kind(), asked);
-    let order = if asked.is_newest { "DESC" } else { "ASC" };
-    statement.text.push_str(&format!(" ORDER BY {} {order}", query::ordered_by(asked)));
-    if let Some(limit) = asked.limit {
-        statement.text.push_str(&format!(" LIMIT {limit}"));
+    let mut sources = fresh::sources(tx)?;
+    if asked.is_newest {
+        sources.reverse();
     }
-    let rows = statement.rows(tx)?;
-    let mut events = rows.into_iter().map(logged).collect::<Result<Vec<_>, Failure>>()?;
+    let order = if asked.is_newest { "DESC" } else { "ASC" };
+    let mut events = Vec::new();
+    for source in sources {
+        let left = asked.limit.map(|limit| limit.saturating_sub(events.len()));
+        if left == Some(0) {
+            break;
+        }
+        let mut statement = query::Statement::new(&format!("SELECT position, sequence, body FROM {source}"));
+        statement.narrow(tx.kind(), asked);
+        statement.text.push_str(&format!(" ORDER BY {} {order}", query::ordered_by(asked)));
+        if let Some(left) = left {
+            statement.text.push_str(&format!(" LIMIT {left}"));
+        }
+        for row in statement.rows(tx)? {
+            events.push(logged(row)?);
+        }
+    }
     if asked.is_newest {
         events.reverse();
     }
@@ -223,18 +235,19 @@ struct Calls {
 }
 
 pub(crate) fn stats(tx: &mut dyn Tx, asked: &EventQuery) -> Result<Vec<ToolStats>, Failure> {
-    let source = fresh::source(tx)?;
-    let mut statement = query::Statement::new(&format!("SELECT tool, code, micros, bytes FROM {source}"));
-    statement.condition("code IS NOT NULL AND tool IS NOT NULL");
-    statement.narrow(tx.kind(), asked);
     let mut tools: BTreeMap<String, Calls> = BTreeMap::new();
-    for mut row in statement.rows(tx)? {
-        let calls = tools.entry(row.text()?).or_default();
-        let code = row.text()?;
-        calls.micros.push(row.number()?);
-        calls.bytes += row.number()?;
-        if !code.is_empty() {
-            *calls.failures.entry(code).or_default() += 1;
+    for source in fresh::sources(tx)? {
+        let mut statement = query::Statement::new(&format!("SELECT tool, code, micros, bytes FROM {source}"));
+        statement.condition("code IS NOT NULL AND tool IS NOT NULL");
+        statement.narrow(tx.kind(), asked);
+        for mut row in statement.rows(tx)? {
+            let calls = tools.entry(row.text()?).or_default();
+            let code = row.text()?;
+            calls.micros.push(row.number()?);
+            calls.bytes += row.number()?;
+            if !code.is_empty() {
+                *calls.failures.entry(code).or_default() += 1;
+            }
         }
     }
     Ok(tools.into_iter().map(|(tool, calls)| summed(tool, calls)).collect())

@@ -112,13 +112,13 @@ impl Packed {
     }
 }
 
-/// What a query of the log is about, for a `FROM`: the log, and what waits.
-pub(super) fn source(tx: &mut dyn Tx) -> Result<String, Failure> {
+/// What a query of the log is about, each for a `FROM` of its own: the log, and what waits, all of which is newer. One statement for
+/// both would read the whole log, since SQLite orders a list only after it is unpacked.
+pub(super) fn sources(tx: &mut dyn Tx) -> Result<Vec<String>, Failure> {
+    let waiting = || format!("(SELECT * FROM fresh WHERE kind <> '{BATCH}' UNION ALL {UNPACKED})");
     Ok(match is_waiting(tx)? {
-        true => format!(
-            "(SELECT * FROM log UNION ALL SELECT * FROM fresh WHERE kind <> '{BATCH}' UNION ALL {UNPACKED})"
-        ),
-        false => "log".to_owned(),
+        true => vec!["log".to_owned(), waiting()],
+        false => vec!["log".to_owned()],
     })
 }
 
