@@ -15,6 +15,9 @@ use toolpost_core::Context;
 use toolpost_core::code::{Inquiry, SymbolQuery};
 use toolpost_core::text::tokens;
 
+/// A heading, its share of the tokens, and who writes it within a number of them.
+type Part<'a> = (&'a str, usize, &'a dyn Fn(usize) -> String);
+
 /// Title and sections of an introduction of at most so many tokens.
 pub(super) fn overview(ctx: &Context, tree: &Tree, most: usize) -> (String, Vec<Section>) {
     let facts = manifest::facts(tree);
@@ -23,7 +26,7 @@ pub(super) fn overview(ctx: &Context, tree: &Tree, most: usize) -> (String, Vec<
     let mut room = most.saturating_sub(tokens(&title) + tokens(&tree.note()) + 20);
     let mut sections = Vec::new();
     // What matters most is written first, and gets what it needs of its share; what it leaves is for the others.
-    let plan: [(&str, usize, &dyn Fn(usize) -> String); 6] = [
+    let plan: [Part<'_>; 6] = [
         ("What it is", 20, &|room| about::what_it_is(tree, &facts, room)),
         ("How to build, test and run", 14, &|room| commands(tree, &facts, room)),
         ("Layout", 30, &|room| parts::layout(tree, &facts, room)),

@@ -2,6 +2,7 @@
 //! damaged, of another version, or not there.
 
 use crate::mcp::Connection;
+use crate::terminal::typed_on_a_terminal;
 use crate::{Home, Ran};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -379,4 +380,21 @@ fn odd_files_cost_nothing_but_themselves() {
     assert!(found.contains("1 files are too large to be indexed"), "{found}");
     let (_, symbols) = home.json(&["call", "search_code", "query=second"]);
     assert_eq!(symbols["data"]["symbols"][0]["line"], 3, "{symbols}");
+}
+
+#[test]
+fn colours_are_for_terminals_and_names_cannot_fake_them() {
+    let home = home();
+    home.write(
+        "repo/src/e\u{1b}[31mvil.rs",
+        "pub fn evil(reader: &crate::Reader) -> usize {\n    reader.parse()\n}\n",
+    );
+    for args in [&["map"][..], &["refs", "Reader"], &["graph", "--level", "file"]] {
+        let (status, seen) = typed_on_a_terminal(home.command(args), "");
+        assert_eq!(status, 0, "{args:?}: {seen:?}");
+        assert_eq!(seen.contains("\x1b[35m"), args[0] != "graph", "{args:?}: {seen:?}");
+        assert!(!seen.contains("\x1b[31m"), "{args:?}: {seen:?}");
+        let ran = home.run(args);
+        assert!(!ran.stdout.contains("\x1b[35m") && ran.stderr.is_empty(), "{args:?}: {}", ran.stdout);
+    }
 }

@@ -108,10 +108,10 @@ pub(super) fn gradle(manifest: &Manifest<'_>, facts: &mut Facts) {
     facts.package("gradle", manifest.path, None, None);
     frameworks(manifest, facts);
     for line in manifest.text.lines().map(str::trim) {
-        if line.starts_with("mainClass") || line.starts_with("mainClassName") {
-            if let Some(class) = quoted(line).first() {
-                facts.entry_point(class, manifest.says("mainClass"));
-            }
+        if line.starts_with("mainClass")
+            && let Some(class) = quoted(line).first()
+        {
+            facts.entry_point(class, manifest.says("mainClass"));
         }
     }
     let above = facts.workspaces.iter().any(|workspace| {

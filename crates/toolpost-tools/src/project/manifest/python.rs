@@ -77,10 +77,10 @@ pub(super) fn pyproject(manifest: &Manifest<'_>, facts: &mut Facts) {
     if is_package || value.get("build-system").is_some() {
         facts.package_manager(manager, evidence);
     }
-    if let Some(back_end) = text_at(&value, "/build-system/build-backend") {
-        if let Some((_, tool)) = BACK_ENDS.iter().find(|(start, _)| back_end.starts_with(start)) {
-            facts.build_tool(tool, manifest.says("[build-system] build-backend"));
-        }
+    if let Some(back_end) = text_at(&value, "/build-system/build-backend")
+        && let Some((_, tool)) = BACK_ENDS.iter().find(|(start, _)| back_end.starts_with(start))
+    {
+        facts.build_tool(tool, manifest.says("[build-system] build-backend"));
     }
     let patterns = texts_at(&value, "/tool/uv/workspace/members");
     if !patterns.is_empty() {

@@ -43,10 +43,8 @@ impl Imports {
                     let opened = line.matches(['{', '(']).count() > line.matches(['}', ')']).count();
                     is_open = opened && !is_block;
                 }
-                None if line.is_empty() => {
-                    if groups.last().is_some_and(|group| !group.is_empty()) {
-                        groups.push(Vec::new());
-                    }
+                None if line.is_empty() && groups.last().is_some_and(|group| !group.is_empty()) => {
+                    groups.push(Vec::new());
                 }
                 None => {}
             }
