@@ -15,8 +15,8 @@ pub(super) struct Extractor<'b, 'a> {
     pub(super) base: usize,
     /// The path of the attribute before a module.
     pub(super) path_attribute: Option<String>,
-    /// The names of the traits that the attribute before an item derives.
-    pub(super) derives: Vec<u32>,
+    /// The names of the traits that the attribute before an item derives, and where they stand.
+    pub(super) derives: Vec<(u32, usize)>,
     /// Whether the attribute before an item shares its macros.
     pub(super) has_macro_attribute: bool,
     pub(super) parser: Option<tree_sitter::Parser>,
