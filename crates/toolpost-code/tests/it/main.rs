@@ -1,5 +1,6 @@
 //! The code engine through its boundary: files in, answers out.
 
+mod confidence;
 mod engine;
 mod fixture;
 mod go;
