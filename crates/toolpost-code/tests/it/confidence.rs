@@ -23,11 +23,11 @@ fn says_how_it_was_found() {
     check("src/lib.rs:7:only_here", "src/lib.rs:2 UniqueMember");
     check("src/lib.rs:8:shared_name", "src/lib.rs:2 src/lib.rs:4 Possible");
     check("src/lib.rs:9:push", "Unknown");
-    check("src/lib.rs:10:shared_name", "src/lib.rs:2 Typed");
+    check("src/lib.rs:10:shared_name", "src/lib.rs:2 Exact");
 }
 
 #[test]
 fn lists_what_may_be_meant_apart() {
-    check_uses(TREE, "src/lib.rs:2:shared_name", &["src/lib.rs:10 Typed", "src/lib.rs:8 Possible"]);
+    check_uses(TREE, "src/lib.rs:2:shared_name", &["src/lib.rs:10 Exact", "src/lib.rs:8 Possible"]);
     check_uses(TREE, "src/lib.rs:4:shared_name", &["src/lib.rs:8 Possible"]);
 }
