@@ -22,6 +22,8 @@ pub(super) struct Extractor<'b, 'a> {
     pub(super) parser: Option<tree_sitter::Parser>,
     /// How many macros are being read inside of each other.
     pub(super) macro_levels: u32,
+    /// How many more macros may turn out not to be code: to find out costs more than to read code of that length.
+    pub(super) failures_left: usize,
     kinds: &'static [K],
 }
 
@@ -32,6 +34,7 @@ impl<'b, 'a> Extractor<'b, 'a> {
         fields: Fields,
     ) -> Extractor<'b, 'a> {
         Extractor {
+            failures_left: 4 + builder.source.len() / 16_384,
             builder,
             fields,
             depth: 0,
