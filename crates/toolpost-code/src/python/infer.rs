@@ -315,10 +315,6 @@ fn unify(query: &Query<'_>, wanted: Type, given: Type, environment: &mut Vec<(De
                 }
             }
         }
-        (Shape::Class(wanted_class), Shape::Class(_)) => {
-            let _ = wanted_class;
-            query.unify(wanted, given, environment);
-        }
         (Shape::External(one), Shape::External(other))
             if one != other && is_sequence(one) && (is_sequence(other) || other == builtin::TUPLE) =>
         {
@@ -661,9 +657,8 @@ fn others(query: &Query<'_>, of: Type, class: Type) -> Type {
 }
 
 fn operator(query: &Query<'_>, left: Type, right: Type, method: &str) -> Type {
-    if method == "__or__" && matches!(query.shape(left), Shape::Class(_))
-        || method == "__or__" && matches!(query.shape(right), Shape::Class(_))
-    {
+    let is_class = |of: Type| matches!(query.shape(of), Shape::Class(_));
+    if method == "__or__" && (is_class(left) || is_class(right)) {
         return query.either(&[left, right]);
     }
     let mut all = Vec::new();

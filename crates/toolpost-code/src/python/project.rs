@@ -150,15 +150,14 @@ impl Project for Packages {
 
     fn constructor(&self, query: &Query<'_>, class: DefId) -> Option<DefId> {
         let of = query.make(Shape::Class(class), &[]);
-        let found = [Name::of("__init__"), Name::of("__new__")].into_iter().find_map(|name| {
+        [Name::of("__init__"), Name::of("__new__")].into_iter().find_map(|name| {
             query.members(class.file, of, name, space::ANY).into_iter().find_map(|member| {
                 match member.entity {
                     Entity::Def(def) => Some(def),
                     _ => None,
                 }
             })
-        });
-        found
+        })
     }
 
     fn keyword(&self, query: &Query<'_>, callee: Type, name: Name) -> Vec<Entity> {

@@ -58,7 +58,7 @@ fn resolve_all(language: &'static dyn Language, path: &str, facts: Facts) {
     }
 }
 
-fn everything(source: &[u8]) {
+pub(crate) fn everything(source: &[u8]) {
     for language in languages::all() {
         for extension in language.extensions() {
             let path = format!("file.{extension}");

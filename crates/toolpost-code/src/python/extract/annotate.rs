@@ -209,7 +209,7 @@ impl<'a> Extractor<'_, 'a> {
                     && expr.op == Op::Builtin
                     && self.builder.facts().text(expr.a) == "()"
                 {
-                    all.extend_from_slice(&self.builder.facts().list(expr.b).to_vec());
+                    all.extend_from_slice(self.builder.facts().list(expr.b));
                 }
                 self.builder.builtin("->", &all)
             }

@@ -70,10 +70,12 @@ impl Extractor<'_, '_> {
     pub(super) fn augmented(&mut self, node: Node<'_>, scope: u32) -> u32 {
         let fields = self.fields;
         if let Some(left) = node.child_by_field_id(fields.left) {
-            if self.kind(left) == K::Identifier && self.text(left) == "__all__" && self.frame.scope == 0 {
-                if let Some(right) = node.child_by_field_id(fields.right) {
-                    self.handed_on(right);
-                }
+            if self.kind(left) == K::Identifier
+                && self.text(left) == "__all__"
+                && self.frame.scope == 0
+                && let Some(right) = node.child_by_field_id(fields.right)
+            {
+                self.handed_on(right);
             }
             self.target(left, NONE, node, scope);
         }
@@ -130,8 +132,7 @@ impl Extractor<'_, '_> {
             if !self.is_annotated(name) {
                 return value;
             }
-            let scope = self.frame.scope;
-            let variable = self.lookup_expr(target, scope);
+            let variable = self.lookup_expr(target);
             return self.own(own::ASSIGNED, &[value, variable]);
         }
         let last = self.builder.facts().tokens.len() as u32 - 1;
@@ -147,7 +148,7 @@ impl Extractor<'_, '_> {
     }
 
     /// The variable of a declaration that has just been recorded.
-    fn lookup_expr(&mut self, target: Node<'_>, _scope: u32) -> u32 {
+    fn lookup_expr(&mut self, target: Node<'_>) -> u32 {
         let tokens = &self.builder.facts().tokens;
         let at = target.start_byte() as u32;
         let found = tokens.iter().rposition(|token| token.start == at);
