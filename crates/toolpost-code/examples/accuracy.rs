@@ -294,6 +294,9 @@ fn resolve(query: &Query<'_>, place: &Value) -> Vec<Line> {
         .iter()
         .filter_map(|&entity| match entity {
             Entity::Def(DefId { file, index }) => {
+                if let Some(file) = query.project(file).file_of(query, DefId { file, index }) {
+                    return Some((query.world.path(file).to_owned(), 1));
+                }
                 let facts = query.facts(file);
                 let start = facts.def(index)?.name_start;
                 Some((query.world.path(file).to_owned(), u64::from(facts.position(start).0)))

@@ -3,11 +3,11 @@
 //! file's bytes and language alone; nothing here knows of another file.
 
 mod builder;
-mod codec;
+pub(crate) mod codec;
 mod lookup;
 
 pub use builder::Builder;
-pub(crate) use builder::NameMap;
+pub(crate) use builder::{NameMap, QuickMap};
 pub use codec::{Damaged, decode, encode};
 
 /// In place of an index: there is none.
@@ -44,8 +44,10 @@ pub mod space {
     pub const MACRO: u8 = 4;
     /// Labels, lifetimes.
     pub const LABEL: u8 = 8;
+    /// Members that are there to be called, where a language lets a field and a method share a name.
+    pub const CALLED: u8 = 16;
     /// Everything but labels.
-    pub const ANY: u8 = 7;
+    pub const ANY: u8 = 23;
 }
 
 /// What a definition is.
@@ -147,6 +149,10 @@ pub mod mark {
     pub const EMBEDDED: u16 = 128;
     /// Gives its values one by one.
     pub const GENERATOR: u16 = 256;
+    /// The parameter that takes the object a method is called on.
+    pub const RECEIVER: u16 = 512;
+    /// Replaced by what other functions make of it; the language is asked for its type.
+    pub const WRAPPED: u16 = 1024;
     /// Free for the language's own use.
     pub const OWN_A: u16 = 1 << 12;
     /// Free for the language's own use.

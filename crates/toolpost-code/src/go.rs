@@ -29,6 +29,10 @@ impl Language for Go {
         extract::extract(path, tree, builder);
     }
 
+    fn pattern_contexts(&self) -> &'static [(&'static str, &'static str)] {
+        &[("package p\nfunc f() {\n", "\n}\n"), ("package p\n", "\n"), ("package p\nvar _ ", "\n")]
+    }
+
     fn manifests(&self) -> &'static [&'static str] {
         &["go.mod"]
     }

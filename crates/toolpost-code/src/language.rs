@@ -29,6 +29,11 @@ pub trait Language: Send + Sync {
     /// what it cannot make sense of it leaves out.
     fn extract(&self, path: &str, tree: &Tree, builder: &mut Builder<'_>);
 
+    /// What may stand around a piece of code to make it a file: tried in order until the whole is valid.
+    fn pattern_contexts(&self) -> &'static [(&'static str, &'static str)] {
+        &[("", "")]
+    }
+
     /// Names of files (not paths) that say how modules are found, such as manifests of packages.
     fn manifests(&self) -> &'static [&'static str] {
         &[]
@@ -65,9 +70,15 @@ pub trait Project: Send + Sync {
         true
     }
 
-    /// Members that a type has from places other than its own definition and its bases: methods declared apart.
-    fn detached_members(&self, _query: &Query<'_>, _owner: DefId, _name: Name) -> Vec<DefId> {
+    /// Members that a type, of the tree or not, has from places other than its own definition and its bases: methods
+    /// declared apart. Only types that may have such are asked for.
+    fn detached_members(&self, _query: &Query<'_>, _of: Type, _name: Name) -> Vec<DefId> {
         Vec::new()
+    }
+
+    /// The type whose members a type also has because it stands for it: what a smart pointer points to.
+    fn stands_for(&self, _query: &Query<'_>, _of: Type) -> Option<Type> {
+        None
     }
 
     /// Bases that a type has from places other than its own definition.
@@ -81,6 +92,11 @@ pub trait Project: Send + Sync {
         Vec::new()
     }
 
+    /// Whether a file can contain a use of a definition at all. A wrong `true` costs time, a wrong `false` an answer.
+    fn may_see(&self, _query: &Query<'_>, _file: FileId, _def: DefId) -> bool {
+        true
+    }
+
     /// Whether the declarations of the other members of a family count as uses of one of them.
     fn counts_family_declarations(&self) -> bool {
         false
@@ -88,11 +104,6 @@ pub trait Project: Send + Sync {
 
     /// The type of a member of a type that is not in the tree; the receiver is an external type with arguments.
     fn external_member(&self, _query: &Query<'_>, _receiver: Type, _name: Name) -> Option<Type> {
-        None
-    }
-
-    /// What a type that is not in the tree stands for, if it is made from others: `Partial<T>` has the members of `T`.
-    fn expand(&self, _query: &Query<'_>, _of: Type) -> Option<Type> {
         None
     }
 
@@ -121,6 +132,21 @@ pub trait Project: Send + Sync {
         None
     }
 
+    /// What other functions make of a function that has [`crate::facts::mark::WRAPPED`]; `plain` is its own type.
+    fn decorated(&self, _query: &Query<'_>, _def: DefId, _plain: Type) -> Option<Type> {
+        None
+    }
+
+    /// What the name of an argument means in a call of something that has no parameter of this name.
+    fn keyword(&self, _query: &Query<'_>, _callee: Type, _name: Name) -> Vec<Entity> {
+        Vec::new()
+    }
+
+    /// The type parameters of a definition, where they are not declared as parts of it.
+    fn type_parameters(&self, _query: &Query<'_>, _def: DefId) -> Option<Vec<DefId>> {
+        None
+    }
+
     /// The value of an expression of the language's own: [`crate::facts::Op::Own`] and `OwnOther`.
     fn own_expression(&self, _query: &Query<'_>, _file: FileId, _expr: u32) -> Option<Type> {
         None
@@ -134,6 +160,11 @@ pub trait Project: Send + Sync {
     /// Which of several definitions of one name comes first: smaller is better.
     fn rank(&self, _query: &Query<'_>, _def: DefId) -> u32 {
         0
+    }
+
+    /// The file that a definition stands for: a module that is declared in one file and is another.
+    fn file_of(&self, _query: &Query<'_>, _def: DefId) -> Option<FileId> {
+        None
     }
 
     /// The module that a file is, if a file is one.

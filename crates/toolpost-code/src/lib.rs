@@ -5,14 +5,22 @@
 //! is. Files and what is kept between runs are reached through traits that the caller implements; nothing here
 //! touches a disk.
 
+pub mod answers;
+pub mod engine;
 pub mod facts;
+pub mod files;
 pub mod language;
 pub mod languages;
+pub mod postings;
 pub mod resolve;
 pub mod syntax;
 pub mod world;
 
 #[cfg(feature = "go")]
 mod go;
+#[cfg(feature = "python")]
+mod python;
+#[cfg(feature = "rust")]
+mod rust;
 #[cfg(feature = "typescript")]
 mod typescript;

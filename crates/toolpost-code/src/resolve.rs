@@ -7,10 +7,9 @@ mod references;
 mod types;
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
-use std::rc::Rc;
+use std::sync::Arc;
 
-use crate::facts::{Facts, Kind, NONE, Name, Role, mark};
+use crate::facts::{Facts, Kind, NONE, Name, QuickMap, Role, mark};
 use crate::language::{Place, Project};
 use crate::world::{FileId, World};
 
@@ -88,14 +87,17 @@ impl Resolution {
 #[derive(Default)]
 pub struct Memo {
     types: types::Arena,
-    tokens: HashMap<(FileId, u32), Option<Rc<Resolution>>>,
-    token_types: HashMap<(FileId, u32), Option<Type>>,
-    values: HashMap<(FileId, u32), Option<Type>>,
-    named: HashMap<(FileId, u32), Option<Type>>,
-    defs: HashMap<DefId, Option<Type>>,
-    returns: HashMap<DefId, Option<Type>>,
-    imports: HashMap<(FileId, u32), Option<Vec<Entity>>>,
-    families: HashMap<DefId, Rc<Vec<DefId>>>,
+    tokens: QuickMap<(FileId, u32), Option<Arc<Resolution>>>,
+    token_types: QuickMap<(FileId, u32), Option<Type>>,
+    values: QuickMap<(FileId, u32), Option<Type>>,
+    named: QuickMap<(FileId, u32), Option<Type>>,
+    defs: QuickMap<DefId, Option<Type>>,
+    returns: QuickMap<DefId, Option<Type>>,
+    imports: QuickMap<(FileId, u32), Option<Vec<Entity>>>,
+    families: QuickMap<DefId, Arc<Vec<DefId>>>,
+    bases: QuickMap<DefId, Arc<Vec<Type>>>,
+    detached: QuickMap<(Type, Name), Arc<Vec<DefId>>>,
+    parameters: QuickMap<DefId, Vec<DefId>>,
 }
 
 /// The number of steps that one question may take.
@@ -182,18 +184,18 @@ impl<'a> Query<'a> {
     }
 
     /// What a token means.
-    pub fn resolve(&self, file: FileId, token: u32) -> Rc<Resolution> {
+    pub fn resolve(&self, file: FileId, token: u32) -> Arc<Resolution> {
         let key = (file, token);
         if let Some(known) = self.memo.borrow().tokens.get(&key) {
             return known.clone().unwrap_or_else(unknown);
         }
         self.memo.borrow_mut().tokens.insert(key, None);
-        let answer = self.deeper(|| self.resolve_anew(file, token)).map_or_else(unknown, Rc::new);
+        let answer = self.deeper(|| self.resolve_anew(file, token)).map_or_else(unknown, Arc::new);
         let mut memo = self.memo.borrow_mut();
         if self.fuel.get() == 0 {
             memo.tokens.remove(&key);
         } else {
-            memo.tokens.insert(key, Some(Rc::clone(&answer)));
+            memo.tokens.insert(key, Some(Arc::clone(&answer)));
         }
         answer
     }
@@ -225,18 +227,31 @@ impl<'a> Query<'a> {
     /// What a name means at a place.
     #[must_use]
     pub fn look_up(&self, place: Place, name: Name, space: u8) -> Vec<Entity> {
-        let mut found = self.through(self.look_up_as_written(place, name, space));
-        // An import brings in every meaning of a name; a use asks for one.
-        if found.len() > 1 {
-            let suits = |entity: &Entity| match entity {
-                Entity::Def(def) => self.def(*def).is_some_and(|(_, def)| def.space & space != 0),
-                _ => true,
-            };
-            if found.iter().any(suits) {
-                found.retain(suits);
-            }
+        let written = self.look_up_as_written(place, name, space);
+        let only_imports = !written.is_empty()
+            && written.iter().all(|entity| match entity {
+                Entity::Def(def) => self.def(*def).is_some_and(|(_, def)| def.kind == Kind::Import),
+                _ => false,
+            });
+        let found = self.suiting(self.through(written), space);
+        if found.is_empty() && only_imports {
+            // An import of its own name, `use a::a`, leads to itself; the outer meaning is left.
+            return self
+                .suiting(self.through(self.project(place.file).outer(self, place, name, space)), space);
         }
         found
+    }
+
+    /// Those that can mean what is asked for, if any can.
+    fn suiting(&self, mut entities: Vec<Entity>, space: u8) -> Vec<Entity> {
+        let suits = |entity: &Entity| match entity {
+            Entity::Def(def) => self.def(*def).is_some_and(|(_, def)| def.space & space != 0),
+            _ => true,
+        };
+        if entities.iter().any(suits) {
+            entities.retain(suits);
+        }
+        entities
     }
 
     /// What a name means at a place: the very declarations that are seen there, imports as themselves.
@@ -364,10 +379,16 @@ impl<'a> Query<'a> {
     /// Members of a name in the files of a language, at most so many.
     #[must_use]
     pub fn members_named(&self, language: u8, name: Name, most: usize) -> Vec<DefId> {
+        self.members_named_in(|file| self.world.language_of(file) == language, name, most)
+    }
+
+    /// Members of a name in some files, at most so many.
+    #[must_use]
+    pub fn members_named_in(&self, suits: impl Fn(FileId) -> bool, name: Name, most: usize) -> Vec<DefId> {
         let mut found = Vec::new();
         for posting in self.world.postings(name).iter().filter(|posting| posting.has_member()) {
             let file = posting.file();
-            if self.world.language_of(file) != language {
+            if !suits(file) {
                 continue;
             }
             let facts = self.facts(file);
@@ -395,11 +416,18 @@ impl<'a> Query<'a> {
                 Shape::Class(class) => self.project(class.file).constructor(self, class),
                 _ => None,
             };
-            let Some(function) = function else { return };
-            let target = self.facts(function.file);
-            let parts = target.parts(function.index, Kind::Parameter);
-            for part in parts.filter(|&part| target.name(target.defs[part as usize].name) == name) {
-                push(&mut entities, Entity::Def(DefId { file: function.file, index: part }));
+            let before = entities.len();
+            if let Some(function) = function {
+                let target = self.facts(function.file);
+                let parts = target.parts(function.index, Kind::Parameter);
+                for part in parts.filter(|&part| target.name(target.defs[part as usize].name) == name) {
+                    push(&mut entities, Entity::Def(DefId { file: function.file, index: part }));
+                }
+            }
+            if entities.len() == before {
+                for entity in self.project(file).keyword(self, callee, name) {
+                    push(&mut entities, entity);
+                }
             }
         });
         let confidence = Confidence::Typed;
@@ -428,6 +456,6 @@ fn push<T: PartialEq>(list: &mut Vec<T>, item: T) {
     }
 }
 
-fn unknown() -> Rc<Resolution> {
-    Rc::new(Resolution { entities: Vec::new(), confidence: Confidence::Unknown })
+fn unknown() -> Arc<Resolution> {
+    Arc::new(Resolution { entities: Vec::new(), confidence: Confidence::Unknown })
 }

@@ -1,20 +1,44 @@
-//! The files of a tree with their facts: what the resolver works on. One state of the tree; a change makes another.
+//! The files of a tree with their facts: what the resolver works on. Facts are read when they are first needed.
 
 use std::collections::HashMap;
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
-use crate::facts::{Facts, Kind, NONE, Name, NameMap};
+use crate::facts::{Def, Facts, Kind, NONE, Name};
 use crate::language::{Language, Layout, Project};
+use crate::postings::{Occurrences, Posting, Postings};
 
 /// A file, by its number in the world.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct FileId(pub u32);
 
+/// The number of a file's content: equal contents have equal numbers.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+pub struct ContentHash(pub [u8; 16]);
+
+/// What tells a changed file from an unchanged one without reading it.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Stamp {
+    /// Its size in bytes.
+    pub size: u64,
+    /// A number that changes when the file is written: of its times and its identity.
+    pub mark: u64,
+}
+
 /// One file.
+#[derive(Default)]
 pub(crate) struct Record {
     pub(crate) path: String,
     pub(crate) language: u8,
+    pub(crate) stamp: Stamp,
+    pub(crate) content: ContentHash,
+    pub(crate) is_gone: bool,
     pub(crate) facts: OnceLock<Facts>,
+}
+
+/// Who reads the facts of a file when they are needed.
+pub(crate) trait Loader: Send + Sync {
+    fn load(&self, path: &str, language: u8, content: ContentHash) -> Option<Facts>;
 }
 
 /// The files of a tree.
@@ -22,33 +46,12 @@ pub struct World {
     pub(crate) records: Vec<Record>,
     pub(crate) paths: HashMap<String, FileId>,
     pub(crate) languages: Vec<&'static dyn Language>,
+    pub(crate) postings: Postings,
     projects: Vec<OnceLock<Box<dyn Project>>>,
-    manifests: Vec<(String, Vec<u8>)>,
-    postings: NameMap<Vec<Posting>>,
-}
-
-/// A file that a name occurs in.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Posting(u32);
-
-impl Posting {
-    const DEFINED: u32 = 1;
-    const MEMBER: u32 = 2;
-
-    pub(crate) fn file(self) -> FileId {
-        FileId(self.0 >> 2)
-    }
-
-    /// Whether the file defines something of this name.
-    #[expect(dead_code, reason = "searches by name use it")]
-    pub(crate) fn defines(self) -> bool {
-        self.0 & Posting::DEFINED != 0
-    }
-
-    /// Whether the file defines a member of this name.
-    pub(crate) fn has_member(self) -> bool {
-        self.0 & Posting::MEMBER != 0
-    }
+    pub(crate) manifests: Vec<(String, Vec<u8>)>,
+    loader: Option<Arc<dyn Loader>>,
+    /// Bytes of facts in memory.
+    loaded: AtomicUsize,
 }
 
 static EMPTY: OnceLock<Facts> = OnceLock::new();
@@ -61,55 +64,127 @@ impl World {
         files: Vec<(String, u8, Facts)>,
         manifests: Vec<(String, Vec<u8>)>,
     ) -> World {
-        let projects = languages.iter().map(|_| OnceLock::new()).collect();
-        let mut world = World {
-            records: Vec::with_capacity(files.len()),
-            paths: HashMap::with_capacity(files.len()),
-            languages,
-            projects,
-            manifests,
-            postings: NameMap::default(),
-        };
+        let mut world = World::empty(languages, None);
+        world.manifests = manifests;
         for (path, language, facts) in files {
-            let file = FileId(world.records.len() as u32);
-            world.post(file, &facts);
-            world.paths.insert(path.clone(), file);
-            world.records.push(Record { path, language, facts: OnceLock::from(facts) });
+            let occurrences = Occurrences::of(&facts);
+            let file = world.put(&path, language, Stamp::default(), ContentHash::default(), occurrences);
+            world.records[file.0 as usize].facts = OnceLock::from(facts);
         }
         world
     }
 
-    fn post(&mut self, file: FileId, facts: &Facts) {
-        let mut bits = vec![u32::MAX; facts.numbers.len()];
-        for token in &facts.tokens {
-            if let Some(bits) = bits.get_mut(token.name as usize)
-                && *bits == u32::MAX
-            {
-                *bits = 0;
-            }
+    pub(crate) fn empty(languages: Vec<&'static dyn Language>, loader: Option<Arc<dyn Loader>>) -> World {
+        World {
+            records: Vec::new(),
+            paths: HashMap::new(),
+            projects: languages.iter().map(|_| OnceLock::new()).collect(),
+            languages,
+            postings: Postings::default(),
+            manifests: Vec::new(),
+            loader,
+            loaded: AtomicUsize::new(0),
         }
-        for def in &facts.defs {
-            if let Some(bits) = bits.get_mut(def.name as usize)
-                && def.kind != Kind::Import
-            {
-                *bits = if *bits == u32::MAX { 0 } else { *bits } | Posting::DEFINED;
-                if is_member(facts, def) {
-                    *bits |= Posting::MEMBER;
-                }
+    }
+
+    /// Adds a file, or replaces what was known of it.
+    pub(crate) fn put(
+        &mut self,
+        path: &str,
+        language: u8,
+        stamp: Stamp,
+        content: ContentHash,
+        occurrences: Occurrences,
+    ) -> FileId {
+        let record = Record {
+            path: path.to_owned(),
+            language,
+            stamp,
+            content,
+            is_gone: false,
+            facts: OnceLock::new(),
+        };
+        let file = match self.paths.get(path) {
+            Some(&file) => {
+                self.postings.remove(file);
+                self.records[file.0 as usize] = record;
+                file
             }
-        }
-        for (&name, &bits) in facts.numbers.iter().zip(&bits) {
-            if bits != u32::MAX {
-                self.postings.entry(name).or_default().push(Posting(file.0 << 2 | bits));
+            None => {
+                let file = FileId(self.records.len() as u32);
+                self.paths.insert(path.to_owned(), file);
+                self.records.push(record);
+                self.forget_projects();
+                file
             }
+        };
+        self.postings.add(file, occurrences);
+        file
+    }
+
+    /// Forgets a file.
+    pub(crate) fn remove(&mut self, path: &str) {
+        if let Some(file) = self.paths.remove(path) {
+            self.postings.remove(file);
+            self.records[file.0 as usize] = Record { is_gone: true, ..Record::default() };
+            self.forget_projects();
         }
+    }
+
+    /// Keeps facts that are at hand, unless there are enough in memory.
+    pub(crate) fn keep(&mut self, file: FileId, facts: Facts, most: usize) {
+        if *self.loaded.get_mut() < most {
+            *self.loaded.get_mut() += facts.weight();
+            self.records[file.0 as usize].facts = OnceLock::from(facts);
+        }
+    }
+
+    /// Replaces the manifests; how files hang together is found out anew if one has changed.
+    pub(crate) fn set_manifests(&mut self, manifests: Vec<(String, Vec<u8>)>) {
+        if self.manifests != manifests {
+            self.manifests = manifests;
+            self.forget_projects();
+        }
+    }
+
+    /// Lets go of how files hang together, to be found out anew when it is needed.
+    pub(crate) fn forget_projects(&mut self) {
+        self.projects = self.languages.iter().map(|_| OnceLock::new()).collect();
+    }
+
+    /// The bytes of facts in memory.
+    pub(crate) fn loaded(&self) -> usize {
+        self.loaded.load(Ordering::Relaxed)
+    }
+
+    /// Lets go of facts, which are read again when they are needed.
+    pub(crate) fn evict(&mut self) {
+        if self.loader.is_none() {
+            return;
+        }
+        for record in &mut self.records {
+            record.facts = OnceLock::new();
+        }
+        self.loaded = AtomicUsize::new(0);
     }
 
     /// The facts of a file.
     #[must_use]
     pub fn facts(&self, file: FileId) -> &Facts {
-        let record = self.records.get(file.0 as usize);
-        record.and_then(|record| record.facts.get()).unwrap_or_else(|| EMPTY.get_or_init(Facts::default))
+        let Some(record) = self.records.get(file.0 as usize) else {
+            return EMPTY.get_or_init(Facts::default);
+        };
+        if let Some(facts) = record.facts.get() {
+            return facts;
+        }
+        match &self.loader {
+            Some(loader) if !record.is_gone => record.facts.get_or_init(|| {
+                let facts = loader.load(&record.path, record.language, record.content).unwrap_or_default();
+                self.loaded.fetch_add(facts.weight(), Ordering::Relaxed);
+                facts
+            }),
+            _ => EMPTY.get_or_init(Facts::default),
+        }
     }
 
     /// The path of a file.
@@ -126,12 +201,19 @@ impl World {
 
     /// Every file.
     pub fn files(&self) -> impl Iterator<Item = FileId> {
-        (0..self.records.len() as u32).map(FileId)
+        (0..self.records.len() as u32).map(FileId).filter(|file| !self.records[file.0 as usize].is_gone)
     }
 
     /// The number of a file's language.
-    pub(crate) fn language_of(&self, file: FileId) -> u8 {
+    #[must_use]
+    pub fn language_of(&self, file: FileId) -> u8 {
         self.records.get(file.0 as usize).map_or(0, |record| record.language)
+    }
+
+    /// The language of a file.
+    #[must_use]
+    pub fn language(&self, file: FileId) -> &'static dyn Language {
+        self.languages[usize::from(self.language_of(file))]
     }
 
     /// The project that a file belongs to.
@@ -157,14 +239,17 @@ impl World {
     }
 
     /// The files that a name occurs in, sorted.
-    pub(crate) fn postings(&self, name: Name) -> &[Posting] {
-        self.postings.get(&name).map_or(&[], Vec::as_slice)
+    #[must_use]
+    pub fn postings(&self, name: Name) -> Vec<Posting> {
+        self.postings.of(name)
     }
 }
 
 /// Whether a definition is reached through its owner.
-pub(crate) fn is_member(facts: &Facts, def: &crate::facts::Def) -> bool {
+pub(crate) fn is_member(facts: &Facts, def: &Def) -> bool {
     def.owner != NONE
         && !matches!(def.kind, Kind::Parameter | Kind::TypeParameter)
-        && facts.def(def.owner).is_some_and(|owner| owner.kind.is_type() || owner.kind == Kind::Impl)
+        && facts
+            .def(def.owner)
+            .is_some_and(|owner| owner.kind.is_type() || matches!(owner.kind, Kind::Impl | Kind::Variant))
 }

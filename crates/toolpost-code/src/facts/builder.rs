@@ -7,26 +7,42 @@ use super::{
     Base, Def, Export, Expr, Facts, Import, Kind, NONE, Name, Op, Role, Scope, ScopeKind, Token, space,
 };
 
-/// Names are hashed already.
+/// A quick hasher for numbers that nobody chooses with ill intent: indices, and names, which are hashed already.
 #[derive(Default)]
-pub(crate) struct Through(u64);
+pub(crate) struct Quick(u64);
 
-impl Hasher for Through {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
-    }
-    fn write_u64(&mut self, value: u64) {
-        self.0 = value;
+impl Quick {
+    fn mix(&mut self, value: u64) {
+        self.0 = (self.0.rotate_left(5) ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     }
 }
 
+impl Hasher for Quick {
+    fn finish(&self) -> u64 {
+        self.0 ^ (self.0 >> 29)
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.mix(u64::from(byte)));
+    }
+    fn write_u8(&mut self, value: u8) {
+        self.mix(u64::from(value));
+    }
+    fn write_u32(&mut self, value: u32) {
+        self.mix(u64::from(value));
+    }
+    fn write_u64(&mut self, value: u64) {
+        self.mix(value);
+    }
+    fn write_usize(&mut self, value: usize) {
+        self.mix(value as u64);
+    }
+}
+
+/// A map by small numbers.
+pub(crate) type QuickMap<K, V> = HashMap<K, V, BuildHasherDefault<Quick>>;
+
 /// A map by names.
-pub(crate) type NameMap<V> = HashMap<Name, V, BuildHasherDefault<Through>>;
+pub(crate) type NameMap<V> = QuickMap<Name, V>;
 
 /// The facts of a file in the making.
 pub struct Builder<'a> {

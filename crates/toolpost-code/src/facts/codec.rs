@@ -171,7 +171,7 @@ pub fn encode(facts: &Facts) -> Vec<u8> {
         writer.index(token.name);
         writer.near(token.start, last);
         writer.index(token.scope);
-        writer.bytes.push(token.role as u8 | token.space << 4);
+        writer.bytes.push(token.role as u8 | token.space << 3);
         writer.index(token.target);
         last = token.start;
     }
@@ -293,9 +293,9 @@ pub fn decode(bytes: &[u8]) -> Result<Facts, Damaged> {
         let (&bits, rest) = reader.bytes.split_first().ok_or(Damaged)?;
         reader.bytes = rest;
         let target = reader.index()?;
-        let role = ROLES.get(usize::from(bits & 15)).copied().ok_or(Damaged)?;
+        let role = ROLES.get(usize::from(bits & 7)).copied().ok_or(Damaged)?;
         last = start;
-        facts.tokens.push(Token { name, start, scope, role, space: bits >> 4, target });
+        facts.tokens.push(Token { name, start, scope, role, space: bits >> 3, target });
     }
     for _ in 0..reader.count()? {
         let (def, scope, module) = (reader.index()?, reader.index()?, reader.index()?);

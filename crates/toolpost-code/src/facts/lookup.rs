@@ -2,6 +2,9 @@
 
 use super::{Def, Facts, Kind, NONE, Name, Scope, ScopeKind, Token};
 
+/// How many definitions of one name in one scope are told apart.
+const MEANINGS: usize = 48;
+
 impl Facts {
     /// The text at an index; empty for none.
     #[must_use]
@@ -152,7 +155,7 @@ impl Facts {
             let def = &self.defs[index as usize];
             suits(def) && def.visible == 0
         };
-        bound.iter().copied().filter(everywhere).collect()
+        bound.iter().copied().filter(everywhere).take(MEANINGS).collect()
     }
 
     /// The innermost definition around a scope that is a type or adds members to one.
@@ -196,6 +199,18 @@ impl Facts {
             current = here.parent;
         }
         0
+    }
+
+    /// About how many bytes of memory they take.
+    pub(crate) fn weight(&self) -> usize {
+        self.text.len()
+            + self.ends.len() * 12
+            + (self.lines.len() + self.lists.len() + self.bound.len() + self.owned.len()) * 4
+            + self.scopes.len() * size_of::<Scope>()
+            + self.defs.len() * size_of::<Def>()
+            + self.tokens.len() * size_of::<Token>()
+            + self.exprs.len() * size_of::<super::Expr>()
+            + 1024
     }
 
     /// Brings the sorted lists up to date; whoever makes facts calls it last.

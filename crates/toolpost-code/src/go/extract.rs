@@ -340,6 +340,9 @@ impl Extractor<'_, '_> {
 
     /// A bare name.
     fn bare(&mut self, node: Node<'_>, scope: u32, space: u8) -> u32 {
+        if self.text(node) == "_" {
+            return NONE;
+        }
         let name = self.name(node);
         let token = self.builder.token(name, node.start_byte(), scope, Role::Bare, NONE);
         self.builder.token_mut(token).space = space;

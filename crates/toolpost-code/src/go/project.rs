@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::facts::{Kind, Name, import};
+use crate::facts::{Kind, Name, import, mark};
 use crate::language::{Layout, Place, Project, Step};
 use crate::resolve::{DefId, Entity, Module, Query, Shape, Type, builtin};
 use crate::world::FileId;
@@ -339,8 +339,8 @@ impl Project for Packages {
                 }
             }
         }
-        let is_universal = |word: &&str| Name::of(word) == name;
-        if TYPES.iter().chain(&FUNCTIONS).any(|word| is_universal(&word)) {
+        let is_universal = |word: &str| Name::of(word) == name;
+        if TYPES.iter().chain(&FUNCTIONS).any(|word| is_universal(word)) {
             return vec![Entity::External];
         }
         Vec::new()
@@ -357,8 +357,9 @@ impl Project for Packages {
         false
     }
 
-    fn detached_members(&self, query: &Query<'_>, owner: DefId, name: Name) -> Vec<DefId> {
+    fn detached_members(&self, query: &Query<'_>, of: Type, name: Name) -> Vec<DefId> {
         let mut found = Vec::new();
+        let Shape::Instance(owner) = query.shape(of) else { return found };
         let Some(&folder) = self.of_file.get(&owner.file) else { return found };
         for posting in query.world.postings(name).iter().filter(|posting| posting.has_member()) {
             let file = posting.file();
@@ -415,6 +416,11 @@ impl Project for Packages {
             }
         }
         family
+    }
+
+    fn may_see(&self, query: &Query<'_>, file: FileId, def: DefId) -> bool {
+        let is_public = query.def(def).is_some_and(|(_, def)| def.marks & mark::PUBLIC != 0);
+        is_public || self.of_file.get(&file) == self.of_file.get(&def.file)
     }
 
     fn call(&self, query: &Query<'_>, callee: Type, arguments: &[Type]) -> Option<Type> {

@@ -218,7 +218,7 @@ impl Query<'_> {
         let facts = self.facts(file);
         let Some(around) = facts.type_around(scope) else { return Type::UNKNOWN };
         let bases = self.bases(DefId { file, index: around });
-        self.either(&bases)
+        self.either(bases.as_slice())
     }
 
     /// The type of what a token means.
@@ -313,7 +313,11 @@ impl Query<'_> {
                     .into_iter()
                     .map(|parameter| self.make(Shape::Parameter(parameter), &[]))
                     .collect();
-                self.make(Shape::Function(id), &parameters)
+                let plain = self.make(Shape::Function(id), &parameters);
+                if def.marks & mark::WRAPPED == 0 {
+                    return plain;
+                }
+                self.project(id.file).decorated(self, id, plain).unwrap_or(plain)
             }
             Kind::Alias if def.marks & mark::TRANSPARENT != 0 => {
                 match self.named_type(id.file, def.declared) {
@@ -407,8 +411,9 @@ impl Query<'_> {
                 }
                 if environment.len() < parameters.len() && !arguments.is_empty() {
                     let facts = self.facts(def.file);
-                    let parts = facts.parts(def.index, Kind::Parameter);
-                    for (index, &argument) in parts.zip(arguments) {
+                    let parts: Vec<u32> = facts.parts(def.index, Kind::Parameter).collect();
+                    let skipped = usize::from(arguments.len() < parts.len() && self.takes_receiver(def));
+                    for (&index, &argument) in parts.iter().skip(skipped).zip(arguments) {
                         let wanted = self.def_type(DefId { file: def.file, index });
                         self.unify(wanted, argument, &mut environment);
                     }
@@ -433,6 +438,11 @@ impl Query<'_> {
                 }
                 None => Type::UNKNOWN,
             },
+            Shape::Parameter(def) => {
+                let all: Vec<Type> = self.bounds(def);
+                let call = || all.iter().map(|&bound| self.call(file, bound, arguments)).collect::<Vec<_>>();
+                self.deeper(call).map_or(Type::UNKNOWN, |all| self.either(&all))
+            }
             _ => Type::UNKNOWN,
         }
     }
@@ -488,15 +498,23 @@ impl Query<'_> {
     }
 
     /// Parameter number `index` of a function type.
+    #[expect(clippy::only_used_in_recursion, reason = "whoever asks says for which file, as everywhere")]
     #[must_use]
-    pub fn parameter_of(&self, _file: FileId, function: Type, index: u32) -> Type {
+    pub fn parameter_of(&self, file: FileId, function: Type, index: u32) -> Type {
         self.map_alternatives(function, |one| match self.shape(one) {
+            Shape::Parameter(def) => {
+                let all: Vec<Type> = self.bounds(def);
+                let ask =
+                    || all.iter().map(|&bound| self.parameter_of(file, bound, index)).collect::<Vec<_>>();
+                self.deeper(ask).map_or(Type::UNKNOWN, |all| self.either(&all))
+            }
             Shape::External(name) if name == builtin::FUNCTION => {
                 self.arguments(one).get(index as usize + 1).copied().unwrap_or(Type::UNKNOWN)
             }
             Shape::Function(def) => {
                 let facts = self.facts(def.file);
-                let part = facts.parts(def.index, Kind::Parameter).nth(index as usize);
+                let skipped = u32::from(self.takes_receiver(def));
+                let part = facts.parts(def.index, Kind::Parameter).nth((index + skipped) as usize);
                 let of = part.map_or(Type::UNKNOWN, |index| self.def_type(DefId { file: def.file, index }));
                 let known = self.arguments(one);
                 let environment: Vec<_> =
@@ -512,6 +530,13 @@ impl Query<'_> {
             },
             _ => Type::UNKNOWN,
         })
+    }
+
+    /// Whether the first parameter of a function takes the object that it is called on.
+    fn takes_receiver(&self, def: DefId) -> bool {
+        let facts = self.facts(def.file);
+        let first = facts.parts(def.index, Kind::Parameter).next();
+        first.is_some_and(|index| facts.defs[index as usize].marks & mark::RECEIVER != 0)
     }
 
     /// What argument number `index` of a call should be.

@@ -1,5 +1,7 @@
 //! The members of a type: its own, those declared apart, those of its bases.
 
+use std::sync::Arc;
+
 use super::{DefId, Entity, Query, Shape, Type, push};
 use crate::facts::{Kind, Name, mark};
 use crate::world::FileId;
@@ -62,8 +64,12 @@ impl Query<'_> {
                 }
             }
             Shape::External(_) => {
-                if let Some(expanded) = self.project(file).expand(self, of) {
-                    self.collect(file, expanded, name, space, depth - 1, visited, found);
+                let before = found.len();
+                self.collect_detached(file, of, name, space, found);
+                if found.len() == before
+                    && let Some(other) = self.project(file).stands_for(self, of)
+                {
+                    self.collect(file, other, name, space, depth - 1, visited, found);
                 }
             }
             Shape::Unknown | Shape::Function(_) => {}
@@ -112,17 +118,11 @@ impl Query<'_> {
         if found.len() > before {
             return;
         }
-        let project = self.project(def.file);
-        for member in project.detached_members(self, def, name) {
-            if self.def(member).is_some_and(|(_, part)| part.space & space != 0) {
-                let environment = self.environment_of_impl(member, of);
-                found.push(Member { entity: Entity::Def(member), environment });
-            }
-        }
+        self.collect_detached(def.file, of, name, space, found);
         if found.len() > before {
             return;
         }
-        for base in self.bases(def) {
+        for &base in self.bases(def).iter() {
             let base = self.substitute(base, &environment);
             self.collect(def.file, base, name, space, depth - 1, visited, found);
             if found.len() > before {
@@ -131,9 +131,47 @@ impl Query<'_> {
         }
     }
 
+    /// The members that are declared apart from a type.
+    fn collect_detached(&self, file: FileId, of: Type, name: Name, space: u8, found: &mut Vec<Member>) {
+        let plain = match self.shape(of) {
+            Shape::Class(def) | Shape::Instance(def) => self.make(Shape::Instance(def), &[]),
+            shape => self.make(shape, &[]),
+        };
+        let known = self.memo.borrow().detached.get(&(plain, name)).cloned();
+        let detached = known.unwrap_or_else(|| {
+            let detached = Arc::new(self.project(file).detached_members(self, plain, name));
+            if self.fuel.get() > 0 {
+                self.memo.borrow_mut().detached.insert((plain, name), Arc::clone(&detached));
+            }
+            detached
+        });
+        for &member in detached.iter() {
+            if self.def(member).is_some_and(|(_, part)| part.space & space != 0) {
+                let environment = self.environment_of_impl(member, of);
+                found.push(Member { entity: Entity::Def(member), environment });
+            }
+        }
+    }
+
     /// The bases of a type, and what it stands for if it is another name.
     #[must_use]
-    pub fn bases(&self, def: DefId) -> Vec<Type> {
+    pub fn bases(&self, def: DefId) -> Arc<Vec<Type>> {
+        if let Some(known) = self.memo.borrow().bases.get(&def) {
+            return Arc::clone(known);
+        }
+        // While they are being found out there are none, so that a circle of bases ends.
+        self.memo.borrow_mut().bases.insert(def, Arc::new(Vec::new()));
+        let bases = Arc::new(self.bases_anew(def));
+        let mut memo = self.memo.borrow_mut();
+        if self.fuel.get() > 0 {
+            memo.bases.insert(def, Arc::clone(&bases));
+        } else {
+            memo.bases.remove(&def);
+        }
+        bases
+    }
+
+    fn bases_anew(&self, def: DefId) -> Vec<Type> {
         let Some((facts, known)) = self.def(def) else { return Vec::new() };
         let mut bases = Vec::new();
         for base in facts.bases_of(def.index) {
@@ -164,7 +202,7 @@ impl Query<'_> {
         let mut all = vec![def];
         let mut next = 0;
         while next < all.len() && all.len() < 64 {
-            for base in self.bases(all[next]) {
+            for &base in self.bases(all[next]).iter() {
                 if let Shape::Instance(base) | Shape::Class(base) = self.shape(base) {
                     push(&mut all, base);
                 }
@@ -183,7 +221,7 @@ impl Query<'_> {
                 let mut all = vec![def];
                 let mut next = 0;
                 while next < all.len() && all.len() < 64 {
-                    for base in self.bases(all[next]) {
+                    for &base in self.bases(all[next]).iter() {
                         match self.shape(base) {
                             Shape::Instance(base) | Shape::Class(base) => push(&mut all, base),
                             _ => return false,
@@ -235,6 +273,21 @@ impl Query<'_> {
     /// The type parameters of a definition itself.
     #[must_use]
     pub fn type_parameters(&self, def: DefId) -> Vec<DefId> {
+        if let Some(known) = self.memo.borrow().parameters.get(&def) {
+            return known.clone();
+        }
+        self.memo.borrow_mut().parameters.insert(def, Vec::new());
+        let own = self.deeper(|| self.project(def.file).type_parameters(self, def));
+        if let Some(Some(own)) = own {
+            let mut memo = self.memo.borrow_mut();
+            if self.fuel.get() == 0 {
+                memo.parameters.remove(&def);
+            } else {
+                memo.parameters.insert(def, own.clone());
+            }
+            return own;
+        }
+        self.memo.borrow_mut().parameters.remove(&def);
         let facts = self.facts(def.file);
         facts.parts(def.index, Kind::TypeParameter).map(|index| DefId { file: def.file, index }).collect()
     }

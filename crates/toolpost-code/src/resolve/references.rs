@@ -1,7 +1,7 @@
 //! Every use of a definition: the identifiers of its name and of its aliases whose meaning is one of its family.
 
 use std::collections::HashSet;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::{Confidence, DefId, Entity, Query, push};
 use crate::facts::{Kind, NONE, Name, Role, ScopeKind};
@@ -31,17 +31,17 @@ impl Query<'_> {
     /// The definitions that a reference to this one may mean: itself, its other declarations, and those that its
     /// language groups with it.
     #[must_use]
-    pub fn family(&self, def: DefId) -> Rc<Vec<DefId>> {
+    pub fn family(&self, def: DefId) -> Arc<Vec<DefId>> {
         let def = self.canonical(def);
         if let Some(known) = self.memo.borrow().families.get(&def) {
-            return Rc::clone(known);
+            return Arc::clone(known);
         }
         let mut family = vec![def];
         for other in self.project(def.file).family(self, def) {
             push(&mut family, self.canonical(other));
         }
-        let family = Rc::new(family);
-        self.memo.borrow_mut().families.insert(def, Rc::clone(&family));
+        let family = Arc::new(family);
+        self.memo.borrow_mut().families.insert(def, Arc::clone(&family));
         family
     }
 
@@ -67,6 +67,10 @@ impl Query<'_> {
             for posting in self.world.postings(name) {
                 let file = posting.file();
                 if only.is_some_and(|only| only != file) || self.world.language_of(file) != language {
+                    continue;
+                }
+                let project = self.project(file);
+                if file != def.file && !family.iter().any(|&member| project.may_see(self, file, member)) {
                     continue;
                 }
                 let facts = self.facts(file);

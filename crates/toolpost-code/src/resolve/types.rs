@@ -1,9 +1,7 @@
 //! Types as the resolver sees them: nominal, with arguments, each kept once and named by a number.
 
-use std::collections::HashMap;
-
 use super::{DefId, Module};
-use crate::facts::Name;
+use crate::facts::{Name, QuickMap};
 
 /// A type, by its number in the query.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -40,12 +38,12 @@ pub enum Shape {
 /// The types of a query.
 pub(crate) struct Arena {
     nodes: Vec<(Shape, Box<[Type]>)>,
-    numbers: HashMap<(Shape, Box<[Type]>), Type>,
+    numbers: QuickMap<(Shape, Box<[Type]>), Type>,
 }
 
 impl Default for Arena {
     fn default() -> Arena {
-        let mut arena = Arena { nodes: Vec::new(), numbers: HashMap::new() };
+        let mut arena = Arena { nodes: Vec::new(), numbers: QuickMap::default() };
         arena.make(Shape::Unknown, &[]);
         arena.make(Shape::External(Name(0)), &[]);
         arena

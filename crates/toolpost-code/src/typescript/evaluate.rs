@@ -125,8 +125,17 @@ impl Modules {
             return self.indexed(query, first, arguments.get(1).copied()?);
         }
         let keeps = [
-            "Partial", "Required", "Readonly", "NonNullable", "Pick", "Omit", "Extract", "Exclude", "NoInfer",
-            "ThisType", "InstanceType",
+            "Partial",
+            "Required",
+            "Readonly",
+            "NonNullable",
+            "Pick",
+            "Omit",
+            "Extract",
+            "Exclude",
+            "NoInfer",
+            "ThisType",
+            "InstanceType",
         ];
         if keeps.iter().any(|text| is(text)) {
             return Some(match query.shape(first) {
@@ -158,7 +167,13 @@ impl Modules {
     }
 
     /// Whether a type is another; none if that cannot be said.
-    fn extends(&self, query: &Query<'_>, left: Type, right: Type, environment: &mut Environment) -> Option<bool> {
+    fn extends(
+        &self,
+        query: &Query<'_>,
+        left: Type,
+        right: Type,
+        environment: &mut Environment,
+    ) -> Option<bool> {
         let right = self.settle(query, right);
         match (query.shape(left), query.shape(right)) {
             (Shape::Unknown | Shape::Parameter(_), _) | (_, Shape::Unknown | Shape::Either) => None,
@@ -232,7 +247,7 @@ impl Modules {
             }
             Shape::Instance(def) if matches!(step, Step::Element) => {
                 // A class of the tree that extends a list of the library.
-                query.bases(def).into_iter().find_map(|base| {
+                query.bases(def).iter().find_map(|&base| {
                     let base = query.substitute(base, &query.environment_of(settled));
                     match query.shape(base) {
                         Shape::External(name) if library::is_list(name) || library::is_map(name) => {
@@ -357,9 +372,8 @@ impl Modules {
             .map(|&index| DefId { file: def.file, index })
             .collect();
         if all.len() > 1 {
-            let has_body = |def: &DefId| {
-                facts.defs[def.index as usize].body != facts.defs[def.index as usize].end
-            };
+            let has_body =
+                |def: &DefId| facts.defs[def.index as usize].body != facts.defs[def.index as usize].end;
             if !all.iter().all(has_body) {
                 all.retain(|def| !has_body(def));
             }
@@ -526,7 +540,14 @@ impl Modules {
     }
 
     /// Finds what type parameters in a pattern stand for, through the forms that the language's types have.
-    fn infer(&self, query: &Query<'_>, pattern: Type, given: Type, environment: &mut Environment, depth: u32) {
+    fn infer(
+        &self,
+        query: &Query<'_>,
+        pattern: Type,
+        given: Type,
+        environment: &mut Environment,
+        depth: u32,
+    ) {
         if depth > 6 || given == Type::UNKNOWN || pattern == given {
             return;
         }
@@ -540,14 +561,18 @@ impl Modules {
             Shape::Either => {
                 let alternatives = query.arguments(pattern);
                 // What is written out comes first, a bare parameter takes what is left.
-                for &one in alternatives.iter().filter(|&&one| !matches!(query.shape(one), Shape::Parameter(_))) {
+                for &one in
+                    alternatives.iter().filter(|&&one| !matches!(query.shape(one), Shape::Parameter(_)))
+                {
                     self.infer(query, one, given, environment, depth + 1);
                 }
                 let plain = library::awaited(query, given);
-                let has_later = alternatives.iter().any(|&one| {
-                    matches!(query.shape(one), Shape::External(name) if library::is_later(name))
-                });
-                for &one in alternatives.iter().filter(|&&one| matches!(query.shape(one), Shape::Parameter(_))) {
+                let has_later = alternatives
+                    .iter()
+                    .any(|&one| matches!(query.shape(one), Shape::External(name) if library::is_later(name)));
+                for &one in
+                    alternatives.iter().filter(|&&one| matches!(query.shape(one), Shape::Parameter(_)))
+                {
                     self.infer(query, one, if has_later { plain } else { given }, environment, depth + 1);
                 }
                 return;
@@ -617,7 +642,7 @@ impl Modules {
             return;
         }
         // A base of what is given.
-        for base in query.bases(known) {
+        for &base in query.bases(known).iter() {
             let base = query.substitute(base, &query.environment_of(given));
             if let Shape::Instance(_) = query.shape(base)
                 && query.ancestry(known).contains(&wanted)
@@ -651,10 +676,9 @@ impl Modules {
         depth: u32,
     ) {
         for index in 0..4 {
-            let (Some(wanted), Some(given)) = (
-                self.parameter_type(query, one.def, index),
-                self.parameter_type(query, other.def, index),
-            ) else {
+            let (Some(wanted), Some(given)) =
+                (self.parameter_type(query, one.def, index), self.parameter_type(query, other.def, index))
+            else {
                 break;
             };
             let wanted = query.substitute(wanted, &one.environment);
@@ -697,7 +721,8 @@ impl Modules {
                     let mut all: Vec<Type> = types.iter().map(|&one| query.named_type(file, one)).collect();
                     if all.is_empty() && (library::is_list(name) || library::is_map(name)) {
                         let inner = library::element(query, given(0));
-                        all = if library::is_map(name) { query.arguments(inner).to_vec() } else { vec![inner] };
+                        all =
+                            if library::is_map(name) { query.arguments(inner).to_vec() } else { vec![inner] };
                     }
                     return query.external(name, &all);
                 }
@@ -712,12 +737,16 @@ impl Modules {
             }
             Shape::Class(class) if is_new => self.construct(query, file, class, types, arguments),
             Shape::Unknown | Shape::Module(_) => Type::UNKNOWN,
-            Shape::Function(def) if is_new && query.def(def).is_some_and(|(_, def)| def.marks & mark::OWN_B == 0) => {
+            Shape::Function(def)
+                if is_new && query.def(def).is_some_and(|(_, def)| def.marks & mark::OWN_B == 0) =>
+            {
                 Type::UNKNOWN
             }
             _ => {
                 let signatures = self.signatures(query, callee, if is_new { MADE } else { CALLED });
-                let Some(chosen) = self.choose(query, file, &signatures, arguments) else { return Type::UNKNOWN };
+                let Some(chosen) = self.choose(query, file, &signatures, arguments) else {
+                    return Type::UNKNOWN;
+                };
                 let own_parameters = query.type_parameters(chosen.def);
                 let environment =
                     self.infer_call(query, file, chosen, &own_parameters, types, arguments, None, true);
@@ -782,7 +811,8 @@ impl Modules {
         if types.is_empty() {
             let signatures = self.constructors(query, class);
             if let Some(chosen) = self.choose(query, file, &signatures, arguments) {
-                let environment = self.infer_call(query, file, chosen, &parameters, types, arguments, None, true);
+                let environment =
+                    self.infer_call(query, file, chosen, &parameters, types, arguments, None, true);
                 return query.substitute(query.instance_of(class), &environment);
             }
         }
@@ -816,7 +846,9 @@ impl Modules {
         query.each_alternative(callee, |one| {
             if let Shape::External(name) = query.shape(one) {
                 let other = |index: u32| {
-                    arguments.get(index as usize).map_or(Type::UNKNOWN, |&other| query.value_type(file, other))
+                    arguments
+                        .get(index as usize)
+                        .map_or(Type::UNKNOWN, |&other| query.value_type(file, other))
                 };
                 if name == builtin::FUNCTION {
                     all.extend(query.arguments(one).get(index as usize + 1));
@@ -875,7 +907,11 @@ impl Modules {
             if index == skip || argument == NONE || is_object {
                 return true;
             }
-            self.may_be(query, query.substitute(wanted, &signature.environment), query.value_type(file, argument))
+            self.may_be(
+                query,
+                query.substitute(wanted, &signature.environment),
+                query.value_type(file, argument),
+            )
         })
     }
 

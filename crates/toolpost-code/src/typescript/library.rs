@@ -33,13 +33,8 @@ const STREAMS: [Name; 6] = [
     Name::of("Generator"),
     Name::of("ReadableStream"),
 ];
-const MAPS: [Name; 5] = [
-    builtin::MAP,
-    Name::of("Map"),
-    Name::of("ReadonlyMap"),
-    Name::of("WeakMap"),
-    Name::of("Record"),
-];
+const MAPS: [Name; 5] =
+    [builtin::MAP, Name::of("Map"), Name::of("ReadonlyMap"), Name::of("WeakMap"), Name::of("Record")];
 const LATER: [Name; 3] = [builtin::LATER, Name::of("Promise"), Name::of("PromiseLike")];
 
 pub(super) fn is_list(name: Name) -> bool {
@@ -79,7 +74,9 @@ pub(super) fn element(query: &Query<'_>, of: Type) -> Type {
         let all: Vec<Type> = arguments
             .iter()
             .map(|&one| match query.shape(one) {
-                Shape::External(SPREAD) => element(query, query.arguments(one).first().copied().unwrap_or(one)),
+                Shape::External(SPREAD) => {
+                    element(query, query.arguments(one).first().copied().unwrap_or(one))
+                }
                 _ => one,
             })
             .collect();
@@ -250,7 +247,8 @@ pub(super) fn argument(
     if is("from") && index == 1 {
         return Some(function(query, Type::UNKNOWN, &[element(query, other(0)), number]));
     }
-    if ["push", "unshift", "includes", "indexOf", "add", "fill", "has", "delete"].iter().any(|text| is(text)) {
+    if ["push", "unshift", "includes", "indexOf", "add", "fill", "has", "delete"].iter().any(|text| is(text))
+    {
         return Some(one);
     }
     if is("concat") {
@@ -332,7 +330,15 @@ pub(super) fn call(
     if of == Name::of("string") {
         return Some(match () {
             () if any(&["split", "match", "matchAll"]) => list(query, named(query, "string")),
-            () if any(&["indexOf", "charCodeAt", "search", "localeCompare", "lastIndexOf", "codePointAt"]) => {
+            () if any(&[
+                "indexOf",
+                "charCodeAt",
+                "search",
+                "localeCompare",
+                "lastIndexOf",
+                "codePointAt",
+            ]) =>
+            {
                 named(query, "number")
             }
             () if any(&["includes", "startsWith", "endsWith"]) => named(query, "boolean"),
@@ -356,9 +362,7 @@ pub(super) fn call(
             Type::UNKNOWN => one,
             start => start,
         },
-        () if is("entries") => {
-            list(query, query.external(builtin::TUPLE, &[named(query, "number"), one]))
-        }
+        () if is("entries") => list(query, query.external(builtin::TUPLE, &[named(query, "number"), one])),
         () if is("keys") => list(query, named(query, "number")),
         () if is("join") => named(query, "string"),
         () if any(&["add"]) => receiver,
@@ -367,8 +371,19 @@ pub(super) fn call(
             _ => list(query, one),
         },
         () if any(&[
-            "filter", "slice", "concat", "reverse", "sort", "splice", "toSorted", "toReversed", "toSpliced",
-            "with", "values", "fill", "copyWithin",
+            "filter",
+            "slice",
+            "concat",
+            "reverse",
+            "sort",
+            "splice",
+            "toSorted",
+            "toReversed",
+            "toSpliced",
+            "with",
+            "values",
+            "fill",
+            "copyWithin",
         ]) =>
         {
             list(query, one)
@@ -379,15 +394,125 @@ pub(super) fn call(
 
 /// Members that types of the library, the page and the server commonly have.
 pub(super) const COMMON: [&str; 121] = [
-    "abort", "add", "addEventListener", "all", "any", "append", "apply", "assign", "at", "bind", "blob", "body",
-    "call", "catch", "charAt", "charCodeAt", "children", "clear", "clone", "close", "code", "concat", "content",
-    "cookie", "constructor", "createElement", "data", "delete", "description", "destroy", "detail", "disabled",
-    "dispatchEvent", "done", "emit", "encode", "decode", "end", "endsWith", "entries", "error", "every", "exec",
-    "fetch", "fill", "filter", "find", "findIndex", "finally", "flat", "flatMap", "forEach", "format", "from",
-    "get", "has", "hash", "headers", "host", "href", "id", "includes", "index", "indexOf", "input", "join",
-    "json", "key", "keys", "kind", "lastIndexOf", "length", "log", "map", "match", "message", "method", "name",
-    "next", "now", "ok", "on", "once", "open", "options", "origin", "padStart", "parse", "path", "pathname",
-    "pop", "port", "push", "query", "read", "reduce", "remove", "replace", "resolve", "reverse", "search", "send",
-    "set", "shift", "signal", "size", "slice", "some", "sort", "splice", "split", "status", "test", "text",
-    "then", "toString", "type", "url", "value", "values", "write",
+    "abort",
+    "add",
+    "addEventListener",
+    "all",
+    "any",
+    "append",
+    "apply",
+    "assign",
+    "at",
+    "bind",
+    "blob",
+    "body",
+    "call",
+    "catch",
+    "charAt",
+    "charCodeAt",
+    "children",
+    "clear",
+    "clone",
+    "close",
+    "code",
+    "concat",
+    "content",
+    "cookie",
+    "constructor",
+    "createElement",
+    "data",
+    "delete",
+    "description",
+    "destroy",
+    "detail",
+    "disabled",
+    "dispatchEvent",
+    "done",
+    "emit",
+    "encode",
+    "decode",
+    "end",
+    "endsWith",
+    "entries",
+    "error",
+    "every",
+    "exec",
+    "fetch",
+    "fill",
+    "filter",
+    "find",
+    "findIndex",
+    "finally",
+    "flat",
+    "flatMap",
+    "forEach",
+    "format",
+    "from",
+    "get",
+    "has",
+    "hash",
+    "headers",
+    "host",
+    "href",
+    "id",
+    "includes",
+    "index",
+    "indexOf",
+    "input",
+    "join",
+    "json",
+    "key",
+    "keys",
+    "kind",
+    "lastIndexOf",
+    "length",
+    "log",
+    "map",
+    "match",
+    "message",
+    "method",
+    "name",
+    "next",
+    "now",
+    "ok",
+    "on",
+    "once",
+    "open",
+    "options",
+    "origin",
+    "padStart",
+    "parse",
+    "path",
+    "pathname",
+    "pop",
+    "port",
+    "push",
+    "query",
+    "read",
+    "reduce",
+    "remove",
+    "replace",
+    "resolve",
+    "reverse",
+    "search",
+    "send",
+    "set",
+    "shift",
+    "signal",
+    "size",
+    "slice",
+    "some",
+    "sort",
+    "splice",
+    "split",
+    "status",
+    "test",
+    "text",
+    "then",
+    "toString",
+    "type",
+    "url",
+    "value",
+    "values",
+    "write",
 ];

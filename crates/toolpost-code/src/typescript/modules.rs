@@ -40,8 +40,7 @@ const SOURCES: [(&str, &[&str]); 7] = [
 impl Resolver {
     pub(super) fn new(layout: &Layout<'_>) -> Resolver {
         let files = layout.files.iter().map(|&(file, path)| (path.to_owned(), file)).collect();
-        let folders =
-            layout.files.iter().map(|&(file, path)| (file, folder_of(path).to_owned())).collect();
+        let folders = layout.files.iter().map(|&(file, path)| (file, folder_of(path).to_owned())).collect();
         let mut read = Vec::new();
         let mut packages = Vec::new();
         for (path, content) in layout.manifests {
@@ -94,7 +93,9 @@ impl Resolver {
         let mut best: Option<&Package> = None;
         for package in &self.packages {
             let fits = !package.name.is_empty()
-                && name.strip_prefix(package.name.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+                && name
+                    .strip_prefix(package.name.as_str())
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
             if fits && best.is_none_or(|best| best.name.len() < package.name.len()) {
                 best = Some(package);
             }
@@ -197,7 +198,8 @@ fn with_extended(all: &[Config], packages: &[Package], config: &Config, depth: u
                 join(&config.folder, extended)
             } else {
                 packages.iter().find_map(|package| {
-                    let rest = extended.strip_prefix(package.name.as_str()).filter(|_| !package.name.is_empty())?;
+                    let rest =
+                        extended.strip_prefix(package.name.as_str()).filter(|_| !package.name.is_empty())?;
                     join(&package.folder, rest)
                 })
             };

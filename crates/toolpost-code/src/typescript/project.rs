@@ -121,7 +121,10 @@ impl Modules {
         let is_open = facts.bits & bit::DECLARATIONS != 0 && facts.exports.is_empty();
         for &index in facts.bound_in(0, name) {
             let def = &facts.defs[index as usize];
-            if (def.marks & mark::PUBLIC != 0 || is_open) && def.space & space != 0 && def.kind != Kind::Import {
+            if (def.marks & mark::PUBLIC != 0 || is_open)
+                && def.space & space != 0
+                && def.kind != Kind::Import
+            {
                 found.push(Entity::Def(DefId { file, index }));
             }
         }
@@ -266,7 +269,9 @@ impl Modules {
     fn is_global(&self, query: &Query<'_>, def: DefId) -> bool {
         let Some((facts, known)) = query.def(def) else { return false };
         let is_script = known.scope == 0 && facts.bits & bit::MODULE == 0;
-        let in_block = facts.def(known.owner).is_some_and(|owner| owner.marks & mark::OWN_B != 0 && owner.kind == Kind::Module);
+        let in_block = facts
+            .def(known.owner)
+            .is_some_and(|owner| owner.marks & mark::OWN_B != 0 && owner.kind == Kind::Module);
         is_script || in_block
     }
 }
@@ -376,7 +381,8 @@ impl Project for Modules {
         found
     }
 
-    fn detached_members(&self, query: &Query<'_>, owner: DefId, name: Name) -> Vec<DefId> {
+    fn detached_members(&self, query: &Query<'_>, of: Type, name: Name) -> Vec<DefId> {
+        let (Shape::Instance(owner) | Shape::Class(owner)) = query.shape(of) else { return Vec::new() };
         let Some((facts, known)) = query.def(owner) else { return Vec::new() };
         if !matches!(known.kind, Kind::Interface | Kind::Class) {
             return Vec::new();
@@ -451,7 +457,7 @@ impl Project for Modules {
         library::member(query, settled, name)
     }
 
-    fn expand(&self, query: &Query<'_>, of: Type) -> Option<Type> {
+    fn stands_for(&self, query: &Query<'_>, of: Type) -> Option<Type> {
         let settled = self.settle(query, of);
         (settled != of).then_some(settled)
     }

@@ -159,7 +159,10 @@ impl Scan<'_> {
                 }
             }
         } else if in_code
-            && matches!(word, b"const" | b"let" | b"var" | b"function" | b"class" | b"return" | b"export" | b"import")
+            && matches!(
+                word,
+                b"const" | b"let" | b"var" | b"function" | b"class" | b"return" | b"export" | b"import"
+            )
         {
             self.declares = false;
         }
@@ -189,7 +192,8 @@ impl Scan<'_> {
         match byte {
             b'{' => {
                 let nested = in_body && !b")>".contains(&was);
-                let is_type = nested || (self.declares && (b"=|&".contains(&was) || was == b'a' || was == b'>'));
+                let is_type =
+                    nested || (self.declares && (b"=|&".contains(&was) || was == b'a' || was == b'>'));
                 self.open.push(if is_type { Open::Body } else { Open::Other(byte) });
                 self.angles = 0;
             }

@@ -67,16 +67,19 @@ impl<'tree> Extractor<'_, '_> {
                 continue;
             }
             let mut cursor = clause.walk();
-            let values: Vec<Node<'tree>> =
-                clause.children_by_field_id(
+            let values: Vec<Node<'tree>> = clause
+                .children_by_field_id(
                     std::num::NonZero::new(fields.value).unwrap_or(std::num::NonZero::<u16>::MIN),
                     &mut cursor,
-                ).collect();
+                )
+                .collect();
             for value in values {
                 let mut base = self.visit(value, scope, NONE);
                 if let Some(arguments) = clause.child_by_field_id(fields.type_arguments) {
-                    let list: Vec<u32> =
-                        named_children(arguments).into_iter().map(|one| self.type_expression(one, scope)).collect();
+                    let list: Vec<u32> = named_children(arguments)
+                        .into_iter()
+                        .map(|one| self.type_expression(one, scope))
+                        .collect();
                     let list = self.builder.list(&list);
                     base = self.builder.expr(Op::Apply, base, list);
                 }

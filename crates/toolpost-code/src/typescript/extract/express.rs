@@ -13,9 +13,12 @@ impl<'tree> Extractor<'_, '_> {
         let of = |field: u16| node.child_by_field_id(field);
         match self.kind(node) {
             K::Identifier => self.bare(node, scope, space::VALUE),
-            K::TypeIdentifier | K::GenericType | K::NestedType | K::ObjectType | K::UnionType | K::TypeArguments => {
-                self.type_expression(node, scope)
-            }
+            K::TypeIdentifier
+            | K::GenericType
+            | K::NestedType
+            | K::ObjectType
+            | K::UnionType
+            | K::TypeArguments => self.type_expression(node, scope),
             K::Member => {
                 let target = of(fields.object).map_or(NONE, |object| self.visit(object, scope, NONE));
                 let Some(property) = of(fields.property) else { return NONE };
@@ -143,7 +146,8 @@ impl<'tree> Extractor<'_, '_> {
             self.children(node, scope);
             return NONE;
         };
-        if self.kind(function) == K::ImportWord || (code == own::CALL && self.required_module(node).is_some()) {
+        if self.kind(function) == K::ImportWord || (code == own::CALL && self.required_module(node).is_some())
+        {
             return self.imported(node, function, scope);
         }
         let callee = self.visit(function, scope, NONE);
@@ -254,7 +258,8 @@ impl<'tree> Extractor<'_, '_> {
             match self.kind(child) {
                 K::Comment => {}
                 K::TypeArguments => {
-                    declared = named_children(child).first().map_or(NONE, |&of| self.type_expression(of, scope));
+                    declared =
+                        named_children(child).first().map_or(NONE, |&of| self.type_expression(of, scope));
                 }
                 _ if value.is_none() => value = Some(child),
                 _ => {
@@ -460,7 +465,15 @@ impl<'tree> Extractor<'_, '_> {
         self.builder.expr(Op::Anonymous, def, NONE)
     }
 
-    fn key(&mut self, name: u32, start: usize, node: Node<'tree>, owner: u32, literal: u32, scope: u32) -> u32 {
+    fn key(
+        &mut self,
+        name: u32,
+        start: usize,
+        node: Node<'tree>,
+        owner: u32,
+        literal: u32,
+        scope: u32,
+    ) -> u32 {
         let field = self.builder.define(name, Kind::Field, start, node.byte_range());
         self.builder.token(name, start, scope, Role::Key, literal);
         self.own(field, owner);

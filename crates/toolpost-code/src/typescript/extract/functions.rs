@@ -155,18 +155,17 @@ impl<'tree> Extractor<'_, '_> {
                 owner.marks |= mark::OWN_C;
                 continue;
             }
-            let implied =
-                if declared == NONE { self.expected_parameter(expected, index) } else { NONE };
+            let implied = if declared == NONE { self.expected_parameter(expected, index) } else { NONE };
             index += 1;
             let default_node = parameter.child_by_field_id(fields.value);
             let is_rest = self.kind(pattern) == K::RestPattern;
-            let inner = if is_rest { named_children(pattern).first().copied().unwrap_or(pattern) } else { pattern };
+            let inner =
+                if is_rest { named_children(pattern).first().copied().unwrap_or(pattern) } else { pattern };
             let source = if declared == NONE { implied } else { self.builder.value_of(declared) };
             let default = default_node.map_or(NONE, |default| self.visit(default, scope, source));
             let value = if declared == NONE { self.either(&[implied, default]) } else { NONE };
-            let is_optional = default != NONE
-                || default_node.is_some()
-                || parameter.kind() == "optional_parameter";
+            let is_optional =
+                default != NONE || default_node.is_some() || parameter.kind() == "optional_parameter";
             let marks = if is_rest { mark::REST } else { 0 } | if is_optional { mark::OWN_A } else { 0 };
             let def = if self.kind(inner) == K::Identifier {
                 let def = self.declare(inner, Kind::Parameter, parameter);

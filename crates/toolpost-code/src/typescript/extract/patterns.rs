@@ -91,7 +91,14 @@ impl<'tree> Extractor<'_, '_> {
         }
     }
 
-    fn property_pattern(&mut self, part: Node<'tree>, source: u32, into: u32, scope: u32, whole: Node<'tree>) {
+    fn property_pattern(
+        &mut self,
+        part: Node<'tree>,
+        source: u32,
+        into: u32,
+        scope: u32,
+        whole: Node<'tree>,
+    ) {
         let fields = self.fields;
         match self.kind(part) {
             K::PairPattern => {

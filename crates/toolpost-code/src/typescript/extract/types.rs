@@ -38,7 +38,8 @@ impl<'tree> Extractor<'_, '_> {
             }
             K::TypeIdentifier | K::Identifier => self.bare(node, scope, space::TYPE),
             K::NestedType => {
-                let target = of(fields.module).map_or(NONE, |module| self.entity_name(module, scope, NAMESPACE));
+                let target =
+                    of(fields.module).map_or(NONE, |module| self.entity_name(module, scope, NAMESPACE));
                 let Some(name) = of(fields.name) else { return NONE };
                 let text = self.name(name);
                 self.member(text, name.start_byte(), scope, target, space::TYPE)
@@ -76,7 +77,8 @@ impl<'tree> Extractor<'_, '_> {
             }
             K::ObjectType => self.object_type(node, scope),
             K::TypeQuery => {
-                let value = named_children(node).first().map_or(NONE, |&value| self.visit(value, scope, NONE));
+                let value =
+                    named_children(node).first().map_or(NONE, |&value| self.visit(value, scope, NONE));
                 if value == NONE { NONE } else { self.builder.expr(Op::TypeOf, value, NONE) }
             }
             K::IndexTypeQuery => {
@@ -143,7 +145,10 @@ impl<'tree> Extractor<'_, '_> {
             K::Call => {
                 // `import('module')`, written as a type
                 let arguments = of(fields.arguments).map(named_children).unwrap_or_default();
-                let text = arguments.first().filter(|&&text| self.kind(text) == K::Text).map(|&text| self.unquoted(text));
+                let text = arguments
+                    .first()
+                    .filter(|&&text| self.kind(text) == K::Text)
+                    .map(|&text| self.unquoted(text));
                 match text {
                     Some(text) => {
                         let text = self.builder.text(text);
@@ -202,7 +207,11 @@ impl<'tree> Extractor<'_, '_> {
                 }
                 _ => {
                     let of = self.type_expression(part, scope);
-                    all.push(if part.kind() == "rest_type" { self.builder.builtin("...", &[of]) } else { of });
+                    all.push(if part.kind() == "rest_type" {
+                        self.builder.builtin("...", &[of])
+                    } else {
+                        of
+                    });
                 }
             }
         }
