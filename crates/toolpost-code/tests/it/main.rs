@@ -11,3 +11,4 @@ mod python;
 mod python_names;
 mod rust;
 mod search;
+mod typescript;
