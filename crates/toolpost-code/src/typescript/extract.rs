@@ -8,7 +8,7 @@ mod imports;
 mod jsx;
 mod patterns;
 mod state;
-mod types;
+mod type_expression;
 
 use std::sync::OnceLock;
 
