@@ -1,5 +1,7 @@
 //! The code engine through its boundary: files in, answers out.
 
+#![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+
 mod confidence;
 mod engine;
 mod fixture;
