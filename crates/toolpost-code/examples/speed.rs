@@ -209,7 +209,8 @@ fn measure_questions(engine: &Engine) {
             let facts = query.facts(file);
             let is_named = |index: &u32| {
                 let def = &facts.defs[*index as usize];
-                !matches!(def.kind, Kind::Import | Kind::Impl | Kind::Anonymous) && facts.text(def.name) != ""
+                !matches!(def.kind, Kind::Import | Kind::Impl | Kind::Anonymous)
+                    && !facts.text(def.name).is_empty()
             };
             let named: Vec<u32> = (0..facts.defs.len() as u32).filter(is_named).collect();
             if named.is_empty() {

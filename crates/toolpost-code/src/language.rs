@@ -93,6 +93,11 @@ pub trait Project: Send + Sync {
         Vec::new()
     }
 
+    /// A word of the language that may stand for a definition in the files that name it: `Self` for a type.
+    fn other_name(&self, _query: &Query<'_>, _def: DefId) -> Option<Name> {
+        None
+    }
+
     /// Whether a file can contain a use of a definition at all. A wrong `true` costs time, a wrong `false` an answer.
     fn may_see(&self, _query: &Query<'_>, _file: FileId, _def: DefId) -> bool {
         true

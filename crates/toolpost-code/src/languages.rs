@@ -48,26 +48,16 @@ pub(crate) fn extract_with(
 ) -> Facts {
     // A mark of the order of bytes is no part of the text; offsets count it.
     let mut builder = Builder::new(source);
-    let start = Instant::now();
-    let mut give_up = |_: &tree_sitter::ParseState| {
-        if start.elapsed() > PATIENCE { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    };
-    let options = tree_sitter::ParseOptions::new().progress_callback(&mut give_up);
-    let mut input = |offset: usize, _: tree_sitter::Point| source.get(offset..).unwrap_or(&[]);
     let is_set = parser.set_language(&language.grammar(path)).is_ok();
-    let mut tree = if is_set { parser.parse_with_options(&mut input, None, Some(options)) } else { None };
-    if tree.as_ref().is_some_and(|tree| tree.root_node().has_error())
-        && let Some(text) = language.repaired(path, source)
-    {
-        let options = tree_sitter::ParseOptions::new().progress_callback(&mut give_up);
-        let mut input = |offset: usize, _: tree_sitter::Point| text.get(offset..).unwrap_or(&[]);
-        match parser.parse_with_options(&mut input, None, Some(options)) {
-            Some(better) => tree = Some(better),
-            None => parser.reset(),
-        }
-    }
+    let tree = if is_set { parse(parser, source) } else { None };
     match tree {
-        Some(tree) => {
+        Some(mut tree) => {
+            if tree.root_node().has_error()
+                && let Some(text) = language.repaired(path, source)
+                && let Some(better) = parse(parser, &text)
+            {
+                tree = better;
+            }
             // A mistake in an extractor costs the file that shows it, not the index.
             let extracted =
                 panic::catch_unwind(AssertUnwindSafe(|| language.extract(path, &tree, &mut builder)));
@@ -82,4 +72,15 @@ pub(crate) fn extract_with(
         }
     }
     builder.finish()
+}
+
+/// Parses with patience.
+fn parse(parser: &mut tree_sitter::Parser, source: &[u8]) -> Option<tree_sitter::Tree> {
+    let start = Instant::now();
+    let mut give_up = |_: &tree_sitter::ParseState| {
+        if start.elapsed() > PATIENCE { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let options = tree_sitter::ParseOptions::new().progress_callback(&mut give_up);
+    let mut input = |offset: usize, _: tree_sitter::Point| source.get(offset..).unwrap_or(&[]);
+    parser.parse_with_options(&mut input, None, Some(options))
 }

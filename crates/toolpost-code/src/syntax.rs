@@ -47,8 +47,11 @@ macro_rules! fields {
 /// The named children of a node, in order.
 #[must_use]
 pub fn named_children<'tree>(node: Node<'tree>) -> Vec<Node<'tree>> {
+    if node.child_count() == 0 {
+        return Vec::new();
+    }
     let mut cursor = node.walk();
-    let mut children = Vec::new();
+    let mut children = Vec::with_capacity(node.named_child_count());
     each_child(&mut cursor, |child, _| {
         if child.is_named() && !child.is_extra() {
             children.push(child);

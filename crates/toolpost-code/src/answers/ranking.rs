@@ -46,6 +46,8 @@ impl Query<'_> {
         };
         let mut edges: HashMap<(usize, usize), u32> = HashMap::new();
         let mut uses: HashMap<usize, u32> = HashMap::new();
+        // In how many files each is used; files are looked at one after another.
+        let mut spread: HashMap<usize, (FileId, u32)> = HashMap::new();
         let mut looked_at = 0;
         let files: Vec<FileId> = self.world.files().collect();
         for &file in &files {
@@ -70,11 +72,17 @@ impl Query<'_> {
                     }
                     let to = number(target, &mut nodes);
                     *uses.entry(to).or_default() += 1;
-                    if let Some(from) = places.around(token.start) {
-                        let from = number(self.canonical(DefId { file, index: from }), &mut nodes);
-                        if from != to {
-                            *edges.entry((from, to)).or_default() += 1;
-                        }
+                    let (last, count) = spread.entry(to).or_insert((file, 1u32));
+                    if *last != file {
+                        (*last, *count) = (file, *count + 1);
+                    }
+                    // Code outside of every definition belongs to its file.
+                    let from = places.around(token.start);
+                    let from = from
+                        .map_or(DefId { file, index: NONE }, |index| self.canonical(DefId { file, index }));
+                    let from = number(from, &mut nodes);
+                    if from != to {
+                        *edges.entry((from, to)).or_default() += 1;
                     }
                 }
             }
@@ -97,9 +105,16 @@ impl Query<'_> {
             }
             shares = next;
         }
+        // What many files use matters more than what one file uses for many others.
+        for (index, share) in shares.iter_mut().enumerate() {
+            *share *= f64::from(spread.get(&index).map_or(1, |(_, count)| *count)).sqrt();
+        }
+        let total = shares.iter().sum::<f64>().max(1e-9);
+        shares.iter_mut().for_each(|share| *share /= total);
         let mut ranked: Vec<Ranked> = nodes
             .iter()
             .enumerate()
+            .filter(|(_, def)| def.index != NONE)
             .map(|(index, &def)| Ranked {
                 def,
                 share: shares[index],

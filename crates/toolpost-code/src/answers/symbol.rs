@@ -139,7 +139,8 @@ impl Query<'_> {
 /// Whether a definition is one that people would list.
 fn is_shown(facts: &Facts, index: u32) -> bool {
     let def = &facts.defs[index as usize];
-    if def.same != index || facts.text(def.name).is_empty() {
+    let is_written = def.start < def.end;
+    if def.same != index || !is_written || facts.text(def.name).is_empty() {
         return false;
     }
     match def.kind {

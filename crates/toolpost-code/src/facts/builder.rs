@@ -50,6 +50,8 @@ pub struct Builder<'a> {
     pub source: &'a [u8],
     facts: Facts,
     indices: NameMap<u32>,
+    /// Values of types without arguments, which all look the same.
+    plain: Vec<(&'static str, u32)>,
 }
 
 impl<'a> Builder<'a> {
@@ -62,7 +64,7 @@ impl<'a> Builder<'a> {
         let end = source.len() as u32;
         facts.scopes.push(Scope { parent: NONE, kind: ScopeKind::Module, owner: NONE, start: 0, end });
         facts.tokens.reserve(source.len() / 10);
-        Builder { source, facts, indices: NameMap::default() }
+        Builder { source, facts, indices: NameMap::default(), plain: Vec::new() }
     }
 
     /// The facts so far.
@@ -170,6 +172,17 @@ impl<'a> Builder<'a> {
         let name = self.text(name);
         let list = if arguments.is_empty() { NONE } else { self.list(arguments) };
         self.expr(Op::Builtin, name, list)
+    }
+
+    /// A value of a type of the language itself that has no arguments, such as that of a literal.
+    pub fn plain_value(&mut self, name: &'static str) -> u32 {
+        if let Some(&(_, known)) = self.plain.iter().find(|(known, _)| *known == name) {
+            return known;
+        }
+        let of = self.builtin(name, &[]);
+        let value = self.value_of(of);
+        self.plain.push((name, value));
+        value
     }
 
     /// A value of a type; none for none.

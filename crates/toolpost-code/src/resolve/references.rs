@@ -55,6 +55,12 @@ impl Query<'_> {
         for &member in family.iter() {
             push(&mut names, self.name_of(member));
         }
+        let word = self.project(def.file).other_name(self, def);
+        let naming: HashSet<FileId> = match word {
+            Some(_) => self.world.postings(names[0]).iter().map(|posting| posting.file()).collect(),
+            None => HashSet::new(),
+        };
+        names.extend(word);
         let only = self.is_local(def).then_some(def.file);
         let language = self.world.language_of(def.file);
         let is_member = self.def(def).is_some_and(|(facts, known)| crate::world::is_member(facts, known));
@@ -67,6 +73,9 @@ impl Query<'_> {
             for posting in self.world.postings(name) {
                 let file = posting.file();
                 if only.is_some_and(|only| only != file) || self.world.language_of(file) != language {
+                    continue;
+                }
+                if Some(name) == word && !naming.contains(&file) {
                     continue;
                 }
                 let project = self.project(file);

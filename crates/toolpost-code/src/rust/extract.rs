@@ -235,7 +235,7 @@ impl Extractor<'_, '_> {
                     let start = self.start(leaf);
                     let token = self.builder.token(name, start, scope, Role::Bare, NONE);
                     self.builder.token_mut(token).space = space::MACRO;
-                    self.derives.push(name);
+                    self.derives.push((name, start));
                 }
                 last_end = self.start(leaf) + leaf.byte_range().len();
             }

@@ -567,6 +567,11 @@ impl Project for Crates {
         is_open && self.layout.sees(file, def.file)
     }
 
+    fn other_name(&self, query: &Query<'_>, def: DefId) -> Option<Name> {
+        let (_, known) = query.def(def)?;
+        matches!(known.kind, Kind::Struct | Kind::Enum | Kind::Union).then(|| Name::of("Self"))
+    }
+
     fn counts_family_declarations(&self) -> bool {
         true
     }

@@ -247,7 +247,7 @@ impl Modules {
             }
             Shape::Instance(def) if matches!(step, Step::Element) => {
                 // A class of the tree that extends a list of the library.
-                query.bases(def).iter().copied().find_map(|base| {
+                query.bases(def).iter().find_map(|&base| {
                     let base = query.substitute(base, &query.environment_of(settled));
                     match query.shape(base) {
                         Shape::External(name) if library::is_list(name) || library::is_map(name) => {

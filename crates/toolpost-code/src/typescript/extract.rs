@@ -8,7 +8,7 @@ mod imports;
 mod jsx;
 mod patterns;
 mod state;
-mod types;
+mod type_expression;
 
 use std::sync::OnceLock;
 
@@ -154,8 +154,8 @@ fields! { Fields:
     left = "left", right = "right", key = "key", object = "object", property = "property", index = "index",
     function = "function", arguments = "arguments", constructor = "constructor", operator = "operator",
     condition = "condition", consequence = "consequence", alternative = "alternative", label = "label",
-    module = "module", constraint = "constraint", attribute = "attribute", open_tag = "open_tag",
-    close_tag = "close_tag", index_type = "index_type",
+    module = "module", constraint = "constraint",
+    index_type = "index_type",
 }
 
 static PLAIN: OnceLock<(Vec<K>, Fields)> = OnceLock::new();

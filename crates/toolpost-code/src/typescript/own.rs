@@ -32,8 +32,6 @@ pub(super) const MAPPED: u32 = 13;
 pub(super) const NARROWED: u32 = 14;
 /// Type 2 if type 0 extends type 1, else type 3.
 pub(super) const CONDITIONAL: u32 = 15;
-/// What a type guard 0 says of its argument.
-pub(super) const GUARDED: u32 = 16;
 
 /// Writes such an expression.
 pub(super) fn own(builder: &mut Builder<'_>, code: u32, operands: &[u32]) -> u32 {

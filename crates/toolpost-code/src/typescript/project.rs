@@ -71,7 +71,7 @@ impl Modules {
     }
 
     fn namespace(def: DefId) -> Module {
-        Module(u64::from(def.index) + 1 << 32 | u64::from(def.file.0))
+        Module((u64::from(def.index) + 1) << 32 | u64::from(def.file.0))
     }
 
     /// What the name of a module means in a file.
@@ -382,7 +382,7 @@ impl Project for Modules {
     }
 
     fn detached_members(&self, query: &Query<'_>, of: Type, name: Name) -> Vec<DefId> {
-        let Shape::Instance(owner) = query.shape(of) else { return Vec::new() };
+        let (Shape::Instance(owner) | Shape::Class(owner)) = query.shape(of) else { return Vec::new() };
         let Some((facts, known)) = query.def(owner) else { return Vec::new() };
         if !matches!(known.kind, Kind::Interface | Kind::Class) {
             return Vec::new();

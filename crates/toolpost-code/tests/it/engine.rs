@@ -160,6 +160,15 @@ fn survives_every_flipped_bit() {
 }
 
 #[test]
+fn a_file_made_by_a_program_is_left_out_and_counted() {
+    let files = Memory::new(TREE);
+    files.write("huge.go", &format!("package a\n{}", "var _ = Used()\n".repeat(400_000)));
+    let (engine, cold) = open(&files, &Arc::new(Kept::default()));
+    assert_eq!((cold.files, cold.too_large), (2, 1));
+    assert_eq!(engine.ask(|query| uses(query, "a.go:3:Used")), 1);
+}
+
+#[test]
 fn finds_code_by_its_form() {
     let (engine, _) = open(&Memory::new(TREE), &Arc::new(Kept::default()));
     let find = |pattern: &str| {

@@ -1,5 +1,8 @@
 //! The code engine through its boundary: files in, answers out.
 
+#![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+
+mod confidence;
 mod engine;
 mod fixture;
 mod go;
@@ -10,3 +13,4 @@ mod python;
 mod python_names;
 mod rust;
 mod search;
+mod typescript;

@@ -95,6 +95,12 @@ fn uses() {
     check_uses(
         TREE,
         "src/shelf.rs:2:Shelf",
-        &["src/lib.rs:2 Exact", "src/lib.rs:5 Exact", "src/lib.rs:18 Exact", "src/shelf.rs:3 Exact"],
+        &[
+            "src/lib.rs:2 Exact",
+            "src/lib.rs:5 Exact",
+            "src/lib.rs:18 Exact",
+            "src/shelf.rs:3 Exact",
+            "src/shelf.rs:5 Exact",
+        ],
     );
 }

@@ -91,18 +91,9 @@ impl Extractor<'_, '_> {
                 operand
             }
             K::Binary => self.binary(node, scope),
-            K::Text => {
-                let text = self.builder.builtin("string", &[]);
-                self.builder.value_of(text)
-            }
-            K::Number => {
-                let number = self.builder.builtin("int", &[]);
-                self.builder.value_of(number)
-            }
-            K::Truth => {
-                let truth = self.builder.builtin("bool", &[]);
-                self.builder.value_of(truth)
-            }
+            K::Text => self.builder.plain_value("string"),
+            K::Number => self.builder.plain_value("int"),
+            K::Truth => self.builder.plain_value("bool"),
             K::Nothing => NONE,
             K::FieldIdentifier => {
                 let name = self.name(node);
@@ -150,8 +141,7 @@ impl Extractor<'_, '_> {
         let right = node.child_by_field_id(fields.right).map_or(NONE, |right| self.visit(right, scope));
         let operator = node.child_by_field_id(fields.operator).map_or("", |operator| operator.kind());
         if matches!(operator, "==" | "!=" | "<" | "<=" | ">" | ">=" | "&&" | "||") {
-            let truth = self.builder.builtin("bool", &[]);
-            return self.builder.value_of(truth);
+            return self.builder.plain_value("bool");
         }
         let is_literal =
             |node: Option<Node<'_>>| node.is_some_and(|node| matches!(self.kind(node), K::Number | K::Text));

@@ -64,12 +64,13 @@ impl Extractor<'_, '_> {
             K::Reference | K::Parenthesized | K::ExpressionStatement => {
                 let statement = self.kind(node) == K::ExpressionStatement;
                 let value = self.children(node, scope);
-                let ends = statement && self.text(node).ends_with(';');
+                let ends =
+                    statement && self.builder.source.get(self.end(node).wrapping_sub(1)) == Some(&b';');
                 if ends { NONE } else { value }
             }
             K::Unary => {
                 let value = self.children(node, scope);
-                let is_deref = self.text(node).starts_with('*');
+                let is_deref = self.builder.source.get(self.start(node)) == Some(&b'*');
                 if is_deref && value != NONE { self.builder.expr(Op::Deref, value, NONE) } else { value }
             }
             K::Binary => self.binary(node, scope),
@@ -183,9 +184,8 @@ impl Extractor<'_, '_> {
         }
     }
 
-    fn literal(&mut self, name: &str) -> u32 {
-        let of = self.builder.builtin(name, &[]);
-        self.builder.value_of(of)
+    fn literal(&mut self, name: &'static str) -> u32 {
+        self.builder.plain_value(name)
     }
 
     /// The type of a value, as a type expression.

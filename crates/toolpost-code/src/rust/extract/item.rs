@@ -14,9 +14,23 @@ impl Extractor<'_, '_> {
 
     /// The traits that a type derives, by the names of the macros that do it: they are named after the traits.
     fn derived(&mut self, def: u32, scope: u32) {
-        for name in std::mem::take(&mut self.derives) {
+        for (name, start) in std::mem::take(&mut self.derives) {
             let base = self.builder.expr(Op::Own, super::super::DERIVED + name, scope);
             self.builder.base(def, base);
+            let made = match self.builder.facts().text(name) {
+                "Clone" => "clone",
+                "Default" => "default",
+                "PartialEq" => "eq",
+                "PartialOrd" => "partial_cmp",
+                "Ord" => "cmp",
+                _ => continue,
+            };
+            // The method is nowhere written; its place is the name of the trait.
+            let made = self.builder.text(made);
+            let method = self.builder.define(made, Kind::Method, start, start..start);
+            let this = self.builder.expr(Op::Anonymous, def, NONE);
+            let known = self.builder.def(method);
+            (known.owner, known.declared, known.space) = (def, this, space::CALLED);
         }
     }
 

@@ -13,7 +13,7 @@ use crate::facts::{Kind, NONE, Op, Role, ScopeKind, space};
 /// The largest call of a macro that is parsed again, in bytes.
 const LARGEST: usize = 1 << 18;
 /// How deep macros in macros are parsed again: each level reads its text once more.
-const LEVELS: u32 = 6;
+const LEVELS: u32 = 4;
 
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum Form {
@@ -110,6 +110,9 @@ impl Extractor<'_, '_> {
 
     /// The tree of a text without errors.
     fn parse(&mut self, text: &[u8]) -> Option<Tree> {
+        if self.failures_left == 0 {
+            return None;
+        }
         let parser = match &mut self.parser {
             Some(parser) => parser,
             none => {
@@ -128,7 +131,11 @@ impl Extractor<'_, '_> {
         if tree.is_none() {
             parser.reset();
         }
-        tree.filter(|tree| !tree.root_node().has_error())
+        let tree = tree.filter(|tree| !tree.root_node().has_error());
+        if tree.is_none() {
+            self.failures_left -= 1;
+        }
+        tree
     }
 
     /// The arguments of the call that a macro was read as. What the well-known ones give is known.

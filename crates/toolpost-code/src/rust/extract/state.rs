@@ -15,13 +15,15 @@ pub(super) struct Extractor<'b, 'a> {
     pub(super) base: usize,
     /// The path of the attribute before a module.
     pub(super) path_attribute: Option<String>,
-    /// The names of the traits that the attribute before an item derives.
-    pub(super) derives: Vec<u32>,
+    /// The names of the traits that the attribute before an item derives, and where they stand.
+    pub(super) derives: Vec<(u32, usize)>,
     /// Whether the attribute before an item shares its macros.
     pub(super) has_macro_attribute: bool,
     pub(super) parser: Option<tree_sitter::Parser>,
     /// How many macros are being read inside of each other.
     pub(super) macro_levels: u32,
+    /// How many more macros may turn out not to be code: to find out costs more than to read code of that length.
+    pub(super) failures_left: usize,
     kinds: &'static [K],
 }
 
@@ -32,6 +34,7 @@ impl<'b, 'a> Extractor<'b, 'a> {
         fields: Fields,
     ) -> Extractor<'b, 'a> {
         Extractor {
+            failures_left: 4 + builder.source.len() / 16_384,
             builder,
             fields,
             depth: 0,

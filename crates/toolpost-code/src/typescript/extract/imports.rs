@@ -107,7 +107,12 @@ impl<'tree, 'a> Extractor<'_, 'a> {
             }
             K::NamespaceImport => {
                 for name in named_children(part) {
-                    self.bind_import(name, whole, module, NONE, scope, marks);
+                    let record = self.bind_import(name, whole, module, NONE, scope, marks);
+                    // The name means the binding here; what it holds is the module.
+                    let value = own(self.builder, own::MODULE, &[module, 0]);
+                    let def = self.builder.facts().imports[record as usize].def;
+                    let known = self.builder.def(def);
+                    (known.kind, known.value) = (Kind::Variable, value);
                 }
             }
             K::NamedImports => {
