@@ -29,7 +29,6 @@ impl Drop for Mock {
 }
 
 /// Installs the package below `target/`, once, and starts it.
-#[expect(clippy::disallowed_methods, reason = "a test starts the server that it talks to")]
 fn start() -> Mock {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("aimock");
     std::fs::create_dir_all(&folder).unwrap();
