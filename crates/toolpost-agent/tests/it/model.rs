@@ -1,5 +1,6 @@
 //! Models: recordings of real providers, hostile streams, and servers on loopback.
 
+mod aimock;
 mod canonical;
 mod hostile;
 mod images;
@@ -7,3 +8,5 @@ mod recording;
 mod requests;
 mod responses;
 mod script;
+mod server;
+mod transport;

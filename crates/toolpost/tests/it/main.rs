@@ -42,6 +42,7 @@ mod packs;
 mod pdf;
 mod price;
 mod reader;
+mod runs;
 mod secrets;
 mod servers;
 mod settings;

@@ -1,8 +1,9 @@
 //! What a call may do: capabilities, needs, and the workspace bound to the decision.
 
 use crate::stage::{Stage, any, code, message, said, spec};
+use futures_util::stream::{BoxStream, StreamExt};
 use serde_json::json;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use toolpost_core::capability::Need;
 use toolpost_core::dialect::Alias;
 use toolpost_core::policy::Profile;
@@ -117,7 +118,20 @@ async fn what_a_call_touched_is_counted() {
 struct Nothing;
 
 impl toolpost_core::host::CodeEngine for Nothing {}
-impl toolpost_core::host::Model for Nothing {}
+impl toolpost_core::model::Model for Nothing {
+    fn profile(&self) -> &toolpost_core::model::Profile {
+        static NOTHING: LazyLock<toolpost_core::model::Profile> = LazyLock::new(Default::default);
+        &NOTHING
+    }
+
+    fn stream(
+        &self,
+        _: toolpost_core::model::Request,
+        _: tokio_util::sync::CancellationToken,
+    ) -> BoxStream<'static, Result<toolpost_core::model::Delta, toolpost_core::model::ModelError>> {
+        futures_util::stream::empty().boxed()
+    }
+}
 impl toolpost_core::host::AgentHost for Nothing {}
 
 /// All that there is.
