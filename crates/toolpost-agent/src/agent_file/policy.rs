@@ -160,6 +160,8 @@ fn mapping(reader: &mut Reader<'_>, node: &Node) -> Option<Policy> {
         Some(node) => Policy::profile(profile(reader, node, "policy.profile")?),
         None => everything(),
     };
+    // Rules come last: what is denied by capability begins a policy anew.
+    let mut all_rules = Vec::new();
     for (key, value) in node.entries() {
         let field = format!("policy.{}", key.text);
         match key.text.as_str() {
@@ -181,13 +183,12 @@ fn mapping(reader: &mut Reader<'_>, node: &Node) -> Option<Policy> {
                 }
             }
             "rules" | "rule" => {
-                let rules = rules(reader, value, &field);
-                policy = policy.with_rules(Layer::User, rules);
+                all_rules.extend(rules(reader, value, &field));
             }
             _ => reader.unknown_key(key, &field, &KNOWN, "`policy`"),
         }
     }
-    Some(policy)
+    Some(policy.with_rules(Layer::User, all_rules))
 }
 
 fn capabilities(reader: &mut Reader<'_>, node: &Node, field: &str) -> Vec<Capability> {

@@ -224,10 +224,11 @@ fn plain(text: &str) -> Content {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     let is_decimal = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     // `010` is ten to one reader and eight to another: it stays a text.
-    if is_decimal && (digits == "0" || !digits.starts_with('0')) {
-        if let Ok(number) = text.trim_start_matches('+').parse::<i64>() {
-            return Content::Number(number.into());
-        }
+    if is_decimal
+        && (digits == "0" || !digits.starts_with('0'))
+        && let Ok(number) = text.trim_start_matches('+').parse::<i64>()
+    {
+        return Content::Number(number.into());
     }
     let is_float = digits.starts_with(|first: char| first.is_ascii_digit() || first == '.')
         && !is_decimal

@@ -248,6 +248,9 @@ fn a_file_narrows_and_never_widens() {
     assert_eq!(effect("policy: { deny: [exec] }", &wide, "bash", run("ls")), Effect::Deny);
     assert_eq!(effect("policy: { ask: [exec] }", &wide, "bash", run("ls")), Effect::Ask);
     assert_eq!(effect("policy: { rules: [{ deny: 'write: /src' }] }", &wide, "write", write()), Effect::Deny);
+    let both = "policy: { rules: [{ deny: 'write: /src' }], deny: [exec] }";
+    assert_eq!(effect(both, &wide, "write", write()), Effect::Deny);
+    assert_eq!(effect(both, &wide, "bash", run("ls")), Effect::Deny);
     assert_eq!(effect("tools: ['Bash(git *)']", &wide, "bash", run("git status")), Effect::Allow);
     assert_eq!(effect("tools: ['Bash(git *)']", &wide, "bash", run("rm a")), Effect::Deny);
     assert_eq!(effect("tools: ['Bash(git *)']", &standard, "bash", run("git status")), Effect::Deny);

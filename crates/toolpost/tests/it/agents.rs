@@ -19,7 +19,7 @@ fn a_script_runs_with_real_tools_and_is_recorded() {
     let Ran { status, stdout, stderr } = home.run(&["run", "appender.md", "--allow", "exec"]);
     assert_eq!((status, stdout.trim(), lines(&home)), (0, "now: 1: one", 1), "{stderr}");
     assert_eq!(stderr, "", "a pipe gets the text and nothing else");
-    let (status, json) = home.json(&["run", "appender.md", "--allow", "exec", "--json"]);
+    let (status, json) = home.json(&["run", "appender.md", "--allow", "exec"]);
     assert_eq!(
         (status, &json["success"], &json["reason"], &json["calls"]),
         (0, &true.into(), &"done".into(), &2.into())
@@ -27,7 +27,7 @@ fn a_script_runs_with_real_tools_and_is_recorded() {
     assert_eq!(lines(&home), 2);
     let session = json["session"].as_str().unwrap().to_owned();
     assert!(session.starts_with("appender-"), "{session}");
-    let (_, sessions) = home.json(&["sessions", "--json"]);
+    let (_, sessions) = home.json(&["sessions"]);
     assert_eq!(
         sessions["sessions"].as_array().map(Vec::len),
         Some(2),
@@ -138,7 +138,7 @@ fn guarantee_16_agents_of_a_workspace_wait_for_trust() {
     let ran = home.run(&["run", "helper", "--allow", "exec"]);
     assert!(ran.status == 3 && ran.stderr.contains("toolpost trust"), "{} {}", ran.status, ran.stderr);
     assert_eq!(lines(&home), 0);
-    let (_, listed) = home.json(&["agents", "--json"]);
+    let (_, listed) = home.json(&["agents"]);
     assert_eq!(
         (&listed["agents"][0]["name"], &listed["agents"][0]["usable"]),
         (&"helper".into(), &false.into())
@@ -167,7 +167,7 @@ fn files_are_checked_with_line_and_field() {
         ran.stdout
     );
     home.write("repo/names.md", "---\ndescription: d\ntools: [raed, read]\ntoolPacks: [serach]\n---\nx");
-    let (status, json) = home.json(&["agents", "check", "names.md", "--json"]);
+    let (status, json) = home.json(&["agents", "check", "names.md"]);
     let messages = json["files"][0]["problems"].to_string();
     assert!(
         status == 1
@@ -188,7 +188,7 @@ fn files_are_checked_with_line_and_field() {
     ] {
         home.write(&format!("repo/{folder}/{file}"), text);
     }
-    let (status, json) = home.json(&["agents", "check", "--json"]);
+    let (status, json) = home.json(&["agents", "check"]);
     assert_eq!((status, json["files"].as_array().map(Vec::len)), (0, Some(5)), "{json}");
 }
 

@@ -35,7 +35,13 @@ fn every_command_of_the_docs_works() {
 #[test]
 fn every_configuration_of_the_docs_is_taken() {
     let mut taken = 0;
-    for page in ["docs/guide/rights.md", "docs/guide/servers.md", "docs/reference/configuration.md"] {
+    for page in [
+        "docs/guide/rights.md",
+        "docs/guide/servers.md",
+        "docs/guide/agents.md",
+        "docs/guide/models.md",
+        "docs/reference/configuration.md",
+    ] {
         for block in blocks(&project().join(page), "toml") {
             let home = crate::Home::new();
             home.write("shown.toml", &block.text);
