@@ -71,7 +71,7 @@ impl Modules {
     }
 
     fn namespace(def: DefId) -> Module {
-        Module(u64::from(def.index) + 1 << 32 | u64::from(def.file.0))
+        Module(((u64::from(def.index) + 1) << 32) | u64::from(def.file.0))
     }
 
     /// What the name of a module means in a file.
