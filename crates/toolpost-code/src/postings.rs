@@ -53,7 +53,7 @@ impl Occurrences {
             {
                 // Variables of functions are nothing to be searched for.
                 let is_local = matches!(def.kind, Kind::Parameter | Kind::TypeParameter | Kind::Label)
-                    || def.visible != 0
+                    || def.visible != 0 && def.owner == crate::facts::NONE
                     || def.kind == Kind::Variable && def.scope != 0 && def.owner == crate::facts::NONE;
                 let known = if *bits == u32::MAX { 0 } else { *bits };
                 *bits = known | if is_local { 0 } else { Posting::DEFINED };

@@ -1,6 +1,6 @@
 //! Definitions by name, the best first: the name itself, its beginning, its words, its letters in order.
 
-use crate::facts::Kind;
+use crate::facts::{Kind, NONE};
 use crate::resolve::{DefId, Query};
 
 /// A definition that suits a search.
@@ -78,8 +78,10 @@ impl Query<'_> {
                 let file = posting.file();
                 let facts = self.facts(file);
                 for (index, def) in facts.defs.iter().enumerate() {
-                    let is_listed = def.same == index as u32 && !is_inner(def.kind);
-                    if is_listed && facts.name(def.name) == name && def.visible == 0 {
+                    // What is seen from its place on is a variable of a function, or a member of a class.
+                    let is_local = def.visible != 0 && def.owner == NONE;
+                    let is_listed = def.same == index as u32 && !is_inner(def.kind) && !is_local;
+                    if is_listed && facts.name(def.name) == name {
                         let def = DefId { file, index: index as u32 };
                         same.push(Hit { def, score: score + self.weight(def) });
                     }

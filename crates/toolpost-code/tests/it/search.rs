@@ -59,6 +59,57 @@ fn finds_definitions() {
     assert_eq!(names("read"), ["Read", "Reader", "reader", "NewReader"]);
 }
 
+/// One method, one field and one local variable in each language.
+const MEMBERS: &str = r#"
+//- go.mod
+module example.com/m
+//- m.go
+package m
+
+type Store struct{ going int }
+
+func (s Store) fetchGo() { hiddenGo := s.going; _ = hiddenGo }
+//- m.py
+class Store:
+    rating: int = 0
+
+    def fetch_python(self):
+        hidden_python = self.rating
+        return hidden_python
+//- Cargo.toml
+[package]
+name = "m"
+//- src/lib.rs
+pub struct Store { rusty: u32 }
+impl Store {
+    pub fn fetch_rust(&self) -> u32 { let hidden_rust = self.rusty; hidden_rust }
+}
+//- m.ts
+export class Store {
+    typed = 0
+    fetchTypeScript() { const hiddenTypeScript = this.typed; return hiddenTypeScript }
+}
+"#;
+
+#[test]
+fn finds_members_and_no_locals_in_every_language() {
+    let world = fixture::world(MEMBERS);
+    let query = Query::new(&world, Memo::default());
+    let found = |typed: &str| {
+        query.search(typed, 5).iter().any(|hit| {
+            query.symbol(hit.def).is_some_and(|symbol| symbol.name == typed && symbol.container == ["Store"])
+        })
+    };
+    for name in
+        ["fetchGo", "going", "fetch_python", "rating", "fetch_rust", "rusty", "fetchTypeScript", "typed"]
+    {
+        assert!(found(name), "{name}");
+    }
+    for name in ["hiddenGo", "hidden_python", "hidden_rust", "hiddenTypeScript"] {
+        assert_eq!(query.search(name, 5), [], "{name}");
+    }
+}
+
 #[test]
 fn shows_symbols() {
     let world = fixture::world(TREE);
