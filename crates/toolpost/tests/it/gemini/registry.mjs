@@ -17,7 +17,7 @@ const config = new Config({
 const registry = new ToolRegistry(config, config.messageBus);
 await registry.discoverAllTools();
 const names = registry.getAllTools().map((tool) => tool.name);
-assert.equal(names.length, 12, names.join());
+assert.equal(names.length, 19, names.join());
 
 const call = (name, args) => {
   const tool = registry.getTool(`discovered_tool_${name}`);
