@@ -222,8 +222,10 @@ pub struct Dependencies {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Resolution {
     /// Its definition; none where it is outside of the workspace or unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub definition: Option<Symbol>,
     /// How sure that is.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<Confidence>,
     /// Other definitions that it may mean, the likeliest first.
     pub candidates: Vec<Symbol>,
