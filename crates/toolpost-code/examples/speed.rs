@@ -141,6 +141,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         resident()
     );
     let cache = Arc::new(Memory::default());
+    let used = processor();
     let start = Instant::now();
     let shared: Arc<dyn Cache> = Arc::<Memory>::clone(&cache);
     let engine = Engine::open(Arc::clone(&files), Arc::clone(&shared), "tree");

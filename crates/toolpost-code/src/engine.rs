@@ -20,7 +20,9 @@ use source::Source;
 pub use form::Found;
 
 /// The bytes of facts that stay in memory between questions.
-const RESIDENT: usize = 192 << 20;
+const RESIDENT: usize = 160 << 20;
+/// The number of findings that are remembered between questions.
+const MOST_FINDINGS: usize = 1_000_000;
 /// How many files are read before what was found in them can be asked for.
 const BATCH: usize = 512;
 /// An index is written down again after so many changes.
@@ -120,8 +122,11 @@ impl Engine {
         let memo = state.memo.try_lock().map(|mut memo| std::mem::take(&mut *memo)).unwrap_or_default();
         let query = Query::new(&state.world, memo);
         let answer = question(&query);
-        if let Ok(mut memo) = state.memo.try_lock() {
-            *memo = query.into_memo();
+        let found = query.into_memo();
+        if found.size() <= MOST_FINDINGS
+            && let Ok(mut memo) = state.memo.try_lock()
+        {
+            *memo = found;
         }
         answer
     }
@@ -137,9 +142,9 @@ impl Engine {
         let mut refreshed = Refreshed::default();
         let mut manifests = Vec::new();
         let mut changed = Vec::new();
-        let mut present = std::collections::HashSet::new();
         let gone: Vec<String> = {
             let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+            let mut present = vec![false; state.world.records.len()];
             for (path, stamp) in &swept {
                 if self.source.is_manifest(path) {
                     manifests.push((path.clone(), *stamp));
@@ -152,7 +157,7 @@ impl Engine {
                 refreshed.files += 1;
                 match state.world.file(path) {
                     Some(file) => {
-                        present.insert(file);
+                        present[file.0 as usize] = true;
                         if state.world.records[file.0 as usize].stamp != *stamp {
                             changed.push((path.clone(), language, *stamp));
                         }
@@ -160,7 +165,7 @@ impl Engine {
                     None => changed.push((path.clone(), language, *stamp)),
                 }
             }
-            let files = state.world.files().filter(|file| !present.contains(file));
+            let files = state.world.files().filter(|file| !present[file.0 as usize]);
             files.map(|file| state.world.path(file).to_owned()).collect()
         };
         refreshed.removed = gone.len();

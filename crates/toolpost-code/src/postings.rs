@@ -11,11 +11,14 @@ pub struct Posting(u32);
 impl Posting {
     const DEFINED: u32 = 1;
     const MEMBER: u32 = 2;
+    const MACRO: u32 = 4;
+    /// How many bits say how a name occurs.
+    const BITS: u32 = 3;
 
     /// The file.
     #[must_use]
     pub fn file(self) -> FileId {
-        FileId(self.0 >> 2)
+        FileId(self.0 >> Posting::BITS)
     }
 
     /// Whether the file defines something of this name.
@@ -28,6 +31,12 @@ impl Posting {
     #[must_use]
     pub fn has_member(self) -> bool {
         self.0 & Posting::MEMBER != 0
+    }
+
+    /// Whether the file defines a macro of this name.
+    #[must_use]
+    pub fn has_macro(self) -> bool {
+        self.0 & Posting::MACRO != 0
     }
 }
 
@@ -59,6 +68,9 @@ impl Occurrences {
                 *bits = known | if is_local { 0 } else { Posting::DEFINED };
                 if is_member(facts, def) {
                     *bits |= Posting::MEMBER | Posting::DEFINED;
+                }
+                if def.kind == Kind::Macro {
+                    *bits |= Posting::MACRO;
                 }
             }
         }
@@ -99,7 +111,7 @@ impl Postings {
         self.has_recent = true;
         for (name, bits, text) in occurrences.names {
             let recent = self.recent.entry(name).or_default();
-            recent.list.push(Posting(file.0 << 2 | bits));
+            recent.list.push(Posting(file.0 << Posting::BITS | bits));
             if recent.text.is_none() {
                 recent.text = text;
             }

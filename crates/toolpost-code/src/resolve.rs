@@ -100,6 +100,17 @@ pub struct Memo {
     parameters: QuickMap<DefId, Vec<DefId>>,
 }
 
+impl Memo {
+    /// How many findings it holds, about.
+    pub(crate) fn size(&self) -> usize {
+        self.tokens.len()
+            + self.token_types.len()
+            + self.values.len()
+            + self.named.len()
+            + self.detached.len()
+    }
+}
+
 /// The number of steps that one question may take.
 const FUEL: u32 = 6_000;
 /// How deep questions may lead to other questions.

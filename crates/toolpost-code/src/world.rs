@@ -132,8 +132,9 @@ impl World {
     }
 
     /// Keeps facts that are at hand, unless there are enough in memory.
-    pub(crate) fn keep(&mut self, file: FileId, facts: Facts, most: usize) {
+    pub(crate) fn keep(&mut self, file: FileId, mut facts: Facts, most: usize) {
         if *self.loaded.get_mut() < most {
+            facts.shrink();
             *self.loaded.get_mut() += facts.weight();
             self.records[file.0 as usize].facts = OnceLock::from(facts);
         }

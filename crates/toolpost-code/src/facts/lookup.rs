@@ -20,6 +20,12 @@ impl Facts {
         self.numbers.get(index as usize).copied().unwrap_or(Name(0))
     }
 
+    /// The index of a name in this file.
+    #[must_use]
+    pub fn index_of(&self, name: Name) -> Option<u32> {
+        self.numbers.iter().position(|&known| known == name).map(|index| index as u32)
+    }
+
     /// The members of a list.
     #[must_use]
     pub fn list(&self, index: u32) -> &[u32] {
@@ -211,6 +217,19 @@ impl Facts {
             + self.tokens.len() * size_of::<Token>()
             + self.exprs.len() * size_of::<super::Expr>()
             + 1024
+    }
+
+    /// Gives back the memory that was reserved while the facts were made.
+    pub(crate) fn shrink(&mut self) {
+        self.text.shrink_to_fit();
+        self.ends.shrink_to_fit();
+        self.numbers.shrink_to_fit();
+        self.lines.shrink_to_fit();
+        self.lists.shrink_to_fit();
+        self.scopes.shrink_to_fit();
+        self.defs.shrink_to_fit();
+        self.tokens.shrink_to_fit();
+        self.exprs.shrink_to_fit();
     }
 
     /// Brings the sorted lists up to date; whoever makes facts calls it last.

@@ -83,9 +83,9 @@ impl Query<'_> {
                     continue;
                 }
                 let facts = self.facts(file);
-                let Some(local) = facts.numbers.iter().position(|&known| known == name) else { continue };
+                let Some(local) = facts.index_of(name) else { continue };
                 for (index, token) in facts.tokens.iter().enumerate() {
-                    if token.name != local as u32 || !seen.insert((file, index as u32)) {
+                    if token.name != local || !seen.insert((file, index as u32)) {
                         continue;
                     }
                     let found = self.judge(file, index as u32, def, &family, is_member);

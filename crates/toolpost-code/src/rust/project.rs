@@ -9,6 +9,7 @@ use std::sync::Mutex;
 use super::{DERIVED, SHARES_MACROS, library};
 use crate::facts::{Expr, Kind, NONE, Name, Op, ScopeKind, import, mark, space};
 use crate::language::{Layout, Place, Project, Step};
+use crate::postings::Posting;
 use crate::resolve::{DefId, Entity, Module, Query, Shape, Type};
 use crate::world::FileId;
 
@@ -324,7 +325,8 @@ impl Crates {
     fn macro_named(&self, query: &Query<'_>, file: FileId, name: Name) -> Vec<Entity> {
         let root = self.root_of(query, file);
         let mut others = Vec::new();
-        for posting in query.world.postings(name).iter().filter(|posting| posting.defines()) {
+        let defines = |posting: &&Posting| posting.defines() && posting.has_macro();
+        for posting in query.world.postings(name).iter().filter(defines) {
             let other = posting.file();
             if !self.layout.sees(file, other) {
                 continue;
@@ -459,8 +461,9 @@ impl Project for Crates {
                 continue;
             }
             let facts = query.facts(file);
+            let Some(local) = facts.index_of(name) else { continue };
             for (index, def) in facts.defs.iter().enumerate() {
-                if facts.name(def.name) != name {
+                if def.name != local {
                     continue;
                 }
                 let Some(owner) = facts.def(def.owner).filter(|owner| owner.kind == Kind::Impl) else {

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use serde_json::Value;
 
 use super::manifest;
-use crate::facts::Name;
+use crate::facts::{Name, QuickMap};
 use crate::language::Layout;
 use crate::world::FileId;
 
@@ -23,9 +23,9 @@ pub(super) struct Crates {
     libraries: HashMap<Name, FileId>,
     packages: Vec<Package>,
     /// The package that each file belongs to.
-    package_of: HashMap<FileId, usize>,
+    package_of: QuickMap<FileId, usize>,
     /// Pairs of packages, and whether the first uses the second, as far as asked for.
-    uses: Mutex<HashMap<(usize, usize), bool>>,
+    uses: Mutex<QuickMap<(usize, usize), bool>>,
 }
 
 struct Package {
@@ -45,8 +45,8 @@ impl Crates {
             unsure: HashSet::new(),
             libraries: HashMap::new(),
             packages: Vec::new(),
-            package_of: HashMap::new(),
-            uses: Mutex::new(HashMap::new()),
+            package_of: QuickMap::default(),
+            uses: Mutex::new(QuickMap::default()),
         };
         let folder_of =
             |path: &str| path.rsplit_once('/').map_or(String::new(), |(folder, _)| folder.to_owned());
