@@ -2,9 +2,9 @@
 //!
 //! A workspace's file can be used once its very content is trusted, or if it is named on the command line.
 
-use super::Config;
 #![expect(clippy::disallowed_methods, reason = "the user's own agents lie outside every workspace")]
 
+use super::Config;
 use super::look::{Look, look};
 use super::private;
 use super::trust::State;
