@@ -323,7 +323,7 @@ fn history(seed: u64) -> Vec<Event> {
     let again = State::of(RUN, &events);
     assert_eq!(decide(&again), decide(&state));
     assert_eq!(again.messages(&|_, _| Extra::default()), state.messages(&|_, _| Extra::default()));
-    if seed % 50 == 0 {
+    if seed.is_multiple_of(50) {
         let text = serde_json::to_string(&events).unwrap();
         let events: Vec<Event> = serde_json::from_str(&text).unwrap();
         assert_eq!(decide(&State::of(RUN, &events)), decide(&state));
