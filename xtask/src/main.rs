@@ -8,6 +8,7 @@
     reason = "a developer's tool starts cargo, reads the tree and talks on the terminal"
 )]
 
+mod accuracy;
 mod bench;
 mod check;
 mod coverage;
@@ -44,6 +45,7 @@ cargo xtask COMMAND
   hosts                 what agent hosts show their model; the table goes to docs/guide/mcp.md
   edits [--cases N]     edits and patches on the history of real packages, against the true files
   daily [--write]       the command lines of daily work, in the sandbox and in a plain shell
+  accuracy --repos DIR  the code engine's answers beside those of language servers; --lang NAME, --oracle DIR
   coverage              the lines that tests reach, for each crate
 ";
 
@@ -83,6 +85,7 @@ fn run(words: &[&str]) -> Result<()> {
         ["hosts"] => hosts::run(&root),
         ["edits", words @ ..] => edits::run(&root, words),
         ["daily", words @ ..] => daily::run(&root, words),
+        ["accuracy", words @ ..] => accuracy::run(&root, words),
         ["coverage"] => coverage::run(&root),
         _ => bail!("unknown command or arguments `{}`\n\n{USAGE}", words.join(" ")),
     }

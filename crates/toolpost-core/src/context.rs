@@ -13,11 +13,12 @@ pub(crate) use cancel::Cancel;
 pub(crate) use deadline::Deadline;
 pub use ground::{Ground, Reach};
 pub use held_back::HeldBack;
-pub use services::{AgentHost, CodeEngine, Extra, Services};
+pub use services::{AgentHost, Extra, Services};
 
 use crate::activation::Fact;
 use crate::capability::{Capabilities, Capability, Need};
 use crate::clock::Clock;
+use crate::code::CodeEngine;
 use crate::confirm::{Answer, Confirm, NobodyThere, Question};
 use crate::dialect::{Dialect, is_hidden};
 use crate::error::{Code, ToolError};
@@ -367,6 +368,14 @@ impl Context {
         self.host.services.store.as_ref().ok_or_else(|| {
             let message = "there is no store here; start with one, or do without what it keeps";
             ToolError::new(Code::StoreNotAvailable, message)
+        })
+    }
+
+    /// The code engine of the session, for a tool that needs one.
+    pub fn code(&self) -> Result<&Arc<dyn CodeEngine>, ToolError> {
+        self.host.services.code.as_ref().ok_or_else(|| {
+            let message = "there is no code engine here; search the text of files instead";
+            ToolError::new(Code::EngineNotAvailable, message)
         })
     }
 

@@ -74,8 +74,7 @@ impl Dialect {
         }
     }
 
-    /// Adds a row, with further names under which the tool is called. A name has one meaning: the error says which name is
-    /// taken.
+    /// Adds a row, with further names under which the tool is called. A name has one meaning: the error says which name is taken.
     pub fn add(&mut self, spelling: Spelling, also: Vec<String>) -> Result<(), String> {
         let alias = &spelling.alias;
         for name in std::iter::once(alias.name.clone()).chain(also) {

@@ -108,8 +108,7 @@ impl Executor {
         self.run_all_in(ctx.tools().snapshot(), ctx, calls).await
     }
 
-    /// Checks a call without running it: the name, the arguments, the policy. Hooks are not asked, and `init` does
-    /// not run.
+    /// Checks a call without running it: the name, the arguments, the policy. Hooks are not asked, and `init` does not run.
     pub fn validate(&self, ctx: &Context, tool: &str, arguments: Value) -> Result<Checked, ToolError> {
         let snapshot = ctx.tools().snapshot();
         if let Some(checked) = self.check_expected(&snapshot, ctx, tool, &arguments)? {

@@ -2,10 +2,9 @@
 
 pub use crate::blocking::{Crashed, Watch, blocking, in_pool};
 pub use crate::clock::{Clock, FakeClock, SystemClock};
+pub use crate::code::CodeEngine;
 pub use crate::confirm::{Always, Answers, Confirm, NobodyThere, Remember, Scope};
-pub use crate::context::{
-    AgentHost, CodeEngine, ContextBuilder, Extra, Ground, HeldBack, Ids, Reach, Services, Spawn,
-};
+pub use crate::context::{AgentHost, ContextBuilder, Extra, Ground, HeldBack, Ids, Reach, Services, Spawn};
 pub use crate::future::BoxFuture;
 pub use crate::seen::Seen;
 pub use crate::spill::{HANDLE_PREFIX, Spill, SpillFile};

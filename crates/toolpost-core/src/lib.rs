@@ -72,6 +72,7 @@ pub mod activation;
 mod blocking;
 pub mod capability;
 mod clock;
+pub mod code;
 mod confirm;
 mod context;
 pub mod dialect;

@@ -1,7 +1,6 @@
 //! What most programs with tools name: `use toolpost_core::prelude::*`.
 //!
-//! It holds the words of the crate page. What only hosts need (journals, packs, dialects, sources of tools) is named by
-//! itself.
+//! It holds the words of the crate page. What only hosts need (journals, packs, dialects, sources of tools) is named by itself.
 
 pub use crate::capability::Capability;
 pub use crate::confirm::{Answer, Question, Scope};

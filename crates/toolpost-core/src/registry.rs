@@ -63,8 +63,7 @@ impl Registry {
         Registry { current: ArcSwap::from_pointee(current), ..Registry::default() }
     }
 
-    /// Adds a tool. A name that is taken or that no provider would accept is an error, and so is a schema that is not
-    /// valid.
+    /// Adds a tool. A name that is taken or that no provider would accept is an error, and so is a schema that is not valid.
     pub fn register(&self, tool: impl AnyTool + 'static) -> Result<(), ToolError> {
         self.register_shared(Arc::new(tool))
     }

@@ -86,8 +86,7 @@ pub trait ToolSource: Send + Sync {
     /// Waits until every server has registered its tools or failed, side by side; those that failed, by name.
     fn all_ready(&self) -> BoxFuture<'_, Vec<(String, ToolError)>>;
 
-    /// The same for the servers of which some tool could be wanted. The others are not started; each is named, with
-    /// that reason.
+    /// The same for the servers of which some tool could be wanted. The others are not started; each is named, with that reason.
     fn wanted_ready<'a>(&'a self, _is_wanted: &'a IsWanted<'a>) -> BoxFuture<'a, Vec<(String, ToolError)>> {
         self.all_ready()
     }

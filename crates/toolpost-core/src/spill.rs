@@ -26,7 +26,6 @@ pub trait Spill: Send + Sync {
 
 /// An output on its way to where it is kept. Dropped without [`SpillFile::keep`], it leaves nothing behind.
 pub trait SpillFile: Write + Send {
-    /// Keeps what was written. Returns its handle and how many bytes are under it; none if it stayed below the
-    /// threshold.
+    /// Keeps what was written. Returns its handle and how many bytes are under it; none if it stayed below the threshold.
     fn keep(self: Box<Self>) -> io::Result<Option<(String, u64)>>;
 }

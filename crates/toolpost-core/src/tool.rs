@@ -139,8 +139,7 @@ pub trait Tool: Send + Sync + 'static {
 pub struct Setting {
     /// Where file tools act.
     pub workspace: Arc<dyn Workspace>,
-    /// The agent that has the tool, if one does. A tool whose definition depends on it says so: see
-    /// [`Spec::init_by_agent`].
+    /// The agent that has the tool, if one does. A tool whose definition depends on it says so: see [`Spec::init_by_agent`].
     pub agent: Option<String>,
     /// The services there are.
     pub services: Services,

@@ -162,6 +162,11 @@ pub trait Workspace: Send + Sync {
     /// The file need not exist. The turn ends when the lock is dropped.
     fn lock(&self, path: &WorkspacePath) -> Result<LockRequest, ToolError>;
 
+    /// Who in another process has the turn to change the file now, in words.
+    fn holder(&self, _path: &WorkspacePath) -> Option<String> {
+        None
+    }
+
     /// The folders that a change of this file, named by its absolute path, could make repositories: by their absolute paths.
     fn possible_repositories(&self, _path: &str) -> Vec<String> {
         Vec::new()

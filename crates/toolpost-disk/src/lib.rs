@@ -15,6 +15,7 @@ mod roots;
 mod scan;
 mod spill;
 mod stage;
+mod staging;
 mod survey;
 
 pub use git::{UserGit, linked_repository};
@@ -25,6 +26,7 @@ pub use spill::{SpillFolder, SpillLimits};
 use self::explain::{Doing, explain};
 use self::outer::Excludes;
 use self::roots::{Failure, Roots};
+use self::staging::Staging;
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, fstat, openat2};
 use rustix::io::Errno;
 use sha2::{Digest, Sha256};
@@ -67,7 +69,7 @@ pub struct Disk {
 impl Disk {
     /// Opens the folders that file tools may act in; relative paths start at the first.
     pub fn open(roots: impl IntoIterator<Item = impl Into<PathBuf>>) -> Result<Disk, ToolError> {
-        let mut opened = Roots { names: Vec::new(), handles: Vec::new() };
+        let mut opened = Roots { names: Vec::new(), handles: Vec::new(), staging: None };
         for given in roots {
             let given: PathBuf = given.into();
             let refuse = |reason: &str| {
@@ -104,11 +106,20 @@ impl Disk {
         })
     }
 
-    /// Takes turns with other processes too, by lock files in the directory given.
+    /// Takes turns with other processes too, by lock files in the directory given, and removes the temporary files that
+    /// processes with the same directory have left when they were killed.
     #[must_use]
     pub fn with_locks(mut self, locks: Locks) -> Disk {
+        if let Some(roots) = Arc::get_mut(&mut self.roots) {
+            roots.staging = Some(Arc::new(Staging::new(locks.folder().to_owned())));
+        }
         self.locks = Some(locks);
         self
+    }
+
+    /// Removes the temporary files that processes have left which were killed, in whatever workspace. Returns how many.
+    pub fn remove_left(&self) -> usize {
+        self.roots.staging.as_ref().map_or(0, |staging| staging.remove_left())
     }
 
     /// Leaves out what this file says, as in a `.gitignore`, in place of the file that git's own settings name.
@@ -229,6 +240,11 @@ impl Workspace for Disk {
             Some(locks) => locks.added_to(request, key),
             None => request,
         })
+    }
+
+    fn holder(&self, path: &WorkspacePath) -> Option<String> {
+        let key = self.run(path, Doing::Writing, key).ok()?;
+        self.locks.as_ref()?.holder(&key)
     }
 
     fn possible_repositories(&self, path: &str) -> Vec<String> {

@@ -25,6 +25,21 @@ impl Locks {
         Locks { folder: Arc::new(dir) }
     }
 
+    /// Which other process holds a key, in words.
+    pub(super) fn holder(&self, key: &str) -> Option<String> {
+        let folder = open_folder(&self.folder).ok()?;
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+        let file = openat(&folder, key, flags, Mode::empty()).ok()?;
+        let mut digits = [0; 20];
+        let count = rustix::io::read(&file, &mut digits).ok()?;
+        let process: u32 = std::str::from_utf8(&digits[..count]).ok()?.parse().ok()?;
+        (process != std::process::id()).then(|| format!("the toolpost process {process}"))
+    }
+
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// The request, which then also waits until no other process holds `key`, which must be fit for a file name.
     pub(super) fn added_to(&self, request: LockRequest, key: String) -> LockRequest {
         let folder = Arc::clone(&self.folder);
@@ -95,6 +110,8 @@ fn attempt(folder: &Path, name: String) -> Result<Option<Held>, Errno> {
     let ours = fstat(&file)?;
     match statat(&folder, name.as_str(), AtFlags::SYMLINK_NOFOLLOW) {
         Ok(named) if named.st_ino == ours.st_ino && named.st_dev == ours.st_dev => {
+            // For who waits and wants to say for whom; without it the lock holds all the same.
+            let _ = rustix::io::write(&file, std::process::id().to_string().as_bytes());
             Ok(Some(Held { folder, name, _file: file }))
         }
         Ok(_) | Err(Errno::NOENT) => Ok(None),
@@ -102,11 +119,11 @@ fn attempt(folder: &Path, name: String) -> Result<Option<Held>, Errno> {
     }
 }
 
-fn open_folder(folder: &Path) -> Result<OwnedFd, Errno> {
+pub(super) fn open_folder(folder: &Path) -> Result<OwnedFd, Errno> {
     open(folder, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
 }
 
-fn create(folder: &Path) -> Result<(), Errno> {
+pub(super) fn create(folder: &Path) -> Result<(), Errno> {
     for above in folder.ancestors().collect::<Vec<_>>().into_iter().rev() {
         if above.as_os_str().is_empty() {
             continue;

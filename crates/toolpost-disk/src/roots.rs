@@ -3,11 +3,13 @@
 //! Every open is one `openat2` beneath a root's handle. Where the kernel refuses a link because it is absolute,
 //! the link is resolved by hand and the result, free of links, is opened the same way again.
 
+use super::staging::Staging;
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, Stat, fstat, openat2, readlinkat};
 use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::os::fd::AsRawFd;
+use std::sync::Arc;
 use toolpost_core::workspace::implement::place::{Place, RootName, fold};
 
 /// As many links as Linux itself follows.
@@ -59,6 +61,8 @@ pub(super) struct Resolved {
 pub(super) struct Roots {
     pub(super) names: Vec<RootName>,
     pub(super) handles: Vec<OwnedFd>,
+    /// Where temporary files are written down.
+    pub(super) staging: Option<Arc<Staging>>,
 }
 
 impl Roots {

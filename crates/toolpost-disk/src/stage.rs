@@ -5,6 +5,7 @@ use super::explain::{Doing, explain};
 use super::keep;
 use super::look::word;
 use super::roots::{Failure, Resolved, Roots, steady};
+use super::staging::Noted;
 use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::fs::{
     AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, Stat, linkat, openat, renameat, renameat_with,
@@ -13,6 +14,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::Write as _;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use toolpost_core::ToolError;
 use toolpost_core::workspace::implement::place::Place;
@@ -26,6 +28,8 @@ pub(super) struct Stage {
     replaced: Option<Stat>,
     written: Written,
     state: Mutex<State>,
+    /// Dropped last: until then the temporary name is written down.
+    _noted: Option<Noted>,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -59,6 +63,11 @@ impl Stage {
             created: replaced.is_none(),
             bytes: u64::try_from(content.len()).unwrap_or(u64::MAX),
         };
+        let path = above
+            .parts
+            .iter()
+            .fold(PathBuf::from(&roots.names[above.root].path), |path, part| path.join(part));
+        let noted = roots.staging.as_ref().and_then(|staging| staging.note(&file, &path, &temporary));
         // From here on whatever fails takes the temporary file away again.
         let stage = Stage {
             folder,
@@ -67,6 +76,7 @@ impl Stage {
             replaced,
             written,
             state: Mutex::new(State::Waiting),
+            _noted: noted,
         };
         file.write_all(content).map_err(system)?;
         if let Some(stat) = &stage.replaced {
@@ -177,10 +187,19 @@ struct Made {
     is_nameless: bool,
 }
 
+/// The beginning of temporary names.
+const BEGINNING: &str = ".toolpost-";
+
 /// A name that nobody can guess.
 pub(super) fn temporary_name() -> String {
     let random = || RandomState::new().build_hasher().finish();
-    format!(".toolpost-{:016x}{:016x}", random(), random())
+    format!("{BEGINNING}{:016x}{:016x}", random(), random())
+}
+
+/// Whether a name is like those of [`temporary_name`].
+pub(super) fn is_temporary(name: &str) -> bool {
+    let random = name.strip_prefix(BEGINNING);
+    random.is_some_and(|random| random.len() == 32 && random.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
 fn create(folder: &OwnedFd, private: bool) -> Result<Made, Failure> {

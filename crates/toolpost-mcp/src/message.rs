@@ -8,6 +8,7 @@ use crate::json;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::fmt::Write;
+use std::io;
 
 /// A message that was received.
 #[derive(Debug, PartialEq)]
@@ -137,7 +138,7 @@ fn is_id(id: &Value) -> bool {
 
 /// The reply to a request.
 pub fn answer(id: &Value, result: &Result<Value, RpcError>) -> String {
-    let mut text = String::with_capacity(256);
+    let mut text = String::with_capacity(128 + result.as_ref().map_or(128, length));
     // Writing into a string cannot fail.
     let _ = write!(text, r#"{{"jsonrpc":"2.0","id":{id},"#);
     match result {
@@ -176,7 +177,34 @@ pub fn request(id: u64, method: &str, params: &Map<String, Value>) -> String {
 fn push(text: &mut String, before: &str, value: &(impl Serialize + ?Sized)) {
     text.push_str(before);
     // Values have string keys only, so that writing them as JSON cannot fail.
-    text.push_str(&serde_json::to_string(value).unwrap_or_default());
+    let _ = serde_json::to_writer(Onto(text), value);
+}
+
+/// Bytes of JSON, added to a text.
+struct Onto<'a>(&'a mut String);
+
+impl io::Write for Onto<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let text = std::str::from_utf8(bytes).map_err(io::Error::other)?;
+        self.0.push_str(text);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// About how many bytes a value has as JSON, so that its text need not grow often.
+fn length(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len() + text.len() / 16 + 2,
+        Value::Array(items) => items.iter().map(|item| length(item) + 1).sum::<usize>() + 2,
+        Value::Object(fields) => {
+            fields.iter().map(|(key, field)| key.len() + length(field) + 4).sum::<usize>() + 2
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => 8,
+    }
 }
 
 /// What the shortest message costs, in bytes, where a flood of messages is measured: reading one is work too.

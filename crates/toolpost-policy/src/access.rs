@@ -93,8 +93,7 @@ impl Access {
         Access::new(action, Resource::Any)
     }
 
-    /// The action on anything, with the reason why a call cannot name it,
-    /// as a clause.
+    /// The action on anything, with the reason why a call cannot name it, as a clause.
     pub fn any_because(action: Capability, why: &'static str) -> Access {
         Access { why: Some(why), ..Access::any(action) }
     }

@@ -1,5 +1,4 @@
-//! What the policy leaves to a command that a tool starts: nobody can be asked while it runs, so that what would ask is
-//! closed.
+//! What the policy leaves to a command that a tool starts: nobody can be asked while it runs, so that what would ask is closed.
 //!
 //! Rules that name a tool are about its commands; files are a matter of rules about files. What exists is judged here
 //! by name. What does not exist yet is judged by the sandbox, which gets the rules as plain values.

@@ -160,8 +160,7 @@ impl Pattern {
         }
     }
 
-    /// Whether it matches some spelling of the command, or some value of what is computed in it: for rules that deny
-    /// or ask.
+    /// Whether it matches some spelling of the command, or some value of what is computed in it: for rules that deny or ask.
     pub(super) fn could_match_command(&self, command: &str) -> bool {
         match self.kind {
             Kind::Everything => true,

@@ -15,7 +15,7 @@ use toolpost_text::wildcard;
 /// A rule of a policy; cheap to clone.
 ///
 /// ```
-/// use toolpost_core::policy::{Effect, Layer, Origin, Rule};
+/// use toolpost_policy::{Effect, Layer, Origin, Rule};
 ///
 /// let origin = Origin::new(Layer::Flags, "--allow-rule", 0);
 /// let rule = Rule::parse_short(Effect::Allow, "bash: cargo test *", origin)?;
@@ -90,8 +90,7 @@ impl Rule {
         Rule::from_parts(Effect::Ask, Action::Capability(action), Pattern::protected(pattern, &[]), origin)
     }
 
-    /// Asks about one path from the workspace root, or an absolute one, and everything inside, as the protected list
-    /// does.
+    /// Asks about one path from the workspace root, or an absolute one, and everything inside, as the protected list does.
     pub fn protected_path(action: Capability, path: &str, origin: Origin) -> Rule {
         Rule::from_parts(Effect::Ask, Action::Capability(action), Pattern::protected_path(path), origin)
     }

@@ -44,6 +44,8 @@ pub struct Kept {
 pub struct Record {
     /// The absolute path, without links.
     pub path: PathBuf,
+    /// When the command first touched it, in microseconds since 1970.
+    pub at_us: u64,
     /// What was there.
     pub before: Before,
 }
@@ -112,6 +114,8 @@ pub enum Last {
     },
     /// Something that somebody else has changed while the command ran.
     OfAnother,
+    /// What the command had found there, whatever is there now.
+    AsFound,
 }
 
 /// What the kernel notes of every change of a file.
@@ -184,7 +188,7 @@ pub fn read(spool: &mut File) -> io::Result<Kept> {
                 copies.insert(entry.path, (entry.mode, entry.content));
                 continue;
             }
-            Kind::LeftNothing | Kind::Left | Kind::LeftByAnother => {
+            Kind::LeftNothing | Kind::Left | Kind::LeftByAnother | Kind::LeftAsFound => {
                 kept.left.insert(path(&entry.path), left(entry, &copies));
                 continue;
             }
@@ -201,7 +205,7 @@ pub fn read(spool: &mut File) -> io::Result<Kept> {
         match known.get(&entry.path).and_then(|known| kept.records.get_mut(*known)) {
             None => {
                 known.insert(entry.path.clone(), kept.records.len());
-                kept.records.push(Record { path: path(&entry.path), before });
+                kept.records.push(Record { path: path(&entry.path), at_us: entry.at_us, before });
             }
             // The mode was changed first and the content later: each is as it was when its record was written.
             Some(Record { before: first @ Before::Mode { .. }, .. }) => {
@@ -226,6 +230,7 @@ fn left(entry: Entry, copies: &HashMap<Vec<u8>, (u32, Content)>) -> Left {
             Last::Object { mode: entry.mode, bytes: entry.bytes, stamp: entry.stamp, text: path(&entry.text) }
         }
         Kind::LeftNothing => Last::Nothing,
+        Kind::LeftAsFound => Last::AsFound,
         _ => Last::OfAnother,
     };
     Left { last, copy }
@@ -236,6 +241,8 @@ fn left(entry: Entry, copies: &HashMap<Vec<u8>, (u32, Content)>) -> Left {
 pub struct Changed {
     /// What is not as it was, in the order in which it was first touched.
     pub changes: Vec<Change>,
+    /// What was touched and is as it was.
+    pub put_back: Vec<PutBack>,
     /// As in [`Kept`].
     pub is_whole: bool,
     /// As in [`Kept`].
@@ -247,10 +254,23 @@ pub struct Changed {
 pub struct Change {
     /// The absolute path, without links.
     pub path: PathBuf,
+    /// When the command first touched it, in microseconds since 1970.
+    pub at_us: u64,
     /// What was there.
     pub before: State,
     /// What the command has left there.
     pub after: State,
+}
+
+/// A path that a command has touched, and at which the same is as before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PutBack {
+    /// The absolute path, without links.
+    pub path: PathBuf,
+    /// When the command first touched it, in microseconds since 1970.
+    pub at_us: u64,
+    /// What was and is there. The content of large files is left out.
+    pub state: State,
 }
 
 /// What is at a path.
@@ -288,13 +308,22 @@ pub enum State {
 #[cfg(target_os = "linux")]
 const MOST_RETURNED: u64 = 320 << 20;
 
+/// Largest file whose content is returned although it is as it was, in bytes.
+#[cfg(target_os = "linux")]
+const LARGEST_PUT_BACK: u64 = 1 << 20;
+
+/// Maximum number of bytes of such contents to return.
+#[cfg(target_os = "linux")]
+const MOST_PUT_BACK: u64 = 16 << 20;
+
 /// Compares the records of a command that has ended with what it has left, below these roots. Where that is still there,
 /// it is read now.
 #[cfg(target_os = "linux")]
 pub fn changes(spool: &mut File, roots: &[PathBuf]) -> io::Result<Changed> {
     let kept = read(spool)?;
     let roots = crate::linux::Roots::open(roots);
-    let mut changed = Changed { changes: Vec::new(), is_whole: kept.is_whole, is_cut: kept.is_cut };
+    let mut changed = Changed { is_whole: kept.is_whole, is_cut: kept.is_cut, ..Changed::default() };
+    let mut room_put_back = MOST_PUT_BACK;
     let of_record = |record: &Record| match &record.before {
         Before::File { content, .. } => content.bytes(),
         _ => 0,
@@ -305,14 +334,25 @@ pub fn changes(spool: &mut File, roots: &[PathBuf]) -> io::Result<Changed> {
         let found = roots.find(&record.path)?;
         let left = kept.left.get(&record.path);
         let mut comparison = Comparison { found: found.as_ref(), left, spool, most: room.min(LARGEST_FILE) };
-        let Some((before, after)) = comparison.compare(&record)? else {
+        let (before, after) = comparison.compare(&record)?;
+        if before == after {
             room += bytes;
+            let state = match before {
+                State::File { content, .. } if content.len() as u64 > LARGEST_PUT_BACK.min(room_put_back) => {
+                    State::NotKept { bytes: content.len() as u64 }
+                }
+                other => other,
+            };
+            if let State::File { content, .. } = &state {
+                room_put_back -= content.len() as u64;
+            }
+            changed.put_back.push(PutBack { path: record.path, at_us: record.at_us, state });
             continue;
-        };
+        }
         if let State::File { content, .. } = &after {
             room = room.saturating_sub(content.len() as u64);
         }
-        changed.changes.push(Change { path: record.path, before, after });
+        changed.changes.push(Change { path: record.path, at_us: record.at_us, before, after });
     }
     Ok(changed)
 }
@@ -321,7 +361,7 @@ pub fn changes(spool: &mut File, roots: &[PathBuf]) -> io::Result<Changed> {
 #[cfg(not(target_os = "linux"))]
 pub fn changes(spool: &mut File, _roots: &[PathBuf]) -> io::Result<Changed> {
     let kept = read(spool)?;
-    Ok(Changed { changes: Vec::new(), is_whole: kept.is_whole, is_cut: kept.is_cut })
+    Ok(Changed { is_whole: kept.is_whole, is_cut: kept.is_cut, ..Changed::default() })
 }
 
 /// What is known of one path.
@@ -336,8 +376,8 @@ struct Comparison<'a> {
 
 #[cfg(target_os = "linux")]
 impl Comparison<'_> {
-    /// What was there and what the command has left; none if that is the same.
-    fn compare(&mut self, record: &Record) -> io::Result<Option<(State, State)>> {
+    /// What was there and what the command has left. Both are the same where that is what is there, whoever has made it so.
+    fn compare(&mut self, record: &Record) -> io::Result<(State, State)> {
         let before = match &record.before {
             Before::Absent => State::Absent,
             Before::Folder { mode } => State::Folder { mode: *mode },
@@ -356,36 +396,47 @@ impl Comparison<'_> {
                 let is_same = |found: &crate::linux::Found<'_>| {
                     found.stamp() == *stamp && found.bytes() == Some(*bytes) && found.mode() == *mode
                 };
+                let before = State::NotKept { bytes: *bytes };
                 if self.found.is_some_and(is_same) {
-                    return Ok(None);
+                    return Ok((before.clone(), before));
                 }
-                State::NotKept { bytes: *bytes }
+                before
             }
         };
-        let after = self.after()?;
-        // What is as it was needs no undo, whoever has made it so.
-        let is_same = before == after || (after == State::Unknown && before == self.now()?);
-        Ok((!is_same).then_some((before, after)))
+        if matches!(self.left, Some(Left { last: Last::AsFound, .. })) {
+            return Ok((before.clone(), before));
+        }
+        let after = match self.after()? {
+            // What is as it was needs no undo.
+            State::Unknown if before == self.now()? => before.clone(),
+            // Nobody knows whether it is the same.
+            State::NotKept { bytes } if before == (State::NotKept { bytes }) => State::Unknown,
+            after => after,
+        };
+        Ok((before, after))
     }
 
     /// The command has changed the mode alone.
-    fn compare_modes(&mut self, before: u32) -> io::Result<Option<(State, State)>> {
+    fn compare_modes(&mut self, before: u32) -> io::Result<(State, State)> {
         let after = match self.left.map(|left| &left.last) {
             Some(Last::Object { mode, .. }) => mode & 0o7777,
+            Some(Last::AsFound) => before,
             _ => self.found.map_or(before, crate::linux::Found::mode),
         };
-        if before == after {
-            return Ok(None);
-        }
-        Ok(Some(match self.now()? {
+        Ok(match self.now()? {
             State::File { content, .. } => {
                 (State::File { content: content.clone(), mode: before }, State::File { content, mode: after })
             }
             now => {
                 let bytes = self.found.and_then(crate::linux::Found::bytes).unwrap_or(0);
-                (State::NotKept { bytes }, now)
+                let left = match now {
+                    _ if before == after => State::NotKept { bytes },
+                    State::NotKept { .. } => State::Unknown,
+                    now => now,
+                };
+                (State::NotKept { bytes }, left)
             }
-        }))
+        })
     }
 
     /// What is there now.
@@ -467,10 +518,10 @@ fn path(bytes: &[u8]) -> PathBuf {
 /// The first bytes of an entry: a mark, the length of its head and that of the content behind it.
 pub(crate) const START: usize = 16;
 
-const MARK: &[u8; 4] = b"kept";
+const MARK: &[u8; 4] = b"kep2";
 
 /// The part of a head before the path.
-const FIXED: usize = 1 + 4 + 8 + 5 * 8 + 4;
+const FIXED: usize = 1 + 4 + 8 + 6 * 8 + 4;
 
 /// Longest head: a path and the text of a link.
 const LONGEST_HEAD: u32 = 64 * 1024;
@@ -497,9 +548,11 @@ pub(crate) enum Kind {
     LeftNothing,
     Left,
     LeftByAnother,
+    /// The command has left what it found there.
+    LeftAsFound,
 }
 
-const KINDS: [Kind; 14] = [
+const KINDS: [Kind; 15] = [
     Kind::Begin,
     Kind::End,
     Kind::Cut,
@@ -514,6 +567,7 @@ const KINDS: [Kind; 14] = [
     Kind::LeftNothing,
     Kind::Left,
     Kind::LeftByAnother,
+    Kind::LeftAsFound,
 ];
 
 /// Added to the kind where the last copy of the path is what the command has left.
@@ -524,6 +578,8 @@ pub(crate) struct Entry {
     pub(crate) kind: Kind,
     pub(crate) mode: u32,
     pub(crate) bytes: u64,
+    /// When it was written, in microseconds since 1970.
+    pub(crate) at_us: u64,
     pub(crate) stamp: Stamp,
     pub(crate) path: Vec<u8>,
     pub(crate) text: Vec<u8>,
@@ -539,6 +595,7 @@ impl Entry {
         let (numbers, length) = fixed.split_last_chunk()?;
         let mut numbers = numbers.chunks_exact(8).filter_map(|bytes| bytes.first_chunk().copied());
         let bytes = u64::from_le_bytes(numbers.next()?);
+        let at_us = u64::from_le_bytes(numbers.next()?);
         let inode = u64::from_le_bytes(numbers.next()?);
         let mut time = || Some((i64::from_le_bytes(numbers.next()?), i64::from_le_bytes(numbers.next()?)));
         let stamp = Stamp { inode, modified: time()?, changed: time()? };
@@ -548,6 +605,7 @@ impl Entry {
             has_copy: *kind & HAS_COPY != 0,
             mode: u32::from_le_bytes(*mode),
             bytes,
+            at_us,
             stamp,
             path: path.to_vec(),
             text: text.to_vec(),
@@ -580,6 +638,9 @@ impl Entry {
             kind,
             mode: 0,
             bytes: 0,
+            at_us: std::time::SystemTime::now()
+                .duration_since(std::time::UNIX_EPOCH)
+                .map_or(0, |since| u64::try_from(since.as_micros()).unwrap_or(u64::MAX)),
             stamp: Stamp::default(),
             path: path.to_vec(),
             text: Vec::new(),
@@ -599,6 +660,7 @@ impl Entry {
         bytes.push(if self.has_copy { kind | HAS_COPY } else { kind });
         bytes.extend_from_slice(&self.mode.to_le_bytes());
         bytes.extend_from_slice(&self.bytes.to_le_bytes());
+        bytes.extend_from_slice(&self.at_us.to_le_bytes());
         bytes.extend_from_slice(&self.stamp.inode.to_le_bytes());
         for time in [self.stamp.modified, self.stamp.changed] {
             bytes.extend_from_slice(&time.0.to_le_bytes());

@@ -3,6 +3,7 @@
 //! A request is answered with plain JSON, unless something must be told before its answer or it takes longer than a
 //! moment: then with a stream of events. What a modern client hangs up on is cancelled; one with a handshake says so.
 
+mod lasting;
 mod sessions;
 mod stream;
 
@@ -11,6 +12,7 @@ use crate::dispatch::Exchange;
 use crate::session::Session;
 use crate::stdio::stranger;
 use crate::{Server, listen};
+use lasting::Lasting;
 use serde_json::{Map, Value};
 use sessions::Sessions;
 use std::sync::Arc;
@@ -154,7 +156,8 @@ impl Endpoint {
         }
     }
 
-    /// Runs a request in a task of its own and answers as soon as it is known how.
+    /// Runs a request and answers as soon as it is known how. It is polled by the task of its connection, which has nothing
+    /// else to do, and goes on in a task of its own when that one leaves: for a stream, or because the client hung up.
     async fn run(self: &Arc<Endpoint>, session: Arc<Session>, client: Client, request: Request) -> Reply {
         let Request { id, method, params } = request;
         let is_modern = client.is_modern();
@@ -168,7 +171,7 @@ impl Endpoint {
         let cancel = running.cancel.clone();
         let exchange = Exchange { session, client, outlet: outlet.clone(), id, cancel };
         let server = Arc::clone(&self.server);
-        self.tasks.spawn(async move {
+        let work = self.tasks.track_future(async move {
             let result = server.answer(&exchange, &method, params).await;
             if !running.is_withdrawn() {
                 let status = match (&result, is_modern) {
@@ -179,7 +182,7 @@ impl Endpoint {
             }
             drop(running);
         });
-        opened.reply().await
+        opened.reply(Lasting::new(work)).await
     }
 
     fn notification(

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use toolpost_core::event::EventKind;
-use toolpost_core::policy::{Effect, Policy, Request};
+use toolpost_core::policy::{Effect, Policy, Request, is_protected};
 use toolpost_core::store::{EventQuery, FileVersion, Store};
 use toolpost_core::{Access, Capability, ToolError};
 use toolpost_mcp::RpcError;
@@ -55,7 +55,11 @@ impl View {
     }
 
     fn shows(&self, path: &str) -> bool {
-        let accesses = [Access::stored(Capability::Read, path)];
+        // As the tool itself is judged.
+        let mut accesses = vec![Access::stored(Capability::Read, path)];
+        if is_protected(Capability::Read, path) {
+            accesses.push(Access::path(Capability::Read, path));
+        }
         self.policy.decide(&Request { tool: READER, accesses: &accesses }).effect() == Effect::Allow
     }
 }

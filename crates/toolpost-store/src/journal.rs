@@ -15,7 +15,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{SystemTime, UNIX_EPOCH};
-use toolpost_core::store::{ChangeKind, Held, NewChange, Store};
+use toolpost_core::store::{ChangeKind, ChangeQuery, Held, NewChange, Store};
 use toolpost_core::text::Spliced;
 use toolpost_core::workspace::{Changed, CommandBefore, CommandChange, Journal, Pending};
 use toolpost_core::{Code, ToolError};
@@ -87,13 +87,13 @@ impl StoreJournal {
     pub fn take_over(&self) -> Vec<ToolError> {
         let Some(spools) = &self.spools else { return Vec::new() };
         spools.take_over(|session, call, changes| {
-            let known = toolpost_core::store::ChangeQuery {
+            let known = ChangeQuery {
                 workspace: self.shared.workspace.clone(),
                 call: Some(call.to_owned()),
                 ..Default::default()
             };
             match self.shared.store.changes(&known)?.is_empty() {
-                true => self.shared.keep_command(session, call, changes),
+                true => self.shared.keep_command(session, call, changes, || self.running()),
                 // The command had handed over everything, and only its file was left.
                 false => Ok(()),
             }
@@ -163,9 +163,10 @@ impl Shared {
             workspace: self.workspace.clone(),
             session: session.to_owned(),
             call: call.to_owned(),
-            at_ms: now_ms(),
+            at_ms: now_us() / 1_000,
             kind,
             by_command: kind == ChangeKind::Command,
+            touched_us: now_us(),
             name,
             before: Held::Unknown,
             after: Held::Unknown,
@@ -174,18 +175,51 @@ impl Shared {
         }
     }
 
-    fn keep_command(&self, session: &str, call: &str, changes: Vec<CommandChange>) -> Result<(), ToolError> {
+    /// `running` are the calls whose commands run now.
+    fn keep_command(
+        &self,
+        session: &str,
+        call: &str,
+        mut changes: Vec<CommandChange>,
+        running: impl FnOnce() -> Vec<String>,
+    ) -> Result<(), ToolError> {
+        let is_changed = |change: &CommandChange| change.before != change.after;
+        if !changes.iter().all(is_changed) && !self.has_company(call, &changes, running)? {
+            changes.retain(is_changed);
+        }
         let mut all = Vec::with_capacity(changes.len());
-        for change in changes.into_iter().filter(|change| change.before != change.after) {
+        for change in changes {
             let mut new = self.new_change(session, call, change.name, ChangeKind::Command);
+            new.touched_us = change.at_us;
             new.before = of_command(change.before, &mut new.contents);
             new.after = of_command(change.after, &mut new.contents);
+            if new.before == new.after {
+                // Nothing is restored from it.
+                new.contents.clear();
+            }
             all.push(new);
         }
         match all.is_empty() {
             true => Ok(()),
             false => self.store.keep_changes(all),
         }
+    }
+
+    /// Whether another call has changed something, or may have, since a command first touched one of these names. If so, it
+    /// may have seen what the command has put back at its end.
+    fn has_company(
+        &self,
+        call: &str,
+        touched: &[CommandChange],
+        running: impl FnOnce() -> Vec<String>,
+    ) -> Result<bool, ToolError> {
+        let first_us = touched.iter().map(|change| change.at_us).min().unwrap_or_default();
+        if running().iter().any(|other| other != call) {
+            return Ok(true);
+        }
+        let since_ms = Some(first_us / 1_000);
+        let query = ChangeQuery { workspace: self.workspace.clone(), since_ms, ..ChangeQuery::default() };
+        Ok(self.store.changes(&query)?.iter().any(|change| change.call != call))
     }
 }
 
@@ -225,9 +259,7 @@ impl Journal for StoreJournal {
     }
 
     fn ended(&self, session: &str, call: &str, is_success: bool) -> Result<(), ToolError> {
-        if let Some(spools) = &self.spools {
-            spools.end(session, call);
-        }
+        // The file of its command stays: the command may go on in the background, or nobody has come to hand over what it changed.
         // What was refused because it could not be kept is not there to be corrected.
         if self.shared.pending.load(Ordering::Acquire) > 0 {
             let _ = self.settle(session, call);
@@ -252,7 +284,7 @@ impl Journal for StoreJournal {
         call: &str,
         changes: Vec<CommandChange>,
     ) -> Result<(), ToolError> {
-        self.shared.keep_command(session, call, changes)?;
+        self.shared.keep_command(session, call, changes, || self.running())?;
         if let Some(spools) = &self.spools {
             spools.end(session, call);
         }
@@ -352,7 +384,7 @@ fn stopped() -> ToolError {
     ToolError::new(Code::StoreNotAvailable, "the undo journal has ended, so nothing may be changed any more")
 }
 
-fn now_ms() -> u64 {
+fn now_us() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+    u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
 }

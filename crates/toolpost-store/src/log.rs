@@ -11,7 +11,7 @@ pub(crate) use fresh::{are_many, is_waiting, settle, settle_all};
 pub use label::label;
 pub(crate) use words::learn;
 
-use crate::db::{Failure, Row, Tx, Value, first};
+use crate::db::{Failure, Kind, Row, Tx, Value, first};
 use facts::Facts;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -80,52 +80,82 @@ pub(crate) fn add(tx: &mut dyn Tx, events: &[Arc<Event>]) -> Result<(), Failure>
     let turn =
         tx.rows("UPDATE counters SET last = last + ?1 WHERE name = 'log' RETURNING last", &[count.into()])?;
     let last = first(turn).map_or(Ok(0), |mut row| row.number())?;
-    let insert = format!(
-        "INSERT INTO {} (position, session, sequence, at_ms, agent, call, kind, tool, code, micros, bytes, body)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
-        fresh::table(tx.kind())
-    );
+    let mut placed = Vec::with_capacity(events.len());
     for (index, (event, facts)) in events.iter().zip(&facts).enumerate() {
         let Some((_, next)) = sessions.get_mut(event.session.as_str()) else { continue };
-        let sequence = *next;
+        let tool = event.call.as_deref().and_then(|call| tools.get(call)).map(|tool| &**tool).or(facts.tool);
+        placed.push(Placed {
+            event,
+            facts,
+            position: last + 1 - count + index as u64,
+            sequence: *next,
+            tool,
+        });
         *next += 1;
-        let body = facts::body(event)?;
-        let tool = event.call.as_deref().and_then(|call| tools.get(call)).map(String::as_str).or(facts.tool);
-        tx.run(
-            &insert,
-            &[
-                (last + 1 - count + index as u64).into(),
-                event.session.as_str().into(),
-                sequence.into(),
-                event.at_ms.into(),
-                Value::text(event.agent.as_deref()),
-                Value::text(event.call.as_deref()),
-                facts.kind.into(),
-                Value::text(tool),
-                Value::text(facts.code),
-                facts.micros.map_or(Value::Null, Value::from),
-                facts.bytes.map_or(Value::Null, Value::from),
-                body.as_str().into(),
-            ],
-        )?;
+    }
+    match tx.kind() {
+        Kind::Sqlite => fresh::write(tx, &placed)?,
+        #[cfg(feature = "postgres")]
+        Kind::Postgres => {
+            for placed in &placed {
+                placed.insert(tx, "log", &facts::body(placed.event)?)?;
+            }
+        }
     }
     fresh::bound(tx, last, count)?;
     #[cfg(feature = "postgres")]
-    if tx.kind() == crate::db::Kind::Postgres {
+    if tx.kind() == Kind::Postgres {
         tx.run(&format!("NOTIFY {}", crate::postgres::CHANNEL), &[])?;
     }
     Ok(())
+}
+
+/// An event, and its place in the log.
+struct Placed<'a> {
+    event: &'a Event,
+    facts: &'a Facts<'a>,
+    position: u64,
+    sequence: u64,
+    /// The tool that its call is of, as far as that is known.
+    tool: Option<&'a str>,
+}
+
+impl Placed<'_> {
+    /// As a row of its own.
+    fn insert(&self, tx: &mut dyn Tx, table: &str, body: &str) -> Result<(), Failure> {
+        let Placed { event, facts, .. } = self;
+        let insert = format!(
+            "INSERT INTO {table} (position, session, sequence, at_ms, agent, call, kind, tool, code, micros, bytes, body)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)"
+        );
+        let values = [
+            self.position.into(),
+            event.session.as_str().into(),
+            self.sequence.into(),
+            event.at_ms.into(),
+            Value::text(event.agent.as_deref()),
+            Value::text(event.call.as_deref()),
+            facts.kind.into(),
+            Value::text(self.tool),
+            Value::text(facts.code),
+            facts.micros.map_or(Value::Null, Value::from),
+            facts.bytes.map_or(Value::Null, Value::from),
+            body.into(),
+        ];
+        tx.run(&insert, &values).map(drop)
+    }
 }
 
 /// The ids of calls that end so, of the log and of the journal of undo, the newest first.
 pub(crate) fn calls_ending(tx: &mut dyn Tx, ending: &str) -> Result<Vec<String>, Failure> {
     // By the length, not by a pattern: an id may hold every sign that a pattern has a meaning for.
     let is_end = "substr(call, length(call) - length(?1) + 1) = ?1 AND length(call) >= length(?1)";
-    let source = fresh::source(tx)?;
+    let of = |source: &String| format!("SELECT call FROM {source} WHERE call IS NOT NULL AND {is_end}");
+    let of_log: Vec<String> = fresh::sources(tx)?.iter().map(of).collect();
     let rows = tx.rows(
         &format!(
-            "SELECT call FROM {source} WHERE call IS NOT NULL AND {is_end}
-             UNION SELECT call FROM change_sets WHERE {is_end} ORDER BY call DESC LIMIT {MOST_CALLS}"
+            "{} UNION SELECT call FROM change_sets WHERE {is_end} ORDER BY call DESC LIMIT {MOST_CALLS}",
+            of_log.join(" UNION ")
         ),
         &[ending.into()],
     )?;
@@ -142,16 +172,27 @@ pub(crate) fn last(tx: &mut dyn Tx) -> Result<u64, Failure> {
 }
 
 pub(crate) fn events(tx: &mut dyn Tx, asked: &EventQuery) -> Result<Vec<Logged>, Failure> {
-    let source = fresh::source(tx)?;
-    let mut statement = query::Statement::new(&format!("SELECT position, sequence, body FROM {source}"));
-    statement.narrow(tx.kind(), asked);
-    let order = if asked.is_newest { "DESC" } else { "ASC" };
-    statement.text.push_str(&format!(" ORDER BY {} {order}", query::ordered_by(asked)));
-    if let Some(limit) = asked.limit {
-        statement.text.push_str(&format!(" LIMIT {limit}"));
+    let mut sources = fresh::sources(tx)?;
+    if asked.is_newest {
+        sources.reverse();
     }
-    let rows = statement.rows(tx)?;
-    let mut events = rows.into_iter().map(logged).collect::<Result<Vec<_>, Failure>>()?;
+    let order = if asked.is_newest { "DESC" } else { "ASC" };
+    let mut events = Vec::new();
+    for source in sources {
+        let left = asked.limit.map(|limit| limit.saturating_sub(events.len()));
+        if left == Some(0) {
+            break;
+        }
+        let mut statement = query::Statement::new(&format!("SELECT position, sequence, body FROM {source}"));
+        statement.narrow(tx.kind(), asked);
+        statement.text.push_str(&format!(" ORDER BY {} {order}", query::ordered_by(asked)));
+        if let Some(left) = left {
+            statement.text.push_str(&format!(" LIMIT {left}"));
+        }
+        for row in statement.rows(tx)? {
+            events.push(logged(row)?);
+        }
+    }
     if asked.is_newest {
         events.reverse();
     }
@@ -194,18 +235,19 @@ struct Calls {
 }
 
 pub(crate) fn stats(tx: &mut dyn Tx, asked: &EventQuery) -> Result<Vec<ToolStats>, Failure> {
-    let source = fresh::source(tx)?;
-    let mut statement = query::Statement::new(&format!("SELECT tool, code, micros, bytes FROM {source}"));
-    statement.condition("code IS NOT NULL AND tool IS NOT NULL");
-    statement.narrow(tx.kind(), asked);
     let mut tools: BTreeMap<String, Calls> = BTreeMap::new();
-    for mut row in statement.rows(tx)? {
-        let calls = tools.entry(row.text()?).or_default();
-        let code = row.text()?;
-        calls.micros.push(row.number()?);
-        calls.bytes += row.number()?;
-        if !code.is_empty() {
-            *calls.failures.entry(code).or_default() += 1;
+    for source in fresh::sources(tx)? {
+        let mut statement = query::Statement::new(&format!("SELECT tool, code, micros, bytes FROM {source}"));
+        statement.condition("code IS NOT NULL AND tool IS NOT NULL");
+        statement.narrow(tx.kind(), asked);
+        for mut row in statement.rows(tx)? {
+            let calls = tools.entry(row.text()?).or_default();
+            let code = row.text()?;
+            calls.micros.push(row.number()?);
+            calls.bytes += row.number()?;
+            if !code.is_empty() {
+                *calls.failures.entry(code).or_default() += 1;
+            }
         }
     }
     Ok(tools.into_iter().map(|(tool, calls)| summed(tool, calls)).collect())

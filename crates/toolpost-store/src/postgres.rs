@@ -3,6 +3,7 @@
 
 mod connection;
 mod listener;
+mod tls;
 
 use crate::db::{Db, Failure, Job, Tx};
 use connection::Connection;
@@ -35,19 +36,15 @@ pub(crate) struct Postgres {
 
 /// The version of the tables on a server; 0 where it has none yet. Nothing is made or changed.
 pub(crate) fn version(url: &str) -> Result<usize, Failure> {
-    Connection::new(parsed(url)?)?.version()
-}
-
-fn parsed(url: &str) -> Result<tokio_postgres::Config, Failure> {
-    url.parse().map_err(|error| Failure::Broken(format!("its address is not understood: {}", told(&error))))
+    Connection::new(tls::address(url)?)?.version()
 }
 
 impl Postgres {
     /// Connects, and brings the tables up to date.
     pub(crate) fn connect(url: &str) -> Result<Postgres, Failure> {
-        let config = parsed(url)?;
-        let name = connection::name(&config);
-        let mut first = Connection::new(config.clone())?;
+        let address = tls::address(url)?;
+        let name = connection::name(&address.config);
+        let mut first = Connection::new(address.clone())?;
         first.migrate()?;
         let (requests, waiting) = channel();
         let waiting = Arc::new(Mutex::new(waiting));
@@ -55,8 +52,8 @@ impl Postgres {
         for number in 0..CONNECTIONS {
             // The first has its connection already; the others connect when there is work for them.
             let connection = match number {
-                0 => std::mem::replace(&mut first, Connection::new(config.clone())?),
-                _ => Connection::new(config.clone())?,
+                0 => std::mem::replace(&mut first, Connection::new(address.clone())?),
+                _ => Connection::new(address.clone())?,
             };
             let waiting = Arc::clone(&waiting);
             let thread = std::thread::Builder::new()
@@ -65,7 +62,7 @@ impl Postgres {
                 .map_err(|error| Failure::Broken(format!("no thread for it could be started: {error}")))?;
             threads.push(thread);
         }
-        let listener = Listener::new(config);
+        let listener = Listener::new(address);
         Ok(Postgres { requests: Some(requests), threads, listener, name })
     }
 

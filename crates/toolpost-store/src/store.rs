@@ -125,9 +125,11 @@ impl SqlStore {
     fn ready(&self, query: &EventQuery) -> Result<EventQuery, ToolError> {
         let mut query = query.clone();
         query.words = query.words.filter(|words| !words.trim().is_empty());
-        match query.words.is_some() {
-            true => self.learn()?,
-            false => self.settle(),
+        match (query.words.is_some(), query.tool.is_some()) {
+            (true, _) => self.learn()?,
+            // Of some events that wait the tool is not known yet.
+            (false, true) => self.settle_all(),
+            (false, false) => self.settle(),
         }
         Ok(query)
     }
@@ -135,6 +137,12 @@ impl SqlStore {
     /// Before a look at the log. Where it does not work (the disk may be full), the look takes longer.
     fn settle(&self) {
         if self.read(log::are_many).unwrap_or_default() {
+            self.settle_all();
+        }
+    }
+
+    fn settle_all(&self) {
+        if self.read(log::is_waiting).unwrap_or_default() {
             while self.write(log::settle).unwrap_or_default() {}
         }
     }

@@ -21,6 +21,7 @@ pub(crate) fn keep(tx: &mut dyn Tx, changes: &[NewChange]) -> Result<(), Failure
             Some(known) => *known,
             None => set_of(tx, change)?,
         };
+        let is_put_back = change.kind == ChangeKind::Command && change.before == change.after;
         // What is there afterwards is mostly what was there before, but for a few lines.
         let before = change.contents.iter().find(|(hash, _)| Some(hash.as_str()) == hash_of(&change.before));
         if let Some((hash, content)) = before {
@@ -39,18 +40,21 @@ pub(crate) fn keep(tx: &mut dyn Tx, changes: &[NewChange]) -> Result<(), Failure
         };
         let added = tx.run(
             "INSERT INTO changes (change_set, number, name, by_command, before_state, before_hash, after_state, after_hash,
-               takes)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT (change_set, name) DO NOTHING",
+               takes, touched_us, is_put_back)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT (change_set, name) DO NOTHING",
             &[
                 set.into(),
                 number.into(),
                 change.name.as_str().into(),
                 Value::Int(i64::from(change.by_command)),
                 state(&change.before)?.as_str().into(),
-                Value::text(hash_of(&change.before)),
+                // Nothing is restored from what was put back, so that its content is not kept.
+                Value::text(hash_of(&change.before).filter(|_| !is_put_back)),
                 state(&change.after)?.as_str().into(),
-                Value::text(hash_of(&change.after)),
+                Value::text(hash_of(&change.after).filter(|_| !is_put_back)),
                 Value::text(takes.as_deref()),
+                change.touched_us.into(),
+                Value::Int(i64::from(is_put_back)),
             ],
         )?;
         if added == 0 {
@@ -93,7 +97,7 @@ fn set_of(tx: &mut dyn Tx, change: &NewChange) -> Result<(u64, u64), Failure> {
 
 fn update(tx: &mut dyn Tx, set: u64, name: &str, after: &Held) -> Result<(), Failure> {
     tx.run(
-        "UPDATE changes SET after_state = ?3, after_hash = ?4 WHERE change_set = ?1 AND name = ?2",
+        "UPDATE changes SET after_state = ?3, after_hash = ?4, is_put_back = 0 WHERE change_set = ?1 AND name = ?2",
         &[set.into(), name.into(), state(after)?.as_str().into(), Value::text(hash_of(after))],
     )
     .map(drop)
@@ -151,7 +155,12 @@ pub(crate) fn changes(tx: &mut dyn Tx, asked: &ChangeQuery) -> Result<Vec<KeptCh
             conditions.push(format!("{column} = ?{}", values.len()));
         }
     }
-    for (condition, wanted) in [("sets.number >", asked.after), ("changes.undone_by =", asked.undone_by)] {
+    let numbers = [
+        ("sets.number >", asked.after),
+        ("changes.undone_by =", asked.undone_by),
+        ("sets.at_ms >=", asked.since_ms),
+    ];
+    for (condition, wanted) in numbers {
         if let Some(wanted) = wanted {
             values.push(wanted.into());
             conditions.push(format!("{condition} ?{}", values.len()));
@@ -162,6 +171,9 @@ pub(crate) fn changes(tx: &mut dyn Tx, asked: &ChangeQuery) -> Result<Vec<KeptCh
     }
     if let Some(is_undone) = asked.is_undone {
         conditions.push(format!("changes.undone_by IS {}", if is_undone { "NOT NULL" } else { "NULL" }));
+    }
+    if asked.since_ms.is_none() {
+        conditions.push("changes.is_put_back = 0".to_owned());
     }
     if asked.is_open {
         conditions.push("sets.is_done = 0".to_owned());
@@ -177,7 +189,7 @@ pub(crate) fn changes(tx: &mut dyn Tx, asked: &ChangeQuery) -> Result<Vec<KeptCh
     let rows = tx.rows(
         &format!(
             "SELECT sets.number, changes.number, sets.session, sets.call, sets.at_ms, sets.kind, changes.by_command,
-               sets.is_done, changes.name, changes.before_state, changes.after_state, coalesce(changes.undone_by, 0),
+               changes.touched_us, sets.is_done, changes.name, changes.before_state, changes.after_state, coalesce(changes.undone_by, 0),
                changes.takes
              {from} WHERE {condition} ORDER BY sets.number, changes.number"
         ),
@@ -195,6 +207,7 @@ fn kept(mut row: Row) -> Result<KeptChange, Failure> {
         at_ms: row.number()?,
         kind: kind(&row.text()?)?,
         by_command: row.number()? == 1,
+        touched_us: row.number()?,
         is_done: row.number()? == 1,
         name: row.text()?,
         before: held(&row.text()?)?,
@@ -270,7 +283,8 @@ fn forget(tx: &mut dyn Tx, column: &str, below: u64) -> Result<u64, Failure> {
         &format!(
             "INSERT INTO counters (name, last)
              SELECT 'deleted ' || workspace || '|' || session, count(*) FROM change_sets
-             WHERE {column} < ?1 AND kind NOT IN ('undo', 'redo') GROUP BY workspace, session
+             WHERE {column} < ?1 AND kind NOT IN ('undo', 'redo')
+               AND number IN (SELECT change_set FROM changes WHERE is_put_back = 0) GROUP BY workspace, session
              ON CONFLICT (name) DO UPDATE SET last = counters.last + excluded.last"
         ),
         &below,

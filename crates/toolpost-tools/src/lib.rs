@@ -3,9 +3,11 @@
 //!
 //! A tool here knows nothing of permission, retries or records; those are the executor's.
 
+pub mod code;
 mod dialects;
 pub mod filesystem;
 pub mod meta;
+pub mod project;
 pub mod search;
 pub mod shell;
 mod stored;
@@ -37,7 +39,7 @@ pub struct Settings {
 
 /// The packs that are held back from lists where nobody says which are listed: few sessions need them, and every
 /// session would pay for their declarations.
-const HELD_BACK: [&str; 1] = ["vfs"];
+const HELD_BACK: [&str; 2] = ["project", "vfs"];
 
 /// The name under which packs are arranged, which no source of tools has.
 const ARRANGED: &str = "the built-in packs";
@@ -47,6 +49,8 @@ pub fn packs(settings: &Settings) -> Vec<Pack> {
     vec![
         filesystem::pack(&settings.filesystem),
         search::pack(),
+        code::pack(),
+        project::pack(),
         shell::pack(settings.shell.clone()),
         todo::pack(),
         tasklist::pack(),

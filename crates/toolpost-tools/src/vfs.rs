@@ -1,7 +1,7 @@
 //! The vfs pack: the virtual files of the session, which every agent of it shares.
 //!
 //! They are no files of the workspace: rules about files say nothing of them, and the file tools do not see them unless
-//! the workspace itself is made of them.
+//! the workspace itself is made of them. The protected list holds for their names all the same: they may become files.
 
 mod vfs_delete;
 mod vfs_list;
@@ -17,10 +17,10 @@ use crate::stored::with_store;
 use toolpost_core::access::ResourceKind;
 use toolpost_core::capability::Need;
 use toolpost_core::pack::RiskProfile;
-use toolpost_core::policy::Profile;
+use toolpost_core::policy::{Profile, is_protected};
 use toolpost_core::store::{FileVersion, Store};
 use toolpost_core::text::nearest;
-use toolpost_core::{Code, Context, Pack, Spec, ToolError};
+use toolpost_core::{Access, Capability, Code, Context, Pack, Spec, ToolError};
 
 /// The pack.
 pub fn pack() -> Pack {
@@ -39,6 +39,17 @@ pub fn pack() -> Pack {
 /// What the tools of this pack have in common.
 fn spec(name: &str, description: &str) -> Spec {
     Spec::new(name, "1.0.0", description).needs(Need::Store).about(ResourceKind::Stored)
+}
+
+/// What a tool does to a virtual file. A protected name asks as it does in every workspace: the file may be exported to where
+/// something runs it, and the file tools ask for it where the workspace is made of virtual files.
+fn accesses(action: Capability, path: &str) -> Vec<Access> {
+    let stored = Access::stored(action, path);
+    let name = path.strip_prefix("./").unwrap_or(path).trim_start_matches('/');
+    match is_protected(action, name) {
+        true => vec![stored, Access::path(action, name)],
+        false => vec![stored],
+    }
 }
 
 /// Does something with the virtual files of the session.

@@ -93,6 +93,15 @@ pub enum Command {
     ///
     /// On standard input and output, as agents start it; with --http, at an address that many can share.
     Mcp(Mcp),
+    /// Find every use of a symbol, resolved by the rules of the language.
+    ///
+    /// Each use is followed by how sure it is, unless it is certain. The code is indexed at the first use, and what has changed
+    /// since at the next.
+    Refs(Refs),
+    /// Show the most important symbols of the code, by file.
+    Map(MapFlags),
+    /// Show which parts of the code depend on which.
+    Graph(Graph),
     /// Show what has happened: the last 100 events, or those that flags ask for.
     ///
     /// What is written down, and for how long, stands in the guide; `toolpost gc` deletes what is old.
@@ -231,6 +240,75 @@ impl Call {
     }
 }
 
+/// Finds the uses of a symbol.
+#[derive(Debug, Args)]
+pub struct Refs {
+    /// Its name; Type.method or module.name where the name alone is ambiguous.
+    pub symbol: String,
+    /// A file in which it is defined or used, to tell which one is meant.
+    #[arg(long, value_name = "FILE")]
+    pub file: Option<String>,
+    /// The line in that file.
+    #[arg(long, value_name = "N", requires = "file", value_parser = clap::value_parser!(u32).range(1..))]
+    pub line: Option<u32>,
+    /// The column in that line.
+    #[arg(long, value_name = "N", requires = "line", value_parser = clap::value_parser!(u32).range(1..))]
+    pub column: Option<u32>,
+    /// Only uses in this folder or file.
+    #[arg(long, value_name = "PATH")]
+    pub path: Option<String>,
+}
+
+/// Shows the most important symbols.
+#[derive(Debug, Args)]
+pub struct MapFlags {
+    /// Folder or file to map; the workspace root if left out.
+    pub path: Option<String>,
+    /// Maximum number of tokens of the map.
+    #[arg(long, value_name = "N", default_value_t = 2_000, value_parser = clap::value_parser!(u32).range(100..=20_000))]
+    pub tokens: u32,
+    /// A file or symbol; what is near it comes first.
+    #[arg(long, value_name = "NAME")]
+    pub focus: Vec<String>,
+}
+
+/// Shows dependencies.
+#[derive(Debug, Args)]
+pub struct Graph {
+    /// Folder to look at; the workspace root if left out.
+    pub path: Option<String>,
+    /// How the graph is written.
+    #[arg(long, value_name = "FORMAT", default_value = "mermaid")]
+    pub format: GraphFormat,
+    /// What its nodes are.
+    #[arg(long, value_name = "LEVEL", default_value = "folder")]
+    pub level: GraphLevel,
+}
+
+/// How a graph is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum GraphFormat {
+    /// One JSON object.
+    Json,
+    /// A flow chart of Mermaid.
+    Mermaid,
+    /// A graph of Graphviz.
+    Dot,
+    /// A picture.
+    Svg,
+}
+
+/// What the nodes of a graph are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum GraphLevel {
+    /// Files.
+    File,
+    /// Folders.
+    Folder,
+    /// Packages: folders with a manifest.
+    Package,
+}
+
 /// Which events of the log are meant.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Which {
@@ -291,6 +369,9 @@ pub struct Undo {
     /// Where some of it cannot be done, do the rest.
     #[arg(long)]
     pub partial: bool,
+    /// Also bring back files that were removed since.
+    #[arg(long)]
+    pub bring_back: bool,
 }
 
 /// What to do with the shared tasks.

@@ -34,6 +34,7 @@ mod roots;
 mod schema;
 mod servers;
 mod settings;
+mod stores;
 mod token;
 mod trust;
 mod user_git;
@@ -52,6 +53,7 @@ pub use origin::{Layer, Origined, Place, Problem};
 pub(crate) use roots::{cwd, open_disk, roots, virtual_session};
 pub(crate) use schema::schema;
 pub use servers::{ServerReport, ServerState, Servers, secrets};
+pub(crate) use stores::Removed;
 pub(crate) use token::token;
 pub(crate) use trust::{State, Trusted};
 
@@ -67,7 +69,7 @@ use std::time::Duration;
 use toolpost_core::host::Redactor;
 use toolpost_core::policy::{self, Policy};
 use toolpost_core::store::Retention;
-use toolpost_core::{Dialect, ToolError};
+use toolpost_core::{Dialect, ToolError, Workspace as _};
 use toolpost_disk::{Disk, Locks};
 use toolpost_store::StoreUrl;
 
@@ -96,6 +98,8 @@ pub struct Config {
     pub home: Option<PathBuf>,
     /// Where locks and outputs are kept, if the user has such a place.
     pub data_directory: Option<PathBuf>,
+    /// Where is kept what can be found out again, if the user has such a place.
+    pub cache_directory: Option<PathBuf>,
     /// Where the log, virtual files, tasks and todos are kept; none where there is no place for them.
     pub store: Option<StoreUrl>,
     /// Whether the store was named: one that cannot be opened is an error then.
@@ -248,6 +252,7 @@ impl Config {
             roots,
             cwd,
             home: environment.home,
+            cache_directory: environment.cache_directory,
             data_directory,
             redactor: Redactor::new(environment.secrets),
             workspace,
@@ -269,6 +274,25 @@ impl Config {
     /// Whether the data directory can be written, so that the workspace's own store can be there.
     pub(crate) fn can_keep(&self) -> bool {
         can_be_written(self.data_directory.as_deref())
+    }
+
+    /// Writes down which workspace the default store belongs to.
+    pub(crate) fn note_roots(&self) {
+        if let (Some(StoreUrl::Sqlite(path)), false, Ok(disk)) =
+            (&self.store, self.is_store_named, &self.workspace)
+        {
+            stores::note_roots(path, &disk.roots());
+        }
+    }
+
+    /// Removes the default stores of workspaces that are gone and were not used for as long as anything is kept.
+    pub(crate) fn remove_abandoned_stores(&self) -> Removed {
+        let Some(data) = &self.data_directory else { return Removed::default() };
+        let own = match &self.store {
+            Some(StoreUrl::Sqlite(path)) => Some(path.as_path()),
+            _ => None,
+        };
+        stores::remove_abandoned(data, own, Duration::from_millis(self.keep.age_ms))
     }
 
     /// Everything that the workspace brings along, and whether it is trusted.

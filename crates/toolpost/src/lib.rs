@@ -5,6 +5,8 @@
 mod advice;
 mod call_id;
 pub mod cli;
+#[cfg(feature = "code")]
+mod code_engine;
 mod commands;
 pub mod config;
 mod confirm;
@@ -58,6 +60,15 @@ pub fn run_with(words: Vec<OsString>, extension: Option<Arc<dyn Extension>>) -> 
         Command::Mcp(mcp) => commands::mcp::run(&printer, &flags, environment, mcp, extension),
         Command::Call(call) => with_runtime(&flags, environment, &printer, Records::Yes, |runtime| {
             commands::call::run(runtime, &printer, call)
+        }),
+        Command::Refs(refs) => with_runtime(&flags, environment, &printer, Records::Yes, |runtime| {
+            commands::refs::run(runtime, &printer, refs)
+        }),
+        Command::Map(map) => with_runtime(&flags, environment, &printer, Records::Yes, |runtime| {
+            commands::map::run(runtime, &printer, map)
+        }),
+        Command::Graph(graph) => with_runtime(&flags, environment, &printer, Records::Yes, |runtime| {
+            commands::graph::run(runtime, &printer, graph)
         }),
         Command::Run(run) => commands::run::run(&printer, &flags, environment, run),
         Command::Agents { command } => with_runtime(&flags, environment, &printer, Records::No, |runtime| {

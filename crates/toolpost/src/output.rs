@@ -225,6 +225,22 @@ impl Printer {
         }
     }
 
+    /// The name of a file in a text for a person.
+    pub(crate) fn file_name(&self, text: &str) -> String {
+        match self.has_color && self.stdout_is_terminal {
+            true => format!("\x1b[35m{text}\x1b[0m"),
+            false => text.to_owned(),
+        }
+    }
+
+    /// What is less important in a text for a person.
+    pub(crate) fn dim(&self, text: &str) -> String {
+        match self.has_color && self.stdout_is_terminal && !text.is_empty() {
+            true => format!("\x1b[2m{text}\x1b[0m"),
+            false => text.to_owned(),
+        }
+    }
+
     /// Prints a text of our own making, colours included.
     pub(crate) fn page(&self, text: &str) {
         self.write_data(text);

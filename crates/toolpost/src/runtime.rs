@@ -4,10 +4,13 @@ mod activate;
 
 pub(crate) use activate::{Prepared, Seat};
 
+#[cfg(feature = "code")]
+use crate::code_engine::WorkspaceEngine;
 use crate::config::{self, Config, Servers};
 use crate::record;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
+use toolpost_core::code::CodeEngine;
 use toolpost_core::event::{EventSink, NoEvents};
 use toolpost_core::host::{Confirm, Ids, NobodyThere, Services, Watch};
 use toolpost_core::store::Store;
@@ -90,6 +93,9 @@ impl Runtime {
         let background = Background::at_most(frontend.background);
         let (store, note) = store(&config, frontend.records)?;
         let is_kept = note.is_none() && !matches!(config.store, None | Some(StoreUrl::Memory));
+        if frontend.records && is_kept {
+            config.note_roots();
+        }
         let workspace: Arc<dyn Workspace> = match &config.virtual_session {
             Some(session) => Arc::new(StoredWorkspace::new(Arc::clone(&store), session)),
             None => disk,
@@ -98,7 +104,8 @@ impl Runtime {
             Some(_) => workspace.root().to_owned(),
             None => config.cwd.to_string_lossy().into_owned(),
         };
-        let services = Services { store: Some(Arc::clone(&store)), ..Services::default() };
+        let code = code_engine(&config, &workspace);
+        let services = Services { store: Some(Arc::clone(&store)), code, ..Services::default() };
         let registry =
             Arc::new(registry(&config, (workspace.as_ref(), &cwd), &services, frontend.pdf, &background)?);
         let log = match frontend.records {
@@ -207,6 +214,18 @@ fn store(config: &Config, records: bool) -> Result<(Arc<dyn Store>, Option<Strin
         Some(_) => Ok(memory(format!("your data directory cannot be written, {lost}"))),
         None => Ok(memory(format!("you have no data directory, {lost}"))),
     }
+}
+
+/// The engine that knows the code of the workspace. It indexes nothing before it is asked.
+#[cfg(feature = "code")]
+fn code_engine(config: &Config, workspace: &Arc<dyn Workspace>) -> Option<Arc<dyn CodeEngine>> {
+    let cache = config.cache_directory.as_ref().map(|folder| folder.join("code"));
+    Some(Arc::new(WorkspaceEngine::new(Arc::clone(workspace), config.policy.clone(), cache)))
+}
+
+#[cfg(not(feature = "code"))]
+fn code_engine(_: &Config, _: &Arc<dyn Workspace>) -> Option<Arc<dyn CodeEngine>> {
+    None
 }
 
 /// Who keeps what is needed to undo a change. Where the store ends with the process, nobody does.

@@ -7,6 +7,7 @@
 mod apply;
 mod judge;
 mod merge;
+mod others;
 mod repository;
 mod target;
 
@@ -42,6 +43,8 @@ pub(crate) struct Undo<'a> {
     pub(crate) disk: &'a Arc<Disk>,
     pub(crate) policy: &'a Policy,
     pub(crate) session: &'a str,
+    /// Whether files that somebody has removed since come back.
+    pub(crate) brings_back: bool,
     /// Hears what is done, how many names it is done with and how many there are.
     pub(crate) progress: &'a dyn Fn(&str, usize, usize),
 }

@@ -44,11 +44,11 @@ pub fn fit(attachment: &Attachment, limits: &ImageLimits) -> Result<Option<Attac
     let mut edge = limits.edge.min(width.max(height));
     while edge >= MIN_EDGE {
         let scaled = pixels.scaled(edge);
-        let (media_type, bytes) = codec::encode(&scaled).map_err(|why| too_large(&why))?;
+        let bytes = codec::encode(&scaled).map_err(|why| too_large(&why))?;
         if bytes.len() <= limits.bytes {
             let content = AttachmentContent::Data(STANDARD.encode(bytes));
             return Ok(Some(Attachment {
-                media_type: media_type.to_owned(),
+                media_type: "image/png".to_owned(),
                 filename: name.clone(),
                 content,
             }));
@@ -163,6 +163,6 @@ impl Pixels {
                 data.extend(sums[..channels].iter().map(|sum| ((sum + count / 2) / count) as u8));
             }
         }
-        Pixels { width, height, channels, data, is_photo: self.is_photo }
+        Pixels { width, height, channels, data }
     }
 }

@@ -1,14 +1,12 @@
 //! The optional slots of a context: services by their traits, values by type.
 
 use crate::capability::Need;
+use crate::code::CodeEngine;
 use crate::model::Model;
 use crate::store::Store;
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::sync::Arc;
-
-/// Answers about code: symbols, references, graphs.
-pub trait CodeEngine: Send + Sync {}
 
 /// Runs other agents.
 pub trait AgentHost: Send + Sync {}
@@ -64,9 +62,9 @@ mod tests {
     #[test]
     fn slots_hold_what_was_put_there() {
         struct Nothing;
-        impl CodeEngine for Nothing {}
-        let services = Services { code: Some(Arc::new(Nothing)), ..Services::default() };
-        assert!(services.has(Need::Engine) && !services.has(Need::Model));
+        impl AgentHost for Nothing {}
+        let services = Services { agents: Some(Arc::new(Nothing)), ..Services::default() };
+        assert!(services.has(Need::Agents) && !services.has(Need::Model));
         let extra = Extra::default().with("a").with(3_u8);
         assert_eq!((extra.get::<&str>().as_deref(), extra.get::<u16>()), (Some(&"a"), None));
     }

@@ -9,8 +9,7 @@ use crate::workspace::{Guard, Owner, RunByGit};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The tool whose decision says whether the model may have the content of a file: the one that is named after the
-/// capability.
+/// The tool whose decision says whether the model may have the content of a file: the one that is named after the capability.
 const READER: &str = Capability::Read.as_str();
 
 /// The policy with what git runs protected, below all rules of users and projects.
@@ -138,8 +137,7 @@ impl CallGuard {
         }
     }
 
-    /// Whether a rule about the tool `read` alone denies the file: its content is then not for the model by another
-    /// tool either.
+    /// Whether a rule about the tool `read` alone denies the file: its content is then not for the model by another tool either.
     fn is_denied_to_the_reader(&self, name: &str) -> bool {
         let mut rules = Layer::ALL.into_iter().flat_map(|layer| self.policy.rules(layer));
         if !rules

@@ -43,14 +43,18 @@ struct Kept {
 }
 
 impl Kept {
-    fn add(&mut self, outcome: &Outcome) {
-        let weight = weight(outcome);
+    /// Keeps an outcome. Returns those that go for it.
+    fn add(&mut self, (weight, outcome): Weighed) -> Vec<Weighed> {
         self.bytes += weight;
-        self.outcomes.push_back((weight, Arc::new(outcome.clone())));
+        self.outcomes.push_back((weight, outcome));
+        let mut gone = Vec::new();
         // The last one is kept, however large.
         while self.outcomes.len() > KEPT_RESULTS || (self.bytes > KEPT_BYTES && self.outcomes.len() > 1) {
-            self.bytes -= self.outcomes.pop_front().map_or(0, |(weight, _)| weight);
+            let Some(oldest) = self.outcomes.pop_front() else { break };
+            self.bytes -= oldest.0;
+            gone.push(oldest);
         }
+        gone
     }
 }
 
@@ -83,6 +87,8 @@ impl Records {
             }
         }
         drop(times);
+        // All that takes memory or gives it back is done while nobody waits for the lock.
+        let weighed = (weight(outcome), Arc::new(outcome.clone()));
         let mut results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
         // The session that was quiet longest is the first to go.
         let is_last = results.last().is_some_and(|(last, _)| last == session);
@@ -100,9 +106,9 @@ impl Records {
                 }
             }
         }
-        if let Some((_, kept)) = results.last_mut() {
-            kept.add(outcome);
-        }
+        let gone = results.last_mut().map(|(_, kept)| kept.add(weighed));
+        drop(results);
+        drop(gone);
     }
 }
 

@@ -140,8 +140,7 @@ impl Executor {
         }))
     }
 
-    /// How a call would be decided whose server has yet to start. None where that depends on what the server says of its
-    /// tools.
+    /// How a call would be decided whose server has yet to start. None where that depends on what the server says of its tools.
     pub(super) fn explain_expected(
         &self,
         snapshot: &Snapshot,

@@ -9,6 +9,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// How long a call waits for its turn before it says so.
+const QUIET: Duration = Duration::from_secs(1);
+
 /// The turn to change every file that a call names, until this is dropped.
 #[derive(Default)]
 pub(super) struct Turns {
@@ -50,14 +53,24 @@ impl Turns {
                     Turn::Requested(request) => request.wait().await?,
                 });
             }
-            Ok(locks)
+            Ok::<_, ToolError>(locks)
+        };
+        let waiting = async {
+            let mut all = std::pin::pin!(all);
+            if let Ok(locks) = tokio::time::timeout(QUIET, &mut all).await {
+                return locks;
+            }
+            let others = blocking(ctx, &paths).await;
+            ctx.progress(format!("waits for its turn to change {others}"), serde_json::Value::Null);
+            all.await
         };
         let locks = tokio::select! {
             biased;
             () = ctx.cancel().cancelled() => return Err(super::run::cancelled(tool)),
-            locks = tokio::time::timeout(limit, all) => locks.unwrap_or_else(|_| Err(late(tool, limit, paths.values())))?,
+            locks = tokio::time::timeout(limit, waiting) => locks,
         };
-        Ok(Turns { held: Arc::new(held), _locks: locks })
+        let Ok(locks) = locks else { return Err(late(tool, limit, &blocking(ctx, &paths).await)) };
+        Ok(Turns { held: Arc::new(held), _locks: locks? })
     }
 }
 
@@ -141,12 +154,21 @@ fn resolved(workspace: &dyn Workspace, path: &WorkspacePath) -> Result<String, T
     })
 }
 
-fn late<'a>(tool: &str, limit: Duration, paths: impl Iterator<Item = &'a WorkspacePath>) -> ToolError {
-    let paths: Vec<String> = paths.take(5).map(|path| format!("`{path}`")).collect();
-    let message = format!(
-        "`{tool}` waited {} for its turn to change {}, which another call is changing; try again",
-        super::run::shown(limit),
-        paths.join(", ")
-    );
+/// The files of a call with who is changing them, in words.
+async fn blocking(ctx: &Context, paths: &BTreeMap<String, WorkspacePath>) -> String {
+    let paths: Vec<WorkspacePath> = paths.values().take(5).cloned().collect();
+    let look = move |ctx: &Context| -> Result<(String, Option<String>), ToolError> {
+        let holder = paths.iter().find_map(|path| ctx.host_workspace().holder(path));
+        Ok((paths.iter().map(|path| format!("`{path}`")).collect::<Vec<_>>().join(", "), holder))
+    };
+    let (names, holder) = ctx.blocking(look).await.unwrap_or_default();
+    let holder = holder.unwrap_or_else(|| "another call of this process".to_owned());
+    format!("{names}, which {holder} is changing")
+}
+
+fn late(tool: &str, limit: Duration, others: &str) -> ToolError {
+    let waited = super::run::shown(limit);
+    let message =
+        format!("`{tool}` waited {waited} for its turn to change {others}; try again when that has ended");
     ToolError::new(Code::Timeout, message).retryable()
 }

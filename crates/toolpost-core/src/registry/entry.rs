@@ -91,8 +91,7 @@ impl Entry {
         &self.tool
     }
 
-    /// The definition as it stands: amended if `init` has run, otherwise as declared. Fails if the tool's schema
-    /// is not valid.
+    /// The definition as it stands: amended if `init` has run, otherwise as declared. Fails if the tool's schema is not valid.
     pub fn prepared(&self) -> Result<&Arc<Prepared>, ToolError> {
         match self.ready.get() {
             Some(prepared) => Ok(prepared),

@@ -67,9 +67,11 @@ pub struct NewChange {
     pub kind: ChangeKind,
     /// Whether a command has made it, also where this takes it back: who runs commands could say anything.
     pub by_command: bool,
+    /// When the name was first touched, in microseconds since 1970.
+    pub touched_us: u64,
     /// Display name in the workspace.
     pub name: String,
-    /// What is there before.
+    /// What is there before. What a command has put back is the same before and after, and is no change.
     pub before: Held,
     /// What is there after it.
     pub after: Held,
@@ -117,6 +119,8 @@ pub struct KeptChange {
     pub kind: ChangeKind,
     /// See [`NewChange::by_command`].
     pub by_command: bool,
+    /// See [`NewChange::touched_us`].
+    pub touched_us: u64,
     /// Whether it is certain that it was made: an undo may have been interrupted.
     pub is_done: bool,
     /// Display name in the workspace.
@@ -144,6 +148,8 @@ pub struct ChangeQuery {
     pub name: Option<String>,
     /// Of calls after this number.
     pub after: Option<u64>,
+    /// Of calls that were kept at this moment or later, in milliseconds; also what their commands have touched and put back.
+    pub since_ms: Option<u64>,
     /// Taken back by this undo.
     pub undone_by: Option<u64>,
     /// By undos, redos (true) or by calls (false).

@@ -1,5 +1,4 @@
-//! Descriptions as models get them: `${workspace}`, `${directory}` and `${cwd}` filled in, a user's own text in place
-//! of ours.
+//! Descriptions as models get them: `${workspace}`, `${directory}` and `${cwd}` filled in, a user's own text in place of ours.
 //!
 //! Reading override files is the host's work; this module only knows their text.
 

@@ -7,8 +7,7 @@ use std::path::PathBuf;
 /// The dependency folders of a workspace, as a survey has found them.
 ///
 /// No name leads into one unless some part of it is called like one: so whoever opens a name without such a part never
-/// comes upon what a command has put there. Where a link of the workspace leads in under another name, no folder counts
-/// as one.
+/// comes upon what a command has put there. Where a link of the workspace leads in under another name, no folder counts as one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Dependencies {
     /// Names by which a folder below a root is one, existing or not.

@@ -76,11 +76,13 @@ pub trait Journal: Send + Sync {
 /// An open file for what a command is about to change. Nothing is opened here: it is only handed on.
 pub type SpoolFile = std::fs::File;
 
-/// What a command has made of one name.
+/// What a command has made of one name that it has touched; it may be what was there before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandChange {
     /// Display name in the workspace.
     pub name: String,
+    /// When the command first touched it, in microseconds since 1970.
+    pub at_us: u64,
     /// What was there when the command began.
     pub before: CommandBefore,
     /// What was there when it had ended.

@@ -75,7 +75,8 @@ async fn guarantee_15_no_protected_file_is_touched_unasked_behind_a_link_either(
         assert_eq!(std::fs::read_to_string(folder.path().join(name)).unwrap(), "canary", "{name}");
     }
     // What does not exist yet asks as well.
-    let new = Context::builder(Arc::new(Disk::open([tempfile::tempdir().unwrap().keep()]).unwrap())).build();
+    let empty = tempfile::tempdir().unwrap();
+    let new = Context::builder(Arc::new(Disk::open([empty.path()]).unwrap())).build();
     for row in protected().iter().filter(|row| row.action == Capability::Write) {
         let outcome = executor.call(&new, "put", json!({"path": concrete(row.pattern)})).await;
         assert_eq!(outcome.result.unwrap_err().code(), Code::ProtectedFile, "{}", row.pattern);

@@ -3,6 +3,7 @@
 mod contract;
 mod huge;
 mod kept;
+mod left;
 mod links;
 mod paths;
 mod race;

@@ -4,25 +4,23 @@ use crate::installed::{self, Wanted};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::OnceLock;
-use tempfile::TempDir;
 use toolpost_schema::Schema;
 
 const SUITE: Wanted = Wanted { folder: "json-schema-suite", packages: &["jsonschema==4.26.0"] };
 
-/// The folder `tests` of the suite.
-fn tests() -> &'static Path {
-    static UNPACKED: OnceLock<(TempDir, PathBuf)> = OnceLock::new();
-    let (_, tests) = UNPACKED.get_or_init(|| {
-        let archive = installed::pip_sources(&SUITE).join("jsonschema-4.26.0.tar.gz");
-        let folder = TempDir::new().unwrap();
-        let status =
-            Command::new("tar").arg("-xzf").arg(archive).arg("-C").arg(folder.path()).status().unwrap();
+/// The folder `tests` of the suite, unpacked beside its archive: what is unpacked by many processes stays nowhere else.
+fn tests() -> PathBuf {
+    let folder = installed::pip_sources(&SUITE);
+    let unpacked = folder.join("jsonschema-4.26.0");
+    if !unpacked.exists() {
+        let own = tempfile::tempdir_in(&folder).unwrap();
+        let archive = folder.join("jsonschema-4.26.0.tar.gz");
+        let status = Command::new("tar").arg("-xzf").arg(archive).arg("-C").arg(own.path()).status().unwrap();
         assert!(status.success());
-        let tests = folder.path().join("jsonschema-4.26.0/json/tests");
-        (folder, tests)
-    });
-    tests
+        // Another process may have been quicker.
+        let _ = std::fs::rename(own.path().join("jsonschema-4.26.0"), &unpacked);
+    }
+    unpacked.join("json/tests")
 }
 
 struct Case {

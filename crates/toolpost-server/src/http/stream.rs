@@ -1,5 +1,6 @@
 //! What goes back over HTTP: one JSON text, or messages as events.
 
+use super::lasting::Lasting;
 use crate::session::Outlet;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -58,16 +59,25 @@ impl Opened {
         (Arc::new(RequestOutlet(sender)), Opened { receiver, hang_up: cancel.map(HangUp) })
     }
 
-    pub(super) async fn reply(mut self) -> Reply {
-        let first = tokio::time::timeout(MOMENT, self.receiver.recv()).await;
+    /// The reply to what `work` does, which sends its answer here. Before this returns, the work is not a task.
+    pub(super) async fn reply(mut self, mut work: Lasting) -> Reply {
+        let first = tokio::select! {
+            biased;
+            // What was sent before the answer comes first.
+            () = &mut work => self.receiver.try_recv().ok(),
+            sent = self.receiver.recv() => sent,
+            () = tokio::time::sleep(MOMENT) => None,
+        };
         let first = match first {
-            Ok(Some(Sent::Answer(answer, status))) => {
+            Some(Sent::Answer(answer, status)) => {
                 return Reply::json(StatusCode::from_u16(status).unwrap_or(StatusCode::OK), answer);
             }
-            Ok(Some(Sent::Notice(notice))) => Some(notice),
-            // It was withdrawn, and there is nothing to say.
-            Ok(None) | Err(_) => None,
+            Some(Sent::Notice(notice)) => Some(notice),
+            // It takes longer, or it was withdrawn, and there is nothing to say.
+            None => None,
         };
+        // What is left of it goes on.
+        drop(work);
         let Opened { receiver, hang_up } = self;
         Reply::events(Box::new(OfRequest { first, receiver, is_answered: false, _hang_up: hang_up }))
     }

@@ -50,7 +50,13 @@ impl<'a> Facts<'a> {
 }
 
 /// An event as it is kept.
+#[cfg(feature = "postgres")]
 pub(super) fn body(event: &Event) -> Result<String, Failure> {
-    serde_json::to_string(event)
-        .map_err(|error| Failure::Broken(format!("an event could not be written down: {error}")))
+    serde_json::to_string(event).map_err(not_written)
+}
+
+/// Why an event could not be kept.
+#[expect(clippy::needless_pass_by_value, reason = "what a `map_err` hands over")]
+pub(super) fn not_written(error: serde_json::Error) -> Failure {
+    Failure::Broken(format!("an event could not be written down: {error}"))
 }

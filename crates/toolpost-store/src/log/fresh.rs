@@ -1,6 +1,8 @@
-//! Events that are durable and wait to be put in order. A SQLite store writes a new event into one table without indices; it is
-//! moved into the log, where it can be asked for, before anybody asks, or when the writer has nothing else to do.
+//! Events that are durable and wait to be put in order. A SQLite store writes new events into one table without indices, many in
+//! one row: an event as a row of its own with six indices costs more than the call that it tells of. They are moved into the log,
+//! where they can be asked for, before anybody asks, or when the writer has nothing else to do.
 
+use super::{Placed, facts};
 use crate::db::{Failure, Kind, Tx, first};
 
 /// Events that are moved in one transaction where somebody else may want to write.
@@ -10,20 +12,113 @@ const MANY: u64 = 2_000;
 /// So many events wait at most: beyond that, whoever adds some moves twice as many.
 const MOST: u64 = 200_000;
 
-/// The table into which events are written.
-pub(super) fn table(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Sqlite => "fresh",
-        #[cfg(feature = "postgres")]
-        Kind::Postgres => "log",
+/// Events in one row,
+const IN_ROW: usize = 256;
+/// and bytes of them, more or less.
+const BYTES_IN_ROW: usize = 256 * 1024;
+/// A longer event has a row of its own,
+const LONGEST: usize = 64 * 1024;
+/// and so has one that could be nested deeper: SQLite reads a JSON text up to a depth of 1,000.
+const DEEPEST: usize = 500;
+
+/// The kind of a row that holds several events: a list of `[sequence, tool, code, micros, bytes, event]`, whose positions begin with
+/// that of the row. No event has this kind.
+const BATCH: &str = "batch";
+
+/// The events of all rows that hold several, as rows of the log.
+const UNPACKED: &str = "SELECT fresh.position + one.key AS position, one.value ->> '$[5].session' AS session,
+    one.value ->> '$[0]' AS sequence, one.value ->> '$[5].atMs' AS at_ms, one.value ->> '$[5].agent' AS agent,
+    one.value ->> '$[5].call' AS call, one.value ->> '$[5].event' AS kind, one.value ->> '$[1]' AS tool,
+    one.value ->> '$[2]' AS code, one.value ->> '$[3]' AS micros, one.value ->> '$[4]' AS bytes, one.value -> '$[5]' AS body
+    FROM fresh, json_each(fresh.body) AS one WHERE fresh.kind = 'batch'";
+
+/// Writes new events, in as few rows as may be.
+pub(super) fn write(tx: &mut dyn Tx, events: &[Placed<'_>]) -> Result<(), Failure> {
+    let mut row = Packed::default();
+    for placed in events {
+        let is_full = row.count == IN_ROW || row.text.len() > BYTES_IN_ROW;
+        if is_full {
+            row.write(tx)?;
+        }
+        if let Some(body) = row.add(placed)? {
+            row.write(tx)?;
+            placed.insert(tx, "fresh", &body)?;
+        }
+    }
+    row.write(tx)
+}
+
+/// Whether an event is too long for a list, or one that SQLite could read otherwise than it was written.
+fn needs_own_row(body: &[u8]) -> bool {
+    let is_opening = |byte: &&u8| matches!(byte, b'{' | b'[');
+    body.len() > LONGEST
+        || body.iter().filter(is_opening).count() > DEEPEST
+        || memchr::memmem::find(body, b"\\u0000").is_some()
+}
+
+/// Events that become one row.
+#[derive(Default)]
+struct Packed {
+    first: u64,
+    count: usize,
+    text: Vec<u8>,
+}
+
+impl Packed {
+    /// Adds an event; returns its body, and adds nothing, where it needs a row of its own.
+    fn add(&mut self, placed: &Placed<'_>) -> Result<Option<String>, Failure> {
+        let Placed { event, facts, position, sequence, tool } = placed;
+        let before = self.text.len();
+        self.text.push(if self.count == 0 { b'[' } else { b',' });
+        self.push(b'[', sequence)?;
+        self.push(b',', tool)?;
+        self.push(b',', &facts.code)?;
+        self.push(b',', &facts.micros)?;
+        self.push(b',', &facts.bytes)?;
+        let body = self.text.len() + 1;
+        self.push(b',', event)?;
+        if needs_own_row(&self.text[body..]) {
+            let body = String::from_utf8_lossy(&self.text[body..]).into_owned();
+            self.text.truncate(before);
+            return Ok(Some(body));
+        }
+        self.text.push(b']');
+        if self.count == 0 {
+            self.first = *position;
+        }
+        self.count += 1;
+        Ok(None)
+    }
+
+    fn push(&mut self, before: u8, value: &impl serde::Serialize) -> Result<(), Failure> {
+        self.text.push(before);
+        serde_json::to_writer(&mut self.text, value).map_err(facts::not_written)
+    }
+
+    /// Writes the row, and begins the next.
+    fn write(&mut self, tx: &mut dyn Tx) -> Result<(), Failure> {
+        if self.count == 0 {
+            return Ok(());
+        }
+        self.text.push(b']');
+        let text = std::str::from_utf8(&self.text).map_err(|error| Failure::Broken(error.to_string()))?;
+        tx.run(
+            "INSERT INTO fresh (position, session, sequence, at_ms, kind, body) VALUES (?1, '', ?2, 0, ?3, ?4)",
+            &[self.first.into(), (self.count as u64).into(), BATCH.into(), text.into()],
+        )?;
+        self.count = 0;
+        self.text.clear();
+        Ok(())
     }
 }
 
-/// What a query of the log is about, for a `FROM`: the log, and what waits.
-pub(super) fn source(tx: &mut dyn Tx) -> Result<&'static str, Failure> {
+/// What a query of the log is about, each for a `FROM` of its own: the log, and what waits, all of which is newer. One statement for
+/// both would read the whole log, since SQLite orders a list only after it is unpacked.
+pub(super) fn sources(tx: &mut dyn Tx) -> Result<Vec<String>, Failure> {
+    let waiting = || format!("(SELECT * FROM fresh WHERE kind <> '{BATCH}' UNION ALL {UNPACKED})");
     Ok(match is_waiting(tx)? {
-        true => "(SELECT * FROM log UNION ALL SELECT * FROM fresh)",
-        false => "log",
+        true => vec!["log".to_owned(), waiting()],
+        false => vec!["log".to_owned()],
     })
 }
 
@@ -47,15 +142,16 @@ pub(crate) fn settle(tx: &mut dyn Tx) -> Result<bool, Failure> {
         return Ok(false);
     }
     let Some(oldest) = oldest(tx)? else { return Ok(false) };
-    move_before(tx, oldest.saturating_add(STEP))?;
+    move_before(tx, oldest, oldest.saturating_add(STEP))?;
     is_waiting(tx)
 }
 
 /// Moves all events that wait, for who looks at the log in a transaction that changes something.
 pub(crate) fn settle_all(tx: &mut dyn Tx) -> Result<(), Failure> {
-    match is_waiting(tx)? {
-        true => move_before(tx, i64::MAX as u64),
-        false => Ok(()),
+    match tx.kind() {
+        Kind::Sqlite => oldest(tx)?.map_or(Ok(()), |oldest| move_before(tx, oldest, i64::MAX as u64)),
+        #[cfg(feature = "postgres")]
+        Kind::Postgres => Ok(()),
     }
 }
 
@@ -65,7 +161,7 @@ pub(super) fn bound(tx: &mut dyn Tx, last: u64, added: u64) -> Result<(), Failur
         return Ok(());
     }
     match oldest(tx)?.filter(|oldest| last.saturating_sub(*oldest) > MOST) {
-        Some(oldest) => move_before(tx, oldest.saturating_add(added.saturating_mul(2).max(STEP))),
+        Some(oldest) => move_before(tx, oldest, oldest.saturating_add(added.saturating_mul(2).max(STEP))),
         None => Ok(()),
     }
 }
@@ -75,8 +171,21 @@ fn oldest(tx: &mut dyn Tx) -> Result<Option<u64>, Failure> {
     first(rows).map(|mut row| row.number()).transpose()
 }
 
-fn move_before(tx: &mut dyn Tx, position: u64) -> Result<(), Failure> {
+/// Moves all rows that begin before a position. `oldest` is where the first of them begins.
+fn move_before(tx: &mut dyn Tx, oldest: u64, position: u64) -> Result<(), Failure> {
     let before = [position.into()];
-    tx.run("INSERT INTO log SELECT * FROM fresh WHERE position < ?1 ORDER BY position", &before)?;
-    tx.run("DELETE FROM fresh WHERE position < ?1", &before).map(drop)
+    tx.run(&format!("INSERT INTO log {UNPACKED} AND fresh.position < ?1"), &before)?;
+    tx.run(
+        &format!("INSERT INTO log SELECT * FROM fresh WHERE kind <> '{BATCH}' AND position < ?1"),
+        &before,
+    )?;
+    tx.run("DELETE FROM fresh WHERE position < ?1", &before)?;
+    // The events of a call that came apart: the first ones of it have said the tool.
+    tx.run(
+        "UPDATE log SET tool = (SELECT known.tool FROM log AS known
+           WHERE known.call = log.call AND known.tool IS NOT NULL ORDER BY known.position DESC LIMIT 1)
+         WHERE position >= ?1 AND tool IS NULL AND call IS NOT NULL",
+        &[oldest.into()],
+    )
+    .map(drop)
 }

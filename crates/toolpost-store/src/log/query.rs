@@ -3,14 +3,10 @@
 use crate::db::{Failure, Kind, Row, Tx, Value};
 use toolpost_core::store::{EventQuery, OutcomeFilter};
 
-/// The column by which events are ordered. In a session, positions and sequences grow together; where nothing else is asked
-/// for, the second has the index that gives the last events of a long session without a look at all of it.
+/// The column by which events are ordered. In a session, positions and sequences grow together, and the second has the index that
+/// gives the events of a session without a look at those of others, whatever else is asked for.
 pub(super) fn ordered_by(asked: &EventQuery) -> &'static str {
-    let EventQuery { session, agent, call, tool, since_ms, until_ms, outcome, words, after, .. } = asked;
-    let texts = [agent, call, tool, words].map(Option::is_some);
-    let numbers = [since_ms, until_ms, after].map(Option::is_some);
-    let is_more = texts.contains(&true) || numbers.contains(&true) || outcome.is_some();
-    if session.is_some() && !is_more { "sequence" } else { "position" }
+    if asked.session.is_some() && asked.words.is_none() { "sequence" } else { "position" }
 }
 
 /// A statement that grows by its conditions, with their values.

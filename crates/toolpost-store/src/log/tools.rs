@@ -1,49 +1,60 @@
 //! Which tool the call of an event is of. Most events of a call do not name it, and are asked for by it all the same.
 
 use super::facts::Facts;
-use crate::db::{Failure, Tx, first};
-use std::collections::{BTreeSet, HashMap};
+use crate::db::{Failure, Tx};
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::sync::Arc;
 use toolpost_core::Event;
 use toolpost_core::event::EventKind;
 
-/// The tools of the calls that these events belong to, as far as they or the log know them.
-pub(super) fn of_calls(
+/// The tools of the calls that these events belong to, as far as they or the log know them. Of a SQLite store only the events
+/// are asked: it finds out the rest when they are put in order.
+pub(super) fn of_calls<'a>(
     tx: &mut dyn Tx,
-    events: &[Arc<Event>],
-    facts: &[Facts<'_>],
-) -> Result<HashMap<String, String>, Failure> {
+    events: &'a [Arc<Event>],
+    facts: &[Facts<'a>],
+) -> Result<HashMap<&'a str, Cow<'a, str>>, Failure> {
     let mut tools = HashMap::new();
-    let mut unknown = BTreeSet::new();
     for (event, facts) in events.iter().zip(facts) {
-        let Some(call) = &event.call else { continue };
-        match (facts.tool, &event.kind) {
+        let (Some(call), Some(tool)) = (event.call.as_deref(), facts.tool) else { continue };
+        match event.kind {
             // Whoever asks may call the tool by another name; its start and its end have its own.
-            (Some(tool), EventKind::CallRequested { .. }) => {
-                tools.entry(call.clone()).or_insert_with(|| tool.to_owned());
+            EventKind::CallRequested { .. } => {
+                tools.entry(call).or_insert(Cow::Borrowed(tool));
             }
-            (Some(tool), _) => {
-                tools.insert(call.clone(), tool.to_owned());
-            }
-            (None, _) => {
-                unknown.insert(call.clone());
+            _ => {
+                tools.insert(call, Cow::Borrowed(tool));
             }
         }
     }
-    for call in unknown {
-        if tools.contains_key(&call) {
-            continue;
-        }
-        // The last one is mostly the newest event of all, so that no index is missed where there is none.
-        for table in [super::fresh::table(tx.kind()), "log"] {
-            let newest = format!(
-                "SELECT tool FROM {table} WHERE call = ?1 AND tool IS NOT NULL ORDER BY position DESC LIMIT 1"
-            );
-            if let Some(mut row) = first(tx.rows(&newest, &[call.as_str().into()])?) {
-                tools.insert(call, row.text()?);
-                break;
-            }
-        }
+    #[cfg(feature = "postgres")]
+    if tx.kind() == crate::db::Kind::Postgres {
+        ask_log(tx, events, &mut tools)?;
     }
+    #[cfg(not(feature = "postgres"))]
+    let _ = tx;
     Ok(tools)
+}
+
+/// Asks the log for the tools of calls whose other events are there already.
+#[cfg(feature = "postgres")]
+fn ask_log<'a>(
+    tx: &mut dyn Tx,
+    events: &'a [Arc<Event>],
+    tools: &mut HashMap<&'a str, Cow<'a, str>>,
+) -> Result<(), Failure> {
+    let unknown: std::collections::BTreeSet<&str> = events
+        .iter()
+        .filter_map(|event| event.call.as_deref())
+        .filter(|call| !tools.contains_key(call))
+        .collect();
+    for call in unknown {
+        let newest =
+            "SELECT tool FROM log WHERE call = ?1 AND tool IS NOT NULL ORDER BY position DESC LIMIT 1";
+        if let Some(mut row) = crate::db::first(tx.rows(newest, &[call.into()])?) {
+            tools.insert(call, Cow::Owned(row.text()?));
+        }
+    }
+    Ok(())
 }

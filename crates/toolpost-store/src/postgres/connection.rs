@@ -1,5 +1,6 @@
 //! One connection to PostgreSQL, made when it is needed and made again when it was lost.
 
+use super::tls::{self, Address};
 use super::told;
 use crate::db::{Cell, Failure, Job, Kind, Row, Tx, Value};
 use crate::migrations;
@@ -7,11 +8,11 @@ use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 use tokio::runtime::Runtime;
-use tokio_postgres::config::{Host, SslMode};
+use tokio_postgres::config::Host;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{IsNull, ToSql, Type};
-use tokio_postgres::{Client, Config, NoTls, Statement};
+use tokio_postgres::{Client, Config, Statement};
 
 /// How long a server may take to accept a connection.
 const CONNECTING: Duration = Duration::from_secs(5);
@@ -19,7 +20,7 @@ const CONNECTING: Duration = Duration::from_secs(5);
 const TURN: i64 = 0x746f_6f6c_706f_7374;
 
 pub(super) struct Connection {
-    config: Config,
+    address: Address,
     runtime: Runtime,
     open: Option<Open>,
 }
@@ -44,20 +45,17 @@ pub(super) fn name(config: &Config) -> String {
 }
 
 impl Connection {
-    pub(super) fn new(mut config: Config) -> Result<Connection, Failure> {
+    pub(super) fn new(mut address: Address) -> Result<Connection, Failure> {
+        let config = &mut address.config;
         config.connect_timeout(CONNECTING);
         if config.get_application_name().is_none() {
             config.application_name("toolpost");
-        }
-        if config.get_ssl_mode() == SslMode::Require {
-            let why = "it asks for TLS (`sslmode=require`), which stores do not speak yet; use a tunnel or a local socket";
-            return Err(Failure::Broken(why.to_owned()));
         }
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .map_err(|error| Failure::Broken(format!("no runtime for it could be made: {error}")))?;
-        Ok(Connection { config, runtime, open: None })
+        Ok(Connection { address, runtime, open: None })
     }
 
     /// Brings the tables up to date, one process at a time.
@@ -137,10 +135,10 @@ impl Connection {
     }
 
     fn connect(&self) -> Result<Open, Failure> {
-        let config = &self.config;
+        let Address { config, encryption } = &self.address;
         let (client, connection) = self
             .runtime
-            .block_on(async { tokio::time::timeout(CONNECTING, config.connect(NoTls)).await })
+            .block_on(async { tokio::time::timeout(CONNECTING, config.connect(encryption.clone())).await })
             .map_err(|_| Failure::Gone(format!("no answer within {} seconds", CONNECTING.as_secs())))?
             .map_err(|error| failure(&error))?;
         let client = self.settled(client, connection)?;
@@ -252,7 +250,7 @@ fn failure(error: &tokio_postgres::Error) -> Failure {
     let why = told(error);
     let Some(code) = error.code() else {
         // No answer of the server at all: the connection is lost, or was never made.
-        return Failure::Gone(why);
+        return tls::refusal(&why).map_or(Failure::Gone(why), Failure::Broken);
     };
     let again =
         [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED, SqlState::LOCK_NOT_AVAILABLE];

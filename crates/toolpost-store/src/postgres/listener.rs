@@ -3,9 +3,10 @@
 //! Where nothing can be heard, whoever waits looks by itself a few times a second: some servers that speak PostgreSQL's
 //! language have no `LISTEN`.
 
+use super::tls::Address;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
-use tokio_postgres::{AsyncMessage, Config, NoTls};
+use tokio_postgres::AsyncMessage;
 
 /// The channel that writers speak on.
 pub(crate) const CHANNEL: &str = "toolpost_log";
@@ -20,20 +21,20 @@ struct Heard {
 }
 
 pub(super) struct Listener {
-    config: Config,
+    address: Address,
     /// Made by the first who waits.
     heard: Mutex<Option<Arc<Heard>>>,
 }
 
 impl Listener {
-    pub(super) fn new(config: Config) -> Listener {
-        Listener { config, heard: Mutex::default() }
+    pub(super) fn new(address: Address) -> Listener {
+        Listener { address, heard: Mutex::default() }
     }
 
     pub(super) fn wait(&self, at_most: Duration) {
         let heard = {
             let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(heard.get_or_insert_with(|| start(self.config.clone())))
+            Arc::clone(heard.get_or_insert_with(|| start(self.address.clone())))
         };
         let count = heard.count.lock().unwrap_or_else(PoisonError::into_inner);
         let before = *count;
@@ -42,13 +43,13 @@ impl Listener {
 }
 
 /// Listens until nobody waits any more.
-fn start(config: Config) -> Arc<Heard> {
+fn start(address: Address) -> Arc<Heard> {
     let heard = Arc::new(Heard::default());
     let weak = Arc::downgrade(&heard);
     let listen = move || -> Option<()> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
         runtime.block_on(async move {
-            let (client, mut connection) = config.connect(NoTls).await.ok()?;
+            let (client, mut connection) = address.config.connect(address.encryption).await.ok()?;
             let (said, mut hearing) = tokio::sync::mpsc::channel(16);
             tokio::spawn(async move {
                 while let Some(message) = std::future::poll_fn(|task| connection.poll_message(task)).await {

@@ -15,11 +15,55 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const MARK: i64 = 0x746f_6f6c;
 /// A write-ahead log of more bytes is moved into the file at the end of a process.
 const LONG_LOG: u64 = 512 * 1024;
+/// Pages in the write-ahead log with which they are moved into the file even while somebody writes. Sooner, that is done when
+/// there is time for it.
+const MOST_LOGGED: u32 = 4_096;
 /// Statements that a connection keeps ready.
 const KEPT_STATEMENTS: usize = 64;
 
-/// Opens the store in a file, and makes it where it is not there.
+/// Opens the store in a file, and makes it where it is not there. One that this user may not write is opened to be read.
 pub(super) fn of_file(path: &Path) -> Result<Connection, Failure> {
+    match to_write(path) {
+        Err(Failure::Broken(_)) if is_still(path) => still(path),
+        other => other,
+    }
+}
+
+/// Whether nobody is writing to a file that this user may not write: then there is no write-ahead log, which SQLite would make.
+#[expect(clippy::disallowed_methods, reason = "the files of a store are its own, and no tool reaches them")]
+fn is_still(path: &Path) -> bool {
+    let log = path.with_file_name(format!("{}-wal", path.file_name().unwrap_or_default().display()));
+    path.is_file() && !log.exists() && std::fs::OpenOptions::new().write(true).open(path).is_err()
+}
+
+/// Opens a file to which nobody writes.
+fn still(path: &Path) -> Result<Connection, Failure> {
+    let mut address = String::from("file:");
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' => {
+                address.push(char::from(*byte))
+            }
+            other => address.push_str(&format!("%{other:02x}")),
+        }
+    }
+    address.push_str("?immutable=1");
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(address, flags).map_err(|error| failure(&error))?;
+    connection.set_prepared_statement_cache_capacity(KEPT_STATEMENTS);
+    match version(&connection)? {
+        found if found > migrations::NEWEST => Err(migrations::from_the_future(found)),
+        migrations::NEWEST => Ok(connection),
+        found => Err(Failure::Broken(format!(
+            "its tables have version {found} and this program needs {}, but it may not be written; copy it to where it may, and \
+             name the copy with --store",
+            migrations::NEWEST
+        ))),
+    }
+}
+
+fn to_write(path: &Path) -> Result<Connection, Failure> {
     refuse_other_kinds(path)?;
     make_private(path).map_err(|error| {
         Failure::Broken(format!(
@@ -51,15 +95,16 @@ pub(super) fn of_file(path: &Path) -> Result<Connection, Failure> {
 /// At the end: the next process to open the store reads the whole write-ahead log, so that it must not stay long. Nobody is
 /// waited for.
 pub(super) fn tidy_up(connection: &Connection) {
-    let log = connection.path().filter(|path| !path.is_empty()).map(|path| format!("{path}-wal"));
-    let is_long = log.is_some_and(|log| std::fs::metadata(log).is_ok_and(|about| about.len() > LONG_LOG));
-    if is_long && connection.busy_timeout(Duration::ZERO).is_ok() {
+    if is_long(connection) && connection.busy_timeout(Duration::ZERO).is_ok() {
         let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
     }
 }
 
 /// One more connection to a store that is there.
 pub(super) fn for_reading(path: &Path) -> Result<Connection, Failure> {
+    if is_still(path) {
+        return still(path);
+    }
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(|error| failure(&error))?;
     connection.busy_timeout(PATIENCE).map_err(|error| failure(&error))?;
@@ -68,6 +113,19 @@ pub(super) fn for_reading(path: &Path) -> Result<Connection, Failure> {
     connection.execute_batch("PRAGMA query_only = ON").map_err(|error| failure(&error))?;
     connection.set_prepared_statement_cache_capacity(KEPT_STATEMENTS);
     Ok(connection)
+}
+
+/// When nobody writes: what is in a long write-ahead log is moved into the file, as far as nobody is waited for.
+pub(super) fn move_logged(connection: &Connection) {
+    if is_long(connection) {
+        let _ = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
+    }
+}
+
+/// Whether the write-ahead log is long.
+fn is_long(connection: &Connection) -> bool {
+    let log = connection.path().filter(|path| !path.is_empty()).map(|path| format!("{path}-wal"));
+    log.is_some_and(|log| std::fs::metadata(log).is_ok_and(|about| about.len() > LONG_LOG))
 }
 
 /// The version of the tables in a file that is there; 0 where it has none yet.
@@ -134,8 +192,10 @@ fn close_to_others(_: &Path) -> std::io::Result<()> {
 
 /// What holds for a connection that writes; and the tables, up to date.
 pub(super) fn prepare(connection: &Connection) -> Result<(), Failure> {
-    let settings = "PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY;";
-    connection.execute_batch(settings).map_err(|error| failure(&error))?;
+    let settings = format!(
+        "PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = {MOST_LOGGED};"
+    );
+    connection.execute_batch(&settings).map_err(|error| failure(&error))?;
     connection.set_prepared_statement_cache_capacity(KEPT_STATEMENTS);
     let mut version = version(connection)?;
     while version != migrations::NEWEST {

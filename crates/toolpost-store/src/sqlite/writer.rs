@@ -1,6 +1,6 @@
 //! The thread that writes: what waits at the same time becomes durable together, by one sync of the disk.
 
-use super::connection::{SqliteTx, failure, tidy_up};
+use super::connection::{SqliteTx, failure, move_logged, tidy_up};
 use crate::content_files::ContentFiles;
 use crate::db::{Failure, Job};
 use crate::log;
@@ -94,7 +94,10 @@ fn next(tables: Tables<'_>, waiting: &Receiver<Request>) -> Option<Request> {
             Ok(request) => return Some(request),
             Err(RecvTimeoutError::Disconnected) => return None,
             Err(RecvTimeoutError::Timeout) if put_in_order(tables) => at_most = Duration::ZERO,
-            Err(RecvTimeoutError::Timeout) => return waiting.recv().ok(),
+            Err(RecvTimeoutError::Timeout) => {
+                move_logged(tables.connection);
+                return waiting.recv().ok();
+            }
         }
     }
 }

@@ -51,6 +51,7 @@ pub(crate) fn change(call: &str, at_ms: u64, before: &[u8], after: &[u8]) -> New
         at_ms,
         kind: ChangeKind::Tool,
         by_command: false,
+        touched_us: 0,
         name: "a".to_owned(),
         before: held(before),
         after: held(after),

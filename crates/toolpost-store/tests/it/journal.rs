@@ -134,7 +134,7 @@ fn what_a_command_has_changed_is_kept_as_one(fresh: &Fresh) {
     let world = world(fresh.open());
     let journal = StoreJournal::new(Arc::clone(&world.store), "/w");
     let file = |text: &str| CommandBefore::File { content: Arc::from(text.as_bytes()), mode: 0o755 };
-    let change = |name: &str, before, after| CommandChange { name: name.to_owned(), before, after };
+    let change = |name: &str, before, after| CommandChange { name: name.to_owned(), at_us: 1, before, after };
     let changes = vec![
         change("a", file("a"), file("A")),
         change("same", file("a"), file("a")),
@@ -236,7 +236,7 @@ fn a_spool_is_private_locked_and_taken_over() {
             let mut text = String::new();
             std::io::Read::read_to_string(file, &mut text).unwrap();
             let before = CommandBefore::File { content: Arc::from(text.as_bytes()), mode: 0o644 };
-            Ok(vec![CommandChange { name: "a".to_owned(), before, after: CommandBefore::Absent }])
+            Ok(vec![CommandChange { name: "a".to_owned(), at_us: 1, before, after: CommandBefore::Absent }])
         }))
     };
     let journal = |workspace: &str| {
@@ -274,11 +274,62 @@ fn a_spool_is_private_locked_and_taken_over() {
     drop(running);
     assert!(journal("/w").take_over().is_empty());
     assert_eq!((store.changes(&query).unwrap().len(), files().len()), (1, 0));
-    // The end of a call removes it.
+    // The end of a call does not remove it: its command may go on in the background, until it has handed over what it changed.
     let running = journal("/w");
-    drop(running.spool("s", "c").unwrap());
-    running.ended("s", "c", true).unwrap();
-    assert_eq!(files().len(), 0);
+    let mut spool = running.spool("s", "d").unwrap().expect("there is one");
+    std::io::Write::write_all(&mut spool, b"old").unwrap();
+    running.ended("s", "d", true).unwrap();
+    assert_eq!((files().len(), journal("/w").running()), (1, vec!["d".to_owned()]));
+    let change = CommandChange {
+        name: "b".to_owned(),
+        at_us: 1,
+        before: CommandBefore::Absent,
+        after: CommandBefore::Folder { mode: 0o755 },
+    };
+    running.command_changed("s", "d", vec![change]).unwrap();
+    assert_eq!((files().len(), journal("/w").running()), (0, Vec::new()));
+}
+
+/// What a command has put back is kept where another call has changed something meanwhile, or runs; it is no change.
+#[test]
+fn what_a_command_has_put_back_is_kept_where_it_had_company() {
+    let fresh = Fresh::sqlite();
+    let store = fresh.open();
+    let folder = fresh.url.spools(None).unwrap();
+    let journal = StoreJournal::new(Arc::clone(&store), "/w").with_spools(folder, None);
+    let now_us =
+        std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_micros() as u64;
+    let touched = |name: &str, at_us: u64, is_changed: bool| {
+        let file = |text: &str| CommandBefore::File { content: Arc::from(text.as_bytes()), mode: 0o644 };
+        let after = if is_changed { file("new") } else { file("old") };
+        CommandChange { name: name.to_owned(), at_us, before: file("old"), after }
+    };
+    let changes = |since_ms: Option<u64>| {
+        let query = ChangeQuery { workspace: "/w".to_owned(), since_ms, ..ChangeQuery::default() };
+        store.changes(&query).unwrap()
+    };
+    // Alone.
+    journal.command_changed("s", "alone", vec![touched("a", now_us, false)]).unwrap();
+    assert_eq!(changes(Some(0)).len(), 0);
+    // Another one runs.
+    let mut other = journal.spool("s", "other").unwrap().expect("there is one");
+    std::io::Write::write_all(&mut other, b"x").unwrap();
+    journal.command_changed("s", "first", vec![touched("a", now_us, false)]).unwrap();
+    let kept = changes(Some(0));
+    assert_eq!((kept.len(), kept[0].touched_us, kept[0].before == kept[0].after), (1, now_us, true));
+    assert_eq!(changes(None).len(), 0, "it is no change");
+    assert_eq!(changes(Some(now_us / 1_000 + 60_000)).len(), 0);
+    // Another one has changed something meanwhile.
+    journal.command_changed("s", "other", vec![touched("a", now_us + 1, true)]).unwrap();
+    journal
+        .command_changed("s", "second", vec![touched("a", now_us, false), touched("b", now_us, true)])
+        .unwrap();
+    assert_eq!((changes(None).len(), changes(Some(0)).len()), (2, 4));
+    // It is deleted with the rest.
+    store
+        .collect(&toolpost_core::store::Retention { age_ms: 0, bytes: u64::MAX }, now_us / 1_000 + 60_000)
+        .unwrap();
+    assert_eq!(changes(Some(0)).len(), 0);
 }
 
 #[test]

@@ -10,6 +10,7 @@
 
 mod contents;
 mod disk;
+mod encrypted;
 mod faults;
 mod files;
 mod journal;

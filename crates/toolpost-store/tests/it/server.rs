@@ -9,8 +9,37 @@ use toolpost_store::StoreUrl;
 
 /// A server of its own, with its data in a folder of its own.
 pub(crate) struct Server {
-    folder: tempfile::TempDir,
+    folder: Folder,
+    port: u16,
+    options: Vec<String>,
     process: Mutex<Option<Running>>,
+}
+
+/// A folder that goes when this process has ended, however it did: the server that all tests share is never dropped.
+struct Folder {
+    path: PathBuf,
+    /// Who removes the folder waits for the end of its input, which ends with this process.
+    _remover: std::process::Child,
+}
+
+impl Folder {
+    fn new() -> Folder {
+        let folder = tempfile::Builder::new().prefix("tp").tempdir_in("/tmp").expect("a folder");
+        let path = folder.keep();
+        let remover = Command::new("sh")
+            .args(["-c", "read -r _; sleep 1; rm -rf \"$1\"", "sh"])
+            .arg(&path)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("sh runs");
+        Folder { path, _remover: remover }
+    }
+
+    fn path(&self) -> &Path {
+        &self.path
+    }
 }
 
 /// The process, and the thread that started it and waits for it: the kernel ends the one when the other is gone.
@@ -43,13 +72,25 @@ fn command(name: &str) -> Command {
     command
 }
 
+/// Gives a file to the user that the server runs as.
+pub(crate) fn give(path: &Path) {
+    if is_root() {
+        assert!(Command::new("chown").arg("postgres").arg(path).status().expect("chown runs").success());
+    }
+}
+
 fn is_root() -> bool {
     std::fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0)
 }
 
 impl Server {
     pub(crate) fn start() -> Server {
-        let folder = tempfile::Builder::new().prefix("tp").tempdir_in("/tmp").expect("a folder");
+        Server::start_with(5432, |_| Vec::new())
+    }
+
+    /// The same, with a port of its own, and with options that come of what was prepared in the folder of its data.
+    pub(crate) fn start_with(port: u16, prepare: impl FnOnce(&Path) -> Vec<String>) -> Server {
+        let folder = Folder::new();
         if is_root() {
             let given =
                 Command::new("chown").arg("postgres").arg(folder.path()).status().expect("chown runs");
@@ -72,7 +113,8 @@ impl Server {
             .output()
             .expect("initdb runs");
         assert!(made.status.success(), "initdb: {}", String::from_utf8_lossy(&made.stderr));
-        let server = Server { folder, process: Mutex::default() };
+        let options = prepare(&data);
+        let server = Server { folder, port, options, process: Mutex::default() };
         server.run();
         server
     }
@@ -108,6 +150,8 @@ impl Server {
             .arg(self.data())
             .args(["-c", "listen_addresses=", "-c", "max_connections=200", "-k"])
             .arg(self.socket())
+            .args(["-p", &self.port.to_string()])
+            .args(&self.options)
             .stderr(log);
         let (tell, told) = std::sync::mpsc::channel();
         let thread = std::thread::spawn(move || {
@@ -134,6 +178,7 @@ impl Server {
         command("psql")
             .args(["-X", "-q", "-U", "toolpost", "-d", database, "-c", statement, "-h"])
             .arg(self.socket())
+            .args(["-p", &self.port.to_string()])
             .stderr(Stdio::null())
             .status()
             .is_ok_and(|status| status.success())

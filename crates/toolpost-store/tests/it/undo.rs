@@ -34,6 +34,7 @@ pub(crate) fn change(call: &str, at_ms: u64, name: &str, before: &str, after: &s
         at_ms,
         kind: ChangeKind::Tool,
         by_command: false,
+        touched_us: 0,
         name: name.to_owned(),
         before: file(before, 0o644),
         after: file(after, 0o644),

@@ -44,7 +44,7 @@ const MOST_BYTES: u64 = 32 * 1024 * 1024;
 pub struct Args {
     /// A unified diff, or:
     /// *** Begin Patch
-    /// *** Add File: path
+    /// *** Add File: path (replaces a file that is there)
     /// +line
     /// *** Update File: path
     /// *** Move to: path (optional)

@@ -29,7 +29,7 @@ use toolpost_core::{Capability, Code, Context, Output, Spec, Tool, ToolError, Wo
 pub struct Args {
     /// File to read, absolute or from the workspace root, or a `spill:` handle.
     file_path: WorkspacePath,
-    /// First line wanted, counting from 1.
+    /// First line wanted, counting from 1; 0 is the first line too.
     #[serde(default = "first_line")]
     offset: u64,
     /// Number of lines wanted.

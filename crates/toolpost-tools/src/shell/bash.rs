@@ -48,7 +48,7 @@ pub struct Args {
     /// Return at once; the command goes on, and `bash_output` and `bash_kill` take the id that is returned.
     #[serde(default)]
     pub(super) background: bool,
-    /// Milliseconds to wait for its end. After that it goes on, and `bash_output` and `bash_kill` take the id that is returned.
+    /// Milliseconds to wait for its end; then it goes on, and `bash_output` and `bash_kill` take its id. Left out: ended after 120 s.
     #[schemars(range(min = 1, max = 600_000), extend("x-toolpost-hidden" = true))]
     pub(super) yield_after: Option<u64>,
     /// Text for its standard input.

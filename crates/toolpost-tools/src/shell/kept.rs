@@ -7,7 +7,7 @@ use std::sync::Arc;
 use toolpost_core::workspace::{CommandBefore, CommandChange};
 use toolpost_core::{Context, ToolError};
 use toolpost_process::Command;
-use toolpost_process::kept::{self, Change, Changed, Spool, State};
+use toolpost_process::kept::{self, Change, Changed, PutBack, Spool, State};
 
 /// Maximum number of files to name that cannot be restored.
 const MOST_NAMES: usize = 5;
@@ -114,7 +114,8 @@ impl Records {
 /// Reads what the guard of a command has recorded and compares it with what is there now. The roots are those of the
 /// workspace, the first one first.
 ///
-/// Beside the changes comes what cannot be undone of them, in words.
+/// What the command has put back comes with the changes, the same before and after. Beside them comes what cannot be undone,
+/// in words.
 pub fn read_changes(
     spool: &mut Spool,
     roots: &[String],
@@ -123,10 +124,10 @@ pub fn read_changes(
     let failed = |error: std::io::Error| {
         ToolError::execution(format!("the records of what the command changed could not be read: {error}"))
     };
-    let Changed { changes, is_whole, is_cut } = kept::changes(spool, &paths).map_err(failed)?;
+    let Changed { changes, put_back, is_whole, is_cut } = kept::changes(spool, &paths).map_err(failed)?;
     let mut told = Vec::with_capacity(changes.len());
     let (mut lost, mut unnamed, mut shared, mut large) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    for Change { path, before, after } in changes {
+    for Change { path, at_us, before, after } in changes {
         let shown = format!("`{}`", crate::one_line(&path.to_string_lossy()));
         let Some(name) = name(&path, &paths).filter(|name| name != ".") else {
             unnamed.push(shown);
@@ -141,8 +142,14 @@ pub fn read_changes(
         }
         match (side(before), side(after)) {
             (Some(CommandBefore::Unknown), _) => {}
-            (Some(before), Some(after)) => told.push(CommandChange { name, before, after }),
+            (Some(before), Some(after)) => told.push(CommandChange { name, at_us, before, after }),
             _ => unnamed.push(format!("`{}`", crate::one_line(&path.to_string_lossy()))),
+        }
+    }
+    for PutBack { path, at_us, state } in put_back {
+        let name = name(&path, &paths).filter(|name| name != ".");
+        if let (Some(name), Some(same)) = (name, side(state)) {
+            told.push(CommandChange { name, at_us, before: same.clone(), after: same });
         }
     }
     let mut missing = Vec::new();

@@ -43,7 +43,7 @@ impl Tool for VfsDelete {
     }
 
     fn accesses(&self, args: &Args, _: Vec<Access>) -> Vec<Access> {
-        vec![Access::stored(Capability::Write, &args.path)]
+        super::accesses(Capability::Write, &args.path)
     }
 
     async fn call(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {

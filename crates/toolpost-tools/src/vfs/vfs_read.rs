@@ -76,7 +76,7 @@ impl Tool for VfsRead {
     }
 
     fn accesses(&self, args: &Args, _: Vec<Access>) -> Vec<Access> {
-        vec![Access::stored(Capability::Read, &args.path)]
+        super::accesses(Capability::Read, &args.path)
     }
 
     async fn call(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {

@@ -47,7 +47,7 @@ impl Tool for VfsWrite {
     }
 
     fn accesses(&self, args: &Args, _: Vec<Access>) -> Vec<Access> {
-        vec![Access::stored(Capability::Write, &args.path)]
+        super::accesses(Capability::Write, &args.path)
     }
 
     async fn call(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {

@@ -19,6 +19,8 @@ struct Recorder {
     spools: Mutex<usize>,
     told: Mutex<Vec<Vec<String>>>,
     refuses: bool,
+    /// Whether what a command has put back is kept too.
+    tells_put_back: bool,
 }
 
 impl Journal for Recorder {
@@ -44,7 +46,8 @@ impl Journal for Recorder {
         let line = |change: &CommandChange| {
             format!("{}: {} -> {}", change.name, side(&change.before), side(&change.after))
         };
-        let mut lines: Vec<String> = changes.iter().map(line).collect();
+        let is_told = |change: &&CommandChange| self.tells_put_back || change.before != change.after;
+        let mut lines: Vec<String> = changes.iter().filter(is_told).map(line).collect();
         lines.sort();
         self.told.lock().unwrap().push(lines);
         Ok(())
@@ -91,6 +94,19 @@ impl World {
     fn told(&self) -> Vec<Vec<String>> {
         std::mem::take(&mut self.recorder.told.lock().unwrap())
     }
+}
+
+#[test]
+fn guarantee_35_what_a_command_has_put_back_is_told_too() {
+    let mut world = World::new();
+    let recorder =
+        Recorder { tells_put_back: true, folder: world.recorder.folder.clone(), ..Recorder::default() };
+    world.recorder = Arc::new(recorder);
+    let line = "mv src/a.txt b; mv b src/a.txt; mkdir d; rmdir d; chmod 600 src/a.txt; chmod 644 src/a.txt";
+    world.bash(json!({"command": line}));
+    let expected =
+        ["b: absent -> absent", "d: absent -> absent", "src/a.txt: 644 \"one\\n\" -> 644 \"one\\n\""];
+    assert_eq!(world.told(), [expected]);
 }
 
 #[test]
@@ -208,14 +224,11 @@ fn what_cannot_be_undone_is_said() {
 
 #[test]
 fn a_journal_that_fails_does_not_stop_a_command() {
+    let folder = tempfile::tempdir().unwrap();
     for (recorder, note) in [
         (Recorder::default(), "what it changed cannot be undone: "),
         (
-            Recorder {
-                folder: Some(tempfile::tempdir().unwrap().keep()),
-                refuses: true,
-                ..Recorder::default()
-            },
+            Recorder { folder: Some(folder.path().to_owned()), refuses: true, ..Recorder::default() },
             "undo will not restore all that it changed: ",
         ),
     ] {

@@ -329,7 +329,7 @@ fn a_definition_is_offered_in_the_words_of_the_dialect() {
             "properties": {
                 "path": {"type": "string", "description": "Counting from 1, see `path`."},
                 "offset": {"type": "integer", "minimum": 0, "default": 0,
-                    "description": "Counting from 1, see `path` (counting from 0)"},
+                    "description": "First line wanted, counting from 0."},
                 "limit": {"type": "integer", "minimum": 0, "default": 1,
                     "description": "Counting from 1, see `path`."},
             },

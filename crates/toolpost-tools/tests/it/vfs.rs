@@ -78,26 +78,40 @@ fn rules_that_name_the_tool_hold_and_those_about_files_do_not() {
         let outcome = world.call("vfs_write", json!({"path": path, "content": "x"}));
         outcome.result.err().map(|error| (error.code(), error.message().to_owned()))
     };
-    // Nothing about files of the workspace is about these: neither the user's rules nor the protected list.
+    // The user's rules about files of the workspace are not about these.
     let world =
         World::ruled(&["deny write: *.md", "deny write: /notes/**", "deny read: secret", "ask *: keys"]);
-    for path in ["notes/a.md", ".env", ".git/hooks/pre-commit", "keys/a", "id_rsa", ".mcp.json"] {
+    for path in ["notes/a.md", "keys/a"] {
         assert_eq!(write(&world, path), None, "{path}");
     }
+    // A protected name asks, however it is spelled: it may become a file that something runs.
+    for path in [".git/hooks/pre-commit", "/.git/hooks/pre-commit", "./.bashrc", "deep/.mcp.json"] {
+        let (code, message) = write(&world, path).unwrap_or_else(|| panic!("{path} is written"));
+        assert_eq!(code, Code::ProtectedFile, "{path}: {message}");
+        let (code, message) = world.refused("vfs_delete", json!({"path": path}));
+        assert_eq!(code, Code::ProtectedFile, "{path}: {message}");
+    }
+    for path in [".env", "/id_rsa"] {
+        assert_eq!(write(&world, path), None, "{path}");
+        let (code, message) = world.refused("vfs_read", json!({"path": path}));
+        assert_eq!(code, Code::ProtectedFile, "{path}: {message}");
+    }
+    let allowed = World::ruled(&["allow vfs_write: .git/hooks/pre-commit"]);
+    assert_eq!(write(&allowed, ".git/hooks/pre-commit"), None);
     world.text("vfs_write", json!({"path": "secret", "content": "x"}));
     assert!(world.text("vfs_read", json!({"path": "secret"})).starts_with("1: x"));
     // Those that name the tool are, however the path is spelled.
-    let world = World::ruled(&["deny vfs_write: notes/*", "deny vfs_*: /secret", "ask vfs_read: *.key"]);
+    let world = World::ruled(&["deny vfs_write: notes/*", "deny vfs_*: /secret", "ask vfs_read: *.list"]);
     for path in ["notes/a.md", "./notes/a.md", "/notes/a.md", "secret", "/secret", "secret/below"] {
         let (code, message) = write(&world, path).unwrap_or_else(|| panic!("{path} is written"));
         assert_eq!(code, Code::PermissionDenied, "{path}");
         assert!(message.contains("would write the virtual file `"), "{message}");
     }
     assert_eq!(write(&world, "notes/deep/a.md"), None);
-    assert_eq!(write(&world, "a.key"), None);
-    let (code, message) = world.refused("vfs_read", json!({"path": "a.key"}));
+    assert_eq!(write(&world, "a.list"), None);
+    let (code, message) = world.refused("vfs_read", json!({"path": "a.list"}));
     assert_eq!(code, Code::PermissionDenied);
-    assert!(message.contains("vfs_read: /a.key"), "it says which rule would allow it: {message}");
+    assert!(message.contains("vfs_read: /a.list"), "it says which rule would allow it: {message}");
     let (code, _) = world.refused("vfs_list", json!({"prefix": "secret"}));
     assert_eq!(code, Code::PermissionDenied);
     // A rule about everything is about them too.

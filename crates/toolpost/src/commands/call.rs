@@ -17,19 +17,29 @@ pub(crate) fn run(runtime: Runtime, printer: &Printer, flags: &CallFlags) -> u8 
         Ok(threads) => threads,
         Err(error) => return print(printer, flags, &refused(&flags.tool, error)),
     };
-    let status = threads.block_on(async {
-        let status = call(&runtime, printer, flags).await;
+    finish(threads, &runtime, printer, call(&runtime, printer, flags))
+}
+
+/// Runs a call to its end, and whatever must end with it.
+pub(super) fn finish<T>(
+    threads: tokio::runtime::Runtime,
+    runtime: &Runtime,
+    printer: &Printer,
+    call: impl Future<Output = T>,
+) -> T {
+    let result = threads.block_on(async {
+        let result = call.await;
         if let Some(plugins) = &runtime.plugins {
             plugins.shutdown().await;
         }
         if let Err(error) = runtime.recorded().await {
             printer.say(Tone::Note, &format!("note: this call is not in the log: {}", error.message()));
         }
-        status
+        result
     });
     // A tool that blocks its thread must not keep us here.
     threads.shutdown_timeout(Duration::from_millis(50));
-    status
+    result
 }
 
 async fn call(runtime: &Runtime, printer: &Printer, flags: &CallFlags) -> u8 {
@@ -102,7 +112,7 @@ fn asks_nobody(runtime: &Runtime, tool: &str) -> Result<bool, ToolError> {
 }
 
 /// Ctrl-C and SIGTERM cancel the call, so that the tool can clean up; its outcome then says so.
-async fn run_until_interrupted(runtime: &Runtime, call: Call) -> Outcome {
+pub(super) async fn run_until_interrupted(runtime: &Runtime, call: Call) -> Outcome {
     let running = runtime.executor.run(&runtime.context, call);
     tokio::pin!(running);
     tokio::select! {

@@ -8,8 +8,23 @@ use crate::output::{Printer, Tone};
 pub(crate) fn run(printer: &Printer, flags: &Flags, environment: Environment) -> u8 {
     with_store(printer, flags, environment, Reads::Only, |stored| {
         let gone = stored.store.collect(&stored.config.keep, now_ms())?;
+        let abandoned = stored.config.remove_abandoned_stores();
+        let left = stored.config.workspace.as_ref().map_or(0, |disk| disk.remove_left() as u64);
+        if abandoned.stores > 0 && !printer.is_json() {
+            let (stores, bytes) = (count(abandoned.stores, "store"), size(abandoned.bytes));
+            printer.data(&format!("removed {stores} of workspaces that are gone ({bytes})"));
+        }
+        if left > 0 && !printer.is_json() {
+            let files = count(left, "temporary file");
+            printer.data(&format!("removed {files} that processes left when they were killed"));
+        }
         match printer.is_json() {
-            true => printer.json(&gone),
+            true => {
+                let mut all = serde_json::json!(gone);
+                all["abandonedStores"] = abandoned.stores.into();
+                all["temporaryFiles"] = left.into();
+                printer.json(&all);
+            }
             false => printer.data(&format!(
                 "deleted {}, {}, {} and the changes of {}; the store holds {} now ({} before)",
                 count(gone.events, "event"),

@@ -50,6 +50,7 @@ fn take_back(
         disk,
         policy: &config.policy,
         session: &config.session,
+        brings_back: asked.bring_back,
         progress: &|what, done, all| far.show(what, done, all),
     };
     let asks = printer.can_ask() && !flags.yes;

@@ -178,7 +178,8 @@ fn led(environment: &Environment) -> Vec<Led> {
 /// of the store, which may be made after this.
 pub(super) fn hidden(environment: &Environment, store: &[PathBuf]) -> Vec<PathBuf> {
     let secrets = led(environment).into_iter().filter(|led| !led.is_readable).map(|led| led.path);
-    let own = [&environment.data_directory, &environment.config_directory].into_iter().flatten().cloned();
+    let own = [&environment.data_directory, &environment.config_directory, &environment.cache_directory];
+    let own = own.into_iter().flatten().cloned();
     let mut all: Vec<PathBuf> = secrets
         .chain(own)
         // Both the link and its target are hidden.
@@ -196,7 +197,11 @@ pub(super) fn hidden(environment: &Environment, store: &[PathBuf]) -> Vec<PathBu
 pub(super) fn rules(environment: &Environment, store: &[PathBuf], disk: &Disk) -> Vec<Rule> {
     const OWN: &str = "toolpost's own files";
     let mut rules = Vec::new();
-    let own = [(&environment.data_directory, Effect::Deny), (&environment.config_directory, Effect::Ask)];
+    let own = [
+        (&environment.data_directory, Effect::Deny),
+        (&environment.config_directory, Effect::Ask),
+        (&environment.cache_directory, Effect::Deny),
+    ];
     let own = own.into_iter().filter_map(|(folder, reading)| Some((folder.as_deref()?, reading, OWN)));
     let store = store.iter().map(|path| (path.as_path(), Effect::Deny, "the store in use"));
     for (path, reading, why) in own.chain(store) {

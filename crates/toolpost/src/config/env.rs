@@ -20,6 +20,8 @@ pub struct Environment {
     pub config_directory: Option<PathBuf>,
     /// The user's data of toolpost.
     pub data_directory: Option<PathBuf>,
+    /// What toolpost can find out again.
+    pub cache_directory: Option<PathBuf>,
     /// The variables `TOOLPOST_…` that stand for a key of the configuration.
     pub settings: BTreeMap<&'static str, String>,
     /// Whether colours are unwanted: `NO_COLOR`, or a terminal that has none.
@@ -48,6 +50,7 @@ impl Environment {
             workspace_root: folder("AGENT_WORKSPACE_ROOT"),
             config_directory: below("XDG_CONFIG_HOME", ".config"),
             data_directory: below("XDG_DATA_HOME", ".local/share"),
+            cache_directory: below("XDG_CACHE_HOME", ".cache"),
             settings: KEYS
                 .iter()
                 .map(|key| key.variable())
@@ -85,7 +88,9 @@ fn is_harmless(value: &str) -> bool {
 
 /// A secret of several lines, such as a private key, is shown with something between them: its lines are secrets too.
 fn with_lines(name: String, value: String) -> Vec<(String, String)> {
-    let is_telling = |line: &&str| line.len() >= 16 && !line.starts_with("-----");
+    // A short line of several words may stand in any text; one that is a single word hardly does.
+    let least = |line: &str| if line.contains(char::is_whitespace) { 16 } else { 8 };
+    let is_telling = |line: &&str| line.len() >= least(line) && !line.starts_with("-----");
     let lines: Vec<&str> = value.lines().map(str::trim).filter(is_telling).collect();
     let parts = if value.trim().contains('\n') { lines } else { Vec::new() };
     let parts: Vec<_> = parts.into_iter().map(|line| (name.clone(), line.to_owned())).collect();

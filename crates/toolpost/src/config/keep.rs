@@ -74,7 +74,7 @@ pub(super) fn store(
     match named {
         Some(StoreUrl::Sqlite(path)) => Some(StoreUrl::Sqlite(cwd.join(from_home(path, home)))),
         Some(other) => Some(other.clone()),
-        None => Some(StoreUrl::Sqlite(data?.join("stores").join(format!("{workspace}.db")))),
+        None => Some(StoreUrl::Sqlite(super::stores::folder(data?).join(format!("{workspace}.db")))),
     }
 }
 

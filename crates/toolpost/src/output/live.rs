@@ -86,7 +86,7 @@ impl Shared {
             let seconds = running.since.elapsed().as_secs();
             if seconds >= 1 && !running.is_paused {
                 running.is_shown = true;
-                let what: String = on_terminal(&running.what).chars().take(60).collect();
+                let what: String = on_terminal(&running.what).chars().take(100).collect();
                 print(&format!("\r\x1b[2K{what} · {seconds} s · Ctrl-C stops it"));
             }
             state = match self.changed.wait_timeout(state, Duration::from_millis(250)) {
@@ -103,6 +103,8 @@ impl EventSink for LiveLine {
         match &event.kind {
             EventKind::CallStarted { tool, attempt, .. } => self.start(call, tool, *attempt),
             EventKind::Progress { title, .. } => {
+                // A call that waits for its turn has not started yet.
+                self.start(call, title, 1);
                 self.change(call, |running| running.what = title.replace('\n', " "));
             }
             EventKind::CallRetried { error, delay_ms, .. } => self.change(call, |running| {

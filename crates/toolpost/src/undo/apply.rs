@@ -32,6 +32,7 @@ pub(super) fn apply(undo: &Undo<'_>, id: &str, is_redo: bool, report: &Report) -
             at_ms: now_ms(),
             kind: if is_redo { ChangeKind::Redo } else { ChangeKind::Undo },
             by_command: item.by_command,
+            touched_us: now_ms() * 1_000,
             name: item.name.clone(),
             before,
             after,

@@ -2,12 +2,13 @@
 
 use super::Undo;
 use super::merge;
+use super::others::{self, Others};
 use super::repository::{self, Part, Repositories};
-use super::target::{self, Target};
+use super::target::Target;
 use sha2::{Digest, Sha256};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use toolpost_core::store::{ChangeQuery, Held, KeptChange, Store};
+use toolpost_core::store::{Held, KeptChange, Store};
 use toolpost_core::text::hex;
 use toolpost_core::workspace::RunByGit;
 use toolpost_core::{Capability, Code, ToolError, Workspace, WorkspacePath};
@@ -90,15 +91,23 @@ pub(super) fn is(now: &Exact, kept: &Held) -> bool {
 pub(super) fn judge(undo: &Undo<'_>, target: &Target) -> Result<Vec<Item>, ToolError> {
     let names = target.names();
     let repositories = Repositories::of(undo.disk, names.iter().map(String::as_str));
+    let others = Others::of(undo, target)?;
     let mut items = Vec::with_capacity(names.len());
     let (all, mut explained) = (names.len(), 0);
     for name in names {
         (undo.progress)("looked at", items.len(), all);
         items.push(match repositories.part(&name) {
             Part::Object(_) => repository::object(undo, target, name)?,
-            _ => one(undo, target, (name, &repositories), &mut explained)?,
+            _ => one(
+                undo,
+                target,
+                name,
+                &Known { repositories: &repositories, others: &others },
+                &mut explained,
+            )?,
         });
     }
+    keep_moved(target, &mut items);
     folders(undo, &mut items)?;
     protect(undo, &mut items);
     repository::weigh(&repositories, &mut items);
@@ -112,10 +121,17 @@ pub(super) fn judge(undo: &Undo<'_>, target: &Target) -> Result<Vec<Item>, ToolE
 /// Maximum number of conflicts for which a later call is looked for.
 const MOST_EXPLAINED: usize = 20;
 
+/// What is known of all names together.
+struct Known<'a> {
+    repositories: &'a Repositories,
+    others: &'a Others,
+}
+
 fn one(
     undo: &Undo<'_>,
     target: &Target,
-    (name, repositories): (String, &Repositories),
+    name: String,
+    known: &Known<'_>,
     explained: &mut usize,
 ) -> Result<Item, ToolError> {
     let by_command = target.of_name(&name).any(|step| step.by_command);
@@ -137,23 +153,44 @@ fn one(
     };
     let mut wanted = now.clone();
     let mut is_merged = false;
-    let is_index = repository::is_index(repositories.part(&name), &name);
+    let is_index = repository::is_index(known.repositories.part(&name), &name);
     for step in target.of_name(&name) {
+        if let Some(command) = known.others.around(step) {
+            let is_taken_back = target.of_name(&name).any(|other| other.set == command.set);
+            // The command that was there before and after goes back to what it found, and this with it.
+            if is_taken_back || is(&wanted, &command.before) {
+                continue;
+            }
+            let verdict = Verdict::Conflict(others::in_the_middle(undo, command)?);
+            return Ok(Item { name, wanted: now.clone(), now, by_command, verdict, object: None });
+        }
         if is_index {
             wanted = repository::settled_index(undo, &wanted, &step.after, &step.before)?;
         }
-        match back(undo.store, &wanted, &step.after, &step.before)? {
+        let later = known.others.later(target, step);
+        let goes_back = match back(undo, &wanted, &step.after, &step.before)? {
+            // A later call has made it as it was before. It would go back to what this call has left.
+            Ok((state, _)) if later.is_some() && state == wanted && !is(&wanted, &step.after) => {
+                Err("it is as it was before the call already, but not because that was undone".to_owned())
+            }
+            other => other,
+        };
+        match goes_back {
             Ok((state, merged)) => {
                 is_merged |= merged;
                 wanted = state;
             }
             Err(why) => {
                 *explained += 1;
-                let later = if *explained <= MOST_EXPLAINED { later(undo, target, step)? } else { None };
+                // One that came in the middle of this one goes back after it.
+                let is_inner = |later: &&KeptChange| {
+                    known.others.around(later).is_some_and(|around| around.set == step.set)
+                };
+                let later = later.filter(|later| *explained <= MOST_EXPLAINED && !is_inner(later));
                 let why = match (later, &step.before) {
-                    (Some(advice), _) => format!("{why}; {advice}"),
+                    (Some(later), _) => format!("{why}; {}", others::undo_first(undo, later)?),
                     (None, Held::TooLarge { .. } | Held::Unknown) => why,
-                    (None, _) => format!("{why}; move your version away or change it back, then try again"),
+                    (None, before) => format!("{why}; {}", own_advice(&now, &step.after, before)),
                 };
                 return Ok(Item {
                     name,
@@ -184,10 +221,21 @@ fn is_below_changed(undo: &Undo<'_>, target: &Target, name: &str) -> bool {
     })
 }
 
+/// What to do where somebody has changed a name since, by hand.
+fn own_advice(now: &Exact, base: &Held, before: &Held) -> &'static str {
+    let is_removed = |held: &Held| matches!(held, Held::Absent | Held::Unknown | Held::TooLarge { .. });
+    match (now, is_removed(base) || is_removed(before)) {
+        (Exact::Absent, _) => "--bring-back restores what was there before",
+        (_, true) => "move your version away or change it back, then try again",
+        (_, false) => "change it back, or move your version away and add --bring-back",
+    }
+}
+
 /// What a state becomes when a change is taken back, and whether two changes were put together for it; or why not.
 type Back = Result<(Exact, bool), String>;
 
-fn back(store: &dyn Store, state: &Exact, base: &Held, theirs: &Held) -> Result<Back, ToolError> {
+fn back(undo: &Undo<'_>, state: &Exact, base: &Held, theirs: &Held) -> Result<Back, ToolError> {
+    let store = undo.store;
     if let (Exact::File { content, mode }, Held::File { .. }, Held::File { .. }) = (state, base, theirs) {
         return files(store, (content, *mode), base, theirs);
     }
@@ -203,7 +251,8 @@ fn back(store: &dyn Store, state: &Exact, base: &Held, theirs: &Held) -> Result<
         return Ok(Ok((state.clone(), false)));
     }
     // Nothing is there that could be lost.
-    if *state == Exact::Absent && matches!(base, Held::TooLarge { .. } | Held::Unknown) {
+    if *state == Exact::Absent && (undo.brings_back || matches!(base, Held::TooLarge { .. } | Held::Unknown))
+    {
         return Ok(exact(store, theirs)?.map(|wanted| (wanted, false)));
     }
     Ok(Err(match (state, base, theirs) {
@@ -289,24 +338,30 @@ pub(super) fn exact(store: &dyn Store, kept: &Held) -> Result<Result<Exact, Stri
     })
 }
 
-/// What to do first, where a later call has changed the same name.
-fn later(undo: &Undo<'_>, target: &Target, step: &KeptChange) -> Result<Option<String>, ToolError> {
-    let query = ChangeQuery {
-        name: Some(step.name.clone()),
-        after: Some(step.set),
-        is_undo: Some(false),
-        is_undone: Some(false),
-        ..undo.query()
+/// What a name held before that cannot be restored stays where it is now: a call may have moved it there.
+fn keep_moved(target: &Target, items: &mut [Item]) {
+    let mut lost: BTreeMap<String, String> = BTreeMap::new();
+    for item in items.iter().filter(|item| matches!(item.verdict, Verdict::Conflict(_))) {
+        let before = target.of_name(&item.name).last().map(|step| &step.before);
+        if let Some(Held::File { hash, .. }) = before {
+            lost.insert(hash.clone(), item.name.clone());
+        }
+    }
+    if lost.is_empty() {
+        return;
+    }
+    let hash_of = |state: &Exact| match state {
+        Exact::File { content, .. } => Some(hex(&Sha256::digest(content))),
+        _ => None,
     };
-    let later = undo.store.changes(&query)?;
-    let own: BTreeSet<u64> = target.of_name(&step.name).map(|step| step.set).collect();
-    let is_other = |change: &&KeptChange| !own.contains(&change.set);
-    let Some(last) = later.iter().rev().find(is_other) else { return Ok(None) };
-    let tool = target::tool(undo, &last.call)?.unwrap_or_else(|| "a tool".to_owned());
-    Ok(Some(format!(
-        "the call {} ({tool}) has changed it since: `toolpost undo {}` first",
-        last.call, last.call
-    )))
+    for item in items.iter_mut().filter(|item| item.verdict.is_work()) {
+        let Some(now) = hash_of(&item.now) else { continue };
+        if let Some(name) = lost.get(&now).filter(|_| hash_of(&item.wanted).as_ref() != Some(&now)) {
+            item.verdict =
+                Verdict::Conflict(format!("it holds what `{name}` held before, which is not restored"));
+            item.wanted = item.now.clone();
+        }
+    }
 }
 
 /// Folders go only if nothing of somebody else is in them. What is to take their place cannot, then.

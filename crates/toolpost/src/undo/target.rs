@@ -39,6 +39,11 @@ impl Target {
         for (at, step) in steps.iter().enumerate() {
             by_name.entry(step.name.clone()).or_default().push(at);
         }
+        // Of calls that overlap, the one that ended last need not have changed a name last.
+        let touched = |at: &usize| steps.get(*at).map_or(0, |step| step.touched_us);
+        for of_name in by_name.values_mut().filter(|of_name| of_name.iter().all(|at| touched(at) > 0)) {
+            of_name.sort_by_key(|at| std::cmp::Reverse(touched(at)));
+        }
         Target { calls, steps, redone, by_name, passed: Vec::new(), deleted: 0 }
     }
 

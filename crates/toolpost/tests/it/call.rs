@@ -261,7 +261,8 @@ fn secrets_of_the_environment_never_come_out() {
     let home = Home::new();
     let key = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC\nBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj";
     let pem = format!("-----BEGIN PRIVATE KEY-----\n{key}\n-----END PRIVATE KEY-----\n");
-    home.write("repo/notes.txt", format!("A=hunter2hunter2\nB=/x9+slashed/Secret==\n{pem}"));
+    let two = "s3cr3t-42\nand the second line of it";
+    home.write("repo/notes.txt", format!("A=hunter2hunter2\nB=/x9+slashed/Secret==\n{pem}{two}\n"));
     home.write("repo/hunter2hunter2.txt", "x");
     for args in [
         &["call", "read", "filePath=notes.txt"][..],
@@ -274,10 +275,11 @@ fn secrets_of_the_environment_never_come_out() {
         command
             .env("MY_API_KEY", "hunter2hunter2")
             .env("AWS_SECRET_KEY", "/x9+slashed/Secret==")
-            .env("TLS_KEY", &pem);
+            .env("TLS_KEY", &pem)
+            .env("TWO_LINES_SECRET", two);
         let ran = Ran::of(command.output().unwrap());
         let all = format!("{}{}", ran.stdout, ran.stderr);
-        for secret in ["hunter2hunter2", "slashed", "MIIEvQIB", "BKcwggSj"] {
+        for secret in ["hunter2hunter2", "slashed", "MIIEvQIB", "BKcwggSj", "s3cr3t-42", "second line"] {
             assert!(!all.contains(secret), "{args:?}: {all}");
         }
         assert!(all.contains("[redacted:MY_API_KEY]"), "{args:?}: {all}");

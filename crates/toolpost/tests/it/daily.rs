@@ -136,7 +136,7 @@ fn is_installed(program: &str) -> bool {
 fn tell(row: &Row) {
     let shown = |verdict: &Verdict| match verdict {
         Verdict::Works => json!({"works": true}),
-        Verdict::Refused(said) => json!({"refused": said}),
+        Verdict::Refused(said) => json!({"refused": without_hash(said)}),
         Verdict::Differs(how) => json!({"differs": how}),
     };
     let told = json!({
@@ -147,6 +147,20 @@ fn tell(row: &Row) {
         "network": row.with_network.as_ref().map(shown),
     });
     println!("daily: {told}");
+}
+
+/// Cargo names the folder of a registry by a hash of its address and of the machine.
+fn without_hash(said: &str) -> String {
+    let Some((before, after)) = said.split_once("/registry/index/") else { return said.to_owned() };
+    let rest = after.find('/').map_or("", |end| &after[end..]);
+    format!("{before}/registry/index/REGISTRY{rest}")
+}
+
+#[test]
+fn the_folder_of_a_registry_is_told_without_its_hash() {
+    let said = "`~/.cargo/registry/index/127.0.0.1-41019625601a6abe/.cache/ti` was refused";
+    assert_eq!(without_hash(said), "`~/.cargo/registry/index/REGISTRY/.cache/ti` was refused");
+    assert_eq!(without_hash("`a` was refused"), "`a` was refused");
 }
 
 fn judge(stage: &mut Stage, line: Line) -> Row {

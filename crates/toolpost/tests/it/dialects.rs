@@ -89,7 +89,7 @@ fn tools_are_listed_and_shown_as_the_dialect_offers_them() {
     let printed: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((&printed["name"], &printed["canonicalName"]), (&"read_file".into(), &"read".into()));
     let start = &printed["inputSchema"]["properties"]["start_line"];
-    assert_eq!(start["description"], "First line wanted, counting from 1.");
+    assert_eq!(start["description"], "First line wanted, counting from 1; 0 is the first line too.");
     assert_eq!(start["default"], 1);
     assert!(printed["inputSchema"]["properties"].get("limit").is_none());
     assert_eq!(printed["inputSchema"]["required"], serde_json::json!(["file_path"]));

@@ -13,6 +13,7 @@ mod arguments;
 mod asking;
 mod asking_commands;
 mod call;
+mod code;
 mod commands;
 mod config;
 mod confinement;
@@ -161,13 +162,13 @@ impl Ran {
 /// The names of the built-in tools that a profile offers, in a dialect, in the order in which they are listed.
 fn offered(profile: Profile, dialect: &Dialect) -> Vec<String> {
     let packs = toolpost_tools::packs(&toolpost_tools::Settings::default());
-    // Virtual files are held back, so that there is always something to find.
-    let listed = packs.iter().filter(|pack| pack.name() != "vfs");
+    // These are held back, so that there is always something to find.
+    let listed = packs.iter().filter(|pack| !["project", "vfs"].contains(&pack.name()));
     let specs = listed.flat_map(|pack| pack.tools()).map(|tool| tool.spec());
     specs
         .filter(|spec| spec.required.difference(profile.capabilities()).is_empty())
         .filter(|spec| spec.roles.is_empty())
-        .filter(|spec| spec.needs.iter().all(|need| *need == Need::Store))
+        .filter(|spec| spec.needs.iter().all(|need| matches!(need, Need::Store | Need::Engine)))
         .filter(|spec| dialect.reason_against(&spec.name).is_none())
         .map(|spec| dialect.name_of(&spec.name).unwrap_or(&spec.name).to_owned())
         .collect()

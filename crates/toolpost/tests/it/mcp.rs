@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A server on standard input and output, and its client.
-struct Connection {
+pub(crate) struct Connection {
     child: Child,
     stdin: Option<ChildStdin>,
     lines: Receiver<Value>,
@@ -63,7 +63,7 @@ impl Connection {
     }
 
     /// After the handshake of this revision.
-    fn legacy(home: &Home, flags: &[&str], revision: &str, capabilities: Value) -> Connection {
+    pub(crate) fn legacy(home: &Home, flags: &[&str], revision: &str, capabilities: Value) -> Connection {
         Connection::open(home, flags).greeted(revision, capabilities)
     }
 
@@ -109,7 +109,7 @@ impl Connection {
         answer
     }
 
-    fn call(&mut self, id: impl Into<Value>, tool: &str, arguments: Value) -> Value {
+    pub(crate) fn call(&mut self, id: impl Into<Value>, tool: &str, arguments: Value) -> Value {
         self.ask(id, "tools/call", json!({"name": tool, "arguments": arguments}))
     }
 

@@ -278,6 +278,45 @@ fn large_virtual_files_do_not_cost_the_log() {
     assert_eq!(home.json(&["gc"]).1["fileBytes"], 4_000_000);
 }
 
+/// The store of a workspace that is gone goes when nothing was written to it for as long as anything is kept.
+#[test]
+fn stores_of_workspaces_that_are_gone_are_removed() {
+    let home = Home::new();
+    let stores = home.path("data/toolpost/stores");
+    let names = || -> Vec<String> {
+        let all = std::fs::read_dir(&stores).unwrap().flatten();
+        all.map(|entry| entry.file_name().to_str().unwrap().to_owned()).collect()
+    };
+    let call = |folder: &str| {
+        std::fs::create_dir_all(home.path(folder)).unwrap();
+        let folder = home.path(folder).display().to_string();
+        assert_eq!(home.run(&["call", "write", "a.txt", "content=1", "--workspace", &folder]).status, 0);
+    };
+    let first: Vec<String> = {
+        call("gone");
+        names()
+    };
+    call("there");
+    assert_eq!(home.run(&["call", "write", "a.txt", "content=1"]).status, 0);
+    let all = names().len();
+    std::fs::remove_dir_all(home.path("gone")).unwrap();
+    // It may be on a disk that is not there today.
+    assert_eq!(home.json(&["gc"]).1["abandonedStores"], 0);
+    assert!(names().len() >= all);
+    let age = |name: &str| {
+        let old = std::time::SystemTime::now() - std::time::Duration::from_secs(40 * 24 * 60 * 60);
+        let file = std::fs::File::open(stores.join(name)).unwrap();
+        file.set_modified(old).unwrap();
+    };
+    names().iter().for_each(|name| age(name));
+    let (status, told) = home.json(&["gc"]);
+    assert_eq!((status, &told["abandonedStores"]), (0, &serde_json::json!(1)), "{told}");
+    assert!(!first.iter().any(|name| names().contains(name)), "{first:?}: {:?}", names());
+    let there = home.path("there").display().to_string();
+    assert_eq!(home.run(&["undo", "--yes", "--workspace", &there]).status, 0);
+    assert_eq!(home.run(&["undo", "--yes"]).status, 0);
+}
+
 #[test]
 fn doctor_shows_the_store_and_whether_it_opens() {
     let home = Home::new();

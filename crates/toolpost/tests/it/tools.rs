@@ -13,7 +13,7 @@ fn tools_are_listed_and_shown() {
     let mut rest = offered(Profile::Privileged, &Dialect::canonical());
     rest.retain(|name| !expected.contains(name));
     let refused = rest.iter().map(|name| format!("not offered under this policy: {name} (needs exec)\n"));
-    let held_back = "4 more are held back to save tokens; `tool_search` finds them\n".to_owned();
+    let held_back = "7 more are held back to save tokens; `tool_search` finds them\n".to_owned();
     let told: String = std::iter::once(held_back).chain(refused).collect();
     for args in [&["tools"][..], &["tools", "list"]] {
         let ran = home.run(args);

@@ -5,6 +5,7 @@ mod beside;
 mod git;
 mod large;
 mod limits;
+mod overlap;
 mod sequences;
 
 use crate::{Home, Ran};
@@ -249,6 +250,67 @@ fn a_conflict_changes_nothing_at_all() {
         let done = world.works(&["undo", &call, "--partial"]);
         assert_eq!(done["success"], true, "{what}: {done}");
         assert!(world.tree().contains_key("from") && !world.tree().contains_key("to"), "{what}");
+    }
+}
+
+/// What is said after a conflict, done: then the undo works.
+#[test]
+fn what_a_conflict_advises_works() {
+    type Step = fn(&World);
+    let away: Step = |world| {
+        std::fs::rename(world.home.path("repo/a"), world.home.path("away")).unwrap();
+    };
+    let cases: [(&str, Step, &str, Step, &[&str]); 5] = [
+        (
+            "edit",
+            |world| world.write("a", "mine\n2\n"),
+            "move your version away and add --bring-back",
+            away,
+            &["--bring-back"],
+        ),
+        (
+            "edit",
+            |world| world.write("a", "mine\n2\n"),
+            "change it back",
+            |world| world.write("a", "ONE\n2\n"),
+            &[],
+        ),
+        (
+            "edit",
+            |world| std::fs::remove_file(world.home.path("repo/a")).unwrap(),
+            "--bring-back restores what was there before",
+            |_| (),
+            &["--bring-back"],
+        ),
+        ("delete", |world| world.write("a", "mine\n"), "move your version away", away, &[]),
+        (
+            "edit",
+            |world| {
+                std::fs::remove_file(world.home.path("repo/a")).unwrap();
+                symlink("other", world.home.path("repo/a")).unwrap();
+            },
+            "move your version away and add --bring-back",
+            away,
+            &["--bring-back"],
+        ),
+    ];
+    for (tool, change, says, follow, flags) in cases {
+        let world = World::new();
+        world.write("a", "1\n2\n");
+        let before = world.tree();
+        let call = match tool {
+            "edit" => world.call("edit", json!({"filePath": "a", "oldString": "1", "newString": "ONE"})),
+            _ => world.call("delete", json!({"filePath": "a"})),
+        };
+        change(&world);
+        let changed = world.tree();
+        let refused = world.run(&["undo", &call]);
+        assert_eq!(refused.status, 1, "{says}: {}{}", refused.stdout, refused.stderr);
+        assert!(refused.stderr.contains(says), "{says}: {}", refused.stderr);
+        assert_eq!(world.tree(), changed, "{says}");
+        follow(&world);
+        world.works(&[&["undo", &call][..], flags].concat());
+        assert_eq!(world.tree(), before, "{says}");
     }
 }
 
@@ -549,15 +611,24 @@ fn what_a_command_is_said_to_have_changed_restores_nothing_protected() {
     let root = world.home.path("repo").display().to_string();
     let journal = StoreJournal::new(store, root);
     let file = |text: &str| CommandBefore::File { content: Arc::from(text.as_bytes()), mode: 0o644 };
-    let change =
-        |name: &str| CommandChange { name: name.to_owned(), before: file("old\n"), after: file("now\n") };
+    let change = |name: &str| CommandChange {
+        name: name.to_owned(),
+        at_us: 1,
+        before: file("old\n"),
+        after: file("now\n"),
+    };
     let hook = CommandChange {
         name: ".git/hooks/pre-commit".to_owned(),
+        at_us: 1,
         before: CommandBefore::File { content: Arc::from(&b"#!/bin/sh\n"[..]), mode: 0o755 },
         after: CommandBefore::Absent,
     };
-    let outside =
-        CommandChange { name: "../outside".to_owned(), before: file("old\n"), after: CommandBefore::Absent };
+    let outside = CommandChange {
+        name: "../outside".to_owned(),
+        at_us: 1,
+        before: file("old\n"),
+        after: CommandBefore::Absent,
+    };
     journal.command_changed("agent", "ok", vec![change("a")]).unwrap();
     journal.command_changed("agent", "bad", vec![change("a"), hook]).unwrap();
     journal.command_changed("agent", "worse", vec![outside]).unwrap();

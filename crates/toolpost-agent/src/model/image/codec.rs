@@ -1,4 +1,4 @@
-//! PNG and JPEG to pixels and back. The only place that knows the libraries.
+//! PNG and JPEG to pixels, and pixels to PNG. The only place that knows the libraries.
 
 use std::io::Cursor;
 
@@ -10,8 +10,6 @@ pub(super) struct Pixels {
     /// 1 to 4: grey, grey and alpha, colours, colours and alpha.
     pub(super) channels: usize,
     pub(super) data: Vec<u8>,
-    /// It came as a JPEG, and becomes one again.
-    pub(super) is_photo: bool,
 }
 
 /// The pixels of a PNG or JPEG.
@@ -32,7 +30,7 @@ fn decode_png(bytes: &[u8]) -> Result<Pixels, String> {
     let info = reader.next_frame(&mut data).map_err(|error| error.to_string())?;
     data.truncate(info.buffer_size());
     let channels = info.color_type.samples();
-    Ok(Pixels { width: info.width, height: info.height, channels, data, is_photo: false })
+    Ok(Pixels { width: info.width, height: info.height, channels, data })
 }
 
 fn decode_jpeg(bytes: &[u8]) -> Result<Pixels, String> {
@@ -44,23 +42,16 @@ fn decode_jpeg(bytes: &[u8]) -> Result<Pixels, String> {
     let data = decoder.decode().map_err(|error| format!("{error:?}"))?;
     let (width, height) = decoder.dimensions().ok_or("it has no size")?;
     let (width, height) = (width as u32, height as u32);
-    match data.len() == width as usize * height as usize * 3 {
-        true => Ok(Pixels { width, height, channels: 3, data, is_photo: true }),
-        false => Err("it is not whole".to_owned()),
+    let pixels = width as usize * height as usize;
+    match [1, 3].into_iter().find(|channels| data.len() == pixels * channels) {
+        Some(channels) => Ok(Pixels { width, height, channels, data }),
+        None => Err("it is not whole".to_owned()),
     }
 }
 
-/// A file, and its media type: what came as a photo is one again, everything else stays exact.
-pub(super) fn encode(pixels: &Pixels) -> Result<(&'static str, Vec<u8>), String> {
+/// A PNG.
+pub(super) fn encode(pixels: &Pixels) -> Result<Vec<u8>, String> {
     let mut file = Vec::new();
-    if pixels.is_photo
-        && let (Ok(width), Ok(height)) = (pixels.width.try_into(), pixels.height.try_into())
-    {
-        let encoder = jpeg_encoder::Encoder::new(&mut file, 85);
-        let written = encoder.encode(&pixels.data, width, height, jpeg_encoder::ColorType::Rgb);
-        written.map_err(|error| error.to_string())?;
-        return Ok(("image/jpeg", file));
-    }
     let mut encoder = png::Encoder::new(&mut file, pixels.width, pixels.height);
     encoder.set_depth(png::BitDepth::Eight);
     encoder.set_color(match pixels.channels {
@@ -72,5 +63,5 @@ pub(super) fn encode(pixels: &Pixels) -> Result<(&'static str, Vec<u8>), String>
     let mut writer = encoder.write_header().map_err(|error| error.to_string())?;
     writer.write_image_data(&pixels.data).map_err(|error| error.to_string())?;
     writer.finish().map_err(|error| error.to_string())?;
-    Ok(("image/png", file))
+    Ok(file)
 }

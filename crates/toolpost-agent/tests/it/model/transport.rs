@@ -366,3 +366,66 @@ async fn keys_come_from_files_and_commands_too() {
     let bad = source("variables=[\"BAD\"]").await.unwrap_err();
     assert!(bad.contains("`BAD`") && !bad.contains("a\nb"), "{bad}");
 }
+
+/// A proxy that leads every connection to one server; what it was asked.
+async fn proxy(to: String) -> (String, std::sync::Arc<std::sync::Mutex<Vec<String>>>) {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let asked = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let seen = std::sync::Arc::clone(&asked);
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let mut head = Vec::new();
+            while !head.ends_with(b"\r\n\r\n") {
+                head.push(stream.read_u8().await.unwrap());
+            }
+            let head = String::from_utf8(head).unwrap();
+            let is_allowed = head.contains("Basic dXNlcjpwYXNz");
+            seen.lock().unwrap().push(head);
+            if !is_allowed {
+                stream.write_all(b"HTTP/1.1 407 Proxy Authentication Required\r\n\r\n").await.unwrap();
+                continue;
+            }
+            stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").await.unwrap();
+            let mut server = tokio::net::TcpStream::connect(&to).await.unwrap();
+            tokio::spawn(async move { tokio::io::copy_bidirectional(&mut stream, &mut server).await });
+        }
+    });
+    (address, asked)
+}
+
+#[tokio::test]
+async fn model_calls_go_through_a_proxy() {
+    let server = Server::start(vec![good()]).await;
+    let to = server.url.strip_prefix("http://").unwrap().to_owned();
+    let (address, asked_of_proxy) = proxy(to.clone()).await;
+    let through = |user: &str| {
+        let proxy = toolpost_http::Proxy::new(&format!("http://{user}@{address}"), &[]).unwrap();
+        let profile = Profile { vendor: "test".into(), model: "m".into(), ..Profile::default() };
+        let http = client(&timeouts(), Some(std::sync::Arc::new(proxy)));
+        let key = Key::new("k-123456789", "`TEST_KEY`").ok();
+        let remote = Remote::new(
+            profile,
+            Target::new(Format::OpenaiChat, "m"),
+            "http://models.test:8080/v1",
+            key,
+            http,
+        );
+        remote.within(timeouts(), retry(1), Limits::default())
+    };
+    let (_, response) = asked(&through("user:pass"), hello(), CancellationToken::new()).await;
+    assert_eq!(response.unwrap().text(), "Hello");
+    let (_, response) = asked(&through("user:wrong"), hello(), CancellationToken::new()).await;
+    let error = response.unwrap_err();
+    assert!(error.message.contains("407") && !error.message.contains("wrong"), "{error:?}");
+    let heads = asked_of_proxy.lock().unwrap().join("\n");
+    assert!(
+        heads.starts_with("CONNECT models.test:8080 HTTP/1.1") && !heads.contains("k-123456789"),
+        "{heads}"
+    );
+    assert!(
+        server.received()[0].starts_with("POST /v1/chat/completions")
+            && server.received()[0].contains("k-123456789")
+    );
+}

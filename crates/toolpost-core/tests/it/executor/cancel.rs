@@ -71,14 +71,19 @@ async fn a_call_that_waits_for_its_turn_can_be_cancelled_and_gives_up_by_itself(
     let held = stage.memory.lock(&"a".into()).unwrap().wait().await.unwrap();
     let token = CancellationToken::new();
     let ctx = stage.ctx().cancel(token.clone()).build();
-    tokio::spawn(after(Duration::from_secs(1), token));
+    tokio::spawn(after(Duration::from_secs(2), token));
     assert_eq!(code(&stage.executor().call(&ctx, "write", json!({"path": "a"})).await), "CANCELLED");
-    stage.check("requested write · initialized write · allow · finished CANCELLED");
+    // After a second it says what it waits for.
+    stage.check(
+        "requested write · initialized write · allow · progress waits for its turn to change `a`, which another call of this process \
+         is changing · finished CANCELLED",
+    );
 
     let outcome = stage.executor().call(&stage.ctx().build(), "write", json!({"path": "a"})).await;
     assert_eq!(
         outcome.to_text(),
-        "Error: `write` waited 5 s for its turn to change `a`, which another call is changing; try again"
+        "Error: `write` waited 5 s for its turn to change `a`, which another call of this process is changing; try again when that \
+         has ended"
     );
     assert_eq!(code(&outcome), "TIMEOUT");
     drop(held);

@@ -1,13 +1,19 @@
 //! What a call may do: capabilities, needs, and the workspace bound to the decision.
 
 use crate::stage::{Stage, any, code, message, said, spec};
-use futures_util::stream::{BoxStream, StreamExt};
+use futures_util::stream::BoxStream;
 use serde_json::json;
 use std::sync::{Arc, LazyLock};
+use tokio_util::sync::CancellationToken;
 use toolpost_core::capability::Need;
+use toolpost_core::code::{
+    Answer, CodeEngine, Dependencies, Description, Inquiry, Links, Match, References, Resolution, Symbol,
+    SymbolQuery, Target,
+};
 use toolpost_core::dialect::Alias;
+use toolpost_core::model::{self, Model};
 use toolpost_core::policy::Profile;
-use toolpost_core::{Capability, Policy, Spec};
+use toolpost_core::{Capability, Policy, Spec, ToolError};
 
 fn quiet(spec: Spec) -> Stage {
     Stage::new().tool(any(spec, |_, _| async { said("done") }))
@@ -117,21 +123,60 @@ async fn what_a_call_touched_is_counted() {
 
 struct Nothing;
 
-impl toolpost_core::host::CodeEngine for Nothing {}
-impl toolpost_core::model::Model for Nothing {
-    fn profile(&self) -> &toolpost_core::model::Profile {
-        static NOTHING: LazyLock<toolpost_core::model::Profile> = LazyLock::new(Default::default);
-        &NOTHING
+/// An engine that knows nothing.
+impl CodeEngine for Nothing {
+    fn symbols(&self, _: &Inquiry<'_>, _: &SymbolQuery) -> Answer<Symbol> {
+        Err(nothing())
+    }
+
+    fn matches(&self, _: &Inquiry<'_>, _: &SymbolQuery) -> Answer<Match> {
+        Err(nothing())
+    }
+
+    fn map(&self, _: &Inquiry<'_>, _: &SymbolQuery, _: &[String]) -> Answer<Symbol> {
+        Err(nothing())
+    }
+
+    fn describe(&self, _: &Inquiry<'_>, _: &Target) -> Answer<Description> {
+        Err(nothing())
+    }
+
+    fn links(&self, _: &Inquiry<'_>, _: &str) -> Result<Links, ToolError> {
+        Err(nothing())
+    }
+
+    fn dependencies(&self, _: &Inquiry<'_>, _: &str) -> Result<Dependencies, ToolError> {
+        Err(nothing())
+    }
+
+    fn resolve(&self, _: &Inquiry<'_>, _: &Target) -> Result<Resolution, ToolError> {
+        Err(nothing())
+    }
+
+    fn references(&self, _: &Inquiry<'_>, _: &Target) -> Result<References, ToolError> {
+        Err(nothing())
+    }
+}
+
+fn nothing() -> ToolError {
+    ToolError::execution("nothing is known")
+}
+
+impl Model for Nothing {
+    fn profile(&self) -> &model::Profile {
+        static PROFILE: LazyLock<model::Profile> = LazyLock::new(model::Profile::default);
+        &PROFILE
     }
 
     fn stream(
         &self,
-        _: toolpost_core::model::Request,
-        _: tokio_util::sync::CancellationToken,
-    ) -> BoxStream<'static, Result<toolpost_core::model::Delta, toolpost_core::model::ModelError>> {
-        futures_util::stream::empty().boxed()
+        _: model::Request,
+        _: CancellationToken,
+    ) -> BoxStream<'static, Result<model::Delta, model::ModelError>> {
+        Box::pin(futures_util::stream::empty())
     }
 }
+
 impl toolpost_core::host::AgentHost for Nothing {}
 
 /// All that there is.

@@ -141,6 +141,7 @@ fn disk_keeps_the_contract() {
     let folder = tempfile::tempdir().unwrap();
     let disk = Disk::open([folder.path()]).unwrap().with_locks(Locks::new(locks.path().join("a/b")));
     run(contract(&disk));
+    drop(disk);
     let left: Vec<_> = std::fs::read_dir(locks.path().join("a/b")).unwrap().collect();
     assert!(left.is_empty(), "lock files are left: {left:?}");
 }

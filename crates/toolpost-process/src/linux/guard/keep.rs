@@ -56,6 +56,11 @@ impl Guard {
         let Some(spool) = &mut self.spool else { return };
         if !spool.knows(&path, Depth::Whole) {
             keep_at(spool, place.parent.as_fd(), &place.name, &path);
+        } else if let Ok(Some(stat)) = place.stat()
+            && !kind(&stat).is_dir()
+        {
+            spool.look();
+            spool.seen.replaces(&path, &stat);
         }
     }
 
@@ -64,7 +69,7 @@ impl Guard {
         let Some(path) = self.kept_path(place) else { return };
         let found = place.stat().ok().flatten().filter(|stat| !kind(stat).is_dir());
         if let Some(spool) = &mut self.spool {
-            spool.seen.placed(path, found.as_ref().map(id));
+            spool.seen.placed(path, found.as_ref());
         }
     }
 
@@ -192,7 +197,15 @@ impl Guard {
         let moves_folder = is_folder(source) || exchanges && is_folder(target);
         if !moves_folder {
             self.keep(source);
-            return self.keep(target);
+            self.keep(target);
+            let moves =
+                if exchanges { vec![(source, target), (target, source)] } else { vec![(source, target)] };
+            for (from, to) in moves {
+                if let (Some(spool), Ok(Some(stat))) = (&mut self.spool, from.stat()) {
+                    spool.seen.moves(&from.path(), to.path(), &stat);
+                }
+            }
+            return;
         }
         self.keep_tree(source);
         match exchanges {
@@ -227,11 +240,15 @@ impl Guard {
         let (from, to, mut spool) = (source.path(), target.path(), self.spool.take());
         if let Some(spool) = &mut spool {
             let names = &self.names;
-            let mut keep = |spool: &mut Spool, _: BorrowedFd<'_>, _: &[u8], path: &[u8]| {
+            let mut keep = |spool: &mut Spool, folder: BorrowedFd<'_>, name: &[u8], path: &[u8]| {
                 let arrives = [to.as_slice(), &path[from.len()..]].concat();
                 let is_kept = names.is_kept(&arrives);
                 if is_kept {
                     keep_at(spool, CWD, &arrives, &arrives);
+                    let name = OsStr::from_bytes(name);
+                    if let Ok(stat) = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+                        spool.seen.arrives(path, arrives, &stat);
+                    }
                 }
                 // Inside of a dependency folder nothing is kept, wherever that comes to lie.
                 is_kept || names.is_kept(path)

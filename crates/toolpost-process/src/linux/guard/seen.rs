@@ -2,11 +2,13 @@
 //!
 //! The kernel reports every close of a file that was open for writing, but not whose it was. The guard opens every file
 //! that the command writes, so it knows how many closes are the command's own: one more is somebody else's. Where a path
-//! holds another file than the one that the command put there, somebody else has replaced it.
+//! holds another file than the one that the command put there, somebody else has replaced it. What the command has found or
+//! moved without writing it is told from what it was then by its number, its time and its size.
 
+use super::caller::kind;
 use rustix::fs::Stat;
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::mem::MaybeUninit;
 use std::ops::Bound;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -39,6 +41,34 @@ pub(super) enum Last {
     Nothing,
     /// Somebody else has changed it.
     OfAnother,
+    /// The command has left what it found, whatever is there now: it was about to change it, and did not.
+    AsFound,
+}
+
+/// What was at a path that the command has not written, when it was last seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Rest {
+    id: Id,
+    modified: (i64, u64),
+    size: i64,
+    mode: u32,
+    /// Whether the command has moved it there.
+    is_moved: bool,
+    /// Whether somebody else had changed it before.
+    is_foreign: bool,
+}
+
+impl Rest {
+    fn of(stat: &Stat, is_moved: bool) -> Rest {
+        let modified = (stat.st_mtime, stat.st_mtime_nsec);
+        Rest { id: id(stat), modified, size: stat.st_size, mode: stat.st_mode, is_moved, is_foreign: false }
+    }
+
+    /// Whether nobody has written it since. Its mode may have changed.
+    fn is(&self, stat: &Stat) -> bool {
+        let now = Rest::of(stat, self.is_moved);
+        (now.id, now.modified, now.size) == (self.id, self.modified, self.size)
+    }
 }
 
 /// A file that the command has opened for writing.
@@ -65,6 +95,12 @@ pub(super) struct Seen {
     /// The watches, the oldest first.
     order: VecDeque<i32>,
     placed: BTreeMap<Vec<u8>, Placed>,
+    /// What was there when the command came upon it, or has moved it there.
+    rest: HashMap<Vec<u8>, Rest>,
+    /// Paths to which the command is about to move what somebody else has changed.
+    foreign: HashSet<Vec<u8>>,
+    /// Paths at which the command has replaced what somebody else had changed: what it has left holds both.
+    mixed: HashSet<Vec<u8>>,
     /// Whether the kernel had more to report than it could.
     has_missed: bool,
     /// Whether anything came from where nothing is recorded.
@@ -107,10 +143,54 @@ impl Seen {
         self.written.entry(id).or_default().is_uncounted = true;
     }
 
-    /// After the command has put something at a path.
-    pub(super) fn placed(&mut self, path: Vec<u8>, id: Option<Id>) {
-        match id {
-            Some(id) => drop(self.placed.insert(path, Placed::Object(id))),
+    /// Before the command first changes what is at a path.
+    pub(super) fn found(&mut self, path: &[u8], stat: &Stat) {
+        if !kind(stat).is_dir() {
+            self.rest.entry(path.to_vec()).or_insert(Rest::of(stat, false));
+        }
+    }
+
+    /// Before the command moves something to a path, with the folder that it is in.
+    pub(super) fn arrives(&mut self, from: &[u8], path: Vec<u8>, stat: &Stat) {
+        if !kind(stat).is_dir() {
+            let is_foreign = self.is_foreign(from, stat);
+            self.rest.insert(path, Rest { is_foreign, ..Rest::of(stat, true) });
+        }
+    }
+
+    /// Before the command moves a file.
+    pub(super) fn moves(&mut self, from: &[u8], to: Vec<u8>, stat: &Stat) {
+        match self.is_foreign(from, stat) {
+            true => self.foreign.insert(to),
+            false => self.foreign.remove(&to),
+        };
+    }
+
+    /// Before the command replaces or removes what is at a path that it has changed before.
+    pub(super) fn replaces(&mut self, path: &[u8], stat: &Stat) {
+        if self.is_foreign(path, stat) {
+            self.mixed.insert(path.to_vec());
+        }
+    }
+
+    /// Whether what the command has left at a path holds what somebody else has changed.
+    pub(super) fn is_mixed(&self, path: &[u8]) -> bool {
+        self.mixed.contains(path)
+    }
+
+    /// Whether somebody else has changed what is at a path since the command came upon it, or has moved it there.
+    fn is_foreign(&self, path: &[u8], stat: &Stat) -> bool {
+        self.rest.contains_key(path) && self.last(path, Some(stat)) != Last::OfCommand
+    }
+
+    /// After the command has put something at a path; none for a folder.
+    pub(super) fn placed(&mut self, path: Vec<u8>, stat: Option<&Stat>) {
+        match stat {
+            Some(stat) => {
+                let is_foreign = self.foreign.remove(&path);
+                self.rest.insert(path.clone(), Rest { is_foreign, ..Rest::of(stat, true) });
+                self.placed.insert(path, Placed::Object(id(stat)));
+            }
             None => drop(self.placed.remove(&path)),
         }
     }
@@ -196,25 +276,43 @@ impl Seen {
         (is_exact && !is_doubtful).then_some(written.path.as_slice())
     }
 
-    /// What is known of a path at which this file is, or nothing, when the command has ended.
-    pub(super) fn last(&self, path: &[u8], found: Option<Id>) -> Last {
-        if self.has_only && self.is_below_only(path) {
+    /// What is known of a path at which this is, or nothing, when the command has ended.
+    pub(super) fn last(&self, path: &[u8], found: Option<&Stat>) -> Last {
+        if self.is_mixed(path) || (self.has_only && self.is_below_only(path)) {
             return Last::OfAnother;
         }
-        let placed = match self.placed.get(path) {
-            None | Some(Placed::Only) => return Last::OfCommand,
+        let is_placed = match self.placed.get(path) {
+            None | Some(Placed::Only) => false,
             Some(Placed::Nothing) => return Last::Nothing,
-            Some(Placed::Object(placed)) => *placed,
+            Some(Placed::Object(placed)) if found.map(id) != Some(*placed) => return Last::OfAnother,
+            Some(Placed::Object(_)) => true,
         };
-        if found != Some(placed) {
-            return Last::OfAnother;
+        let rest = self.rest.get(path);
+        let Some(stat) = found else {
+            let is_own = rest.is_none_or(|rest| rest.is_moved) || self.is_below_removed(path);
+            return if is_own { Last::OfCommand } else { Last::AsFound };
+        };
+        match self.written.get(&id(stat)) {
+            Some(written) if written.is_uncounted => return Last::OfCommand,
+            Some(written) if written.is_gone || self.has_missed => return Last::OfAnother,
+            Some(written) if written.closes > written.opens => return Last::OfAnother,
+            Some(_) => return Last::OfCommand,
+            None if kind(stat).is_dir() => return Last::OfCommand,
+            None => {}
         }
-        match self.written.get(&placed) {
-            Some(written) if written.is_uncounted => Last::OfCommand,
-            Some(written) if written.is_gone || self.has_missed => Last::OfAnother,
-            Some(written) if written.closes > written.opens => Last::OfAnother,
-            _ => Last::OfCommand,
+        match rest {
+            Some(rest) if rest.is_foreign => Last::OfAnother,
+            Some(rest) if rest.is(stat) => Last::OfCommand,
+            Some(rest) if is_placed || rest.is_moved || rest.mode != stat.st_mode => Last::OfAnother,
+            None if is_placed => Last::OfCommand,
+            _ => Last::AsFound,
         }
+    }
+
+    /// Whether the command has removed or moved a folder above this path.
+    fn is_below_removed(&self, path: &[u8]) -> bool {
+        let ends = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
+        ends.into_iter().any(|end| self.placed.contains_key(&path[..end]))
     }
 
     /// Whether what is at this path came from where nothing is recorded.

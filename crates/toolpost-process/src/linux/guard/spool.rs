@@ -198,9 +198,10 @@ impl Spool {
         for path in self.known.keys() {
             let Ok(found) = roots.find(Path::new(OsStr::from_bytes(path))) else { continue };
             let stat = found.as_ref().map(|found| found.stat());
-            let last = self.seen.last(path, stat.map(id));
+            let last = self.seen.last(path, stat);
             let mut entry = match (last, &found) {
                 (Last::OfAnother, _) => Entry::new(Kind::LeftByAnother, path),
+                (Last::AsFound, _) => Entry::new(Kind::LeftAsFound, path),
                 (Last::Nothing, _) | (_, None) => Entry::new(Kind::LeftNothing, path),
                 (Last::OfCommand, Some(found)) => {
                     let Ok(text) = found.text() else { continue };
@@ -210,7 +211,8 @@ impl Spool {
                     Entry { mode: stat.st_mode, bytes, stamp: stamp(stat), text, ..left }
                 }
             };
-            entry.has_copy = copied.get(path.as_slice()).is_some_and(|of| self.seen.is_placed(path, *of));
+            let is_copied = copied.get(path.as_slice()).is_some_and(|of| self.seen.is_placed(path, *of));
+            entry.has_copy = is_copied && !self.seen.is_mixed(path);
             let (bytes, sum) = entry.encode(0);
             all.extend_from_slice(&bytes);
             all.extend_from_slice(&sum);
@@ -241,6 +243,9 @@ impl Spool {
             _ => Depth::Whole,
         };
         let was_file = matches!(found, Found::Object { stat, .. } if is_file(stat));
+        if let (Found::Object { stat, .. }, false) = (found, self.known.contains_key(path)) {
+            self.seen.found(path, stat);
+        }
         self.known.insert(path.to_vec(), Known { depth, was_file });
         match found {
             Found::Nothing => self.write(&Entry::new(Kind::Absent, path)),

@@ -40,9 +40,13 @@ pub(super) fn remove(ctx: &Context, folder: &WorkspacePath, name: String) -> Res
             );
         }
     }
-    let names: Vec<String> = found.found.iter().map(|entry| entry.name.clone()).collect();
+    // The innermost first: that one can be deleted by itself, where somebody agrees.
+    let names: Vec<String> = found.found.iter().rev().map(|entry| entry.name.clone()).collect();
     if let Some((inside, refusal)) = ctx.first_change_refused(&names) {
-        let why = format!("`{inside}` in it may not be: {}", refusal.message());
+        let mut why = format!("`{inside}` in it may not be: {}", refusal.message());
+        if refusal.code() == Code::ProtectedFile {
+            why.push_str(&format!("; or delete `{inside}` by itself first, which asks the person"));
+        }
         return refuse(refusal.code(), why);
     }
     let mut removed = 0;

@@ -176,6 +176,7 @@ fn an_undo_that_is_killed_between_file_and_folder_can_be_gone_on_with() {
                 at_ms: 1,
                 kind,
                 by_command: true,
+                touched_us: 0,
                 name: one.name.clone(),
                 before: one.after.clone(),
                 after: one.before.clone(),

@@ -20,6 +20,7 @@ impl World {
                 at_ms,
                 kind: ChangeKind::Tool,
                 by_command: false,
+                touched_us: 0,
                 name: name.to_owned(),
                 before: Held::Absent,
                 after: Held::File { hash: empty, size: 0, mode: None },

@@ -389,8 +389,20 @@ impl Run {
             is_free((place, step)) || (is_redo && step.0 == step.1)
         };
         let may_be_possible = steps.iter().all(is_left);
+        // Another call has made a place as it was before this one: that call goes back first.
+        let is_covered = |(place, (before, after)): (&Place, &(Option<u64>, Option<u64>))| {
+            let others = self.made.iter().enumerate().filter(|(at, _)| *at != index);
+            let mut holding = others.map(|(_, other)| other).filter(|other| other.undone.is_none());
+            let now = get(&self.model, *place);
+            now == *before && now != *after && holding.any(|other| other.places.contains_key(place))
+        };
+        let is_covered = steps.iter().any(is_covered);
         let command = if is_redo { "redo" } else { "undo" };
         let (status, told) = self.world.json(&[command, &call]);
+        if status == 1 && is_covered && told.to_string().contains("as it was before the call already") {
+            self.conflicts += 1;
+            return;
+        }
         if !is_possible && may_be_possible && status == 0 {
             steps.retain(|_, (before, after)| before != after);
         } else if !is_possible {

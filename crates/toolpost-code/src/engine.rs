@@ -1,0 +1,310 @@
+//! The index of one tree: kept between runs, brought up to date by comparing stamps, usable while it is being made.
+
+mod form;
+mod saved;
+mod source;
+
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::thread;
+
+use crate::facts::Facts;
+use crate::files::{Cache, Files};
+use crate::languages;
+use crate::postings::Occurrences;
+use crate::resolve::{Memo, Query};
+use crate::world::{ContentHash, Loader, Stamp, World};
+use source::Source;
+
+pub use form::Found;
+
+/// The bytes of facts that stay in memory between questions.
+const RESIDENT: usize = 192 << 20;
+/// How many files are read before what was found in them can be asked for.
+const BATCH: usize = 512;
+/// An index is written down again after so many changes.
+const WORTH_SAVING: usize = 64;
+/// The stack of a thread that reads files: extractors follow trees by calling themselves.
+const STACK: usize = 48 << 20;
+
+/// What a refresh did.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Refreshed {
+    /// Files of known languages in the tree.
+    pub files: usize,
+    /// Files that were read because they are new or their stamp differs.
+    pub read: usize,
+    /// Of these, files whose facts were not known from an earlier run.
+    pub parsed: usize,
+    /// Files that are gone.
+    pub removed: usize,
+    /// Files that are too large to be understood.
+    pub too_large: usize,
+}
+
+/// How far a refresh is.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Files done.
+    pub done: usize,
+    /// Files in all.
+    pub of: usize,
+}
+
+/// The index of one tree.
+pub struct Engine {
+    source: Arc<Source>,
+    name: String,
+    state: RwLock<State>,
+    is_complete: AtomicBool,
+    /// Only one refresh at a time.
+    refresh: Mutex<()>,
+}
+
+struct State {
+    world: World,
+    memo: Mutex<Memo>,
+    manifest_stamps: Vec<(String, Stamp)>,
+    unsaved: usize,
+    too_large: usize,
+}
+
+struct Read {
+    path: String,
+    language: u8,
+    stamp: Stamp,
+    content: ContentHash,
+    occurrences: Occurrences,
+    facts: Facts,
+}
+
+impl Engine {
+    /// The index of a tree as it was left, if it was; nothing is compared with the files yet. `name` tells this tree
+    /// from others that share the cache.
+    #[must_use]
+    pub fn open(files: Arc<dyn Files>, cache: Arc<dyn Cache>, name: &str) -> Engine {
+        let source = Arc::new(Source::new(files, cache, languages::all()));
+        let loader: Arc<dyn Loader> = Arc::<Source>::clone(&source);
+        let saved = source.cache.get(&saved::key(name));
+        let saved =
+            saved.and_then(|bytes| saved::read(&bytes, source.languages.clone(), Arc::clone(&loader)).ok());
+        let (world, manifest_stamps) =
+            saved.unwrap_or_else(|| (World::empty(source.languages.clone(), Some(loader)), Vec::new()));
+        let state =
+            State { world, memo: Mutex::new(Memo::default()), manifest_stamps, unsaved: 0, too_large: 0 };
+        Engine {
+            source,
+            name: name.to_owned(),
+            state: RwLock::new(state),
+            is_complete: AtomicBool::new(false),
+            refresh: Mutex::new(()),
+        }
+    }
+
+    /// Whether every file of the tree has been looked at: false until the first refresh has ended.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.is_complete.load(Ordering::Acquire)
+    }
+
+    /// Asks something of the index as it is. Questions wait for each other no longer than a change takes to be put in.
+    pub fn ask<R>(&self, question: impl FnOnce(&Query<'_>) -> R) -> R {
+        let is_full = self.state.read().unwrap_or_else(PoisonError::into_inner).world.loaded() > RESIDENT;
+        if is_full {
+            let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+            state.world.evict();
+            state.memo = Mutex::new(Memo::default());
+        }
+        let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        let memo = state.memo.try_lock().map(|mut memo| std::mem::take(&mut *memo)).unwrap_or_default();
+        let query = Query::new(&state.world, memo);
+        let answer = question(&query);
+        if let Ok(mut memo) = state.memo.try_lock() {
+            *memo = query.into_memo();
+        }
+        answer
+    }
+
+    /// Compares every file with what is known of it, and reads those that changed.
+    ///
+    /// # Errors
+    ///
+    /// The tree cannot be listed.
+    pub fn refresh(&self, progress: &(dyn Fn(Progress) + Sync)) -> io::Result<Refreshed> {
+        let _turn = self.refresh.lock().unwrap_or_else(PoisonError::into_inner);
+        let swept = self.source.files.sweep()?;
+        let mut refreshed = Refreshed::default();
+        let mut manifests = Vec::new();
+        let mut changed = Vec::new();
+        let mut present = std::collections::HashSet::new();
+        let gone: Vec<String> = {
+            let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+            for (path, stamp) in &swept {
+                if self.source.is_manifest(path) {
+                    manifests.push((path.clone(), *stamp));
+                }
+                let Some(language) = languages::of_path(&self.source.languages, path) else { continue };
+                if stamp.size > source::LARGEST {
+                    refreshed.too_large += 1;
+                    continue;
+                }
+                refreshed.files += 1;
+                match state.world.file(path) {
+                    Some(file) => {
+                        present.insert(file);
+                        if state.world.records[file.0 as usize].stamp != *stamp {
+                            changed.push((path.clone(), language, *stamp));
+                        }
+                    }
+                    None => changed.push((path.clone(), language, *stamp)),
+                }
+            }
+            let files = state.world.files().filter(|file| !present.contains(file));
+            files.map(|file| state.world.path(file).to_owned()).collect()
+        };
+        refreshed.removed = gone.len();
+        self.refresh_manifests(manifests);
+        self.take_in(&gone, changed, &mut refreshed, progress);
+        {
+            let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+            state.too_large = refreshed.too_large;
+        }
+        self.is_complete.store(true, Ordering::Release);
+        self.save_if_worth();
+        Ok(refreshed)
+    }
+
+    /// Reads files that are known to have changed, without looking at any other.
+    pub fn refresh_paths(&self, paths: &[String]) -> Refreshed {
+        let _turn = self.refresh.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut refreshed = Refreshed::default();
+        let (mut gone, mut changed) = (Vec::new(), Vec::new());
+        for path in paths {
+            let Some(language) = languages::of_path(&self.source.languages, path) else { continue };
+            match self.source.files.stamp(path) {
+                Some(stamp) if stamp.size <= source::LARGEST => changed.push((path.clone(), language, stamp)),
+                _ => gone.push(path.clone()),
+            }
+        }
+        refreshed.files = changed.len();
+        self.take_in(&gone, changed, &mut refreshed, &|_| {});
+        refreshed
+    }
+
+    fn refresh_manifests(&self, stamps: Vec<(String, Stamp)>) {
+        let known = {
+            let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+            state.manifest_stamps == stamps
+        };
+        if known {
+            return;
+        }
+        let read = |path: &String| self.source.files.read(path).ok().map(|content| (path.clone(), content));
+        let contents: Vec<(String, Vec<u8>)> = stamps
+            .iter()
+            .filter(|(_, stamp)| stamp.size <= source::LARGEST)
+            .filter_map(|(path, _)| read(path))
+            .collect();
+        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        state.manifest_stamps = stamps;
+        state.world.set_manifests(contents);
+        state.memo = Mutex::new(Memo::default());
+        state.unsaved += 1;
+    }
+
+    /// Reads files in batches, each of which can be asked for once it is in.
+    fn take_in(
+        &self,
+        gone: &[String],
+        changed: Vec<(String, u8, Stamp)>,
+        refreshed: &mut Refreshed,
+        progress: &(dyn Fn(Progress) + Sync),
+    ) {
+        let total = changed.len();
+        if total == 0 && gone.is_empty() {
+            return;
+        }
+        refreshed.read += total;
+        if !gone.is_empty() {
+            let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+            gone.iter().for_each(|path| state.world.remove(path));
+            state.memo = Mutex::new(Memo::default());
+            state.unsaved += gone.len();
+        }
+        let mut done = 0;
+        for batch in changed.chunks(BATCH) {
+            let read = self.read_batch(batch, refreshed);
+            let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+            let state = &mut *state;
+            for one in read {
+                let file = state.world.put(&one.path, one.language, one.stamp, one.content, one.occurrences);
+                state.world.keep(file, one.facts, RESIDENT / 2);
+            }
+            state.unsaved += batch.len();
+            state.memo = Mutex::new(Memo::default());
+            done += batch.len();
+            progress(Progress { done, of: total });
+        }
+    }
+
+    /// Reads files on all processors; a file that has vanished meanwhile is left out.
+    fn read_batch(&self, batch: &[(String, u8, Stamp)], refreshed: &mut Refreshed) -> Vec<Read> {
+        let threads = thread::available_parallelism().map_or(2, std::num::NonZero::get).min(16);
+        let threads = threads.min(batch.len().div_ceil(4)).max(1);
+        let next = AtomicUsize::new(0);
+        let parsed = AtomicUsize::new(0);
+        let work = || {
+            let mut parser = tree_sitter::Parser::new();
+            let mut read = Vec::new();
+            while let Some((path, language, stamp)) = batch.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let Ok(bytes) = self.source.files.read(path) else { continue };
+                let content = source::content_hash(&bytes);
+                let (facts, is_new) = self.source.facts_of(&mut parser, path, *language, content, &bytes);
+                parsed.fetch_add(usize::from(is_new), Ordering::Relaxed);
+                read.push(Read {
+                    path: path.clone(),
+                    language: *language,
+                    stamp: *stamp,
+                    content,
+                    occurrences: Occurrences::of(&facts),
+                    facts,
+                });
+            }
+            read
+        };
+        let mut all = Vec::with_capacity(batch.len());
+        thread::scope(|scope| {
+            let handles: Vec<_> = (0..threads)
+                .filter_map(|_| thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work).ok())
+                .collect();
+            for handle in handles {
+                all.extend(handle.join().unwrap_or_default());
+            }
+        });
+        refreshed.parsed += parsed.into_inner();
+        all
+    }
+
+    fn save_if_worth(&self) {
+        let is_worth = {
+            let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+            state.unsaved >= WORTH_SAVING.min(state.world.records.len().max(1))
+        };
+        if is_worth {
+            self.save();
+        }
+    }
+
+    /// Writes the index down for the next run.
+    pub fn save(&self) {
+        let bytes = {
+            let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+            let state = &mut *state;
+            state.world.postings.settle();
+            state.unsaved = 0;
+            saved::write(&state.world, &state.manifest_stamps)
+        };
+        self.source.cache.put(&saved::key(&self.name), &bytes);
+    }
+}

@@ -1,0 +1,43 @@
+//! Go: packages are folders, types are declared nearly everywhere, interfaces are satisfied by their methods alone.
+
+mod build;
+mod extract;
+mod project;
+
+use tree_sitter::Tree;
+
+use crate::facts::Builder;
+use crate::language::{Language, Layout, Project};
+
+/// The language.
+pub(crate) struct Go;
+
+impl Language for Go {
+    fn name(&self) -> &'static str {
+        "go"
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["go"]
+    }
+
+    fn grammar(&self, _path: &str) -> tree_sitter::Language {
+        tree_sitter_go::LANGUAGE.into()
+    }
+
+    fn extract(&self, path: &str, tree: &Tree, builder: &mut Builder<'_>) {
+        extract::extract(path, tree, builder);
+    }
+
+    fn pattern_contexts(&self) -> &'static [(&'static str, &'static str)] {
+        &[("package p\nfunc f() {\n", "\n}\n"), ("package p\n", "\n"), ("package p\nvar _ ", "\n")]
+    }
+
+    fn manifests(&self) -> &'static [&'static str] {
+        &["go.mod"]
+    }
+
+    fn project(&self, layout: &Layout<'_>) -> Box<dyn Project> {
+        Box::new(project::Packages::new(layout))
+    }
+}

@@ -1,0 +1,86 @@
+//! The languages that this build knows. A new one is a line here.
+
+use std::ops::ControlFlow;
+use std::panic::{self, AssertUnwindSafe};
+use std::time::{Duration, Instant};
+
+use crate::facts::{Builder, Facts};
+use crate::language::Language;
+
+/// Every language; the position of one in this list is its number.
+#[must_use]
+pub fn all() -> Vec<&'static dyn Language> {
+    vec![
+        #[cfg(feature = "go")]
+        &crate::go::Go,
+        #[cfg(feature = "rust")]
+        &crate::rust::Rust,
+        #[cfg(feature = "python")]
+        &crate::python::Python,
+        #[cfg(feature = "typescript")]
+        &crate::typescript::TypeScript,
+    ]
+}
+
+/// The number of the language of a file, by the end of its name.
+#[must_use]
+pub fn of_path(languages: &[&'static dyn Language], path: &str) -> Option<u8> {
+    let (_, extension) = path.rsplit('/').next()?.rsplit_once('.')?;
+    let index = languages.iter().position(|language| language.extensions().contains(&extension))?;
+    Some(index as u8)
+}
+
+/// Reads a file into facts.
+#[must_use]
+pub fn extract(language: &dyn Language, path: &str, source: &[u8]) -> Facts {
+    extract_with(&mut tree_sitter::Parser::new(), language, path, source)
+}
+
+/// The time after which a parser gives up on a file; what it has not understood by then it will not.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Reads a file into facts with a parser that is at hand.
+pub(crate) fn extract_with(
+    parser: &mut tree_sitter::Parser,
+    language: &dyn Language,
+    path: &str,
+    source: &[u8],
+) -> Facts {
+    // A mark of the order of bytes is no part of the text; offsets count it.
+    let mut builder = Builder::new(source);
+    let is_set = parser.set_language(&language.grammar(path)).is_ok();
+    let tree = if is_set { parse(parser, source) } else { None };
+    match tree {
+        Some(mut tree) => {
+            if tree.root_node().has_error()
+                && let Some(text) = language.repaired(path, source)
+                && let Some(better) = parse(parser, &text)
+            {
+                tree = better;
+            }
+            // A mistake in an extractor costs the file that shows it, not the index.
+            let extracted =
+                panic::catch_unwind(AssertUnwindSafe(|| language.extract(path, &tree, &mut builder)));
+            if extracted.is_err() {
+                builder = Builder::new(source);
+            }
+            builder.facts_mut().has_errors = extracted.is_err() || tree.root_node().has_error();
+        }
+        None => {
+            parser.reset();
+            builder.facts_mut().has_errors = true;
+        }
+    }
+    builder.finish()
+}
+
+/// Parses with patience.
+fn parse(parser: &mut tree_sitter::Parser, source: &[u8]) -> Option<tree_sitter::Tree> {
+    let start = Instant::now();
+    let mut give_up = |_: &tree_sitter::ParseState| {
+        if start.elapsed() > PATIENCE { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let options = tree_sitter::ParseOptions::new().progress_callback(&mut give_up);
+    let mut input = |offset: usize, _: tree_sitter::Point| source.get(offset..).unwrap_or(&[]);
+    parser.parse_with_options(&mut input, None, Some(options))
+}

@@ -1,0 +1,227 @@
+//! Other declarations: variables, aliases, enums, namespaces, and what a condition says of a variable.
+
+use tree_sitter::Node;
+
+use super::state::Extractor;
+use super::{K, bit, named_children};
+use crate::facts::{Kind, NONE, Op, Role, ScopeKind, mark, space};
+use crate::typescript::own::{self, own};
+
+impl<'tree> Extractor<'_, '_> {
+    pub(super) fn variables(&mut self, node: Node<'tree>, scope: u32) -> u32 {
+        let fields = self.fields;
+        let into = if node.kind() == "variable_declaration" { self.function_scope } else { scope };
+        for declarator in named_children(node) {
+            if self.kind(declarator) != K::Declarator {
+                continue;
+            }
+            let Some(name) = declarator.child_by_field_id(fields.name) else { continue };
+            let declared = declarator.child_by_field_id(fields.kind);
+            let declared = declared.map_or(NONE, |declared| self.type_expression(declared, scope));
+            let expected = self.builder.value_of(declared);
+            let initial = declarator.child_by_field_id(fields.value);
+            if let Some(initial) = initial
+                && self.required(name, initial, into, declarator)
+            {
+                continue;
+            }
+            let exported = std::mem::replace(&mut self.is_exported, false);
+            let value = initial.map_or(NONE, |initial| self.visit(initial, scope, expected));
+            self.is_exported = exported;
+            self.pattern(name, value, declared, into, scope, declarator);
+        }
+        NONE
+    }
+
+    pub(super) fn alias(&mut self, node: Node<'tree>, scope: u32) -> u32 {
+        let fields = self.fields;
+        let Some(name) = node.child_by_field_id(fields.name) else { return NONE };
+        let def = self.declare_bound(name, Kind::Alias, node, scope);
+        let inner = self.builder.scope(scope, ScopeKind::Block, NONE, node.byte_range());
+        let before = std::mem::replace(&mut self.owner, def);
+        if let Some(list) = node.child_by_field_id(fields.type_parameters) {
+            self.type_parameters(list, def, inner);
+        }
+        if let Some(value) = node.child_by_field_id(fields.value) {
+            if self.kind(value) == K::ObjectType && !self.is_mapped(value) {
+                self.builder.def(def).kind = Kind::Interface;
+                self.builder.def(def).marks |= mark::OWN_A;
+                self.members_of(value, def, inner);
+            } else {
+                let declared = self.type_expression(value, inner);
+                let known = self.builder.def(def);
+                known.declared = declared;
+                known.marks |= mark::TRANSPARENT;
+            }
+        }
+        self.owner = before;
+        self.last_declared = def;
+        NONE
+    }
+
+    pub(super) fn enumeration(&mut self, node: Node<'tree>, scope: u32) -> u32 {
+        let fields = self.fields;
+        let Some(name) = node.child_by_field_id(fields.name) else { return NONE };
+        let def = self.declare_bound(name, Kind::Enum, node, scope);
+        let inner = self.builder.scope(scope, ScopeKind::Block, def, node.byte_range());
+        let body = node.child_by_field_id(fields.body);
+        for member in body.map(named_children).unwrap_or_default() {
+            let (name, value) = match self.kind(member) {
+                K::Comment => continue,
+                K::EnumAssignment => {
+                    (member.child_by_field_id(fields.name), member.child_by_field_id(fields.value))
+                }
+                _ => (Some(member), None),
+            };
+            if let Some(value) = value {
+                self.visit(value, inner, NONE);
+            }
+            let Some(name) = name else { continue };
+            let Some((text, start)) = self.property_name(name) else { continue };
+            let variant = self.builder.define(text, Kind::Variant, start, member.byte_range());
+            self.builder.token(text, start, inner, Role::Declaration, variant);
+            self.builder.def(variant).space = space::ANY;
+            self.builder.def(variant).scope = inner;
+            self.own(variant, def);
+        }
+        self.last_declared = def;
+        NONE
+    }
+
+    pub(super) fn namespace(&mut self, node: Node<'tree>, scope: u32) -> u32 {
+        let fields = self.fields;
+        let Some(name) = node.child_by_field_id(fields.name) else { return NONE };
+        let mut into = scope;
+        let before = (self.namespace, self.is_ambient, self.function_scope, self.is_exported);
+        let parts = if self.kind(name) == K::NestedIdentifier { self.identifiers(name) } else { vec![name] };
+        for part in parts {
+            let def = if self.kind(part) == K::Text {
+                // `declare module 'name'`
+                let def = self.declare(part, Kind::Module, node);
+                let text = self.unquoted(part);
+                let path = self.builder.text(text);
+                let known = self.builder.def(def);
+                known.name = path;
+                known.marks |= mark::OWN_A;
+                self.builder.facts_mut().bits |= bit::GLOBALS;
+                self.is_ambient = true;
+                def
+            } else {
+                let def = self.declare_bound(part, Kind::Module, node, into);
+                self.is_exported = true;
+                def
+            };
+            let same = self.builder.def(def).same;
+            into = self.builder.scope(into, ScopeKind::Block, same, node.byte_range());
+            self.builder.def(def).body = into;
+            self.namespace = same;
+        }
+        self.function_scope = into;
+        self.is_exported = false;
+        if let Some(body) = node.child_by_field_id(fields.body) {
+            self.children(body, into);
+        }
+        (self.namespace, self.is_ambient, self.function_scope, self.is_exported) = before;
+        NONE
+    }
+
+    fn identifiers(&self, node: Node<'tree>) -> Vec<Node<'tree>> {
+        let mut parts = Vec::new();
+        crate::syntax::each_leaf(node, |leaf| {
+            if leaf.is_named() {
+                parts.push(leaf);
+            }
+        });
+        parts
+    }
+
+    pub(super) fn ambient(&mut self, node: Node<'tree>, scope: u32) -> u32 {
+        let before = std::mem::replace(&mut self.is_ambient, true);
+        let is_global = Self::has_word(node, "global");
+        for child in named_children(node) {
+            if is_global && self.kind(child) == K::Block {
+                let nameless = self.builder.text("global");
+                let def = self.builder.define(nameless, Kind::Module, child.start_byte(), child.byte_range());
+                let inner = self.builder.scope(scope, ScopeKind::Block, def, child.byte_range());
+                self.builder.def(def).body = inner;
+                self.builder.def(def).marks |= mark::OWN_B;
+                self.builder.facts_mut().bits |= bit::GLOBALS;
+                let around = std::mem::replace(&mut self.namespace, def);
+                let function = std::mem::replace(&mut self.function_scope, inner);
+                self.children(child, inner);
+                (self.namespace, self.function_scope) = (around, function);
+            } else {
+                self.visit(child, scope, NONE);
+            }
+        }
+        self.is_ambient = before;
+        NONE
+    }
+
+    /// `if`: where the condition tests what a variable is, the variable is that inside.
+    pub(super) fn conditional(&mut self, node: Node<'tree>, scope: u32) -> u32 {
+        let fields = self.fields;
+        let condition = node.child_by_field_id(fields.condition);
+        let narrowed = condition.map(|condition| self.narrowing(condition, scope)).unwrap_or_default();
+        for child in named_children(node) {
+            if Some(child) == condition {
+                self.visit(child, scope, NONE);
+                continue;
+            }
+            let mut inner = scope;
+            if Some(child) == node.child_by_field_id(fields.consequence) && !narrowed.is_empty() {
+                inner = self.block(scope, child);
+                for &(name, test) in &narrowed {
+                    self.narrow(name, test, scope, inner, child);
+                }
+            }
+            self.visit(child, inner, NONE);
+        }
+        NONE
+    }
+
+    /// A variable that is something narrower in a scope.
+    fn narrow(&mut self, name: Node<'tree>, test: Node<'tree>, scope: u32, inner: u32, place: Node<'tree>) {
+        let text = self.name(name);
+        let Some(original) = self.bound_around(scope, text) else { return };
+        let tokens = &self.builder.facts().tokens;
+        let Some(index) = tokens.iter().rposition(|token| token.start as usize == test.start_byte()) else {
+            return;
+        };
+        let test = self.builder.expr(Op::Token, index as u32, NONE);
+        let value = own(self.builder, own::NARROWED, &[original, test]);
+        let def = self.builder.define(text, Kind::Variable, name.start_byte(), place.byte_range());
+        let known = self.builder.def(def);
+        (known.scope, known.same, known.value) = (inner, original, value);
+    }
+
+    /// The variables that a condition narrows, with the class that each must be of.
+    fn narrowing(&self, node: Node<'tree>, _scope: u32) -> Vec<(Node<'tree>, Node<'tree>)> {
+        let mut found = Vec::new();
+        let mut open = vec![node];
+        while let Some(node) = open.pop() {
+            match self.kind(node) {
+                K::Parenthesized => open.extend(named_children(node)),
+                K::Binary => {
+                    let fields = self.fields;
+                    let (Some(left), Some(right)) =
+                        (node.child_by_field_id(fields.left), node.child_by_field_id(fields.right))
+                    else {
+                        continue;
+                    };
+                    match node.child_by_field_id(fields.operator).map_or("", |operator| operator.kind()) {
+                        "&&" => open.extend([left, right]),
+                        "instanceof"
+                            if self.kind(left) == K::Identifier && self.kind(right) == K::Identifier =>
+                        {
+                            found.push((left, right));
+                        }
+                        _ => {}
+                    }
+                }
+                _ => {}
+            }
+        }
+        found
+    }
+}

@@ -1,0 +1,16 @@
+//! The code engine through its boundary: files in, answers out.
+
+#![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+
+mod confidence;
+mod engine;
+mod fixture;
+mod go;
+mod hostile;
+mod marked;
+mod pattern;
+mod python;
+mod python_names;
+mod rust;
+mod search;
+mod typescript;

@@ -1,0 +1,122 @@
+//! Names, symbols, imports, dependencies and what matters most.
+
+use toolpost_code::answers::graph::{Edge, circles};
+use toolpost_code::answers::ranking::Focus;
+use toolpost_code::answers::search::score;
+use toolpost_code::answers::symbol::documentation;
+use toolpost_code::resolve::{Memo, Query};
+use toolpost_code::world::FileId;
+
+use crate::fixture;
+
+const TREE: &str = r#"
+//- go.mod
+module example.com/a
+//- a.go
+package a
+
+import "example.com/a/b"
+
+// Parser reads things.
+// It is slow.
+type Parser struct{ reader b.Reader }
+
+// NewParser makes one.
+func NewParser() *Parser { return &Parser{reader: b.NewReader()} }
+
+func (p *Parser) parse() { p.reader.Read(); helper(); helper() }
+
+func helper() {}
+//- b/b.go
+package b
+
+type Reader struct{}
+
+func NewReader() Reader { return Reader{} }
+
+func (r Reader) Read() {}
+"#;
+
+#[test]
+fn scores_by_how_well_a_name_suits() {
+    let order = |typed: &str, names: &[&str]| {
+        let scores: Vec<Option<u32>> = names.iter().map(|name| score(typed, name)).collect();
+        assert!(scores.windows(2).all(|pair| pair[0] > pair[1]), "{typed}: {scores:?}");
+    };
+    order("parser", &["parser", "Parser", "ParserState", "NewParser", "sparser", "xyz"]);
+    order("np", &["np", "NewParser", "knapsack"]);
+}
+
+#[test]
+fn finds_definitions() {
+    let world = fixture::world(TREE);
+    let query = Query::new(&world, Memo::default());
+    let names = |typed: &str| -> Vec<String> {
+        let hits = query.search(typed, 5);
+        hits.iter().filter_map(|hit| query.symbol(hit.def)).map(|symbol| symbol.name).collect()
+    };
+    assert_eq!(names("parser"), ["Parser", "NewParser"]);
+    assert_eq!(names("read"), ["Read", "Reader", "reader", "NewReader"]);
+}
+
+#[test]
+fn shows_symbols() {
+    let world = fixture::world(TREE);
+    let query = Query::new(&world, Memo::default());
+    let file = world.file("a.go").expect("a.go");
+    let symbols = query.symbols(file);
+    let shown: Vec<String> = symbols
+        .iter()
+        .map(|symbol| {
+            format!("{}.{} {:?} {:?}", symbol.container.join("."), symbol.name, symbol.kind, symbol.lines)
+        })
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            ".Parser Struct (7, 7)",
+            "Parser.reader Field (7, 7)",
+            ".NewParser Function (10, 10)",
+            "Parser.parse Method (12, 12)",
+            ".helper Function (14, 14)",
+        ]
+    );
+    let source = &fixture::split(TREE)[1].1;
+    assert_eq!(documentation(source, &symbols[2]).as_deref(), Some("NewParser makes one."));
+    let members = query.own_members(symbols[0].def);
+    assert_eq!(members.len(), 2);
+}
+
+#[test]
+fn follows_imports() {
+    let world = fixture::world(TREE);
+    let query = Query::new(&world, Memo::default());
+    let (a, b) = (world.file("a.go").expect("a.go"), world.file("b/b.go").expect("b/b.go"));
+    let imports = query.imports(a);
+    assert_eq!((imports[0].module.as_str(), imports[0].files.as_slice()), ("example.com/a/b", &[b][..]));
+    assert_eq!(query.dependencies(&[a, b]), [Edge { from: a, to: b, count: 1 }]);
+}
+
+#[test]
+fn finds_circles() {
+    let edge = |from, to| Edge { from: FileId(from), to: FileId(to), count: 1 };
+    let found =
+        circles(&[edge(1, 2), edge(2, 3), edge(3, 1), edge(3, 4), edge(5, 4), edge(6, 7), edge(7, 6)]);
+    let numbers: Vec<Vec<u32>> =
+        found.iter().map(|group| group.iter().map(|file| file.0).collect()).collect();
+    assert_eq!(numbers, [vec![1, 2, 3], vec![6, 7]]);
+}
+
+#[test]
+fn ranks_what_is_used() {
+    let world = fixture::world(TREE);
+    let query = Query::new(&world, Memo::default());
+    let names: Vec<String> = query
+        .rank(&Focus { names: vec!["helper".to_owned()], ..Focus::default() })
+        .iter()
+        .filter_map(|ranked| query.symbol(ranked.def))
+        .map(|symbol| symbol.name)
+        .collect();
+    assert_eq!(names[0], "helper");
+    assert!(names.contains(&"Reader".to_owned()), "{names:?}");
+}

@@ -1,0 +1,143 @@
+//! How tools ask the engine: where blocking is allowed, for files that the caller may see, with what is missing reported.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use toolpost_core::code::{CodeEngine, Confidence, Coverage, Inquiry, Symbol, SymbolQuery};
+use toolpost_core::host::HeldBack;
+use toolpost_core::text::nearest;
+use toolpost_core::workspace::Kind;
+use toolpost_core::{Code, Context, ToolError, WorkspacePath};
+
+/// One question of a call to the engine.
+pub(super) struct Asking {
+    pub(super) ctx: Context,
+    held_back: HeldBack,
+    judged: Mutex<HashMap<String, bool>>,
+}
+
+/// Runs work with the engine of the session.
+pub(super) async fn ask<T: Send + 'static>(
+    ctx: &Context,
+    work: impl FnOnce(&Asking, &dyn CodeEngine, &Inquiry<'_>) -> Result<T, ToolError> + Send + 'static,
+) -> Result<T, ToolError> {
+    let engine = Arc::clone(ctx.code()?);
+    ctx.blocking(move |ctx| {
+        let asking = Asking { ctx: ctx.clone(), held_back: ctx.held_back(), judged: Mutex::default() };
+        let shows = |file: &str| asking.shows(file);
+        work(&asking, engine.as_ref(), &Inquiry { ctx, shows: &shows })
+    })
+    .await
+}
+
+impl Asking {
+    /// Whether anything of this file may be shown. A file that may not is counted once.
+    pub(super) fn shows(&self, file: &str) -> bool {
+        let mut judged = self.judged.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(is_shown) = judged.get(file) {
+            return *is_shown;
+        }
+        let is_shown = !self.held_back.holds(file);
+        judged.insert(file.to_owned(), is_shown);
+        is_shown
+    }
+
+    /// Files that the policy holds back.
+    pub(super) fn total_held_back(&self) -> u64 {
+        self.held_back.total()
+    }
+
+    /// The display name of a path; an error with the nearest names where there is nothing.
+    pub(super) fn place(&self, path: &WorkspacePath) -> Result<String, ToolError> {
+        Ok(self.ctx.workspace().stat(path)?.name)
+    }
+
+    /// The display name of a file.
+    pub(super) fn file(&self, path: &WorkspacePath) -> Result<String, ToolError> {
+        let stat = self.ctx.workspace().stat(path)?;
+        match stat.kind {
+            Kind::File => Ok(stat.name),
+            _ => {
+                let message = format!("`{}` is not a file; name one file", stat.name);
+                Err(ToolError::new(Code::NotAFile, message).with("path", stat.name))
+            }
+        }
+    }
+
+    /// What a model should know beside the answer, in parentheses, or nothing.
+    pub(super) fn note(&self, first: Vec<String>, coverage: &Coverage) -> String {
+        let mut notes = first;
+        match (&coverage.note, coverage.complete) {
+            (Some(note), _) => notes.push(note.clone()),
+            (None, false) => notes.push("this may not be all".to_owned()),
+            (None, true) => {}
+        }
+        notes.extend(self.held_back.note());
+        match notes.is_empty() {
+            true => String::new(),
+            false => format!("({})", notes.join("; ")),
+        }
+    }
+
+    /// Why nothing is known of a symbol, with the nearest names that there are.
+    pub(super) fn unknown(
+        &self,
+        engine: &dyn CodeEngine,
+        inquiry: &Inquiry<'_>,
+        symbol: &str,
+        place: &str,
+    ) -> ToolError {
+        let last = last_name(symbol);
+        let (start, end) = last.split_at(last.floor_char_boundary(last.len() / 2));
+        let first: String = last.chars().take(1).collect();
+        // A name that is nearly right may share only some of its letters with what there is.
+        let shown = [last, start, end, &first].into_iter().find_map(|part| {
+            let near = self.near(engine, inquiry, last, part);
+            (!near.is_empty()).then_some(near)
+        });
+        let shown = shown.unwrap_or_default();
+        let advice = match shown.is_empty() {
+            true => "search the text for it".to_owned(),
+            false => format!("nearest: {}", shown.join(", ")),
+        };
+        ToolError::new(Code::NoMatch, format!("no symbol `{symbol}`{place}; {advice}")).with("symbol", symbol)
+    }
+}
+
+impl Asking {
+    /// Symbols with names like one, of those that have a part of it.
+    fn near(&self, engine: &dyn CodeEngine, inquiry: &Inquiry<'_>, name: &str, part: &str) -> Vec<String> {
+        let query =
+            SymbolQuery { text: part.to_owned(), path: ".".to_owned(), limit: 200, ..SymbolQuery::default() };
+        let found = engine.symbols(inquiry, &query).map(|(found, _)| found).unwrap_or_default();
+        let found: Vec<&Symbol> = found.iter().filter(|symbol| self.shows(&symbol.file)).collect();
+        let mut near = nearest(name, found.iter().map(|symbol| symbol.name.as_str()), 6);
+        near.dedup();
+        near.iter()
+            .filter_map(|name| found.iter().find(|symbol| symbol.name == *name))
+            .take(3)
+            .map(|symbol| format!("`{}` ({}:{})", symbol.name, symbol.file, symbol.line))
+            .collect()
+    }
+}
+
+/// The last part of a qualified name.
+pub(super) fn last_name(symbol: &str) -> &str {
+    symbol.rsplit(['.', ':', '#', '/']).next().filter(|last| !last.is_empty()).unwrap_or(symbol)
+}
+
+/// How sure something is, where that needs saying.
+pub(super) fn doubt(confidence: Confidence) -> Option<&'static str> {
+    match confidence {
+        Confidence::Exact => None,
+        Confidence::Typed => Some("typed"),
+        Confidence::Dispatch => Some("dispatch"),
+        Confidence::UniqueMember => Some("unique-member"),
+        Confidence::Possible => Some("possible"),
+    }
+}
+
+/// A symbol on one line: `function parse in Reader, src/reader.rs:12`.
+pub(super) fn in_words(symbol: &Symbol) -> String {
+    let container = symbol.container.as_deref().map(|name| format!(" in {name}")).unwrap_or_default();
+    format!("{} {}{container}, {}:{}", symbol.kind, symbol.name, symbol.file, symbol.line)
+}

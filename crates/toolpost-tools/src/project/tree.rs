@@ -1,0 +1,201 @@
+//! The files of a project by name, and their texts within bounds.
+
+use std::collections::{BTreeSet, HashSet};
+use std::io::Read;
+use std::time::Duration;
+use toolpost_core::host::HeldBack;
+use toolpost_core::workspace::{Kind, WorkspacePath};
+use toolpost_core::{Context, ToolError};
+use toolpost_walk::{WalkOptions, walk};
+
+/// Maximum number of files and folders that are looked at.
+const MOST_ENTRIES: usize = 60_000;
+/// Bytes of one file that are read.
+pub(super) const MOST_BYTES: u64 = 512 * 1024;
+
+/// Folders that no person writes in, whether git ignores them or not.
+const LEFT_OUT: [&str; 18] = [
+    ".git",
+    ".hg",
+    ".svn",
+    ".jj",
+    "node_modules",
+    "bower_components",
+    ".venv",
+    "venv",
+    ".tox",
+    ".nox",
+    "__pycache__",
+    ".mypy_cache",
+    ".pytest_cache",
+    ".ruff_cache",
+    ".gradle",
+    ".idea",
+    ".terraform",
+    ".next",
+];
+
+/// Folders of code that others have written, or that tests take as their material.
+const FOREIGN: [&str; 12] = [
+    "vendor",
+    "third_party",
+    "third-party",
+    "thirdparty",
+    "external",
+    "extern",
+    "testdata",
+    "fixtures",
+    "__fixtures__",
+    "test-fixtures",
+    "snapshots",
+    "__snapshots__",
+];
+
+/// What lies below a folder.
+pub(super) struct Tree {
+    ctx: Context,
+    /// Display name of the folder.
+    pub(super) root: String,
+    /// Display names of its files, in order.
+    pub(super) files: Vec<String>,
+    known: HashSet<String>,
+    folders: BTreeSet<String>,
+    held_back: HeldBack,
+    left_out: u64,
+    /// Whether time ran out before the end.
+    pub(super) partial: bool,
+}
+
+impl Tree {
+    /// Looks at all names below a folder. Blocks like the workspace.
+    pub(super) fn survey(ctx: &Context, path: &WorkspacePath) -> Result<Tree, ToolError> {
+        let options = WalkOptions {
+            hidden: true,
+            ignore: LEFT_OUT.iter().map(|name| format!("{name}/")).collect(),
+            limit: MOST_ENTRIES,
+            ..WalkOptions::default()
+        };
+        let root = ctx.workspace().stat(path)?.name;
+        let held_back = ctx.held_back();
+        // What was found must still be read before the time is over.
+        let reserve = ctx.time_left().map(|left| left / 2);
+        let is_late = || ctx.time_left() < reserve;
+        let should_stop = || is_late() || ctx.cancel().is_cancelled();
+        let walked =
+            walk(ctx.workspace().as_ref(), path, &options, &should_stop, &|name| held_back.holds(name))?;
+        if walked.stopped && !is_late() {
+            ctx.checkpoint()?;
+        }
+        let names = |kind: Kind| {
+            walked.found.iter().filter(move |found| found.kind == kind).map(|found| found.name.clone())
+        };
+        let files: Vec<String> = names(Kind::File).collect();
+        Ok(Tree {
+            root,
+            known: files.iter().cloned().collect(),
+            folders: names(Kind::Folder).collect(),
+            files,
+            ctx: ctx.clone(),
+            left_out: walked.left_out,
+            partial: walked.stopped || walked.left_out > 0,
+            held_back,
+        })
+    }
+
+    /// Of a file or folder, the part of its name below the folder of the survey.
+    pub(super) fn below<'a>(&self, name: &'a str) -> &'a str {
+        match self.root.as_str() {
+            "." => name,
+            root => name.strip_prefix(root).map_or(name, |rest| rest.trim_start_matches('/')),
+        }
+    }
+
+    /// The display name of a file below a folder of the survey; an empty folder is the root.
+    pub(super) fn inside(&self, folder: &str, name: &str) -> String {
+        match (folder, self.root.as_str()) {
+            ("", ".") | (".", _) => name.to_owned(),
+            ("", root) => format!("{root}/{name}"),
+            (folder, _) => format!("{folder}/{name}"),
+        }
+    }
+
+    /// Whether there is such a file.
+    pub(super) fn has(&self, folder: &str, name: &str) -> bool {
+        self.known.contains(&self.inside(folder, name))
+    }
+
+    /// The first of these files that a folder has.
+    pub(super) fn first_of<'a>(&self, folder: &str, names: &[&'a str]) -> Option<&'a str> {
+        names.iter().find(|name| self.has(folder, name)).copied()
+    }
+
+    /// The files below a folder.
+    pub(super) fn below_folder<'a>(&'a self, folder: &'a str) -> impl Iterator<Item = &'a str> {
+        let start = match (folder, self.root.as_str()) {
+            ("" | ".", ".") => String::new(),
+            ("", root) => format!("{root}/"),
+            (folder, _) => format!("{folder}/"),
+        };
+        self.files.iter().map(String::as_str).filter(move |file| file.starts_with(&start))
+    }
+
+    /// The folders directly below the folder of the survey, those that begin with a dot left out.
+    pub(super) fn top_folders(&self) -> impl Iterator<Item = &str> {
+        self.folders.iter().map(String::as_str).filter(|name| {
+            let below = self.below(name);
+            !below.contains('/') && !below.starts_with('.')
+        })
+    }
+
+    /// Whether a file is not the project's own code: others have written it, or tests use it as material.
+    pub(super) fn is_foreign(&self, name: &str) -> bool {
+        let below = self.below(name);
+        below.rsplit_once('/').is_some_and(|(folders, _)| {
+            folders.split('/').any(|part| FOREIGN.contains(&part.to_ascii_lowercase().as_str()))
+        })
+    }
+
+    /// The text of a file: of a large one the beginning, of one that is not UTF-8 what can be read. None where it cannot be
+    /// opened, or is no text.
+    pub(super) fn text(&self, name: &str) -> Option<String> {
+        self.text_within(name, MOST_BYTES)
+    }
+
+    /// The same with another bound.
+    pub(super) fn text_within(&self, name: &str, most: u64) -> Option<String> {
+        let file = self.ctx.workspace().open(&WorkspacePath::new(name)).ok()?;
+        let mut bytes = Vec::new();
+        file.reader.take(most).read_to_end(&mut bytes).ok()?;
+        if bytes.contains(&0) {
+            return None;
+        }
+        let text = String::from_utf8_lossy(&bytes);
+        Some(text.trim_start_matches('\u{feff}').to_owned())
+    }
+
+    /// Whether there is time for more.
+    pub(super) fn has_time(&self) -> bool {
+        let is_over = |left: Duration| left < Duration::from_millis(500);
+        !self.ctx.cancel().is_cancelled() && !self.ctx.time_left().is_some_and(is_over)
+    }
+
+    /// Files and folders that the policy holds back.
+    pub(super) fn total_held_back(&self) -> u64 {
+        self.held_back.total()
+    }
+
+    /// What a model should know beside the answer, in parentheses, or nothing.
+    pub(super) fn note(&self) -> String {
+        let mut notes = Vec::new();
+        if self.left_out > 0 {
+            notes.push(format!("the project has more than {MOST_ENTRIES} files; the rest is not counted"));
+        } else if self.partial {
+            notes.push("out of time: this is only a part; name a smaller path".to_owned());
+        }
+        notes.extend(self.held_back.note());
+        match notes.is_empty() {
+            true => String::new(),
+            false => format!("({})", notes.join("; ")),
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! The files of a workspace as the index sees them: those in known languages that the policy lets everybody read, each opened
+//! through the workspace.
+
+use std::io::{self, Read};
+use std::sync::Arc;
+use std::sync::{Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+use toolpost_code::files::Files;
+use toolpost_code::language::Language;
+use toolpost_code::languages;
+use toolpost_code::world::Stamp;
+use toolpost_core::workspace::{Candidate, Kind, ScanOptions, Stat, Visit, Worker};
+use toolpost_core::{Capability, Policy, ToolError, Workspace, WorkspacePath};
+
+/// Bytes of one file that are read; the index takes less.
+const LARGEST: u64 = 16 << 20;
+/// A file that has changed so many milliseconds ago may change again without its time telling.
+const TOO_NEW: i64 = 2_000;
+/// The tool by whose rules a file may be read or not.
+const READER: &str = "read";
+
+/// The files of one workspace.
+pub(super) struct WorkspaceFiles {
+    workspace: Arc<dyn Workspace>,
+    policy: Policy,
+    languages: Vec<&'static dyn Language>,
+}
+
+impl WorkspaceFiles {
+    pub(super) fn new(workspace: Arc<dyn Workspace>, policy: Policy) -> WorkspaceFiles {
+        WorkspaceFiles { workspace, policy, languages: languages::all() }
+    }
+
+    fn is_hidden(&self, name: &str) -> bool {
+        !self.policy.allows_path(READER, Capability::Read, name)
+    }
+
+    fn is_known(&self, name: &str) -> bool {
+        let last = name.rsplit('/').next().unwrap_or(name);
+        languages::of_path(&self.languages, name).is_some()
+            || self.languages.iter().any(|language| language.manifests().contains(&last))
+    }
+}
+
+impl Files for WorkspaceFiles {
+    fn sweep(&self) -> io::Result<Vec<(String, Stamp)>> {
+        let now = now_ms();
+        let sweep = Sweep { files: self, now, found: Mutex::default() };
+        let mut roots = vec![WorkspacePath::root()];
+        roots.extend(self.workspace.roots().into_iter().skip(1).map(WorkspacePath::new));
+        for root in &roots {
+            toolpost_walk::scan(self.workspace.as_ref(), root, ScanOptions::default(), &sweep)
+                .map_err(|error| io::Error::other(error.message().to_owned()))?;
+        }
+        let mut found = sweep.found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        found.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+        found.dedup_by(|a, b| a.0 == b.0);
+        Ok(found)
+    }
+
+    fn stamp(&self, path: &str) -> Option<Stamp> {
+        let stat = self.workspace.stat(&WorkspacePath::new(path)).ok()?;
+        let is_seen = stat.kind == Kind::File && !self.is_hidden(&stat.name);
+        is_seen.then(|| stamp_of(&stat, now_ms()))
+    }
+
+    fn read(&self, path: &str) -> io::Result<Vec<u8>> {
+        let refused = |error: ToolError| io::Error::other(error.message().to_owned());
+        let file = self.workspace.open(&WorkspacePath::new(path)).map_err(refused)?;
+        // A link may lead elsewhere by now.
+        if self.is_hidden(&file.stat.name) {
+            return Err(io::Error::from(io::ErrorKind::PermissionDenied));
+        }
+        let mut bytes = Vec::new();
+        file.reader.take(LARGEST).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+}
+
+fn now_ms() -> i64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(now.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// A file that is too new has a stamp that it will not have again, so that the next sweep reads it once more.
+fn stamp_of(stat: &Stat, now: i64) -> Stamp {
+    let time = stat.modified_ms.cast_unsigned();
+    let is_new = now.saturating_sub(stat.modified_ms) < TOO_NEW;
+    Stamp { size: stat.size, mark: if is_new { time ^ (now.cast_unsigned() << 20) | 1 << 63 } else { time } }
+}
+
+struct Sweep<'a> {
+    files: &'a WorkspaceFiles,
+    now: i64,
+    found: Mutex<Vec<(String, Stamp)>>,
+}
+
+impl Visit for Sweep<'_> {
+    fn should_stop(&self) -> bool {
+        false
+    }
+
+    fn wants(&self, name: &str) -> bool {
+        self.files.is_known(name)
+    }
+
+    fn admits(&self, name: &str) -> bool {
+        !self.files.is_hidden(name)
+    }
+
+    fn held_back(&self, _: &ToolError) {}
+
+    fn worker(&self) -> Box<dyn Worker + '_> {
+        Box::new(SweepWorker(self))
+    }
+}
+
+struct SweepWorker<'a>(&'a Sweep<'a>);
+
+impl Worker for SweepWorker<'_> {
+    /// Links are not followed: what they lead to inside is indexed under its own name.
+    fn visit(&mut self, candidate: &mut dyn Candidate) {
+        if candidate.kind() != Kind::File {
+            return;
+        }
+        let Ok(stat) = candidate.stat() else { return };
+        if stat.kind == Kind::File {
+            let mut found = self.0.found.lock().unwrap_or_else(PoisonError::into_inner);
+            found.push((candidate.name().to_owned(), stamp_of(&stat, self.0.now)));
+        }
+    }
+}
