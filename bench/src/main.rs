@@ -1,10 +1,11 @@
 //! Measures what a call costs and how long a start takes, beside the alternatives, and says which goals are met.
 //!
-//! `toolpost-bench PATH_OF_TOOLPOST [start] [shell] [mcp] [search] [warm] [files] [store] [call] [--json] [--corpus=DIR] [--rg=PATH]
-//! [--fd=PATH]`. It never fails because something was slow.
+//! `toolpost-bench PATH_OF_TOOLPOST [start] [shell] [mcp] [search] [warm] [files] [store] [kernel] [call] [--json] [--corpus=DIR]
+//! [--rg=PATH] [--fd=PATH]`. It never fails because something was slow.
 
 mod call;
 mod files;
+mod kernel;
 mod mcp;
 mod places;
 mod process;
@@ -21,7 +22,7 @@ use places::Places;
 use report::Table;
 use std::path::Path;
 
-const SCENARIOS: [&str; 8] = ["start", "shell", "mcp", "search", "warm", "files", "store", "call"];
+const SCENARIOS: [&str; 9] = ["start", "shell", "mcp", "search", "warm", "files", "store", "kernel", "call"];
 
 fn main() -> Result<()> {
     toolpost_process::launcher::run_if_asked();
@@ -33,6 +34,9 @@ fn main() -> Result<()> {
     }
     if let Some((store::WORK, url)) = first {
         return store::work(url, &words);
+    }
+    if let Some((kernel::RUNS, url)) = first {
+        return kernel::runs(url);
     }
     if flags.first().is_some_and(|flag| flag == mcp::fixed::SERVE) {
         return mcp::fixed::serve();
@@ -67,6 +71,7 @@ fn main() -> Result<()> {
                 "warm" => warm::measure(&places)?.into_iter().for_each(hand_on),
                 "files" => files::measure(Path::new(toolpost), &mut hand_on)?,
                 "store" => store::measure(&mut hand_on)?,
+                "kernel" => kernel::measure(&mut hand_on)?,
                 "search" => search::measure(Path::new(toolpost), &places, &mut hand_on)?,
                 _ => call::measure()?.into_iter().for_each(hand_on),
             }

@@ -44,7 +44,7 @@ enum Better {
 pub(crate) struct Row {
     name: String,
     pub(crate) median: f64,
-    p95: f64,
+    pub(crate) p95: f64,
     p99: f64,
     pub(crate) over_first: f64,
     pub(crate) ratio: f64,

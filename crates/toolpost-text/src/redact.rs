@@ -74,6 +74,16 @@ impl Redactor {
         finder.find_iter(text).find(across).map_or(end, |found| found.start())
     }
 
+    /// How much of a text of which more is to come can be shown: all but an end that may be a part of a secret.
+    pub fn settled(&self, text: &str) -> usize {
+        let is_begun = |start: &usize| {
+            let end = &text[*start..];
+            self.known.iter().any(|(_, secret)| secret.len() > end.len() && secret.starts_with(end))
+        };
+        let begun = text.char_indices().map(|(start, _)| start).find(is_begun);
+        self.border(text, begun.unwrap_or(text.len()))
+    }
+
     /// Bytes of the longest secret.
     pub fn longest(&self) -> usize {
         self.longest
@@ -182,6 +192,26 @@ impl<R: Deref<Target = Redactor>, W: Write> Write for RedactingWriter<R, W> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_may_become_a_secret_is_held_back() {
+        let redactor = Redactor::new([("A", "0123456789"), ("B", "0123456789abc"), ("C", "89xxxxxx")]);
+        for (text, expected) in [
+            ("", 0),
+            ("plain", 5),
+            ("plain 0", 6),
+            ("plain 012", 6),
+            ("plain 0123456789", 6),
+            ("plain 0123456789a", 6),
+            ("plain 0123456789abc", 19),
+            ("plain 0123456789 ", 17),
+            ("é 8", 3),
+            ("012345678", 0),
+        ] {
+            assert_eq!(redactor.settled(text), expected, "{text}");
+        }
+        assert_eq!(Redactor::default().settled("plain"), 5);
+    }
 
     #[test]
     fn a_cut_does_not_fall_into_a_secret() {

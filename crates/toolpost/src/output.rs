@@ -6,7 +6,7 @@ mod live;
 mod markdown;
 mod stage;
 
-pub(crate) use stage::{Show, Stage};
+pub(crate) use stage::{Denial, Show, Stage};
 
 use crate::config::env::Environment;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};

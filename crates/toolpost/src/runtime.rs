@@ -2,7 +2,7 @@
 
 mod activate;
 
-pub(crate) use activate::{Prepared, Seat};
+pub(crate) use activate::{Chosen, Prepared, Seat};
 
 #[cfg(feature = "code")]
 use crate::code_engine::WorkspaceEngine;

@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 use std::fmt;
+use toolpost_core::host::Redactor;
 use toolpost_core::model::{ModelError, ModelErrorKind};
 use toolpost_http::BoxFuture;
 
@@ -35,6 +36,11 @@ impl Key {
     /// The key itself, for the header.
     pub(super) fn expose(&self) -> &str {
         &self.text
+    }
+
+    /// A redactor that knows this key too, wherever it comes from.
+    pub fn known_to(&self, redactor: &Redactor) -> Redactor {
+        redactor.and([("model key", &self.text)])
     }
 
     /// A text without the key, should a provider have repeated it.

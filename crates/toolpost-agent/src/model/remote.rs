@@ -139,6 +139,12 @@ impl Remote {
         self.changed(|shared| (shared.timeouts, shared.retry, shared.limits) = (timeouts, retry, limits))
     }
 
+    /// The same model, which may be silent for so long: before its answer, and within it.
+    #[must_use]
+    pub fn with_silence(self, longest: Duration) -> Remote {
+        self.changed(|shared| (shared.timeouts.first_byte, shared.timeouts.idle) = (longest, longest))
+    }
+
     /// The same model with other limits of images.
     #[must_use]
     pub fn with_image_limits(self, image_limits: ImageLimits) -> Remote {

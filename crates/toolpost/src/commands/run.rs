@@ -5,8 +5,8 @@ use super::stored::moment;
 use crate::cli::{Flags, Run, RunOutput};
 use crate::config::env::Environment;
 use crate::confirm::Terminal;
-use crate::output::{Printer, Show, Stage, Tone, harmless};
-use crate::runtime::{Frontend, Prepared, Runtime, Seat, threads};
+use crate::output::{Denial, Printer, Show, Stage, Tone, harmless};
+use crate::runtime::{Chosen, Frontend, Prepared, Runtime, Seat, threads};
 use serde_json::{Value, json};
 use std::io::{IsTerminal, Read};
 use std::sync::Arc;
@@ -16,6 +16,7 @@ use toolpost_agent::agent_file::{Loaded, Severity};
 use toolpost_agent::driver::{Driver, LocalDriver};
 use toolpost_agent::kernel::Ended;
 use toolpost_core::activation::Reason;
+use toolpost_core::host::Redactor;
 use toolpost_core::model::Profile;
 use toolpost_core::{Code, ToolError};
 
@@ -53,7 +54,7 @@ pub(crate) fn run(printer: &Printer, flags: &Flags, environment: Environment, ru
     };
     let status = threads.block_on(async {
         let status = match start(&runtime, printer, &agent, task, (has_person, &stage)).await {
-            Ok(prepared) => drive(&runtime, printer, &stage, prepared, output).await,
+            Ok(prepared) => drive(printer, &stage, prepared, output).await,
             Err(error) => printer.invocation_error(&error),
         };
         for (id, command) in runtime.background.running() {
@@ -128,7 +129,7 @@ async fn start(
         Err(ToolError::new(Code::Interrupted, "interrupted before the run began"))
     };
     let prepare = async {
-        let (model, reason) = runtime.model_for(agent, today).await?;
+        let Chosen { model, reason, redactor } = runtime.model_for(agent, today).await?;
         // The tools of servers are offered with the others; one that does not start costs its own tools.
         if runtime.plugins.is_some() {
             for (_, error) in runtime.executor.all_ready(&runtime.context).await {
@@ -138,7 +139,8 @@ async fn start(
         let Profile { vendor, model: name, .. } = model.profile();
         let model_note = format!("{} with {vendor}/{name} ({reason})", agent.name);
         let listener = Arc::clone(stage) as _;
-        let mut prepared = runtime.activate(agent, model, Seat { task, has_person, listener }).await?;
+        let mut prepared =
+            runtime.activate(agent, model, Seat { task, has_person, listener, redactor }).await?;
         prepared.notes.insert(0, model_note);
         Ok(prepared)
     };
@@ -149,22 +151,17 @@ async fn start(
 }
 
 /// Runs the agent to its end: Ctrl-C once ends it with what there is, twice ends the process.
-async fn drive(
-    runtime: &Runtime,
-    printer: &Printer,
-    stage: &Arc<Stage>,
-    prepared: Prepared,
-    output: RunOutput,
-) -> u8 {
+async fn drive(printer: &Printer, stage: &Arc<Stage>, prepared: Prepared, output: RunOutput) -> u8 {
     let Prepared { activation, session, notes } = prepared;
     let (id, profile) = (activation.id.clone(), activation.start.model.clone());
+    let redactor = Arc::clone(activation.context.redactor());
     let start = Instant::now();
     let model = format!("{}/{}", profile.vendor, profile.model);
     let init = json!({
         "type": "init", "agent": activation.start.agent, "model": model, "session": session, "activation": id, "notes": notes,
     });
     let agent_name = activation.start.agent.clone();
-    stage.begin(&model, &init);
+    stage.begin(&model, &init, &redactor);
     notes.iter().for_each(|note| stage.note(&harmless(note)));
     let driver = LocalDriver::new();
     if let Err(error) = driver.add(activation) {
@@ -197,17 +194,26 @@ async fn drive(
         Ok(ended) => ended,
         Err(error) => return printer.invocation_error(&error),
     };
-    let status = status(ended.reason, is_interrupted);
-    let facts = Facts { agent: agent_name, model, session, id, calls, denials, elapsed: start.elapsed() };
+    let denied = denied(&ended, &denials);
+    let status = match denied {
+        Some(_) => 3,
+        None => status(ended.reason, is_interrupted),
+    };
+    let why = why(&ended).map(|(code, message)| (denied.unwrap_or(code), message));
+    let denials = denials.into_iter().map(|denial| denial.tool).collect();
+    let facts =
+        Facts { agent: agent_name, model, session, id, calls, denials, why, elapsed: start.elapsed() };
     match output {
         RunOutput::Text => {
-            let text = runtime.context.redactor().redact(&ended.text).into_owned();
+            let text = redactor.redact(&ended.text).into_owned();
             if !is_printed && !text.trim().is_empty() {
                 printer.data(&text);
             }
-            report(printer, &ended, &facts);
+            report(printer, &ended, &facts, &redactor);
         }
-        RunOutput::Json | RunOutput::StreamJson => printer.json(&result(&ended, &facts, output)),
+        RunOutput::Json | RunOutput::StreamJson => {
+            printer.json(&redactor.redact_json(result(&ended, &facts, output)));
+        }
     }
     status
 }
@@ -220,7 +226,16 @@ struct Facts {
     id: String,
     calls: u64,
     denials: Vec<String>,
+    /// Why it is not done.
+    why: Option<(Code, String)>,
     elapsed: Duration,
+}
+
+/// The denial that a script ended with. A model is told of one, and may go on.
+fn denied(ended: &Ended, denials: &[Denial]) -> Option<Code> {
+    let error = ended.error.as_ref().filter(|_| ended.reason == Reason::Model)?;
+    let is_it = |denial: &&Denial| error.contains(" of the script: ") && error.contains(&denial.message);
+    denials.iter().find(is_it).map(|denial| denial.code)
 }
 
 fn status(reason: Reason, is_interrupted: bool) -> u8 {
@@ -265,9 +280,9 @@ fn why(ended: &Ended) -> Option<(Code, String)> {
 }
 
 /// The last lines for a person: why it ended, and what it took.
-fn report(printer: &Printer, ended: &Ended, facts: &Facts) {
-    if let Some((code, message)) = why(ended) {
-        printer.error(&ToolError::new(code, message));
+fn report(printer: &Printer, ended: &Ended, facts: &Facts, redactor: &Redactor) {
+    if let Some((code, message)) = &facts.why {
+        printer.error(&ToolError::new(*code, redactor.redact(message)));
     }
     if printer.is_on_terminal() {
         let count =
@@ -302,7 +317,7 @@ fn grouped(number: u64) -> String {
 }
 
 fn result(ended: &Ended, facts: &Facts, output: RunOutput) -> Value {
-    let error = why(ended).map(|(code, message)| json!({"code": code, "message": message}));
+    let error = facts.why.as_ref().map(|(code, message)| json!({"code": code, "message": message}));
     let mut result = json!({
         "success": ended.reason == Reason::Done,
         "reason": ended.reason,

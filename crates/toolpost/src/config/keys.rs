@@ -485,6 +485,21 @@ keys! {
         widens: Widens::Always(|address| vec![format!("reaches models through the proxy {}", without_password(address))]),
         shown: Shown::Row,
     }
+    model_timeout: Duration {
+        name: "modelTimeout",
+        about: "How long a model may be silent before its answer and within it: 30s, 5m. After that it is asked again.",
+        file: InFile::Value("\"5m\""),
+        variable: "TOOLPOST_MODEL_TIMEOUT",
+        flag: None,
+        usual: Usual::Is("300s"),
+        kind: TIME,
+        merge: Merge::Strongest,
+        widens: Widens::Unless(
+            |theirs, own| own.is_some_and(|own| theirs < own),
+            |time| vec![format!("lets models be silent for {} s", time.as_secs_f64())],
+        ),
+        shown: Shown::Row,
+    }
     structured: bool {
         name: "structured",
         about: "Whether `toolpost mcp` sends the data of each result, with the text as `output`, and output schemas. It is for \

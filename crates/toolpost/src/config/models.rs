@@ -6,6 +6,7 @@ use super::model_keys::ModelKeys;
 use super::origin::{Layer, Origined, Problem};
 use super::{Config, layers};
 use serde_json::{Value, json};
+use std::time::Duration;
 use toml::Spanned;
 use toml::de::DeValue;
 use toolpost_agent::model::{Catalog, Origin};
@@ -138,6 +139,8 @@ pub(crate) struct ModelSettings {
     pub(crate) keys: ModelKeys,
     /// The proxy.
     pub(crate) proxy: Option<String>,
+    /// How long a model may be silent.
+    pub(crate) silence: Option<Duration>,
 }
 
 impl Config {
@@ -176,6 +179,7 @@ impl Config {
                 environment: self.lookup.given.clone(),
             },
             proxy: keys.model_proxy.first().map(|proxy| proxy.value.clone()),
+            silence: keys.model_timeout.first().map(|time| time.value),
         })
     }
 }

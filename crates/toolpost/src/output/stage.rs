@@ -5,11 +5,13 @@
 //! is shown; for programs each thing that happens is a line of JSON.
 
 mod call;
+mod held;
 mod region;
 
 use super::markdown::Markdown;
 use super::{on_terminal, one_line, write};
 use call::{finished_line, summary};
+use held::{Held, Kind};
 use region::Region;
 use serde_json::{Value, json};
 use std::io::IsTerminal;
@@ -17,9 +19,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use toolpost_agent::driver::{Heard, Listener};
 use toolpost_agent::kernel::call_id;
-use toolpost_core::Event;
 use toolpost_core::event::{EventKind, EventSink};
+use toolpost_core::host::Redactor;
 use toolpost_core::model::Arguments;
+use toolpost_core::{Code, Event};
 
 /// What is printed of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,8 +60,21 @@ struct View {
     has_text: bool,
     model: String,
     calls: u64,
-    denials: Vec<String>,
+    denials: Vec<Denial>,
     is_over: bool,
+    /// What is not shown.
+    redactor: Arc<Redactor>,
+    held: Held,
+}
+
+/// A call that was denied.
+pub(crate) struct Denial {
+    /// Its tool.
+    pub(crate) tool: String,
+    /// Which kind of denial.
+    pub(crate) code: Code,
+    /// What was said.
+    pub(crate) message: String,
 }
 
 impl Stage {
@@ -80,13 +96,16 @@ impl Stage {
             calls: 0,
             denials: Vec::new(),
             is_over: false,
+            redactor: Arc::default(),
+            held: Held::default(),
         };
         Stage { shared: Arc::new(Shared { view: Mutex::new(view), changed: Condvar::new() }) }
     }
 
-    /// Shows the run from now on.
-    pub(crate) fn begin(&self, model: &str, init: &Value) {
+    /// Shows the run from now on, without these secrets.
+    pub(crate) fn begin(&self, model: &str, init: &Value, redactor: &Arc<Redactor>) {
         let mut view = self.shared.view();
+        view.redactor = Arc::clone(redactor);
         view.model = model.to_owned();
         if view.show == Show::Json {
             view.json(init);
@@ -99,10 +118,11 @@ impl Stage {
 
     /// Takes the live region away. Returns whether the agent's last text was printed, how many calls there were, and which
     /// were denied.
-    pub(crate) fn end(&self) -> (bool, u64, Vec<String>) {
+    pub(crate) fn end(&self) -> (bool, u64, Vec<Denial>) {
         let mut view = self.shared.view();
         view.is_over = true;
         view.region.clear();
+        view.rest();
         view.fresh_line();
         self.shared.changed.notify_all();
         (view.streams && view.has_text, view.calls, std::mem::take(&mut view.denials))
@@ -151,6 +171,7 @@ impl View {
     }
 
     fn json(&mut self, value: &Value) {
+        let value = self.redactor.redact_json(value.clone());
         let text = super::harmless_json(&value.to_string()).into_owned();
         // A reader that has left is no error.
         let _ = write(&mut std::io::stdout().lock(), &format!("{text}\n"));
@@ -171,6 +192,36 @@ impl View {
             let _ = write(&mut std::io::stdout().lock(), &format!("{rest}\n"));
             self.is_at_start = true;
         }
+    }
+
+    /// A piece of what is streamed.
+    fn piece(&mut self, kind: Kind, piece: &str) {
+        let redactor = Arc::clone(&self.redactor);
+        let shown = self.held.push(&redactor, kind, piece);
+        shown.iter().for_each(|(kind, text)| self.streamed(*kind, text));
+    }
+
+    /// What was held back of it, at its end.
+    fn rest(&mut self) {
+        let redactor = Arc::clone(&self.redactor);
+        if let Some((kind, text)) = self.held.rest(&redactor) {
+            self.streamed(kind, &text);
+        }
+    }
+
+    fn streamed(&mut self, kind: Kind, text: &str) {
+        match kind {
+            Kind::Text => self.text(text),
+            Kind::Thinking if self.show == Show::Json => {
+                self.json(&json!({"type": "thinking", "text": text}));
+            }
+            Kind::Thinking => {}
+        }
+    }
+
+    /// A text on one line, without secrets.
+    fn clean(&self, text: &str) -> String {
+        one_line(&self.redactor.redact(text)).to_string()
     }
 
     fn text(&mut self, text: &str) {
@@ -194,24 +245,24 @@ impl View {
         match heard {
             Heard::Asking => {
                 self.has_text = false;
+                self.held.forget();
                 self.region.waiting = Some((format!("waiting for {}", self.model), Instant::now()));
                 self.draw();
             }
-            Heard::Text(text) => self.text(text),
+            Heard::Text(text) => self.piece(Kind::Text, text),
             Heard::Thinking(text) => {
-                if self.show == Show::Json {
-                    self.json(&json!({"type": "thinking", "text": text}));
-                }
+                self.piece(Kind::Thinking, text);
                 if let Some((what, _)) = &mut self.region.waiting {
                     *what = format!("{} is thinking", self.model);
                 }
             }
             Heard::WritingCall(name) => {
-                let what = format!("{} writes a call of {}", self.model, one_line(name));
+                let what = format!("{} writes a call of {}", self.model, self.clean(name));
                 let since = self.region.waiting.as_ref().map_or_else(Instant::now, |(_, since)| *since);
                 self.region.waiting = Some((what, since));
             }
             Heard::Retry { attempt, delay_ms, error } => {
+                self.held.forget();
                 if self.show == Show::Json {
                     self.json(
                         &json!({"type": "retry", "attempt": attempt, "delayMs": delay_ms, "error": error}),
@@ -222,7 +273,7 @@ impl View {
                     let seconds = *delay_ms as f64 / 1000.0;
                     let line = format!(
                         "attempt {attempt} failed: {}; the next one in {seconds:.1} s",
-                        one_line(&error.message)
+                        self.clean(&error.message)
                     );
                     self.line(&format!("{}{line}{}", self.dim(), self.plain()));
                 }
@@ -230,6 +281,7 @@ impl View {
                 self.region.waiting = Some((what, Instant::now()));
             }
             Heard::Answered { seq, response } => {
+                self.rest();
                 self.region.waiting = None;
                 self.region.clear();
                 self.fresh_line();
@@ -246,6 +298,7 @@ impl View {
                 }
             }
             Heard::Failed(_) => {
+                self.rest();
                 self.region.waiting = None;
                 self.region.clear();
             }
@@ -260,7 +313,7 @@ impl View {
                     self.json(&json!({"type": "tool_refused", "name": tool, "text": text}));
                 }
                 if self.talks {
-                    let line = format!("✗ {}  {}", one_line(tool), one_line(text));
+                    let line = format!("✗ {}  {}", self.clean(tool), self.clean(text));
                     self.line(&self.colored("31", &line));
                 }
             }
@@ -299,8 +352,9 @@ impl View {
             EventKind::Answered { .. } => self.region.pauses = self.region.pauses.saturating_sub(1),
             EventKind::CallFinished { tool, output, error, metadata } => {
                 let Some(running) = self.region.end(call) else { return };
-                if error.as_ref().is_some_and(|error| error.code().exit_status() == 3) {
-                    self.denials.push(tool.clone());
+                if let Some(error) = error.as_ref().filter(|error| error.code().exit_status() == 3) {
+                    let (code, message) = (error.code(), error.message().to_owned());
+                    self.denials.push(Denial { tool: tool.clone(), code, message });
                 }
                 if self.show == Show::Json {
                     let title = output.as_ref().map(|output| output.title.as_str());

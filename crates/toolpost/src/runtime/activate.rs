@@ -12,7 +12,7 @@ use toolpost_agent::driver::{Activation, Listener};
 use toolpost_agent::model::{Script, Timeouts, Wanted, choose, client};
 use toolpost_core::activation::{Limits, Start};
 use toolpost_core::dialect::Dialect;
-use toolpost_core::host::{Ids, Spawn, new_id};
+use toolpost_core::host::{Ids, Redactor, Spawn, new_id};
 use toolpost_core::model::Model;
 use toolpost_core::{Capability, Code, Policy, ToolError};
 use toolpost_http::{Connect, Proxy};
@@ -35,16 +35,25 @@ pub(crate) struct Seat {
     pub(crate) has_person: bool,
     /// Who watches.
     pub(crate) listener: Arc<dyn Listener>,
+    /// What is not shown or recorded: also the key of the model.
+    pub(crate) redactor: Redactor,
+}
+
+/// The model of a run.
+pub(crate) struct Chosen {
+    /// The model.
+    pub(crate) model: Arc<dyn Model>,
+    /// Why this one.
+    pub(crate) reason: String,
+    /// The secrets of the session, and the key of the model.
+    pub(crate) redactor: Redactor,
 }
 
 impl Runtime {
-    /// The model that an agent uses, and why this one.
-    pub(crate) async fn model_for(
-        &self,
-        agent: &AgentFile,
-        today: &str,
-    ) -> Result<(Arc<dyn Model>, String), ToolError> {
-        let ModelSettings { flag, configured, catalog, keys, proxy } = self.config.models()?;
+    /// The model that an agent uses.
+    pub(crate) async fn model_for(&self, agent: &AgentFile, today: &str) -> Result<Chosen, ToolError> {
+        let ModelSettings { flag, configured, catalog, keys, proxy, silence } = self.config.models()?;
+        let redactor = self.context.redactor();
         let named = agent.models.first().cloned();
         if flag.as_deref().is_none_or(|flag| flag == "script")
             && let Some(script) = &agent.script
@@ -55,7 +64,8 @@ impl Runtime {
                     format!("{}: the script cannot be read: {error}", agent.file),
                 )
             })?;
-            return Ok((Arc::new(script), "the agent file has a script".to_owned()));
+            let reason = "the agent file has a script".to_owned();
+            return Ok(Chosen { model: Arc::new(script), reason, redactor: (**redactor).clone() });
         }
         let connect = proxy.map(|proxy| {
             let proxy = Proxy::new(&proxy, &[]);
@@ -67,8 +77,15 @@ impl Runtime {
         let client = client(&Timeouts::default(), connect);
         let wanted = Wanted { flag, agent: named, configured };
         let choice = choose(&wanted, &catalog, &keys, &client).await?;
-        let model = choice.vendor.open(&choice.model, choice.key, client, today);
-        Ok((Arc::new(model), choice.reason))
+        let redactor = match &choice.key {
+            Some(key) => key.known_to(redactor),
+            None => (**redactor).clone(),
+        };
+        let mut model = choice.vendor.open(&choice.model, choice.key, client, today);
+        if let Some(silence) = silence {
+            model = model.with_silence(silence);
+        }
+        Ok(Chosen { model: Arc::new(model), reason: choice.reason, redactor })
     }
 
     /// Makes an agent ready to run. MCP servers whose tools it could use have been waited for.
@@ -114,6 +131,7 @@ impl Runtime {
             .dialect(Arc::clone(&dialect))
             .tools(tools)
             .spawn(spawn)
+            .redactor(seat.redactor)
             .build();
         let mut notes: Vec<String> = problems.iter().map(ToString::to_string).collect();
         if !agent.prompt_tools.is_empty() {

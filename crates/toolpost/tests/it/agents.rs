@@ -73,11 +73,11 @@ fn without_a_terminal_commands_are_denied_and_the_flag_is_named() {
     let home = Home::new();
     home.write("repo/appender.md", APPENDS);
     let ran = home.run(&["run", "appender.md"]);
-    assert!(ran.status == 1 && ran.stderr.contains("--allow exec"), "{} {}", ran.status, ran.stderr);
+    assert!(ran.status == 3 && ran.stderr.contains("--allow exec"), "{} {}", ran.status, ran.stderr);
     assert_eq!(lines(&home), 0);
     // A file that wants more than the run allows does not get it.
     home.write("repo/wide.md", APPENDS.replace("tools:", "policy: privileged\ntools:"));
-    assert_eq!(home.run(&["run", "wide.md"]).status, 1);
+    assert_eq!(home.run(&["run", "wide.md"]).status, 3);
     home.write("repo/packed.md", APPENDS.replace("tools: [bash, read]", "toolPacks: [shell]"));
     let ran = home.run(&["run", "packed.md"]);
     assert!(
@@ -88,7 +88,7 @@ fn without_a_terminal_commands_are_denied_and_the_flag_is_named() {
     );
     // One that wants less gets less.
     home.write("repo/narrow.md", APPENDS.replace("tools:", "policy: read-only\ntools:"));
-    assert_eq!(home.run(&["run", "narrow.md", "--allow", "exec"]).status, 1);
+    assert_eq!(home.run(&["run", "narrow.md", "--allow", "exec"]).status, 3);
     assert_eq!(lines(&home), 0);
 }
 
@@ -100,11 +100,11 @@ fn on_a_terminal_a_person_is_asked() {
     assert!(status == 0 && seen.contains("yes, once") && lines(&home) == 1, "{status} {seen}");
     assert!(seen.contains("✓") && seen.contains("bash") && seen.contains("2 calls"), "{seen}");
     let (status, seen) = typed_on_a_terminal(home.command(["run", "appender.md"]), "n not now\n");
-    assert!(status == 1 && seen.contains("not now") && lines(&home) == 1, "{status} {seen}");
+    assert!(status == 3 && seen.contains("not now") && lines(&home) == 1, "{status} {seen}");
     // A profile that was chosen is not asked about.
     let (status, seen) =
         typed_on_a_terminal(home.command(["run", "appender.md", "--policy", "standard"]), "");
-    assert!(status == 1 && seen.contains("--allow exec") && lines(&home) == 1, "{status} {seen}");
+    assert!(status == 3 && seen.contains("--allow exec") && lines(&home) == 1, "{status} {seen}");
 }
 
 #[test]

@@ -43,6 +43,7 @@ mod packs;
 mod pdf;
 mod price;
 mod reader;
+mod run_faults;
 mod runs;
 mod secrets;
 mod servers;
