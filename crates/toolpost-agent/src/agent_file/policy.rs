@@ -103,28 +103,18 @@ impl Narrowing {
 
     /// A tool that is chosen with a condition, as in `Bash(git *)`. Says whether the condition is understood.
     pub(super) fn only(&mut self, reader: &mut Reader<'_>, tool: &str, condition: &str, at: At) -> bool {
-        let (action, resource) = match super::reader::folded(tool).as_str() {
-            "bash" | "shell" | "runshellcommand" | "shelltool" | "runcommand" => {
-                let command = condition.strip_suffix(":*").map(|head| format!("{head} *"));
-                ("bash", command.unwrap_or_else(|| condition.to_owned()))
-            }
-            "read" | "readfile" => ("=read", condition.to_owned()),
-            "edit" | "multiedit" | "replace" => ("edit", condition.to_owned()),
-            "write" | "writefile" => ("=write", condition.to_owned()),
-            "webfetch" => ("webfetch", condition.trim_start_matches("domain:").trim().to_owned()),
-            "agent" | "task" => {
-                reader.warn(at, "tools", format!("`{}`: children are not limited by name here", short(tool)));
-                return true;
-            }
-            _ => {
-                let message = format!(
-                    "`{}({})`: a condition of this tool is not understood, so that it is left out; name the tool alone, and narrow it with `policy`",
-                    short(tool),
-                    short(condition)
-                );
-                reader.left_out(at, "tools", message);
-                return false;
-            }
+        if is_child(tool) {
+            reader.warn(at, "tools", format!("`{}`: children are not limited by name here", short(tool)));
+            return true;
+        }
+        let Some((action, resource)) = limited(tool, condition) else {
+            let message = format!(
+                "`{}({})`: a condition of this tool is not understood, so that it is left out; name the tool alone, and narrow it with `policy`",
+                short(tool),
+                short(condition)
+            );
+            reader.left_out(at, "tools", message);
+            return false;
         };
         let origin = Origin::new(Layer::User, reader.file, at.line);
         match Rule::new(Effect::Allow, action, &resource, origin) {
@@ -141,6 +131,35 @@ impl Narrowing {
             }
         }
     }
+
+    /// A tool that is taken away under a condition, as in `Bash(rm *)`. Says whether the condition is understood; where it is
+    /// not, the caller takes the whole tool away.
+    pub(super) fn never(&mut self, reader: &Reader<'_>, tool: &str, condition: &str, at: At) -> bool {
+        let Some((action, resource)) = limited(tool, condition) else { return false };
+        let origin = Origin::new(Layer::User, reader.file, at.line);
+        let Ok(rule) = Rule::new(Effect::Deny, action, &resource, origin) else { return false };
+        self.parts.push(everything().with_rules(Layer::User, vec![rule]));
+        true
+    }
+}
+
+fn is_child(tool: &str) -> bool {
+    matches!(super::reader::folded(tool).as_str(), "agent" | "task")
+}
+
+/// Action and resource of a rule for a tool under a condition; none where its conditions are not known here.
+fn limited(tool: &str, condition: &str) -> Option<(&'static str, String)> {
+    Some(match super::reader::folded(tool).as_str() {
+        "bash" | "shell" | "runshellcommand" | "shelltool" | "runcommand" => {
+            let command = condition.strip_suffix(":*").map(|head| format!("{head} *"));
+            ("bash", command.unwrap_or_else(|| condition.to_owned()))
+        }
+        "read" | "readfile" => ("=read", condition.to_owned()),
+        "edit" | "multiedit" | "replace" => ("edit", condition.to_owned()),
+        "write" | "writefile" => ("=write", condition.to_owned()),
+        "webfetch" => ("webfetch", condition.trim_start_matches("domain:").trim().to_owned()),
+        _ => return None,
+    })
 }
 
 /// All that there is: what is met with it stays as it is.

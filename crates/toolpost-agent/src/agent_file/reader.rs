@@ -161,7 +161,7 @@ impl<'a> Reader<'a> {
             "model" => agent.models = self.models(node, field),
             "toolpacks" => agent.tool_packs = tools::names(self, node, field),
             "tools" => tools::read(self, node, agent, narrowing),
-            "disallowedtools" => agent.without.extend(tools::names(self, node, field).unwrap_or_default()),
+            "disallowedtools" => tools::take_away(self, node, field, agent, narrowing),
             "policy" => narrowing.read(self, node),
             "permissionmode" => narrowing.permission_mode(self, node),
             "permission" => narrowing.permission(self, node),

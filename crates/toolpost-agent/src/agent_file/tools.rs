@@ -61,6 +61,37 @@ pub(super) fn names(reader: &mut Reader<'_>, node: &Node, field: &str) -> Option
     }
 }
 
+/// Tools that the agent does not get: whole, or what a condition in brackets says of them.
+pub(super) fn take_away(
+    reader: &mut Reader<'_>,
+    node: &Node,
+    field: &str,
+    agent: &mut AgentFile,
+    narrowing: &mut Narrowing,
+) {
+    for choice in names(reader, node, field).unwrap_or_default() {
+        let at = choice.at();
+        let Some((name, rest)) = choice.name.split_once('(') else {
+            agent.without.push(ToolChoice::new(&spelled(&choice.name), at));
+            continue;
+        };
+        let (name, condition) = (name.trim(), rest.strip_suffix(')').map(str::trim));
+        match condition {
+            Some("" | "*" | "**") => agent.without.push(ToolChoice::new(&spelled(name), at)),
+            Some(condition) if narrowing.never(reader, name, condition, at) => {}
+            // A condition that cannot be read must not leave the tool wider than the file wants.
+            _ => {
+                let message = format!(
+                    "`{}`: the condition is not understood, so that the whole tool is taken away",
+                    short(&choice.name)
+                );
+                reader.warn(at, field, message);
+                agent.without.push(ToolChoice::new(&spelled(name), at));
+            }
+        }
+    }
+}
+
 /// The names of a text with commas between them; those inside of brackets do not count.
 fn split(text: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0_usize;

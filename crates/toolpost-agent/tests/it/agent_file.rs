@@ -80,7 +80,25 @@ fn mistakes_have_a_line_and_cost_what_they_must() {
     check("hooks: {}", true, &["2:1: `hooks` has no effect here"]);
     check("temperature: hot", false, &["2:14: `temperature` is a text"]);
     check("tools: [\"Bash(git *\"]", true, &["2:9: `Bash(git *` lacks its closing `)`"]);
+    check(
+        "disallowedTools: ['Frobnicate(x *)']",
+        true,
+        &["2:19: `Frobnicate(x *)`: the condition is not understood, so that the whole tool is taken away"],
+    );
+    check(
+        "disallowedTools: ['Bash(rm *']",
+        true,
+        &["2:19: `Bash(rm *`: the condition is not understood, so that the whole tool is taken away"],
+    );
     check("", true, &[]);
+}
+
+#[test]
+fn what_is_taken_away_with_a_condition_that_cannot_be_read_is_taken_away_whole() {
+    let head = "disallowedTools: ['Bash(*)', 'Write()', 'Grep(x)', 'Read(/secret/**)', gh/delete]";
+    let agent = agent("a.md", &format!("---\ndescription: d\n{head}\n---\nDo it.\n"));
+    let names: Vec<&str> = agent.without.iter().map(|tool| tool.name.as_str()).collect();
+    assert_eq!(names, ["Bash", "Write", "Grep", "mcp__gh__delete"]);
 }
 
 #[test]
@@ -254,6 +272,10 @@ fn a_file_narrows_and_never_widens() {
     assert_eq!(effect("tools: ['Bash(git *)']", &wide, "bash", run("git status")), Effect::Allow);
     assert_eq!(effect("tools: ['Bash(git *)']", &wide, "bash", run("rm a")), Effect::Deny);
     assert_eq!(effect("tools: ['Bash(git *)']", &standard, "bash", run("git status")), Effect::Deny);
+    for head in ["disallowedTools: 'Bash(rm *), WebFetch'", "disallowedTools: ['Bash(rm:*)']"] {
+        assert_eq!(effect(head, &wide, "bash", run("rm a")), Effect::Deny, "{head}");
+        assert_eq!(effect(head, &wide, "bash", run("ls")), Effect::Allow, "{head}");
+    }
     assert_eq!(
         effect("permission: { bash: { '*': deny, 'ls*': allow } }", &wide, "bash", run("ls")),
         Effect::Allow
