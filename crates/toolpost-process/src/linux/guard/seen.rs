@@ -292,12 +292,15 @@ impl Seen {
             let is_own = rest.is_none_or(|rest| rest.is_moved) || self.is_below_removed(path);
             return if is_own { Last::OfCommand } else { Last::AsFound };
         };
+        // A folder may have the number of a file that the command has written and removed.
+        if kind(stat).is_dir() {
+            return Last::OfCommand;
+        }
         match self.written.get(&id(stat)) {
             Some(written) if written.is_uncounted => return Last::OfCommand,
             Some(written) if written.is_gone || self.has_missed => return Last::OfAnother,
             Some(written) if written.closes > written.opens => return Last::OfAnother,
             Some(_) => return Last::OfCommand,
-            None if kind(stat).is_dir() => return Last::OfCommand,
             None => {}
         }
         match rest {
