@@ -74,7 +74,12 @@ const ARGUMENTS: [(&str, [&str; 5]); 41] = [
 ];
 
 /// Names that are also words of plain English; they count only where they are written as a name.
-const ENGLISH: [&str; 61] = [
+const ENGLISH: [&str; 66] = [
+    "symbol",
+    "query",
+    "language",
+    "focus",
+    "column",
     "file",
     "line",
     "format",
