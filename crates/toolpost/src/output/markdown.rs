@@ -102,7 +102,12 @@ impl Markdown {
                 self.is_code = true;
                 out.push_str(CODE);
             }
-            marks => out.push_str(marks),
+            marks => {
+                if self.is_fenced {
+                    out.push_str(CODE);
+                }
+                out.push_str(marks);
+            }
         }
     }
 

@@ -247,7 +247,7 @@ fn what_is_held_back_is_found_and_called() {
         until("the server has started", || host.context.tools().has("mcp__many__tool_0000")).await;
         let client = client(&home, at);
         let found = call(&client, "host/tool_search", json!({"query": "tool 0777"})).await.result.unwrap();
-        assert_eq!(found.data["heldBack"], 1004, "those of the server, and those on virtual files");
+        assert_eq!(found.data["heldBack"], 1007, "those of the server, of projects and on virtual files");
         assert_eq!(found.data["tools"][0]["name"], "mcp__many__tool_0777", "{}", found.text);
         let how = r#"through `batch`, with its arguments as args: {"calls":[{"tool":"mcp__many__tool_0777","args":{}}]}"#;
         assert!(found.text.contains(how), "{}", found.text);
@@ -258,7 +258,7 @@ fn what_is_held_back_is_found_and_called() {
         assert!(named.contains("called tool_0777"), "whoever knows its name calls it: {named}");
         let names = client.context.tools().names();
         let ours = names.iter().filter(|name| name.starts_with("mcp__host__")).count();
-        assert_eq!(ours, 15, "{names:?}");
+        assert_eq!(ours, 22, "{names:?}");
         host.cancel.cancel();
         serving.await.unwrap();
         drop(client);
