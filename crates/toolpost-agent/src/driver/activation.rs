@@ -17,7 +17,7 @@ use toolpost_core::{Context, Event, ToolError};
 pub struct Activation {
     /// Its id.
     pub id: String,
-    /// What it depends on; the tools are filled in by [`Activation::begin`].
+    /// What it depends on; the tools are filled in by `Activation::begin`.
     pub start: Start,
     /// Who thinks.
     pub model: Arc<dyn Model>,
