@@ -91,10 +91,10 @@ pub struct Loaded {
 /// let loaded = read("greeter.md", b"---\ndescription: Greets.\nlimits: { turns: 3 }\n---\nBe kind.\n");
 /// let agent = loaded.agent.unwrap();
 /// assert_eq!((agent.name.as_str(), agent.limits.turns), ("greeter", Some(3)));
-/// let loaded = read("greeter.md", b"---\nlimits: { turns: many }\n---\n");
+/// let loaded = read("greeter.md", b"---\ndescription: Greets.\nlimits: { turns: many }\n---\nBe kind.\n");
 /// assert_eq!(
 ///     loaded.problems[0].to_string(),
-///     "greeter.md:2:18: `limits.turns` is a text; write a whole number from 1, such as `turns: 20`"
+///     "greeter.md:3:18: `limits.turns` is a text; write a whole number from 1, such as `turns: 20`"
 /// );
 /// ```
 pub fn read(file: &str, bytes: &[u8]) -> Loaded {
