@@ -1,9 +1,10 @@
 //! Measures what a call costs and how long a start takes, beside the alternatives, and says which goals are met.
 //!
-//! `toolpost-bench PATH_OF_TOOLPOST [start] [shell] [mcp] [search] [warm] [files] [store] [kernel] [call] [--json] [--corpus=DIR]
+//! `toolpost-bench PATH_OF_TOOLPOST [start] [shell] [mcp] [search] [warm] [files] [store] [kernel] [code] [call] [--json] [--corpus=DIR]
 //! [--rg=PATH] [--fd=PATH]`. It never fails because something was slow.
 
 mod call;
+mod code;
 mod files;
 mod kernel;
 mod mcp;
@@ -22,7 +23,8 @@ use places::Places;
 use report::Table;
 use std::path::Path;
 
-const SCENARIOS: [&str; 9] = ["start", "shell", "mcp", "search", "warm", "files", "store", "kernel", "call"];
+const SCENARIOS: [&str; 10] =
+    ["start", "shell", "mcp", "search", "warm", "files", "store", "kernel", "code", "call"];
 
 fn main() -> Result<()> {
     toolpost_process::launcher::run_if_asked();
@@ -31,6 +33,9 @@ fn main() -> Result<()> {
     let first = flags.first().and_then(|flag| flag.split_once('='));
     if let (Some((warm::SERVE, subject)), [corpus]) = (first, words.as_slice()) {
         return warm::serve(subject, corpus);
+    }
+    if let Some((code::PART, name)) = first {
+        return code::part(name, &words);
     }
     if let Some((store::WORK, url)) = first {
         return store::work(url, &words);
@@ -72,6 +77,7 @@ fn main() -> Result<()> {
                 "files" => files::measure(Path::new(toolpost), &mut hand_on)?,
                 "store" => store::measure(&mut hand_on)?,
                 "kernel" => kernel::measure(&mut hand_on)?,
+                "code" => code::measure(Path::new(toolpost), &places, &mut hand_on)?,
                 "search" => search::measure(Path::new(toolpost), &places, &mut hand_on)?,
                 _ => call::measure()?.into_iter().for_each(hand_on),
             }

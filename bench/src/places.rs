@@ -7,6 +7,8 @@ use std::process::Command;
 /// What a tree must have to be worth a figure.
 const LEAST_FILES: u64 = 30_000;
 const LEAST_BYTES: u64 = 300_000_000;
+/// How many files of the registry the scenario `code` takes.
+const CODE_FILES: u64 = 18_000;
 /// A registry with next to nothing in it would be copied without end.
 const MOST_COPIES: u32 = 50;
 
@@ -40,13 +42,7 @@ impl Places {
             let (files, bytes) = size(&folder);
             return Ok(Corpus { folder, files, bytes, copies: 0 });
         }
-        let home = std::env::home_dir().context("no home folder; name a tree with --corpus=DIR")?;
-        let cargo = std::env::var_os("CARGO_HOME").map_or_else(|| home.join(".cargo"), PathBuf::from);
-        let sources = cargo.join("registry/src");
-        let (files, bytes) = size(&sources);
-        if files == 0 {
-            bail!("no sources in {}; name a tree with --corpus=DIR", sources.display());
-        }
+        let (sources, files, bytes) = registry()?;
         let is_enough = |copies: u32| {
             files * u64::from(copies) >= LEAST_FILES && bytes * u64::from(copies) >= LEAST_BYTES
         };
@@ -77,6 +73,45 @@ impl Places {
             }
         }
         Ok(Corpus { folder, files: total.0, bytes: total.1, copies })
+    }
+
+    /// Sources to be understood, of which some are edited: a copy of the tree named, else of packages of the local cargo
+    /// registry, in the order of their names.
+    pub(crate) fn sources(&self) -> Result<Corpus> {
+        let folder = scratch()?.join("code");
+        if folder.exists() {
+            std::fs::remove_dir_all(&folder)?;
+        }
+        // A repository of its own, or the rules of the one around it would hold here.
+        std::fs::create_dir_all(folder.join(".git"))?;
+        let copy = |from: &Path| -> Result<()> {
+            let status = Command::new("cp").arg("-r").arg(from).arg(&folder).status()?;
+            if !status.success() {
+                bail!("cp ended with {status}");
+            }
+            Ok(())
+        };
+        if let Some(named) = &self.corpus {
+            let named = named.canonicalize().with_context(|| format!("no folder `{}`", named.display()))?;
+            copy(&named)?;
+        } else {
+            let (sources, ..) = registry()?;
+            let mut packages: Vec<PathBuf> = Vec::new();
+            for host in std::fs::read_dir(&sources)?.flatten() {
+                packages.extend(std::fs::read_dir(host.path())?.flatten().map(|entry| entry.path()));
+            }
+            packages.sort_by(|one, other| one.file_name().cmp(&other.file_name()));
+            let mut files = 0;
+            for package in packages {
+                if files >= CODE_FILES {
+                    break;
+                }
+                files += size(&package).0;
+                copy(&package)?;
+            }
+        }
+        let (files, bytes) = size(&folder);
+        Ok(Corpus { folder, files, bytes, copies: 1 })
     }
 
     /// `rg` or `fd`: the one named, else the fixed version, built from the package registry once.
@@ -113,6 +148,18 @@ impl Corpus {
         };
         format!("{} files, {} MB{copies}", self.files, self.bytes / 1_000_000)
     }
+}
+
+/// The sources of the local cargo registry, how many files they are and how many bytes they have.
+fn registry() -> Result<(PathBuf, u64, u64)> {
+    let home = std::env::home_dir().context("no home folder; name a tree with --corpus=DIR")?;
+    let cargo = std::env::var_os("CARGO_HOME").map_or_else(|| home.join(".cargo"), PathBuf::from);
+    let sources = cargo.join("registry/src");
+    let (files, bytes) = size(&sources);
+    if files == 0 {
+        bail!("no sources in {}; name a tree with --corpus=DIR", sources.display());
+    }
+    Ok((sources, files, bytes))
 }
 
 /// Where large files may be made for a while.

@@ -16,7 +16,6 @@ mod page;
 mod patch;
 mod peers;
 mod random;
-mod server;
 mod tally;
 mod verdict;
 

@@ -23,6 +23,7 @@ mod test;
 mod tidy;
 
 mod executables;
+mod mcp_server;
 mod metadata;
 mod process;
 mod report;
@@ -45,7 +46,8 @@ cargo xtask COMMAND
   hosts                 what agent hosts show their model; the table goes to docs/guide/mcp.md
   edits [--cases N]     edits and patches on the history of real packages, against the true files
   daily [--write]       the command lines of daily work, in the sandbox and in a plain shell
-  accuracy --repos DIR  the code engine's answers beside those of language servers; --lang NAME, --oracle DIR
+  accuracy --repos DIR  the code engine's answers beside those of language servers; --lang NAME, --oracle DIR,
+                        --path tools|engine, --executable FILE, --misses N
   coverage              the lines that tests reach, for each crate
 ";
 

@@ -66,6 +66,8 @@ pub struct AgentFile {
     pub thinking: Option<Thinking>,
     /// The files of instructions of the workspace that it reads at its start, by name.
     pub instruction_files: Vec<String>,
+    /// Where the file asks for them; none where its host gives them to every agent.
+    pub instructions_at: Option<At>,
     /// The steps of the script model, as they stand in the file.
     pub script: Option<Node>,
     /// Whether the file says that the agent is not to be used.
@@ -133,7 +135,7 @@ impl AgentFile {
     /// The run's policy narrowed by the agent's own: the meet, which is never wider than the run's.
     pub fn policy_within(&self, run: &Policy) -> Policy {
         match &self.policy {
-            Some(own) => run.meet(own),
+            Some(own) => run.meet(&own.with_own_advice(policy::advice)),
             None => run.clone(),
         }
     }

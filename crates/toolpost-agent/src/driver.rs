@@ -4,6 +4,8 @@
 //! process. Each step is idempotent by (activation, sequence, index), so that a driver may repeat whatever it is not sure of.
 
 mod activation;
+mod count;
+mod extras;
 mod listener;
 mod local;
 mod steps;

@@ -13,3 +13,4 @@ pub use call_id::call_id;
 pub use decide::decide;
 pub use state::{Ended, State};
 pub use transcript::Extra;
+pub(crate) use transcript::part_tokens;

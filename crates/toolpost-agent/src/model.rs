@@ -16,8 +16,10 @@ mod format;
 mod frames;
 mod image;
 mod key;
+mod names;
 mod remote;
 mod script;
+mod surrogates;
 
 mod anthropic;
 mod chat;
@@ -25,7 +27,7 @@ mod gemini;
 mod ollama;
 mod responses;
 
-pub use catalog::{Catalog, CatalogError, ImageLimits, ModelRow, Origin, PriceRow, VendorRow};
+pub use catalog::{Catalog, CatalogError, ImageLimits, ModelRow, Origin, PriceRow, VendorRow, own_variable};
 pub use choice::{Choice, Wanted, choose};
 pub use decoder::{Decoder, Limits};
 pub use failure::{Hints, from_http};
@@ -33,4 +35,4 @@ pub use format::{Encoded, Format, Quirks, Reasoning, Target, encode};
 pub use image::fit;
 pub use key::{Key, KeySource, Keys};
 pub use remote::{Remote, RetryPolicy, Timeouts, client};
-pub use script::{Script, ScriptError};
+pub use script::{Script, ScriptCall, ScriptError};

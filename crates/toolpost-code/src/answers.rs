@@ -4,6 +4,7 @@
 pub mod graph;
 pub mod imports;
 pub mod pattern;
+pub mod place;
 pub mod ranking;
 pub mod search;
 pub mod symbol;

@@ -4,9 +4,10 @@ mod form;
 mod saved;
 mod source;
 
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::thread;
 
 use crate::facts::Facts;
@@ -14,7 +15,7 @@ use crate::files::{Cache, Files};
 use crate::languages;
 use crate::postings::Occurrences;
 use crate::resolve::{Memo, Query};
-use crate::world::{ContentHash, Loader, Stamp, World};
+use crate::world::{ContentHash, FileId, Loader, Stamp, World};
 use source::Source;
 
 pub use form::Found;
@@ -23,8 +24,11 @@ pub use form::Found;
 const RESIDENT: usize = 160 << 20;
 /// The number of findings that are remembered between questions.
 const MOST_FINDINGS: usize = 1_000_000;
-/// How many files are read before what was found in them can be asked for.
+/// The bytes of facts that are left in memory when there are too many.
+const KEPT: usize = RESIDENT / 4 * 3;
+/// How many files, and how many bytes of them, are read before what was found in them can be asked for.
 const BATCH: usize = 512;
+const BATCH_BYTES: u64 = 24 << 20;
 /// An index is written down again after so many changes.
 const WORTH_SAVING: usize = 64;
 /// The stack of a thread that reads files: extractors follow trees by calling themselves.
@@ -43,6 +47,8 @@ pub struct Refreshed {
     pub removed: usize,
     /// Files that are too large to be understood.
     pub too_large: usize,
+    /// Files that could not be read.
+    pub unreadable: usize,
 }
 
 /// How far a refresh is.
@@ -69,7 +75,7 @@ struct State {
     memo: Mutex<Memo>,
     manifest_stamps: Vec<(String, Stamp)>,
     unsaved: usize,
-    too_large: usize,
+    too_large: Vec<String>,
 }
 
 struct Read {
@@ -93,8 +99,13 @@ impl Engine {
             saved.and_then(|bytes| saved::read(&bytes, source.languages.clone(), Arc::clone(&loader)).ok());
         let (world, manifest_stamps) =
             saved.unwrap_or_else(|| (World::empty(source.languages.clone(), Some(loader)), Vec::new()));
-        let state =
-            State { world, memo: Mutex::new(Memo::default()), manifest_stamps, unsaved: 0, too_large: 0 };
+        let state = State {
+            world,
+            memo: Mutex::new(Memo::default()),
+            manifest_stamps,
+            unsaved: 0,
+            too_large: Vec::new(),
+        };
         Engine {
             source,
             name: name.to_owned(),
@@ -110,15 +121,20 @@ impl Engine {
         self.is_complete.load(Ordering::Acquire)
     }
 
+    /// The files of known languages that are too large to be understood, by path.
+    #[must_use]
+    pub fn too_large(&self) -> Vec<String> {
+        self.state.read().unwrap_or_else(PoisonError::into_inner).too_large.clone()
+    }
+
     /// Asks something of the index as it is. Questions wait for each other no longer than a change takes to be put in.
     pub fn ask<R>(&self, question: impl FnOnce(&Query<'_>) -> R) -> R {
-        let is_full = self.state.read().unwrap_or_else(PoisonError::into_inner).world.loaded() > RESIDENT;
+        let is_full = self.read().world.loaded() > RESIDENT;
         if is_full {
-            let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
-            state.world.evict();
-            state.memo = Mutex::new(Memo::default());
+            self.write().world.evict(KEPT);
         }
-        let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        let state = self.read();
+        state.world.begin_question();
         let memo = state.memo.try_lock().map(|mut memo| std::mem::take(&mut *memo)).unwrap_or_default();
         let query = Query::new(&state.world, memo);
         let answer = question(&query);
@@ -142,8 +158,9 @@ impl Engine {
         let mut refreshed = Refreshed::default();
         let mut manifests = Vec::new();
         let mut changed = Vec::new();
+        let mut too_large = Vec::new();
         let gone: Vec<String> = {
-            let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+            let state = self.read();
             let mut present = vec![false; state.world.records.len()];
             for (path, stamp) in &swept {
                 if self.source.is_manifest(path) {
@@ -151,14 +168,14 @@ impl Engine {
                 }
                 let Some(language) = languages::of_path(&self.source.languages, path) else { continue };
                 if stamp.size > source::LARGEST {
-                    refreshed.too_large += 1;
+                    too_large.push(path.clone());
                     continue;
                 }
                 refreshed.files += 1;
                 match state.world.file(path) {
                     Some(file) => {
                         present[file.0 as usize] = true;
-                        if state.world.records[file.0 as usize].stamp != *stamp {
+                        if !state.world.records[file.0 as usize].stamp.is_same(*stamp) {
                             changed.push((path.clone(), language, *stamp));
                         }
                     }
@@ -172,8 +189,9 @@ impl Engine {
         self.refresh_manifests(manifests);
         self.take_in(&gone, changed, &mut refreshed, progress);
         {
-            let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
-            state.too_large = refreshed.too_large;
+            let mut state = self.write();
+            refreshed.too_large = too_large.len();
+            state.too_large = too_large;
         }
         self.is_complete.store(true, Ordering::Release);
         self.save_if_worth();
@@ -197,25 +215,35 @@ impl Engine {
         refreshed
     }
 
+    /// Reads the manifests that changed.
     fn refresh_manifests(&self, stamps: Vec<(String, Stamp)>) {
-        let known = {
-            let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
-            state.manifest_stamps == stamps
+        let contents: Vec<(String, Vec<u8>)> = {
+            let state = self.read();
+            let known: HashMap<&str, Stamp> =
+                state.manifest_stamps.iter().map(|(path, stamp)| (path.as_str(), *stamp)).collect();
+            let is_same =
+                |path: &str, stamp: Stamp| known.get(path).is_some_and(|known| known.is_same(stamp));
+            if stamps.len() == known.len() && stamps.iter().all(|(path, stamp)| is_same(path, *stamp)) {
+                return;
+            }
+            let old: HashMap<&str, &Vec<u8>> =
+                state.world.manifests.iter().map(|(path, content)| (path.as_str(), content)).collect();
+            let read = |path: &str, stamp: Stamp| match old.get(path) {
+                Some(content) if is_same(path, stamp) => Some((*content).clone()),
+                _ => self.source.files.read(path).ok(),
+            };
+            stamps
+                .iter()
+                .filter(|(_, stamp)| stamp.size <= source::LARGEST)
+                .filter_map(|(path, stamp)| Some((path.clone(), read(path, *stamp)?)))
+                .collect()
         };
-        if known {
-            return;
-        }
-        let read = |path: &String| self.source.files.read(path).ok().map(|content| (path.clone(), content));
-        let contents: Vec<(String, Vec<u8>)> = stamps
-            .iter()
-            .filter(|(_, stamp)| stamp.size <= source::LARGEST)
-            .filter_map(|(path, _)| read(path))
-            .collect();
-        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.write();
         state.manifest_stamps = stamps;
-        state.world.set_manifests(contents);
-        state.memo = Mutex::new(Memo::default());
-        state.unsaved += 1;
+        if state.world.set_manifests(contents) {
+            state.memo = Mutex::new(Memo::default());
+            state.unsaved += 1;
+        }
     }
 
     /// Reads files in batches, each of which can be asked for once it is in.
@@ -232,28 +260,63 @@ impl Engine {
         }
         refreshed.read += total;
         if !gone.is_empty() {
-            let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+            let mut state = self.write();
             gone.iter().for_each(|path| state.world.remove(path));
             state.memo = Mutex::new(Memo::default());
             state.unsaved += gone.len();
         }
-        let mut done = 0;
-        for batch in changed.chunks(BATCH) {
+        let mut rest = changed.as_slice();
+        while !rest.is_empty() {
+            let mut bytes = 0;
+            let fits = |(_, _, stamp): &&(String, u8, Stamp)| {
+                bytes += stamp.size;
+                bytes <= BATCH_BYTES
+            };
+            let count = rest.iter().take(BATCH).take_while(fits).count().max(1);
+            let (batch, after) = rest.split_at(count);
+            rest = after;
             let read = self.read_batch(batch, refreshed);
-            let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
-            let state = &mut *state;
-            for one in read {
-                let file = state.world.put(&one.path, one.language, one.stamp, one.content, one.occurrences);
-                state.world.keep(file, one.facts, RESIDENT / 2);
-            }
-            state.unsaved += batch.len();
-            state.memo = Mutex::new(Memo::default());
-            done += batch.len();
-            progress(Progress { done, of: total });
+            self.put_in(batch, read, refreshed);
+            progress(Progress { done: total - rest.len(), of: total });
         }
     }
 
-    /// Reads files on all processors; a file that has vanished meanwhile is left out.
+    /// Puts in what was read of a batch. What could not be read is not in the index any more.
+    fn put_in(&self, batch: &[(String, u8, Stamp)], read: Vec<Read>, refreshed: &mut Refreshed) {
+        let mut state = self.write();
+        let state = &mut *state;
+        let mut has_changed = false;
+        if read.len() < batch.len() {
+            let got: HashSet<&str> = read.iter().map(|one| one.path.as_str()).collect();
+            for (path, ..) in batch.iter().filter(|(path, ..)| !got.contains(path.as_str())) {
+                has_changed |= state.world.file(path).is_some();
+                state.world.remove(path);
+                refreshed.unreadable += 1;
+                state.unsaved += 1;
+            }
+        }
+        for one in read {
+            state.unsaved += usize::from(one.stamp.mark != Stamp::UNSETTLED);
+            let known = state.world.file(&one.path);
+            let is_same = |file: &FileId| {
+                let record = &state.world.records[file.0 as usize];
+                record.content == one.content && record.language == one.language
+            };
+            if let Some(file) = known.filter(is_same) {
+                state.world.restamp(file, one.stamp);
+                continue;
+            }
+            has_changed = true;
+            let Read { path, language, stamp, content, occurrences, facts } = one;
+            let file = state.world.put(&path, language, stamp, content, occurrences, &facts);
+            state.world.keep(file, facts, RESIDENT / 2);
+        }
+        if has_changed {
+            state.memo = Mutex::new(Memo::default());
+        }
+    }
+
+    /// Reads files on all processors; a file that cannot be read is left out.
     fn read_batch(&self, batch: &[(String, u8, Stamp)], refreshed: &mut Refreshed) -> Vec<Read> {
         let threads = thread::available_parallelism().map_or(2, std::num::NonZero::get).min(16);
         let threads = threads.min(batch.len().div_ceil(4)).max(1);
@@ -291,9 +354,17 @@ impl Engine {
         all
     }
 
+    fn read(&self) -> RwLockReadGuard<'_, State> {
+        self.state.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, State> {
+        self.state.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn save_if_worth(&self) {
         let is_worth = {
-            let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+            let state = self.read();
             state.unsaved >= WORTH_SAVING.min(state.world.records.len().max(1))
         };
         if is_worth {
@@ -304,7 +375,7 @@ impl Engine {
     /// Writes the index down for the next run.
     pub fn save(&self) {
         let bytes = {
-            let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+            let mut state = self.write();
             let state = &mut *state;
             state.world.postings.settle();
             state.unsaved = 0;

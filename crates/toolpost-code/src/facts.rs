@@ -10,14 +10,23 @@ pub use builder::Builder;
 pub(crate) use builder::{NameMap, QuickMap};
 pub use codec::{Damaged, decode, encode};
 
+/// A bit of [`Facts::bits`]: the file has characters of more than one byte.
+pub(crate) const WIDE: u32 = 1 << 30;
+
 /// In place of an index: there is none.
 pub const NONE: u32 = u32::MAX;
+
+/// A bit of [`Facts::bits`]: the file is found again by [`Name::NOTED`], without reading the facts of any other.
+pub const NOTED: u32 = 1 << 31;
 
 /// A name as a number: equal names have equal numbers in every file.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Name(pub u64);
 
 impl Name {
+    /// What a file that has the bit [`NOTED`] counts as naming; no identifier has this name.
+    pub const NOTED: Name = Name::of("\0noted");
+
     /// The number of this text.
     #[must_use]
     pub const fn of(text: &str) -> Name {
@@ -394,7 +403,7 @@ pub struct Expr {
 pub struct Facts {
     /// The language's own remarks on the file: its package, whether the host would build it.
     pub remark: u32,
-    /// Bits of the language's own.
+    /// Bits of the language's own, apart from the two highest.
     pub bits: u32,
     /// Whether the parser met errors.
     pub has_errors: bool,

@@ -3,7 +3,7 @@
 
 use tree_sitter::Tree;
 
-use crate::facts::{Builder, Name};
+use crate::facts::{Builder, Facts, Name};
 use crate::resolve::{DefId, Entity, Module, Query, Type};
 use crate::world::FileId;
 
@@ -56,6 +56,10 @@ pub struct Layout<'a> {
 ///
 /// A method may ask the query anything; questions that lead in a circle are answered with nothing.
 pub trait Project: Send + Sync {
+    /// A file of the project has other facts from now on. What was remembered of its facts must be forgotten; new and removed
+    /// files make a new project.
+    fn changed(&mut self, _file: FileId, _facts: &Facts) {}
+
     /// Where an import leads. Nothing if that is unknown, [`Entity::External`] if it leads out of the tree.
     fn import(&self, query: &Query<'_>, file: FileId, import: u32) -> Vec<Entity>;
 
@@ -158,9 +162,27 @@ pub trait Project: Send + Sync {
         None
     }
 
-    /// Whether types that are not in the tree commonly have a member of this name, so that nothing follows from it.
+    /// Whether types that are not in the tree commonly have a member of this name, so that a single member of this name
+    /// in the tree need not be the one that is meant.
     fn is_common_member(&self, _name: &str) -> bool {
         false
+    }
+
+    /// Whether a value of a type that is not in the tree may be of any type: nothing says what it is, or it hands on
+    /// whatever is asked of it.
+    fn may_be_anything(&self, _query: &Query<'_>, of: Type) -> bool {
+        of == Type::EXTERNAL
+    }
+
+    /// Whether types of the language itself have a member of this name, so that a value from outside that has it is
+    /// taken for one of them.
+    fn is_library_member(&self, name: &str) -> bool {
+        self.is_common_member(name)
+    }
+
+    /// The type outside of the tree that a literal should be of, if its type says so.
+    fn outer_type(&self, _query: &Query<'_>, _literal: Type) -> Option<Name> {
+        None
     }
 
     /// Which of several definitions of one name comes first: smaller is better.
@@ -173,8 +195,18 @@ pub trait Project: Send + Sync {
         None
     }
 
+    /// The name under which a file exports one value that is all of it, where a language has such.
+    fn whole_export(&self) -> Option<Name> {
+        None
+    }
+
     /// The module that a file is, if a file is one.
     fn module_of(&self, _query: &Query<'_>, _file: FileId) -> Option<Module> {
+        None
+    }
+
+    /// The name that a file gives to its module, where it says one.
+    fn module_name<'q>(&self, _query: &Query<'q>, _file: FileId) -> Option<&'q str> {
         None
     }
 

@@ -1,11 +1,15 @@
 //! The languages that this build knows. A new one is a line here.
 
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::panic::{self, AssertUnwindSafe};
 use std::time::{Duration, Instant};
 
-use crate::facts::{Builder, Facts};
+use tree_sitter::Node;
+
+use crate::facts::{Builder, Facts, NONE, Role};
 use crate::language::Language;
+use crate::syntax::each_leaf;
 
 /// Every language; the position of one in this list is its number.
 #[must_use]
@@ -46,7 +50,6 @@ pub(crate) fn extract_with(
     path: &str,
     source: &[u8],
 ) -> Facts {
-    // A mark of the order of bytes is no part of the text; offsets count it.
     let mut builder = Builder::new(source);
     let is_set = parser.set_language(&language.grammar(path)).is_ok();
     let tree = if is_set { parse(parser, source) } else { None };
@@ -64,7 +67,11 @@ pub(crate) fn extract_with(
             if extracted.is_err() {
                 builder = Builder::new(source);
             }
-            builder.facts_mut().has_errors = extracted.is_err() || tree.root_node().has_error();
+            let has_errors = extracted.is_err() || tree.root_node().has_error();
+            builder.facts_mut().has_errors = has_errors;
+            if has_errors {
+                keep_loose(tree.root_node(), &mut builder);
+            }
         }
         None => {
             parser.reset();
@@ -74,8 +81,22 @@ pub(crate) fn extract_with(
     builder.finish()
 }
 
+/// Records every identifier that an extractor has passed over because of errors around it: nothing is known of it, but
+/// it may be a use.
+fn keep_loose(root: Node<'_>, builder: &mut Builder<'_>) {
+    let known: HashSet<u32> = builder.facts().tokens.iter().map(|token| token.start).collect();
+    each_leaf(root, |leaf| {
+        let is_known = || known.contains(&(leaf.start_byte() as u32));
+        if leaf.is_named() && leaf.kind().ends_with("identifier") && !leaf.is_missing() && !is_known() {
+            let text = builder.slice(leaf.start_byte(), leaf.end_byte());
+            let name = builder.text(text);
+            builder.token(name, leaf.start_byte(), 0, Role::Loose, NONE);
+        }
+    });
+}
+
 /// Parses with patience.
-fn parse(parser: &mut tree_sitter::Parser, source: &[u8]) -> Option<tree_sitter::Tree> {
+pub(crate) fn parse(parser: &mut tree_sitter::Parser, source: &[u8]) -> Option<tree_sitter::Tree> {
     let start = Instant::now();
     let mut give_up = |_: &tree_sitter::ParseState| {
         if start.elapsed() > PATIENCE { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

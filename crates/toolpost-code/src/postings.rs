@@ -1,7 +1,7 @@
 //! Which files each name occurs in: sorted numbers for what is settled, a map for what has changed since.
 
 use crate::facts::codec::{Damaged, Reader, Writer};
-use crate::facts::{Facts, Kind, Name, NameMap};
+use crate::facts::{Facts, Kind, NOTED, Name, NameMap};
 use crate::world::{FileId, is_member};
 
 /// A file that a name occurs in, and how.
@@ -39,6 +39,9 @@ impl Posting {
         self.0 & Posting::MACRO != 0
     }
 }
+
+/// The name that occurs in every file in which the parser met errors, and in no text.
+pub(crate) const ERRORS: Name = Name::of("\0errors");
 
 /// The names of one file.
 pub(crate) struct Occurrences {
@@ -80,7 +83,9 @@ impl Occurrences {
                 let text = is_defined.then(|| Box::from(facts.text(index as u32)));
                 (facts.name(index as u32), bits, text)
             });
-        Occurrences { names: names.collect() }
+        let noted = (facts.bits & NOTED != 0).then_some((Name::NOTED, 0, None));
+        let broken = facts.has_errors.then_some((ERRORS, 0, None));
+        Occurrences { names: names.chain(noted).chain(broken).collect() }
     }
 }
 
@@ -240,19 +245,18 @@ impl Postings {
         let count = reader.count()?;
         let total = reader.count()?;
         let mut postings = Postings::default();
-        let take = |reader: &mut Reader<'_>, count: usize, width: usize| -> Result<Vec<u8>, Damaged> {
+        fn take<'a>(reader: &mut Reader<'a>, count: usize, width: usize) -> Result<&'a [u8], Damaged> {
             let length = count.checked_mul(width).ok_or(Damaged)?;
             let (bytes, rest) = reader.bytes.split_at_checked(length).ok_or(Damaged)?;
             reader.bytes = rest;
-            Ok(bytes.to_vec())
-        };
-        let small = |bytes: Vec<u8>| -> Vec<u32> {
+            Ok(bytes)
+        }
+        let small = |bytes: &[u8]| -> Vec<u32> {
             let word = |chunk: &[u8]| u32::from_le_bytes(chunk.try_into().unwrap_or_default());
             bytes.chunks_exact(4).map(word).collect()
         };
-        let names = take(reader, count, 8)?;
         let word = |chunk: &[u8]| u64::from_le_bytes(chunk.try_into().unwrap_or_default());
-        postings.names = names.chunks_exact(8).map(word).collect();
+        postings.names = take(reader, count, 8)?.chunks_exact(8).map(word).collect();
         postings.starts = small(take(reader, count, 4)?);
         postings.text_ends = small(take(reader, count, 4)?);
         postings.list = small(take(reader, total, 4)?);

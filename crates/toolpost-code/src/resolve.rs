@@ -8,6 +8,7 @@ mod references;
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
+use std::time::Instant;
 
 use crate::facts::{Facts, Kind, NONE, Name, QuickMap, Role, mark};
 use crate::language::{Place, Project};
@@ -123,19 +124,37 @@ pub struct Query<'a> {
     memo: RefCell<Memo>,
     fuel: Cell<u32>,
     depth: Cell<u32>,
+    /// When long searches end with what they have.
+    end: Cell<Option<Instant>>,
 }
 
 impl<'a> Query<'a> {
     /// Questions about a world, of which something may be known from earlier questions about the same world.
     #[must_use]
     pub fn new(world: &'a World, memo: Memo) -> Query<'a> {
-        Query { world, memo: RefCell::new(memo), fuel: Cell::new(FUEL), depth: Cell::new(0) }
+        Query {
+            world,
+            memo: RefCell::new(memo),
+            fuel: Cell::new(FUEL),
+            depth: Cell::new(0),
+            end: Cell::new(None),
+        }
     }
 
     /// What was found out.
     #[must_use]
     pub fn into_memo(self) -> Memo {
         self.memo.into_inner()
+    }
+
+    /// Long searches end at this time with what they have found, and say so.
+    pub fn end_at(&self, end: Instant) {
+        self.end.set(Some(end));
+    }
+
+    /// Whether a long search must come to its end.
+    pub(crate) fn is_over(&self) -> bool {
+        self.world.is_full() || self.end.get().is_some_and(|end| Instant::now() >= end)
     }
 
     /// Allows the next question its steps.
@@ -334,6 +353,9 @@ impl<'a> Query<'a> {
         let receiver = self.value_type(file, token.target);
         let name = facts.name(token.name);
         let found = self.members(file, receiver, name, token.space);
+        if token.role == Role::Key && self.is_outer_key(file, token.start, receiver, &found) {
+            return Resolution::new(vec![Entity::External], Confidence::Typed);
+        }
         if !found.is_empty() {
             let mut entities: Vec<Entity> = Vec::new();
             for member in &found {
@@ -362,6 +384,14 @@ impl<'a> Query<'a> {
             }
             return Resolution::new(Vec::new(), Confidence::Unknown);
         }
+        if receiver != Type::UNKNOWN && self.is_open(file, receiver, facts.text(token.name)) {
+            let found = self.by_name(file, facts.text(token.name), name);
+            // What comes from outside is rarely of the tree, so one candidate is not taken for the answer.
+            return match found.entities.is_empty() {
+                true => Resolution::new(Vec::new(), Confidence::Unknown),
+                false => Resolution::new(found.entities, Confidence::Possible),
+            };
+        }
         if receiver != Type::UNKNOWN {
             let external = !self.is_known(receiver);
             let entities = if external { vec![Entity::External] } else { Vec::new() };
@@ -370,11 +400,29 @@ impl<'a> Query<'a> {
         self.by_name(file, facts.text(token.name), name)
     }
 
+    /// Whether a key of a literal means a member of a type outside of the tree: the literal should be of such a type, and
+    /// nothing of the tree but the literal itself has the key.
+    fn is_outer_key(&self, file: FileId, start: u32, literal: Type, found: &[Member]) -> bool {
+        let is_own = |member: &Member| match member.entity {
+            Entity::Def(def) => {
+                def.file == file && self.def(def).is_some_and(|(_, def)| def.name_start == start)
+            }
+            _ => false,
+        };
+        found.iter().all(is_own) && self.project(file).outer_type(self, literal).is_some()
+    }
+
+    /// Whether a value of a type that is not in the tree may be of a type of the tree and have a member of a name: it
+    /// was made outside, and the name is none that the types of the library have.
+    pub(crate) fn is_open(&self, file: FileId, receiver: Type, member: &str) -> bool {
+        let project = self.project(file);
+        let mut is_open = false;
+        self.each_alternative(receiver, |one| is_open |= project.may_be_anything(self, one));
+        is_open && !project.is_library_member(member)
+    }
+
     /// The members of this name in the whole tree, for a receiver of which nothing is known.
     fn by_name(&self, file: FileId, text: &str, name: Name) -> Resolution {
-        if self.project(file).is_common_member(text) {
-            return Resolution::new(Vec::new(), Confidence::Unknown);
-        }
         let candidates = self.members_named(self.world.language_of(file), name, 12);
         let mut canonical: Vec<Entity> = Vec::new();
         for def in candidates {
@@ -382,7 +430,9 @@ impl<'a> Query<'a> {
         }
         match canonical.len() {
             0 => Resolution::new(Vec::new(), Confidence::Unknown),
-            1 => Resolution::new(canonical, Confidence::UniqueMember),
+            1 if !self.project(file).is_common_member(text) => {
+                Resolution::new(canonical, Confidence::UniqueMember)
+            }
             _ => Resolution::new(canonical, Confidence::Possible),
         }
     }

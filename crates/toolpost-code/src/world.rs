@@ -1,12 +1,18 @@
 //! The files of a tree with their facts: what the resolver works on. Facts are read when they are first needed.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::thread;
 
 use crate::facts::{Def, Facts, Kind, NONE, Name};
 use crate::language::{Language, Layout, Project};
-use crate::postings::{Occurrences, Posting, Postings};
+use crate::postings::{ERRORS, Occurrences, Posting, Postings};
+
+/// The bytes of facts that one question may bring into memory, beside those that are there.
+const MOST_LOADED: usize = 448 << 20;
+/// With fewer files to read a thread is not worth its start.
+const WORTH_A_THREAD: usize = 4;
 
 /// A file, by its number in the world.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -25,6 +31,17 @@ pub struct Stamp {
     pub mark: u64,
 }
 
+impl Stamp {
+    /// The mark of a file that may change again without getting another one. It is read again each time.
+    pub const UNSETTLED: u64 = u64::MAX;
+
+    /// Whether a file with this stamp is sure to be the one that had the other.
+    #[must_use]
+    pub fn is_same(self, other: Stamp) -> bool {
+        self == other && self.mark != Stamp::UNSETTLED
+    }
+}
+
 /// One file.
 #[derive(Default)]
 pub(crate) struct Record {
@@ -34,6 +51,8 @@ pub(crate) struct Record {
     pub(crate) content: ContentHash,
     pub(crate) is_gone: bool,
     pub(crate) facts: OnceLock<Facts>,
+    /// The number of the last question that needed the facts.
+    pub(crate) used: AtomicU32,
 }
 
 /// Who reads the facts of a file when they are needed.
@@ -52,6 +71,8 @@ pub struct World {
     loader: Option<Arc<dyn Loader>>,
     /// Bytes of facts in memory.
     loaded: AtomicUsize,
+    /// The number of the current question.
+    question: AtomicU32,
 }
 
 static EMPTY: OnceLock<Facts> = OnceLock::new();
@@ -68,7 +89,8 @@ impl World {
         world.manifests = manifests;
         for (path, language, facts) in files {
             let occurrences = Occurrences::of(&facts);
-            let file = world.put(&path, language, Stamp::default(), ContentHash::default(), occurrences);
+            let (stamp, content) = (Stamp::default(), ContentHash::default());
+            let file = world.put(&path, language, stamp, content, occurrences, &facts);
             world.records[file.0 as usize].facts = OnceLock::from(facts);
         }
         world
@@ -84,6 +106,7 @@ impl World {
             manifests: Vec::new(),
             loader,
             loaded: AtomicUsize::new(0),
+            question: AtomicU32::new(0),
         }
     }
 
@@ -95,6 +118,7 @@ impl World {
         stamp: Stamp,
         content: ContentHash,
         occurrences: Occurrences,
+        facts: &Facts,
     ) -> FileId {
         let record = Record {
             path: path.to_owned(),
@@ -103,11 +127,16 @@ impl World {
             content,
             is_gone: false,
             facts: OnceLock::new(),
+            used: AtomicU32::new(self.question.load(Ordering::Relaxed)),
         };
         let file = match self.paths.get(path) {
             Some(&file) => {
                 self.postings.remove(file);
+                self.loosen(file);
                 self.records[file.0 as usize] = record;
+                if let Some(project) = self.projects[usize::from(language)].get_mut() {
+                    project.changed(file, facts);
+                }
                 file
             }
             None => {
@@ -122,13 +151,25 @@ impl World {
         file
     }
 
+    /// The facts of a file no longer count as loaded.
+    fn loosen(&mut self, file: FileId) {
+        let weight = self.records[file.0 as usize].facts.get().map_or(0, Facts::weight);
+        *self.loaded.get_mut() = self.loaded.get_mut().saturating_sub(weight);
+    }
+
     /// Forgets a file.
     pub(crate) fn remove(&mut self, path: &str) {
         if let Some(file) = self.paths.remove(path) {
             self.postings.remove(file);
+            self.loosen(file);
             self.records[file.0 as usize] = Record { is_gone: true, ..Record::default() };
             self.forget_projects();
         }
+    }
+
+    /// The file has the content that is known of it, and this stamp.
+    pub(crate) fn restamp(&mut self, file: FileId, stamp: Stamp) {
+        self.records[file.0 as usize].stamp = stamp;
     }
 
     /// Keeps facts that are at hand, unless there are enough in memory.
@@ -140,12 +181,14 @@ impl World {
         }
     }
 
-    /// Replaces the manifests; how files hang together is found out anew if one has changed.
-    pub(crate) fn set_manifests(&mut self, manifests: Vec<(String, Vec<u8>)>) {
-        if self.manifests != manifests {
+    /// Replaces the manifests; how files hang together is found out anew if one has changed. Says whether one has.
+    pub(crate) fn set_manifests(&mut self, manifests: Vec<(String, Vec<u8>)>) -> bool {
+        let has_changed = self.manifests != manifests;
+        if has_changed {
             self.manifests = manifests;
             self.forget_projects();
         }
+        has_changed
     }
 
     /// Lets go of how files hang together, to be found out anew when it is needed.
@@ -158,15 +201,65 @@ impl World {
         self.loaded.load(Ordering::Relaxed)
     }
 
-    /// Lets go of facts, which are read again when they are needed.
-    pub(crate) fn evict(&mut self) {
+    /// Begins a question: what the last ones needed is kept longest.
+    pub(crate) fn begin_question(&self) {
+        self.question.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Lets go of facts until no more than so many bytes are left, those first that were not needed for longest; they are
+    /// read again when they are needed.
+    pub(crate) fn evict(&mut self, most: usize) {
         if self.loader.is_none() {
             return;
         }
-        for record in &mut self.records {
-            record.facts = OnceLock::new();
+        let mut loaded: Vec<(u32, usize, usize)> = Vec::new();
+        for (index, record) in self.records.iter_mut().enumerate() {
+            if let Some(facts) = record.facts.get() {
+                loaded.push((*record.used.get_mut(), facts.weight(), index));
+            }
         }
-        self.loaded = AtomicUsize::new(0);
+        let mut total: usize = loaded.iter().map(|(_, weight, _)| weight).sum();
+        loaded.sort_unstable();
+        for (_, weight, index) in loaded {
+            if total <= most {
+                break;
+            }
+            total -= weight;
+            self.records[index].facts = OnceLock::new();
+        }
+        self.loaded = AtomicUsize::new(total);
+    }
+
+    /// Reads the facts of files that will be needed, on all processors.
+    pub(crate) fn prefetch(&self, files: &[FileId]) {
+        let missing: Vec<FileId> = files.iter().copied().filter(|&file| !self.is_loaded(file)).collect();
+        let threads = thread::available_parallelism().map_or(1, std::num::NonZero::get).min(16);
+        let threads = threads.min(missing.len() / WORTH_A_THREAD);
+        if threads < 2 {
+            return;
+        }
+        let next = AtomicUsize::new(0);
+        let work = || {
+            while let Some(&file) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let _ = self.facts(file);
+            }
+        };
+        thread::scope(|scope| {
+            for _ in 1..threads {
+                // Without another thread this one does all of it.
+                let _ = thread::Builder::new().spawn_scoped(scope, work);
+            }
+            work();
+        });
+    }
+
+    /// Whether so much is in memory that the current question must come to its end.
+    pub(crate) fn is_full(&self) -> bool {
+        self.loader.is_some() && self.loaded() > MOST_LOADED
+    }
+
+    fn is_loaded(&self, file: FileId) -> bool {
+        self.records.get(file.0 as usize).is_none_or(|record| record.facts.get().is_some())
     }
 
     /// The facts of a file.
@@ -176,8 +269,13 @@ impl World {
             return EMPTY.get_or_init(Facts::default);
         };
         if let Some(facts) = record.facts.get() {
+            let question = self.question.load(Ordering::Relaxed);
+            if record.used.load(Ordering::Relaxed) != question {
+                record.used.store(question, Ordering::Relaxed);
+            }
             return facts;
         }
+        record.used.store(self.question.load(Ordering::Relaxed), Ordering::Relaxed);
         match &self.loader {
             Some(loader) if !record.is_gone => record.facts.get_or_init(|| {
                 let facts = loader.load(&record.path, record.language, record.content).unwrap_or_default();
@@ -237,6 +335,12 @@ impl World {
             self.languages[index].project(&Layout { files: &files, manifests: &manifests })
         });
         &**project
+    }
+
+    /// The files in which the parser met errors: something in them may be missing.
+    #[must_use]
+    pub fn broken(&self) -> Vec<FileId> {
+        self.postings.of(ERRORS).iter().map(|posting| posting.file()).collect()
     }
 
     /// The files that a name occurs in, sorted.

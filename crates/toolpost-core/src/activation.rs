@@ -2,8 +2,11 @@
 //!
 //! What comes next is decided by the kernel, in the crate of agents; here are only the words of the log.
 
-use crate::model::{Message, ModelError, Part, Profile, Response, Usage};
+use crate::error::Code;
+use crate::model::{Arguments, Message, ModelError, Opaque, Part, Profile, Response, Usage};
+use crate::outcome::Attachment;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use toolpost_text::map_strings;
 
 /// One fact of a run. `seq` is the step that it belongs to, from 0.
@@ -42,6 +45,25 @@ pub enum Fact {
         seq: u64,
         /// Why.
         error: ModelError,
+        /// What it had said until then.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        text: String,
+    },
+    /// A call gave the model more than the text that its events have.
+    Returned {
+        /// The step of the answer that asked for the call.
+        seq: u64,
+        /// The place of the call in that answer, from 0.
+        index: usize,
+        /// Its images, under handles.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        attachments: Vec<Attachment>,
+        /// Its data, for a model that reads them.
+        #[serde(default, skip_serializing_if = "Value::is_null")]
+        data: Value,
+        /// The handle of data that are too long for the log.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        data_handle: Option<String>,
     },
     /// The oldest turns were replaced by a summary.
     Compacted {
@@ -75,6 +97,9 @@ pub enum Fact {
         text: String,
         /// More of why it failed.
         error: Option<String>,
+        /// The code of the call that it failed by, if it did by one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        code: Option<Code>,
         /// Tokens of all requests and answers.
         usage: Usage,
         /// What they cost, in US dollars, as far as that is known.
@@ -245,7 +270,8 @@ pub enum Reason {
 }
 
 impl Fact {
-    /// Applies `change` to every text that came from people, models and tools. What a provider wants back unchanged stays.
+    /// Applies `change` to every text that came from people, models and tools, names and ids of calls included. What a
+    /// provider wants back unchanged is changed too where a secret is in it: the log is read by others.
     pub(crate) fn map_text(mut self, change: &dyn Fn(&str) -> String) -> Fact {
         match &mut self {
             Fact::Started { start } => {
@@ -259,15 +285,20 @@ impl Fact {
                     }
                 }
             }
-            Fact::Answered { response, .. } => {
-                response.parts.iter_mut().for_each(|part| map_part(part, change));
-                response.note = response.note.as_deref().map(change);
+            Fact::Answered { response, .. } => map_response(response, change),
+            Fact::ModelFailed { error, text, .. } => {
+                error.message = change(&error.message);
+                map_all([&mut error.code], change);
+                *text = change(text);
             }
-            Fact::ModelFailed { error, .. } => error.message = change(&error.message),
+            Fact::Returned { attachments, data, .. } => {
+                *data = map_strings(data.take(), change);
+                attachments.iter_mut().for_each(|one| one.filename = change(&one.filename));
+            }
             Fact::Compacted { summary: text, .. } | Fact::Signalled { text, .. } => *text = change(text),
             Fact::Ended { text, error, .. } => {
                 *text = change(text);
-                *error = error.as_deref().map(change);
+                map_all([error], change);
             }
             Fact::Offered { .. } | Fact::StopAsked => {}
         }
@@ -275,15 +306,43 @@ impl Fact {
     }
 }
 
+fn map_response(response: &mut Response, change: &dyn Fn(&str) -> String) {
+    response.parts.iter_mut().for_each(|part| map_part(part, change));
+    map_all([&mut response.note, &mut response.finish_raw, &mut response.model], change);
+    response.queries.iter_mut().for_each(|query| *query = change(query));
+    for source in &mut response.sources {
+        for text in [&mut source.title, &mut source.url, &mut source.snippet] {
+            *text = change(text);
+        }
+    }
+}
+
+fn map_all<const N: usize>(texts: [&mut Option<String>; N], change: &dyn Fn(&str) -> String) {
+    texts.into_iter().flatten().for_each(|text| *text = change(text));
+}
+
 fn map_part(part: &mut Part, change: &dyn Fn(&str) -> String) {
+    let map_opaque = |opaque: &mut Opaque| opaque.value = map_strings(opaque.value.take(), change);
     match part {
-        Part::Text { text, .. } | Part::Thinking { text, .. } => *text = change(text),
-        Part::ToolCall(call) => match &mut call.arguments {
-            crate::model::Arguments::Json(value) => *value = map_strings(value.take(), change),
-            crate::model::Arguments::Unparsable(text) => *text = change(text),
-        },
-        Part::ToolResult(result) => result.text = change(&result.text),
-        Part::File(_) | Part::Opaque(_) => {}
+        Part::Text { text, opaque } | Part::Thinking { text, opaque } => {
+            *text = change(text);
+            opaque.iter_mut().for_each(map_opaque);
+        }
+        Part::ToolCall(call) => {
+            (call.id, call.name) = (change(&call.id), change(&call.name));
+            match &mut call.arguments {
+                Arguments::Json(value) => *value = map_strings(value.take(), change),
+                Arguments::Unparsable(text) => *text = change(text),
+            }
+            call.opaque.iter_mut().for_each(map_opaque);
+        }
+        Part::ToolResult(result) => {
+            (result.id, result.name) = (change(&result.id), change(&result.name));
+            result.text = change(&result.text);
+            result.data = map_strings(result.data.take(), change);
+        }
+        Part::File(file) => file.filename = change(&file.filename),
+        Part::Opaque(opaque) => map_opaque(opaque),
     }
 }
 

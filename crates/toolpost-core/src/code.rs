@@ -1,7 +1,7 @@
 //! What tools ask about code, and the plain answers: symbols, references, maps, imports. The engine that knows them is
 //! implemented elsewhere; core neither parses nor indexes.
 //!
-//! Lines and columns count from 1, columns in bytes. Files are display names of the workspace.
+//! Lines and columns count from 1, columns in characters (Unicode scalar values; a byte order mark is none). Files are display names of the workspace.
 
 use crate::context::Context;
 use crate::error::ToolError;
@@ -41,6 +41,12 @@ pub trait CodeEngine: Send + Sync {
 
     /// Every place that refers to a symbol.
     fn references(&self, inquiry: &Inquiry<'_>, target: &Target) -> Result<References, ToolError>;
+
+    /// Files of code, and folders, that no answer has because the policy of the workspace keeps them from everybody, as
+    /// of the last question. Tools count them and name none.
+    fn held_back(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// On whose behalf the engine is asked.
@@ -102,7 +108,7 @@ pub struct Target {
     pub file: Option<String>,
     /// The line of that file; without it, the definition in the file is meant.
     pub line: Option<u32>,
-    /// The column of that line.
+    /// The column of that line, in characters.
     pub column: Option<u32>,
     /// Only answers at or below this.
     pub path: Option<String>,
@@ -258,7 +264,7 @@ pub struct Reference {
     pub file: String,
     /// The line.
     pub line: u32,
-    /// The column where the name begins.
+    /// The column where the name begins, in characters.
     pub column: u32,
     /// `definition`, `import`, `name`, `member`, `key` or `argument`.
     pub role: String,

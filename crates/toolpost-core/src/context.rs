@@ -564,6 +564,19 @@ impl Context {
         self.host.spill.as_ref()?.file(self.session(), self.call_id(), threshold).ok()
     }
 
+    /// Keeps a text of the session under a name, without secrets. Returns its handle; none where nothing is kept. Blocks.
+    pub fn keep_text(&self, name: &str, text: &str) -> Option<String> {
+        let kept = self.host.spill.as_ref()?.keep(self.session(), name, text, &self.host.redactor);
+        match kept {
+            Ok((handle, _)) => Some(handle),
+            // It was kept before.
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                Some(format!("{HANDLE_PREFIX}{name}"))
+            }
+            Err(_) => None,
+        }
+    }
+
     /// Where a tool that cuts a text at `end` has to cut it: before a secret that lies across, of which a part would show.
     /// The text must go on for [`Context::longest_secret`] bytes behind `end`, or to its own end.
     pub fn cut_at(&self, text: &str, end: usize) -> usize {

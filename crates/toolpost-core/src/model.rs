@@ -252,6 +252,9 @@ pub struct ToolResult {
     pub attachments: Vec<Attachment>,
     /// Whether the call failed.
     pub is_error: bool,
+    /// Why it failed, where a tool or the policy said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<Code>,
     /// What the call returned for programs, where [`Profile::reads_data`]. No provider is sent it.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub data: Value,
@@ -361,6 +364,9 @@ pub struct Usage {
     pub output: u64,
     /// Of these, for thinking.
     pub reasoning: u64,
+    /// Whether they are estimated, at least in part, because the provider did not count them.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub estimated: bool,
 }
 
 /// A page that a search of the provider found.
@@ -390,6 +396,9 @@ pub struct ModelError {
     pub retry_after_ms: Option<u64>,
     /// Whether the same request may succeed later.
     pub retryable: bool,
+    /// Of a script: the code of the call by which it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of_call: Option<Code>,
 }
 
 /// What callers tell apart.
@@ -423,7 +432,15 @@ impl ModelError {
     /// An error that is not worth another try.
     pub fn new(kind: ModelErrorKind, message: impl Into<String>) -> ModelError {
         let message = message.into();
-        ModelError { kind, message, status: None, code: None, retry_after_ms: None, retryable: false }
+        ModelError {
+            kind,
+            message,
+            status: None,
+            code: None,
+            retry_after_ms: None,
+            retryable: false,
+            of_call: None,
+        }
     }
 }
 

@@ -7,11 +7,13 @@ mod files;
 mod journal;
 mod log;
 mod tasks;
+mod written;
 
 pub use files::{FileChange, FileVersion, StoredFile};
 pub use journal::{ChangeKind, ChangeQuery, Correction, Finished, Held, KeptChange, NewChange, Takes};
 pub use log::{EventQuery, Logged, OutcomeFilter, SessionSummary, ToolStats};
 pub use tasks::{NewTask, Task, TaskChange, TaskStatus, Todo, TodoPriority, TodoStatus};
+pub use written::{WrittenEvent, WrittenEvents};
 
 use crate::error::ToolError;
 use crate::event::Event;
@@ -29,6 +31,9 @@ pub trait Store: Send + Sync {
     /// [`Event::sequence`] says, and the next position in the whole log. The same events, tried again after an
     /// error, are added once.
     fn append(&self, events: &[Arc<Event>]) -> Result<(), ToolError>;
+
+    /// The same for events that are written down already; the same list, tried again after an error, is added once.
+    fn append_written(&self, events: &Arc<WrittenEvents>) -> Result<(), ToolError>;
 
     /// The events that a query asks for, in the order of their positions.
     fn events(&self, query: &EventQuery) -> Result<Vec<Logged>, ToolError>;

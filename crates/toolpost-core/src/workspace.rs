@@ -20,6 +20,7 @@ pub mod refusal;
 mod scan;
 mod stage;
 mod survey;
+mod sweep;
 #[doc(hidden)]
 pub mod turns;
 
@@ -37,6 +38,7 @@ pub use path::WorkspacePath;
 pub use scan::{Candidate, ScanOptions, Scanned, Visit, Worker};
 pub use stage::Staged;
 pub use survey::{FolderAlias, Mark, Marked, RunByGit, Surveyed, Surveyor};
+pub use sweep::{FileStamp, Select, SweepMemory};
 pub use toolpost_text::Tracked;
 pub use turns::LockRequest;
 
@@ -189,6 +191,16 @@ pub trait Workspace: Send + Sync {
         _options: ScanOptions,
         _visit: &dyn Visit,
     ) -> Result<Option<Scanned>, ToolError> {
+        Ok(None)
+    }
+
+    /// The files below all roots that are selected, by display name, links and what ignore files leave out aside; `None` where
+    /// a scan is the only way. What `memory` holds of an earlier sweep is used and replaced.
+    fn sweep(
+        &self,
+        _select: &dyn Select,
+        _memory: &mut SweepMemory,
+    ) -> Result<Option<Vec<(String, FileStamp)>>, ToolError> {
         Ok(None)
     }
 

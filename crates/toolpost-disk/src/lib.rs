@@ -17,6 +17,7 @@ mod spill;
 mod stage;
 mod staging;
 mod survey;
+mod sweep;
 
 pub use git::{UserGit, linked_repository};
 pub use lock::Locks;
@@ -36,8 +37,8 @@ use toolpost_core::workspace::implement::place::{Place, RootName};
 use toolpost_core::workspace::implement::refusal;
 use toolpost_core::workspace::implement::turns::Turns;
 use toolpost_core::workspace::{
-    Entries, File, LockRequest, OuterRules, RunByGit, ScanOptions, Scanned, Staged, Stat, Surveyed, Surveyor,
-    Visit, Workspace, WorkspacePath, Written,
+    Entries, File, FileStamp, LockRequest, OuterRules, RunByGit, ScanOptions, Scanned, Select, Staged, Stat,
+    Surveyed, Surveyor, SweepMemory, Visit, Workspace, WorkspacePath, Written,
 };
 use toolpost_core::{Code, ToolError};
 
@@ -267,6 +268,16 @@ impl Workspace for Disk {
         self.run(from, Doing::Reading, |roots, place| {
             scan::scan(roots, place, options, &self.excludes, visit).map(Some)
         })
+    }
+
+    fn sweep(
+        &self,
+        select: &dyn Select,
+        memory: &mut SweepMemory,
+    ) -> Result<Option<Vec<(String, FileStamp)>>, ToolError> {
+        let swept = sweep::sweep(&self.roots, &self.excludes, select, memory);
+        let root = Place { root: 0, parts: Vec::new() };
+        swept.map(Some).map_err(|failure| explain(&self.roots, &root, failure, Doing::Reading))
     }
 
     fn is_on_disk(&self) -> bool {

@@ -6,7 +6,7 @@
 //! A warm list of the tree would take the place of reading folders here; candidates stay what they are.
 
 mod candidate;
-mod folder;
+pub(crate) mod folder;
 mod queue;
 
 use self::folder::{Found, OpenFolder};

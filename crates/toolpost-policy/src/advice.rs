@@ -68,9 +68,23 @@ impl Policy {
         Policy { advice, ..self.clone() }
     }
 
+    /// The policy with words that stay its own when it is met with another one: for a part that the advice of the other
+    /// cannot widen, such as what an agent's file says.
+    #[must_use]
+    pub fn with_own_advice(&self, advice: Advice) -> Policy {
+        self.change(|part| part.advice = Some(advice))
+    }
+
     /// What to do about something that the policy does not allow.
     pub fn advise(&self, remedy: &Remedy<'_>) -> String {
-        (self.advice)(remedy)
+        let own = match remedy {
+            Remedy::Grant { missing, .. } => self.parts.iter().find_map(|part| {
+                let is_missing = !missing.difference(part.granted.union(part.askable)).is_empty();
+                part.advice.filter(|_| is_missing)
+            }),
+            _ => None,
+        };
+        own.unwrap_or(self.advice)(remedy)
     }
 }
 

@@ -72,7 +72,7 @@ impl Policy {
     pub fn with_capabilities(granted: Capabilities, askable: Capabilities) -> Policy {
         let none: Arc<[Rule]> = Arc::new([]);
         let layers = std::array::from_fn(|_| none.clone());
-        Policy::from_parts(vec![Part { granted, askable: askable.difference(granted), layers }])
+        Policy::from_parts(vec![Part { granted, askable: askable.difference(granted), layers, advice: None }])
     }
 
     fn from_parts(parts: Vec<Part>) -> Policy {
@@ -155,7 +155,7 @@ impl Policy {
         Ok(self.with_rules(Layer::User, vec![of_the_program(Effect::Ask, rule)?]))
     }
 
-    fn change(&self, change: impl Fn(&mut Part)) -> Policy {
+    pub(super) fn change(&self, change: impl Fn(&mut Part)) -> Policy {
         let mut parts = self.parts.to_vec();
         parts.iter_mut().for_each(change);
         let dialect = self.dialect.clone();
@@ -208,8 +208,8 @@ impl Policy {
 
     /// The decision on a call: the strictest of its accesses. Allocates nothing where all is simply granted.
     pub fn decide<'a>(&self, request: &Request<'a>) -> Decision {
-        let mut strictest: Option<(Option<&Access>, Verdict<'_>)> = None;
-        let mut denied: Option<(Option<&Access>, Verdict<'_>)> = None;
+        let mut strictest: Option<(Option<&Access>, Verdict<'_>, Option<Advice>)> = None;
+        let mut denied: Option<(Option<&Access>, Verdict<'_>, Option<Advice>)> = None;
         let only_tool = request.accesses.is_empty().then_some(None);
         for access in request.accesses.iter().map(Some).chain(only_tool) {
             let target = Target::new(request.tool, access, &self.names);
@@ -218,18 +218,27 @@ impl Policy {
                 match verdict.cause {
                     // What a rule denies is denied whatever else is granted.
                     judge::Cause::Rule(_) if verdict.effect == Effect::Deny => {
-                        return self.decision(request.tool, access, verdict);
+                        return self.decision(request.tool, access, verdict, part.advice);
                     }
-                    _ if verdict.effect == Effect::Deny => denied = denied.or(Some((access, verdict))),
+                    // Where a part has words of its own, those of the others would not help.
+                    _ if verdict.effect == Effect::Deny
+                        && denied.is_none_or(|(.., known)| known.is_none() && part.advice.is_some()) =>
+                    {
+                        denied = Some((access, verdict, part.advice));
+                    }
                     _ => {}
                 }
-                if strictest.is_none_or(|(_, known)| is_more_telling(verdict, known)) {
-                    strictest = Some((access, verdict));
+                let is_stricter = |(_, known, advice): (_, Verdict<'_>, Option<Advice>)| {
+                    is_more_telling(verdict, known)
+                        || (advice.is_none() && part.advice.is_some() && !is_more_telling(known, verdict))
+                };
+                if strictest.is_none_or(is_stricter) {
+                    strictest = Some((access, verdict, part.advice));
                 }
             }
         }
         let chosen = denied.or(strictest);
-        let Some((access, verdict)) = chosen else { return Decision::GRANTED };
+        let Some((access, verdict, advice)) = chosen else { return Decision::GRANTED };
         // Where no flag helps, that is what must be known.
         let about = self.names.about(request.tool);
         let is_never = |access: &&Access| decision::is_never_granted(about, access);
@@ -244,7 +253,7 @@ impl Policy {
             Effect::Allow => (access, verdict),
             _ => never.unwrap_or((access, verdict)),
         };
-        let decision = self.decision(request.tool, access, verdict);
+        let decision = self.decision(request.tool, access, verdict, advice);
         match decision.effect() {
             Effect::Allow => decision,
             _ => {
@@ -285,9 +294,16 @@ impl Policy {
         others.filter(asks).filter(|access| !is_inside(access)).cloned().collect()
     }
 
-    fn decision(&self, tool: &str, access: Option<&Access>, verdict: Verdict<'_>) -> Decision {
+    fn decision(
+        &self,
+        tool: &str,
+        access: Option<&Access>,
+        verdict: Verdict<'_>,
+        advice: Option<Advice>,
+    ) -> Decision {
         let shown = self.dialect.as_ref().and_then(|dialect| dialect.shown_name(tool));
-        Decision::new(self.advice, (tool, self.names.about(tool)), access, verdict).shown_as(shown)
+        Decision::new(advice.unwrap_or(self.advice), (tool, self.names.about(tool)), access, verdict)
+            .shown_as(shown)
     }
 
     /// Whether an action of a tool on one path is simply allowed. A walk asks it of every name: nothing is allocated.

@@ -1,6 +1,5 @@
 //! The log of events: appended to, and asked.
 
-mod facts;
 mod fresh;
 mod label;
 mod query;
@@ -12,11 +11,10 @@ pub use label::label;
 pub(crate) use words::learn;
 
 use crate::db::{Failure, Kind, Row, Tx, Value, first};
-use facts::Facts;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use toolpost_core::Event;
-use toolpost_core::store::{EventQuery, Logged, SessionSummary, ToolStats};
+use toolpost_core::store::{EventQuery, Logged, SessionSummary, ToolStats, WrittenEvent, WrittenEvents};
 
 /// Which part of the log a writer adds, so that it is added once, however often it is tried.
 pub(crate) struct Part<'a> {
@@ -26,7 +24,7 @@ pub(crate) struct Part<'a> {
 }
 
 /// Adds events; none where this part was added before.
-pub(crate) fn append(tx: &mut dyn Tx, part: &Part<'_>, events: &[Arc<Event>]) -> Result<(), Failure> {
+pub(crate) fn append(tx: &mut dyn Tx, part: &Part<'_>, events: &WrittenEvents) -> Result<(), Failure> {
     let before = tx.rows("SELECT last FROM writers WHERE writer = ?1", &[part.writer.into()])?;
     if let Some(mut row) = first(before)
         && row.number()? >= part.number
@@ -38,25 +36,63 @@ pub(crate) fn append(tx: &mut dyn Tx, part: &Part<'_>, events: &[Arc<Event>]) ->
          ON CONFLICT (writer) DO UPDATE SET last = excluded.last, at_ms = excluded.at_ms",
         &[part.writer.into(), part.number.into(), part.at_ms.into()],
     )?;
-    add(tx, events)
+    place(tx, events)
 }
 
 /// Adds events inside a transaction that does other things too. The last of them: it takes the turn of the whole log.
 pub(crate) fn add(tx: &mut dyn Tx, events: &[Arc<Event>]) -> Result<(), Failure> {
+    place(tx, &written(events)?)
+}
+
+/// Events as they are kept.
+pub(crate) fn written(events: &[Arc<Event>]) -> Result<WrittenEvents, Failure> {
+    let mut written = WrittenEvents::default();
+    for event in events {
+        written.add(event).map_err(not_written)?;
+    }
+    Ok(written)
+}
+
+/// Why an event could not be kept.
+#[expect(clippy::needless_pass_by_value, reason = "what a `map_err` hands over")]
+pub(crate) fn not_written(error: serde_json::Error) -> Failure {
+    Failure::Broken(format!("an event could not be written down: {error}"))
+}
+
+/// What the events of a session add to it.
+#[derive(Default)]
+struct Added {
+    events: u64,
+    calls: u64,
+    failures: u64,
+    first_ms: u64,
+    last_ms: u64,
+    /// The sequence of the next event.
+    next: u64,
+}
+
+impl Added {
+    fn count(&mut self, event: &WrittenEvent<'_>) {
+        self.first_ms = if self.events == 0 { event.at_ms } else { self.first_ms.min(event.at_ms) };
+        self.last_ms = self.last_ms.max(event.at_ms);
+        self.events += 1;
+        self.calls += u64::from(event.code.is_some());
+        self.failures += u64::from(event.code.is_some_and(|code| !code.is_empty()));
+    }
+}
+
+/// Gives each event its place, and writes it.
+fn place(tx: &mut dyn Tx, events: &WrittenEvents) -> Result<(), Failure> {
     if events.is_empty() {
         return Ok(());
     }
-    let facts: Vec<Facts<'_>> = events.iter().map(|event| Facts::of(event)).collect();
-    let tools = tools::of_calls(tx, events, &facts)?;
+    let tools = tools::of_calls(tx, events)?;
     // In one order, so that two who write to the same sessions do not wait for each other.
-    let mut sessions: BTreeMap<&str, (Vec<usize>, u64)> = BTreeMap::new();
-    for (index, event) in events.iter().enumerate() {
-        sessions.entry(&event.session).or_default().0.push(index);
+    let mut sessions: BTreeMap<&str, Added> = BTreeMap::new();
+    for event in events.iter() {
+        sessions.entry(event.session).or_default().count(&event);
     }
-    for (session, (indices, next)) in &mut sessions {
-        let count =
-            |is: fn(&Facts<'_>) -> bool| indices.iter().filter(|index| is(&facts[**index])).count() as u64;
-        let times = || indices.iter().map(|index| events[*index].at_ms);
+    for (session, added) in &mut sessions {
         let row = first(tx.rows(
             "INSERT INTO sessions (session, first_ms, last_ms, events, calls, failures) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
              ON CONFLICT (session) DO UPDATE SET events = sessions.events + excluded.events,
@@ -66,39 +102,36 @@ pub(crate) fn add(tx: &mut dyn Tx, events: &[Arc<Event>]) -> Result<(), Failure>
              RETURNING events",
             &[
                 (*session).into(),
-                times().min().unwrap_or_default().into(),
-                times().max().unwrap_or_default().into(),
-                (indices.len() as u64).into(),
-                count(|facts| facts.code.is_some()).into(),
-                count(|facts| facts.code.is_some_and(|code| !code.is_empty())).into(),
+                added.first_ms.into(),
+                added.last_ms.into(),
+                added.events.into(),
+                added.calls.into(),
+                added.failures.into(),
             ],
         )?);
         let last = row.map_or(Ok(0), |mut row| row.number())?;
-        *next = last + 1 - indices.len() as u64;
+        added.next = last + 1 - added.events;
     }
     let count = events.len() as u64;
     let turn =
         tx.rows("UPDATE counters SET last = last + ?1 WHERE name = 'log' RETURNING last", &[count.into()])?;
     let last = first(turn).map_or(Ok(0), |mut row| row.number())?;
-    let mut placed = Vec::with_capacity(events.len());
-    for (index, (event, facts)) in events.iter().zip(&facts).enumerate() {
-        let Some((_, next)) = sessions.get_mut(event.session.as_str()) else { continue };
-        let tool = event.call.as_deref().and_then(|call| tools.get(call)).map(|tool| &**tool).or(facts.tool);
-        placed.push(Placed {
-            event,
-            facts,
-            position: last + 1 - count + index as u64,
-            sequence: *next,
-            tool,
+    let mut position = last.saturating_sub(count);
+    let placed = events.iter().map(|event| {
+        let sequence = sessions.get_mut(event.session).map_or(0, |added| {
+            added.next += 1;
+            added.next - 1
         });
-        *next += 1;
-    }
+        position += 1;
+        let tool = event.call.and_then(|call| tools.get(call)).map(|tool| &**tool).or(event.tool);
+        Placed { event, position, sequence, tool }
+    });
     match tx.kind() {
-        Kind::Sqlite => fresh::write(tx, &placed)?,
+        Kind::Sqlite => fresh::write(tx, placed)?,
         #[cfg(feature = "postgres")]
         Kind::Postgres => {
-            for placed in &placed {
-                placed.insert(tx, "log", &facts::body(placed.event)?)?;
+            for placed in placed {
+                placed.insert(tx, "log")?;
             }
         }
     }
@@ -112,8 +145,7 @@ pub(crate) fn add(tx: &mut dyn Tx, events: &[Arc<Event>]) -> Result<(), Failure>
 
 /// An event, and its place in the log.
 struct Placed<'a> {
-    event: &'a Event,
-    facts: &'a Facts<'a>,
+    event: WrittenEvent<'a>,
     position: u64,
     sequence: u64,
     /// The tool that its call is of, as far as that is known.
@@ -122,28 +154,33 @@ struct Placed<'a> {
 
 impl Placed<'_> {
     /// As a row of its own.
-    fn insert(&self, tx: &mut dyn Tx, table: &str, body: &str) -> Result<(), Failure> {
-        let Placed { event, facts, .. } = self;
+    fn insert(&self, tx: &mut dyn Tx, table: &str) -> Result<(), Failure> {
+        let event = &self.event;
         let insert = format!(
             "INSERT INTO {table} (position, session, sequence, at_ms, agent, call, kind, tool, code, micros, bytes, body)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)"
         );
         let values = [
             self.position.into(),
-            event.session.as_str().into(),
+            event.session.into(),
             self.sequence.into(),
             event.at_ms.into(),
-            Value::text(event.agent.as_deref()),
-            Value::text(event.call.as_deref()),
-            facts.kind.into(),
+            Value::text(event.agent),
+            Value::text(event.call),
+            event.kind.into(),
             Value::text(self.tool),
-            Value::text(facts.code),
-            facts.micros.map_or(Value::Null, Value::from),
-            facts.bytes.map_or(Value::Null, Value::from),
-            body.into(),
+            Value::text(event.code),
+            event.micros.map_or(Value::Null, Value::from),
+            event.bytes.map_or(Value::Null, Value::from),
+            text(event.json)?.into(),
         ];
         tx.run(&insert, &values).map(drop)
     }
+}
+
+/// JSON as a text.
+fn text(json: &[u8]) -> Result<&str, Failure> {
+    std::str::from_utf8(json).map_err(|error| Failure::Broken(error.to_string()))
 }
 
 /// The ids of calls that end so, of the log and of the journal of undo, the newest first.

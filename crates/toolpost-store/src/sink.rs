@@ -1,6 +1,10 @@
 //! The log as a sink of events: what is recorded is written together, a few times a second or when somebody waits for it.
+//!
+//! An event is made into JSON by the thread that records it, while it is at hand there; to hand it over to another thread, which
+//! would have to give its memory back, costs more.
 
 use crate::store::now_ms;
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -8,7 +12,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 use toolpost_core::event::EventSink;
 use toolpost_core::host::BoxFuture;
-use toolpost_core::store::{Retention, Store};
+use toolpost_core::store::{Retention, Store, WrittenEvents};
 use toolpost_core::{Code, Event, ToolError};
 
 /// The longest time that an event waits where nobody asks for it.
@@ -17,6 +21,10 @@ const DELAY: Duration = Duration::from_millis(40);
 const TOGETHER: usize = 4_096;
 /// Maximum number of events that wait for a store which cannot be written.
 const MOST_UNWRITTEN: usize = 100_000;
+/// Bytes of a list of events that are kept for the next one.
+const MOST_ROOM: usize = 8 << 20;
+/// The same for the list of one event, of which each thread has one.
+const MOST_SCRATCH: usize = 64 << 10;
 /// How often a long process looks whether something is to be deleted.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(60 * 60);
 
@@ -31,12 +39,32 @@ struct Said {
 
 #[derive(Default)]
 struct Heap {
-    events: Vec<Arc<Event>>,
+    /// What was said, in parts that are written together: all but the last have [`TOGETHER`] events.
+    parts: Vec<WrittenEvents>,
+    events: usize,
+    /// An empty list with room from before.
+    spare: Option<WrittenEvents>,
+    /// Why an event is missing.
+    lost: Option<ToolError>,
     /// Those who wait until all before is durable.
     waiting: Vec<oneshot::Sender<Result<(), ToolError>>>,
     is_over: bool,
     /// Whether nobody takes anything any more.
     is_left: bool,
+}
+
+impl Heap {
+    fn add(&mut self, event: &mut WrittenEvents) {
+        self.events += event.len();
+        match self.parts.last_mut().filter(|part| part.len() < TOGETHER) {
+            Some(part) => part.append(event),
+            None => {
+                let mut part = self.spare.take().unwrap_or_default();
+                part.append(event);
+                self.parts.push(part);
+            }
+        }
+    }
 }
 
 /// Whoever waits is told when the thread ends, whatever ends it.
@@ -58,21 +86,34 @@ impl Said {
     /// Waits for something, and then for what comes with it. None where nothing more can come.
     fn take(&self) -> Option<Heap> {
         let is_quiet = |heap: &mut Heap| heap.waiting.is_empty() && !heap.is_over;
-        let heap = self.is_due.wait_while(self.heap(), |heap| is_quiet(heap) && heap.events.is_empty());
+        let heap = self.is_due.wait_while(self.heap(), |heap| is_quiet(heap) && heap.events == 0);
         let heap = heap.unwrap_or_else(PoisonError::into_inner);
         // Where somebody waits, only what has come in already goes with it.
-        let heap = self
-            .is_due
-            .wait_timeout_while(heap, DELAY, |heap| is_quiet(heap) && heap.events.len() < TOGETHER);
+        let heap =
+            self.is_due.wait_timeout_while(heap, DELAY, |heap| is_quiet(heap) && heap.events < TOGETHER);
         let (mut heap, _) = heap.unwrap_or_else(PoisonError::into_inner);
         let is_over = heap.is_over;
-        let taken = std::mem::replace(&mut *heap, Heap { is_over, ..Heap::default() });
-        (!is_over || !taken.events.is_empty() || !taken.waiting.is_empty()).then_some(taken)
+        let left = Heap { is_over, spare: heap.spare.take(), ..Heap::default() };
+        let taken = std::mem::replace(&mut *heap, left);
+        (!is_over || taken.events > 0 || !taken.waiting.is_empty()).then_some(taken)
+    }
+
+    /// Takes back a list that is not used any more.
+    fn give_back(&self, mut list: WrittenEvents) {
+        if list.room() <= MOST_ROOM {
+            list.clear();
+            self.heap().spare = Some(list);
+        }
     }
 }
 
 /// What is done to an event before it is kept.
 pub type Shape = Box<dyn Fn(&Arc<Event>) -> Arc<Event> + Send + Sync>;
+
+thread_local! {
+    /// Where a thread writes an event down before it takes its turn.
+    static SCRATCH: RefCell<WrittenEvents> = RefCell::default();
+}
 
 /// Writes events into a store.
 pub struct StoreLog {
@@ -112,10 +153,22 @@ impl Drop for StoreLog {
 impl EventSink for StoreLog {
     fn record(&self, event: &Arc<Event>) {
         let event = (self.shape)(event);
-        let mut heap = self.said.heap();
-        heap.events.push(event);
-        let is_due = heap.events.len() == 1 || heap.events.len() == TOGETHER;
-        drop(heap);
+        let is_due = SCRATCH.with_borrow_mut(|scratch| {
+            let written = scratch.add(&event);
+            let mut heap = self.said.heap();
+            match written {
+                Ok(()) => heap.add(scratch),
+                Err(error) => {
+                    heap.lost = Some(ToolError::execution(format!("an event was not recorded: {error}")))
+                }
+            }
+            let is_due = heap.events == 1 || heap.events == TOGETHER;
+            drop(heap);
+            if scratch.room() > MOST_SCRATCH {
+                *scratch = WrittenEvents::default();
+            }
+            is_due
+        });
         if is_due {
             self.said.is_due.notify_one();
         }
@@ -145,7 +198,8 @@ fn serve(store: &dyn Store, said: &Said, keep: &Retention) {
     let mut unwritten = Unwritten::default();
     let mut looked: Option<Instant> = None;
     while let Some(heap) = said.take() {
-        let written = unwritten.write(store, &heap.events);
+        unwritten.lost = unwritten.lost.take().or(heap.lost);
+        let written = unwritten.write(store, heap.parts, |list| said.give_back(list));
         let is_written = written.is_ok();
         for answer in heap.waiting {
             let _ = answer.send(written.clone());
@@ -161,19 +215,24 @@ fn serve(store: &dyn Store, said: &Said, keep: &Retention) {
 /// Events that could not be written, in the parts in which they came: they are tried again before any others.
 #[derive(Default)]
 struct Unwritten {
-    parts: VecDeque<Vec<Arc<Event>>>,
+    parts: VecDeque<Arc<WrittenEvents>>,
     events: usize,
     /// Set where there were too many. From then on the log has a gap, and nobody is told that it is whole.
     lost: Option<ToolError>,
 }
 
 impl Unwritten {
-    /// Writes everything, the oldest first.
-    fn write(&mut self, store: &dyn Store, events: &[Arc<Event>]) -> Result<(), ToolError> {
-        self.events += events.len();
-        self.parts.extend(events.chunks(TOGETHER).map(<[_]>::to_vec));
+    /// Writes everything, the oldest first. Each list is given back when it is written.
+    fn write(
+        &mut self,
+        store: &dyn Store,
+        parts: Vec<WrittenEvents>,
+        give_back: impl Fn(WrittenEvents),
+    ) -> Result<(), ToolError> {
+        self.events += parts.iter().map(WrittenEvents::len).sum::<usize>();
+        self.parts.extend(parts.into_iter().map(Arc::new));
         while let Some(part) = self.parts.front() {
-            if let Err(error) = store.append(part) {
+            if let Err(error) = store.append_written(part) {
                 while self.events > MOST_UNWRITTEN {
                     self.events -= self.parts.pop_back().map_or(self.events, |part| part.len());
                     self.lost.get_or_insert(error.clone());
@@ -181,7 +240,10 @@ impl Unwritten {
                 return Err(error);
             }
             self.events -= part.len();
-            self.parts.pop_front();
+            // Who has written it has no part in it any more.
+            if let Some(Ok(list)) = self.parts.pop_front().map(Arc::try_unwrap) {
+                give_back(list);
+            }
         }
         self.lost.clone().map_or(Ok(()), Err)
     }

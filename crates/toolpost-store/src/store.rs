@@ -9,7 +9,7 @@ use toolpost_core::host::new_id;
 use toolpost_core::store::{
     By, ChangeQuery, Collected, Correction, EventQuery, FileChange, FileVersion, Finished, KeptChange,
     Logged, NewChange, NewTask, Retention, SessionSummary, Store, StoredFile, Task, TaskChange, TaskStatus,
-    Todo, ToolStats,
+    Todo, ToolStats, WrittenEvents,
 };
 use toolpost_core::{Event, ToolError};
 
@@ -39,16 +39,30 @@ pub(crate) struct SqlStore {
 struct Parts {
     last: u64,
     /// The events of the last one, where nobody knows whether they were added: tried again, they keep their number.
-    unknown: Option<Arc<[Arc<Event>]>>,
+    unknown: Option<Unknown>,
+}
+
+/// Events that were perhaps added.
+enum Unknown {
+    Events(Vec<Arc<Event>>),
+    Written(Arc<WrittenEvents>),
+}
+
+impl Unknown {
+    fn is_same(&self, other: &Unknown) -> bool {
+        match (self, other) {
+            (Unknown::Events(one), Unknown::Events(other)) => {
+                one.len() == other.len() && one.iter().zip(other).all(|(one, other)| Arc::ptr_eq(one, other))
+            }
+            (Unknown::Written(one), Unknown::Written(other)) => Arc::ptr_eq(one, other),
+            _ => false,
+        }
+    }
 }
 
 impl Parts {
-    fn number(&mut self, events: &[Arc<Event>]) -> u64 {
-        let is_same = |before: &Arc<[Arc<Event>]>| {
-            before.len() == events.len()
-                && before.iter().zip(events).all(|(one, other)| Arc::ptr_eq(one, other))
-        };
-        if !self.unknown.take().is_some_and(|before| is_same(&before)) {
+    fn number(&mut self, events: &Unknown) -> u64 {
+        if !self.unknown.take().is_some_and(|before| before.is_same(events)) {
             self.last += 1;
         }
         self.last
@@ -153,16 +167,16 @@ pub(crate) fn now_ms() -> u64 {
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
-impl Store for SqlStore {
-    fn append(&self, events: &[Arc<Event>]) -> Result<(), ToolError> {
+impl SqlStore {
+    /// Adds a part to the log, which `given` tells from others.
+    fn add_part(&self, given: Unknown, events: &Arc<WrittenEvents>) -> Result<(), ToolError> {
         // One at a time: the number of the last part says which parts are there.
         let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
-        let number = parts.number(events);
-        let events: Arc<[Arc<Event>]> = events.into();
+        let number = parts.number(&given);
         let mut attempt = 0;
         loop {
             attempt += 1;
-            let (writer, part) = (self.writer.clone(), Arc::clone(&events));
+            let (writer, part) = (self.writer.clone(), Arc::clone(events));
             let done = self.try_write(move |tx| {
                 log::append(tx, &log::Part { writer: &writer, number, at_ms: now_ms() }, &part)
             });
@@ -170,11 +184,22 @@ impl Store for SqlStore {
                 // Tried again: it is not added twice.
                 Err(Failure::Unknown(_)) if attempt < PARTS_TRIED => {}
                 other => {
-                    parts.unknown = other.is_err().then_some(events);
+                    parts.unknown = other.is_err().then_some(given);
                     return other.map_err(|failure| self.told(failure));
                 }
             }
         }
+    }
+}
+
+impl Store for SqlStore {
+    fn append(&self, events: &[Arc<Event>]) -> Result<(), ToolError> {
+        let written = log::written(events).map_err(|failure| self.told(failure))?;
+        self.add_part(Unknown::Events(events.to_vec()), &Arc::new(written))
+    }
+
+    fn append_written(&self, events: &Arc<WrittenEvents>) -> Result<(), ToolError> {
+        self.add_part(Unknown::Written(Arc::clone(events)), events)
     }
 
     fn events(&self, query: &EventQuery) -> Result<Vec<Logged>, ToolError> {

@@ -60,6 +60,7 @@ fn example(number: usize, folder: &str, entry: &str) -> [Message; 4] {
         text: entry.to_owned(),
         attachments: Vec::new(),
         is_error: false,
+        code: None,
         data: serde_json::Value::Null,
     };
     [

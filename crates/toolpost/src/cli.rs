@@ -251,7 +251,7 @@ pub struct Refs {
     /// The line in that file.
     #[arg(long, value_name = "N", requires = "file", value_parser = clap::value_parser!(u32).range(1..))]
     pub line: Option<u32>,
-    /// The column in that line.
+    /// The column in that line, in characters from 1.
     #[arg(long, value_name = "N", requires = "line", value_parser = clap::value_parser!(u32).range(1..))]
     pub column: Option<u32>,
     /// Only uses in this folder or file.

@@ -3,29 +3,34 @@
 
 mod cache;
 mod converted;
+mod coverage;
 mod files;
 mod freshness;
+mod links;
 mod patterns;
 mod target;
+mod words;
 
 use cache::DiskCache;
-use converted::{Sources, confidence, kind_of, role_of, shown};
+use converted::{Sources, confidence, kind_of, role_of};
 use files::WorkspaceFiles;
 use freshness::Freshness;
 use sha2::{Digest, Sha256};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
-use target::Meant;
+use toolpost_code::answers::place::{byte_of, column_of};
 use toolpost_code::answers::ranking::Focus;
-use toolpost_code::answers::symbol::documentation;
+use toolpost_code::answers::symbol::{Symbol as Known, documentation};
 use toolpost_code::engine::Engine;
+use toolpost_code::facts::Name;
 use toolpost_code::files::{Cache, NoCache};
-use toolpost_code::resolve::{Confidence as Found, Entity, Query};
+use toolpost_code::resolve::{Confidence as Found, DefId, Entity, Query};
 use toolpost_code::world::FileId;
 use toolpost_core::code::{
-    Answer, CodeEngine, Coverage, Dependencies, Description, Export, Import, Inquiry, Links, Match,
-    Reference, References, Resolution, Symbol, SymbolQuery, Target,
+    Answer, CodeEngine, Confidence, Coverage, Dependencies, Description, Inquiry, Links, Match, Reference,
+    References, Resolution, Symbol, SymbolQuery, Target,
 };
 use toolpost_core::text::hex;
 use toolpost_core::{Code, Policy, ToolError, Workspace};
@@ -34,6 +39,8 @@ use toolpost_core::{Code, Policy, ToolError, Workspace};
 const MOST_RANKED: usize = 1_000_000;
 /// Maximum number of definitions that are looked at for a search.
 const MOST_SEARCHED: usize = 5_000;
+/// Maximum number of definitions that are offered for a name that cannot be resolved.
+const MOST_CANDIDATES: usize = 20;
 
 /// The engine of one workspace.
 pub(crate) struct WorkspaceEngine {
@@ -70,10 +77,21 @@ impl WorkspaceEngine {
             };
             Freshness::new(Engine::open(Arc::clone(&self.files) as _, cache, &self.name))
         });
-        let coverage = freshness.refresh(inquiry.ctx)?;
-        let answer = freshness.engine().ask(|query| {
-            question(&Asked { query, inquiry, sources: Sources::new(Arc::clone(&self.files)) })
+        let mut coverage = freshness.refresh(inquiry.ctx)?;
+        let mut large = freshness.engine().too_large();
+        large.retain(|name| (inquiry.shows)(name));
+        let (answer, mut lacks, notes) = freshness.engine().ask(|query| {
+            let sources = Sources::new(Arc::clone(&self.files));
+            let (lacks, notes) = (RefCell::default(), RefCell::default());
+            let asked = Asked { query, inquiry, sources, large: &large, lacks, notes };
+            let answer = question(&asked)?;
+            Ok::<_, ToolError>((answer, asked.lacks.into_inner(), asked.notes.into_inner()))
         })?;
+        if !large.is_empty() {
+            let names: Vec<&str> = large.iter().map(String::as_str).collect();
+            lacks.push(coverage::files("too large to be indexed", &names));
+        }
+        coverage::add(&mut coverage, lacks, notes);
         Ok((answer, coverage))
     }
 }
@@ -83,6 +101,11 @@ struct Asked<'a, 'w> {
     query: &'a Query<'w>,
     inquiry: &'a Inquiry<'a>,
     sources: Sources,
+    /// Files that are too large to be indexed.
+    large: &'a [String],
+    /// What the answer may lack, and what else should be said with it.
+    lacks: RefCell<Vec<String>>,
+    notes: RefCell<Vec<String>>,
 }
 
 impl Asked<'_, '_> {
@@ -92,28 +115,57 @@ impl Asked<'_, '_> {
         is_at_or_below(name, path) && (self.inquiry.shows)(name)
     }
 
+    /// Says what the answer may lack.
+    fn lack(&self, what: String) {
+        self.lacks.borrow_mut().push(what);
+    }
+
+    /// Says something beside the answer.
+    fn note(&self, what: String) {
+        self.notes.borrow_mut().push(what);
+    }
+
     /// The file of a name; an error where the index has none.
     fn file(&self, name: &str) -> Result<FileId, ToolError> {
         self.query.world.file(name).ok_or_else(|| {
             let known: Vec<&str> = toolpost_code::languages::all().iter().map(|one| one.name()).collect();
-            let message = format!(
-                "`{name}` is not in the index, which has files in {} of at most 4 MB that git does not ignore; \
-                 search its text instead",
-                known.join(", ")
-            );
+            let message = match self.large.iter().any(|large| large == name) {
+                true => format!("`{name}` is too large to be indexed; search its text instead"),
+                false => format!(
+                    "`{name}` is not in the index, which has files in {} of at most 4 MB that git does not \
+                     ignore; search its text instead",
+                    known.join(", ")
+                ),
+            };
             ToolError::new(Code::NoMatch, message).with("path", name)
         })
     }
 
-    fn symbol(&self, def: toolpost_code::resolve::DefId) -> Option<Symbol> {
+    fn symbol(&self, def: DefId) -> Option<Symbol> {
         let symbol = self.query.symbol(def)?;
-        (self.inquiry.shows)(&symbol.path).then(|| shown(&self.sources, &symbol))
+        (self.inquiry.shows)(&symbol.path).then(|| self.shown(&symbol))
+    }
+
+    fn shown(&self, known: &Known) -> Symbol {
+        let column = self.column(known.def.file, known.position.0, known.position.1);
+        converted::shown(&self.sources, known, column)
+    }
+
+    /// An entity as a symbol; none of what is outside or hidden.
+    fn entity(&self, from: FileId, entity: Entity) -> Option<Symbol> {
+        match entity {
+            Entity::Def(def) => self.symbol(def),
+            Entity::Module(_) => {
+                let path = self.query.world.path(self.query.file_of(from, entity)?);
+                (self.inquiry.shows)(path).then(|| converted::module(path))
+            }
+            Entity::External => None,
+        }
     }
 
     fn reference(&self, found: &toolpost_code::resolve::Reference) -> Option<Reference> {
-        let facts = self.query.facts(found.file);
-        let token = facts.token(found.token)?;
-        let (line, column) = facts.position(token.start);
+        let token = self.query.facts(found.file).token(found.token)?;
+        let (line, column) = self.position(found.file, token.start);
         Some(Reference {
             file: self.query.world.path(found.file).to_owned(),
             line,
@@ -121,6 +173,31 @@ impl Asked<'_, '_> {
             role: role_of(token.role).to_owned(),
             confidence: confidence(found.confidence)?,
         })
+    }
+
+    /// Line and column of a byte of a file, both from 1, the column in characters.
+    fn position(&self, file: FileId, offset: u32) -> (u32, u32) {
+        let (line, byte) = self.query.facts(file).position(offset);
+        (line, self.column(file, line, byte))
+    }
+
+    fn column(&self, file: FileId, line: u32, byte: u32) -> u32 {
+        self.with_line(file, line, byte, |text| column_of(text, byte))
+    }
+
+    /// The byte of a line at which a column begins.
+    fn byte_column(&self, file: FileId, line: u32, column: u32) -> u32 {
+        self.with_line(file, line, column, |text| byte_of(text, column))
+    }
+
+    /// Asks the bytes of a line; where characters are bytes, the answer is `plain`.
+    fn with_line(&self, file: FileId, line: u32, plain: u32, ask: impl FnOnce(&[u8]) -> u32) -> u32 {
+        let facts = self.query.facts(file);
+        let (Some(start), false) = (facts.line_start(line), facts.is_ascii()) else { return plain };
+        let text = self.sources.text(self.query.world.path(file));
+        let end = facts.line_start(line + 1).map_or(text.len(), |end| end as usize);
+        // A file that has changed in this moment may have no such line any more.
+        text.as_bytes().get(start as usize..end).map_or(plain, ask)
     }
 }
 
@@ -132,7 +209,9 @@ fn is_at_or_below(name: &str, path: &str) -> bool {
 
 impl CodeEngine for WorkspaceEngine {
     fn symbols(&self, inquiry: &Inquiry<'_>, query: &SymbolQuery) -> Answer<Symbol> {
+        words::check(query)?;
         self.ask(inquiry, |asked| {
+            asked.lacks_broken(&query.path);
             let (container, name) = target::split(&query.text);
             let hits = asked.query.search(name, (query.limit * 20).clamp(200, MOST_SEARCHED));
             let mut found = Vec::new();
@@ -146,11 +225,19 @@ impl CodeEngine for WorkspaceEngine {
                 }
                 let Some(symbol) = asked.query.symbol(hit.def) else { continue };
                 let language = asked.query.world.language(hit.def.file).name();
-                let is_wanted = query.kind.as_deref().is_none_or(|kind| is_kind(kind, kind_of(symbol.kind)))
-                    && query.language.as_deref().is_none_or(|wanted| is_language(wanted, language))
-                    && target::is_inside(&symbol.container, &symbol.path, &container);
+                let is_wanted = query
+                    .kind
+                    .as_deref()
+                    .is_none_or(|kind| words::is_kind(kind, kind_of(symbol.kind)))
+                    && query.language.as_deref().is_none_or(|wanted| words::is_language(wanted, language))
+                    && target::is_inside(
+                        &symbol.container,
+                        &symbol.path,
+                        asked.query.module_name(hit.def.file),
+                        &container,
+                    );
                 if is_wanted {
-                    found.push(shown(&asked.sources, &symbol));
+                    found.push(asked.shown(&symbol));
                 }
             }
             Ok(found)
@@ -158,15 +245,48 @@ impl CodeEngine for WorkspaceEngine {
     }
 
     fn matches(&self, inquiry: &Inquiry<'_>, query: &SymbolQuery) -> Answer<Match> {
-        self.ask(inquiry, |asked| patterns::find(asked, query))
+        words::check(query)?;
+        self.ask(inquiry, |asked| {
+            asked.lacks_broken(&query.path);
+            patterns::find(asked, query)
+        })
     }
 
     fn map(&self, inquiry: &Inquiry<'_>, query: &SymbolQuery, focus: &[String]) -> Answer<Symbol> {
         self.ask(inquiry, |asked| {
+            asked.lacks_broken(&query.path);
             let file_of = |name: &String| asked.query.world.file(name.trim_start_matches("./"));
+            let is_known = |name: &&String| {
+                file_of(name).is_some()
+                    || asked
+                        .query
+                        .world
+                        .files()
+                        .any(|file| is_at_or_below(asked.query.world.path(file), name))
+                    || !asked.query.world.postings(Name::of(target::split(name).1)).is_empty()
+            };
+            let unknown: Vec<&String> = focus.iter().filter(|name| !is_known(name)).collect();
+            if !unknown.is_empty() && unknown.len() == focus.len() {
+                let message = format!("focus names no file or symbol that is known: {}", quoted(&unknown));
+                return Err(ToolError::new(Code::NoMatch, message));
+            }
+            if !unknown.is_empty() {
+                asked.note(format!("nothing is known of {}", quoted(&unknown)));
+            }
+            let in_folder = |file: FileId| {
+                focus.iter().any(|name| is_at_or_below(asked.query.world.path(file), name) && name != ".")
+            };
             let focus = Focus {
-                files: focus.iter().filter_map(file_of).collect(),
-                names: focus.iter().filter(|name| file_of(name).is_none()).cloned().collect(),
+                files: focus
+                    .iter()
+                    .filter_map(file_of)
+                    .chain(asked.query.world.files().filter(|file| in_folder(*file)))
+                    .collect(),
+                names: focus
+                    .iter()
+                    .filter(|name| file_of(name).is_none())
+                    .map(|name| target::split(name).1.to_owned())
+                    .collect(),
                 most: MOST_RANKED,
             };
             let mut found = Vec::new();
@@ -189,6 +309,7 @@ impl CodeEngine for WorkspaceEngine {
             for def in target::definitions(asked, target)?.into_iter().take(8) {
                 inquiry.ctx.checkpoint()?;
                 let Some(known) = asked.query.symbol(def) else { continue };
+                asked.lacks_broken_with(std::slice::from_ref(&known.name));
                 let mut used_by: BTreeMap<&str, u64> = BTreeMap::new();
                 for found in asked.query.references(def).found {
                     let is_declaration = asked.query.declared_by(found.file, found.token).is_some();
@@ -205,7 +326,7 @@ impl CodeEngine for WorkspaceEngine {
                     visibility: if known.is_public { "public" } else { "private" }.to_owned(),
                     members: members.into_iter().filter_map(|member| asked.symbol(member)).collect(),
                     used_by,
-                    symbol: shown(&asked.sources, &known),
+                    symbol: asked.shown(&known),
                 });
             }
             Ok(described)
@@ -215,53 +336,15 @@ impl CodeEngine for WorkspaceEngine {
     fn links(&self, inquiry: &Inquiry<'_>, file: &str) -> Result<Links, ToolError> {
         let ((imports, exports), coverage) = self.ask(inquiry, |asked| {
             let id = asked.file(file)?;
-            let mut imports: Vec<Import> = Vec::new();
-            for found in asked.query.imports(id) {
-                let target = found
-                    .files
-                    .iter()
-                    .map(|file| asked.query.world.path(*file))
-                    .find(|name| (inquiry.shows)(name));
-                let target = target.map(str::to_owned);
-                let name = match (found.is_glob, found.name, found.alias) {
-                    (true, ..) => Some("*".to_owned()),
-                    (_, Some(name), Some(alias)) => Some(format!("{name} as {alias}")),
-                    (_, name, None) => name,
-                    (_, None, Some(alias)) => Some(format!("as {alias}")),
-                };
-                // Names of one module on one line belong together.
-                match imports.last_mut() {
-                    Some(last)
-                        if last.module == found.module && last.line == found.line && last.file == target =>
-                    {
-                        last.names.extend(name);
-                    }
-                    _ => imports.push(Import {
-                        module: found.module,
-                        names: name.into_iter().collect(),
-                        line: found.line,
-                        file: target,
-                    }),
-                }
-            }
-            let exports = asked.query.exports(id).into_iter().map(|(name, def)| {
-                let symbol = def.and_then(|def| asked.query.symbol(def));
-                let is_own = symbol.as_ref().is_some_and(|symbol| symbol.def.file == id);
-                let from = symbol.as_ref().filter(|symbol| !is_own && (inquiry.shows)(&symbol.path));
-                Export {
-                    name,
-                    kind: symbol.as_ref().map_or("name", |symbol| kind_of(symbol.kind)).to_owned(),
-                    line: symbol.as_ref().filter(|_| is_own).map_or(1, |symbol| symbol.position.0),
-                    from: from.map(|symbol| symbol.path.clone()),
-                }
-            });
-            Ok((imports, exports.collect()))
+            asked.lacks_if_broken(id);
+            Ok((asked.imports(id), asked.exports(id)))
         })?;
         Ok(Links { imports, exports, coverage })
     }
 
     fn dependencies(&self, inquiry: &Inquiry<'_>, path: &str) -> Result<Dependencies, ToolError> {
         let ((files, edges), coverage) = self.ask(inquiry, |asked| {
+            asked.lacks_broken(path);
             let wanted: Vec<FileId> =
                 asked.query.world.files().filter(|file| asked.shows(*file, path)).collect();
             let name = |file: FileId| asked.query.world.path(file).to_owned();
@@ -292,26 +375,22 @@ impl CodeEngine for WorkspaceEngine {
             let Some((file, token)) = target::token(asked, target)? else { return Ok(nothing(None)) };
             asked.query.refuel();
             let found = asked.query.resolve(file, token);
-            let mut symbols: Vec<Symbol> = Vec::new();
-            for entity in &found.entities {
-                match entity {
-                    Entity::Def(def) => symbols.extend(asked.symbol(*def)),
-                    Entity::Module(_) => {
-                        let module =
-                            asked.query.file_of(file, *entity).map(|file| asked.query.world.path(file));
-                        symbols.extend(module.filter(|name| (inquiry.shows)(name)).map(converted::module));
-                    }
-                    Entity::External => {}
-                }
-            }
-            let is_external = found.entities.contains(&Entity::External) && symbols.is_empty();
-            if is_external {
+            let entities = found.entities.iter();
+            let mut symbols: Vec<Symbol> =
+                entities.filter_map(|entity| asked.entity(file, *entity)).collect();
+            if found.entities.contains(&Entity::External) && symbols.is_empty() {
                 return Ok(nothing(Some(target.symbol.clone())));
             }
-            let confidence = confidence(found.confidence).filter(|_| !symbols.is_empty());
-            let is_sure = found.confidence < Found::Possible && !symbols.is_empty();
+            if symbols.is_empty() {
+                asked.lacks_if_broken(file);
+                let candidates = asked.candidates(file, &target.symbol);
+                let confidence = (!candidates.is_empty()).then_some(Confidence::Possible);
+                return Ok(Resolution { candidates, confidence, ..nothing(None) });
+            }
+            let is_sure = found.confidence < Found::Possible;
             let candidates = if is_sure { symbols.split_off(1) } else { std::mem::take(&mut symbols) };
             let definition = symbols.into_iter().next();
+            let confidence = confidence(found.confidence);
             Ok(Resolution { definition, confidence, candidates, ..nothing(None) })
         })?;
         resolution.coverage = coverage;
@@ -320,70 +399,63 @@ impl CodeEngine for WorkspaceEngine {
 
     fn references(&self, inquiry: &Inquiry<'_>, target: &Target) -> Result<References, ToolError> {
         let (found, mut coverage) = self.ask(inquiry, |asked| {
-            let Meant { defs, note } = target::meant(asked, target)?;
+            let meant = target::meant(asked, target)?;
             let (mut references, mut possible) = (Vec::new(), Vec::new());
             let path = target.path.as_deref();
             let shows = |file: FileId| match path {
                 Some(path) => asked.shows(file, path),
                 None => (inquiry.shows)(asked.query.world.path(file)),
             };
-            for def in &defs {
+            let mut names = vec![target::split(&target.symbol).1.to_owned()];
+            let mut definitions: Vec<Symbol> = Vec::new();
+            for (file, entity) in &meant {
                 inquiry.ctx.checkpoint()?;
-                let found = asked.query.references(*def);
-                references.extend(
-                    found.found.iter().filter(|one| shows(one.file)).filter_map(|one| asked.reference(one)),
-                );
-                possible.extend(
-                    found
-                        .possible
-                        .iter()
-                        .filter(|one| shows(one.file))
-                        .filter_map(|one| asked.reference(one)),
-                );
+                definitions.extend(asked.entity(*file, *entity));
+                let found = asked.query.uses(*file, *entity);
+                let shown = |list: &[toolpost_code::resolve::Reference]| -> Vec<Reference> {
+                    let listed = list.iter().filter(|one| shows(one.file));
+                    listed.filter_map(|one| asked.reference(one)).collect()
+                };
+                if found.is_cut {
+                    asked.lack("the name is in too many files to look at all of them".to_owned());
+                }
+                references.extend(shown(&found.found));
+                possible.extend(shown(&found.possible));
             }
+            names.extend(definitions.iter().map(|symbol| symbol.name.clone()));
+            asked.lacks_broken_with(&names);
             let place = |one: &Reference| (one.file.clone(), one.line, one.column, one.confidence);
             references.sort_by_key(place);
             references.dedup_by_key(|one| (one.file.clone(), one.line, one.column));
             possible.sort_by_key(place);
             possible.dedup_by_key(|one| (one.file.clone(), one.line, one.column));
-            let definitions = defs.iter().filter_map(|def| asked.symbol(*def)).collect();
-            Ok((definitions, references, possible, note))
+            Ok((definitions, references, possible))
         })?;
-        let (definitions, references, possible, note) = found;
+        let (definitions, references, possible) = found;
         coverage.complete &= possible.is_empty();
-        coverage.note = match (coverage.note, note) {
-            (Some(first), Some(second)) => Some(format!("{first}; {second}")),
-            (first, second) => first.or(second),
-        };
         Ok(References { definitions, references, possible, coverage })
     }
-}
 
-/// Whether a kind is meant by a word: `class` means every type, `function` methods too.
-fn is_kind(wanted: &str, kind: &str) -> bool {
-    let wanted = wanted.to_lowercase();
-    match wanted.as_str() {
-        "function" | "func" | "fn" => matches!(kind, "function" | "method"),
-        "type" | "class" => {
-            matches!(kind, "class" | "struct" | "enum" | "union" | "interface" | "trait" | "type")
-        }
-        "const" => kind == "constant",
-        "var" => kind == "variable",
-        "property" => kind == "field",
-        "namespace" => kind == "module",
-        other => other == kind,
+    fn held_back(&self) -> Vec<String> {
+        self.files.hidden()
     }
 }
 
-/// Whether a language is meant by a word.
-fn is_language(wanted: &str, language: &str) -> bool {
-    let wanted = wanted.to_lowercase();
-    let usual = match wanted.as_str() {
-        "ts" | "tsx" | "javascript" | "js" | "jsx" => "typescript",
-        "py" => "python",
-        "rs" => "rust",
-        "golang" => "go",
-        other => other,
-    };
-    usual == language || wanted == language
+impl Asked<'_, '_> {
+    /// The definitions of the name that is asked for, in files of the same language: where it stands nothing says which of
+    /// them is meant, if any.
+    fn candidates(&self, file: FileId, symbol: &str) -> Vec<Symbol> {
+        let (_, name) = target::split(symbol);
+        let language = self.query.world.language_of(file);
+        let hits = self.query.search(name, MOST_CANDIDATES * 4);
+        let same = hits.iter().filter(|hit| {
+            self.query.name_of(hit.def) == Name::of(name)
+                && self.query.world.language_of(hit.def.file) == language
+        });
+        same.filter_map(|hit| self.symbol(hit.def)).take(MOST_CANDIDATES).collect()
+    }
+}
+
+fn quoted(names: &[&String]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }

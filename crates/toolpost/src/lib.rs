@@ -106,14 +106,20 @@ pub fn run_with(words: Vec<OsString>, extension: Option<Arc<dyn Extension>>) -> 
 
 /// A command line that makes no sense. A program that asked for JSON gets this as JSON too.
 fn refuse(words: &[OsString], error: &clap::Error) -> ExitCode {
-    let asks_for_json = words.iter().take_while(|word| *word != "--").any(|word| word == "--json");
+    let has = |wanted: &str| words.iter().take_while(|word| *word != "--").any(|word| word == wanted);
+    let streams = has("stream-json") || has("--output=stream-json");
+    let asks_for_json = has("--json") || streams;
     if !(error.use_stderr() && asks_for_json) {
         error.exit();
     }
     let text = error.render().to_string();
     let message = text.split("\n\nUsage:").next().unwrap_or_default().trim().trim_start_matches("error: ");
     let printer = Printer::new(asks_for_json, &Environment::read());
-    ExitCode::from(printer.invocation_error(&ToolError::new(Code::ValidationError, message)))
+    let error = ToolError::new(Code::ValidationError, message);
+    ExitCode::from(match streams {
+        true => printer.refused_stream(&error),
+        false => printer.invocation_error(&error),
+    })
 }
 
 /// Whether what a command does is written into the store.

@@ -6,7 +6,7 @@ mod live;
 mod markdown;
 mod stage;
 
-pub(crate) use stage::{Denial, Show, Stage};
+pub(crate) use stage::{Screen, Show, Shown, Stage};
 
 use crate::config::env::Environment;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -24,7 +24,10 @@ pub(crate) struct Printer {
     stdout_is_terminal: bool,
     stderr_is_terminal: bool,
     has_color: bool,
+    /// Whether a terminal moves its cursor and clears lines when told to, in colour or not.
+    can_move: bool,
     has_lost_data: Cell<bool>,
+    has_lost_reader: Cell<bool>,
     /// Notes that are said only if something fails; none where they are said at once.
     held: RefCell<Option<Vec<String>>>,
 }
@@ -60,7 +63,9 @@ impl Printer {
             stdout_is_terminal: std::io::stdout().is_terminal(),
             stderr_is_terminal: std::io::stderr().is_terminal(),
             has_color: !environment.no_color,
+            can_move: !environment.is_dumb,
             has_lost_data: Cell::new(false),
+            has_lost_reader: Cell::new(false),
             held: RefCell::default(),
         }
     }
@@ -72,7 +77,9 @@ impl Printer {
             stdout_is_terminal: false,
             stderr_is_terminal: true,
             has_color,
+            can_move: has_color,
             has_lost_data: Default::default(),
+            has_lost_reader: Default::default(),
             held: RefCell::default(),
         }
     }
@@ -84,6 +91,11 @@ impl Printer {
 
     pub(crate) fn has_color(&self) -> bool {
         self.has_color
+    }
+
+    /// Whether the terminal can draw something anew.
+    pub(crate) fn can_move(&self) -> bool {
+        self.can_move
     }
 
     /// Says something and leaves the cursor behind it.
@@ -113,7 +125,7 @@ impl Printer {
 
     /// Shows, in place of what was shown so before, how far something is; an empty text takes it away.
     pub(crate) fn far(&self, text: &str) {
-        if self.stderr_is_terminal && self.has_color && !self.is_json {
+        if self.stderr_is_terminal && self.can_move && !self.is_json {
             self.prompt(&format!("\r\x1b[2K{text}"));
         }
     }
@@ -124,7 +136,7 @@ impl Printer {
 
     /// Shows progress, where a person is looking.
     pub(crate) fn progress(&self) -> Arc<dyn EventSink> {
-        match self.stderr_is_terminal && !self.is_json {
+        match self.stderr_is_terminal && self.can_move && !self.is_json {
             true => Arc::new(live::LiveLine::default()),
             false => Arc::new(NoEvents),
         }
@@ -192,6 +204,17 @@ impl Printer {
             true => self.json(&serde_json::json!({"success": false, "error": error, "metadata": {}})),
             false => self.error(error),
         }
+        Printer::invocation_status(error)
+    }
+
+    /// A run that could not even be made: whoever reads lines of JSON gets the last one all the same.
+    pub(crate) fn refused_stream(&self, error: &ToolError) -> u8 {
+        self.json(&serde_json::json!({"type": "result", "success": false, "error": error}));
+        Printer::invocation_status(error)
+    }
+
+    /// The exit status of a call that could not even be made.
+    fn invocation_status(error: &ToolError) -> u8 {
         match error.code() {
             Code::PathEscape | Code::FileNotFound | Code::NotAFile | Code::ReadError => 2,
             code => code.exit_status(),
@@ -248,7 +271,7 @@ impl Printer {
 
     /// Whether a person sees the data on a terminal that obeys, so that a page can be drawn anew.
     pub(crate) fn can_redraw(&self) -> bool {
-        self.stdout_is_terminal && self.has_color && !self.is_json
+        self.stdout_is_terminal && self.can_move && !self.is_json
     }
 
     /// Lines of the screen that data goes to; 24 where nobody knows.
@@ -279,16 +302,27 @@ impl Printer {
         self.has_lost_data.get()
     }
 
+    /// Whether whoever read the data has left before all was written.
+    pub(crate) fn has_lost_reader(&self) -> bool {
+        self.has_lost_reader.get()
+    }
+
     fn write_data(&self, text: &str) {
         match write(&mut std::io::stdout().lock(), text) {
-            // A reader that has left (`toolpost … | head`) is no error.
-            Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            // A reader that has left (`toolpost … | head`) is no error, unless the command says so.
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => self.has_lost_reader.set(true),
+            Err(error) => {
                 self.has_lost_data.set(true);
-                self.say(Tone::Error, &format!("error: standard output could not be written: {error}"));
+                self.say(Tone::Error, &unwritable(&error));
             }
-            _ => {}
+            Ok(()) => {}
         }
     }
+}
+
+/// That data could not be written.
+pub(crate) fn unwritable(error: &std::io::Error) -> String {
+    format!("error: standard output could not be written: {error}")
 }
 
 fn write(out: &mut impl Write, text: &str) -> std::io::Result<()> {

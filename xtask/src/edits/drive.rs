@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 use super::cases::{Call, Case};
 use super::noise::{Class, Kind};
 use super::patch::PATH;
-use super::server::{Answer, Server};
 use super::tally::Tally;
 use super::verdict::{Verdict, judge};
+use crate::mcp_server::{Answer, Server};
 
 /// Calls in flight.
 const SLOTS: usize = 8;
@@ -60,7 +60,7 @@ impl Drive {
         for slot in 0..SLOTS {
             fs::create_dir_all(workspace.join(slot.to_string()))?;
         }
-        let server = Server::start(executable, &workspace, &home)?;
+        let server = Server::start(executable, &["--policy", "standard"], &workspace, &home)?;
         let slots = (0..SLOTS).map(|_| None).collect();
         Ok(Drive {
             server,

@@ -24,7 +24,7 @@ pub(super) fn read(reader: &mut Reader<'_>, node: &Node, limits: &mut Limits) {
             "tokens" => limits.tokens = tokens(reader, value, &field),
             "cost" => limits.cost = cost(reader, value, &field),
             "time" => limits.time_ms = time(reader, value, &field),
-            _ => reader.unknown_key(key, &field, &KNOWN, "limits"),
+            _ => reader.misspelt_key(key, &field, &KNOWN, "`limits`"),
         }
     }
 }

@@ -68,6 +68,30 @@ impl Node {
         }
     }
 
+    /// Where a field below this node stands, such as `script[2].args.path` below the node of `script`; of a field that is not
+    /// there, the nearest one around it. A key counts before its value.
+    pub fn place_of(&self, field: &str) -> At {
+        let (mut node, mut at) = (self, self.at);
+        let below = field.find(['.', '[']).map_or("", |start| &field[start..]);
+        for step in below.split_inclusive(['.', '[', ']']).map(|step| step.trim_end_matches(['.', '[', ']']))
+        {
+            if step.is_empty() {
+                continue;
+            }
+            let entry = node.entries().iter().find(|(key, _)| key.text == step);
+            let item = match &node.content {
+                Content::List(items) => step.parse::<usize>().ok().and_then(|place| items.get(place)),
+                _ => None,
+            };
+            match (entry, item) {
+                (Some((key, value)), _) => (node, at) = (value, key.at),
+                (None, Some(item)) => (node, at) = (item, item.at),
+                (None, None) => break,
+            }
+        }
+        at
+    }
+
     /// What it is, in words for a message.
     pub(crate) fn kind(&self) -> &'static str {
         match &self.content {

@@ -4,8 +4,30 @@ use super::node::{At, Content, Node};
 use super::reader::Reader;
 use super::yaml::short;
 use toolpost_core::capability::Capabilities;
-use toolpost_core::policy::{Effect, Layer, Origin, Profile, Rule};
+use toolpost_core::policy::{Effect, Layer, Origin, Profile, Remedy, Rule};
 use toolpost_core::{Capability, Policy};
+
+/// What would allow something that an agent's file withholds. The flags of the run cannot.
+pub(super) fn advice(remedy: &Remedy<'_>) -> String {
+    match remedy {
+        Remedy::Grant { .. } | Remedy::Capability { .. } | Remedy::Closed { .. } => {
+            "the agent's own file withholds it, and no flag gives it back; change `policy` in that file"
+                .to_owned()
+        }
+        Remedy::Consent { .. } | Remedy::Asked { .. } => {
+            "consent; the agent's own file asks for it, and no flag but `--yes` answers in advance".to_owned()
+        }
+        Remedy::Denied { by } => {
+            format!("no flag overrides a deny: change or remove what stands at {}", by.origin())
+        }
+        Remedy::Protected { rule, more } => {
+            let more: String = more.iter().map(|rule| format!(" and `{rule}`")).collect();
+            format!(
+                "consent, or allow `{rule}`{more} twice: with `--allow-rule`, and under `policy.rules` in the agent's own file"
+            )
+        }
+    }
+}
 
 /// The policies that a file asks for, one for each key that does.
 #[derive(Debug, Default)]
@@ -204,7 +226,7 @@ fn mapping(reader: &mut Reader<'_>, node: &Node) -> Option<Policy> {
             "rules" | "rule" => {
                 all_rules.extend(rules(reader, value, &field));
             }
-            _ => reader.unknown_key(key, &field, &KNOWN, "`policy`"),
+            _ => reader.misspelt_key(key, &field, &KNOWN, "`policy`"),
         }
     }
     Some(policy.with_rules(Layer::User, all_rules))
@@ -237,6 +259,12 @@ fn rules(reader: &mut Reader<'_>, node: &Node, field: &str) -> Vec<Rule> {
     let mut all = Vec::new();
     for (index, item) in items.iter().enumerate() {
         let field = format!("{field}[{index}]");
+        for (key, _) in item.entries() {
+            let known = ["allow", "ask", "deny", "effect", "action", "resource"];
+            if !known.contains(&key.text.as_str()) {
+                reader.misspelt_key(key, &format!("{field}.{}", key.text), &known, "a rule");
+            }
+        }
         let origin = Origin::new(Layer::User, reader.file, item.at.line);
         let short_form = [Effect::Allow, Effect::Ask, Effect::Deny]
             .into_iter()

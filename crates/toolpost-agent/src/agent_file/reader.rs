@@ -110,6 +110,7 @@ impl<'a> Reader<'a> {
                 .iter()
                 .map(|name| (*name).to_owned())
                 .collect(),
+            instructions_at: None,
             script: None,
             is_disabled: false,
             instruction: body,
@@ -179,7 +180,10 @@ impl<'a> Reader<'a> {
             "dialect" => {
                 agent.dialect = self.one_of(node, field, &["toolpost", "long", "claude", "gemini", "codex"]);
             }
-            "instructions" => agent.instruction_files = self.instruction_files(node, field),
+            "instructions" => {
+                agent.instruction_files = self.instruction_files(node, field);
+                agent.instructions_at = Some(node.at);
+            }
             "script" => agent.script = Some(node.clone()),
             "temperature" => agent.temperature = self.temperature(node, field),
             "thinking" | "effort" | "modelreasoningeffort" => agent.thinking = self.thinking(node, field),
@@ -199,6 +203,10 @@ impl<'a> Reader<'a> {
             folded => match NOT_TAKEN.iter().find(|(name, _)| *name == folded) {
                 Some((_, advice)) => {
                     self.warn(key.at, field, format!("`{field}` has no effect here; {advice}"))
+                }
+                // A right or a limit that its author meant to take away.
+                None if self.format == Format::Toolpost && nearly_narrows(field) => {
+                    self.misspelt_key(key, field, &KNOWN, "an agent file");
                 }
                 None => self.unknown_key(key, field, &KNOWN, "an agent file"),
             },
@@ -328,6 +336,16 @@ impl<'a> Reader<'a> {
         self.warn(key.at, field, format!("`{name}` means nothing in {place}; {advice}"));
     }
 
+    /// A key that means nothing where every key narrows what the agent may do: to leave it out would widen that.
+    pub(super) fn misspelt_key(&mut self, key: &Key, field: &str, known: &[&str], place: &str) {
+        let name = short(&key.text);
+        let advice = match nearest(&name, known.iter().copied(), 1).first() {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("there are {}", known.join(", ")),
+        };
+        self.broken(key.at, field, format!("`{name}` means nothing in {place}; {advice}"));
+    }
+
     pub(super) fn broken(&mut self, at: At, field: &str, message: impl Into<String>) {
         self.push(at, field, Severity::Broken, message);
     }
@@ -365,6 +383,22 @@ impl<'a> Reader<'a> {
             problem.severity = problem.severity.min(Severity::LeftOut);
         }
     }
+}
+
+/// Whether a key is the misspelt name of one that narrows what the agent may do.
+fn nearly_narrows(key: &str) -> bool {
+    const NARROWING: [&str; 9] = [
+        "policy",
+        "limits",
+        "tools",
+        "toolPacks",
+        "disallowedTools",
+        "permission",
+        "permissionMode",
+        "maxTurns",
+        "sandbox_mode",
+    ];
+    nearest(key, KNOWN.iter().copied(), 1).first().is_some_and(|near| NARROWING.contains(&&**near))
 }
 
 /// A key without the marks in which spellings differ.

@@ -1,9 +1,10 @@
 //! The steps of runs in this process: decisions by the kernel, answers by models, calls by the executor.
 
 use super::activation::{Activation, Running};
+use super::count::Asked;
 use super::listener::Heard;
 use super::{Heartbeat, Steps};
-use crate::kernel::{self, Ended, Extra};
+use crate::kernel::{self, Ended};
 use futures_util::StreamExt;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,8 +12,15 @@ use tokio_util::sync::CancellationToken;
 use toolpost_core::activation::{Fact, Reason, Todo};
 use toolpost_core::host::{BoxFuture, Seen};
 use toolpost_core::model::{Arguments, Delta, ModelError, ModelErrorKind, Request, Response};
-use toolpost_core::outcome::Attachment;
 use toolpost_core::{Call, Code, ToolError};
+
+/// A model gave no answer.
+pub(super) struct Unanswered {
+    /// Why.
+    error: ModelError,
+    /// What it had said until then.
+    text: String,
+}
 
 /// The steps of all runs of this process.
 #[derive(Default)]
@@ -109,6 +117,7 @@ impl Running {
 
     /// Asks the model. Its answer is durable before this returns, where it has calls.
     async fn ask(&self, seq: u64, cancel: &CancellationToken, beat: &Heartbeat) -> Result<(), ToolError> {
+        self.load_extras().await;
         let request = self.request();
         self.tell(Heard::Asking);
         match self.response(request, cancel, beat).await {
@@ -119,9 +128,9 @@ impl Running {
                 self.record(Fact::Answered { seq, response, cost });
                 if has_calls { self.context.committed().await } else { Ok(()) }
             }
-            Err(error) => {
+            Err(Unanswered { error, text }) => {
                 self.tell(Heard::Failed(&error));
-                self.record(Fact::ModelFailed { seq, error });
+                self.record(Fact::ModelFailed { seq, error, text });
                 Ok(())
             }
         }
@@ -151,34 +160,45 @@ impl Running {
         }
     }
 
-    /// The whole response to a request; what is streamed is told.
+    /// The whole response to a request, with its tokens counted; what is streamed is told.
     pub(super) async fn response(
         &self,
         request: Request,
         cancel: &CancellationToken,
         beat: &Heartbeat,
-    ) -> Result<Box<Response>, ModelError> {
-        let cancelled = || Err(ModelError::new(ModelErrorKind::Cancelled, "the run was stopped"));
+    ) -> Result<Box<Response>, Unanswered> {
+        let asked = Asked::of(&request, self.model.profile());
+        let mut said = String::new();
+        let failed = |error: ModelError, text: String| Err(Unanswered { error, text });
         let mut stream = self.model.stream(request, cancel.child_token());
         loop {
             let delta = tokio::select! {
                 biased;
-                () = cancel.cancelled() => return cancelled(),
+                () = cancel.cancelled() => {
+                    return failed(ModelError::new(ModelErrorKind::Cancelled, "the run was stopped"), said);
+                }
                 delta = stream.next() => delta,
             };
             beat.beat();
             match delta {
-                Some(Ok(Delta::Done(response))) => return Ok(response),
-                Some(Ok(Delta::Text(text))) => self.tell(Heard::Text(&text)),
+                Some(Ok(Delta::Done(mut response))) => {
+                    asked.count(&mut response);
+                    return Ok(response);
+                }
+                Some(Ok(Delta::Text(text))) => {
+                    said.push_str(&text);
+                    self.tell(Heard::Text(&text));
+                }
                 Some(Ok(Delta::Thinking(text))) => self.tell(Heard::Thinking(&text)),
                 Some(Ok(Delta::ToolCall { name, .. })) => self.tell(Heard::WritingCall(&name)),
                 Some(Ok(Delta::Retry { attempt, delay_ms, error })) => {
+                    said.clear();
                     self.tell(Heard::Retry { attempt, delay_ms, error: &error });
                 }
-                Some(Err(error)) => return Err(error),
+                Some(Err(error)) => return failed(error, said),
                 None => {
                     let message = "the model's stream ended without an answer; try again";
-                    return Err(ModelError::new(ModelErrorKind::Protocol, message));
+                    return failed(ModelError::new(ModelErrorKind::Protocol, message), said);
                 }
             }
         }
@@ -196,14 +216,10 @@ impl Running {
         // Boxed, so that the future of a step stays small.
         let outcome =
             Box::pin(self.executor.run(&self.context, Call::new(call.name, arguments).id(id))).await;
-        if let Ok(output) = outcome.result {
-            let profile = self.model.profile();
-            let is_sent = |one: &Attachment| profile.images && one.media_type.starts_with("image/");
-            let attachments: Vec<Attachment> = output.attachments.into_iter().filter(is_sent).collect();
-            let data = if profile.reads_data { output.data.clone() } else { serde_json::Value::Null };
-            if !attachments.is_empty() || !data.is_null() {
-                self.extras().insert((seq, index), Extra { attachments, data });
-            }
+        if let Ok(mut output) = outcome.result {
+            let attachments = std::mem::take(&mut output.attachments);
+            self.keep_extra((seq, index), &outcome.call_id, attachments, &output.data, &outcome.metadata)
+                .await;
             if self.context.tools().get(&outcome.tool).is_some_and(|entry| entry.spec().finds_unlisted) {
                 let tools = output.data.get("tools").and_then(serde_json::Value::as_array);
                 let names = tools.into_iter().flatten().filter_map(|tool| tool.get("name")?.as_str());
@@ -226,8 +242,8 @@ impl Running {
     }
 
     async fn finish(&self, seq: u64, reason: Reason) -> Result<(), ToolError> {
-        let Ended { reason, text, error, usage, cost, .. } = self.fold.state().ending(reason);
-        self.record(Fact::Ended { seq, reason, text, error, usage, cost });
+        let Ended { reason, text, error, code, usage, cost, .. } = self.fold.state().ending(reason);
+        self.record(Fact::Ended { seq, reason, text, error, code, usage, cost });
         self.context.committed().await.map_err(|error| {
             ToolError::new(
                 Code::StoreNotAvailable,

@@ -5,7 +5,7 @@
 
 use super::call_id::call_id;
 use super::repeats::Repeats;
-use super::transcript::{Slot, Turn};
+use super::transcript::{Extra, Slot, Turn};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use toolpost_core::event::EventKind;
 use toolpost_core::model::{ModelError, Response, ToolCall, ToolResult, Usage};
 use toolpost_core::outcome::{Metadata, Outcome, Output};
 use toolpost_core::text::tokens;
-use toolpost_core::{Event, ToolError};
+use toolpost_core::{Code, Event, ToolError};
 
 /// How a run stands.
 #[derive(Debug, Clone)]
@@ -37,6 +37,10 @@ pub struct State {
     pub(super) usage: Usage,
     pub(super) cost: Option<f64>,
     pub(super) failed: Option<ModelError>,
+    /// What the model had said when it failed.
+    unfinished: String,
+    /// What came with the texts of results, by the step of the answer and the place of the call in it.
+    returned: HashMap<(u64, usize), Extra>,
     /// Answers in a row that no call could be read from.
     pub(super) malformed: u32,
     pub(super) repeats: Repeats,
@@ -55,6 +59,8 @@ pub struct Ended {
     pub text: String,
     /// More of why it failed.
     pub error: Option<String>,
+    /// The code of the call that it failed by, if it did by one.
+    pub code: Option<Code>,
     /// Tokens of all requests and answers.
     pub usage: Usage,
     /// What they cost, as far as that is known.
@@ -82,6 +88,8 @@ impl State {
             usage: Usage::default(),
             cost: None,
             failed: None,
+            unfinished: String::new(),
+            returned: HashMap::new(),
             malformed: 0,
             repeats: Repeats::default(),
             is_stop_asked: false,
@@ -120,7 +128,7 @@ impl State {
             EventKind::CallFinished { output, error, metadata, .. } => {
                 let Some(call) = event.call.as_deref() else { return };
                 let text = told(output.as_ref(), error.as_ref(), metadata);
-                self.finish(call, text, error.is_some());
+                self.finish(call, text, error.as_ref().map(ToolError::code), error.is_some());
             }
             _ => {}
         }
@@ -149,9 +157,17 @@ impl State {
                     self.answer(*seq, response, *cost);
                 }
             }
-            Fact::ModelFailed { seq, error } => {
+            Fact::ModelFailed { seq, error, text } => {
                 if self.decided.last_key_value().is_some_and(|(last, _)| last == seq) {
                     self.failed = Some(error.clone());
+                    self.unfinished.clone_from(text);
+                }
+            }
+            Fact::Returned { seq, index, attachments, data, data_handle } => {
+                if self.turns.iter().any(|turn| turn.is_of(*seq)) {
+                    let (attachments, data) = (attachments.clone(), data.clone());
+                    let extra = Extra { attachments, data, data_handle: data_handle.clone() };
+                    self.returned.entry((*seq, *index)).or_insert(extra);
                 }
             }
             Fact::Compacted { seq, turns, summary, usage, cost } => {
@@ -164,11 +180,12 @@ impl State {
             }
             Fact::Signalled { from, text } => self.turns.push(Turn::said(from, text)),
             Fact::StopAsked => self.is_stop_asked = true,
-            Fact::Ended { reason, text, error, usage, cost, .. } => {
+            Fact::Ended { reason, text, error, code, usage, cost, .. } => {
                 self.ended = Some(Ended {
                     reason: *reason,
                     text: text.clone(),
                     error: error.clone(),
+                    code: *code,
                     usage: *usage,
                     cost: *cost,
                     turns: self.answers,
@@ -218,15 +235,16 @@ impl State {
         self.answers
     }
 
-    /// How the run ends, if it ends now for this reason.
+    /// What came with the texts of results, as the events have it, by the step of the answer and the place of the call.
+    pub fn returned(&self) -> &HashMap<(u64, usize), Extra> {
+        &self.returned
+    }
+
+    /// How the run ends, if it ends now for this reason. What the model had said when it was stopped is a text too.
     pub fn ending(&self, reason: Reason) -> Ended {
-        let text = self
-            .turns
-            .iter()
-            .rev()
-            .filter_map(Turn::answer)
-            .map(|answer| answer.text())
-            .find(|text| !text.trim().is_empty());
+        let unfinished = self.failed.as_ref().map(|_| self.unfinished.clone());
+        let answers = self.turns.iter().rev().filter_map(Turn::answer).map(|answer| answer.text());
+        let text = unfinished.into_iter().chain(answers).find(|text| !text.trim().is_empty());
         let error = match reason {
             Reason::Model => match &self.failed {
                 Some(error) => Some(error.message.clone()),
@@ -237,10 +255,12 @@ impl State {
             }
             _ => None,
         };
+        let code = self.failed.as_ref().filter(|_| reason == Reason::Model).and_then(|error| error.of_call);
         Ended {
             reason,
             text: text.unwrap_or_default(),
             error,
+            code,
             usage: self.usage,
             cost: self.cost,
             turns: self.answers,
@@ -305,6 +325,7 @@ impl State {
             attachments: Vec::new(),
             data: Value::Null,
             is_error: true,
+            code: None,
         }));
     }
 
@@ -314,7 +335,7 @@ impl State {
     }
 
     /// The result of a call, once.
-    fn finish(&mut self, id: &str, text: String, is_error: bool) {
+    fn finish(&mut self, id: &str, text: String, code: Option<Code>, is_error: bool) {
         let Some((turn, index)) = self.calls.get(id).copied() else { return };
         let Some(answer) = self.turns.get_mut(turn).and_then(Turn::answer_mut) else { return };
         let (Some(slot), Some(call)) = (answer.slots.get_mut(index), answer.calls.get(index)) else { return };
@@ -331,6 +352,7 @@ impl State {
             attachments: Vec::new(),
             data: Value::Null,
             is_error,
+            code,
         }));
     }
 
@@ -342,6 +364,7 @@ impl State {
             cache_write: sum(self.usage.cache_write, usage.cache_write),
             output: sum(self.usage.output, usage.output),
             reasoning: sum(self.usage.reasoning, usage.reasoning),
+            estimated: self.usage.estimated || usage.estimated,
         };
         if let Some(cost) = cost.filter(|cost| cost.is_finite()) {
             self.cost = Some(self.cost.unwrap_or(0.0) + cost);
@@ -360,7 +383,9 @@ impl State {
     }
 
     fn compact(&mut self, turns: usize, summary: &str) {
-        self.turns.drain(..turns);
+        let gone: Vec<u64> =
+            self.turns.drain(..turns).filter_map(|turn| turn.answer().map(|answer| answer.seq)).collect();
+        self.returned.retain(|(seq, _), _| !gone.contains(seq));
         self.calls.retain(|_, (turn, _)| {
             let is_kept = *turn >= turns;
             *turn = turn.saturating_sub(turns);

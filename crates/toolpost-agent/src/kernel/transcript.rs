@@ -16,6 +16,8 @@ pub struct Extra {
     pub attachments: Vec<Attachment>,
     /// The same for a program.
     pub data: Value,
+    /// The handle of the data, where they are kept elsewhere.
+    pub data_handle: Option<String>,
 }
 
 /// One turn of the conversation.
@@ -130,7 +132,8 @@ impl Turn {
     }
 }
 
-fn part_tokens(part: &Part) -> u64 {
+/// About how many tokens a part of a message has.
+pub(crate) fn part_tokens(part: &Part) -> u64 {
     let count = |text: &str| tokens(text) as u64;
     match part {
         Part::Text { text, .. } | Part::Thinking { text, .. } => count(text),
@@ -182,7 +185,7 @@ impl State {
                     let slots = answer.slots.iter().enumerate();
                     let results = slots.filter_map(|(index, slot)| match slot {
                         Slot::Done(result) => {
-                            let Extra { attachments, data } = extra(answer.seq, index);
+                            let Extra { attachments, data, .. } = extra(answer.seq, index);
                             Some(Part::ToolResult(ToolResult { attachments, data, ..(**result).clone() }))
                         }
                         _ => None,

@@ -160,6 +160,12 @@ fn is_stamp(rest: &str) -> bool {
     rest.is_empty() || rest == "-latest" || rest.starts_with("-preview") || is_date()
 }
 
+/// The one variable in which a vendor that a workspace brings finds its key: `TOOLPOST_LAB_API_KEY` for `lab`. Nothing but
+/// toolpost reads such a variable, so whoever sets it means this vendor.
+pub fn own_variable(vendor: &str) -> String {
+    format!("TOOLPOST_{}_API_KEY", vendor.to_ascii_uppercase().replace('-', "_"))
+}
+
 fn yes() -> bool {
     true
 }
@@ -210,7 +216,8 @@ impl Catalog {
     }
 
     /// Adds the rows of a file; all of them, or none. A row of the user replaces a built-in one of the same name. A row
-    /// of a workspace has a name and key variables of its own, so that no key that is there for others can reach it.
+    /// of a workspace has a name of its own and the key variable that follows from it ([`own_variable`]), so that no
+    /// secret that is there for others can reach it.
     pub fn add(&mut self, text: &str, file: &str, origin: &Origin) -> Result<(), CatalogError> {
         let line = |at: usize| text[..at.min(text.len())].matches('\n').count() + 1;
         let wrong =
@@ -262,12 +269,13 @@ impl Catalog {
                 if row.key.file.is_some() || !row.key.command.is_empty() || row.base_url_variable.is_some() {
                     return Err("a row of a workspace finds its key in a variable only".to_owned());
                 }
-                let taken = self.vendors.iter().flat_map(|other| &other.key.variables);
-                let mut taken = taken.filter(|name| row.key.variables.contains(name));
-                match taken.next() {
-                    Some(name) => {
-                        Err(format!("`{name}` belongs to another vendor; name a variable of its own"))
-                    }
+                let own = own_variable(&row.name);
+                match row.key.variables.iter().find(|name| **name != own) {
+                    Some(name) => Err(format!(
+                        "a vendor that a workspace brings finds its key in `{own}` alone, so that no other secret can reach it; \
+                         write `key = {{ variables = [\"{own}\"] }}` in place of `{}`",
+                        name.chars().take(100).collect::<String>()
+                    )),
                     None => Ok(()),
                 }
             }
@@ -448,7 +456,12 @@ mod tests {
         };
         let workspace = || Origin::Workspace("x.toml".into());
         let user = || Origin::User("x.toml".into());
-        refused(&row("key = { variables = [\"OPENAI_API_KEY\"] }"), workspace(), "belongs to another vendor");
+        for name in
+            ["OPENAI_API_KEY", "GH_TOKEN", "AWS_SECRET_ACCESS_KEY", "OWN_API_KEY", "TOOLPOST_API_KEY", ""]
+        {
+            let row = row(&format!("key = {{ variables = [\"TOOLPOST_OWN_API_KEY\", \"{name}\"] }}"));
+            refused(&row, workspace(), "finds its key in `TOOLPOST_OWN_API_KEY` alone");
+        }
         refused(&row("key = { file = \"/etc/shadow\" }"), workspace(), "in a variable only");
         refused(&row("key = { command = [\"sh\"] }"), workspace(), "in a variable only");
         refused(&row("base-url-variable = \"X\""), workspace(), "in a variable only");
@@ -458,7 +471,9 @@ mod tests {
         refused(&row("").replace("https://", "https://u:p@"), user(), "no user");
         refused(&row("").replace("own\"", "a/b\""), user(), "a-z");
         let mut catalog = Catalog::built_in().unwrap();
-        catalog.add(&row("key = { variables = [\"OWN_KEY\"] }"), "x.toml", &workspace()).unwrap();
+        catalog
+            .add(&row("key = { variables = [\"TOOLPOST_OWN_API_KEY\"] }"), "x.toml", &workspace())
+            .unwrap();
         assert_eq!(catalog.find("own/m").unwrap().0.origin, workspace());
         let other = row("key = { variables = [\"OPENAI_API_KEY\"] }").replace("\"own\"", "\"openai\"");
         catalog.add(&other, "x.toml", &user()).unwrap();

@@ -110,6 +110,7 @@ fn no_result(call: &ToolCall) -> ToolResult {
         text: NO_RESULT.to_owned(),
         attachments: Vec::new(),
         is_error: true,
+        code: None,
         data: serde_json::Value::Null,
     }
 }
@@ -154,6 +155,7 @@ mod tests {
             text,
             attachments: vec![],
             is_error: false,
+            code: None,
             data: serde_json::Value::Null,
         })
     }

@@ -1,6 +1,7 @@
 //! A response while it comes in: what the decoders of all formats share.
 
 use super::format::Format;
+use super::surrogates::Surrogates;
 use serde_json::Value;
 use std::collections::HashSet;
 use toolpost_core::model::{
@@ -200,7 +201,7 @@ pub(super) fn arguments(text: &str, is_cut: bool) -> Arguments {
     if text.trim().is_empty() && !is_cut {
         return Arguments::Json(Value::Object(serde_json::Map::new()));
     }
-    match serde_json::from_str(text) {
+    match Surrogates::default().parse(text.as_bytes()) {
         Ok(value) => Arguments::Json(value),
         Err(_) => Arguments::Unparsable(text.to_owned()),
     }

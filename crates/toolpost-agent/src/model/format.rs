@@ -1,6 +1,6 @@
 //! The wire formats, and what a request is in one of them.
 
-use super::{anthropic, chat, gemini, ollama, responses};
+use super::{anthropic, chat, gemini, names, ollama, responses};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toolpost_core::model::{ModelError, Opaque, Request};
@@ -153,6 +153,7 @@ pub struct Encoded {
 
 /// Writes a request in the wire format of its target.
 pub fn encode(target: &Target, request: &Request) -> Result<Encoded, ModelError> {
+    let request = &names::legal(request);
     match target.format {
         Format::Gemini => gemini::encode(target, request),
         Format::Anthropic => anthropic::encode(target, request),

@@ -5,6 +5,7 @@
 
 use super::draft::{cut, hostile};
 use super::failure;
+use super::surrogates::Surrogates;
 use serde_json::Value;
 use std::collections::VecDeque;
 use toolpost_core::model::{ModelError, ModelErrorKind};
@@ -30,6 +31,7 @@ pub(super) struct Frames {
     /// The beginning, for a message about something else altogether.
     quoted: Vec<u8>,
     has_frames: bool,
+    surrogates: Surrogates,
 }
 
 enum Kind {
@@ -46,6 +48,7 @@ impl Frames {
             ready: VecDeque::new(),
             quoted: Vec::new(),
             has_frames: false,
+            surrogates: Surrogates::default(),
         }
     }
 
@@ -63,14 +66,15 @@ impl Frames {
         let wanted = QUOTED.saturating_sub(self.quoted.len()).min(bytes.len());
         self.quoted.extend_from_slice(&bytes[..wanted]);
         let too_large = || hostile(format!("an event of more than {} bytes", self.max_frame));
-        let ready = &mut self.ready;
+        let (ready, joined) = (&mut self.ready, &mut self.surrogates);
         match &mut self.kind {
-            Kind::Events(decoder) => {
-                decoder.push(bytes, &mut |event| ready.extend(parsed(&event))).map_err(|_| too_large())
-            }
+            Kind::Events(decoder) => decoder
+                .push(bytes, &mut |event| ready.extend(parsed(&event, joined)))
+                .map_err(|_| too_large()),
             Kind::Values(values) => {
                 let max = self.max_frame;
-                values.push(bytes, max, &mut |json| ready.push_back(value(json))).map_err(|()| too_large())
+                let mut each = |json: &[u8]| ready.push_back(value(json, joined));
+                values.push(bytes, max, &mut each).map_err(|()| too_large())
             }
             Kind::Unknown => Ok(()),
         }
@@ -78,13 +82,14 @@ impl Frames {
 
     /// The end of the bytes: an event may have come without the empty line after it.
     pub(super) fn end(&mut self) -> Result<(), ModelError> {
-        let ready = &mut self.ready;
+        let (ready, joined) = (&mut self.ready, &mut self.surrogates);
         match &mut self.kind {
             Kind::Events(decoder) => {
                 decoder.end(&mut |event| {
                     // What cannot be read was cut off here.
                     ready.extend(
-                        parsed(&event).map(|frame| frame.map_err(|_| cut("its last event is not whole"))),
+                        parsed(&event, joined)
+                            .map(|frame| frame.map_err(|_| cut("its last event is not whole"))),
                     );
                 });
                 Ok(())
@@ -121,7 +126,7 @@ impl Frames {
     }
 }
 
-fn parsed(event: &sse::Event) -> Option<Result<Frame, ModelError>> {
+fn parsed(event: &sse::Event, joined: &mut Surrogates) -> Option<Result<Frame, ModelError>> {
     let data = event.data.trim_ascii();
     match data {
         b"" => None,
@@ -130,12 +135,12 @@ fn parsed(event: &sse::Event) -> Option<Result<Frame, ModelError>> {
             let message = failure::plain(&String::from_utf8_lossy(data));
             Some(Err(failure::in_stream(&serde_json::json!({"error": {"message": message}}))))
         }
-        _ => Some(value(data)),
+        _ => Some(value(data, joined)),
     }
 }
 
-fn value(json: &[u8]) -> Result<Frame, ModelError> {
-    serde_json::from_slice(json).map(Frame::Json).map_err(|error| {
+fn value(json: &[u8], joined: &mut Surrogates) -> Result<Frame, ModelError> {
+    joined.parse(json).map(Frame::Json).map_err(|error| {
         let begin = String::from_utf8_lossy(&json[..json.len().min(QUOTED)]);
         hostile(format!("an event that is not JSON ({error}): `{}`", failure::plain(&begin)))
     })

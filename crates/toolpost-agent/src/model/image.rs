@@ -27,14 +27,20 @@ pub fn fit(attachment: &Attachment, limits: &ImageLimits) -> Result<Option<Attac
     let AttachmentContent::Data(data) = &attachment.content else { return Ok(None) };
     let name = &attachment.filename;
     let bytes = STANDARD.decode(data).map_err(|_| format!("({name} is no image: its base64 is invalid)"))?;
-    let size = size::of(&bytes);
-    let is_small = |size: (u32, u32)| size.0.max(size.1) <= limits.edge;
-    if bytes.len() <= limits.bytes && size.is_none_or(is_small) {
-        return Ok(None);
-    }
-    let Some((width, height)) = size else {
-        return Err(format!("({name} has {} bytes, and the model accepts {})", bytes.len(), limits.bytes));
+    let Some(size) = size::of(&bytes) else {
+        return Err(format!("({name} is not shown: it is no whole PNG, JPEG, GIF or WebP)"));
     };
+    let is_small = |size: (u32, u32)| size.0.max(size.1) <= limits.edge;
+    let (width, height) = size;
+    if width == 0 || height == 0 {
+        return Err(format!("({name} is not shown: it has {width}×{height} pixels)"));
+    }
+    if bytes.len() <= limits.bytes && is_small(size) {
+        return match whole(&bytes, size) {
+            Ok(()) => Ok(None),
+            Err(why) => Err(format!("({name} is not shown: it is damaged: {why})")),
+        };
+    }
     let too_large =
         |why: &str| format!("({name}, {width}×{height} pixels, is too large for the model: {why})");
     if u64::from(width) * u64::from(height) > MAX_PIXELS {
@@ -58,9 +64,36 @@ pub fn fit(attachment: &Attachment, limits: &ImageLimits) -> Result<Option<Attac
     Err(too_large("no smaller size fits"))
 }
 
+/// Whether an image is all there: a provider refuses the request, and every one after it, if it is not.
+fn whole(bytes: &[u8], (width, height): (u32, u32)) -> Result<(), String> {
+    let is_moderate = u64::from(width) * u64::from(height) <= MAX_PIXELS;
+    let last = |marker: &[u8]| bytes.windows(marker.len()).rposition(|window| window == marker);
+    let is_whole = match bytes {
+        [0x89, b'P', b'N', b'G', ..] if is_moderate => return codec::decode(bytes).map(drop),
+        [0x89, b'P', b'N', b'G', ..] => last(b"IEND").is_some(),
+        [0xff, 0xd8, ..] => {
+            if is_moderate {
+                codec::decode(bytes)?;
+            }
+            // The end behind the last scan: that of a small picture in the head does not count.
+            last(&[0xff, 0xd9]) > last(&[0xff, 0xda])
+        }
+        [b'G', b'I', b'F', ..] => bytes.iter().rfind(|byte| **byte != 0) == Some(&0x3b),
+        // The length that the head names does not count the first eight bytes.
+        [b'R', b'I', b'F', b'F', a, b, c, d, ..] => {
+            bytes.len() >= (u32::from_le_bytes([*a, *b, *c, *d]) as usize).saturating_add(8)
+        }
+        _ => true,
+    };
+    if is_whole { Ok(()) } else { Err("its end is missing".to_owned()) }
+}
+
 /// Images that were scaled for an earlier request of the same conversation.
 #[derive(Default)]
-pub(super) struct Scaled(Mutex<VecDeque<(u64, Result<Attachment, String>)>>);
+pub(super) struct Scaled(Mutex<VecDeque<(u64, Fitted)>>);
+
+/// What becomes of an image; none for one that stays as it is.
+type Fitted = Result<Option<Attachment>, String>;
 
 impl Scaled {
     /// Makes all images of a conversation fit.
@@ -92,24 +125,19 @@ impl Scaled {
         }
     }
 
-    fn fitted(&self, attachment: &Attachment, limits: &ImageLimits) -> Result<Option<Attachment>, String> {
+    fn fitted(&self, attachment: &Attachment, limits: &ImageLimits) -> Fitted {
         let AttachmentContent::Data(data) = &attachment.content else { return Ok(None) };
         let mut hasher = DefaultHasher::new();
         (data, limits.edge, limits.bytes, &attachment.filename).hash(&mut hasher);
         let hash = hasher.finish();
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, known)) = kept.iter().find(|(known, _)| *known == hash) {
-            return known.clone().map(Some);
+            return known.clone();
         }
         drop(kept);
         let fitted = fit(attachment, limits);
-        let result = match &fitted {
-            Ok(None) => return Ok(None),
-            Ok(Some(scaled)) => Ok(scaled.clone()),
-            Err(note) => Err(note.clone()),
-        };
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.push_back((hash, result));
+        kept.push_back((hash, fitted.clone()));
         if kept.len() > MAX_KEPT {
             kept.pop_front();
         }

@@ -87,6 +87,29 @@ impl RetryPolicy {
     }
 }
 
+impl RetryPolicy {
+    /// What to do about a pause that is longer than a run waits.
+    fn too_long(&self, error: &ModelError) -> Option<String> {
+        let asked = error.retry_after_ms.map(Duration::from_millis)?;
+        let is_too_long = error.retryable && asked > self.max_pause;
+        is_too_long.then(|| {
+            format!(
+                "; it wants to be asked again in {}, and a run waits {} at most: run it again then, or with another `--model`",
+                spoken(asked),
+                spoken(self.max_pause)
+            )
+        })
+    }
+}
+
+/// A time in the two largest of its units: `1 h 5 min`.
+fn spoken(time: Duration) -> String {
+    let seconds = time.as_secs() + u64::from(time.subsec_millis() > 0);
+    let parts = [(seconds / 3_600, "h"), (seconds / 60 % 60, "min"), (seconds % 60, "s")];
+    let parts = parts.iter().filter(|(count, _)| *count > 0).take(2);
+    parts.map(|(count, unit)| format!("{count} {unit}")).collect::<Vec<_>>().join(" ")
+}
+
 /// A client for model calls; through a proxy, if one is given.
 pub fn client(timeouts: &Timeouts, connect: Option<Arc<dyn Connect>>) -> Client {
     let mut options = ClientOptions { connect_timeout: timeouts.connect, ..ClientOptions::default() };
@@ -240,7 +263,7 @@ impl Exchange {
                 return None;
             }
             if let Err(error) = self.step().await {
-                let error = self.told(error);
+                let mut error = self.told(error);
                 let has_deltas = self.has_deltas || !self.ready.is_empty();
                 match self.shared.retry.pause(self.attempt, &error, has_deltas, chance()) {
                     Some(pause) => {
@@ -250,7 +273,10 @@ impl Exchange {
                         self.state = State::Waiting(pause);
                     }
                     // What came before the error is handed out before it.
-                    None => self.failure = Some(error),
+                    None => {
+                        error.message.extend(self.shared.retry.too_long(&error));
+                        self.failure = Some(error);
+                    }
                 }
             }
         }
@@ -428,5 +454,20 @@ mod tests {
         assert_eq!(pause(1, &error, false), None);
         error.retryable = false;
         assert_eq!(pause(1, &error, false), None);
+    }
+
+    #[test]
+    fn a_pause_that_is_too_long_is_told() {
+        let check = |asked_ms, expected: Option<&str>| {
+            let mut error = ModelError::new(ModelErrorKind::RateLimited, "");
+            (error.retryable, error.retry_after_ms) = (true, Some(asked_ms));
+            let told = RetryPolicy::default().too_long(&error);
+            let begin = told.as_deref().map(|told| &told[..told.find(',').unwrap()]);
+            assert_eq!(begin, expected);
+        };
+        check(60_000, None);
+        check(60_001, Some("; it wants to be asked again in 1 min 1 s"));
+        check(3_905_000, Some("; it wants to be asked again in 1 h 5 min"));
+        check(7_200_000, Some("; it wants to be asked again in 2 h"));
     }
 }

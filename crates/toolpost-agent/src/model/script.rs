@@ -34,6 +34,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use template::{Bindings, Saved};
 use tokio_util::sync::CancellationToken;
+use toolpost_core::Code;
 use toolpost_core::model::{
     Arguments, Delta, Finish, Message, Model, ModelError, ModelErrorKind, Part, Profile, Request, Response,
     Role, ToolCall, ToolResult, Usage,
@@ -51,6 +52,17 @@ pub struct Script {
     profile: Profile,
 }
 
+/// A call that stands in a script.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScriptCall<'a> {
+    /// Where: `script[2].call`.
+    pub field: String,
+    /// The tool, as the script names it.
+    pub tool: &'a str,
+    /// Whether the run goes on where it fails.
+    pub is_optional: bool,
+}
+
 impl Script {
     /// The script of an agent, as its file has it.
     pub fn new(script: &Value, agent: &str) -> Result<Script, ScriptError> {
@@ -65,6 +77,23 @@ impl Script {
         Ok(Script { steps: Arc::from(parse::steps(script)?), profile })
     }
 
+    /// The calls that stand in the script, in its order.
+    pub fn calls(&self) -> impl Iterator<Item = ScriptCall<'_>> {
+        self.steps.iter().enumerate().flat_map(|(number, step)| {
+            let (calls, is_alone) = match step {
+                Step::Say(_) => (&[][..], true),
+                Step::Calls { calls, is_alone } => (calls.as_slice(), *is_alone),
+            };
+            calls.iter().enumerate().map(move |(place, call)| {
+                let field = match is_alone {
+                    true => format!("script[{number}].call"),
+                    false => format!("script[{number}].parallel[{place}].call"),
+                };
+                ScriptCall { field, tool: &call.tool, is_optional: call.optional }
+            })
+        })
+    }
+
     /// What comes next in this conversation.
     fn respond(&self, request: &Request) -> Result<Response, ModelError> {
         let results = results(&request.messages);
@@ -72,22 +101,20 @@ impl Script {
         let mut said = String::new();
         let mut last = String::new();
         for (number, step) in self.steps.iter().enumerate() {
-            let failed = |message: String| {
-                ModelError::new(
-                    ModelErrorKind::Invalid,
-                    format!("step {} of the script: {message}", number + 1),
-                )
+            let failed = |Failure { message, code }: Failure| {
+                let message = format!("step {} of the script: {message}", number + 1);
+                ModelError { of_call: code, ..ModelError::new(ModelErrorKind::Invalid, message) }
             };
             match step {
                 Step::Say(template) => {
-                    let text = template.text(&bindings).map_err(failed)?;
+                    let text = template.text(&bindings).map_err(Failure::from).map_err(failed)?;
                     if !said.is_empty() {
                         said.push('\n');
                     }
                     said.push_str(&text);
                 }
-                Step::Calls(calls) => {
-                    let planned = plan(number, calls, &bindings).map_err(failed)?;
+                Step::Calls { calls, .. } => {
+                    let planned = plan(number, calls, &bindings).map_err(Failure::from).map_err(failed)?;
                     let missing: Vec<&Planned<'_>> =
                         planned.iter().filter(|call| !results.contains_key(call.id.as_str())).collect();
                     if !missing.is_empty() {
@@ -96,7 +123,10 @@ impl Script {
                         let text = if is_begun { String::new() } else { said };
                         return Ok(calling(text, missing.into_iter().take(MAX_CALLS)));
                     }
-                    said.clear();
+                    // What goes before an `each` over nothing is not said yet.
+                    if !planned.is_empty() {
+                        said.clear();
+                    }
                     save(calls, &planned, &results, &mut bindings, &mut last).map_err(failed)?;
                 }
             }
@@ -139,6 +169,19 @@ impl Model for Script {
     }
 }
 
+/// Why a step failed.
+struct Failure {
+    message: String,
+    /// The code of its call, where one failed.
+    code: Option<Code>,
+}
+
+impl From<String> for Failure {
+    fn from(message: String) -> Failure {
+        Failure { message, code: None }
+    }
+}
+
 /// A call with everything filled in.
 struct Planned<'a> {
     id: String,
@@ -178,12 +221,13 @@ fn save(
     results: &HashMap<&str, &ToolResult>,
     bindings: &mut Bindings,
     last: &mut String,
-) -> Result<(), String> {
+) -> Result<(), Failure> {
     let mut lists: HashMap<&str, Vec<Saved>> = HashMap::new();
     for Planned { id, call, is_each, .. } in planned {
         let Some(result) = results.get(id.as_str()) else { continue };
         if result.is_error && !call.optional {
-            return Err(format!("`{}` failed: {}", call.tool, result.text));
+            let message = format!("`{}` failed: {}", call.tool, result.text);
+            return Err(Failure { message, code: result.code });
         }
         last.clone_from(&result.text);
         let saved = Saved::of(result);

@@ -50,7 +50,18 @@ fn every_key_is_read() {
 fn mistakes_have_a_line_and_cost_what_they_must() {
     check("limits: { turns: 0 }", false, &["2:18: `limits.turns` is 0"]);
     check("limits: 3", false, &["2:9: `limits` is a number"]);
-    check("limits: { turn: 3 }", true, &["2:11: `turn` means nothing in limits"]);
+    // What narrows is never dropped: the agent would have more than its author wants.
+    check("limits: { turn: 3 }", false, &["2:11: `turn` means nothing in `limits`"]);
+    check("policy: { profil: read-only }", false, &["2:11: `profil` means nothing in `policy`"]);
+    check("policy: { denny: [exec] }", false, &["2:11: `denny` means nothing in `policy`"]);
+    check(
+        "policy: { rules: [{ effect: deny, action: bash, resorce: 'rm *' }] }",
+        false,
+        &["2:49: `resorce` means nothing in a rule"],
+    );
+    check("polcy: read-only", false, &["2:1: `polcy` means nothing in an agent file"]);
+    check("disalowedTools: [Bash]", false, &["2:1: `disalowedTools` means nothing in an agent file"]);
+    check("maxTurn: 3", false, &["2:1: `maxTurn` means nothing in an agent file"]);
     check("limits: { time: 30 }", false, &["2:17: `limits.time` is 30"]);
     check("role: boss", false, &["2:7: `boss` is no role"]);
     check("modle: x", true, &["2:1: `modle` means nothing in an agent file"]);
@@ -247,6 +258,43 @@ fn unknown_keys_of_other_hosts_are_warned_of_with_their_line() {
     let loaded = read(".claude/agents/a.md", text.as_bytes());
     let lines: Vec<usize> = loaded.problems.iter().map(|problem| problem.line).collect();
     assert!(loaded.agent.is_some() && loaded.is_sound() && lines == [4, 6], "{:?}", loaded.problems);
+}
+
+#[test]
+fn what_a_file_withholds_is_not_said_to_be_had_by_a_flag() {
+    let check = |head: &str, tool: &str, access: Access, part: &str| {
+        let agent = agent("a.md", &format!("---\ndescription: d\n{head}\n---\nx"));
+        let policy = agent.policy_within(&Policy::privileged());
+        let remedy = policy.decide(&Request { tool, accesses: &[access] }).remedy().unwrap();
+        assert!(remedy.contains(part), "{head}: {remedy}");
+    };
+    let write = || Access::path(Capability::Write, "src/a.rs");
+    check("policy: read-only", "write", write(), "the agent's own file withholds it");
+    check("policy: { ask: [exec] }", "bash", Access::command("ls"), "no flag but `--yes`");
+    check("tools: ['Bash(git *)']", "bash", Access::command("ls"), "what stands at a.md:3");
+    check("policy: standard", "edit", Access::path(Capability::Write, ".git/config"), "`policy.rules`");
+    // Where the run withholds it and the file does not, the words of the run hold.
+    let agent = agent("a.md", "---\ndescription: d\npolicy: privileged\n---\nx");
+    let decision = agent.policy_within(&Policy::read_only());
+    let remedy = decision.decide(&Request { tool: "write", accesses: &[write()] }).remedy().unwrap();
+    assert!(remedy.contains("allow write in the policy"), "{remedy}");
+}
+
+#[test]
+fn fields_of_a_script_have_their_places() {
+    let text = "---\ndescription: d\nscript:\n  - call: read\n    args:\n      filePath: a\n  - parallel:\n      - call: x\n      - call: y\n---\nx";
+    let script = agent("a.md", text).script.unwrap();
+    for (field, line, column) in [
+        ("script", 4, 3),
+        ("script[0].call", 4, 5),
+        ("script[0].args.filePath", 6, 7),
+        ("script[1].parallel[1].call", 9, 9),
+        ("script[1].parallel[7].call", 7, 5),
+        ("script[0].other", 4, 5),
+    ] {
+        let at = script.place_of(field);
+        assert_eq!((at.line, at.column), (line, column), "{field}");
+    }
 }
 
 /// What the agent of a head decides for a command or a file, within a policy.

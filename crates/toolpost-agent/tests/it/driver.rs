@@ -16,6 +16,7 @@ use toolpost_core::host::{BoxFuture, Ids};
 use toolpost_core::model::{
     Arguments, Delta, Finish, Model, ModelError, ModelErrorKind, Part, Profile, Request, Response, Usage,
 };
+use toolpost_core::outcome::{Attachment, AttachmentContent};
 use toolpost_core::{
     Capability, Context, Event, Executor, Memory, Output, Registry, Spec, ToolError, dynamic,
 };
@@ -321,4 +322,149 @@ async fn what_is_signalled_is_heard_before_the_next_turn() {
     let asked = model.asked.lock().unwrap();
     let text = format!("{:?}", asked[1].messages);
     assert!(text.contains("[from child] found it"), "{text}");
+}
+
+/// A price of a dollar for each token.
+fn dear() -> Profile {
+    let price = toolpost_core::model::Price { input: 1e6, output: 1e6, ..Default::default() };
+    Profile { price: Some(price), ..Profile::default() }
+}
+
+#[tokio::test]
+async fn limits_hold_where_a_server_counts_nothing() {
+    let uncounted = || Response { usage: Usage::default(), ..call("add", json!({"n": "x".repeat(400)})) };
+    for (limits, reason) in [
+        (Limits { tokens: Some(500), ..Limits::default() }, Reason::Tokens),
+        (Limits { cost: Some(500.0), ..Limits::default() }, Reason::Cost),
+    ] {
+        let world = world();
+        let model = Answers::new(dear(), (0..100).map(|_| Ok(uncounted())).collect());
+        let ended = run(&world, &model, limits).await;
+        assert_eq!(ended.reason, reason, "{ended:?}");
+        assert!(ended.usage.estimated && ended.turns < 20, "{ended:?}");
+        assert!(ended.cost.is_some_and(|cost| cost > 100.0), "{ended:?}");
+    }
+    // What was counted is not estimated, and where there is no price the cost is not known.
+    let model = Answers::new(Profile::default(), vec![Ok(says("done"))]);
+    let ended = run(&world(), &model, Limits::default()).await;
+    assert_eq!((ended.usage.estimated, ended.usage.input, ended.cost), (false, 10, None));
+}
+
+/// Streams a text and then nothing more.
+struct Halting(Profile);
+
+impl Model for Halting {
+    fn profile(&self) -> &Profile {
+        &self.0
+    }
+
+    fn stream(&self, _: Request, _: CancellationToken) -> BoxStream<'static, Result<Delta, ModelError>> {
+        stream::iter([Ok(Delta::Text("half of ".into())), Ok(Delta::Text("it".into()))])
+            .chain(stream::pending())
+            .boxed()
+    }
+}
+
+#[tokio::test]
+async fn what_was_said_before_a_run_is_stopped_is_its_text() {
+    let world = world();
+    let unused = Answers::new(Profile::default(), vec![]);
+    let limits = Limits { time_ms: Some(50), ..Limits::default() };
+    let halting =
+        Activation { model: Arc::new(Halting(Profile::default())), ..activation(&world, &unused, limits) };
+    let ended = LocalDriver::new().run(halting).await.unwrap();
+    assert_eq!((ended.reason, ended.text.as_str()), (Reason::Time, "half of it"));
+    let state = State::of("run", &world.sink.log.events());
+    assert_eq!(state.ended(), Some(&ended), "the log tells the same");
+}
+
+#[tokio::test]
+async fn secrets_in_names_and_ids_of_calls_are_not_recorded() {
+    const SECRET: &str = "canary-4711-canary";
+    let world = world();
+    let redactor = toolpost_core::host::Redactor::new([("KEY", SECRET)]);
+    let context = world.context.rebuild().redactor(redactor).build();
+    let mut first = call(&format!("tool_{SECRET}"), json!({SECRET: SECRET}));
+    for part in &mut first.parts {
+        if let Part::ToolCall(call) = part {
+            call.id = format!("id_{SECRET}");
+            let value = json!({"signature": SECRET});
+            call.opaque = Some(toolpost_core::model::Opaque { format: "x".into(), value });
+        }
+    }
+    (first.note, first.finish_raw, first.model) =
+        (Some(SECRET.into()), Some(SECRET.into()), Some(SECRET.into()));
+    first.queries = vec![SECRET.into()];
+    first.sources = vec![toolpost_core::model::SearchSource {
+        title: SECRET.into(),
+        url: format!("https://{SECRET}"),
+        snippet: SECRET.into(),
+    }];
+    let mut error = ModelError::new(ModelErrorKind::Server, SECRET);
+    error.code = Some(SECRET.into());
+    let model = Answers::new(Profile::default(), vec![Ok(first), Err(error)]);
+    let activation = Activation { context, ..activation(&world, &model, Limits::default()) };
+    LocalDriver::new().run(activation).await.unwrap();
+    let log = serde_json::to_string(&world.sink.log.events()).unwrap();
+    assert!(log.contains("[redacted:KEY]") && !log.contains(SECRET), "{log}");
+}
+
+#[tokio::test]
+async fn images_and_data_of_results_can_be_had_from_the_log() {
+    let world = world();
+    let folder = Kept::default();
+    let context = world.context.rebuild().spill(Arc::new(folder.clone())).build();
+    let tools = context.tools();
+    tools
+        .register(dynamic(
+            Spec::new("look", "1.0.0", "Looks.").requires(Capability::Read),
+            json!({"type": "object"}),
+            |_, _: Value| async {
+                let picture = Attachment {
+                    media_type: "image/png".into(),
+                    filename: "a.png".into(),
+                    content: AttachmentContent::Data("AAAA".into()),
+                };
+                Ok(Output::new("look", "seen", json!({"size": 3})).attach(picture))
+            },
+        ))
+        .unwrap();
+    let profile = Profile { images: true, reads_data: true, ..Profile::default() };
+    let model = Answers::new(profile.clone(), vec![Ok(call("look", json!({}))), Ok(says("done"))]);
+    let run = Activation { context, ..activation(&world, &model, Limits::default()) };
+    LocalDriver::new().run(run).await.unwrap();
+    let events = world.sink.log.events();
+    let log = serde_json::to_string(&events).unwrap();
+    assert!(!log.contains("AAAA"), "bytes are under handles: {log}");
+    let state = State::of("run", &events);
+    let (place, extra) = state.returned().iter().next().unwrap();
+    assert_eq!((place.1, &extra.data), (0, &json!({"size": 3})));
+    let AttachmentContent::Handle(handle) = &extra.attachments[0].content else { panic!("{extra:?}") };
+    assert_eq!(folder.0.lock().unwrap().get(handle).map(String::as_str), Some("AAAA"));
+}
+
+/// Keeps texts in memory.
+#[derive(Clone, Default)]
+struct Kept(Arc<Mutex<std::collections::HashMap<String, String>>>);
+
+impl toolpost_core::host::Spill for Kept {
+    fn keep(
+        &self,
+        _: &str,
+        call: &str,
+        text: &str,
+        _: &toolpost_core::host::Redactor,
+    ) -> std::io::Result<(String, u64)> {
+        let handle = format!("spill:{call}");
+        self.0.lock().unwrap().insert(handle.clone(), text.to_owned());
+        Ok((handle, text.len() as u64))
+    }
+
+    fn file(&self, _: &str, _: &str, _: usize) -> std::io::Result<Box<dyn toolpost_core::host::SpillFile>> {
+        Err(std::io::ErrorKind::Unsupported.into())
+    }
+
+    fn open(&self, _: &str, handle: &str) -> Result<toolpost_core::workspace::File, ToolError> {
+        Err(ToolError::execution(handle))
+    }
 }

@@ -153,7 +153,7 @@ fn stray(random: &mut Random, at: u64, history: &[Event]) -> Event {
         }
         4 => {
             let error = ModelError::new(ModelErrorKind::TooLong, "too long");
-            fact(at, Fact::ModelFailed { seq, error })
+            fact(at, Fact::ModelFailed { seq, error, text: String::new() })
         }
         5 => {
             let (turns, usage) = (random.below(9) as usize, Usage::default());
@@ -291,7 +291,7 @@ fn history(seed: u64) -> Vec<Event> {
                 Todo::Ask => {
                     let kinds = [ModelErrorKind::TooLong, ModelErrorKind::Server, ModelErrorKind::Cancelled];
                     let error = ModelError::new(*random.pick(&kinds), "no");
-                    push!(fact(at, Fact::ModelFailed { seq, error }));
+                    push!(fact(at, Fact::ModelFailed { seq, error, text: String::new() }));
                 }
                 Todo::Call { call, .. } => {
                     if random.is(95) {
@@ -314,7 +314,7 @@ fn history(seed: u64) -> Vec<Event> {
                 Todo::Finish { reason } => {
                     let ended = state.ending(reason);
                     let (text, error, usage, cost) = (ended.text, ended.error, ended.usage, ended.cost);
-                    push!(fact(at, Fact::Ended { seq, reason, text, error, usage, cost }));
+                    push!(fact(at, Fact::Ended { seq, reason, text, error, code: None, usage, cost }));
                 }
             }
         }
@@ -417,7 +417,10 @@ fn decisions(
                 Todo::Finish { reason } => {
                     let ended = state.ending(reason);
                     let (text, usage) = (ended.text, ended.usage);
-                    events.push(fact(seq, Fact::Ended { seq, reason, text, error: None, usage, cost: None }));
+                    events.push(fact(
+                        seq,
+                        Fact::Ended { seq, reason, text, error: None, code: None, usage, cost: None },
+                    ));
                 }
                 Todo::Refuse { .. } | Todo::Compact { .. } => {}
             }

@@ -7,6 +7,7 @@
 )]
 
 mod agent_file;
+mod aimock_server;
 mod driver;
 mod kernel;
 mod model;

@@ -1,6 +1,6 @@
 //! Which definitions matter most: those that much of the code, and above all the code in focus, leads to.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::search::is_test;
 use crate::facts::{Facts, Kind, NONE, Role, mark};
@@ -31,6 +31,8 @@ pub struct Ranked {
 
 const DAMPING: f64 = 0.85;
 const ROUNDS: usize = 24;
+/// About how many definitions that nothing leads to are listed.
+const MOST_UNUSED: usize = 20_000;
 
 impl Query<'_> {
     /// The definitions of the tree by how much of its code leads to them.
@@ -122,7 +124,34 @@ impl Query<'_> {
             })
             .collect();
         ranked.sort_by(|one, other| other.share.total_cmp(&one.share).then(one.def.cmp(&other.def)));
+        self.add_unused(&files, focus, &mut ranked);
         ranked
+    }
+
+    /// Adds the definitions that nothing leads to: those in focus, then what is public, then the rest, tests last.
+    fn add_unused(&self, files: &[FileId], focus: &Focus, ranked: &mut Vec<Ranked>) {
+        let known: HashSet<DefId> = ranked.iter().map(|one| one.def).collect();
+        let mut unused: Vec<(bool, bool, bool, DefId)> = Vec::new();
+        for &file in files {
+            let facts = self.facts(file);
+            for (index, def) in facts.defs.iter().enumerate() {
+                let id = DefId { file, index: index as u32 };
+                let is_top = def.same == id.index && def.owner == NONE && def.start < def.end;
+                if !is_top || known.contains(&id) || !self.is_worth_a_rank(id) {
+                    continue;
+                }
+                let name = facts.text(def.name);
+                let is_wanted = focus.files.contains(&file)
+                    || focus.names.iter().any(|wanted| name.eq_ignore_ascii_case(wanted));
+                let is_private = def.marks & mark::PUBLIC == 0 || name.starts_with('_');
+                unused.push((!is_wanted, is_test(self.world.path(file)), is_private, id));
+            }
+            if unused.len() > MOST_UNUSED {
+                break;
+            }
+        }
+        unused.sort_unstable();
+        ranked.extend(unused.into_iter().map(|(.., def)| Ranked { def, share: 0.0, uses: 0 }));
     }
 
     fn is_worth_a_rank(&self, def: DefId) -> bool {

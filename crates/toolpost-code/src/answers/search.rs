@@ -79,7 +79,8 @@ impl Query<'_> {
                 let facts = self.facts(file);
                 for (index, def) in facts.defs.iter().enumerate() {
                     // What is seen from its place on is a variable of a function, or a member of a class.
-                    let is_local = def.visible != 0 && def.owner == NONE;
+                    let is_inside = def.kind == Kind::Variable && facts.function_around(def.scope).is_some();
+                    let is_local = (def.visible != 0 || is_inside) && def.owner == NONE;
                     let is_listed = def.same == index as u32 && !is_inner(def.kind) && !is_local;
                     if is_listed && facts.name(def.name) == name {
                         let def = DefId { file, index: index as u32 };

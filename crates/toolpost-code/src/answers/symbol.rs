@@ -108,8 +108,12 @@ impl Query<'_> {
     #[must_use]
     pub fn own_members(&self, of: DefId) -> Vec<DefId> {
         let facts = self.facts(of.file);
-        let is_part =
-            |&index: &u32| !matches!(facts.defs[index as usize].kind, Kind::Parameter | Kind::TypeParameter);
+        // Parts of a function are its parameters and what decorates it: nobody reaches them through it.
+        let has_members = self.def(of).is_some_and(|(_, def)| !def.kind.is_function());
+        let is_part = |&index: &u32| {
+            let part = &facts.defs[index as usize];
+            has_members && !matches!(part.kind, Kind::Parameter | Kind::TypeParameter)
+        };
         let mut members: Vec<DefId> = facts
             .owned_by(of.index)
             .iter()

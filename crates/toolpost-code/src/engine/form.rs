@@ -1,7 +1,6 @@
 //! Code by its form, in all files of a language: only files that contain the pattern's names are read.
 
 use std::collections::HashSet;
-use std::sync::PoisonError;
 
 use super::Engine;
 use crate::answers::pattern::{Match, Pattern};
@@ -41,7 +40,7 @@ impl Engine {
         let language = self.source.languages[usize::from(number)];
         let pattern = Pattern::new(language, example, pattern)?;
         let paths: Vec<String> = {
-            let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+            let state = self.read();
             let world = &state.world;
             let mut files: Option<HashSet<FileId>> = None;
             for word in pattern.words() {
@@ -67,7 +66,10 @@ impl Engine {
             if parser.set_language(&language.grammar(&path)).is_err() {
                 continue;
             }
-            let Some(tree) = parser.parse(&source, None) else { continue };
+            let Some(tree) = languages::parse(&mut parser, &source) else {
+                parser.reset();
+                continue;
+            };
             for one in pattern.matches(&source, &tree, most - found.len()) {
                 found.push(shown(&path, &source, &one));
             }

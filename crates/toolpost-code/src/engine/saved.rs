@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::facts::codec::{Damaged, Reader, Writer, seal, unseal};
+use crate::facts::codec::{Damaged, Reader, Writer, unseal};
 use crate::language::Language;
 use crate::postings::Postings;
 use crate::world::{ContentHash, FileId, Loader, Record, Stamp, World};
@@ -14,7 +14,7 @@ pub(super) fn key(name: &str) -> String {
 }
 
 pub(super) fn write(world: &World, manifest_stamps: &[(String, Stamp)]) -> Vec<u8> {
-    let mut writer = Writer::default();
+    let mut writer = Writer::headed();
     writer.number(world.languages.len() as u64);
     for language in &world.languages {
         writer.text(language.name());
@@ -40,7 +40,7 @@ pub(super) fn write(world: &World, manifest_stamps: &[(String, Stamp)]) -> Vec<u
         writer.text(&String::from_utf8_lossy(content));
     }
     world.postings.write(&mut writer);
-    seal(MAGIC, &writer.bytes)
+    writer.seal(MAGIC)
 }
 
 type Saved = (World, Vec<(String, Stamp)>);

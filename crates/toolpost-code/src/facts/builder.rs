@@ -59,7 +59,8 @@ impl<'a> Builder<'a> {
     #[must_use]
     pub fn new(source: &'a [u8]) -> Builder<'a> {
         let mut facts = Facts { remark: NONE, ..Facts::default() };
-        facts.lines.push(0);
+        // A mark of the order of bytes is no part of the first line.
+        facts.lines.push(if source.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 });
         facts.lines.extend(memchr::memchr_iter(b'\n', source).map(|at| at as u32 + 1));
         let end = source.len() as u32;
         facts.scopes.push(Scope { parent: NONE, kind: ScopeKind::Module, owner: NONE, start: 0, end });
@@ -211,6 +212,9 @@ impl<'a> Builder<'a> {
     /// The finished facts: identifiers in the order of the file, one for each place.
     #[must_use]
     pub fn finish(mut self) -> Facts {
+        if !self.source.is_ascii() {
+            self.facts.bits |= super::WIDE;
+        }
         let tokens = &self.facts.tokens;
         if !tokens.is_sorted_by_key(|token| token.start) {
             let mut order: Vec<u32> = (0..tokens.len() as u32).collect();

@@ -4,7 +4,7 @@
 use super::{Base, Def, Export, Expr, Facts, Import, Kind, NONE, Name, Op, Role, Scope, ScopeKind, Token};
 
 /// Raised whenever an extractor or this format changes: facts of other versions are ignored.
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;
 
 const MAGIC: [u8; 4] = *b"tpcf";
 
@@ -34,7 +34,25 @@ pub(crate) struct Writer {
     pub(crate) bytes: Vec<u8>,
 }
 
+/// Bytes in front of a body: what it is, its version, its checksum.
+const HEAD: usize = 16;
+
 impl Writer {
+    /// A body that gets its head in the end.
+    pub(crate) fn headed() -> Writer {
+        Writer { bytes: vec![0; HEAD] }
+    }
+
+    /// Puts version and checksum in front of the body.
+    pub(crate) fn seal(mut self, magic: [u8; 4]) -> Vec<u8> {
+        let checksum = checksum(&self.bytes[HEAD..]);
+        self.bytes[..4].copy_from_slice(&magic);
+        self.bytes[4..8].copy_from_slice(&VERSION.to_le_bytes());
+        self.bytes[8..HEAD].copy_from_slice(&checksum.to_le_bytes());
+        self.bytes
+    }
+
+    #[inline]
     pub(crate) fn number(&mut self, value: u64) {
         let mut rest = value;
         while rest >= 0x80 {
@@ -67,7 +85,19 @@ pub(crate) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
+    #[inline(always)]
     pub(crate) fn number(&mut self) -> Result<u64, Damaged> {
+        // Most numbers take one byte.
+        match self.bytes {
+            [byte, rest @ ..] if *byte < 0x80 => {
+                self.bytes = rest;
+                Ok(u64::from(*byte))
+            }
+            _ => self.long_number(),
+        }
+    }
+
+    fn long_number(&mut self) -> Result<u64, Damaged> {
         let mut value = 0u64;
         for (index, &byte) in self.bytes.iter().enumerate().take(10) {
             value |= u64::from(byte & 0x7f) << (7 * index);
@@ -79,14 +109,17 @@ impl<'a> Reader<'a> {
         Err(Damaged)
     }
 
+    #[inline(always)]
     fn small(&mut self) -> Result<u32, Damaged> {
         u32::try_from(self.number()?).map_err(|_| Damaged)
     }
 
+    #[inline(always)]
     fn index(&mut self) -> Result<u32, Damaged> {
         Ok(self.small()?.wrapping_sub(1))
     }
 
+    #[inline(always)]
     fn near(&mut self, base: u32) -> Result<u32, Damaged> {
         let value = self.number()?;
         let difference = (value >> 1) as i64 ^ -((value & 1) as i64);
@@ -107,19 +140,9 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Puts version and checksum in front of a body.
-pub(crate) fn seal(magic: [u8; 4], body: &[u8]) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(body.len() + 16);
-    bytes.extend_from_slice(&magic);
-    bytes.extend_from_slice(&VERSION.to_le_bytes());
-    bytes.extend_from_slice(&checksum(body).to_le_bytes());
-    bytes.extend_from_slice(body);
-    bytes
-}
-
 /// The body behind version and checksum.
 pub(crate) fn unseal(magic: [u8; 4], bytes: &[u8]) -> Result<&[u8], Damaged> {
-    let (head, body) = bytes.split_at_checked(16).ok_or(Damaged)?;
+    let (head, body) = bytes.split_at_checked(HEAD).ok_or(Damaged)?;
     let right = head[..4] == magic
         && head[4..8] == VERSION.to_le_bytes()
         && head[8..] == checksum(body).to_le_bytes();
@@ -129,7 +152,7 @@ pub(crate) fn unseal(magic: [u8; 4], bytes: &[u8]) -> Result<&[u8], Damaged> {
 /// The facts as bytes.
 #[must_use]
 pub fn encode(facts: &Facts) -> Vec<u8> {
-    let mut writer = Writer::default();
+    let mut writer = Writer::headed();
     writer.index(facts.remark);
     writer.number(u64::from(facts.bits));
     writer.number(u64::from(facts.has_errors));
@@ -210,7 +233,7 @@ pub fn encode(facts: &Facts) -> Vec<u8> {
     for &member in &facts.lists {
         writer.index(member);
     }
-    seal(MAGIC, &writer.bytes)
+    writer.seal(MAGIC)
 }
 
 /// The facts from bytes.
@@ -228,6 +251,7 @@ pub fn decode(bytes: &[u8]) -> Result<Facts, Damaged> {
         ..Facts::default()
     };
     facts.ends = read_ascending(&mut reader)?;
+    facts.numbers.reserve_exact(facts.ends.len());
     let mut start = 0;
     for &end in &facts.ends {
         let text = facts.text.get(start..end as usize).ok_or(Damaged)?;
@@ -236,7 +260,12 @@ pub fn decode(bytes: &[u8]) -> Result<Facts, Damaged> {
     }
     facts.lines = read_ascending(&mut reader)?;
     let mut last = 0;
-    for _ in 0..reader.count()? {
+    let count = reader.count()?;
+    if count > reader.bytes.len() / LEAST_SCOPE {
+        return Err(Damaged);
+    }
+    facts.scopes.reserve_exact(count);
+    for _ in 0..count {
         let (parent, kind, owner) = (reader.index()?, reader.number()?, reader.index()?);
         let start = reader.near(last)?;
         let end = reader.near(start)?;
@@ -248,7 +277,12 @@ pub fn decode(bytes: &[u8]) -> Result<Facts, Damaged> {
         facts.scopes.push(Scope { parent, kind, owner, start, end });
     }
     last = 0;
-    for index in 0..reader.count()? {
+    let count = reader.count()?;
+    if count > reader.bytes.len() / LEAST_DEF {
+        return Err(Damaged);
+    }
+    facts.defs.reserve_exact(count);
+    for index in 0..count {
         let name = reader.index()?;
         let kind = Kind::ALL.get(reader.number()? as usize).copied().ok_or(Damaged)?;
         let space = reader.number()? as u8;
@@ -285,7 +319,10 @@ pub fn decode(bytes: &[u8]) -> Result<Facts, Damaged> {
     }
     last = 0;
     let count = reader.count()?;
-    facts.tokens.reserve(count);
+    if count > reader.bytes.len() / LEAST_TOKEN {
+        return Err(Damaged);
+    }
+    facts.tokens.reserve_exact(count);
     for _ in 0..count {
         let name = reader.index()?;
         let start = reader.near(last)?;
@@ -311,7 +348,12 @@ pub fn decode(bytes: &[u8]) -> Result<Facts, Damaged> {
         let (def, base) = (reader.index()?, reader.index()?);
         facts.bases.push(Base { def, base });
     }
-    for index in 0..reader.count()? {
+    let count = reader.count()?;
+    if count > reader.bytes.len() / LEAST_EXPR {
+        return Err(Damaged);
+    }
+    facts.exprs.reserve_exact(count);
+    for index in 0..count {
         let (&op, rest) = reader.bytes.split_first().ok_or(Damaged)?;
         reader.bytes = rest;
         let op = OPS.get(usize::from(op)).copied().ok_or(Damaged)?;
@@ -326,12 +368,20 @@ pub fn decode(bytes: &[u8]) -> Result<Facts, Damaged> {
         let b = reader.index()?;
         facts.exprs.push(Expr { op, a, b });
     }
-    for _ in 0..reader.count()? {
+    let count = reader.count()?;
+    facts.lists.reserve_exact(count);
+    for _ in 0..count {
         facts.lists.push(reader.index()?);
     }
     facts.sort();
     Ok(facts)
 }
+
+/// The fewest bytes that one of them takes, so that no more is reserved than can follow.
+const LEAST_SCOPE: usize = 5;
+const LEAST_DEF: usize = 14;
+const LEAST_TOKEN: usize = 5;
+const LEAST_EXPR: usize = 3;
 
 const ROLES: [Role; 8] = [
     Role::Declaration,

@@ -1,6 +1,6 @@
 //! Questions to the facts of one file: texts, lists, what is bound in a scope, what belongs to a definition.
 
-use super::{Def, Facts, Kind, NONE, Name, Scope, ScopeKind, Token};
+use super::{Def, Facts, Kind, NONE, Name, Scope, ScopeKind, Token, WIDE};
 
 /// How many definitions of one name in one scope are told apart.
 const MEANINGS: usize = 48;
@@ -38,7 +38,8 @@ impl Facts {
     #[must_use]
     pub fn position(&self, offset: u32) -> (u32, u32) {
         let line = self.lines.partition_point(|&start| start <= offset).max(1);
-        (line as u32, offset - self.lines.get(line - 1).copied().unwrap_or(0) + 1)
+        // The first line begins after a mark of the order of bytes.
+        (line as u32, offset.saturating_sub(self.lines.get(line - 1).copied().unwrap_or(0)) + 1)
     }
 
     /// The first byte of a line, which is counted from 1.
@@ -55,6 +56,21 @@ impl Facts {
         let token = &self.tokens[index];
         let length = self.text(token.name).len() as u32;
         (offset <= token.start + length).then_some(index as u32)
+    }
+
+    /// The identifiers of a line, which is counted from 1.
+    #[must_use]
+    pub fn tokens_of_line(&self, line: u32) -> std::ops::Range<u32> {
+        let Some(start) = self.line_start(line) else { return 0..0 };
+        let end = self.line_start(line.saturating_add(1)).unwrap_or(u32::MAX);
+        let index = |byte: u32| self.tokens.partition_point(|token| token.start < byte) as u32;
+        index(start)..index(end)
+    }
+
+    /// Whether every character of the file is one byte.
+    #[must_use]
+    pub fn is_ascii(&self) -> bool {
+        self.bits & WIDE == 0
     }
 
     /// The identifier that begins at a byte.

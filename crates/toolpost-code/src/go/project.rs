@@ -232,28 +232,32 @@ impl Packages {
         let facts = query.facts(file);
         for import in &facts.imports {
             let Some(def) = facts.def(import.def) else { continue };
+            if import.marks & import::EFFECT != 0 {
+                continue;
+            }
+            // An alias is the first thing in an import; a name without one stands inside of the path.
             let has_alias = def.name_start == import.start;
             let Some(folder) = self.folder_of(facts.text(import.module)) else {
                 // An external package may be called anything that its path contains.
                 let path = facts.text(import.module);
                 let is_part = path.split(['/', '-', '.']).any(|part| Name::of(part) == name);
-                if is_part {
+                if is_part && !has_alias {
                     return Some(DefId { file, index: import.def });
                 }
                 continue;
             };
-            let first = self.folders[folder]
-                .files
-                .iter()
-                .find(|&&other| !query.world.path(other).ends_with("_test.go"));
-            if let Some(&first) = first
-                && !has_alias | (facts.name(def.name) == name)
-                && Name::of(Packages::package_name(query, first)) == name
-            {
+            if !has_alias && self.name_of_folder(query, folder).is_some_and(|known| Name::of(known) == name) {
                 return Some(DefId { file, index: import.def });
             }
         }
         None
+    }
+
+    /// The name of the package in a folder, which its files say.
+    fn name_of_folder<'q>(&self, query: &Query<'q>, folder: usize) -> Option<&'q str> {
+        let files = self.folders[folder].files.iter();
+        let mut plain = files.filter(|&&file| !query.world.path(file).ends_with("_test.go"));
+        plain.next().map(|&file| Packages::package_name(query, file))
     }
 
     /// The type that holds a method: of one declared apart the type of its receiver.
@@ -357,6 +361,17 @@ impl Project for Packages {
         false
     }
 
+    /// A package may be called otherwise than the path ends by which it is imported.
+    fn other_name(&self, query: &Query<'_>, def: DefId) -> Option<Name> {
+        let (facts, known) = query.def(def)?;
+        let import = facts.imports.iter().find(|import| import.def == def.index)?;
+        if known.kind != Kind::Import || known.name_start == import.start {
+            return None;
+        }
+        let name = Name::of(self.name_of_folder(query, self.folder_of(facts.text(import.module))?)?);
+        (name != facts.name(known.name)).then_some(name)
+    }
+
     fn detached_members(&self, query: &Query<'_>, of: Type, name: Name) -> Vec<DefId> {
         let mut found = Vec::new();
         let Shape::Instance(owner) = query.shape(of) else { return found };
@@ -386,7 +401,7 @@ impl Project for Packages {
         let name = facts.name(known.name);
         if known.kind != Kind::Method {
             // The same name in files for other systems.
-            if known.scope == 0 {
+            if known.scope == 0 && known.kind != Kind::Import {
                 let space = known.space;
                 let all = self.declared(query, self.siblings(query, def.file), name, space);
                 return all
@@ -462,6 +477,10 @@ impl Project for Packages {
 
     fn module_of(&self, _query: &Query<'_>, file: FileId) -> Option<Module> {
         self.of_file.get(&file).map(|&folder| Module(folder as u64))
+    }
+
+    fn module_name<'q>(&self, query: &Query<'q>, file: FileId) -> Option<&'q str> {
+        Some(Packages::package_name(query, file))
     }
 
     fn module_file(&self, module: Module) -> Option<FileId> {

@@ -42,3 +42,18 @@ pub(super) fn builtins() -> impl Iterator<Item = Name> {
 pub(super) fn is_library(module: &str) -> bool {
     LIBRARY.split_whitespace().any(|known| known == module)
 }
+
+/// Members of the types that the language itself brings: text, numbers, containers, files.
+const MEMBERS: &str = "add append appendleft as_integer_ratio bit_length capitalize casefold center clear close closed \
+copy count decode detach difference difference_update discard encode endswith expandtabs extend extendleft fileno find \
+flush format format_map fromhex fromkeys get group groups hex index insert intersection intersection_update isalnum isalpha \
+isascii isatty isdecimal isdigit isdisjoint isidentifier islower isnumeric isprintable isspace issubset issuperset istitle \
+isupper items join keys ljust lower lstrip maketrans mode most_common move_to_end name partition pop popitem popleft \
+readable read readline readlines remove removeprefix removesuffix replace reverse rfind rindex rjust rotate rpartition rsplit \
+rstrip seek seekable setdefault sort split splitlines start startswith strip swapcase symmetric_difference tell title \
+to_bytes translate truncate union update upper values writable write writelines zfill";
+
+/// Whether a type of the language itself has a member of this name.
+pub(super) fn is_member(name: &str) -> bool {
+    name.starts_with("__") || MEMBERS.split_whitespace().any(|known| known == name)
+}

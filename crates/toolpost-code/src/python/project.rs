@@ -210,6 +210,42 @@ impl Project for Packages {
         true
     }
 
+    fn is_library_member(&self, name: &str) -> bool {
+        names::is_member(name)
+    }
+
+    fn may_be_anything(&self, query: &Query<'_>, of: Type) -> bool {
+        match query.shape(of) {
+            Shape::External(name) => {
+                of == Type::EXTERNAL || name == Name::of("Any") || name == Name::of("object")
+            }
+            // A class that answers for whatever is asked of it.
+            Shape::Instance(def) => ["__getattr__", "__getattribute__"]
+                .iter()
+                .any(|method| !infer::methods(query, def.file, of, Name::of(method)).is_empty()),
+            _ => false,
+        }
+    }
+
+    /// What a method overrides: a call through a base may run it.
+    fn family(&self, query: &Query<'_>, def: DefId) -> Vec<DefId> {
+        let Some((facts, known)) = query.def(def) else { return Vec::new() };
+        let is_class = facts.def(known.owner).is_some_and(|owner| owner.kind.is_type());
+        if known.kind != Kind::Method || !is_class {
+            return Vec::new();
+        }
+        let name = facts.name(known.name);
+        let class = DefId { index: known.owner, ..def };
+        let mut overridden = Vec::new();
+        for base in query.ancestry(class).into_iter().skip(1) {
+            let facts = query.facts(base.file);
+            let methods = facts.parts(base.index, Kind::Method);
+            let same = methods.filter(|&index| facts.name(facts.defs[index as usize].name) == name);
+            overridden.extend(same.map(|index| DefId { file: base.file, index }));
+        }
+        overridden
+    }
+
     fn rank(&self, query: &Query<'_>, def: DefId) -> u32 {
         u32::from(query.def(def).is_some_and(|(_, def)| def.marks & mark::ABSTRACT != 0))
     }

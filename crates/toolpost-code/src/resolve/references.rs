@@ -1,11 +1,16 @@
 //! Every use of a definition: the identifiers of its name and of its aliases whose meaning is one of its family.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::{Confidence, DefId, Entity, Query, push};
-use crate::facts::{Kind, NONE, Name, Role, ScopeKind};
+use super::{Confidence, DefId, Entity, Module, Query, Shape, Type, push};
+use crate::answers::imports::imported_text;
+use crate::facts::{Kind, NONE, Name, Op, Role, ScopeKind};
+use crate::language::Place;
 use crate::world::FileId;
+
+/// Files whose facts are read together, before they are looked at one by one.
+const AHEAD: usize = 64;
 
 /// One use.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -25,6 +30,8 @@ pub struct References {
     pub found: Vec<Reference>,
     /// Those whose receiver is unknown, and which may be uses of this definition or of another.
     pub possible: Vec<Reference>,
+    /// Whether the search ended before its end, because it took too much memory or time.
+    pub is_cut: bool,
 }
 
 impl Query<'_> {
@@ -64,43 +71,93 @@ impl Query<'_> {
         let only = self.is_local(def).then_some(def.file);
         let language = self.world.language_of(def.file);
         let is_member = self.def(def).is_some_and(|(facts, known)| crate::world::is_member(facts, known));
+        let outer = self.outer_of(def);
+        let suits = |file: FileId, name: Name| {
+            let project = self.project(file);
+            only.is_none_or(|only| only == file)
+                && self.world.language_of(file) == language
+                && (Some(name) != word || naming.contains(&file))
+                && (file == def.file || family.iter().any(|&member| project.may_see(self, file, member)))
+        };
+        self.gather(names, suits, |file, token| {
+            let found = match outer {
+                Some(outer) if self.is_of_outer(file, token, outer) => Some(Confidence::Typed),
+                _ => self.judge(file, token, def, &family, is_member),
+            };
+            let is_sure = found.is_some_and(|confidence| confidence < Confidence::Possible);
+            let alias = if is_sure { self.alias_made_by(file, token) } else { None };
+            (found, alias)
+        })
+    }
+
+    /// The type outside of the tree whose member a key of a literal is.
+    fn outer_of(&self, def: DefId) -> Option<Name> {
+        let (facts, known) = self.def(def)?;
+        let index = facts.token_starting(known.name_start)?;
+        let token = facts.token(index).filter(|token| token.role == Role::Key)?;
+        let is_outer = self.resolve(def.file, index).entities == [Entity::External];
+        let literal = || self.value_type(def.file, token.target);
+        if is_outer { self.project(def.file).outer_type(self, literal()) } else { None }
+    }
+
+    /// Whether a token is a member of a type outside of the tree.
+    fn is_of_outer(&self, file: FileId, index: u32, outer: Name) -> bool {
+        self.refuel();
+        let facts = self.facts(file);
+        let Some(token) = facts.token(index) else { return false };
+        let is_part = matches!(token.role, Role::Key | Role::Member);
+        if !is_part || self.resolve(file, index).entities != [Entity::External] {
+            return false;
+        }
+        let mut is_it = false;
+        self.each_alternative(self.value_type(file, token.target), |one| {
+            is_it |= self.shape(one) == Shape::External(outer);
+        });
+        is_it
+    }
+
+    /// Every identifier of some names that is judged to be a use. Other names that come up on the way are followed.
+    fn gather(
+        &self,
+        mut names: Vec<Name>,
+        suits: impl Fn(FileId, Name) -> bool,
+        mut judge: impl FnMut(FileId, u32) -> (Option<Confidence>, Option<Name>),
+    ) -> References {
         let mut answer = References::default();
         let mut seen: HashSet<(FileId, u32)> = HashSet::new();
         let mut next = 0;
         while next < names.len() {
             let name = names[next];
             next += 1;
-            for posting in self.world.postings(name) {
-                let file = posting.file();
-                if only.is_some_and(|only| only != file) || self.world.language_of(file) != language {
-                    continue;
+            let files: Vec<FileId> = self.world.postings(name).iter().map(|posting| posting.file()).collect();
+            let files: Vec<FileId> = files.into_iter().filter(|&file| suits(file, name)).collect();
+            for (number, &file) in files.iter().enumerate() {
+                if number % AHEAD == 0 {
+                    answer.is_cut |= self.is_over();
+                    self.world.prefetch(&files[number..files.len().min(number + AHEAD)]);
                 }
-                if Some(name) == word && !naming.contains(&file) {
-                    continue;
-                }
-                let project = self.project(file);
-                if file != def.file && !family.iter().any(|&member| project.may_see(self, file, member)) {
-                    continue;
+                if answer.is_cut {
+                    break;
                 }
                 let facts = self.facts(file);
                 let Some(local) = facts.index_of(name) else { continue };
                 for (index, token) in facts.tokens.iter().enumerate() {
-                    if token.name != local || !seen.insert((file, index as u32)) {
+                    let index = index as u32;
+                    if token.name != local || !seen.insert((file, index)) {
                         continue;
                     }
-                    let found = self.judge(file, index as u32, def, &family, is_member);
+                    let (found, other_name) = judge(file, index);
                     match found {
                         None => {}
-                        Some(Confidence::Possible) => {
-                            let confidence = Confidence::Possible;
-                            answer.possible.push(Reference { file, token: index as u32, confidence });
+                        Some(confidence @ Confidence::Possible) => {
+                            answer.possible.push(Reference { file, token: index, confidence });
                         }
                         Some(confidence) => {
-                            answer.found.push(Reference { file, token: index as u32, confidence });
-                            if let Some(alias) = self.alias_made_by(file, index as u32) {
-                                push(&mut names, alias);
-                            }
+                            answer.found.push(Reference { file, token: index, confidence });
                         }
+                    }
+                    if let Some(other) = other_name {
+                        push(&mut names, other);
                     }
                 }
             }
@@ -108,6 +165,110 @@ impl Query<'_> {
         answer.found.sort_unstable_by_key(|found| (found.file, found.token));
         answer.possible.sort_unstable_by_key(|found| (found.file, found.token));
         answer
+    }
+
+    /// Every use of a module, by the names under which files import it; `from` is a file of its language.
+    #[must_use]
+    pub fn references_to_module(&self, from: FileId, module: Module) -> References {
+        self.refuel();
+        let language = self.world.language_of(from);
+        let mut names = Vec::new();
+        if let Some(file) = self.project(from).module_file(module) {
+            // The last parts of its path: one of them is its name, whatever the language calls its files.
+            for part in self.world.path(file).rsplit('/').take(3) {
+                push(&mut names, Name::of(part.split('.').next().unwrap_or(part)));
+            }
+        }
+        let bound = |file: FileId| -> Vec<Name> {
+            let facts = self.facts(file);
+            let imports = facts.imports.iter().enumerate().filter(|(_, import)| import.def != NONE);
+            imports
+                .filter(|(index, _)| self.import(file, *index as u32).contains(&Entity::Module(module)))
+                .filter_map(|(_, import)| facts.def(import.def).map(|def| facts.name(def.name)))
+                .collect()
+        };
+        for name in bound(from) {
+            push(&mut names, name);
+        }
+        let mut looked: HashSet<FileId> = HashSet::new();
+        self.gather(
+            names,
+            |file, _| self.world.language_of(file) == language,
+            |file, token| {
+                self.refuel();
+                let resolution = self.resolve(file, token);
+                if !resolution.entities.contains(&Entity::Module(module)) {
+                    return (None, None);
+                }
+                let other = if looked.insert(file) { bound(file).into_iter().next() } else { None };
+                (Some(resolution.confidence), other)
+            },
+        )
+    }
+
+    /// Every use of something that is not in the tree, as far as files import it as this import does.
+    #[must_use]
+    pub fn references_to_import(&self, def: DefId) -> References {
+        self.refuel();
+        let facts = self.facts(def.file);
+        let Some(import) = facts.imports.iter().find(|import| import.def == def.index) else {
+            return References::default();
+        };
+        let wanted = imported_text(facts, import);
+        let mut names = vec![self.name_of(def)];
+        if import.name != NONE {
+            push(&mut names, facts.name(import.name));
+        }
+        if let Some(name) = wanted.rsplit([':', '.', '/']).next() {
+            push(&mut names, Name::of(name));
+        }
+        let language = self.world.language_of(def.file);
+        // What a relative path leads to depends on where it stands.
+        let is_relative = wanted.starts_with('.');
+        let same = |file: FileId| -> Vec<u32> {
+            let facts = self.facts(file);
+            let imports = facts.imports.iter().filter(|import| import.def != NONE);
+            imports.filter(|import| imported_text(facts, import) == wanted).map(|import| import.def).collect()
+        };
+        let mut known: HashMap<FileId, Vec<u32>> = HashMap::new();
+        self.gather(
+            names,
+            |file, _| self.world.language_of(file) == language && (!is_relative || file == def.file),
+            |file, index| {
+                self.refuel();
+                let bindings = known.entry(file).or_insert_with(|| same(file));
+                let facts = self.facts(file);
+                let Some(token) = facts.token(index) else { return (None, None) };
+                let is_use = match token.role {
+                    Role::Declaration => bindings.contains(&token.target),
+                    Role::Import => {
+                        let import = facts.imports.get(token.target as usize);
+                        import.is_some_and(|import| bindings.contains(&import.def))
+                    }
+                    Role::Bare => {
+                        let place = Place { file, scope: token.scope, at: token.start };
+                        let written = self.look_up_as_written(place, facts.name(token.name), token.space);
+                        written.iter().any(|entity| {
+                            matches!(entity, Entity::Def(def) if bindings.contains(&def.index) && def.file == file)
+                        })
+                    }
+                    // The last name of a path that is imported.
+                    Role::Member => bindings.iter().any(|&binding| {
+                        let mut imports = facts.imports.iter().filter(|import| import.def == binding);
+                        imports.any(|import| {
+                            let path = facts.exprs.get(import.path as usize);
+                            path.is_some_and(|path| path.op == Op::Token && path.a == index)
+                        })
+                    }),
+                    _ => false,
+                };
+                if !is_use {
+                    return (None, None);
+                }
+                let bound = bindings.first().and_then(|&def| facts.def(def)).map(|def| facts.name(def.name));
+                (Some(Confidence::Exact), bound)
+            },
+        )
     }
 
     /// Whether a token is a use of one of a family, and how sure that is.
@@ -129,17 +290,23 @@ impl Query<'_> {
         }
         match resolution.confidence {
             Confidence::Unknown => {
-                let role = self.facts(file).token(index).map(|token| token.role);
-                let may_be = is_member && role == Some(Role::Member) && resolution.entities.is_empty();
-                let may_be = may_be || role == Some(Role::Loose);
-                (may_be && resolution.entities.is_empty() && self.receiver_is_unknown(file, index))
-                    .then_some(Confidence::Possible)
+                let may_be = resolution.entities.is_empty() && self.may_be(file, index, def, is_member);
+                may_be.then_some(Confidence::Possible)
             }
             _ if !meets => None,
             confidence @ (Confidence::Possible | Confidence::UniqueMember) => Some(confidence),
             confidence if is_itself => Some(confidence),
+            // What is asked of the base itself is not passed to what overrides it.
+            _ if !self.project(file).counts_family_declarations() && self.is_of_base(file, index) => None,
             _ => Some(Confidence::Dispatch),
         }
+    }
+
+    /// Whether a token is a member of the bases of the type around it, by a word such as `super`.
+    fn is_of_base(&self, file: FileId, index: u32) -> bool {
+        let facts = self.facts(file);
+        let receiver = facts.token(index).and_then(|token| facts.exprs.get(token.target as usize));
+        receiver.is_some_and(|receiver| receiver.op == Op::Super)
     }
 
     /// Whether a token is the name of a definition, other than of an import.
@@ -151,10 +318,31 @@ impl Query<'_> {
         })
     }
 
-    fn receiver_is_unknown(&self, file: FileId, index: u32) -> bool {
-        self.facts(file).token(index).is_some_and(|token| {
-            token.role != Role::Member || self.value_type(file, token.target) == super::Type::UNKNOWN
-        })
+    /// Whether a token of which nothing is known may be a use: what it belongs to is unknown, or is a type that the owner
+    /// of the definition inherits from.
+    fn may_be(&self, file: FileId, index: u32, def: DefId, is_member: bool) -> bool {
+        let facts = self.facts(file);
+        let Some(token) = facts.token(index) else { return false };
+        if token.role == Role::Loose {
+            return true;
+        }
+        if !is_member || token.role != Role::Member {
+            return false;
+        }
+        let receiver = self.value_type(file, token.target);
+        if receiver == Type::UNKNOWN || self.is_open(file, receiver, facts.text(token.name)) {
+            return true;
+        }
+        let Some(owner) = self.def(def).map(|(_, known)| DefId { index: known.owner, ..def }) else {
+            return false;
+        };
+        let mut is_base = false;
+        self.each_alternative(receiver, |one| {
+            if let Shape::Instance(base) | Shape::Class(base) = self.shape(one) {
+                is_base |= base != owner && self.ancestry(owner).contains(&base);
+            }
+        });
+        is_base
     }
 
     /// The other name under which the import that a token stands in binds what it imports.

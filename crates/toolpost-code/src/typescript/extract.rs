@@ -168,7 +168,7 @@ pub(super) mod bit {
     /// It declares, and has no code.
     pub(in super::super) const DECLARATIONS: u32 = 2;
     /// It has a `declare global` block.
-    pub(in super::super) const GLOBALS: u32 = 4;
+    pub(in super::super) const GLOBALS: u32 = 4 | crate::facts::NOTED;
 }
 
 use state::Extractor;

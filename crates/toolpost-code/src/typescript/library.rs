@@ -54,6 +54,34 @@ pub(super) fn is_primitive(name: Name) -> bool {
     ["string", "number", "boolean", "bigint", "symbol"].iter().any(|text| Name::of(text) == name)
 }
 
+/// Whether a literal of a type says nothing of the keys it has: the type takes all of them, or is no type of objects.
+pub(super) fn is_shapeless(name: Name) -> bool {
+    const WORDS: [Name; 16] = [
+        Name::of("any"),
+        Name::of("unknown"),
+        Name::of("object"),
+        Name::of("Object"),
+        Name::of("Record"),
+        Name::of("null"),
+        Name::of("undefined"),
+        Name::of("void"),
+        Name::of("never"),
+        Name::of("default"),
+        Name::of("const"),
+        Name::of("extends ? :"),
+        Name::of("T[K]"),
+        Name::of("keyof"),
+        builtin::TUPLE,
+        builtin::FUNCTION,
+    ];
+    WORDS.contains(&name)
+        || name == METHOD
+        || is_primitive(name)
+        || is_list(name)
+        || is_map(name)
+        || is_later(name)
+}
+
 fn named(query: &Query<'_>, text: &str) -> Type {
     query.external(Name::of(text), &[])
 }

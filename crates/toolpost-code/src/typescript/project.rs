@@ -1,13 +1,13 @@
 //! How TypeScript files hang together: modules and their exports, globals, merged declarations, families.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
 use super::extract::bit;
 use super::library;
 use super::modules::Resolver;
 use super::own;
-use crate::facts::{Kind, NONE, Name, Op, import, mark, space};
+use crate::facts::{Facts, Kind, NONE, Name, Op, import, mark, space};
 use crate::language::{Layout, Place, Project, Step};
 use crate::resolve::{DefId, Entity, Module, Query, Shape, Type};
 use crate::world::FileId;
@@ -45,7 +45,9 @@ impl Modules {
     fn ambient(&self, query: &Query<'_>) -> &Ambient {
         self.ambient.get_or_init(|| {
             let mut ambient = Ambient::default();
-            for &file in &self.files {
+            let noted: HashSet<FileId> =
+                query.world.postings(Name::NOTED).iter().map(|posting| posting.file()).collect();
+            for &file in self.files.iter().filter(|file| noted.contains(file)) {
                 let facts = query.facts(file);
                 if facts.bits & bit::GLOBALS == 0 {
                     continue;
@@ -296,6 +298,10 @@ fn is_property(kind: Kind) -> bool {
 }
 
 impl Project for Modules {
+    fn changed(&mut self, _: FileId, _: &Facts) {
+        self.ambient = OnceLock::new();
+    }
+
     fn import(&self, query: &Query<'_>, file: FileId, index: u32) -> Vec<Entity> {
         let facts = query.facts(file);
         let Some(import) = facts.imports.get(index as usize) else { return Vec::new() };
@@ -492,6 +498,31 @@ impl Project for Modules {
 
     fn is_common_member(&self, name: &str) -> bool {
         library::COMMON.contains(&name)
+    }
+
+    fn may_be_anything(&self, query: &Query<'_>, of: Type) -> bool {
+        let any = [Name::of("any"), Name::of("unknown"), Name::of("object"), Name::of("Object")];
+        match query.shape(of) {
+            Shape::External(name) => of == Type::EXTERNAL || any.contains(&name),
+            _ => false,
+        }
+    }
+
+    fn outer_type(&self, query: &Query<'_>, literal: Type) -> Option<Name> {
+        let mut found = None;
+        query.each_alternative(literal, |one| {
+            if let Shape::External(name) = query.shape(one)
+                && one != Type::EXTERNAL
+                && !library::is_shapeless(name)
+            {
+                found = found.or(Some(name));
+            }
+        });
+        found
+    }
+
+    fn whole_export(&self) -> Option<Name> {
+        Some(WHOLE)
     }
 
     fn module_of(&self, _query: &Query<'_>, file: FileId) -> Option<Module> {

@@ -206,3 +206,98 @@ var Y = 1
     engine.refresh(&|_| {}).expect("a sweep");
     assert_eq!(engine.ask(|query| uses(query, "b/b.go:3:Y")), 1);
 }
+
+/// Asks before and after an edit of one file that stays where it is.
+fn check_edit(tree: &str, at: &str, before: usize, path: &str, content: &str, after: usize) {
+    let files = Memory::new(tree);
+    let (engine, _) = open(&files, &Arc::new(Kept::default()));
+    assert_eq!(engine.ask(|query| uses(query, at)), before, "before");
+    files.write(path, content);
+    engine.refresh(&|_| {}).expect("a sweep");
+    assert_eq!(engine.ask(|query| uses(query, at)), after, "after {path} was written");
+}
+
+#[test]
+fn what_a_project_remembers_of_a_file_ends_with_an_edit() {
+    let rust = "
+//- Cargo.toml
+[package]
+name = \"a\"
+//- src/b.rs
+pub fn calls() { super::used() }
+//- src/c.rs
+pub fn used() {}
+//- src/lib.rs
+mod b;
+mod c;
+pub fn used() {}
+";
+    check_edit(rust, "src/c.rs:1:used", 0, "src/lib.rs", "mod b;\nmod c;\npub use c::used;\n", 2);
+    let rust = rust.replace("mod b;\n", "");
+    check_edit(&rust, "src/c.rs:1:used", 0, "src/lib.rs", "mod c;\npub use c::used;\nmod b;\n", 2);
+    let typescript = "
+//- a.d.ts
+export {};
+declare global { function other(): void; }
+//- b.ts
+shared();
+//- c.ts
+export {};
+declare global { function shared(): void; }
+";
+    check_edit(typescript, "c.ts:2:shared", 1, "a.d.ts", "export {};\n", 1);
+    let moved = "export {};\n\n\ndeclare global { const first: number; function shared(): void; }\n";
+    let files = Memory::new(typescript);
+    let (engine, _) = open(&files, &Arc::new(Kept::default()));
+    assert_eq!(engine.ask(|query| uses(query, "c.ts:2:shared")), 1);
+    files.write("c.ts", moved);
+    engine.refresh(&|_| {}).expect("a sweep");
+    assert_eq!(engine.ask(|query| uses(query, "c.ts:4:shared")), 1);
+}
+
+/// Files whose stamps never settle, of which some cannot be read.
+struct Restless {
+    files: Arc<Memory>,
+    refused: Mutex<Vec<String>>,
+}
+
+impl Files for Restless {
+    fn sweep(&self) -> io::Result<Vec<(String, Stamp)>> {
+        let stamp = |stamp: Stamp| Stamp { mark: Stamp::UNSETTLED, ..stamp };
+        Ok(self.files.sweep()?.into_iter().map(|(path, known)| (path, stamp(known))).collect())
+    }
+
+    fn stamp(&self, path: &str) -> Option<Stamp> {
+        self.files.stamp(path)
+    }
+
+    fn read(&self, path: &str) -> io::Result<Vec<u8>> {
+        match self.refused.lock().expect("refused").iter().any(|refused| refused == path) {
+            true => Err(io::ErrorKind::PermissionDenied.into()),
+            false => self.files.read(path),
+        }
+    }
+}
+
+#[test]
+fn files_whose_stamps_tell_nothing_are_read_each_time() {
+    let restless = Arc::new(Restless { files: Memory::new(TREE), refused: Mutex::default() });
+    let engine = Engine::open(Arc::<Restless>::clone(&restless), Arc::new(Kept::default()), "tree");
+    let refresh = || engine.refresh(&|_| {}).expect("a sweep");
+    refresh();
+    assert_eq!(engine.ask(|query| uses(query, "a.go:3:Used")), 1);
+    // The same size, and no stamp that differs.
+    restless.files.write("b.go", "package a\n\nvar x = Usad()\n");
+    let again = refresh();
+    assert_eq!((again.read, again.parsed), (2, 1));
+    assert_eq!(engine.ask(|query| uses(query, "a.go:3:Used")), 0);
+    restless.files.write("b.go", "package a\n\nvar x = Used()\n");
+    assert_eq!(refresh().parsed, 0, "its facts are known from before");
+    assert_eq!(engine.ask(|query| uses(query, "a.go:3:Used")), 1);
+    restless.refused.lock().expect("refused").push("b.go".to_owned());
+    assert_eq!(refresh().unreadable, 1);
+    assert_eq!(engine.ask(|query| uses(query, "a.go:3:Used")), 0, "what cannot be read is in no answer");
+    restless.refused.lock().expect("refused").clear();
+    assert_eq!(refresh().unreadable, 0);
+    assert_eq!(engine.ask(|query| uses(query, "a.go:3:Used")), 1);
+}

@@ -100,3 +100,22 @@ pub(crate) fn check_uses(text: &str, at: &str, expected: &[&str]) {
     shown.dedup();
     assert_eq!(shown, expected, "{at}");
 }
+
+/// The uses of what is meant by a token, as people who point at it get them: `path:line Confidence`, each line once.
+pub(crate) fn check_pointed(text: &str, at: &str, expected: &[&str]) {
+    let world = world(text);
+    let query = Query::new(&world, Memo::default());
+    let (file, token) = token(&query, at);
+    let mut shown: Vec<String> = Vec::new();
+    for entity in query.meaning(file, token).entities {
+        let uses = query.uses(file, entity);
+        for found in uses.found.iter().chain(&uses.possible) {
+            let start = query.facts(found.file).tokens[found.token as usize].start;
+            let line = format!("{} {:?}", place(&query, found.file, start), found.confidence);
+            if !shown.contains(&line) {
+                shown.push(line);
+            }
+        }
+    }
+    assert_eq!(shown, expected, "{at}");
+}

@@ -7,7 +7,7 @@ use toolpost_code::resolve::{Memo, Query};
 use toolpost_code::world::World;
 
 /// Reads a file as the engine does, on a thread with room, and checks that nothing in its facts leads outside of them.
-fn read(language: &'static dyn Language, path: &str, source: &[u8]) -> Facts {
+pub(crate) fn read(language: &'static dyn Language, path: &str, source: &[u8]) -> Facts {
     std::thread::scope(|scope| {
         let work = || {
             let facts = languages::extract(language, path, source);

@@ -3,12 +3,17 @@
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 
 mod confidence;
+mod dispatch;
 mod engine;
+mod exports;
 mod fixture;
+mod foreign;
+mod fuzz;
 mod go;
 mod hostile;
 mod marked;
 mod pattern;
+mod pointing;
 mod python;
 mod python_names;
 mod rust;

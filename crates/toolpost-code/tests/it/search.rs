@@ -171,3 +171,21 @@ fn ranks_what_is_used() {
     assert_eq!(names[0], "helper");
     assert!(names.contains(&"Reader".to_owned()), "{names:?}");
 }
+
+#[test]
+fn what_nothing_uses_is_on_the_map() {
+    let world = fixture::world("//- a.py\ndef first(): pass\ndef _hidden(): pass\nclass Second: pass\n");
+    let query = Query::new(&world, Memo::default());
+    let ranked = query.rank(&Focus::default());
+    let names: Vec<String> =
+        ranked.iter().filter_map(|one| query.symbol(one.def)).map(|symbol| symbol.name).collect();
+    assert_eq!(names, ["first", "Second", "_hidden"]);
+}
+
+#[test]
+fn what_decorates_a_function_is_no_member_of_it() {
+    let world = fixture::world("//- a.py\ndef d(f): return f\n@d\ndef one(a): return a\n");
+    let query = Query::new(&world, Memo::default());
+    let hit = query.search("one", 1)[0].def;
+    assert_eq!(query.own_members(hit), []);
+}

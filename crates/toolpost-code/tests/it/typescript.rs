@@ -1,6 +1,6 @@
 //! TypeScript and JavaScript.
 
-use crate::fixture::{check_meaning, check_uses};
+use crate::fixture::{check_meaning, check_pointed, check_uses};
 
 const TREE: &str = r##"
 //- package.json
@@ -120,4 +120,20 @@ fn hostile_files_are_read() {
             }
         }
     }
+}
+
+#[test]
+fn a_key_of_a_literal_of_an_outer_type_is_that_type_s() {
+    let text = "
+//- a.ts
+import type { Options } from 'outside'
+const one: Options = { method: 'a', rest: 1 }
+function take(options: Options) { return options.method }
+take({ method: 'b' })
+const other = { method: 'c' }
+fetch('/', { method: 'd' })
+";
+    check_pointed(text, "a.ts:2:method", &["a.ts:2 Typed", "a.ts:3 Typed", "a.ts:4 Typed"]);
+    check_pointed(text, "a.ts:5:method", &["a.ts:5 Exact"]);
+    check_pointed(text, "a.ts:6:method", &["a.ts:6 Typed"]);
 }

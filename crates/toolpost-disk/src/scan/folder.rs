@@ -14,31 +14,31 @@ use toolpost_core::workspace::Kind;
 use toolpost_core::workspace::{IgnoreFiles, Repository, Tracked};
 
 /// Bytes of entries that the kernel hands over at once.
-pub(super) const BUFFER: usize = 32 * 1024;
+pub(crate) const BUFFER: usize = 32 * 1024;
 /// How many entries are handed on at once; the rest of a larger folder is read afterwards.
 const PIECE: usize = 4096;
 
 /// A folder by its handle.
-pub(super) struct OpenFolder {
-    pub(super) handle: OwnedFd,
+pub(crate) struct OpenFolder {
+    pub(crate) handle: OwnedFd,
     /// Its path below the root; empty for the root.
-    pub(super) below: String,
+    pub(crate) below: String,
     /// What the display names of its entries begin with.
-    pub(super) prefix: String,
+    pub(crate) prefix: String,
     /// Its absolute path.
-    pub(super) absolute: String,
+    pub(crate) absolute: String,
 }
 
 /// One entry.
-pub(super) struct Found {
-    pub(super) name: String,
-    pub(super) kind: Kind,
-    pub(super) exact: bool,
+pub(crate) struct Found {
+    pub(crate) name: String,
+    pub(crate) kind: Kind,
+    pub(crate) exact: bool,
 }
 
 impl OpenFolder {
     /// Opens a folder to which no link leads.
-    pub(super) fn open(roots: &Roots, root: usize, below: &str) -> Result<OpenFolder, Failure> {
+    pub(crate) fn open(roots: &Roots, root: usize, below: &str) -> Result<OpenFolder, Failure> {
         let path = if below.is_empty() { "." } else { below };
         let handle = beneath(&roots.handles[root], path, FOLDER, ResolveFlags::NO_SYMLINKS);
         let handle = handle.map_err(|errno| match errno {
@@ -59,7 +59,7 @@ impl OpenFolder {
     }
 
     /// The display name of a folder that could not be opened.
-    pub(super) fn display(roots: &Roots, root: usize, below: &str) -> String {
+    pub(crate) fn display(roots: &Roots, root: usize, below: &str) -> String {
         match root {
             0 => below.to_owned(),
             _ => format!("{}/{below}", roots.names[root].path.trim_end_matches('/')),
@@ -67,16 +67,16 @@ impl OpenFolder {
     }
 
     /// The path of an entry below the root.
-    pub(super) fn below(&self, name: &str) -> String {
+    pub(crate) fn below(&self, name: &str) -> String {
         if self.below.is_empty() { name.to_owned() } else { format!("{}/{name}", self.below) }
     }
 
-    pub(super) fn absolute_prefix(&self) -> String {
+    pub(crate) fn absolute_prefix(&self) -> String {
         format!("{}/", self.absolute.trim_end_matches('/'))
     }
 
     /// Hands the entries on in pieces, with whether a piece is all there is; until told to stop.
-    pub(super) fn read(
+    pub(crate) fn read(
         &self,
         buffer: &mut Vec<u8>,
         take: &mut dyn FnMut(&mut Vec<Found>, bool) -> bool,
@@ -110,7 +110,7 @@ impl OpenFolder {
     }
 
     /// The ignore files of the folder; `known` are its entries, if all of them are.
-    pub(super) fn ignore_files(&self, known: Option<&Vec<Found>>) -> IgnoreFiles {
+    pub(crate) fn ignore_files(&self, known: Option<&Vec<Found>>) -> IgnoreFiles {
         let find = |name: &str| known.and_then(|known| known.iter().find(|found| found.name == name));
         let may_have = |name: &str| known.is_none() || find(name).is_some();
         let mut files = IgnoreFiles::default();

@@ -2,7 +2,7 @@
 //! one row: an event as a row of its own with six indices costs more than the call that it tells of. They are moved into the log,
 //! where they can be asked for, before anybody asks, or when the writer has nothing else to do.
 
-use super::{Placed, facts};
+use super::{Placed, not_written, text};
 use crate::db::{Failure, Kind, Tx, first};
 
 /// Events that are moved in one transaction where somebody else may want to write.
@@ -33,16 +33,17 @@ const UNPACKED: &str = "SELECT fresh.position + one.key AS position, one.value -
     FROM fresh, json_each(fresh.body) AS one WHERE fresh.kind = 'batch'";
 
 /// Writes new events, in as few rows as may be.
-pub(super) fn write(tx: &mut dyn Tx, events: &[Placed<'_>]) -> Result<(), Failure> {
+pub(super) fn write<'a>(tx: &mut dyn Tx, events: impl Iterator<Item = Placed<'a>>) -> Result<(), Failure> {
     let mut row = Packed::default();
     for placed in events {
-        let is_full = row.count == IN_ROW || row.text.len() > BYTES_IN_ROW;
-        if is_full {
+        if row.count == IN_ROW || row.text.len() > BYTES_IN_ROW {
             row.write(tx)?;
         }
-        if let Some(body) = row.add(placed)? {
+        if needs_own_row(placed.event.json) {
             row.write(tx)?;
-            placed.insert(tx, "fresh", &body)?;
+            placed.insert(tx, "fresh")?;
+        } else {
+            row.add(&placed)?;
         }
     }
     row.write(tx)
@@ -50,9 +51,8 @@ pub(super) fn write(tx: &mut dyn Tx, events: &[Placed<'_>]) -> Result<(), Failur
 
 /// Whether an event is too long for a list, or one that SQLite could read otherwise than it was written.
 fn needs_own_row(body: &[u8]) -> bool {
-    let is_opening = |byte: &&u8| matches!(byte, b'{' | b'[');
     body.len() > LONGEST
-        || body.iter().filter(is_opening).count() > DEEPEST
+        || body.len() > DEEPEST && memchr::memchr2_iter(b'{', b'[', body).count() > DEEPEST
         || memchr::memmem::find(body, b"\\u0000").is_some()
 }
 
@@ -65,34 +65,27 @@ struct Packed {
 }
 
 impl Packed {
-    /// Adds an event; returns its body, and adds nothing, where it needs a row of its own.
-    fn add(&mut self, placed: &Placed<'_>) -> Result<Option<String>, Failure> {
-        let Placed { event, facts, position, sequence, tool } = placed;
-        let before = self.text.len();
-        self.text.push(if self.count == 0 { b'[' } else { b',' });
-        self.push(b'[', sequence)?;
-        self.push(b',', tool)?;
-        self.push(b',', &facts.code)?;
-        self.push(b',', &facts.micros)?;
-        self.push(b',', &facts.bytes)?;
-        let body = self.text.len() + 1;
-        self.push(b',', event)?;
-        if needs_own_row(&self.text[body..]) {
-            let body = String::from_utf8_lossy(&self.text[body..]).into_owned();
-            self.text.truncate(before);
-            return Ok(Some(body));
-        }
-        self.text.push(b']');
+    fn add(&mut self, placed: &Placed<'_>) -> Result<(), Failure> {
+        let Placed { event, position, sequence, tool } = placed;
         if self.count == 0 {
             self.first = *position;
         }
+        self.text.push(if self.count == 0 { b'[' } else { b',' });
+        self.push(b'[', sequence)?;
+        self.push(b',', tool)?;
+        self.push(b',', &event.code)?;
+        self.push(b',', &event.micros)?;
+        self.push(b',', &event.bytes)?;
+        self.text.push(b',');
+        self.text.extend_from_slice(event.json);
+        self.text.push(b']');
         self.count += 1;
-        Ok(None)
+        Ok(())
     }
 
     fn push(&mut self, before: u8, value: &impl serde::Serialize) -> Result<(), Failure> {
         self.text.push(before);
-        serde_json::to_writer(&mut self.text, value).map_err(facts::not_written)
+        serde_json::to_writer(&mut self.text, value).map_err(not_written)
     }
 
     /// Writes the row, and begins the next.
@@ -101,10 +94,9 @@ impl Packed {
             return Ok(());
         }
         self.text.push(b']');
-        let text = std::str::from_utf8(&self.text).map_err(|error| Failure::Broken(error.to_string()))?;
         tx.run(
             "INSERT INTO fresh (position, session, sequence, at_ms, kind, body) VALUES (?1, '', ?2, 0, ?3, ?4)",
-            &[self.first.into(), (self.count as u64).into(), BATCH.into(), text.into()],
+            &[self.first.into(), (self.count as u64).into(), BATCH.into(), text(&self.text)?.into()],
         )?;
         self.count = 0;
         self.text.clear();

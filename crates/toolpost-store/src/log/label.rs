@@ -31,6 +31,7 @@ pub fn label(kind: &EventKind) -> &str {
             Fact::Decided { .. } => "decided",
             Fact::Answered { .. } => "model",
             Fact::ModelFailed { .. } => "model-failed",
+            Fact::Returned { .. } => "returned",
             Fact::Compacted { .. } => "compacted",
             Fact::Signalled { .. } => "signal",
             Fact::StopAsked => "stop",

@@ -78,9 +78,11 @@ fn serve(tables: Tables<'_>, waiting: &Receiver<Request>) {
             batch.push(next);
         }
         let results = together(tables, &mut batch);
-        for (request, result) in batch.iter().zip(results) {
+        for (Request { job, answer }, result) in batch.into_iter().zip(results) {
+            // Who is answered has what the job was given for itself again.
+            drop(job);
             // Who has stopped waiting needs no answer.
-            let _ = request.answer.send(result);
+            let _ = answer.send(result);
         }
     }
     tidy_up(tables.connection);

@@ -11,6 +11,7 @@ use toolpost_core::{Code, Context, ToolError, WorkspacePath};
 /// One question of a call to the engine.
 pub(super) struct Asking {
     pub(super) ctx: Context,
+    engine: Arc<dyn CodeEngine>,
     held_back: HeldBack,
     judged: Mutex<HashMap<String, bool>>,
 }
@@ -22,7 +23,12 @@ pub(super) async fn ask<T: Send + 'static>(
 ) -> Result<T, ToolError> {
     let engine = Arc::clone(ctx.code()?);
     ctx.blocking(move |ctx| {
-        let asking = Asking { ctx: ctx.clone(), held_back: ctx.held_back(), judged: Mutex::default() };
+        let asking = Asking {
+            ctx: ctx.clone(),
+            engine: Arc::clone(&engine),
+            held_back: ctx.held_back(),
+            judged: Mutex::default(),
+        };
         let shows = |file: &str| asking.shows(file);
         work(&asking, engine.as_ref(), &Inquiry { ctx, shows: &shows })
     })
@@ -43,7 +49,15 @@ impl Asking {
 
     /// Files that the policy holds back.
     pub(super) fn total_held_back(&self) -> u64 {
+        self.count_hidden();
         self.held_back.total()
+    }
+
+    /// Counts what is not in the index because the policy holds it back, each once.
+    fn count_hidden(&self) {
+        for name in self.engine.held_back() {
+            self.shows(&name);
+        }
     }
 
     /// The display name of a path; an error with the nearest names where there is nothing.
@@ -71,6 +85,7 @@ impl Asking {
             (None, false) => notes.push("this may not be all".to_owned()),
             (None, true) => {}
         }
+        self.count_hidden();
         notes.extend(self.held_back.note());
         match notes.is_empty() {
             true => String::new(),
@@ -90,33 +105,55 @@ impl Asking {
         let (start, end) = last.split_at(last.floor_char_boundary(last.len() / 2));
         let first: String = last.chars().take(1).collect();
         // A name that is nearly right may share only some of its letters with what there is.
+        let mut lacks = None;
         let shown = [last, start, end, &first].into_iter().find_map(|part| {
-            let near = self.near(engine, inquiry, last, part);
+            let (near, coverage) = self.near(engine, inquiry, last, part);
+            lacks = coverage.filter(|coverage| !coverage.complete).and_then(|coverage| coverage.note);
             (!near.is_empty()).then_some(near)
         });
         let shown = shown.unwrap_or_default();
-        let advice = match shown.is_empty() {
+        let mut advice = match shown.is_empty() {
             true => "search the text for it".to_owned(),
             false => format!("nearest: {}", shown.join(", ")),
         };
+        // It may be in what is not indexed.
+        for note in lacks.into_iter().chain(self.hidden_note()) {
+            advice.push_str(&format!("; {note}"));
+        }
         ToolError::new(Code::NoMatch, format!("no symbol `{symbol}`{place}; {advice}")).with("symbol", symbol)
     }
 }
 
 impl Asking {
     /// Symbols with names like one, of those that have a part of it.
-    fn near(&self, engine: &dyn CodeEngine, inquiry: &Inquiry<'_>, name: &str, part: &str) -> Vec<String> {
+    fn near(
+        &self,
+        engine: &dyn CodeEngine,
+        inquiry: &Inquiry<'_>,
+        name: &str,
+        part: &str,
+    ) -> (Vec<String>, Option<Coverage>) {
         let query =
             SymbolQuery { text: part.to_owned(), path: ".".to_owned(), limit: 200, ..SymbolQuery::default() };
-        let found = engine.symbols(inquiry, &query).map(|(found, _)| found).unwrap_or_default();
+        let (found, coverage) = match engine.symbols(inquiry, &query) {
+            Ok((found, coverage)) => (found, Some(coverage)),
+            Err(_) => (Vec::new(), None),
+        };
         let found: Vec<&Symbol> = found.iter().filter(|symbol| self.shows(&symbol.file)).collect();
         let mut near = nearest(name, found.iter().map(|symbol| symbol.name.as_str()), 6);
         near.dedup();
-        near.iter()
+        let near = near
+            .iter()
             .filter_map(|name| found.iter().find(|symbol| symbol.name == *name))
             .take(3)
             .map(|symbol| format!("`{}` ({}:{})", symbol.name, symbol.file, symbol.line))
-            .collect()
+            .collect();
+        (near, coverage)
+    }
+
+    fn hidden_note(&self) -> Option<String> {
+        self.count_hidden();
+        self.held_back.note()
     }
 }
 

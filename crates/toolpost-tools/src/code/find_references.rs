@@ -29,7 +29,7 @@ pub struct Args {
     /// The line in `file` where it stands, counting from 1.
     #[schemars(range(min = 1))]
     line: Option<u32>,
-    /// The column in `line`, counting from 1.
+    /// The column in `line`, in characters from 1.
     #[schemars(range(min = 1))]
     column: Option<u32>,
 }

@@ -23,7 +23,7 @@ pub struct Args {
     /// The line, counting from 1; the first place with the name if left out.
     #[schemars(range(min = 1))]
     line: Option<u32>,
-    /// The column, counting from 1.
+    /// The column, in characters from 1.
     #[schemars(range(min = 1))]
     column: Option<u32>,
 }

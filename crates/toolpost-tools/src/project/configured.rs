@@ -54,6 +54,11 @@ fn setting(
     Setting { topic, languages: languages.to_vec(), value: value.into(), evidence }
 }
 
+/// Where a file says something, or that the program that reads it does so without being told.
+fn said<'a>(value: &Value, key: &'a str, otherwise: &'a str) -> &'a str {
+    if value.get(key).is_some() { key } else { otherwise }
+}
+
 fn spaces(width: u64) -> String {
     format!("{width} spaces")
 }
@@ -64,9 +69,17 @@ fn rustfmt(path: &str, text: &str) -> Vec<Setting> {
     let width = value.get("tab_spaces").and_then(Value::as_u64).unwrap_or(4);
     let indentation = if is_tabs { "tabs".to_owned() } else { spaces(width) };
     let length = value.get("max_width").and_then(Value::as_u64).unwrap_or(100);
+    let usual = "default of rustfmt";
+    let place = if is_tabs { "hard_tabs" } else { said(&value, "tab_spaces", usual) };
     vec![
-        setting("indentation", &["Rust"], indentation, path, "tab_spaces"),
-        setting("line length", &["Rust"], format!("at most {length}"), path, "max_width"),
+        setting("indentation", &["Rust"], indentation, path, place),
+        setting(
+            "line length",
+            &["Rust"],
+            format!("at most {length}"),
+            path,
+            said(&value, "max_width", usual),
+        ),
     ]
 }
 
@@ -97,14 +110,21 @@ fn of_prettier(path: &str, start: &str, value: &Value) -> Vec<Setting> {
     let quotes = if flag("singleQuote", false) { "single" } else { "double" };
     let semicolons = if flag("semi", true) { "with" } else { "without" };
     let length = format!("at most {}", number("printWidth", 80));
+    let width = if flag("useTabs", false) { "useTabs" } else { "tabWidth" };
     [
-        ("indentation", indentation, "tabWidth"),
+        ("indentation", indentation, width),
         ("quotes", quotes.to_owned(), "singleQuote"),
         ("semicolons", semicolons.to_owned(), "semi"),
         ("line length", length, "printWidth"),
     ]
     .into_iter()
-    .map(|(topic, value, key)| setting(topic, &SCRIPTS, value, path, &format!("{start}{key}")))
+    .map(|(topic, of_topic, key)| {
+        let place = match value.get(key) {
+            Some(_) => format!("{start}{key}"),
+            None => "default of Prettier".to_owned(),
+        };
+        setting(topic, &SCRIPTS, of_topic, path, &place)
+    })
     .collect()
 }
 
@@ -129,12 +149,18 @@ fn biome(path: &str, text: &str) -> Vec<Setting> {
         _ => "with",
     };
     let length = format!("at most {}", of("lineWidth").and_then(Value::as_u64).unwrap_or(80));
-    vec![
-        setting("indentation", &SCRIPTS, indentation, path, "formatter.indentStyle"),
-        setting("quotes", &SCRIPTS, quotes, path, "javascript.formatter.quoteStyle"),
-        setting("semicolons", &SCRIPTS, semicolons, path, "javascript.formatter.semicolons"),
-        setting("line length", &SCRIPTS, length, path, "formatter.lineWidth"),
+    [
+        ("indentation", indentation, "indentStyle", "formatter.indentStyle"),
+        ("quotes", quotes.to_owned(), "quoteStyle", "javascript.formatter.quoteStyle"),
+        ("semicolons", semicolons.to_owned(), "semicolons", "javascript.formatter.semicolons"),
+        ("line length", length, "lineWidth", "formatter.lineWidth"),
     ]
+    .into_iter()
+    .map(|(topic, value, key, place)| {
+        let place = if of(key).is_some() { place } else { "default of Biome" };
+        setting(topic, &SCRIPTS, value, path, place)
+    })
+    .collect()
 }
 
 fn pyproject(path: &str, text: &str) -> Vec<Setting> {
@@ -150,12 +176,12 @@ fn pyproject(path: &str, text: &str) -> Vec<Setting> {
             &["Python"],
             format!("at most {length}"),
             path,
-            "[tool.black] line-length",
+            if black.get("line-length").is_some() { "[tool.black] line-length" } else { "default of Black" },
         ));
-        settings.push(setting("indentation", &["Python"], spaces(4), path, "[tool.black]"));
+        settings.push(setting("indentation", &["Python"], spaces(4), path, "default of Black"));
         let keeps = black.get("skip-string-normalization").and_then(Value::as_bool).unwrap_or_default();
         if !keeps {
-            settings.push(setting("quotes", &["Python"], "double", path, "[tool.black]"));
+            settings.push(setting("quotes", &["Python"], "double", path, "default of Black"));
         }
     }
     settings
@@ -178,14 +204,15 @@ fn of_ruff(path: &str, start: &str, value: &Value) -> Vec<Setting> {
     match (style, value.get("indent-width").and_then(Value::as_u64)) {
         (Some("tab"), _) => add("indentation", "tabs".to_owned(), "format.indent-style"),
         (_, Some(width)) => add("indentation", spaces(width), "indent-width"),
-        (_, None) if format.is_some() => add("indentation", spaces(4), "format"),
+        (_, None) if format.is_some() => add("indentation", spaces(4), "default of ruff format"),
         _ => {}
     }
     if let Some(format) = format {
         match text_at(format, "/quote-style") {
             Some("single") => add("quotes", "single".to_owned(), "format.quote-style"),
             Some("preserve") => {}
-            _ => add("quotes", "double".to_owned(), "format.quote-style"),
+            Some(_) => add("quotes", "double".to_owned(), "format.quote-style"),
+            None => add("quotes", "double".to_owned(), "default of ruff format"),
         }
     }
     let quotes = value
@@ -224,7 +251,13 @@ fn clang_format(path: &str, text: &str) -> Vec<Setting> {
     };
     let width = first("IndentWidth").and_then(|width| width.parse().ok()).unwrap_or(base);
     let indentation = if is_tabs { "tabs".to_owned() } else { spaces(width) };
-    settings.push(setting("indentation", &["C", "C++"], indentation, path, "IndentWidth"));
+    let usual = "default of clang-format";
+    let place = match (is_tabs, first("IndentWidth").is_some()) {
+        (true, _) => "UseTab",
+        (false, true) => "IndentWidth",
+        (false, false) => usual,
+    };
+    settings.push(setting("indentation", &["C", "C++"], indentation, path, place));
     let length = first("ColumnLimit").and_then(|limit| limit.parse::<u64>().ok()).unwrap_or(80);
     if length > 0 {
         settings.push(setting(
@@ -232,7 +265,7 @@ fn clang_format(path: &str, text: &str) -> Vec<Setting> {
             &["C", "C++"],
             format!("at most {length}"),
             path,
-            "ColumnLimit",
+            if first("ColumnLimit").is_some() { "ColumnLimit" } else { usual },
         ));
     }
     settings

@@ -39,6 +39,8 @@ pub struct Data {
     workspaces: Vec<Workspace>,
     /// Every package.
     packages: Vec<Package>,
+    /// Manifests that cannot be read and are not counted, each with why.
+    problems: Vec<Evident>,
     /// Whether not all files were looked at.
     partial: bool,
     /// Files and folders that the policy holds back.
@@ -71,6 +73,7 @@ impl Tool for DetectProjectType {
                 entry_points: facts.entry_points,
                 workspaces: facts.workspaces,
                 packages: facts.packages,
+                problems: facts.problems,
                 partial: tree.partial,
                 held_back: tree.total_held_back(),
             };

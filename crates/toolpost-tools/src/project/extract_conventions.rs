@@ -75,11 +75,15 @@ impl Tool for ExtractConventions {
 
 /// What is measured and what is configured, joined.
 pub(super) fn conventions(ctx: &Context, tree: &Tree) -> (Vec<Convention>, BTreeMap<String, usize>) {
-    let measured = measure(tree);
+    let settings = settings(tree);
+    let of_lines = settings.iter().filter(|setting| setting.topic == "line length");
+    let lengths: Vec<usize> =
+        of_lines.filter_map(|setting| setting.value.rsplit(' ').next()?.parse().ok()).collect();
+    let measured = measure(tree, &lengths);
     let mut conventions = measured.conventions;
     known_by_engine(ctx, tree, &mut conventions);
-    for setting in settings(tree) {
-        join(&mut conventions, &setting, &measured.files);
+    for setting in &settings {
+        join(&mut conventions, setting, &measured.files);
     }
     (conventions, measured.files)
 }

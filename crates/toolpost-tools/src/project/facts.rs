@@ -96,6 +96,8 @@ pub(super) struct Facts {
     pub(super) entry_points: Vec<Evident>,
     pub(super) workspaces: Vec<Workspace>,
     pub(super) packages: Vec<Package>,
+    /// Manifests that cannot be read, each with why.
+    pub(super) problems: Vec<Evident>,
 }
 
 /// Maximum number of items of one kind.
@@ -112,6 +114,13 @@ impl Facts {
 
     pub(super) fn package_manager(&mut self, name: &str, evidence: impl Into<String>) {
         add(&mut self.package_managers, name, evidence.into());
+    }
+
+    /// A manifest that cannot be read.
+    pub(super) fn problem(&mut self, why: &str, manifest: &str) {
+        if self.problems.len() < MOST {
+            self.problems.push(Evident { name: short(why), evidence: short(manifest) });
+        }
     }
 
     pub(super) fn entry_point(&mut self, file: &str, evidence: impl Into<String>) {

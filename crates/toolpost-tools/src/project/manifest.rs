@@ -14,6 +14,7 @@ mod tasks;
 
 use super::facts::{Facts, folder_of};
 use super::tree::Tree;
+use super::values::problem_of;
 use globset::{GlobBuilder, GlobSetBuilder};
 
 /// Maximum number of manifests that are read.
@@ -143,6 +144,11 @@ pub(super) fn facts(tree: &Tree) -> Facts {
         }
         let Some(text) = tree.text(path) else { continue };
         let folder = folder_of(path);
+        // What a broken manifest seems to say is not believed.
+        if let Some(why) = problem_of(path, &text) {
+            facts.problem(&why, path);
+            continue;
+        }
         reader(&Manifest { path, folder, text: &text, tree }, &mut facts);
     }
     tasks::checks(tree, &mut facts);

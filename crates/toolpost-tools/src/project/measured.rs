@@ -96,8 +96,8 @@ struct OfLanguage {
     with_inner_tests: usize,
 }
 
-/// Reads a sample of the files and measures.
-pub(super) fn measure(tree: &Tree) -> Measured {
+/// Reads a sample of the files and measures. Lines are held against the lengths that are configured, too.
+pub(super) fn measure(tree: &Tree, lengths: &[usize]) -> Measured {
     let mut measured = Measured::default();
     for language in languages(tree).iter().take(MOST_LANGUAGES) {
         let name = language.name.as_str();
@@ -118,7 +118,7 @@ pub(super) fn measure(tree: &Tree) -> Measured {
         }
         if of_language.files > 0 {
             measured.files.insert(name.to_owned(), of_language.files);
-            of_language.report(name, &mut measured.conventions);
+            of_language.report(name, lengths, &mut measured.conventions);
             naming::files(name, own.iter().map(|file| file.as_str()), &mut measured.conventions);
         }
     }
@@ -148,8 +148,8 @@ impl OfLanguage {
         }
     }
 
-    fn report(&self, language: &str, conventions: &mut Vec<Convention>) {
-        self.layout.report(language, conventions);
+    fn report(&self, language: &str, lengths: &[usize], conventions: &mut Vec<Convention>) {
+        self.layout.report(language, lengths, conventions);
         self.naming.report(language, conventions);
         self.imports.report(language, conventions);
         self.failures.report(language, conventions);

@@ -45,6 +45,7 @@ pub(super) fn detected(facts: &Facts, languages: &[Language], note: &str) -> Str
     );
     section("commands", facts.commands.iter().map(command).collect());
     section("entry points", evident(&facts.entry_points));
+    section("manifests that cannot be read", evident(&facts.problems));
     if text.is_empty() {
         text.push_str("nothing here says what the project is: no manifest and no source files\n");
     }

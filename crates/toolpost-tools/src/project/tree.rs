@@ -1,7 +1,8 @@
 //! The files of a project by name, and their texts within bounds.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::Read;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use toolpost_core::host::HeldBack;
 use toolpost_core::workspace::{Kind, WorkspacePath};
@@ -81,8 +82,20 @@ impl Tree {
         let reserve = ctx.time_left().map(|left| left / 2);
         let is_late = || ctx.time_left() < reserve;
         let should_stop = || is_late() || ctx.cancel().is_cancelled();
-        let walked =
-            walk(ctx.workspace().as_ref(), path, &options, &should_stop, &|name| held_back.holds(name))?;
+        // A walk may ask more than once about a name, which counts once.
+        let judged: Mutex<HashMap<String, bool>> = Mutex::default();
+        let is_held_back = |name: &str| {
+            let mut judged = judged.lock().unwrap_or_else(PoisonError::into_inner);
+            match judged.get(name) {
+                Some(is_held_back) => *is_held_back,
+                None => {
+                    let is_held_back = held_back.holds(name);
+                    judged.insert(name.to_owned(), is_held_back);
+                    is_held_back
+                }
+            }
+        };
+        let walked = walk(ctx.workspace().as_ref(), path, &options, &should_stop, &is_held_back)?;
         if walked.stopped && !is_late() {
             ctx.checkpoint()?;
         }
@@ -139,11 +152,12 @@ impl Tree {
         self.files.iter().map(String::as_str).filter(move |file| file.starts_with(&start))
     }
 
-    /// The folders directly below the folder of the survey, those that begin with a dot left out.
+    /// The folders directly below the folder of the survey, those left out that begin with a dot or in which nothing may
+    /// be shown.
     pub(super) fn top_folders(&self) -> impl Iterator<Item = &str> {
         self.folders.iter().map(String::as_str).filter(|name| {
             let below = self.below(name);
-            !below.contains('/') && !below.starts_with('.')
+            !below.contains('/') && !below.starts_with('.') && self.below_folder(name).next().is_some()
         })
     }
 

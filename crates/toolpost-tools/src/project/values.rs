@@ -57,6 +57,31 @@ fn of_node(node: &Node, text: &str) -> Value {
     }
 }
 
+/// Why a manifest cannot be read, by the ending of its name: nothing if it can, or if nobody knows.
+pub(super) fn problem_of(path: &str, text: &str) -> Option<String> {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let first_line = |error: String| error.lines().next().unwrap_or_default().trim().to_owned();
+    if name.ends_with(".toml") || name == "Pipfile" {
+        let error = DeTable::parse(text).err()?;
+        let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        return Some(format!("invalid TOML in line {line}: {}", first_line(error.message().to_owned())));
+    }
+    if name.ends_with(".json") || name.ends_with(".jsonc") {
+        let error = serde_json::from_str::<Value>(text).err()?;
+        return (!of_json(text).is_object())
+            .then(|| format!("invalid JSON in line {}: {}", error.line(), first_line(error.to_string())));
+    }
+    let has_module = |line: &str| {
+        let mut words = line.split_whitespace();
+        words.next() == Some("module") && words.next().is_some_and(|word| !word.starts_with("//"))
+    };
+    if name == "go.mod" && !text.lines().any(has_module) {
+        return Some("no module path".to_owned());
+    }
+    None
+}
+
 /// The text at a pointer such as `/package/name`.
 pub(super) fn text_at<'a>(value: &'a Value, pointer: &str) -> Option<&'a str> {
     value.pointer(pointer)?.as_str().map(str::trim).filter(|text| !text.is_empty())
@@ -221,6 +246,22 @@ mod tests {
         let json = of_json("{ // a comment\n \"a\": {\"b\": true, \"c\": 4,}, }");
         assert_eq!(json, serde_json::json!({"a": {"b": true, "c": 4}}));
         assert_eq!((of_toml("= ="), of_json("{")), (Value::Null, Value::Null));
+    }
+
+    #[test]
+    fn broken_manifests_are_told() {
+        for (path, text, expected) in [
+            ("Cargo.toml", "[package]\nname = \"a\"\n", ""),
+            ("a/Cargo.toml", "[package]\nname\n", "invalid TOML in line 2: "),
+            ("tsconfig.json", "{ // c\n \"a\": 1, }", ""),
+            ("package.json", "{\"name\": \"x\",\n", "invalid JSON in line 2: "),
+            ("go.mod", "module // none\n", "no module path"),
+            ("go.mod", "// c\nmodule x.y/z // c\n", ""),
+            ("Makefile", "\0", ""),
+        ] {
+            let told = problem_of(path, text).unwrap_or_default();
+            assert!(told.starts_with(expected) && told.is_empty() == expected.is_empty(), "{path}: {told}");
+        }
     }
 
     #[test]

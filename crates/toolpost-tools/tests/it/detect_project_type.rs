@@ -7,6 +7,7 @@ use toolpost_core::{Call, Policy};
 /// Layouts as projects have them: `=== name`, lines of what must be found behind `> `, what must not be behind `! `, then
 /// the files.
 const LAYOUTS: &str = include_str!("../data/projects.txt");
+const ODD_LAYOUTS: &str = include_str!("../data/odd_projects.txt");
 
 struct Layout<'a> {
     name: &'a str,
@@ -16,8 +17,12 @@ struct Layout<'a> {
 }
 
 fn layouts() -> Vec<Layout<'static>> {
+    layouts_of(LAYOUTS)
+}
+
+fn layouts_of(text: &'static str) -> Vec<Layout<'static>> {
     let mut layouts = Vec::new();
-    for part in LAYOUTS.split("\n=== ").skip(1) {
+    for part in text.split("\n=== ").skip(1) {
         let (name, rest) = part.split_once('\n').unwrap();
         let (head, files) = rest.split_once("//- ").unwrap();
         let lines = |mark: &str| head.lines().filter_map(|line| line.strip_prefix(mark)).collect::<Vec<_>>();
@@ -44,6 +49,7 @@ fn lines(data: &Value) -> Vec<String> {
         ("buildTools", "builds"),
         ("frameworks", "framework"),
         ("entryPoints", "entry"),
+        ("problems", "problem"),
     ] {
         lines.extend(
             list(key).map(|one| format!("{word} {} [{}]", text(&one["name"]), text(&one["evidence"]))),
@@ -75,11 +81,20 @@ fn lines(data: &Value) -> Vec<String> {
 fn real_layouts_are_known_with_their_evidence() {
     let layouts = layouts();
     assert!(layouts.len() >= 25, "{}", layouts.len());
+    assert!(layouts.iter().all(|layout| layout.wanted.len() >= 4));
+    check(&layouts);
+}
+
+#[test]
+fn odd_layouts_are_not_mistaken() {
+    check(&layouts_of(ODD_LAYOUTS));
+}
+
+fn check(layouts: &[Layout<'_>]) {
     let mut wrong = Vec::new();
-    for Layout { name, wanted, unwanted, files } in &layouts {
+    for Layout { name, wanted, unwanted, files } in layouts {
         let outcome = call(&memory(files), "detect_project_type", json!({}));
         let found = lines(data(&outcome));
-        assert!(wanted.len() >= 4, "{name}");
         let missing: Vec<&&str> =
             wanted.iter().filter(|one| !found.iter().any(|line| line == **one)).collect();
         let excess: Vec<&&str> =

@@ -219,3 +219,31 @@ fn commits_are_read_without_git() {
     let outcome = call(&disk(folder.path()), "extract_conventions", json!({}));
     assert!(outcome.result.is_ok(), "{}", shown(&outcome));
 }
+
+/// Where a configuration says something: a key that it does not have is not named.
+#[test]
+fn what_a_configuration_does_not_say_is_a_default() {
+    let sources = files(4, |number| format!("src/file_{number}.rs"), rust);
+    let scripts = files(10, |number| format!("src/readFile{number}.ts"), typescript);
+    for (config, topic, language, expected) in [
+        ("//- rustfmt.toml\nmax_width = 110\n", "indentation", "Rust", "rustfmt.toml: default of rustfmt"),
+        ("//- rustfmt.toml\nmax_width = 110\n", "line length", "Rust", "rustfmt.toml: max_width"),
+        ("//- rustfmt.toml\ntab_spaces = 4\n", "indentation", "Rust", "rustfmt.toml: tab_spaces"),
+        ("//- .prettierrc\n{\"semi\": false}\n", "semicolons", "TypeScript", ".prettierrc: semi"),
+        ("//- .prettierrc\n{\"semi\": false}\n", "quotes", "TypeScript", ".prettierrc: default of Prettier"),
+    ] {
+        let outcome = call(&memory(&format!("{config}{sources}{scripts}")), "extract_conventions", json!({}));
+        let conventions = data(&outcome)["conventions"].as_array().unwrap().clone();
+        let one = conventions.iter().find(|one| one["topic"] == topic && one["language"] == language);
+        assert_eq!(one.unwrap()["evidence"], expected, "{topic}");
+    }
+}
+
+/// Lines are held against the length that is configured, not against the next one that people choose.
+#[test]
+fn a_length_of_lines_between_the_usual_ones_is_no_conflict() {
+    let line = format!("// {}\n", "x".repeat(91));
+    let sources = files(4, |number| format!("src/file_{number}.rs"), |_| line.repeat(60));
+    let fixture = format!("//- rustfmt.toml\nmax_width = 95\n{sources}");
+    assert_eq!(found(&fixture, "line length", "Rust"), "at most 95 240/240 at most 95 agrees");
+}

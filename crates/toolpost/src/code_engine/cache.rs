@@ -4,6 +4,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "the cache lies outside every workspace")]
 
+use rustix::fs::OFlags;
 use sha2::{Digest, Sha256};
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{Read, Write};
@@ -136,8 +137,9 @@ fn age(at: SystemTime) -> Duration {
 
 impl Cache for DiskCache {
     fn get(&self, key: &str) -> Option<Vec<u8>> {
-        let path = self.path(key);
-        let file = OpenOptions::new().read(true).open(path).ok()?;
+        // Whatever lies there is not waited for: a pipe without a writer would never open.
+        let flags = (OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW).bits().cast_signed();
+        let file = OpenOptions::new().read(true).custom_flags(flags).open(self.path(key)).ok()?;
         let found = file.metadata().ok()?;
         if !found.is_file() || found.len() > LARGEST {
             return None;
@@ -183,6 +185,42 @@ mod tests {
         assert_eq!(cache.get("a"), None);
         cache.put("a", b"again");
         assert_eq!(cache.get("a"), Some(b"again".to_vec()));
+    }
+
+    #[test]
+    fn what_is_no_file_is_not_waited_for() {
+        use rustix::fs::{CWD, FileType, Mode, mknodat};
+        let folder = tempfile::tempdir().unwrap();
+        let cache = DiskCache::new(folder.path().to_owned());
+        cache.put("a", b"one");
+        let path = cache.path("a");
+        let pipe = |path: &Path| mknodat(CWD, path, FileType::Fifo, Mode::RWXU, 0).unwrap();
+        fs::remove_file(&path).unwrap();
+        pipe(&path);
+        assert_eq!(cache.get("a"), None);
+        cache.put("a", b"two");
+        assert_eq!(cache.get("a"), Some(b"two".to_vec()));
+        // A link, a folder, and pipes where folders and the mark belong.
+        fs::remove_file(&path).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
+        assert_eq!(cache.get("a"), None);
+        fs::remove_file(&path).unwrap();
+        fs::create_dir(&path).unwrap();
+        cache.put("a", b"three");
+        assert_eq!(cache.get("a"), None);
+        fs::remove_dir_all(&cache.folder).unwrap();
+        fs::create_dir(&cache.folder).unwrap();
+        pipe(path.parent().unwrap());
+        pipe(&cache.mark());
+        cache.put("a", b"four");
+        assert_eq!(cache.get("a"), None);
+        cache.tidy();
+        fs::remove_dir_all(&cache.folder).unwrap();
+        pipe(&cache.folder);
+        cache.put("a", b"five");
+        assert_eq!(cache.get("a"), None);
+        cache.tidy();
+        drop(DiskCache::new(folder.path().to_owned()));
     }
 
     #[test]

@@ -57,8 +57,8 @@ impl Sources {
     }
 }
 
-/// A definition in core's words.
-pub(super) fn shown(sources: &Sources, known: &Known) -> Symbol {
+/// A definition in core's words, with its column in characters.
+pub(super) fn shown(sources: &Sources, known: &Known, column: u32) -> Symbol {
     let text = sources.text(&known.path);
     let (start, end) = (known.signature.0 as usize, known.signature.1 as usize);
     // A file that has changed in this moment may have no such place any more.
@@ -68,7 +68,7 @@ pub(super) fn shown(sources: &Sources, known: &Known) -> Symbol {
         kind: kind_of(known.kind).to_owned(),
         file: known.path.clone(),
         line: known.position.0,
-        column: known.position.1,
+        column,
         end_line: known.lines.1,
         container: (!known.container.is_empty()).then(|| known.container.join(".")),
         signature: one_line(signature),
@@ -94,9 +94,11 @@ fn one_line(signature: &str) -> String {
 
 /// A module that is a file.
 pub(super) fn module(path: &str) -> Symbol {
-    let name = path.rsplit('/').next().unwrap_or(path);
+    let mut parts = path.rsplit('/').map(|part| part.split('.').next().unwrap_or(part));
+    // Files that stand for their folder.
+    let name = parts.find(|name| !matches!(*name, "__init__" | "mod" | "index")).unwrap_or(path);
     Symbol {
-        name: name.split('.').next().unwrap_or(name).to_owned(),
+        name: name.to_owned(),
         kind: "module".to_owned(),
         file: path.to_owned(),
         line: 1,

@@ -1,6 +1,7 @@
 //! The files of a workspace as the index sees them: those in known languages that the policy lets everybody read, each opened
 //! through the workspace.
 
+use std::collections::BTreeSet;
 use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::{Mutex, PoisonError};
@@ -9,13 +10,19 @@ use toolpost_code::files::Files;
 use toolpost_code::language::Language;
 use toolpost_code::languages;
 use toolpost_code::world::Stamp;
-use toolpost_core::workspace::{Candidate, Kind, ScanOptions, Stat, Visit, Worker};
+use toolpost_core::workspace::{
+    Candidate, FileStamp, Kind, ScanOptions, Select, Stat, SweepMemory, Visit, Worker,
+};
 use toolpost_core::{Capability, Policy, ToolError, Workspace, WorkspacePath};
 
 /// Bytes of one file that are read; the index takes less.
 const LARGEST: u64 = 16 << 20;
 /// A file that has changed so many milliseconds ago may change again without its time telling.
 const TOO_NEW: i64 = 2_000;
+/// Folders of what others have written and a tool has put there, whether git ignores them or not.
+const LEFT_OUT: [&str; 5] = ["node_modules", "bower_components", "__pycache__", "site-packages", "venv"];
+/// Maximum number of hidden names that are counted.
+const MOST_HIDDEN: usize = 10_000;
 /// The tool by whose rules a file may be read or not.
 const READER: &str = "read";
 
@@ -24,11 +31,43 @@ pub(super) struct WorkspaceFiles {
     workspace: Arc<dyn Workspace>,
     policy: Policy,
     languages: Vec<&'static dyn Language>,
+    /// What the last sweep left for the next.
+    memory: Mutex<SweepMemory>,
+    /// What sweeps came upon and had to leave out: files of known languages, and folders.
+    hidden: Mutex<BTreeSet<String>>,
 }
 
 impl WorkspaceFiles {
     pub(super) fn new(workspace: Arc<dyn Workspace>, policy: Policy) -> WorkspaceFiles {
-        WorkspaceFiles { workspace, policy, languages: languages::all() }
+        WorkspaceFiles {
+            workspace,
+            policy,
+            languages: languages::all(),
+            memory: Mutex::default(),
+            hidden: Mutex::default(),
+        }
+    }
+
+    /// What the policy keeps out of the index, as far as it is still there.
+    pub(super) fn hidden(&self) -> Vec<String> {
+        let hidden = self.hidden.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_there = |name: &&String| self.workspace.stat(&WorkspacePath::new(name.as_str())).is_ok();
+        hidden.iter().filter(is_there).cloned().collect()
+    }
+
+    /// Whether the index may look at a file or into a folder.
+    fn takes(&self, name: &str) -> bool {
+        if LEFT_OUT.contains(&name.rsplit('/').next().unwrap_or(name)) {
+            return false;
+        }
+        let is_hidden = self.is_hidden(name);
+        if is_hidden {
+            let mut hidden = self.hidden.lock().unwrap_or_else(PoisonError::into_inner);
+            if hidden.len() < MOST_HIDDEN {
+                hidden.insert(name.to_owned());
+            }
+        }
+        !is_hidden
     }
 
     fn is_hidden(&self, name: &str) -> bool {
@@ -42,15 +81,31 @@ impl WorkspaceFiles {
     }
 }
 
+impl Select for WorkspaceFiles {
+    fn wants(&self, name: &str) -> bool {
+        self.is_known(name)
+    }
+
+    fn admits(&self, name: &str) -> bool {
+        self.takes(name)
+    }
+}
+
 impl Files for WorkspaceFiles {
     fn sweep(&self) -> io::Result<Vec<(String, Stamp)>> {
+        let refused = |error: ToolError| io::Error::other(error.message().to_owned());
+        let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = self.workspace.sweep(self, &mut memory).map_err(refused)? {
+            return Ok(found.into_iter().map(|(name, stamp)| (name, taken(stamp))).collect());
+        }
+        drop(memory);
         let now = now_ms();
         let sweep = Sweep { files: self, now, found: Mutex::default() };
         let mut roots = vec![WorkspacePath::root()];
         roots.extend(self.workspace.roots().into_iter().skip(1).map(WorkspacePath::new));
         for root in &roots {
             toolpost_walk::scan(self.workspace.as_ref(), root, ScanOptions::default(), &sweep)
-                .map_err(|error| io::Error::other(error.message().to_owned()))?;
+                .map_err(refused)?;
         }
         let mut found = sweep.found.into_inner().unwrap_or_else(PoisonError::into_inner);
         found.sort_unstable_by(|a, b| a.0.cmp(&b.0));
@@ -82,11 +137,16 @@ fn now_ms() -> i64 {
     i64::try_from(now.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// A file that is too new has a stamp that it will not have again, so that the next sweep reads it once more.
+/// The stamp of a file in a workspace without sweeps, which tells no more than the time of writing.
 fn stamp_of(stat: &Stat, now: i64) -> Stamp {
-    let time = stat.modified_ms.cast_unsigned();
-    let is_new = now.saturating_sub(stat.modified_ms) < TOO_NEW;
-    Stamp { size: stat.size, mark: if is_new { time ^ (now.cast_unsigned() << 20) | 1 << 63 } else { time } }
+    let is_settled = now.saturating_sub(stat.modified_ms) >= TOO_NEW;
+    taken(FileStamp { size: stat.size, mark: stat.modified_ms.cast_unsigned(), is_settled })
+}
+
+/// A file that may change without showing it is read again by the next sweep.
+fn taken(stamp: FileStamp) -> Stamp {
+    let mark = if stamp.is_settled && stamp.mark != Stamp::UNSETTLED { stamp.mark } else { Stamp::UNSETTLED };
+    Stamp { size: stamp.size, mark }
 }
 
 struct Sweep<'a> {
@@ -105,7 +165,7 @@ impl Visit for Sweep<'_> {
     }
 
     fn admits(&self, name: &str) -> bool {
-        !self.files.is_hidden(name)
+        self.files.takes(name)
     }
 
     fn held_back(&self, _: &ToolError) {}

@@ -138,10 +138,6 @@ impl Drop for End<'_> {
 
 fn coverage(state: &State) -> Result<Coverage, ToolError> {
     match &state.last {
-        Some(Ok(refreshed)) if refreshed.too_large > 0 => {
-            let note = format!("{} files are too large to be indexed", refreshed.too_large);
-            Ok(Coverage { complete: false, note: Some(note) })
-        }
         Some(Ok(_)) => Ok(Coverage { complete: true, note: None }),
         Some(Err(error)) => {
             let message = format!("the code could not be indexed: {error}; search the text of files instead");

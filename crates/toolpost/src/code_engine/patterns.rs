@@ -2,6 +2,7 @@
 
 use super::Asked;
 use toolpost_code::answers::pattern::Pattern;
+use toolpost_code::answers::place::column_of;
 use toolpost_code::facts::Name;
 use toolpost_code::files::Files;
 use toolpost_code::language::Language;
@@ -13,7 +14,7 @@ use toolpost_core::{Code, ToolError};
 /// Every match of a pattern, in the order of files.
 pub(super) fn find(asked: &Asked<'_, '_>, query: &SymbolQuery) -> Result<Vec<Match>, ToolError> {
     let wanted = |language: &&'static dyn Language| {
-        query.language.as_deref().is_none_or(|name| super::is_language(name, language.name()))
+        query.language.as_deref().is_none_or(|name| super::words::is_language(name, language.name()))
     };
     let (mut found, mut problems, mut read) = (Vec::new(), Vec::new(), 0);
     for language in languages::all().into_iter().filter(wanted) {
@@ -97,8 +98,14 @@ fn converted(name: &str, source: &[u8], found: &toolpost_code::answers::pattern:
     let position = |at: usize| {
         let before = &source[..at.min(source.len())];
         let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
-        let column = before.iter().rev().take_while(|byte| **byte != b'\n').count() + 1;
-        (u32::try_from(line).unwrap_or(u32::MAX), u32::try_from(column).unwrap_or(u32::MAX))
+        let byte = before.iter().rev().take_while(|byte| **byte != b'\n').count() + 1;
+        let start = before.len() + 1 - byte;
+        // A mark of the order of bytes is no part of the first line.
+        let mark = if start == 0 && source.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+        let text = source[start..].split(|byte| *byte == b'\n').next().unwrap_or_default();
+        let byte = u32::try_from(byte.saturating_sub(mark)).unwrap_or(u32::MAX);
+        let column = column_of(text.get(mark..).unwrap_or_default(), byte);
+        (u32::try_from(line).unwrap_or(u32::MAX), column)
     };
     let (line, column) = position(found.start);
     let text = |start: usize, end: usize| {

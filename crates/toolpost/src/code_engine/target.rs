@@ -1,10 +1,12 @@
-//! Which definition is meant by a name, a file and a place.
+//! What is meant by a name, a file and a place.
 
 use super::Asked;
 use super::converted::kind_of;
+use std::collections::HashSet;
+use toolpost_code::answers::place::Standing;
 use toolpost_code::answers::search::is_test;
 use toolpost_code::facts::Name;
-use toolpost_code::resolve::DefId;
+use toolpost_code::resolve::{Confidence, DefId, Entity};
 use toolpost_code::world::FileId;
 use toolpost_core::code::Target;
 use toolpost_core::{Code, ToolError};
@@ -13,11 +15,8 @@ use toolpost_core::{Code, ToolError};
 const MOST_LOOKED_AT: usize = 2_000;
 const MOST_NAMED: usize = 12;
 
-/// What is meant, and what should be said about the choice.
-pub(super) struct Meant {
-    pub(super) defs: Vec<DefId>,
-    pub(super) note: Option<String>,
-}
+/// What is meant: each with a file of its language.
+pub(super) type Meant = Vec<(FileId, Entity)>;
 
 /// What contains a symbol, from the outside in, and its own name: `module::Type.method`.
 pub(super) fn split(symbol: &str) -> (Vec<&str>, &str) {
@@ -28,8 +27,8 @@ pub(super) fn split(symbol: &str) -> (Vec<&str>, &str) {
 }
 
 /// Whether a definition is inside of what was named: the innermost names are those of its container, those further out may
-/// be parts of the path of its file.
-pub(super) fn is_inside(container: &[String], path: &str, given: &[&str]) -> bool {
+/// be parts of the path of its file, or the name that the file gives to its module.
+pub(super) fn is_inside(container: &[String], path: &str, module: Option<&str>, given: &[&str]) -> bool {
     let inner =
         given.iter().rev().zip(container.iter().rev()).take_while(|(given, own)| *given == *own).count();
     if inner == 0 && !container.is_empty() && !given.is_empty() {
@@ -39,88 +38,207 @@ pub(super) fn is_inside(container: &[String], path: &str, given: &[&str]) -> boo
     let parts: Vec<String> =
         path.split('/').map(|part| same(part.split('.').next().unwrap_or(part))).collect();
     let mut outer = given[..given.len() - inner].iter();
-    outer.all(|name| matches!(*name, "crate" | "self" | "super") || parts.contains(&same(name)))
+    outer.all(|name| {
+        matches!(*name, "crate" | "self" | "super") || module == Some(*name) || parts.contains(&same(name))
+    })
 }
 
-/// The identifier at the place of a target.
+/// The identifier at the place of a target. What stands elsewhere in the line is not taken for it without a word.
 pub(super) fn token(asked: &Asked<'_, '_>, target: &Target) -> Result<Option<(FileId, u32)>, ToolError> {
     let Some(name) = &target.file else { return Ok(None) };
     let file = asked.file(name)?;
     let facts = asked.query.facts(file);
     let (_, wanted) = split(&target.symbol);
-    let is_named = |index: &u32| facts.token(*index).is_some_and(|token| facts.text(token.name) == wanted);
     let Some(line) = target.line else {
         let number = Name::of(wanted);
         let found = (0..facts.tokens.len()).find(|index| facts.name(facts.tokens[*index].name) == number);
         return Ok(found.and_then(|index| u32::try_from(index).ok()).map(|index| (file, index)));
     };
-    let Some(start) = facts.line_start(line) else { return Ok(None) };
-    if let Some(column) = target.column {
-        let at = facts.token_at(start + column - 1).filter(is_named);
-        if let Some(index) = at {
-            return Ok(Some((file, index)));
+    let column = target.column.map(|column| asked.byte_column(file, line, column));
+    let place = match target.column {
+        Some(column) => format!("{name}:{line}:{column}"),
+        None => format!("{name}:{line}"),
+    };
+    let token = match facts.standing(wanted, line, column) {
+        Standing::There(token) => {
+            if column.is_none() {
+                note_others(asked, file, line, token, wanted);
+            }
+            token
+        }
+        Standing::Beside(token) => {
+            let start = facts.token(token).map_or(0, |token| token.start);
+            let (_, column) = asked.position(file, start);
+            asked.note(format!("`{wanted}` does not stand at {place} but in column {column}"));
+            token
+        }
+        Standing::Several(tokens) => {
+            let message = format!(
+                "`{wanted}` does not stand at {place}; the line has {}; name one of these columns",
+                names(asked, file, &tokens)
+            );
+            return Err(ToolError::new(Code::AmbiguousMatch, message).with("symbol", wanted));
+        }
+        Standing::Others(tokens) => {
+            let there = match tokens.is_empty() {
+                true => "the line has no name".to_owned(),
+                false => format!("the line has {}", names(asked, file, &tokens)),
+            };
+            let message = format!("`{wanted}` does not stand at {place}; {there}");
+            return Err(ToolError::new(Code::NoMatch, message).with("symbol", wanted));
+        }
+        Standing::Beyond => {
+            let message = format!("`{name}` has {} lines, so nothing stands at {place}", facts.lines.len());
+            return Err(ToolError::new(Code::NoMatch, message).with("symbol", wanted));
+        }
+    };
+    Ok(Some((file, token)))
+}
+
+/// Names with their columns, in words.
+fn names(asked: &Asked<'_, '_>, file: FileId, tokens: &[u32]) -> String {
+    let facts = asked.query.facts(file);
+    let mut shown: Vec<String> = Vec::new();
+    for token in tokens.iter().filter_map(|&index| facts.token(index)) {
+        let name = format!("`{}` (column {})", facts.text(token.name), asked.position(file, token.start).1);
+        if !shown.contains(&name) {
+            shown.push(name);
         }
     }
-    // Models miscount columns: the name on that line is meant.
-    let end = facts.line_start(line + 1).unwrap_or(u32::MAX);
-    let first = facts.tokens.partition_point(|token| token.start < start);
-    let on_line = facts.tokens[first..].iter().take_while(|token| token.start < end);
-    let place = on_line.enumerate().find(|(_, token)| facts.text(token.name) == wanted);
-    Ok(place.and_then(|(place, _)| u32::try_from(first + place).ok()).map(|index| (file, index)))
+    let more = shown.len().saturating_sub(MOST_NAMED);
+    shown.truncate(MOST_NAMED);
+    match more {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+/// Says so where a name stands several times in a line and does not mean the same everywhere.
+fn note_others(asked: &Asked<'_, '_>, file: FileId, line: u32, taken: u32, name: &str) {
+    let facts = asked.query.facts(file);
+    let entities = |index: u32| asked.query.meaning(file, index).entities;
+    let others = facts.tokens_of_line(line).filter(|&index| {
+        index != taken && facts.token(index).is_some_and(|token| facts.text(token.name) == name)
+    });
+    let meant = entities(taken);
+    let differ = others.filter(|&index| entities(index) != meant).count();
+    if differ > 0 {
+        let start = facts.token(taken).map_or(0, |token| token.start);
+        let (_, column) = asked.position(file, start);
+        asked.note(format!("`{name}` means something else elsewhere in the line; column {column} is meant"));
+    }
 }
 
 /// Every definition that a target may mean, the likeliest first.
 pub(super) fn definitions(asked: &Asked<'_, '_>, target: &Target) -> Result<Vec<DefId>, ToolError> {
-    if target.file.is_some() && target.line.is_some() {
-        return at_place(asked, target);
+    let found = by_name(asked, target);
+    if !found.is_empty() && target.line.is_none() {
+        return Ok(found);
     }
+    let (meant, _) = at_place(asked, target)?;
+    let defs = meant.into_iter().filter_map(|(_, entity)| match entity {
+        Entity::Def(def) => Some(def),
+        _ => None,
+    });
+    Ok(defs.collect())
+}
+
+/// The definitions of a name; where there are none, what others hand out under it.
+fn by_name(asked: &Asked<'_, '_>, target: &Target) -> Vec<DefId> {
     let (container, name) = split(&target.symbol);
     let mut found = Vec::new();
     for hit in asked.query.search(name, MOST_LOOKED_AT) {
         let Some(symbol) = asked.query.symbol(hit.def) else { continue };
         let is_it = symbol.name == name
-            && is_inside(&symbol.container, &symbol.path, &container)
+            && is_inside(&symbol.container, &symbol.path, asked.query.module_name(hit.def.file), &container)
             && target.file.as_ref().is_none_or(|file| *file == symbol.path);
         if is_it && (asked.inquiry.shows)(&symbol.path) {
             found.push(asked.query.canonical(hit.def));
         }
     }
-    let mut seen = std::collections::HashSet::new();
+    if found.is_empty() {
+        for (file, def) in asked.query.aliased(Name::of(name)) {
+            let path = asked.query.world.path(file);
+            let is_it = is_inside(&[], path, asked.query.module_name(file), &container)
+                && target.file.as_ref().is_none_or(|file| file == path)
+                && (asked.inquiry.shows)(path)
+                && (asked.inquiry.shows)(asked.query.world.path(def.file));
+            if is_it {
+                found.push(def);
+            }
+        }
+    }
+    let mut seen = HashSet::new();
     found.retain(|def| seen.insert(*def));
-    // A name that a file uses and does not define.
-    if found.is_empty() && target.file.is_some() {
-        return at_place(asked, target);
-    }
-    Ok(found)
+    found
 }
 
-fn at_place(asked: &Asked<'_, '_>, target: &Target) -> Result<Vec<DefId>, ToolError> {
-    let Some((file, token)) = token(asked, target)? else { return Ok(Vec::new()) };
-    asked.query.refuel();
-    if let Some(def) = asked.query.declared_by(file, token) {
-        return Ok(vec![asked.query.canonical(def)]);
+/// What is meant by the identifier at the place of a target, and how sure that is.
+fn at_place(asked: &Asked<'_, '_>, target: &Target) -> Result<(Meant, Confidence), ToolError> {
+    let Some((file, token)) = token(asked, target)? else { return Ok((Vec::new(), Confidence::Unknown)) };
+    let meaning = asked.query.meaning(file, token);
+    let shown = |entity: &Entity| {
+        let place = asked.query.file_of(file, *entity);
+        place.is_none_or(|place| (asked.inquiry.shows)(asked.query.world.path(place)))
+    };
+    let meant: Meant =
+        meaning.entities.iter().filter(|entity| shown(entity)).map(|entity| (file, *entity)).collect();
+    if meaning.is_outside {
+        let place = target.file.as_deref().unwrap_or_default();
+        if meant.is_empty() {
+            let message = format!(
+                "`{}` in `{place}` is defined outside of the workspace; search the text for its uses",
+                target.symbol
+            );
+            return Err(ToolError::new(Code::NoMatch, message).with("symbol", target.symbol.as_str()));
+        }
+        asked.note(format!(
+            "`{}` is defined outside of the workspace; these are the uses of what is imported",
+            target.symbol
+        ));
     }
-    let resolution = asked.query.resolve(file, token);
-    let defs: Vec<DefId> = resolution.defs().map(|def| asked.query.canonical(def)).collect();
-    Ok(defs.into_iter().filter(|def| (asked.inquiry.shows)(asked.query.world.path(def.file))).collect())
+    Ok((meant, meaning.confidence))
 }
 
-/// The one definition that is meant, with its family. Where several may be meant, those outside of tests are; where there are
-/// still several, it is an error that names them.
+/// What is meant. Where several definitions may be meant, those outside of tests are; where there are still several, it is an
+/// error that names them.
 pub(super) fn meant(asked: &Asked<'_, '_>, target: &Target) -> Result<Meant, ToolError> {
-    let found = definitions(asked, target)?;
+    let found = match target.line {
+        Some(_) => Vec::new(),
+        None => by_name(asked, target),
+    };
+    let found: Vec<DefId> = match found.is_empty() {
+        false => found,
+        true => {
+            let (meant, confidence) = at_place(asked, target)?;
+            // Several meanings that are all known are all meant.
+            if confidence < Confidence::Possible {
+                return Ok(meant);
+            }
+            let defs = meant.into_iter().filter_map(|(_, entity)| match entity {
+                Entity::Def(def) => Some(def),
+                _ => None,
+            });
+            defs.collect()
+        }
+    };
+    let all = |defs: &[DefId]| defs.iter().map(|def| (def.file, Entity::Def(*def))).collect::<Meant>();
     let groups = families(asked, &found);
     if groups.len() <= 1 {
-        return Ok(Meant { defs: groups.into_iter().flatten().collect(), note: None });
+        return Ok(all(&groups.concat()));
     }
     let outside: Vec<&Vec<DefId>> = groups
         .iter()
         .filter(|group| group.iter().any(|def| !is_test(asked.query.world.path(def.file))))
         .collect();
-    if let [one] = outside.as_slice() {
-        let note = format!("{} more of this name are defined in tests and not counted", groups.len() - 1);
-        return Ok(Meant { defs: (*one).clone(), note: Some(note) });
+    if let ([one], None) = (outside.as_slice(), target.line) {
+        asked.note(format!("{} more of this name are defined in tests and not counted", groups.len() - 1));
+        return Ok(all(one));
     }
+    Err(ambiguous(asked, target, &groups))
+}
+
+fn ambiguous(asked: &Asked<'_, '_>, target: &Target, groups: &[Vec<DefId>]) -> ToolError {
     let shown: Vec<String> = groups
         .iter()
         .filter_map(|group| asked.query.symbol(*group.first()?))
@@ -149,21 +267,36 @@ pub(super) fn meant(asked: &Asked<'_, '_>, target: &Target) -> Result<Meant, Too
         groups.len(),
         shown.join("; ")
     );
-    Err(ToolError::new(Code::AmbiguousMatch, message).with("symbol", target.symbol.as_str()))
+    ToolError::new(Code::AmbiguousMatch, message).with("symbol", target.symbol.as_str())
 }
 
 /// Definitions that belong together, such as a method and those that implement it.
 fn families(asked: &Asked<'_, '_>, found: &[DefId]) -> Vec<Vec<DefId>> {
-    let mut groups: Vec<Vec<DefId>> = Vec::new();
+    let mut groups: Vec<(Vec<DefId>, HashSet<DefId>)> = Vec::new();
     for def in found {
         asked.query.refuel();
         let family = asked.query.family(*def);
-        match groups.iter_mut().find(|group| group.iter().any(|other| family.contains(other))) {
-            Some(group) => group.push(*def),
-            None => groups.push(vec![*def]),
+        let is_related = |(members, families): &(Vec<DefId>, HashSet<DefId>)| {
+            families.contains(def) || members.iter().any(|member| family.contains(member))
+        };
+        let mut merged = (vec![*def], family.iter().copied().collect::<HashSet<_>>());
+        let mut place = None;
+        let mut index = 0;
+        // One definition may join groups that seemed to be apart; the first of them keeps its place.
+        while index < groups.len() {
+            if is_related(&groups[index]) {
+                let (mut members, families) = groups.remove(index);
+                members.append(&mut merged.0);
+                merged.0 = members;
+                merged.1.extend(families);
+                place = place.or(Some(index));
+            } else {
+                index += 1;
+            }
         }
+        groups.insert(place.unwrap_or(groups.len()), merged);
     }
-    groups
+    groups.into_iter().map(|(members, _)| members).collect()
 }
 
 #[cfg(test)]
@@ -179,7 +312,7 @@ mod tests {
         let container = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         let check = |names: &[&str], given: &[&str], expected: bool| {
             assert_eq!(
-                is_inside(&container(names), "crates/my-core/src/file.rs", given),
+                is_inside(&container(names), "crates/my-core/src/file.rs", Some("own"), given),
                 expected,
                 "{names:?} {given:?}"
             );
@@ -193,5 +326,7 @@ mod tests {
         check(&[], &["Reader"], false);
         check(&["Reader"], &[], true);
         check(&["Reader"], &["other", "Reader"], false);
+        check(&["Reader"], &["own", "Reader"], true);
+        check(&[], &["own"], true);
     }
 }

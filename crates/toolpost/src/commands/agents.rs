@@ -46,6 +46,10 @@ fn list(runtime: &Runtime, printer: &Printer) -> u8 {
             format => format!(", of {}", format.title()),
         };
         printer.page(&format!("       {}{whose}{}\n", one_line(&agent.path), state(agent)));
+        if let Some(path) = &agent.hidden_by {
+            let path = one_line(path);
+            printer.page(&format!("       not used: {path} has the same name; run this one by its path\n"));
+        }
     }
     for (path, why) in refused {
         printer.say(Tone::Note, &format!("note: {} {}", one_line(&path), one_line(&why)));
@@ -86,7 +90,8 @@ fn describe(runtime: &Runtime, found: &FoundAgent) -> Value {
         "format": found.format,
         "workspace": found.is_of_workspace,
         "trust": found.state,
-        "usable": agent.is_some() && found.state == State::Trusted,
+        "usable": agent.is_some() && found.state == State::Trusted && found.hidden_by.is_none(),
+        "hiddenBy": found.hidden_by,
         "description": agent.map(|agent| agent.description.as_str()),
         "models": agent.map(|agent| agent.models.clone()),
         "toolPacks": agent.and_then(|agent| tools(&agent.tool_packs)),
@@ -105,17 +110,7 @@ fn problems(runtime: &Runtime, loaded: &Loaded) -> Vec<Problem> {
     let mut problems = loaded.problems.clone();
     if let Some(agent) = &loaded.agent {
         problems.extend(runtime.check_names(agent));
-        if let Some(script) = &agent.script
-            && let Err(error) = toolpost_agent::model::Script::new(&script.to_value(), &agent.name)
-        {
-            problems.push(Problem::new(
-                &agent.file,
-                script.at,
-                Some("script"),
-                Severity::Broken,
-                error.to_string(),
-            ));
-        }
+        problems.extend(runtime.check_script(agent));
     }
     problems.sort_by_key(|problem| (problem.line, problem.column));
     problems
@@ -125,8 +120,15 @@ fn check(runtime: &Runtime, printer: &Printer, files: &[String]) -> u8 {
     let mut checked: Vec<(String, Vec<Problem>)> = Vec::new();
     if files.is_empty() {
         let found = runtime.config.agents();
-        checked
-            .extend(found.agents.iter().map(|agent| (agent.path.clone(), problems(runtime, &agent.loaded))));
+        checked.extend(found.agents.iter().map(|agent| {
+            let hidden = agent.hidden_by.as_ref().map(|by| {
+                let at = toolpost_agent::agent_file::At { line: 1, column: 1 };
+                let message =
+                    format!("`{}` is also the name of {by}, which is used; rename one of them", agent.name());
+                Problem::new(&agent.path, at, Some("name"), Severity::Warning, message)
+            });
+            (agent.path.clone(), hidden.into_iter().chain(problems(runtime, &agent.loaded)).collect())
+        }));
         for (path, why) in found.refused {
             let at = toolpost_agent::agent_file::At { line: 1, column: 1 };
             let problem = Problem::new(&path, at, None, Severity::Broken, why);

@@ -209,12 +209,18 @@ fn fact_details(fact: &Fact) -> String {
             format!("{} tokens: {}{calls}", response.usage.output, response.text())
         }
         Fact::ModelFailed { error, .. } => error.message.clone(),
+        Fact::Returned { attachments, data, .. } => {
+            let mut parts: Vec<String> = attachments.iter().map(|one| one.filename.clone()).collect();
+            parts.extend((!data.is_null()).then(|| "data".to_owned()));
+            parts.join(", ")
+        }
         Fact::Compacted { turns, .. } => format!("{turns} turns"),
         Fact::Signalled { from, text } => format!("{from}: {text}"),
         Fact::StopAsked => String::new(),
         Fact::Ended { reason, usage, cost, .. } => {
             let cost = cost.map(|cost| format!(", ${cost:.4}")).unwrap_or_default();
-            format!("{reason:?}, {} + {} tokens{cost}", usage.input, usage.output)
+            let about = if usage.estimated { "about " } else { "" };
+            format!("{reason:?}, {about}{} + {} tokens{cost}", usage.input, usage.output)
         }
     }
 }

@@ -5,7 +5,7 @@ use super::stored::moment;
 use crate::cli::{Flags, Run, RunOutput};
 use crate::config::env::Environment;
 use crate::confirm::Terminal;
-use crate::output::{Denial, Printer, Show, Stage, Tone, harmless};
+use crate::output::{Printer, Screen, Show, Shown, Stage, Tone, harmless, unwritable};
 use crate::runtime::{Chosen, Frontend, Prepared, Runtime, Seat, threads};
 use serde_json::{Value, json};
 use std::io::{IsTerminal, Read};
@@ -35,7 +35,8 @@ pub(crate) fn run(printer: &Printer, flags: &Flags, environment: Environment, ru
         RunOutput::Json => Show::Nothing,
         RunOutput::StreamJson => Show::Json,
     };
-    let stage = Arc::new(Stage::new(show, printer.has_color()));
+    let screen = Screen { has_color: printer.has_color(), can_move: printer.can_move() };
+    let stage = Arc::new(Stage::new(show, screen));
     let confirm = Terminal::new(flags.yes, printer);
     let has_person = confirm.has_person();
     let frontend = Frontend {
@@ -50,12 +51,12 @@ pub(crate) fn run(printer: &Printer, flags: &Flags, environment: Environment, ru
         .and_then(|(agent, task, runtime)| Ok((agent, task, runtime, threads()?)));
     let (agent, task, runtime, threads) = match opened {
         Ok(opened) => opened,
-        Err(error) => return printer.invocation_error(&error),
+        Err(error) => return refuse(printer, output, &error),
     };
     let status = threads.block_on(async {
         let status = match start(&runtime, printer, &agent, task, (has_person, &stage)).await {
             Ok(prepared) => drive(printer, &stage, prepared, output).await,
-            Err(error) => printer.invocation_error(&error),
+            Err(error) => refuse(printer, output, &error),
         };
         for (id, command) in runtime.background.running() {
             printer.say(Tone::Note, &format!("note: {id} is ended with the run: {command}"));
@@ -71,7 +72,22 @@ pub(crate) fn run(printer: &Printer, flags: &Flags, environment: Environment, ru
     });
     // A tool that blocks its thread must not keep us here.
     threads.shutdown_timeout(Duration::from_millis(50));
-    status
+    if printer.has_lost_reader() {
+        let gone = std::io::Error::from(std::io::ErrorKind::BrokenPipe);
+        printer.say(Tone::Error, &unwritable(&gone));
+    }
+    match printer.has_lost_data() || printer.has_lost_reader() {
+        true => status.max(1),
+        false => status,
+    }
+}
+
+/// A run that does not begin, or breaks off.
+fn refuse(printer: &Printer, output: RunOutput, error: &ToolError) -> u8 {
+    match output {
+        RunOutput::StreamJson => printer.refused_stream(error),
+        RunOutput::Text | RunOutput::Json => printer.invocation_error(error),
+    }
 }
 
 /// The agent that a word means, with what is to be said of its file.
@@ -166,7 +182,7 @@ async fn drive(printer: &Printer, stage: &Arc<Stage>, prepared: Prepared, output
     let driver = LocalDriver::new();
     if let Err(error) = driver.add(activation) {
         stage.end();
-        return printer.invocation_error(&error);
+        return refuse(printer, output, &error);
     }
     driver.start(&id);
     let mut is_interrupted = false;
@@ -174,6 +190,11 @@ async fn drive(printer: &Printer, stage: &Arc<Stage>, prepared: Prepared, output
         let mut wait = driver.wait(&id);
         tokio::select! {
             ended = &mut wait => ended,
+            // Nobody would see what it does, and pays for.
+            () = stage.unwritable() => {
+                driver.cancel(&id);
+                wait.await
+            }
             () = interrupted() => {
                 is_interrupted = true;
                 stage.note("stopping; press Ctrl-C once more to end at once");
@@ -189,18 +210,21 @@ async fn drive(printer: &Printer, stage: &Arc<Stage>, prepared: Prepared, output
             }
         }
     };
-    let (is_printed, calls, denials) = stage.end();
+    let Shown { is_printed, calls, denials, lost } = stage.end();
+    if let Some(error) = &lost {
+        printer.say(Tone::Error, &unwritable(error));
+    }
     let ended = match ended {
         Ok(ended) => ended,
-        Err(error) => return printer.invocation_error(&error),
+        Err(error) => return refuse(printer, output, &error),
     };
-    let denied = denied(&ended, &denials);
+    // A script ends with the first denial. A model is told of one, and may go on.
+    let denied = ended.code.filter(|code| code.exit_status() == 3);
     let status = match denied {
         Some(_) => 3,
         None => status(ended.reason, is_interrupted),
     };
     let why = why(&ended).map(|(code, message)| (denied.unwrap_or(code), message));
-    let denials = denials.into_iter().map(|denial| denial.tool).collect();
     let facts =
         Facts { agent: agent_name, model, session, id, calls, denials, why, elapsed: start.elapsed() };
     match output {
@@ -211,11 +235,14 @@ async fn drive(printer: &Printer, stage: &Arc<Stage>, prepared: Prepared, output
             }
             report(printer, &ended, &facts, &redactor);
         }
-        RunOutput::Json | RunOutput::StreamJson => {
+        // Where the lines before it could not be written, the last one would stand alone.
+        RunOutput::Json | RunOutput::StreamJson if lost.is_none() => {
             printer.json(&redactor.redact_json(result(&ended, &facts, output)));
         }
+        RunOutput::Json | RunOutput::StreamJson => {}
     }
-    status
+    // A run that was stopped because nobody could see it failed by that.
+    if lost.is_some() { 1 } else { status }
 }
 
 /// What else is said of a run.
@@ -229,13 +256,6 @@ struct Facts {
     /// Why it is not done.
     why: Option<(Code, String)>,
     elapsed: Duration,
-}
-
-/// The denial that a script ended with. A model is told of one, and may go on.
-fn denied(ended: &Ended, denials: &[Denial]) -> Option<Code> {
-    let error = ended.error.as_ref().filter(|_| ended.reason == Reason::Model)?;
-    let is_it = |denial: &&Denial| error.contains(" of the script: ") && error.contains(&denial.message);
-    denials.iter().find(is_it).map(|denial| denial.code)
 }
 
 fn status(reason: Reason, is_interrupted: bool) -> u8 {
@@ -288,11 +308,13 @@ fn report(printer: &Printer, ended: &Ended, facts: &Facts, redactor: &Redactor) 
         let count =
             |number: u64, word: &str| format!("{number} {word}{}", if number == 1 { "" } else { "s" });
         let mut parts = vec![count(ended.turns, "turn"), count(facts.calls, "call")];
+        let about = if ended.usage.estimated { "about " } else { "" };
         if ended.usage.input + ended.usage.output > 0 {
-            parts.push(format!("{} + {} tokens", grouped(ended.usage.input), grouped(ended.usage.output)));
+            let (input, output) = (grouped(ended.usage.input), grouped(ended.usage.output));
+            parts.push(format!("{about}{input} + {output} tokens"));
         }
         if let Some(cost) = ended.cost.filter(|cost| *cost > 0.0) {
-            parts.push(format!("${cost:.4}"));
+            parts.push(format!("{about}${cost:.4}"));
         }
         parts.push(format!("{:.1} s", facts.elapsed.as_secs_f64()));
         parts.push(format!("session {}", facts.session));
@@ -331,6 +353,7 @@ fn result(ended: &Ended, facts: &Facts, output: RunOutput) -> Value {
         "denials": facts.denials,
         "usage": ended.usage,
         "costUsd": ended.cost,
+        "costIsEstimated": ended.cost.is_some() && ended.usage.estimated,
         "durationMs": u64::try_from(facts.elapsed.as_millis()).unwrap_or(u64::MAX),
     });
     if let (Value::Object(fields), Some(error)) = (&mut result, error) {

@@ -9,7 +9,7 @@ use super::look::{Look, look};
 use super::private;
 use super::trust::State;
 use std::path::{Path, PathBuf};
-use toolpost_agent::agent_file::{self, Format, Loaded};
+use toolpost_agent::agent_file::{self, At, Format, Loaded, Problem, Severity};
 use toolpost_core::text::{LARGEST, nearest};
 use toolpost_core::{Code, ToolError};
 
@@ -29,6 +29,8 @@ pub(crate) struct FoundAgent {
     pub(crate) state: State,
     /// What was read of it.
     pub(crate) loaded: Loaded,
+    /// The path of the file that is used in its place, because that has the same name.
+    pub(crate) hidden_by: Option<String>,
 }
 
 impl FoundAgent {
@@ -73,6 +75,7 @@ impl Config {
         }
         // Stable: what was found first stays first within its rank.
         found.agents.sort_by_key(|agent| agent.format != Format::Toolpost);
+        hide(&mut found.agents);
         found
     }
 
@@ -91,7 +94,9 @@ impl Config {
                 Ok(Some(file)) => {
                     let state = self.layers.trust.state(root, &path, &file.hash);
                     let loaded = agent_file::read(&path, &file.bytes);
-                    found.agents.push(FoundAgent { path, format, is_of_workspace: true, state, loaded });
+                    let (is_of_workspace, hidden_by) = (true, None);
+                    let agent = FoundAgent { path, format, is_of_workspace, state, loaded, hidden_by };
+                    found.agents.push(agent);
                 }
                 Err(error) => found.refused.push((path, error.message().to_owned())),
             }
@@ -126,7 +131,23 @@ impl Config {
             }
         }
         if let Some(place) = named.iter().position(|agent| agent.state == State::Trusted) {
-            return Ok(named.swap_remove(place).loaded);
+            let others: Vec<String> = named
+                .iter()
+                .enumerate()
+                .filter(|(other, _)| *other != place)
+                .map(|(_, agent)| format!("`{}`", agent.path))
+                .collect();
+            let mut agent = named.swap_remove(place);
+            if !others.is_empty() {
+                let message = format!(
+                    "`{word}` is this file, and not {} of the same name; name the path of the one that you mean",
+                    others.join(" or ")
+                );
+                let at = At { line: 1, column: 1 };
+                let problem = Problem::new(&agent.path, at, Some("name"), Severity::Warning, message);
+                agent.loaded.problems.insert(0, problem);
+            }
+            return Ok(agent.loaded);
         }
         if let Some(agent) = named.first() {
             let message = format!(
@@ -140,6 +161,17 @@ impl Config {
             None => "`toolpost agents` lists the agents there are, and a path names a file".to_owned(),
         };
         Err(ToolError::new(Code::FileNotFound, format!("there is no agent `{word}`; {hint}")))
+    }
+}
+
+/// Says of each agent which other one of its name is used: the first that may be, else the first.
+fn hide(agents: &mut [FoundAgent]) {
+    for place in 0..agents.len() {
+        let name = agents[place].name();
+        let same = || agents.iter().enumerate().filter(|(_, other)| other.name() == name);
+        let used = same().find(|(_, other)| other.state == State::Trusted).or_else(|| same().next());
+        let by = used.filter(|(used, _)| *used != place).map(|(_, used)| used.path.clone());
+        agents[place].hidden_by = by;
     }
 }
 
@@ -165,8 +197,9 @@ fn of_user(format: Format, folder: &Path, found: &mut FoundAgents) {
             }
             Ok(Some(file)) => {
                 let loaded = agent_file::read(&name, &file.bytes);
-                let (state, is_of_workspace) = (State::Trusted, false);
-                found.agents.push(FoundAgent { path: name, format, is_of_workspace, state, loaded });
+                let (state, is_of_workspace, hidden_by) = (State::Trusted, false, None);
+                let agent = FoundAgent { path: name, format, is_of_workspace, state, loaded, hidden_by };
+                found.agents.push(agent);
             }
             Err(why) => found.refused.push((name, why)),
         }

@@ -26,6 +26,8 @@ pub struct Environment {
     pub settings: BTreeMap<&'static str, String>,
     /// Whether colours are unwanted: `NO_COLOR`, or a terminal that has none.
     pub no_color: bool,
+    /// Whether the terminal obeys nothing: `TERM=dumb`.
+    pub is_dumb: bool,
     /// Names and values of variables that look like secrets.
     pub secrets: Vec<(String, String)>,
     /// All variables, from which those for commands are chosen.
@@ -57,7 +59,8 @@ impl Environment {
                 .filter(|name| !name.is_empty())
                 .filter_map(|name| Some((name, folder(name)?.to_string_lossy().into_owned())))
                 .collect(),
-            no_color: folder("NO_COLOR").is_some() || env::var_os("TERM").is_some_and(|term| term == "dumb"),
+            no_color: folder("NO_COLOR").is_some() || is_dumb(),
+            is_dumb: is_dumb(),
             secrets: env::vars_os()
                 .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
                 .filter(|(name, value)| is_secret(name) && !is_harmless(value))
@@ -68,6 +71,10 @@ impl Environment {
                 .collect(),
         }
     }
+}
+
+fn is_dumb() -> bool {
+    env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
 /// Names that people give to secrets.

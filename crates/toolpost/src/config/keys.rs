@@ -450,17 +450,17 @@ keys! {
         name: "vendor",
         about: "Vendors of models beside the built-in ones, or in their place: `name`, `format` (anthropic, gemini, openai-responses, \
                 openai-chat or ollama), `base-url`, `key` (`variables`, a `file` or a `command`), `model`, `dialect`, and `models` with \
-                their limits and prices. A project's row must have a name and a key variable of its own.",
+                their limits and prices. A project's row has a name of its own, and finds its key in `TOOLPOST_NAME_API_KEY` alone.",
         file: InFile::Tables(
             "[[vendor]]\nname = \"lab\"\nformat = \"openai-chat\"\nbase-url = \"https://models.example/v1\"\n\
-             key = { variables = [\"LAB_API_KEY\"] }\nmodel = \"lab-large\"\n",
+             key = { variables = [\"TOOLPOST_LAB_API_KEY\"] }\nmodel = \"lab-large\"\n",
         ),
         variable: "",
         flag: None,
         usual: Usual::Means("none"),
         kind: VENDORS,
         merge: Merge::All,
-        widens: Widens::Always(|vendor| vec![format!("adds the vendor of models `{}` at {}", vendor.name, vendor.base_url)]),
+        widens: Widens::Always(VendorText::brings),
         shown: Shown::Row,
     }
     model_proxy: String {

@@ -18,8 +18,32 @@ use toolpost_core::{Code, ToolError};
 pub(crate) struct VendorText {
     pub(super) name: String,
     pub(super) base_url: String,
+    /// The variables that its key is taken from.
+    variables: Vec<String>,
     /// TOML.
     text: String,
+}
+
+impl VendorText {
+    /// What a workspace brings with it, for a person who decides whether to trust that.
+    pub(super) fn brings(&self) -> Vec<String> {
+        let VendorText { name, base_url, variables, .. } = self;
+        let host = base_url.split("://").last().and_then(|rest| rest.split('/').next()).unwrap_or(base_url);
+        let plain = if base_url.starts_with("http://") { ", without encryption" } else { "" };
+        let key = match variables.as_slice() {
+            [] => format!("sends no key to {host}"),
+            variables => {
+                let names: Vec<String> = variables.iter().map(|name| format!("`{name}`")).collect();
+                format!("sends the value of {} to {host}{plain}", names.join(" or "))
+            }
+        };
+        vec![
+            format!(
+                "adds the vendor of models `{name}` at {base_url}, to which agents that use it send all they read"
+            ),
+            key,
+        ]
+    }
 }
 
 /// The name of a model.
@@ -80,11 +104,20 @@ fn read_vendors(file: &File<'_, '_>, value: &Spanned<DeValue<'_>>) -> Tables<Ven
             value.unwrap_or_default().to_owned()
         };
         let (name, base_url) = (word("name"), word("base-url"));
-        // Alone it must be a row; beside which others it stands is looked at when models are used.
-        match Catalog::default().add(&text, "vendor", &Origin::User(String::new())) {
-            Ok(()) => {
+        // Alone it must be a row; beside which others it stands is looked at when models are used. A workspace's row is
+        // held against the built-in ones at once, so that nobody is asked to trust what is never used.
+        let (catalog, origin) = match file.layer {
+            Layer::Project => (Catalog::built_in(), Origin::Workspace(layers::PROJECT_FILE.to_owned())),
+            _ => (Ok(Catalog::default()), Origin::User(String::new())),
+        };
+        let added = catalog.and_then(|mut catalog| {
+            catalog.add(&text, "vendor", &origin)?;
+            Ok(catalog.vendors().last().map(|row| row.key.variables.clone()).unwrap_or_default())
+        });
+        match added {
+            Ok(variables) => {
                 let line = file.source.line(item.span().start);
-                values.push((VendorText { name, base_url, text }, line));
+                values.push((VendorText { name, base_url, variables, text }, line));
             }
             Err(error) => problem(item.span().start, error.message),
         }

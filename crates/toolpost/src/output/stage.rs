@@ -17,12 +17,13 @@ use serde_json::{Value, json};
 use std::io::IsTerminal;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+use tokio_util::sync::CancellationToken;
 use toolpost_agent::driver::{Heard, Listener};
 use toolpost_agent::kernel::call_id;
+use toolpost_core::Event;
 use toolpost_core::event::{EventKind, EventSink};
 use toolpost_core::host::Redactor;
 use toolpost_core::model::Arguments;
-use toolpost_core::{Code, Event};
 
 /// What is printed of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,9 +41,20 @@ pub(crate) struct Stage {
     shared: Arc<Shared>,
 }
 
+/// What the terminal can do.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Screen {
+    /// Whether colours are wanted.
+    pub(crate) has_color: bool,
+    /// Whether it draws lines anew when told to.
+    pub(crate) can_move: bool,
+}
+
 struct Shared {
     view: Mutex<View>,
     changed: Condvar,
+    /// Fires when nothing more can be printed.
+    unwritable: CancellationToken,
 }
 
 struct View {
@@ -60,26 +72,31 @@ struct View {
     has_text: bool,
     model: String,
     calls: u64,
-    denials: Vec<Denial>,
+    /// The tools whose calls were denied.
+    denials: Vec<String>,
     is_over: bool,
     /// What is not shown.
     redactor: Arc<Redactor>,
     held: Held,
+    /// Why standard output could not be written.
+    lost: Option<std::io::Error>,
 }
 
-/// A call that was denied.
-pub(crate) struct Denial {
-    /// Its tool.
-    pub(crate) tool: String,
-    /// Which kind of denial.
-    pub(crate) code: Code,
-    /// What was said.
-    pub(crate) message: String,
+/// What was shown of a run.
+pub(crate) struct Shown {
+    /// Whether the agent's last text was printed.
+    pub(crate) is_printed: bool,
+    /// How many calls there were.
+    pub(crate) calls: u64,
+    /// The tools whose calls were denied.
+    pub(crate) denials: Vec<String>,
+    /// Why not everything could be printed.
+    pub(crate) lost: Option<std::io::Error>,
 }
 
 impl Stage {
     /// A stage on the terminal of this process, or wherever its output goes.
-    pub(crate) fn new(show: Show, has_color: bool) -> Stage {
+    pub(crate) fn new(show: Show, Screen { has_color, can_move }: Screen) -> Stage {
         let stdout = std::io::stdout().is_terminal();
         let stderr = std::io::stderr().is_terminal();
         let is_text = show == Show::Text;
@@ -88,7 +105,7 @@ impl Stage {
             streams: is_text && stdout,
             talks: is_text && stderr,
             has_color,
-            region: Region::new(is_text && stderr && has_color),
+            region: Region::new(is_text && stderr && can_move, has_color),
             markdown: Markdown::default(),
             is_at_start: true,
             has_text: false,
@@ -98,8 +115,15 @@ impl Stage {
             is_over: false,
             redactor: Arc::default(),
             held: Held::default(),
+            lost: None,
         };
-        Stage { shared: Arc::new(Shared { view: Mutex::new(view), changed: Condvar::new() }) }
+        let (view, changed) = (Mutex::new(view), Condvar::new());
+        Stage { shared: Arc::new(Shared { view, changed, unwritable: CancellationToken::new() }) }
+    }
+
+    /// Waits until what is printed cannot be written any more: nobody would see what the agent does.
+    pub(crate) async fn unwritable(&self) {
+        self.shared.unwritable.cancelled().await;
     }
 
     /// Shows the run from now on, without these secrets.
@@ -116,16 +140,20 @@ impl Stage {
         }
     }
 
-    /// Takes the live region away. Returns whether the agent's last text was printed, how many calls there were, and which
-    /// were denied.
-    pub(crate) fn end(&self) -> (bool, u64, Vec<Denial>) {
+    /// Takes the live region away.
+    pub(crate) fn end(&self) -> Shown {
         let mut view = self.shared.view();
         view.is_over = true;
         view.region.clear();
         view.rest();
         view.fresh_line();
         self.shared.changed.notify_all();
-        (view.streams && view.has_text, view.calls, std::mem::take(&mut view.denials))
+        Shown {
+            is_printed: view.streams && view.has_text,
+            calls: view.calls,
+            denials: std::mem::take(&mut view.denials),
+            lost: view.lost.take(),
+        }
     }
 
     /// Says something between the calls.
@@ -173,8 +201,13 @@ impl View {
     fn json(&mut self, value: &Value) {
         let value = self.redactor.redact_json(value.clone());
         let text = super::harmless_json(&value.to_string()).into_owned();
-        // A reader that has left is no error.
-        let _ = write(&mut std::io::stdout().lock(), &format!("{text}\n"));
+        self.print(&format!("{text}\n"));
+    }
+
+    fn print(&mut self, text: &str) {
+        if self.lost.is_none() {
+            self.lost = write(&mut std::io::stdout().lock(), text).err();
+        }
     }
 
     /// A whole line of talk above the live region.
@@ -189,7 +222,7 @@ impl View {
     fn fresh_line(&mut self) {
         let rest = self.markdown.end();
         if !self.is_at_start {
-            let _ = write(&mut std::io::stdout().lock(), &format!("{rest}\n"));
+            self.print(&format!("{rest}\n"));
             self.is_at_start = true;
         }
     }
@@ -233,7 +266,7 @@ impl View {
                 let safe = on_terminal(text);
                 let shown =
                     if self.has_color { self.markdown.piece(&safe) } else { safe.clone().into_owned() };
-                let _ = write(&mut std::io::stdout().lock(), &shown);
+                self.print(&shown);
                 self.is_at_start = safe.ends_with('\n');
                 self.has_text = true;
             }
@@ -352,9 +385,8 @@ impl View {
             EventKind::Answered { .. } => self.region.pauses = self.region.pauses.saturating_sub(1),
             EventKind::CallFinished { tool, output, error, metadata } => {
                 let Some(running) = self.region.end(call) else { return };
-                if let Some(error) = error.as_ref().filter(|error| error.code().exit_status() == 3) {
-                    let (code, message) = (error.code(), error.message().to_owned());
-                    self.denials.push(Denial { tool: tool.clone(), code, message });
+                if error.as_ref().is_some_and(|error| error.code().exit_status() == 3) {
+                    self.denials.push(tool.clone());
                 }
                 if self.show == Show::Json {
                     let title = output.as_ref().map(|output| output.title.as_str());
@@ -385,14 +417,24 @@ impl View {
     }
 }
 
+impl Stage {
+    fn changed(&self, change: impl FnOnce(&mut View)) {
+        let mut view = self.shared.view();
+        change(&mut view);
+        if view.lost.is_some() {
+            self.shared.unwritable.cancel();
+        }
+    }
+}
+
 impl EventSink for Stage {
     fn record(&self, event: &Arc<Event>) {
-        self.shared.view().event(event);
+        self.changed(|view| view.event(event));
     }
 }
 
 impl Listener for Stage {
     fn heard(&self, run: &str, heard: Heard<'_>) {
-        self.shared.view().heard(run, &heard);
+        self.changed(|view| view.heard(run, &heard));
     }
 }

@@ -7,9 +7,9 @@ use super::Runtime;
 use crate::config::{Layer, ModelSettings};
 use std::sync::Arc;
 use toolpost_agent::AgentFile;
-use toolpost_agent::agent_file::Problem;
+use toolpost_agent::agent_file::{Problem, Severity};
 use toolpost_agent::driver::{Activation, Listener};
-use toolpost_agent::model::{Script, Timeouts, Wanted, choose, client};
+use toolpost_agent::model::{Script, Timeouts, Wanted, choose as choose_model, client};
 use toolpost_core::activation::{Limits, Start};
 use toolpost_core::dialect::Dialect;
 use toolpost_core::host::{Ids, Redactor, Spawn, new_id};
@@ -59,10 +59,8 @@ impl Runtime {
             && let Some(script) = &agent.script
         {
             let script = Script::new(&script.to_value(), &agent.name).map_err(|error| {
-                ToolError::new(
-                    Code::ValidationError,
-                    format!("{}: the script cannot be read: {error}", agent.file),
-                )
+                let problem = choose::script_problem(agent, script, &error);
+                ToolError::new(Code::ValidationError, problem.to_string())
             })?;
             let reason = "the agent file has a script".to_owned();
             return Ok(Chosen { model: Arc::new(script), reason, redactor: (**redactor).clone() });
@@ -76,7 +74,7 @@ impl Runtime {
             .map_err(|error| ToolError::new(Code::ValidationError, format!("`modelProxy`: {error}")))?;
         let client = client(&Timeouts::default(), connect);
         let wanted = Wanted { flag, agent: named, configured };
-        let choice = choose(&wanted, &catalog, &keys, &client).await?;
+        let choice = choose_model(&wanted, &catalog, &keys, &client).await?;
         let redactor = match &choice.key {
             Some(key) => key.known_to(redactor),
             None => (**redactor).clone(),
@@ -100,6 +98,14 @@ impl Runtime {
         let dialect = self.dialect_for(agent, profile.dialect.as_deref())?;
         let mut problems: Vec<Problem> = Vec::new();
         let (tools, offers_all) = self.tools_for(agent, &policy, &dialect, &mut problems)?;
+        if profile.provider == "script" {
+            let problems = self.check_script(agent);
+            let broken = problems.iter().filter(|problem| problem.severity == Severity::Broken);
+            let lines: Vec<String> = broken.map(ToString::to_string).collect();
+            if !lines.is_empty() {
+                return Err(ToolError::new(Code::ValidationError, lines.join("\n")));
+            }
+        }
         let limits = agent.limits.or(&Limits::usual());
         if limits.cost.is_some() && profile.price.is_none() {
             let message = format!(

@@ -9,11 +9,16 @@
 )]
 
 mod agents;
+mod agents_checked;
+#[path = "../../../toolpost-agent/tests/it/aimock_server.rs"]
+mod aimock_server;
 mod arguments;
 mod asking;
 mod asking_commands;
 mod call;
 mod code;
+mod code_fresh;
+mod code_places;
 mod commands;
 mod config;
 mod confinement;
@@ -44,6 +49,7 @@ mod pdf;
 mod price;
 mod reader;
 mod run_faults;
+mod run_output;
 mod runs;
 mod secrets;
 mod servers;

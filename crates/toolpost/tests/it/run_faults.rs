@@ -8,6 +8,10 @@ use std::time::Duration;
 
 const KEY: &str = "canary-key-of-a-file-4711";
 
+/// The end of a stream, without any count of tokens.
+pub(crate) const END: &str =
+    "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+
 /// Reads one request to its end.
 fn read_request(stream: &TcpStream) {
     let mut reader = BufReader::new(stream);
@@ -24,7 +28,7 @@ fn read_request(stream: &TcpStream) {
     reader.read_exact(&mut vec![0; length]).unwrap();
 }
 
-fn piece(text: &str) -> String {
+pub(crate) fn piece(text: &str) -> String {
     let text = Value::from(text);
     format!("data: {{\"choices\":[{{\"delta\":{{\"content\":{text}}}}}]}}\n\n")
 }
@@ -56,7 +60,7 @@ fn serve(streams: Vec<String>) -> String {
     url
 }
 
-fn home(streams: Vec<String>, key: &str) -> Home {
+pub(crate) fn home(streams: Vec<String>, key: &str) -> Home {
     let home = Home::new();
     let url = serve(streams);
     let vendor = format!(
@@ -67,7 +71,7 @@ fn home(streams: Vec<String>, key: &str) -> Home {
     home
 }
 
-fn run(home: &Home, output: &str) -> (i32, String, String) {
+pub(crate) fn run(home: &Home, output: &str) -> (i32, String, String) {
     let config = home.path("mock.toml").display().to_string();
     let ran =
         home.run(&["run", "plain.md", "go", "--model", "mock", "--config", &config, "--output", output]);
@@ -76,7 +80,7 @@ fn run(home: &Home, output: &str) -> (i32, String, String) {
 
 #[test]
 fn a_stream_that_falls_silent_is_asked_for_again() {
-    let end = "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+    let end = END;
     let streams = vec![piece("Half of "), format!("{}{}{end}", piece("The whole "), piece("answer."))];
     let home = home(streams, "");
     let (status, stdout, stderr) = run(&home, "stream-json");
@@ -90,7 +94,7 @@ fn a_stream_that_falls_silent_is_asked_for_again() {
 
 #[test]
 fn guarantee_21_a_key_of_a_file_or_a_command_is_shown_nowhere() {
-    let end = "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+    let end = END;
     let (first, second) = KEY.split_at(9);
     let stream = format!("{}{}{}{end}", piece(&format!("it is {first}")), piece(second), piece(", canary-"));
     let keys = [
@@ -138,4 +142,51 @@ fn a_script_that_ends_by_a_denial_has_status_3() {
     check(&format!("  - {denied}\n    optional: true\n"), 0, None);
     // What was denied before is not why it ended.
     check(&format!("  - {denied}\n    optional: true\n  - {missing}\n"), 1, Some("MODEL_ERROR"));
+}
+
+#[test]
+fn guarantee_21_a_key_in_the_name_or_the_id_of_a_call_is_shown_nowhere() {
+    let call = format!(
+        "data: {{\"model\":\"m-{KEY}\",\"choices\":[{{\"delta\":{{\"tool_calls\":[{{\"index\":0,\"id\":\"id-{KEY}\",\"function\":\
+         {{\"name\":\"tool_{KEY}\",\"arguments\":\"{{\\\"{KEY}\\\":1}}\"}}}}]}}}}]}}\n\n{END}"
+    );
+    for output in ["text", "json", "stream-json"] {
+        let home = home(
+            vec![call.clone(), format!("{}{END}", piece("done"))],
+            &format!("key = {{ command = [\"echo\", \"{KEY}\"] }}\n"),
+        );
+        let (status, stdout, stderr) = run(&home, output);
+        assert_eq!(status, 0, "{output}: {stdout}{stderr}");
+        let log = home.run(&["log", "--json", "-n", "1000"]).stdout;
+        assert!(log.contains("tool_[redacted:model key]"), "{log}");
+        for text in [&stdout, &stderr, &log] {
+            assert!(!text.contains(KEY), "{output}: {text}");
+        }
+    }
+}
+
+#[test]
+fn a_provider_that_wants_a_long_pause_is_not_waited_for_in_silence() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        let (mut connection, _) = listener.accept().unwrap();
+        read_request(&connection);
+        let body = "{\"error\":{\"message\":\"slow down\"}}";
+        let head = format!(
+            "HTTP/1.1 429 Too Many Requests\r\nretry-after: 3900\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        connection.write_all(head.as_bytes()).unwrap();
+    });
+    let home = home(vec![], "");
+    let vendor = format!(
+        "[[vendor]]\nname = \"mock\"\nformat = \"openai-chat\"\nbase-url = \"{url}\"\nmodel = \"m\"\n"
+    );
+    home.write("mock.toml", vendor);
+    let (status, _, stderr) = run(&home, "text");
+    assert_eq!(status, 1, "{stderr}");
+    for part in ["slow down", "in 1 h 5 min", "`--model`"] {
+        assert!(stderr.contains(part), "{part}: {stderr}");
+    }
 }

@@ -1,47 +1,7 @@
 //! Runs with a model over real HTTP, through the command: faults of the provider never run a tool twice.
 
-use crate::Home;
+use crate::{Home, aimock_server};
 use serde_json::Value;
-use std::io::{BufRead, BufReader};
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
-
-const PACKAGE: &str = "@copilotkit/aimock@1.43.0";
-
-struct Mock {
-    child: Child,
-    url: String,
-}
-
-impl Drop for Mock {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-/// Installs the package below `target/`, once, and starts it.
-fn start() -> Mock {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("aimock-run");
-    std::fs::create_dir_all(&folder).unwrap();
-    if !folder.join("node_modules/@copilotkit/aimock/package.json").exists() {
-        let mut npm = Command::new("npm");
-        npm.args(["install", "--silent", "--no-save", "--ignore-scripts", "--prefix"])
-            .arg(&folder)
-            .arg(PACKAGE);
-        let installed = npm.current_dir(&folder).output().expect("npm runs");
-        assert!(installed.status.success(), "npm: {}", String::from_utf8_lossy(&installed.stderr));
-    }
-    let script = folder.join("aimock.mjs");
-    std::fs::write(&script, include_str!("../data/aimock.mjs")).unwrap();
-    let mut node = Command::new("node");
-    let node = node.arg(&script).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
-    let mut child = node.spawn().expect("node runs");
-    let mut url = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut url).unwrap();
-    assert!(url.starts_with("http"), "aimock did not start: `{url}`");
-    Mock { child, url: url.trim().to_owned() }
-}
 
 /// One run: a request that is refused once, two calls, an answer that breaks off, an overloaded server, the answer.
 fn check(url: &str, name: &str, format: &str, path: &str) {
@@ -83,7 +43,7 @@ fn check(url: &str, name: &str, format: &str, path: &str) {
 
 #[test]
 fn guarantee_28_provider_faults_never_run_a_tool_twice() {
-    let mock = start();
+    let mock = aimock_server::start("runs", include_str!("../data/aimock.mjs"));
     let formats = [
         ("gemini", "gemini", "/v1beta"),
         ("anthropic", "anthropic", "/v1"),

@@ -9,7 +9,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::process::Command;
 
 /// Everything that reaches the screen of a pseudo-terminal, and the exit status.
-fn on_a_terminal(command: Command) -> (i32, String) {
+pub(crate) fn on_a_terminal(command: Command) -> (i32, String) {
     typed_on_a_terminal(command, "")
 }
 

@@ -438,3 +438,36 @@ fn a_folder_of_many_agents_is_bounded() {
     assert_eq!(report["files"].as_array().unwrap().len(), 200);
     assert!(report["refused"][0]["why"].as_str().unwrap().contains("more than 200 entries"), "{report}");
 }
+
+#[test]
+fn guarantee_21_a_workspaces_vendor_has_a_key_of_its_own_and_trust_shows_where_it_goes() {
+    let vendor = |variables: &str| {
+        format!(
+            "[[vendor]]\nname = 'lab'\nformat = 'openai-chat'\nbase-url = 'https://models.example/v1'\nmodel = 'm'\n{variables}"
+        )
+    };
+    let home = Home::new();
+    for name in
+        ["GH_TOKEN", "AWS_SECRET_ACCESS_KEY", "OPENAI_API_KEY", "LAB_API_KEY", "TOOLPOST_OTHER_API_KEY"]
+    {
+        home.write(PROJECT, vendor(&format!("key = {{ variables = ['{name}'] }}\n")));
+        let ran = home.run(&["trust", "--yes"]);
+        let said = format!("{}{}", ran.stdout, ran.stderr);
+        let is_told =
+            said.contains(".toolpost/config.toml:1:1") && said.contains("`TOOLPOST_LAB_API_KEY` alone");
+        assert!(is_told && said.contains(name), "{name}: {said}");
+        home.write("repo/a.md", "---\ndescription: d\n---\nx\n");
+        let mut run = home.command(["run", "a.md", "go", "--model", "lab"]);
+        run.env(name, "canary-4711-canary");
+        let output = run.output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && !stderr.contains("models.example: "), "{name}: {stderr}");
+    }
+    home.write(PROJECT, vendor("key = { variables = ['TOOLPOST_LAB_API_KEY'] }\n"));
+    let shown = home.run(&["trust"]).stdout;
+    assert!(shown.contains("sends the value of `TOOLPOST_LAB_API_KEY` to models.example"), "{shown}");
+    home.write(PROJECT, vendor(""));
+    assert!(home.run(&["trust"]).stdout.contains("sends no key to models.example"));
+    let json = home.json(&["trust"]).1.to_string();
+    assert!(json.contains("adds the vendor of models `lab` at https://models.example/v1"), "{json}");
+}

@@ -12,7 +12,11 @@ const MAX_STEPS: usize = 500;
 pub(super) enum Step {
     Say(Template),
     /// Calls that are made at the same time.
-    Calls(Vec<Call>),
+    Calls {
+        calls: Vec<Call>,
+        /// Whether the step is one call, and not a list of them.
+        is_alone: bool,
+    },
 }
 
 /// A call, or one for each item.
@@ -59,7 +63,9 @@ pub(super) fn steps(script: &Value) -> Result<Vec<Step>, ScriptError> {
     for (number, value) in list.iter().enumerate() {
         let field = format!("script[{number}]");
         let step = match (value.get("call"), value.get("parallel"), value.get("say")) {
-            (Some(_), None, None) => Step::Calls(vec![call(value, &field, &names)?]),
+            (Some(_), None, None) => {
+                Step::Calls { calls: vec![call(value, &field, &names)?], is_alone: true }
+            }
             (None, Some(calls), None) => {
                 only(value, &["parallel"], &field)?;
                 let calls = calls.as_array().filter(|calls| !calls.is_empty());
@@ -68,7 +74,7 @@ pub(super) fn steps(script: &Value) -> Result<Vec<Step>, ScriptError> {
                 let calls = calls.iter().enumerate();
                 let calls =
                     calls.map(|(place, value)| call(value, &format!("{field}.parallel[{place}]"), &names));
-                Step::Calls(calls.collect::<Result<_, _>>()?)
+                Step::Calls { calls: calls.collect::<Result<_, _>>()?, is_alone: false }
             }
             (None, None, Some(text)) => {
                 only(value, &["say"], &field)?;
@@ -79,7 +85,7 @@ pub(super) fn steps(script: &Value) -> Result<Vec<Step>, ScriptError> {
             }
             _ => return Err(wrong(field, "a step has exactly one of `call`, `parallel` and `say`")),
         };
-        if let Step::Calls(calls) = &step {
+        if let Step::Calls { calls, .. } = &step {
             for name in calls.iter().filter_map(|call| call.save.as_ref()) {
                 if names.contains(name) {
                     return Err(wrong(&field, format!("`{name}` is saved twice; use another name")));

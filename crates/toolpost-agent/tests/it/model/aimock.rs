@@ -1,10 +1,8 @@
 //! Whole conversations with an independent server, in every wire format: `@copilotkit/aimock`, from npm.
 
 use super::transport::{asked, remote};
+use crate::aimock_server;
 use serde_json::json;
-use std::io::{BufRead, BufReader};
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use toolpost_agent::model::{Format, Remote};
@@ -13,43 +11,6 @@ use toolpost_core::model::{
     Arguments, Delta, Finish, Message, ModelErrorKind, Part, Request, Role, ToolResult,
 };
 use toolpost_core::tool::Definition;
-
-const PACKAGE: &str = "@copilotkit/aimock@1.43.0";
-
-struct Mock {
-    child: Child,
-    url: String,
-}
-
-impl Drop for Mock {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-/// Installs the package below `target/`, once, and starts it.
-fn start() -> Mock {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("aimock");
-    std::fs::create_dir_all(&folder).unwrap();
-    if !folder.join("node_modules/@copilotkit/aimock/package.json").exists() {
-        let mut npm = Command::new("npm");
-        npm.args(["install", "--silent", "--no-save", "--ignore-scripts", "--prefix"])
-            .arg(&folder)
-            .arg(PACKAGE);
-        let installed = npm.current_dir(&folder).output().expect("npm runs");
-        assert!(installed.status.success(), "npm: {}", String::from_utf8_lossy(&installed.stderr));
-    }
-    let script = folder.join("aimock.mjs");
-    std::fs::write(&script, include_str!("../../data/aimock.mjs")).unwrap();
-    let mut node = Command::new("node");
-    let node = node.arg(&script).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
-    let mut child = node.spawn().expect("node runs");
-    let mut url = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut url).unwrap();
-    assert!(url.starts_with("http"), "aimock did not start: `{url}`");
-    Mock { child, url: url.trim().to_owned() }
-}
 
 /// Each format, its base URL, and its name in the fixtures.
 fn formats(url: &str) -> [(Format, String, &'static str); 5] {
@@ -89,6 +50,7 @@ async fn talk(model: &Remote, question: &str) -> (Vec<String>, String, usize) {
                     text,
                     attachments: vec![],
                     is_error: false,
+                    code: None,
                     data: json!(null),
                 })
             })
@@ -109,7 +71,7 @@ async fn talk(model: &Remote, question: &str) -> (Vec<String>, String, usize) {
 
 #[tokio::test]
 async fn conversations_end_right_in_every_format() {
-    let mock = start();
+    let mock = aimock_server::start("models", include_str!("../../data/aimock.mjs"));
     for (format, url, name) in formats(&mock.url) {
         let model = remote(format, &url, 3, "test-key-123");
         let expected = vec!["Paris".to_owned(), "Zürich".into(), "東京".into()];

@@ -383,6 +383,7 @@ pub(crate) fn request(format: Format, body: &Value, meaning: &Canonical) -> Requ
                     text: text.clone(),
                     attachments,
                     is_error: *is_error,
+                    code: None,
                     data: Value::Null,
                 })
             }

@@ -225,3 +225,29 @@ fn anything_can_stand_anywhere() {
         }
     }
 }
+
+#[test]
+fn a_character_that_is_cut_in_two_is_whole_again() {
+    let stream = concat!(
+        r#"data: {"choices":[{"delta":{"content":"a \ud83d"}}]}"#,
+        "\n\n",
+        r#"data: {"choices":[{"delta":{"content":"\ude00 b"}}]}"#,
+        "\n\n",
+        r#"data: {"choices":[{"delta":{"content":" \udc00"},"finish_reason":"stop"}]}"#,
+        "\n\ndata: [DONE]\n\n",
+    );
+    for size in [1, 2, 7, 1_000] {
+        let chunks: Vec<&[u8]> = stream.as_bytes().chunks(size).collect();
+        let response = decode(Format::OpenaiChat, chunks.iter().copied()).1.unwrap();
+        assert_eq!(response.text(), "a 😀 b \u{fffd}", "{size}");
+    }
+    // Half of a character among the arguments of a call does not make them unreadable.
+    check_calls(
+        &[delta(0, "1", "write", r#"{"text":"\ud83d""#), delta(0, "", "", "}")],
+        &[("1", "write", "{\"text\":\"\"}")],
+    );
+    check_calls(
+        &[delta(0, "1", "write", r#"{"text":"\ud83d"#), delta(0, "", "", r#"\ude00"}"#)],
+        &[("1", "write", "{\"text\":\"😀\"}")],
+    );
+}

@@ -76,13 +76,38 @@ fn what_cannot_be_scaled_is_a_note() {
         (gif, "only PNG and JPEG"),
         (webp, "4096×4096 pixels"),
         (cut, "too large for the model"),
-        (vec![7; 2_000], "2000 bytes"),
+        (vec![7; 2_000], "no whole PNG, JPEG, GIF or WebP"),
         (png(200, 200, png::ColorType::Rgb)[..30].to_vec(), "too large for the model"),
     ];
     for (bytes, part) in cases {
         let note = fit(&attachment(&bytes, "image/png"), &limits).unwrap_err();
         assert!(note.contains(part), "{note}");
     }
+    // Small enough, and still nothing that a provider takes.
+    let roomy = ImageLimits { edge: 2_000, bytes: 1_000_000 };
+    let whole = png(40, 40, png::ColorType::Rgb);
+    let mut flat = whole.clone();
+    flat[16..24].fill(0);
+    let mut still = b"GIF89a\x02\0\x02\0\0\0\0".to_vec();
+    let mut sound = still.clone();
+    sound.push(0x3b);
+    assert_eq!(fit(&attachment(&sound, "image/gif"), &roomy), Ok(None));
+    still.push(0x2c);
+    let cases: [(Vec<u8>, &str); 8] = [
+        (flat, "0×0 pixels"),
+        (whole[..whole.len() / 2].to_vec(), "damaged"),
+        (whole[..20].to_vec(), "no whole PNG"),
+        (JPEG[..JPEG.len() / 2].to_vec(), "damaged"),
+        (JPEG[..JPEG.len() - 2].to_vec(), "damaged"),
+        (still, "its end is missing"),
+        (b"RIFF\xff\0\0\0WEBPVP8X\0\0\0\0\0\0\0\0\x01\0\0\x01\0\0".to_vec(), "its end is missing"),
+        (b"<svg xmlns='http://www.w3.org/2000/svg'/>".to_vec(), "no whole PNG"),
+    ];
+    for (bytes, part) in cases {
+        let note = fit(&attachment(&bytes, "image/png"), &roomy).unwrap_err();
+        assert!(note.contains(part), "{note}");
+    }
+    assert_eq!(fit(&attachment(JPEG, "image/jpeg"), &roomy), Ok(None));
     let mut invalid = attachment(b"", "image/png");
     invalid.content = AttachmentContent::Data("***".into());
     assert!(fit(&invalid, &limits).unwrap_err().contains("base64"));

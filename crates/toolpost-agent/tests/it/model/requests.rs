@@ -136,6 +136,7 @@ fn result(id: &str, is_error: bool) -> Part {
         text,
         attachments: vec![],
         is_error,
+        code: None,
         data: Value::Null,
     })
 }
@@ -217,5 +218,47 @@ fn arguments_that_cannot_be_read_are_sent_back_as_an_object() {
     for format in Format::ALL {
         let body = body(format, "m", said.clone(), vec![result("1", true)]).to_string();
         assert!(body.contains("invalid_arguments"), "{body}");
+    }
+}
+
+#[test]
+fn names_that_a_provider_refuses_are_sent_back_in_a_legal_form() {
+    for name in ["functions.read", "read file", "", "rm -rf /; echo", &"x".repeat(200), "läsen", "9lives"] {
+        let arguments = Arguments::Json(json!({}));
+        let call = ToolCall { id: "1".into(), name: name.to_owned(), arguments, opaque: None };
+        let mut answered = result("1", true);
+        if let Part::ToolResult(result) = &mut answered {
+            result.name = name.to_owned();
+        }
+        for format in Format::ALL {
+            let body = body(format, "m", vec![Part::ToolCall(call.clone())], vec![answered.clone()]);
+            let mut names = Vec::new();
+            collect(&body, &mut names);
+            assert!(!names.is_empty(), "{body}");
+            for found in names {
+                let is_legal = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
+                let is_fine = (1..=64).contains(&found.len()) && found.bytes().all(is_legal);
+                assert!(
+                    is_fine && !found.starts_with(|first: char| first.is_ascii_digit()),
+                    "{format:?}: {found}"
+                );
+            }
+        }
+    }
+}
+
+/// Every value of a key `name` or `tool_name`.
+fn collect(value: &Value, names: &mut Vec<String>) {
+    match value {
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                match value.as_str().filter(|_| key == "name" || key == "tool_name") {
+                    Some(name) => names.push(name.to_owned()),
+                    None => collect(value, names),
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| collect(item, names)),
+        _ => {}
     }
 }

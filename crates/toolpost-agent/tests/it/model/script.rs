@@ -61,7 +61,7 @@ async fn run(script: Value, task: &str) -> (Vec<String>, Result<String, String>)
         let results = calls.iter().map(|call| {
             let (text, data, is_error) = tool(call);
             let (id, name) = (call.id.clone(), call.name.clone());
-            Part::ToolResult(ToolResult { id, name, text, attachments: vec![], is_error, data })
+            Part::ToolResult(ToolResult { id, name, text, attachments: vec![], is_error, code: None, data })
         });
         let results = results.collect();
         messages.push(Message { role: Role::Assistant, parts: response.parts });
@@ -96,6 +96,13 @@ async fn results_are_filled_in() {
             "Reading.echo {\"path\":\"a.rs\",\"size\":7,\"deep\":[{\"x\":\"<b.rs>\"}],\"n\":3,\"plain\":\"{{x}}\"}",
         ],
         Ok("3 files, 2 entries; <b.rs>\na.rs\nb.rs\n\nc.rs\n"),
+    )
+    .await;
+    // What stands before a list that turns out to be empty is said with what comes next.
+    check(
+        json!([{"call": "none", "save": "n"}, {"say": "First."}, {"each": "{{n.lines}}", "call": "echo"}, {"say": "Last."}]),
+        &["none {}"],
+        Ok("First.\nLast."),
     )
     .await;
     // Without a last word, the last output is it.

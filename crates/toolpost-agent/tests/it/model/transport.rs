@@ -327,14 +327,14 @@ async fn a_model_is_chosen_by_name_by_key_and_by_what_answers() {
     // What a workspace brought is never chosen by itself.
     let mut brought = Catalog::default();
     let row = format!(
-        "{}key = {{ variables = [\"OWN\"] }}\nmodel = \"m\"\n",
+        "{}key = {{ variables = [\"TOOLPOST_OWN_API_KEY\"] }}\nmodel = \"m\"\n",
         place("own", "openai-chat", "https://own.test", "/models").replace("probe=\"/models\"\n", "")
     );
     brought.add(&row, "w.toml", &Origin::Workspace("w.toml".into())).unwrap();
     brought
         .add(&place("vllm", "openai-chat", &format!("{}/v1", vllm.url), "/models"), "c.toml", &origin)
         .unwrap();
-    let own = variables(&[("OWN", "k")]);
+    let own = variables(&[("TOOLPOST_OWN_API_KEY", "k")]);
     let found = chosen(&none, &brought, &own).await.unwrap();
     assert_eq!((found.vendor.name.as_str(), found.model.as_str()), ("vllm", "Qwen/Qwen3"));
     let found = chosen(&wanted("own", "", ""), &brought, &own).await.unwrap();

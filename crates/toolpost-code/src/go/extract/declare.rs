@@ -39,8 +39,12 @@ impl Extractor<'_, '_> {
                 self.bind(record.def, 0, 0);
             }
             None => {
-                let name = self.builder.text(package_name(text));
-                record.def = self.builder.define(name, Kind::Import, path.start_byte(), node.byte_range());
+                let guess = package_name(text);
+                let name = self.builder.text(guess);
+                // The name stands inside of the path, after its quote.
+                let start = path.start_byte() + 1 + text.rfind(guess).unwrap_or(0);
+                record.def = self.builder.define(name, Kind::Import, start, node.byte_range());
+                self.builder.token(name, start, 0, Role::Declaration, record.def);
                 self.bind(record.def, 0, 0);
             }
         }

@@ -275,8 +275,9 @@ impl Extractor<'_, '_> {
                 continue;
             };
             let name = self.name(content);
-            self.builder.export(Export { name, value: NONE, import: NONE });
-            self.builder.token(name, content.start_byte(), 0, Role::Bare, NONE);
+            let token = self.builder.token(name, content.start_byte(), 0, Role::Bare, NONE);
+            let value = self.builder.expr(Op::Token, token, NONE);
+            self.builder.export(Export { name, value, import: NONE });
         }
     }
 

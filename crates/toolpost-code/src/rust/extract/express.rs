@@ -43,6 +43,7 @@ impl Extractor<'_, '_> {
                 let value = self.field(node, fields.value);
                 let value = value.map_or(NONE, |value| self.visit(value, scope));
                 match self.field(node, fields.field) {
+                    Some(field) if self.kind(field) == K::Integer => self.position(field, scope, value),
                     Some(field) => self.member(field, scope, value, FIELD),
                     None => NONE,
                 }
@@ -181,6 +182,15 @@ impl Extractor<'_, '_> {
                 self.children(node, scope);
                 NONE
             }
+        }
+    }
+
+    /// `value.0`: a field of a structure without names, or a part of a tuple.
+    fn position(&mut self, field: Node<'_>, scope: u32, value: u32) -> u32 {
+        let member = self.member(field, scope, value, FIELD);
+        match self.text(field).parse() {
+            Ok(index) if value != NONE => self.builder.expr(Op::At, value, index),
+            _ => member,
         }
     }
 

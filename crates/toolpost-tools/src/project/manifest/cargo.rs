@@ -121,7 +121,6 @@ fn commands(manifest: &Manifest<'_>, is_workspace: bool, facts: &mut Facts) {
         let aliases = of_toml(&manifest.tree.text(&path).unwrap_or_default());
         for alias in keys_at(&aliases, "/alias") {
             let purpose = match alias {
-                "xtask" => Purpose::Build,
                 name if name.contains("test") => Purpose::Test,
                 name if name.contains("lint") || name.contains("check") => Purpose::Lint,
                 name if name.contains("run") => Purpose::Run,

@@ -5,7 +5,7 @@ use crate::project::facts::{Facts, Purpose};
 use crate::project::values::{elements, quoted};
 
 /// Words in build files that name a framework.
-const FRAMEWORKS: [(&str, &str); 16] = [
+const FRAMEWORKS: [(&str, &str); 19] = [
     ("spring-boot", "Spring Boot"),
     ("org.springframework.boot", "Spring Boot"),
     ("quarkus", "Quarkus"),
@@ -17,11 +17,14 @@ const FRAMEWORKS: [(&str, &str); 16] = [
     ("org.jetbrains.compose", "Compose"),
     ("jakarta.", "Jakarta EE"),
     ("hibernate", "Hibernate"),
+    ("<artifactId>junit</artifactId>", "JUnit 4"),
+    ("junit:junit", "JUnit 4"),
     ("junit-jupiter", "JUnit 5"),
     ("useJUnitPlatform", "JUnit 5"),
     ("testng", "TestNG"),
     ("kotest", "Kotest"),
     ("org.jetbrains.kotlin", "Kotlin"),
+    ("kotlin(\"", "Kotlin"),
 ];
 
 fn frameworks(manifest: &Manifest<'_>, facts: &mut Facts) {
@@ -81,7 +84,7 @@ pub(super) fn gradle_settings(manifest: &Manifest<'_>, facts: &mut Facts) {
     facts.build_tool("gradle", manifest.path);
     let mut members = Vec::new();
     let mut is_open = false;
-    for line in manifest.text.lines().map(str::trim) {
+    for line in manifest.text.lines().flat_map(|line| line.split(';')).map(str::trim) {
         let is_include =
             line.strip_prefix("include").is_some_and(|rest| rest.starts_with(['(', ' ', '\'', '"']));
         if !is_include && !is_open {

@@ -92,8 +92,17 @@ pub(super) fn package(manifest: &Manifest<'_>, facts: &mut Facts) {
     if !value.is_object() {
         return;
     }
-    let (manager, evidence) = manager(manifest, &value);
-    facts.package_manager(manager, evidence);
+    // A member of a workspace uses what the workspace uses.
+    let of_workspace =
+        ["pnpm", "yarn", "bun", "npm"].into_iter().find(|kind| manifest.is_member(facts, kind));
+    let manager = match of_workspace {
+        Some(manager) => manager,
+        None => {
+            let (manager, evidence) = manager(manifest, &value);
+            facts.package_manager(manager, evidence);
+            manager
+        }
+    };
     facts.package("npm", manifest.path, text_at(&value, "/name"), text_at(&value, "/description"));
     let mut patterns = texts_at(&value, "/workspaces");
     patterns.extend(texts_at(&value, "/workspaces/packages"));

@@ -2,7 +2,7 @@
 
 use super::Manifest;
 use crate::project::facts::{Facts, Purpose};
-use crate::project::values::{keys_at, of_toml, of_yaml, text_at, texts_at};
+use crate::project::values::{keys_at, of_toml, of_yaml, quoted, text_at, texts_at};
 use serde_json::Value;
 
 /// Packages that shape a program.
@@ -74,7 +74,8 @@ pub(super) fn pyproject(manifest: &Manifest<'_>, facts: &mut Facts) {
             text_at(&value, "/project/description").or_else(|| text_at(&value, "/tool/poetry/description"));
         facts.package("python", manifest.path, name, about);
     }
-    if is_package || value.get("build-system").is_some() {
+    // A member of a workspace uses what the workspace uses.
+    if (is_package || value.get("build-system").is_some()) && !manifest.is_member(facts, "uv") {
         facts.package_manager(manager, evidence);
     }
     if let Some(back_end) = text_at(&value, "/build-system/build-backend")
@@ -260,6 +261,27 @@ pub(super) fn requirements(manifest: &Manifest<'_>, facts: &mut Facts) {
     usual_tests(manifest, "", facts);
 }
 
+/// The programs that a setup file names: `name = module:function` below `console_scripts`.
+fn console_scripts(text: &str) -> Vec<(String, String)> {
+    let Some((_, rest)) = text.split_once("console_scripts") else { return Vec::new() };
+    let pair = |entry: &str| {
+        let (name, target) = entry.split_once('=')?;
+        let (name, target) = (name.trim(), target.trim());
+        let is_one = !name.is_empty() && target.contains(':') && !target.contains(char::is_whitespace);
+        is_one.then(|| (name.to_owned(), target.to_owned()))
+    };
+    let list = rest.trim_start_matches(['"', '\'', ' ', ':', '=']).trim_start();
+    match list.starts_with('[') {
+        // A list in a program.
+        true => quoted(list.split(']').next().unwrap_or(list)).into_iter().filter_map(pair).collect(),
+        // Indented lines of a configuration.
+        false => {
+            let lines = rest.lines().skip(1).take_while(|line| line.starts_with([' ', '\t']));
+            lines.filter_map(pair).collect()
+        }
+    }
+}
+
 pub(super) fn setup(manifest: &Manifest<'_>, facts: &mut Facts) {
     // With a [project] table beside it, the file only helps.
     if manifest.has("pyproject.toml")
@@ -278,6 +300,9 @@ pub(super) fn setup(manifest: &Manifest<'_>, facts: &mut Facts) {
         (key.trim() == "name").then(|| crate::project::values::unquoted(value.trim().trim_end_matches(',')))
     });
     facts.package("python", manifest.path, name.as_deref(), None);
+    for (script, target) in console_scripts(manifest.text) {
+        facts.entry_point(&target, manifest.says(&format!("console_scripts {script}")));
+    }
     facts.command(Purpose::Install, "pip install -e .", manifest.folder, manifest.path);
     usual_tests(manifest, "", facts);
 }
@@ -338,5 +363,26 @@ pub(super) fn django(manifest: &Manifest<'_>, facts: &mut Facts) {
     facts.command(Purpose::Run, "python manage.py runserver", manifest.folder, manifest.path);
     if !facts.has_command(Purpose::Test, manifest.folder, &RUNNERS) {
         facts.command(Purpose::Test, "python manage.py test", manifest.folder, manifest.path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::console_scripts;
+
+    #[test]
+    fn programs_of_setup_files_are_found() {
+        for (text, expected) in [
+            ("setup(entry_points={\"console_scripts\":[\"s=s:m\", 't = u.v:w']})", vec!["s s:m", "t u.v:w"]),
+            (
+                "[options.entry_points]\nconsole_scripts =\n  a = b:c\n  d = e:f\n\n[x]\ng = h:i\n",
+                vec!["a b:c", "d e:f"],
+            ),
+            ("setup(name='x')", vec![]),
+        ] {
+            let found = console_scripts(text);
+            let shown: Vec<String> = found.iter().map(|(name, target)| format!("{name} {target}")).collect();
+            assert_eq!(shown, expected, "{text}");
+        }
     }
 }

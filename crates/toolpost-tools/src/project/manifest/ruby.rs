@@ -39,7 +39,9 @@ pub(super) fn gemfile(manifest: &Manifest<'_>, facts: &mut Facts) {
         if !facts.has_command(Purpose::Test, manifest.folder, &["bundle", "rails"]) {
             facts.command(Purpose::Test, "bin/rails test", manifest.folder, manifest.says("rails"));
         }
-        facts.entry_point(&manifest.file("config/application.rb"), "the usual place of Rails");
+        if manifest.has("config/application.rb") {
+            facts.entry_point(&manifest.file("config/application.rb"), "the usual place of Rails");
+        }
     }
     if manifest.has("config.ru") {
         facts.entry_point(&manifest.file("config.ru"), "the usual place of Rack");

@@ -19,6 +19,8 @@ pub(super) struct Imports {
 impl Imports {
     pub(super) fn add(&mut self, language: &str, text: &str) {
         let mut groups: Vec<Vec<String>> = vec![Vec::new()];
+        // Of each import whether it takes single names from a module, which Python's sorters put after whole modules.
+        let mut kinds: Vec<Vec<bool>> = vec![Vec::new()];
         let mut is_block = false;
         let mut is_open = false;
         for line in text.lines().take(200) {
@@ -40,24 +42,30 @@ impl Imports {
             match imported(language, line, is_block) {
                 Some(module) => {
                     groups.last_mut().into_iter().for_each(|group| group.push(module.clone()));
+                    kinds.last_mut().into_iter().for_each(|group| group.push(line.starts_with("from ")));
                     let opened = line.matches(['{', '(']).count() > line.matches(['}', ')']).count();
                     is_open = opened && !is_block;
                 }
                 None if line.is_empty() && groups.last().is_some_and(|group| !group.is_empty()) => {
                     groups.push(Vec::new());
+                    kinds.push(Vec::new());
                 }
                 None => {}
             }
         }
         groups.retain(|group| !group.is_empty());
+        kinds.retain(|group| !group.is_empty());
         let all: Vec<&String> = groups.iter().flatten().collect();
         if all.len() < 3 {
             return;
         }
         self.files += 1;
         self.grouped += usize::from(groups.len() > 1);
-        let is_sorted = |group: &Vec<String>| group.windows(2).all(|pair| key(&pair[0]) <= key(&pair[1]));
-        self.sorted += usize::from(groups.iter().all(is_sorted));
+        let is_sorted = |(group, kinds): (&Vec<String>, &Vec<bool>)| match language {
+            "Python" => is_sorted_python(group, kinds),
+            _ => group.windows(2).all(|pair| key(&pair[0]) <= key(&pair[1])),
+        };
+        self.sorted += usize::from(groups.iter().zip(&kinds).all(is_sorted));
         let own: Vec<bool> = all.iter().map(|module| is_own(language, module)).collect();
         if own.contains(&true) && own.contains(&false) {
             self.mixed += 1;
@@ -122,6 +130,26 @@ fn imported(language: &str, line: &str, is_block: bool) -> Option<String> {
     }
 }
 
+/// Whether imports of Python are in the order of one of its sorters: whole modules first or all by name; relative imports
+/// from near to far or from far to near.
+fn is_sorted_python(group: &[String], is_from: &[bool]) -> bool {
+    let dots = |module: &str| module.bytes().take_while(|byte| *byte == b'.').count();
+    let name = |module: &str| module.trim_start_matches('.').to_lowercase();
+    let sorted = |key: &dyn Fn(usize) -> (bool, bool, usize, String)| {
+        (1..group.len()).all(|index| key(index - 1) <= key(index))
+    };
+    [false, true].into_iter().any(|apart| {
+        [false, true].into_iter().any(|far_first| {
+            sorted(&|index| {
+                let module = &group[index];
+                let depth = dots(module);
+                let place = if far_first { usize::MAX - depth } else { depth };
+                (apart && is_from[index], depth > 0, if depth > 0 { place } else { 0 }, name(module))
+            })
+        })
+    })
+}
+
 /// What formatters compare: names without regard to case; in Rust `self`, `super` and `crate` come first, and a list in
 /// braces after all single names.
 fn key(module: &str) -> (usize, String) {
@@ -138,5 +166,27 @@ fn is_own(language: &str, module: &str) -> bool {
         "C" | "C++" => module.starts_with('"'),
         "Go" => false,
         _ => module.starts_with('.') || module.starts_with("@/") || module.starts_with("~/"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Imports;
+
+    #[test]
+    fn the_order_of_each_sorter_is_an_order() {
+        for (language, text, expected) in [
+            ("Python", "import os\nimport sys\nfrom collections import abc\n", 1),
+            ("Python", "from collections import abc\nimport os\nimport sys\n", 1),
+            ("Python", "import sys\nimport os\nfrom collections import abc\n", 0),
+            ("Python", "from .. import a\nfrom . import b\nfrom .c import d\n", 1),
+            ("Python", "from . import b\nfrom .c import d\nfrom .. import a\n", 1),
+            ("Rust", "use crate::a;\nuse std::b;\nuse zed::c;\n", 1),
+            ("Rust", "use zed::c;\nuse std::b;\nuse alloc::a;\n", 0),
+        ] {
+            let mut imports = Imports::default();
+            imports.add(language, text);
+            assert_eq!((imports.files, imports.sorted), (1, expected), "{text}");
+        }
     }
 }

@@ -66,7 +66,7 @@ impl Layout {
         }
     }
 
-    pub(super) fn report(&self, language: &str, conventions: &mut Vec<Convention>) {
+    pub(super) fn report(&self, language: &str, lengths: &[usize], conventions: &mut Vec<Convention>) {
         let files: usize = self.indentation.values().sum();
         if let Some((width, count)) = most_frequent(&self.indentation) {
             let value = match width {
@@ -92,7 +92,7 @@ impl Layout {
             };
             conventions.push(Convention::new("semicolons", language, value, count, statements, "statements"));
         }
-        self.length(language, conventions);
+        self.length(language, lengths, conventions);
         if self.carriage_returns > 0 {
             let all = self.carriage_returns + self.line_feeds;
             let (value, count) = match self.carriage_returns > self.line_feeds {
@@ -103,14 +103,16 @@ impl Layout {
         }
     }
 
-    /// The length that 99 of 100 lines keep to; rounded up to one that people choose.
-    fn length(&self, language: &str, conventions: &mut Vec<Convention>) {
+    /// The length that 99 of 100 lines keep to; rounded up to one that people choose, or that is configured.
+    fn length(&self, language: &str, lengths: &[usize], conventions: &mut Vec<Convention>) {
         let all: usize = self.lengths.values().sum();
         if all < 200 {
             return;
         }
         let up_to = |most: usize| self.lengths.range(..=most).map(|(_, count)| count).sum::<usize>();
-        let usual = [72, 80, 88, 90, 100, 110, 120, 130, 140, 160];
+        let mut usual = vec![72, 80, 88, 90, 100, 110, 120, 130, 140, 160];
+        usual.extend_from_slice(lengths);
+        usual.sort_unstable();
         let Some(limit) = usual.into_iter().find(|most| up_to(*most) * 1_000 >= all * 985) else { return };
         let value = format!("at most {limit}");
         conventions.push(Convention::new("line length", language, value, up_to(limit), all, "lines"));

@@ -46,11 +46,15 @@ const USUAL: [(&str, &str); 34] = [
     ("vendor", "code of others"),
 ];
 
+/// Maximum number of folders that are listed.
+const MOST_FOLDERS: usize = 20;
+
 /// The folders, with packages below them, and the entry points.
 pub(super) fn layout(tree: &Tree, facts: &Facts, room: usize) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut below: Vec<(String, Vec<String>)> = Vec::new();
-    for folder in tree.top_folders() {
+    let folders: Vec<&str> = tree.top_folders().collect();
+    for folder in folders.iter().take(MOST_FOLDERS).copied() {
         let files = tree.below_folder(folder).filter(|file| language_of(file).is_some()).count();
         let about = about(tree, facts, folder);
         let counted = if files > 0 { format!(" ({files} source files)") } else { String::new() };
@@ -67,6 +71,9 @@ pub(super) fn layout(tree: &Tree, facts: &Facts, room: usize) -> String {
             })
             .collect();
         below.push((lines.last().cloned().unwrap_or_default(), packages));
+    }
+    if folders.len() > MOST_FOLDERS {
+        lines.push(format!("- and {} more folders", folders.len() - MOST_FOLDERS));
     }
     let files = |wanted: fn(&str) -> bool| {
         let top = tree

@@ -20,6 +20,7 @@ pub(super) struct Running {
 /// The region.
 pub(super) struct Region {
     is_live: bool,
+    has_color: bool,
     /// Lines that are drawn now.
     lines: usize,
     running: Vec<Running>,
@@ -30,8 +31,8 @@ pub(super) struct Region {
 }
 
 impl Region {
-    pub(super) fn new(is_live: bool) -> Region {
-        Region { is_live, lines: 0, running: Vec::new(), waiting: None, pauses: 0 }
+    pub(super) fn new(is_live: bool, has_color: bool) -> Region {
+        Region { is_live, has_color, lines: 0, running: Vec::new(), waiting: None, pauses: 0 }
     }
 
     pub(super) fn is_live(&self) -> bool {
@@ -92,7 +93,7 @@ impl Region {
         let running: Vec<&Running> = self.running.iter().filter(|running| is_old(&running.since)).collect();
         for running in running.iter().take(MOST_LINES) {
             let what = if running.detail.is_empty() { &running.what } else { &running.detail };
-            lines.push(line(&format!("{} {what}", running.tool), running.since, columns));
+            lines.push(self.line(&format!("{} {what}", running.tool), running.since, columns));
         }
         if running.len() > MOST_LINES {
             lines.push(cut(&format!("… and {} more calls", running.len() - MOST_LINES), columns));
@@ -100,23 +101,26 @@ impl Region {
         if let Some((what, since)) = &self.waiting
             && is_old(since)
         {
-            lines.push(line(what, *since, columns));
+            lines.push(self.line(what, *since, columns));
         }
         lines
     }
-}
 
-/// One line: what, since when, and how to stop it, within the width of the screen.
-fn line(what: &str, since: Instant, columns: usize) -> String {
-    let seconds = since.elapsed().as_secs();
-    let spinner = ["◐", "◓", "◑", "◒"][(since.elapsed().as_millis() / 250 % 4) as usize];
-    let end = match columns >= 60 {
-        true => format!(" · {seconds} s · Ctrl-C stops it"),
-        false => format!(" · {seconds} s"),
-    };
-    let room = columns.saturating_sub(end.chars().count() + 3).max(8);
-    let what = cut(&what.replace(['\n', '\t'], " "), room);
-    format!("\x1b[2m{spinner}\x1b[0m {what}\x1b[2m{end}\x1b[0m")
+    /// One line: what, since when, and how to stop it, within the width of the screen.
+    fn line(&self, what: &str, since: Instant, columns: usize) -> String {
+        let seconds = since.elapsed().as_secs();
+        let spinner = ["◐", "◓", "◑", "◒"][(since.elapsed().as_millis() / 250 % 4) as usize];
+        let end = match columns >= 60 {
+            true => format!(" · {seconds} s · Ctrl-C stops it"),
+            false => format!(" · {seconds} s"),
+        };
+        let room = columns.saturating_sub(end.chars().count() + 3).max(8);
+        let what = cut(&what.replace(['\n', '\t'], " "), room);
+        match self.has_color {
+            true => format!("\x1b[2m{spinner}\x1b[0m {what}\x1b[2m{end}\x1b[0m"),
+            false => format!("{spinner} {what}{end}"),
+        }
+    }
 }
 
 fn cut(text: &str, most: usize) -> String {

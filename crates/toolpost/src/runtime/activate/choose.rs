@@ -4,7 +4,8 @@ use super::Runtime;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use toolpost_agent::AgentFile;
-use toolpost_agent::agent_file::{Format, Problem, Severity, ToolChoice};
+use toolpost_agent::agent_file::{Format, Node, Problem, Severity, ToolChoice};
+use toolpost_agent::model::{Script, ScriptCall, ScriptError};
 use toolpost_core::dialect::Dialect;
 use toolpost_core::registry::Snapshot;
 use toolpost_core::text::nearest;
@@ -27,23 +28,10 @@ impl Runtime {
             return Ok((Arc::clone(tools), false));
         }
         let snapshot = tools.snapshot();
-        let mut chosen: BTreeSet<String> = BTreeSet::new();
-        if is_choosing {
-            for pack in agent.tool_packs.iter().flatten() {
-                chosen.extend(self.pack(agent, pack, policy)?);
-            }
-            for choice in agent.tools.iter().flatten() {
-                chosen.extend(named(agent, choice, &snapshot, dialect, problems));
-            }
-        } else {
-            chosen.extend(snapshot.all().map(|entry| entry.name().to_owned()));
-        }
         for choice in &agent.without {
-            // What is not there need not be taken away.
-            for name in meant(&choice.name, &snapshot, dialect) {
-                chosen.remove(&name);
-            }
+            problems.extend(nothing_taken(agent, choice, &snapshot, dialect));
         }
+        let chosen = self.chosen(agent, policy, &snapshot, dialect, problems)?;
         let registry = Registry::over(&snapshot);
         registry.change(|draft| {
             for entry in snapshot.all().filter(|entry| !chosen.contains(entry.name())) {
@@ -52,6 +40,68 @@ impl Runtime {
             Ok(())
         })?;
         Ok((Arc::new(registry), is_choosing))
+    }
+
+    /// The names of the tools that an agent has.
+    fn chosen(
+        &self,
+        agent: &AgentFile,
+        policy: &Policy,
+        snapshot: &Snapshot,
+        dialect: &Dialect,
+        problems: &mut Vec<Problem>,
+    ) -> Result<BTreeSet<String>, ToolError> {
+        let mut chosen: BTreeSet<String> = BTreeSet::new();
+        if agent.tools.is_some() || agent.tool_packs.is_some() {
+            for pack in agent.tool_packs.iter().flatten() {
+                chosen.extend(self.pack(agent, pack, policy)?);
+            }
+            for choice in agent.tools.iter().flatten() {
+                chosen.extend(named(agent, choice, snapshot, dialect, problems));
+            }
+        } else {
+            chosen.extend(snapshot.all().map(|entry| entry.name().to_owned()));
+        }
+        for choice in &agent.without {
+            for name in meant(&choice.name, snapshot, dialect) {
+                chosen.remove(&name);
+            }
+        }
+        Ok(chosen)
+    }
+
+    /// What is wrong with the script of an agent: by itself, and with the tools that the agent has.
+    pub(crate) fn check_script(&self, agent: &AgentFile) -> Vec<Problem> {
+        let Some(node) = &agent.script else { return Vec::new() };
+        let at = |field: &str| node.place_of(field);
+        let script = match Script::new(&node.to_value(), &agent.name) {
+            Ok(script) => script,
+            Err(error) => return vec![script_problem(agent, node, &error)],
+        };
+        let (snapshot, dialect) = (self.context.tools().snapshot(), self.context.dialect());
+        // Here only names count: what is allowed depends on the run.
+        let chosen = self.chosen(agent, &Policy::privileged(), &snapshot, dialect, &mut Vec::new());
+        let mut problems = Vec::new();
+        for ScriptCall { field, tool, is_optional } in script.calls() {
+            // Tools of a server are known once it has started.
+            if tool.starts_with("mcp_") {
+                continue;
+            }
+            let found = meant(tool, &snapshot, dialect);
+            let message = match (found.first(), &chosen) {
+                (None, _) => format!("there is no tool `{}`; {}", short(tool), hint(tool, &snapshot)),
+                (Some(name), Ok(chosen)) if !chosen.contains(name) => {
+                    format!(
+                        "the script calls `{}`, which the agent does not have; add it to `tools`",
+                        short(tool)
+                    )
+                }
+                _ => continue,
+            };
+            let severity = if is_optional { Severity::Warning } else { Severity::Broken };
+            problems.push(Problem::new(&agent.file, at(&field), Some(&field), severity, message));
+        }
+        problems
     }
 
     /// The tools of a pack that the policy allows as a whole.
@@ -87,6 +137,9 @@ impl Runtime {
         for choice in agent.tools.iter().flatten() {
             named(agent, choice, &snapshot, dialect, &mut problems);
         }
+        for choice in &agent.without {
+            problems.extend(nothing_taken(agent, choice, &snapshot, dialect));
+        }
         for choice in agent.tool_packs.iter().flatten() {
             // Here only its name counts: what is allowed depends on the run.
             if let Err(error) = self.pack(agent, choice, &Policy::privileged()) {
@@ -114,19 +167,51 @@ fn named(
     found
 }
 
+/// What is wrong with a script, at its place in the file.
+pub(super) fn script_problem(agent: &AgentFile, script: &Node, error: &ScriptError) -> Problem {
+    let ScriptError { field, message } = error;
+    Problem::new(&agent.file, script.place_of(field), Some(field), Severity::Broken, message)
+}
+
 fn unknown(agent: &AgentFile, choice: &ToolChoice, snapshot: &Snapshot) -> Problem {
-    let name: String = choice.name.chars().take(60).collect();
-    let hint = match nearest(&name, snapshot.all().map(|entry| entry.name()), 1).first() {
+    let message = format!("there is no tool `{}`; {}", short(&choice.name), hint(&choice.name, snapshot));
+    Problem::new(&agent.file, choice.at(), Some("tools"), severity(agent), message)
+}
+
+/// A tool that the file wants to take away, and that nobody has: its author may believe in vain that it is gone.
+fn nothing_taken(
+    agent: &AgentFile,
+    choice: &ToolChoice,
+    snapshot: &Snapshot,
+    dialect: &Dialect,
+) -> Option<Problem> {
+    // Tools of a server may come later.
+    let may_come = choice.name.contains('*') || choice.name.starts_with("mcp_");
+    if may_come || !meant(&choice.name, snapshot, dialect).is_empty() {
+        return None;
+    }
+    let (name, hint) = (short(&choice.name), hint(&choice.name, snapshot));
+    let message = format!("there is no tool `{name}`, so that nothing is taken away by it; {hint}");
+    Some(Problem::new(&agent.file, choice.at(), Some("disallowedTools"), severity(agent), message))
+}
+
+/// Other hosts have tools of their own.
+fn severity(agent: &AgentFile) -> Severity {
+    match agent.format {
+        Format::Toolpost => Severity::LeftOut,
+        _ => Severity::Warning,
+    }
+}
+
+fn short(name: &str) -> String {
+    name.chars().take(60).collect()
+}
+
+fn hint(name: &str, snapshot: &Snapshot) -> String {
+    match nearest(&short(name), snapshot.all().map(|entry| entry.name()), 1).first() {
         Some(near) => format!("did you mean `{near}`?"),
         None => "`toolpost tools` lists them".to_owned(),
-    };
-    let severity = match agent.format {
-        Format::Toolpost => Severity::LeftOut,
-        // Other hosts have tools of their own.
-        _ => Severity::Warning,
-    };
-    let message = format!("there is no tool `{name}`; {hint}");
-    Problem::new(&agent.file, choice.at(), Some("tools"), severity, message)
+    }
 }
 
 /// The tools that a name means, in any spelling, or with wildcards.

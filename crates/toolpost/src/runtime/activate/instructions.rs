@@ -6,7 +6,7 @@ use toolpost_agent::AgentFile;
 use toolpost_core::host::HANDLE_PREFIX;
 use toolpost_core::policy::{Effect, Request};
 use toolpost_core::text::tokens;
-use toolpost_core::{Access, Capability, Context, WorkspacePath};
+use toolpost_core::{Access, Capability, Code, Context, WorkspacePath};
 
 /// Maximum number of bytes of one file of instructions.
 const MOST_BYTES: usize = 32 * 1024;
@@ -24,16 +24,35 @@ impl Runtime {
         notes: &mut Vec<String>,
     ) -> String {
         let mut parts = vec![agent.instruction.clone(), surroundings(context)];
+        let mut is_found = agent.instruction_files.is_empty();
         for folder in folders(context) {
             for name in &agent.instruction_files {
                 let path = if folder.is_empty() { name.clone() } else { format!("{folder}/{name}") };
                 // Of the names of one folder the first that exists counts.
-                if let Some(text) = read(context, &path).await {
-                    notes.push(format!("instructions from `{path}`, about {} tokens", tokens(&text)));
-                    parts.push(format!("# Instructions of this project ({path})\n\n{text}"));
-                    break;
+                match read(context, &path).await {
+                    Found::Text(text) => {
+                        notes.push(format!("instructions from `{path}`, about {} tokens", tokens(&text)));
+                        parts.push(format!("# Instructions of this project ({path})\n\n{text}"));
+                        is_found = true;
+                        break;
+                    }
+                    Found::Unread(why) => {
+                        notes.push(format!("the instructions in `{path}` are not read: {why}"));
+                        is_found = true;
+                    }
+                    Found::Nothing => {}
                 }
             }
+        }
+        if let (false, Some(at)) = (is_found, agent.instructions_at) {
+            let names: Vec<String> = agent.instruction_files.iter().map(|name| format!("`{name}`")).collect();
+            notes.push(format!(
+                "{}:{}:{}: there is no {} in the workspace, so that the agent runs without those instructions",
+                agent.file,
+                at.line,
+                at.column,
+                names.join(" or ")
+            ));
         }
         parts.retain(|part| !part.trim().is_empty());
         parts.join("\n\n")
@@ -64,9 +83,20 @@ fn surroundings(context: &Context) -> String {
     )
 }
 
-/// A file of instructions with the files that it takes in by lines `@path`; none where there is none, or it may not be read.
-async fn read(context: &Context, path: &str) -> Option<String> {
-    let text = allowed_text(context, path).await?;
+/// What became of a file of instructions.
+enum Found {
+    Text(String),
+    /// It is there, and is not read for this reason.
+    Unread(String),
+    Nothing,
+}
+
+/// A file of instructions with the files that it takes in by lines `@path`.
+async fn read(context: &Context, path: &str) -> Found {
+    let text = match allowed_text(context, path).await {
+        Found::Text(text) => text,
+        other => return other,
+    };
     let folder = path.rsplit_once('/').map(|(folder, _)| folder);
     let (mut lines, mut imports) = (Vec::new(), 0);
     for line in text.lines() {
@@ -77,7 +107,10 @@ async fn read(context: &Context, path: &str) -> Option<String> {
                 imports += 1;
                 let import = import.trim_start_matches("./");
                 let path = folder.map_or_else(|| import.to_owned(), |folder| format!("{folder}/{import}"));
-                allowed_text(context, &path).await
+                match allowed_text(context, &path).await {
+                    Found::Text(text) => Some(text),
+                    Found::Unread(_) | Found::Nothing => None,
+                }
             }
             _ => None,
         };
@@ -85,16 +118,22 @@ async fn read(context: &Context, path: &str) -> Option<String> {
     }
     let text = lines.join("\n");
     let end = text.floor_char_boundary(MOST_BYTES);
-    (!text.trim().is_empty()).then(|| text[..end].trim().to_owned())
+    match text.trim().is_empty() {
+        true => Found::Unread("it is empty".to_owned()),
+        false => Found::Text(text[..end].trim().to_owned()),
+    }
 }
 
 /// The text of a file that the agent could read without asking.
-async fn allowed_text(context: &Context, path: &str) -> Option<String> {
+async fn allowed_text(context: &Context, path: &str) -> Found {
+    let name = WorkspacePath::new(path);
     let accesses = [Access::path(Capability::Read, path)];
     let decision = context.policy().decide(&Request { tool: "read", accesses: &accesses });
-    if decision.effect() != Effect::Allow {
-        return None;
+    let is_allowed = decision.effect() == Effect::Allow;
+    match context.read_text(&name).await {
+        Err(error) if error.code() == Code::FileNotFound => Found::Nothing,
+        _ if !is_allowed => Found::Unread(decision.sentence()),
+        Ok(text) => Found::Text(context.redactor().redact(&text).into_owned()),
+        Err(error) => Found::Unread(error.message().to_owned()),
     }
-    let text = context.read_text(&WorkspacePath::new(path)).await.ok()?;
-    Some(context.redactor().redact(&text).into_owned())
 }

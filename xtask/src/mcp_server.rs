@@ -13,24 +13,26 @@ use serde_json::{Value, json};
 /// How long one call may take before the run ends: nothing here is large.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-pub(super) struct Server {
+pub(crate) struct Server {
     child: Child,
     stdin: ChildStdin,
     answers: Receiver<Value>,
 }
 
 /// What a call came to.
-pub(super) struct Answer {
-    pub(super) id: usize,
-    pub(super) is_error: bool,
-    pub(super) text: String,
+pub(crate) struct Answer {
+    pub(crate) id: usize,
+    pub(crate) is_error: bool,
+    pub(crate) text: String,
+    /// What it gives to programs, if they are given something.
+    pub(crate) data: Value,
 }
 
 impl Server {
     /// Starts the executable on a workspace; `home` takes what it keeps outside of the workspace.
-    pub(super) fn start(executable: &Path, workspace: &Path, home: &Path) -> Result<Server> {
+    pub(crate) fn start(executable: &Path, flags: &[&str], workspace: &Path, home: &Path) -> Result<Server> {
         let mut command = Command::new(executable);
-        command.args(["mcp", "--policy", "standard", "--workspace"]).arg(workspace);
+        command.arg("mcp").args(flags).arg("--workspace").arg(workspace);
         command.env("HOME", home).env("RUST_BACKTRACE", "0").stdin(Stdio::piped()).stdout(Stdio::piped());
         for name in
             ["XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"]
@@ -58,7 +60,7 @@ impl Server {
     }
 
     fn greet(&mut self) -> Result<()> {
-        let client = json!({ "name": "edits", "version": "1" });
+        let client = json!({ "name": "xtask", "version": "1" });
         let params = json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client });
         self.send(&json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params }))?;
         self.receive()?;
@@ -66,13 +68,13 @@ impl Server {
     }
 
     /// Sends a call; its answer comes by `answer`, in any order.
-    pub(super) fn call(&mut self, id: usize, tool: &str, arguments: &Value) -> Result<()> {
+    pub(crate) fn call(&mut self, id: usize, tool: &str, arguments: &Value) -> Result<()> {
         let params = json!({ "name": tool, "arguments": arguments });
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }))
     }
 
     /// Waits for the next answer.
-    pub(super) fn answer(&mut self) -> Result<Answer> {
+    pub(crate) fn answer(&mut self) -> Result<Answer> {
         loop {
             let message = self.receive()?;
             // Notifications are not for us.
@@ -81,11 +83,12 @@ impl Server {
             if let Some(error) = message.get("error") {
                 // No call of a tool should end like this, so it is worth a look.
                 eprintln!("protocol error: {error}");
-                return Ok(Answer { id, is_error: true, text: error.to_string() });
+                return Ok(Answer { id, is_error: true, text: error.to_string(), data: Value::Null });
             }
             let result = &message["result"];
             let text = result["content"][0]["text"].as_str().unwrap_or_default().to_owned();
-            return Ok(Answer { id, is_error: result["isError"].as_bool().unwrap_or(false), text });
+            let is_error = result["isError"].as_bool().unwrap_or(false);
+            return Ok(Answer { id, is_error, text, data: result["structuredContent"].clone() });
         }
     }
 

@@ -1,0 +1,93 @@
+//! Members that stand in blocks apart from their types, and the traits that declare them.
+
+use super::Crates;
+use crate::facts::{Expr, Kind, Name, Op};
+use crate::resolve::{DefId, Query, Shape, Type};
+use crate::rust::library;
+
+impl Crates {
+    /// The type that a block adds members to.
+    pub(super) fn holder(query: &Query<'_>, member: DefId) -> Option<Type> {
+        let (facts, def) = query.def(member)?;
+        let owner = facts.def(def.owner)?;
+        (owner.kind == Kind::Impl).then(|| query.named_type(member.file, owner.declared))
+    }
+
+    /// The name that a type expression ends with.
+    pub(super) fn written_name(facts: &crate::facts::Facts, expr: u32) -> Option<Name> {
+        let mut current = expr;
+        for _ in 0..8 {
+            let &Expr { op, a, .. } = facts.exprs.get(current as usize)?;
+            match op {
+                Op::Token => return facts.token(a).map(|token| facts.name(token.name)),
+                Op::Apply => current = a,
+                Op::Builtin => return Some(facts.name(a)),
+                _ => return None,
+            }
+        }
+        None
+    }
+
+    /// The name by which blocks speak of a type.
+    pub(super) fn type_name(query: &Query<'_>, of: Type) -> Option<Name> {
+        match query.shape(of) {
+            Shape::Instance(def) | Shape::Class(def) => Some(query.name_of(def)),
+            Shape::External(name) => Some(name),
+            _ => None,
+        }
+    }
+
+    /// Whether types of the library commonly have a member of this name.
+    pub(super) fn is_common_name(&self, query: &Query<'_>, name: Name) -> bool {
+        let members = query.world.postings(name);
+        let file = members.iter().find(|posting| posting.has_member()).map(|posting| posting.file());
+        let text = file.and_then(|file| {
+            let facts = query.facts(file);
+            facts.index_of(name).map(|index| facts.text(index))
+        });
+        text.is_none_or(|text| library::COMMON.contains(&text))
+    }
+
+    /// Members of a name in blocks that add a trait of the tree to every type that something outside of the tree asks
+    /// for: `impl<I: Iterator> Extension for I`.
+    pub(super) fn blanket_members(&self, query: &Query<'_>, name: Name) -> Vec<DefId> {
+        let mut found = Vec::new();
+        for posting in query.world.postings(name).iter().filter(|posting| posting.has_member()) {
+            let file = posting.file();
+            let facts = query.facts(file);
+            let Some(local) = facts.index_of(name) else { continue };
+            for (index, def) in facts.defs.iter().enumerate() {
+                let Some(owner) = facts.def(def.owner).filter(|owner| owner.kind == Kind::Impl) else {
+                    continue;
+                };
+                if def.name != local || facts.bases_of(def.owner).is_empty() {
+                    continue;
+                }
+                let Shape::Parameter(of) = query.shape(query.named_type(file, owner.declared)) else {
+                    continue;
+                };
+                // What a trait of the tree asks for is found through that trait.
+                let is_ours = |bound: &Type| matches!(query.shape(*bound), Shape::Instance(_));
+                if !query.bounds(of).iter().any(is_ours) {
+                    found.push(DefId { file, index: index as u32 });
+                }
+            }
+        }
+        found
+    }
+
+    /// The trait that the block of a member implements, and the member of that name in it.
+    pub(super) fn declared_in_trait(&self, query: &Query<'_>, member: DefId) -> Option<DefId> {
+        let (facts, def) = query.def(member)?;
+        let name = facts.name(def.name);
+        let base = facts.bases_of(def.owner).first()?;
+        if facts.def(def.owner)?.kind != Kind::Impl {
+            return None;
+        }
+        let Shape::Instance(of) = query.shape(query.named_type(member.file, base.base)) else { return None };
+        let facts = query.facts(of.file);
+        let owned = facts.owned_by(of.index).iter().copied();
+        let same = |&index: &u32| facts.name(facts.defs[index as usize].name) == name;
+        owned.filter(same).map(|index| DefId { file: of.file, index }).next()
+    }
+}

@@ -1,0 +1,153 @@
+//! What is said of agent files before and while they are used: names, places, instructions, rights.
+
+use crate::Home;
+
+/// The problems of a file: status of the check, and each message without the file.
+fn check(head: &str, status: i32, expected: &[&str]) {
+    let home = Home::new();
+    home.write("repo/a.md", format!("---\ndescription: d\n{head}\n---\nx\n"));
+    let (found, json) = home.json(&["agents", "check", "a.md"]);
+    let problems = json["files"][0]["problems"].as_array().unwrap().iter();
+    let shown: Vec<String> = problems
+        .map(|one| format!("{}:{}: {}", one["line"], one["column"], one["message"].as_str().unwrap()))
+        .collect();
+    assert_eq!((found, shown), (status, expected.iter().map(|text| (*text).to_owned()).collect()), "{head}");
+}
+
+#[test]
+fn scripts_are_checked_with_the_tools_there_are() {
+    check(
+        "script:\n  - say: a\n  - call: raed\n    args: { filePath: x }",
+        1,
+        &["5:5: there is no tool `raed`; did you mean `read`?"],
+    );
+    check(
+        "script:\n  - parallel:\n      - call: read\n        args: { filePath: x }\n      - call: raed",
+        1,
+        &["7:9: there is no tool `raed`; did you mean `read`?"],
+    );
+    check(
+        "tools: [list]\nscript:\n  - call: write",
+        1,
+        &["5:5: the script calls `write`, which the agent does not have; add it to `tools`"],
+    );
+    check(
+        "script:\n  - call: raed\n    optional: true",
+        0,
+        &["4:5: there is no tool `raed`; did you mean `read`?"],
+    );
+    check(
+        "script:\n  - call: read\n    args:\n      filePath: \"{{nobody.output}}\"",
+        1,
+        &["6:7: `{{nobody.output}}`: no step before this one saves `nobody`; there are task"],
+    );
+    check(
+        "script:\n  - say: a\n  - cal: read",
+        1,
+        &["5:5: a step has exactly one of `call`, `parallel` and `say`"],
+    );
+    check("script:\n  - call: read_file\n  - call: Bash\n  - call: mcp__later__tool", 0, &[]);
+    // A second word in one step is not dropped.
+    check("script:\n  - say: a\n    say: b", 1, &["5:5: the key `say` is there twice; keep one"]);
+    check(
+        "script:\n  - call: read\n    args: { filePath: x }\n    say: b",
+        1,
+        &["4:5: a step has exactly one of `call`, `parallel` and `say`"],
+    );
+}
+
+#[test]
+fn a_script_that_cannot_end_well_does_not_begin() {
+    let home = Home::new();
+    let script = "script:\n  - call: write\n    args: { filePath: made.txt, content: x }\n  - call: raed";
+    home.write("repo/a.md", format!("---\ndescription: d\n{script}\n---\nx\n"));
+    let ran = home.run(&["run", "a.md"]);
+    assert!(
+        ran.status == 2 && ran.stderr.contains("a.md:6:5: there is no tool `raed`"),
+        "{} {}",
+        ran.status,
+        ran.stderr
+    );
+    assert!(!home.path("repo/made.txt").exists());
+}
+
+#[test]
+fn taking_away_what_is_not_there_is_reported() {
+    let message = "3:19: there is no tool `Writ`, so that nothing is taken away by it; did you mean `write`?";
+    check("disallowedTools: [Writ]", 1, &[message]);
+    check("disallowedTools: [Write, 'mcp__a__*', mcp__a__b]", 0, &[]);
+    let home = Home::new();
+    let script = "disallowedTools: [Writ]\nscript:\n  - say: hello";
+    home.write("repo/a.md", format!("---\ndescription: d\n{script}\n---\nx\n"));
+    let line = home.run(&["run", "a.md", "--output", "stream-json"]).stdout;
+    assert!(line.contains("there is no tool `Writ`"), "{line}");
+}
+
+#[test]
+fn instructions_that_are_not_there_are_reported() {
+    let notes = |instructions: &str, files: &[&str]| {
+        let home = Home::new();
+        files.iter().for_each(|file| home.write(&format!("repo/{file}"), "Be kind.\n"));
+        let script = "script:\n  - say: hello";
+        home.write("repo/a.md", format!("---\ndescription: d\n{instructions}\n{script}\n---\nx\n"));
+        let ran = home.run(&["run", "a.md", "--output", "stream-json"]);
+        ran.stdout.lines().next().unwrap().to_owned()
+    };
+    let missing = "a.md:3:15: there is no `RULES.md` in the workspace";
+    assert!(notes("instructions: [RULES.md]", &["AGENTS.md"]).contains(missing));
+    assert!(
+        notes("instructions: true", &[]).contains("there is no `AGENTS.md` or `CLAUDE.md` or `GEMINI.md`")
+    );
+    let found = notes("instructions: [RULES.md]", &["RULES.md"]);
+    assert!(found.contains("instructions from `RULES.md`") && !found.contains("there is no"), "{found}");
+    assert!(!notes("instructions: false", &[]).contains("there is no"));
+}
+
+#[test]
+fn of_two_agents_with_one_name_it_is_said_which_is_used() {
+    let home = Home::new();
+    let agent = |text: &str| format!("---\nname: twin\ndescription: d\nscript:\n  - say: {text}\n---\nx\n");
+    home.write(".config/toolpost/agents/twin.md", agent("mine"));
+    home.write(".config/toolpost/agents/other.md", agent("other"));
+    home.write("repo/.toolpost/agents/twin.md", agent("theirs"));
+    let (_, json) = home.json(&["agents"]);
+    let agents = json["agents"].as_array().unwrap();
+    let hidden = agents.iter().filter(|agent| agent["hiddenBy"].is_string()).count();
+    let usable = agents.iter().filter(|agent| agent["usable"] == true).count();
+    assert_eq!((agents.len(), hidden, usable), (3, 2, 1), "{json}");
+    let listed = home.run(&["agents"]).stdout;
+    assert!(listed.contains("has the same name; run this one by its path"), "{listed}");
+    let checked = home.run(&["agents", "check"]).stdout;
+    assert!(checked.contains("which is used; rename one of them"), "{checked}");
+    let ran = home.run(&["run", "twin"]);
+    assert!(ran.stderr.contains("of the same name; name the path"), "{}", ran.stderr);
+    // Another file is used once the first is trusted.
+    assert_eq!(home.run(&["trust", "--yes"]).status, 0);
+    assert_eq!(home.run(&["run", "twin"]).stdout, "theirs\n");
+}
+
+#[test]
+fn what_the_agents_own_policy_denies_is_not_said_to_be_had_by_a_flag() {
+    let home = Home::new();
+    let denied = |head: &str, call: &str| {
+        let script = format!("script:\n  - call: {call}\n  - say: done");
+        home.write("repo/a.md", format!("---\ndescription: d\n{head}\n{script}\n---\nx\n"));
+        let ran = home.run(&["run", "a.md", "--allow", "exec"]);
+        assert_eq!(ran.status, 3, "{head}: {}", ran.stderr);
+        ran.stderr
+    };
+    for (head, call) in [
+        ("policy: read-only", "write\n    args: { filePath: a.txt, content: x }"),
+        ("policy: standard", "bash\n    args: { command: ls }"),
+        ("policy: { deny: [exec] }", "bash\n    args: { command: ls }"),
+        ("tools: ['Bash(git *)']", "bash\n    args: { command: ls }"),
+        ("toolPacks: [shell]\npolicy: read-only", "bash\n    args: { command: ls }"),
+    ] {
+        let stderr = denied(head, call);
+        assert!(
+            !stderr.contains("--allow") && stderr.contains("a.md") || stderr.contains("that file"),
+            "{head}: {stderr}"
+        );
+        assert!(!stderr.contains("--allow "), "{head}: {stderr}");
+    }
+}
