@@ -9,7 +9,8 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use toolpost_agent::driver::{Driver as _, LocalDriver, NoListener};
-use toolpost_core::activation::Reason;
+use toolpost_agent::tree::Branch;
+use toolpost_core::activation::{Limits, Reason};
 use toolpost_core::model::Model;
 use toolpost_store::StoreUrl;
 
@@ -32,8 +33,14 @@ pub(crate) fn runs(url: &str) -> Result<()> {
         let model: Arc<dyn Model> = Arc::new(script(CALLS)?);
         let driver = LocalDriver::new();
         let ids: Vec<String> = (0..COUNT).map(|number| format!("run-{number}")).collect();
-        for id in &ids {
-            driver.add(world.run(id.clone(), Arc::clone(&model), Arc::new(NoListener)))?;
+        // All are children of one agent, with one budget.
+        let limits = Limits { fan_out: None, ..Limits::usual() };
+        let root = Branch::root("root", &limits, world.context.cancel().child_token());
+        let own = Limits { turns: Some(10_000), ..Limits::default() };
+        let places = ids.iter().map(|id| root.child(id, &own)).collect::<Result<Vec<_>, _>>()?;
+        for (id, place) in ids.iter().zip(&places) {
+            let branch = place.branch().clone();
+            driver.add(world.run_at(branch, id.clone(), Arc::clone(&model), Arc::new(NoListener)))?;
         }
         ids.iter().for_each(|id| driver.start(id));
         for id in &ids {
@@ -49,7 +56,7 @@ pub(crate) fn runs(url: &str) -> Result<()> {
 /// One row for each store.
 pub(super) fn measure(folder: &Path) -> Result<Table> {
     let mut table =
-        Table::new(format!("kernel: {COUNT} runs of {CALLS} calls at once in one process"), Unit::Millis);
+        Table::new(format!("kernel: {COUNT} agents of one tree with {CALLS} calls each, at once in one process"), Unit::Millis);
     for name in [MEMORY, SQLITE] {
         let (mut samples, mut peak) = (Samples::default(), 0);
         for round in 0..ROUNDS {

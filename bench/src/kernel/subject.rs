@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use toolpost_agent::driver::{Activation, Listener};
 use toolpost_agent::model::Script;
+use toolpost_agent::tree::Branch;
 use toolpost_core::activation::{Limits, Start};
 use toolpost_core::host::Ids;
 use toolpost_core::model::Model;
@@ -29,8 +30,20 @@ impl World {
         Ok(World { context, executor: Executor::new() })
     }
 
-    /// A run with an id, a session of its own, and a limit of turns that it does not reach.
+    /// A run with an id, a session of its own, and a limit of turns that it does not reach; the first of its tree.
     pub(super) fn run(&self, id: String, model: Arc<dyn Model>, listener: Arc<dyn Listener>) -> Activation {
+        let branch = Branch::root(&id, &Limits::usual(), self.context.cancel().child_token());
+        self.run_at(branch, id, model, listener)
+    }
+
+    /// The same at a place in a tree.
+    pub(super) fn run_at(
+        &self,
+        branch: Branch,
+        id: String,
+        model: Arc<dyn Model>,
+        listener: Arc<dyn Listener>,
+    ) -> Activation {
         let ids = Ids {
             session: format!("session-{id}"),
             agent: Some("bench".to_owned()),
@@ -55,6 +68,8 @@ impl World {
             temperature: None,
             thinking: None,
             listener,
+            branch,
+            state: None,
         }
     }
 }

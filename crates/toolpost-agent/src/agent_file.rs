@@ -23,9 +23,10 @@ pub use tools::ToolChoice;
 
 use head::Head;
 use reader::Reader;
+use sha2::{Digest, Sha256};
 use toolpost_core::Policy;
 use toolpost_core::model::Thinking;
-use toolpost_core::text::Source;
+use toolpost_core::text::{Source, hex};
 use toolpost_core::tool::PromptToolDef;
 
 /// Maximum number of bytes of a head.
@@ -50,6 +51,10 @@ pub struct AgentFile {
     pub tools: Option<Vec<ToolChoice>>,
     /// The tools that it must not have.
     pub without: Vec<ToolChoice>,
+    /// The agents that it may start, by name or file; none for all there are.
+    pub agents: Option<Vec<ToolChoice>>,
+    /// The hash of the file's content.
+    pub hash: String,
     /// Its own tools.
     pub prompt_tools: Vec<PromptToolDef>,
     /// What it may do, beside what the run allows; none for whatever the run allows.
@@ -119,7 +124,13 @@ pub fn read(file: &str, bytes: &[u8]) -> Loaded {
         }),
     };
     match head {
-        Ok(head) => Reader::new(file, format).agent(head),
+        Ok(head) => {
+            let mut loaded = Reader::new(file, format).agent(head);
+            if let Some(agent) = &mut loaded.agent {
+                agent.hash = hex(&Sha256::digest(bytes));
+            }
+            loaded
+        }
         Err(fault) => broken(Problem::new(file, fault.at, None, Severity::Broken, fault.message)),
     }
 }

@@ -45,14 +45,27 @@ pub trait Driver: Send + Sync {
     /// Starts a run, or goes on with one.
     fn start(&self, activation: &str);
 
-    /// Tells a running agent something; it hears it before its next turn.
-    fn signal(&self, activation: &str, from: &str, text: &str);
+    /// Tells a running agent something; it hears it before its next turn. When this returns, it cannot be lost.
+    fn signal<'a>(&'a self, activation: &'a str, signal: Signal) -> BoxFuture<'a, Result<(), ToolError>>;
 
     /// Ends a run: what is running is cancelled, and the run ends with what there is.
     fn cancel(&self, activation: &str);
 
     /// Waits until a run has ended.
     fn wait<'a>(&'a self, activation: &'a str) -> BoxFuture<'a, Result<Ended, ToolError>>;
+}
+
+/// What a running agent is told.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Signal {
+    /// By whom.
+    pub from: String,
+    /// What.
+    pub text: String,
+    /// What tells this signal from others; one that comes again is heard once.
+    pub id: Option<String>,
+    /// The run whose end it tells of.
+    pub ended: Option<String>,
 }
 
 /// Is told that a step is alive: a driver that hears nothing for long gives the step to somebody else.

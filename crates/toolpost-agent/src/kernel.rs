@@ -5,12 +5,16 @@
 
 mod call_id;
 mod decide;
+mod fork;
 mod repeats;
+mod replay;
 mod state;
 mod transcript;
 
 pub use call_id::call_id;
 pub use decide::decide;
+pub use fork::Fork;
+pub use replay::{Difference, replay};
 pub use state::{Ended, State};
 pub use transcript::Extra;
 pub(crate) use transcript::part_tokens;

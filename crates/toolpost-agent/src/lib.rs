@@ -8,6 +8,9 @@ pub mod agent_file;
 pub mod driver;
 pub mod kernel;
 pub mod model;
+pub mod prompt_tool;
+pub mod result;
+pub mod tree;
 
 pub use agent_file::AgentFile;
 pub use driver::{Driver, LocalDriver, Steps};

@@ -78,12 +78,44 @@ pub enum Fact {
         /// What that cost.
         cost: Option<f64>,
     },
+    /// The budget of the tree that the run belongs to is used up.
+    Spent {
+        /// The step at which the model was not asked any more.
+        seq: u64,
+        /// What is used up.
+        reason: Reason,
+    },
+    /// An agent was started that the run does not wait for.
+    Spawned {
+        /// Its run.
+        child: String,
+        /// Its name.
+        agent: String,
+    },
     /// Somebody tells the agent something while it runs.
     Signalled {
         /// Who.
         from: String,
         /// What.
         text: String,
+        /// What tells this signal from others; one that comes again is heard once.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        id: Option<String>,
+        /// The run whose end it tells of.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ended: Option<String>,
+    },
+    /// The run had ended, and goes on with something more to do.
+    Continued {
+        /// What tells this continuation from others; one that comes again changes nothing.
+        id: String,
+        /// What it has to do.
+        text: String,
+    },
+    /// Another process goes on with the run.
+    Resumed {
+        /// The calls that had started when the process before it ended.
+        interrupted: Vec<InterruptedCall>,
     },
     /// Somebody wants the run to end.
     StopAsked,
@@ -131,6 +163,29 @@ pub struct Start {
     pub limits: Limits,
     /// The root of its workspace.
     pub workspace: String,
+    /// Levels of agents above it.
+    pub depth: u64,
+    /// The call that started it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call: Option<String>,
+    /// JSON schema of its result, where that is data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub result_schema: Option<Value>,
+    /// The hash of the content of its file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file_hash: Option<String>,
+}
+
+/// A call that had started when its process ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct InterruptedCall {
+    /// Its id.
+    pub call: String,
+    /// Whether its change was made; none where that cannot be known.
+    pub landed: Option<bool>,
+    /// What is known, for the model.
+    pub known: String,
 }
 
 /// A tool as it is offered to a model.
@@ -236,6 +291,8 @@ pub enum Todo {
         /// How many.
         turns: usize,
     },
+    /// Wait until an agent that was started tells of its end.
+    Wait,
     /// End the run.
     Finish {
         /// Why.
@@ -295,12 +352,17 @@ impl Fact {
                 *data = map_strings(data.take(), change);
                 attachments.iter_mut().for_each(|one| one.filename = change(&one.filename));
             }
-            Fact::Compacted { summary: text, .. } | Fact::Signalled { text, .. } => *text = change(text),
+            Fact::Compacted { summary: text, .. }
+            | Fact::Signalled { text, .. }
+            | Fact::Continued { text, .. } => *text = change(text),
+            Fact::Resumed { interrupted } => {
+                interrupted.iter_mut().for_each(|call| call.known = change(&call.known));
+            }
             Fact::Ended { text, error, .. } => {
                 *text = change(text);
                 map_all([error], change);
             }
-            Fact::Offered { .. } | Fact::StopAsked => {}
+            Fact::Offered { .. } | Fact::Spent { .. } | Fact::Spawned { .. } | Fact::StopAsked => {}
         }
         self
     }

@@ -13,9 +13,10 @@ pub(crate) use cancel::Cancel;
 pub(crate) use deadline::Deadline;
 pub use ground::{Ground, Reach};
 pub use held_back::HeldBack;
-pub use services::{AgentHost, Extra, Services};
+pub use services::{Extra, Services};
 
 use crate::activation::Fact;
+use crate::agents::AgentHost;
 use crate::capability::{Capabilities, Capability, Need};
 use crate::clock::Clock;
 use crate::code::CodeEngine;
@@ -376,6 +377,14 @@ impl Context {
         self.host.services.code.as_ref().ok_or_else(|| {
             let message = "there is no code engine here; search the text of files instead";
             ToolError::new(Code::EngineNotAvailable, message)
+        })
+    }
+
+    /// The host that runs agents, for a tool that starts one.
+    pub fn agents(&self) -> Result<&Arc<dyn AgentHost>, ToolError> {
+        self.host.services.agents.as_ref().ok_or_else(|| {
+            let message = "no agents can be started here; `toolpost run` starts one that can start others";
+            ToolError::new(Code::LlmAssistRequired, message)
         })
     }
 

@@ -154,6 +154,18 @@ impl Executor {
         Ok(steps::knowing_git_now(ctx, &self.policy_for(ctx), &accesses).explain(&request))
     }
 
+    /// Makes the tools of a session ready whose definitions differ by agent, so that they can be offered. Returns those that
+    /// failed.
+    pub async fn ready_by_agent(&self, ctx: &Context) -> Vec<(String, ToolError)> {
+        let mut failed = Vec::new();
+        for entry in ctx.tools().all().iter().filter(|entry| entry.spec().is_by_agent) {
+            if let Err(error) = entry.ready(&ctx.setting(), self.inner.init_limit).await {
+                failed.push((entry.name().to_owned(), error));
+            }
+        }
+        failed
+    }
+
     /// Counts and times, by tool.
     pub fn stats(&self) -> Stats {
         self.inner.records.stats()

@@ -69,6 +69,7 @@
 //! [`prelude`] has the names that most programs need. The guide has a chapter on a first tool and one on testing a tool.
 
 pub mod activation;
+mod agents;
 mod blocking;
 pub mod capability;
 mod clock;

@@ -4,12 +4,14 @@
 //! [`Context::store`](crate::Context::store).
 
 mod files;
+mod hold;
 mod journal;
 mod log;
 mod tasks;
 mod written;
 
 pub use files::{FileChange, FileVersion, StoredFile};
+pub use hold::{HeldBy, Hold};
 pub use journal::{ChangeKind, ChangeQuery, Correction, Finished, Held, KeptChange, NewChange, Takes};
 pub use log::{EventQuery, Logged, OutcomeFilter, SessionSummary, ToolStats};
 pub use tasks::{NewTask, Task, TaskChange, TaskStatus, Todo, TodoPriority, TodoStatus};
@@ -109,6 +111,16 @@ pub trait Store: Send + Sync {
 
     /// Notes that an undo or a redo is finished, and what holds since.
     fn finish_undo(&self, by: &By, finished: Finished) -> Result<(), ToolError>;
+
+    /// Holds a run for this process, which says who it is. From then on, whatever this store writes is refused once another
+    /// process holds the run. A run that somebody holds who lives is refused with `TASK_CONFLICT`, unless it is taken over.
+    fn hold(&self, run: &str, holder: &str, from: HeldBy) -> Result<Hold, ToolError>;
+
+    /// Who holds a run at this moment.
+    fn holder(&self, run: &str) -> Result<Option<String>, ToolError>;
+
+    /// Deletes a session: its events, virtual files and todos. Whether there was one.
+    fn remove_session(&self, session: &str) -> Result<bool, ToolError>;
 
     /// Deletes what is older than it is to be kept and, where that is not enough, the oldest of the log and of the journal.
     /// Tasks that are not completed, and what they depend on, stay; so do the virtual files of active sessions. Where those

@@ -3,6 +3,7 @@
 //! The statements are the same for all databases; `?1` is the first value. What a store does is written once, over [`Tx`].
 
 use crate::content_files::ContentFiles;
+use crate::hold::Lock;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use toolpost_core::{Code, ToolError};
@@ -210,6 +211,9 @@ pub(crate) trait Db: Send + Sync {
 
     /// The store's name, for messages.
     fn name(&self) -> &str;
+
+    /// A lock of this name that ends with this process, or when it is dropped; none where somebody else has it.
+    fn lock(&self, name: &str) -> Result<Option<Lock>, Failure>;
 
     /// How many bytes it takes.
     fn size(&self, tx: &mut dyn Tx) -> Result<u64, Failure>;

@@ -41,6 +41,7 @@ pub(crate) fn older(tx: &mut dyn Tx, before_ms: u64) -> Result<Collected, Failur
     let changes = undo::older(tx, before_ms)?;
     contents::collect(tx)?;
     tx.run("DELETE FROM writers WHERE at_ms < ?1", &before)?;
+    tx.run("DELETE FROM holds WHERE at_ms < ?1", &before)?;
     // One that another task still names stays, until that one goes.
     let tasks = tx.run(
         "DELETE FROM tasks WHERE status = 'completed' AND changed_ms < ?1
@@ -50,6 +51,21 @@ pub(crate) fn older(tx: &mut dyn Tx, before_ms: u64) -> Result<Collected, Failur
     )?;
     tx.run("DELETE FROM needs WHERE task NOT IN (SELECT number FROM tasks)", &[])?;
     Ok(Collected { events, sessions, tasks, changes, ..Collected::default() })
+}
+
+/// Deletes one session: its events, virtual files and todos. What its calls have changed can still be undone.
+pub(crate) fn session(tx: &mut dyn Tx, session: &str) -> Result<bool, Failure> {
+    alone(tx)?;
+    log::settle_all(tx)?;
+    let which = [Value::from(session)];
+    words(tx, "session = ?1", &which)?;
+    let events = tx.run("DELETE FROM log WHERE session = ?1", &which)?;
+    for table in ["files", "heads", "todos"] {
+        tx.run(&format!("DELETE FROM {table} WHERE session = ?1"), &which)?;
+    }
+    let sessions = tx.run("DELETE FROM sessions WHERE session = ?1", &which)?;
+    contents::collect(tx)?;
+    Ok(events + sessions > 0)
 }
 
 /// Nobody else keeps anything meanwhile: contents that seem to be needed by nobody may be those of a change that is under way.

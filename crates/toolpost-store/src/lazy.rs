@@ -1,6 +1,7 @@
 //! A database that is opened by the first who needs it, so that a program that asks nothing of its store makes none.
 
 use crate::db::{Db, Failure, Job, Tx};
+use crate::hold::Lock;
 use crate::url::StoreUrl;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -46,6 +47,10 @@ impl Db for Lazy {
 
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn lock(&self, name: &str) -> Result<Option<Lock>, Failure> {
+        self.opened()?.lock(name)
     }
 
     fn size(&self, tx: &mut dyn Tx) -> Result<u64, Failure> {

@@ -10,6 +10,7 @@ mod db;
 mod faults;
 mod files;
 mod gc;
+mod hold;
 mod inspect;
 mod journal;
 mod lazy;

@@ -6,6 +6,7 @@ mod listener;
 mod tls;
 
 use crate::db::{Db, Failure, Job, Tx};
+use crate::hold::Lock;
 use connection::Connection;
 pub(crate) use listener::CHANNEL;
 use listener::Listener;
@@ -31,6 +32,7 @@ pub(crate) struct Postgres {
     requests: Option<Sender<Request>>,
     threads: Vec<JoinHandle<()>>,
     listener: Listener,
+    address: tls::Address,
     name: String,
 }
 
@@ -62,8 +64,8 @@ impl Postgres {
                 .map_err(|error| Failure::Broken(format!("no thread for it could be started: {error}")))?;
             threads.push(thread);
         }
-        let listener = Listener::new(address);
-        Ok(Postgres { requests: Some(requests), threads, listener, name })
+        let listener = Listener::new(address.clone());
+        Ok(Postgres { requests: Some(requests), threads, listener, address, name })
     }
 
     fn ask(&self, job: Job) -> Result<(), Failure> {
@@ -100,6 +102,29 @@ impl Db for Postgres {
 
     fn name(&self) -> &str {
         &self.name
+    }
+
+    /// On a connection of its own: the server unlocks it when that ends.
+    fn lock(&self, name: &str) -> Result<Option<Lock>, Failure> {
+        let (address, name) = (self.address.clone(), name.to_owned());
+        let (tell, told) = sync_channel(1);
+        let (lock, ended) = channel::<()>();
+        // In a thread of its own, which keeps the connection: whoever drops the lock may be unable to wait for anything.
+        let thread = std::thread::Builder::new().name("toolpost-hold".to_owned()).spawn(move || {
+            let (is_own, _connection) = match Connection::new(address) {
+                Ok(mut connection) => (connection.locks(&name), Some(connection)),
+                Err(failure) => (Err(failure), None),
+            };
+            let is_held = matches!(is_own, Ok(true));
+            let _ = tell.send(is_own);
+            if is_held {
+                // Ends when the lock is dropped.
+                let _ = ended.recv();
+            }
+        });
+        thread.map_err(|error| Failure::Broken(format!("no thread for it could be started: {error}")))?;
+        let is_own = told.recv().map_err(|_| Failure::Broken("its thread has ended".to_owned()))??;
+        Ok(is_own.then(|| Box::new(lock) as Lock))
     }
 
     /// What is in it, and not what its files take: these shrink later, or never.

@@ -1,10 +1,12 @@
 //! SQLite: one file, or memory alone; one thread that writes, and a few connections that read.
 
 mod connection;
+mod lock;
 mod writer;
 
 use crate::content_files::ContentFiles;
 use crate::db::{Db, Failure, Job, Tx};
+use crate::hold::Lock;
 use connection::{SqliteTx, failure};
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
@@ -86,6 +88,14 @@ impl Db for Sqlite {
 
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn lock(&self, name: &str) -> Result<Option<Lock>, Failure> {
+        match &self.path {
+            Some(path) => lock::of_file(path, name),
+            // Nobody else can reach what is in the memory of this process.
+            None => Ok(Some(Box::new(()))),
+        }
     }
 
     fn size(&self, tx: &mut dyn Tx) -> Result<u64, Failure> {

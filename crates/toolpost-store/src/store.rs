@@ -2,14 +2,15 @@
 
 use crate::db::{Db, Failure, Tx, Way, answer};
 use crate::faults::Faults;
+use crate::hold::{self, Held};
 use crate::{contents, files, gc, log, tasks, todos, undo};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use toolpost_core::host::new_id;
 use toolpost_core::store::{
-    By, ChangeQuery, Collected, Correction, EventQuery, FileChange, FileVersion, Finished, KeptChange,
-    Logged, NewChange, NewTask, Retention, SessionSummary, Store, StoredFile, Task, TaskChange, TaskStatus,
-    Todo, ToolStats, WrittenEvents,
+    By, ChangeQuery, Collected, Correction, EventQuery, FileChange, FileVersion, Finished, HeldBy, Hold,
+    KeptChange, Logged, NewChange, NewTask, Retention, SessionSummary, Store, StoredFile, Task, TaskChange,
+    TaskStatus, Todo, ToolStats, WrittenEvents,
 };
 use toolpost_core::{Event, ToolError};
 
@@ -18,6 +19,9 @@ const PARTS_TRIED: u32 = 20;
 
 /// How often a content is read whose file is missing.
 const READS_TRIED: u32 = 5;
+
+/// How often a lock is tried that somebody else has.
+const LOCKS_TRIED: u32 = 10;
 
 /// The log and the journal get at least one part of this many of the size that a store may have, however large virtual
 /// files are.
@@ -32,6 +36,8 @@ pub(crate) struct SqlStore {
     /// Held by who deletes: files are removed only when what named them is durably gone.
     collecting: Mutex<()>,
     faults: Option<Arc<Faults>>,
+    /// The run that this process holds: once another has taken it over, nothing is written any more.
+    held: Arc<Mutex<Option<Held>>>,
 }
 
 /// The parts of the log that this process has added.
@@ -77,6 +83,7 @@ impl SqlStore {
             parts: Mutex::default(),
             collecting: Mutex::default(),
             faults,
+            held: Arc::default(),
         }
     }
 
@@ -117,11 +124,29 @@ impl SqlStore {
         &self,
         mut work: impl FnMut(&mut dyn Tx) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Failure> {
+        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut work = move |tx: &mut dyn Tx| {
+            held.iter().try_for_each(|held| hold::check(tx, held))?;
+            work(tx)
+        };
         let Some(faults) = self.faults.clone() else { return answer(&*self.db, Way::Write, work) };
         answer(&*self.db, Way::Write, move |tx| {
             let mut faulty = faults.over(tx);
             work(&mut faulty)
         })
+    }
+
+    /// A lock that somebody has may be that of a process which has just ended: a server needs a moment to notice.
+    fn patiently(
+        lock: &dyn Fn() -> Result<Option<hold::Lock>, ToolError>,
+    ) -> Result<Option<hold::Lock>, ToolError> {
+        for _ in 0..LOCKS_TRIED {
+            if let Some(lock) = lock()? {
+                return Ok(Some(lock));
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        lock()
     }
 
     fn size(&self) -> Result<u64, ToolError> {
@@ -322,6 +347,42 @@ impl Store for SqlStore {
     fn finish_undo(&self, by: &By, finished: Finished) -> Result<(), ToolError> {
         let by = by.clone();
         self.write(move |tx| undo::finish(tx, &by, &finished))
+    }
+
+    fn hold(&self, run: &str, holder: &str, from: HeldBy) -> Result<Hold, ToolError> {
+        let lock =
+            |attempt: u64| self.db.lock(&hold::lock_name(run, attempt)).map_err(|failure| self.told(failure));
+        let name = run.to_owned();
+        let (before, by) = self.read(move |tx| hold::last(tx, &name))?;
+        // Whoever has the lock of the attempt before is the only one who may go on from it.
+        let old = match from {
+            HeldBy::Nobody => {
+                Some(SqlStore::patiently(&|| lock(before))?.ok_or_else(|| hold::refused(run, &by))?)
+            }
+            HeldBy::Anybody => None,
+        };
+        let own = lock(before + 1)?.ok_or_else(|| hold::refused(run, &by))?;
+        let (name, holder) = (run.to_owned(), holder.to_owned());
+        if !self.write(move |tx| hold::take(tx, &name, before, &holder, now_ms()))? {
+            return Err(hold::refused(run, &by));
+        }
+        drop(old);
+        *self.held.lock().unwrap_or_else(PoisonError::into_inner) =
+            Some(Held { run: run.to_owned(), attempt: before + 1 });
+        Ok(Hold::new(own))
+    }
+
+    fn holder(&self, run: &str) -> Result<Option<String>, ToolError> {
+        let name = run.to_owned();
+        let (attempt, by) = self.read(move |tx| hold::last(tx, &name))?;
+        let lock = self.db.lock(&hold::lock_name(run, attempt)).map_err(|failure| self.told(failure))?;
+        Ok(lock.is_none().then_some(by))
+    }
+
+    fn remove_session(&self, session: &str) -> Result<bool, ToolError> {
+        let _alone = self.collecting.lock().unwrap_or_else(PoisonError::into_inner);
+        let session = session.to_owned();
+        self.write(move |tx| gc::session(tx, &session))
     }
 
     fn collect(&self, retention: &Retention, now_ms: u64) -> Result<Collected, ToolError> {

@@ -52,10 +52,13 @@ impl StoreUrl {
         }
     }
 
-    /// The files of a store on this disk, existing or not; the last two are folders.
+    /// The files of a store on this disk, existing or not; the last three are folders.
     pub fn files(&self) -> Vec<PathBuf> {
         let StoreUrl::Sqlite(path) = self else { return Vec::new() };
-        ["", "-wal", "-shm", "-journal", SPOOLS, CONTENTS].iter().map(|end| with_ending(path, end)).collect()
+        ["", "-wal", "-shm", "-journal", SPOOLS, CONTENTS, HOLDS]
+            .iter()
+            .map(|end| with_ending(path, end))
+            .collect()
     }
 
     /// The folder for what commands are about to change: beside the file, or else in the user's data directory. None where
@@ -79,10 +82,12 @@ fn beginning(text: &str) -> String {
 
 /// The ending of the folder for what commands are about to change.
 const SPOOLS: &str = ".spools";
+/// The folder of locks, behind the name of the store.
+pub(crate) const HOLDS: &str = "-holds";
 /// The ending of the folder for large contents.
 pub(crate) const CONTENTS: &str = "-contents";
 
-fn with_ending(path: &Path, ending: &str) -> PathBuf {
+pub(crate) fn with_ending(path: &Path, ending: &str) -> PathBuf {
     let mut whole = path.to_path_buf().into_os_string();
     whole.push(ending);
     PathBuf::from(whole)

@@ -10,6 +10,7 @@ pub mod meta;
 pub mod project;
 pub mod search;
 pub mod shell;
+pub mod spawn;
 mod stored;
 pub mod tasklist;
 pub mod todo;
@@ -53,6 +54,7 @@ pub fn packs(settings: &Settings) -> Vec<Pack> {
         project::pack(),
         shell::pack(settings.shell.clone()),
         todo::pack(),
+        spawn::pack(),
         tasklist::pack(),
         vfs::pack(),
         meta::pack(),

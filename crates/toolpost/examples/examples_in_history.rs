@@ -13,6 +13,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use toolpost_agent::driver::{Activation, Heard, Listener, LocalDriver};
 use toolpost_agent::model::{Format, Remote, Target, Timeouts, client};
+use toolpost_agent::tree::Branch;
 use toolpost_core::activation::{Limits, Start};
 use toolpost_core::event::{EventKind, MemoryLog};
 use toolpost_core::host::Ids;
@@ -130,6 +131,7 @@ async fn main() -> Result<()> {
         limits: Limits { turns: Some(4), ..Limits::usual() },
         ..Start::default()
     };
+    let branch = Branch::root(&id, &start.limits, context.cancel().child_token());
     let activation = Activation {
         id,
         start,
@@ -140,6 +142,8 @@ async fn main() -> Result<()> {
         temperature: Some(0.0),
         thinking: None,
         listener: Arc::new(Printed),
+        branch,
+        state: None,
     };
     let ended = LocalDriver::new().run(activation).await?;
     let mut is_called = false;

@@ -54,6 +54,12 @@ impl Cli {
         match &self.command {
             Command::Call(call) => flags.keys.settings.add(&call.keys.settings),
             Command::Run(run) => flags.keys.settings.add(&run.keys.settings),
+            Command::Sessions { command: Some(SessionsCommand::Resume { keys, .. }) } => {
+                flags.keys.settings.add(&keys.settings);
+            }
+            Command::Sessions { command: Some(SessionsCommand::Fork(fork)) } => {
+                flags.keys.settings.add(&fork.keys.settings);
+            }
             Command::Mcp(mcp) => flags.keys.settings.add(&mcp.keys.settings),
             _ => {}
         }
@@ -106,8 +112,12 @@ pub enum Command {
     ///
     /// What is written down, and for how long, stands in the guide; `toolpost gc` deletes what is old.
     Log(Log),
-    /// Show the sessions that the log knows, the last active one first.
-    Sessions,
+    /// Show the sessions that the log knows, the last active one first; or do something with the run of one.
+    Sessions {
+        /// What to do with a session.
+        #[command(subcommand)]
+        command: Option<SessionsCommand>,
+    },
     /// Count the calls of each tool: failures by code, times, bytes and tokens.
     Stats(Stats),
     /// Show the tasks that sessions share, as a tree: below each task those that it depends on.
@@ -167,15 +177,100 @@ pub enum Command {
 #[derive(Debug, Args)]
 pub struct Run {
     /// The agent's file, or its name.
-    pub agent: String,
+    #[arg(required_unless_present = "resume")]
+    pub agent: Option<String>,
     /// What it has to do; `-` reads it from standard input.
     pub task: Option<String>,
+    /// Go on with the run of this session, whose process has ended before the run did.
+    #[arg(long, value_name = "SESSION", conflicts_with_all = ["agent", "task"])]
+    pub resume: Option<String>,
+    /// Go on with it although another process holds it; whatever that one still writes is refused.
+    #[arg(long, requires = "resume")]
+    pub take_over: bool,
     /// What is printed: the agent's text, one JSON object at the end, or a line of JSON for each thing that happens.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub output: RunOutput,
     /// Those that stand for a key of the configuration.
     #[command(flatten)]
     pub keys: KeyFlags<OfRun>,
+}
+
+/// What to do with a session.
+#[derive(Debug, Subcommand)]
+pub enum SessionsCommand {
+    /// Show the agents of a session as a tree: how each stands, and what it cost.
+    Show {
+        /// The session.
+        #[arg(value_name = "SESSION")]
+        of: String,
+    },
+    /// Go on with a run whose process has ended before it did.
+    Resume {
+        /// The session.
+        #[arg(value_name = "SESSION")]
+        of: String,
+        /// Go on with it although another process holds it; whatever that one still writes is refused.
+        #[arg(long)]
+        take_over: bool,
+        /// What is printed, as with `toolpost run`.
+        #[arg(long, value_name = "FORMAT", default_value = "text")]
+        output: RunOutput,
+        /// Those that stand for a key of the configuration.
+        #[command(flatten)]
+        keys: KeyFlags<OfRun>,
+    },
+    /// Begin another run from a step of one, with another model, policy or task.
+    Fork(ForkFlags),
+    /// Tell a run again from what was recorded. Nothing runs; the first event that differs is named.
+    Replay {
+        /// The session.
+        #[arg(value_name = "SESSION")]
+        of: String,
+    },
+    /// Print a session as one page of HTML, or as JSON.
+    Export {
+        /// The session.
+        #[arg(value_name = "SESSION")]
+        of: String,
+        /// As what.
+        #[arg(long, value_name = "FORMAT", default_value = "html")]
+        format: ExportFormat,
+    },
+    /// Delete a session: its events, virtual files and todos.
+    Rm {
+        /// The session.
+        #[arg(value_name = "SESSION")]
+        of: String,
+    },
+}
+
+/// Begins another run from one.
+#[derive(Debug, Args)]
+pub struct ForkFlags {
+    /// The session.
+    #[arg(value_name = "SESSION")]
+    pub of: String,
+    /// The first step that is done anew; `toolpost log` shows them. Otherwise all that was done stays.
+    #[arg(long, value_name = "STEP")]
+    pub at: Option<u64>,
+    /// What it has to do: instead of its task at step 0, and beside it later.
+    #[arg(long, value_name = "TEXT")]
+    pub task: Option<String>,
+    /// What is printed, as with `toolpost run`.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub output: RunOutput,
+    /// Those that stand for a key of the configuration.
+    #[command(flatten)]
+    pub keys: KeyFlags<OfRun>,
+}
+
+/// As what a session is exported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ExportFormat {
+    /// One page that needs nothing else.
+    Html,
+    /// One JSON object: the agents, and the events as they are in the log.
+    Json,
 }
 
 /// What is printed of a run.

@@ -70,12 +70,20 @@ pub fn run_with(words: Vec<OsString>, extension: Option<Arc<dyn Extension>>) -> 
         Command::Graph(graph) => with_runtime(&flags, environment, &printer, Records::Yes, |runtime| {
             commands::graph::run(runtime, &printer, graph)
         }),
-        Command::Run(run) => commands::run::run(&printer, &flags, environment, run),
-        Command::Agents { command } => with_runtime(&flags, environment, &printer, Records::No, |runtime| {
-            commands::agents::run(&runtime, &printer, command.as_ref())
-        }),
+        Command::Run(run) => commands::run::run(&printer, &flags, environment, &run.wanted(), run.output),
+        Command::Agents { command } => {
+            // Agents may name the tools that start others.
+            let frontend = Frontend { agents: true, ..this_program() };
+            match open(&flags, environment, &printer, frontend) {
+                Ok(runtime) => commands::agents::run(&runtime, &printer, command.as_ref()),
+                Err(error) => printer.invocation_error(&error),
+            }
+        }
         Command::Log(log) => commands::log::run(&printer, &flags, environment, log),
-        Command::Sessions => commands::sessions::run(&printer, &flags, environment),
+        Command::Sessions { command } => match command.as_ref().and_then(cli::SessionsCommand::run) {
+            Some((wanted, output)) => commands::run::run(&printer, &flags, environment, &wanted, output),
+            None => commands::sessions::run(&printer, &flags, environment, command.as_ref()),
+        },
         Command::Stats(stats) => commands::stats::run(&printer, &flags, environment, stats),
         Command::Tasks { command } => commands::tasks::run(&printer, &flags, environment, command.as_ref()),
         Command::Gc => commands::gc::run(&printer, &flags, environment),

@@ -1,8 +1,12 @@
 //! Where the parts are joined, once for every command: registry, executor, context, servers.
 
 mod activate;
+mod host;
+mod resume;
 
 pub(crate) use activate::{Chosen, Prepared, Seat};
+pub(crate) use host::{Audience, TreeHost, outside_name};
+pub(crate) use resume::{Recorded, Resumed, holder};
 
 #[cfg(feature = "code")]
 use crate::code_engine::WorkspaceEngine;
@@ -38,6 +42,8 @@ pub struct Frontend {
     pub servers: ServerChoice,
     /// Whether what happens is written into the store.
     pub records: bool,
+    /// Whether agents can be started by others.
+    pub agents: bool,
 }
 
 /// Which MCP servers are used.
@@ -57,6 +63,7 @@ impl Default for Frontend {
             pdf: None,
             servers: ServerChoice::Configured,
             records: false,
+            agents: false,
         }
     }
 }
@@ -81,6 +88,8 @@ pub struct Runtime {
     pub plugins: Option<Plugins>,
     /// What outlives the process. It is opened when it is first used.
     pub store: Arc<dyn Store>,
+    /// Runs agents.
+    pub(crate) host: Arc<TreeHost>,
     /// Writes what happens into the store.
     log: Option<Arc<StoreLog>>,
 }
@@ -105,7 +114,9 @@ impl Runtime {
             None => config.cwd.to_string_lossy().into_owned(),
         };
         let code = code_engine(&config, &workspace);
-        let services = Services { store: Some(Arc::clone(&store)), code, ..Services::default() };
+        let host = Arc::new(TreeHost::default());
+        let agents = frontend.agents.then(|| Arc::clone(&host) as _);
+        let services = Services { store: Some(Arc::clone(&store)), code, agents, ..Services::default() };
         let registry =
             Arc::new(registry(&config, (workspace.as_ref(), &cwd), &services, frontend.pdf, &background)?);
         let log = match frontend.records {
@@ -161,6 +172,7 @@ impl Runtime {
             plugins,
             config,
             store,
+            host,
             log,
         })
     }

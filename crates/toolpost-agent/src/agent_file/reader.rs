@@ -12,12 +12,13 @@ use toolpost_core::model::Thinking;
 use toolpost_core::text::nearest;
 
 /// The keys that mean something, as they are documented.
-const KNOWN: [&str; 29] = [
+const KNOWN: [&str; 30] = [
     "name",
     "description",
     "model",
     "toolPacks",
     "tools",
+    "agents",
     "disallowedTools",
     "policy",
     "limits",
@@ -60,7 +61,7 @@ const OF_NO_CONCERN: [&str; 11] = [
 ];
 
 /// Keys of other hosts that would do something there and do nothing here, and what to do instead.
-const NOT_TAKEN: [(&str, &str); 11] = [
+const NOT_TAKEN: [(&str, &str); 10] = [
     ("mcpservers", "put MCP servers into the configuration; `toolpost doctor` shows where"),
     ("hooks", "hooks of agent files are not run"),
     ("skills", "skills are not loaded"),
@@ -68,7 +69,6 @@ const NOT_TAKEN: [(&str, &str); 11] = [
     ("background", "it runs in the foreground"),
     ("isolation", "run it with `--workspace DIR` in a worktree of its own"),
     ("handoffs", "it cannot hand over to others"),
-    ("agents", "its children are not limited by name"),
     ("topp", "set `temperature` instead"),
     ("prompt", "the instruction is the text below the head"),
     ("extends", "files are not joined"),
@@ -97,6 +97,8 @@ impl<'a> Reader<'a> {
             tool_packs: None,
             tools: None,
             without: Vec::new(),
+            agents: None,
+            hash: String::new(),
             prompt_tools: Vec::new(),
             policy: None,
             limits: Limits::default(),
@@ -161,6 +163,7 @@ impl<'a> Reader<'a> {
             "description" => agent.description = self.text(node, field).unwrap_or_default(),
             "model" => agent.models = self.models(node, field),
             "toolpacks" => agent.tool_packs = tools::names(self, node, field),
+            "agents" => agent.agents = tools::names(self, node, field),
             "tools" => tools::read(self, node, agent, narrowing),
             "disallowedtools" => tools::take_away(self, node, field, agent, narrowing),
             "policy" => narrowing.read(self, node),

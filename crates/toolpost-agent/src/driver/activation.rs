@@ -2,8 +2,10 @@
 
 use super::listener::Listener;
 use crate::kernel::{Extra, State};
+use crate::tree::Branch;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use toolpost_core::activation::{Fact, OfferedTool, Start};
 use toolpost_core::event::EventSink;
@@ -33,6 +35,10 @@ pub struct Activation {
     pub thinking: Option<Thinking>,
     /// Who watches.
     pub listener: Arc<dyn Listener>,
+    /// Its place in its tree. The run ends when the token of the place fires.
+    pub branch: Branch,
+    /// How it stands, where it has begun before.
+    pub state: Option<State>,
 }
 
 /// A run that has begun.
@@ -52,6 +58,9 @@ pub(super) struct Running {
     pub(super) extras: Mutex<HashMap<(u64, usize), Extra>>,
     /// Fires to end the run.
     pub(super) cancel: CancellationToken,
+    pub(super) branch: Branch,
+    /// Woken by signals.
+    pub(super) signalled: Notify,
 }
 
 /// Takes the events of calls into the state as they are recorded.
@@ -75,13 +84,17 @@ impl EventSink for Fold {
 impl Activation {
     /// Makes the run ready. Its first fact is recorded where it has none.
     pub(super) fn begin(self) -> Result<Running, ToolError> {
-        let fold = Arc::new(Fold(Mutex::new(State::new(&self.id))));
-        let cancel = self.context.cancel().child_token();
+        let state = self.state.unwrap_or_else(|| State::new(&self.id));
+        let is_new = state.start().is_none();
+        let found: Vec<String> = state.offered().map(|tool| tool.name.clone()).collect();
+        let fold = Arc::new(Fold(Mutex::new(state)));
+        let cancel = self.branch.cancel().clone();
         let context = self
             .context
             .rebuild()
             .events(Arc::clone(&fold) as Arc<dyn EventSink>)
             .extra(Seen::new())
+            .extra(self.branch.clone())
             .cancel(cancel.clone())
             .build();
         let running = Running {
@@ -97,10 +110,15 @@ impl Activation {
             context,
             fold,
             cancel,
+            branch: self.branch,
+            signalled: Notify::new(),
         };
         let tools = running.offer_listed()?;
-        let start = Start { tools, ..self.start };
-        running.record(Fact::Started { start: Box::new(start) });
+        if is_new {
+            running.record(Fact::Started { start: Box::new(Start { tools, ..self.start }) });
+        } else {
+            running.offer_found(&found.iter().map(String::as_str).collect::<Vec<_>>())?;
+        }
         Ok(running)
     }
 }
@@ -148,6 +166,11 @@ impl Running {
         }
         if !tools.is_empty() {
             *self.definitions() = definitions.into();
+            // Whoever goes on with a run finds what it has found before.
+            let state = self.fold.state();
+            tools.retain(|tool| !state.offered().any(|known| known.name == tool.name));
+        }
+        if !tools.is_empty() {
             self.record(Fact::Offered { tools });
         }
         Ok(())

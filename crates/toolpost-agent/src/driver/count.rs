@@ -25,15 +25,23 @@ impl Asked {
         Asked(Some(Counted { texts, tools: Arc::clone(&request.tools) }))
     }
 
+    /// About how many tokens the request has; none of a script.
+    pub(super) fn input(&self) -> Option<u64> {
+        let Counted { texts, tools } = self.0.as_ref()?;
+        let of_tool = |tool: &Definition| {
+            tokens(&tool.spec.name) + tokens(&tool.spec.description) + tokens(&tool.input.to_string())
+        };
+        let tools: usize = tools.iter().map(of_tool).sum();
+        Some(texts.saturating_add(tools as u64).max(1))
+    }
+
     /// Estimates what the provider did not count.
     pub(super) fn count(&self, response: &mut Response) {
-        let Some(Counted { texts, tools }) = &self.0 else { return };
+        if self.0.is_none() {
+            return;
+        }
         if response.usage.input == 0 {
-            let of_tool = |tool: &Definition| {
-                tokens(&tool.spec.name) + tokens(&tool.spec.description) + tokens(&tool.input.to_string())
-            };
-            let tools: usize = tools.iter().map(of_tool).sum();
-            response.usage.input = texts.saturating_add(tools as u64).max(1);
+            response.usage.input = self.input().unwrap_or(1);
             response.usage.estimated = true;
         }
         let said: u64 = response.parts.iter().map(part_tokens).sum();

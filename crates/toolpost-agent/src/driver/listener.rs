@@ -33,6 +33,8 @@ pub enum Heard<'a> {
     Failed(&'a ModelError),
     /// The beginning of the conversation is being replaced by a summary.
     Compacting,
+    /// It waits for agents that it has started.
+    Waiting,
     /// A call was answered without being run.
     Refused {
         /// The tool, as the model wrote it.

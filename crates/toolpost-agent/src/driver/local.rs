@@ -1,16 +1,16 @@
 //! The driver of one process: a loop for each run.
 
 use super::steps::LocalSteps;
-use super::{Activation, Driver, Heartbeat, Steps};
-use crate::kernel::Ended;
+use super::{Activation, Driver, Heartbeat, Signal, Steps};
+use crate::kernel::{Ended, State};
 use futures_util::future::join_all;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
-use toolpost_core::ToolError;
 use toolpost_core::activation::{Fact, Todo};
 use toolpost_core::host::BoxFuture;
+use toolpost_core::{Context, ToolError};
 
 type Result = std::result::Result<Ended, ToolError>;
 
@@ -32,12 +32,33 @@ impl LocalDriver {
         self.steps.add(activation)
     }
 
+    /// Records a fact of a run that was taken on: it goes on after its end, or it has started another.
+    pub fn record(&self, activation: &str, fact: Fact) -> std::result::Result<(), ToolError> {
+        self.steps.get(activation)?.record(fact);
+        Ok(())
+    }
+
+    /// What the calls of a run reach.
+    pub fn context(&self, activation: &str) -> std::result::Result<Context, ToolError> {
+        Ok(self.steps.get(activation)?.context.clone())
+    }
+
+    /// How a run stands.
+    pub fn state(&self, activation: &str) -> std::result::Result<State, ToolError> {
+        Ok(self.steps.get(activation)?.fold.state().clone())
+    }
+
     /// Runs an agent to its end.
     pub async fn run(&self, activation: Activation) -> Result {
         let id = activation.id.clone();
         self.add(activation)?;
-        let ended = drive(&self.steps, &id).await;
-        self.steps.remove(&id);
+        self.finish(&id).await
+    }
+
+    /// Runs an agent that was taken on to its end.
+    pub async fn finish(&self, activation: &str) -> Result {
+        let ended = drive(&self.steps, activation).await;
+        self.steps.remove(activation);
         ended
     }
 
@@ -58,10 +79,18 @@ impl Driver for LocalDriver {
         });
     }
 
-    fn signal(&self, activation: &str, from: &str, text: &str) {
-        if let Ok(running) = self.steps.get(activation) {
-            running.record(Fact::Signalled { from: from.to_owned(), text: text.to_owned() });
-        }
+    fn signal<'a>(
+        &'a self,
+        activation: &'a str,
+        signal: Signal,
+    ) -> BoxFuture<'a, std::result::Result<(), ToolError>> {
+        Box::pin(async move {
+            let running = self.steps.get(activation)?;
+            let Signal { from, text, id, ended } = signal;
+            running.record(Fact::Signalled { from, text, id, ended });
+            running.signalled.notify_one();
+            running.context.committed().await
+        })
     }
 
     fn cancel(&self, activation: &str) {
@@ -90,6 +119,10 @@ impl Driver for LocalDriver {
 /// The loop: what is decided is done, step by step.
 async fn drive(steps: &LocalSteps, id: &str) -> Result {
     let running = steps.get(id)?;
+    // It may have ended in another process.
+    if let Some(ended) = running.ended() {
+        return Ok(ended);
+    }
     let (mut seq, limit) = {
         let state = running.fold.state();
         (state.next_seq(), state.start().and_then(|start| start.limits.time_ms))

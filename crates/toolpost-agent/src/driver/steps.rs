@@ -5,14 +5,18 @@ use super::count::Asked;
 use super::listener::Heard;
 use super::{Heartbeat, Steps};
 use crate::kernel::{self, Ended};
+use crate::tree::{Amount, Drawn, Wanted};
 use futures_util::StreamExt;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio_util::sync::CancellationToken;
 use toolpost_core::activation::{Fact, Reason, Todo};
 use toolpost_core::host::{BoxFuture, Seen};
-use toolpost_core::model::{Arguments, Delta, ModelError, ModelErrorKind, Request, Response};
+use toolpost_core::model::{Arguments, Delta, ModelError, ModelErrorKind, Request, Response, Usage};
 use toolpost_core::{Call, Code, ToolError};
+
+/// Maximum number of tokens of an answer that are set aside where the model's own limit is not known.
+const USUAL_OUTPUT: u64 = 8_192;
 
 /// A model gave no answer.
 pub(super) struct Unanswered {
@@ -83,6 +87,10 @@ impl Steps for LocalSteps {
                     Ok(())
                 }
                 Todo::Compact { turns } => running.compact(seq, turns, &cancel).await,
+                Todo::Wait => {
+                    running.wait(&cancel).await;
+                    Ok(())
+                }
                 Todo::Finish { reason } => running.finish(seq, reason).await,
             }
         })
@@ -118,10 +126,27 @@ impl Running {
     /// Asks the model. Its answer is durable before this returns, where it has calls.
     async fn ask(&self, seq: u64, cancel: &CancellationToken, beat: &Heartbeat) -> Result<(), ToolError> {
         self.load_extras().await;
-        let request = self.request();
+        let mut request = self.request();
         self.tell(Heard::Asking);
+        let drawn = match self.draw(&request, cancel).await {
+            Ok(drawn) => drawn,
+            Err(Reason::Stopped) => {
+                let error = ModelError::new(ModelErrorKind::Cancelled, "the run was stopped");
+                self.record(Fact::ModelFailed { seq, error, text: String::new() });
+                return Ok(());
+            }
+            Err(reason) => {
+                self.record(Fact::Spent { seq, reason });
+                return Ok(());
+            }
+        };
+        request.max_output_tokens = match (request.max_output_tokens, drawn.output) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        };
         match self.response(request, cancel, beat).await {
             Ok(response) => {
+                drawn.settle(self.used(&response.usage));
                 self.tell(Heard::Answered { seq, response: &response });
                 let has_calls = response.tool_calls().next().is_some();
                 let cost = self.model.profile().price.as_ref().map(|price| price.of(&response.usage));
@@ -136,26 +161,57 @@ impl Running {
         }
     }
 
+    /// Sets aside of the tree's budget what a request may use.
+    async fn draw(&self, request: &Request, cancel: &CancellationToken) -> Result<Drawn<'_>, Reason> {
+        let profile = self.model.profile();
+        let wanted = match Asked::of(request, profile).input() {
+            None => Wanted::default(),
+            Some(input) => Wanted {
+                input,
+                output: request.max_output_tokens.or(profile.output_tokens).unwrap_or(USUAL_OUTPUT),
+                price: profile.price.clone(),
+            },
+        };
+        self.branch.draw(&wanted, cancel).await
+    }
+
+    fn used(&self, usage: &Usage) -> Amount {
+        let cost = self.model.profile().price.as_ref().map(|price| price.of(usage));
+        Amount::new(usage.input.saturating_add(usage.output), cost)
+    }
+
+    /// Waits until the run is told something, or is to end.
+    async fn wait(&self, cancel: &CancellationToken) {
+        self.tell(Heard::Waiting);
+        tokio::select! {
+            () = cancel.cancelled() => self.record(Fact::StopAsked),
+            () = self.signalled.notified() => {}
+        }
+    }
+
     fn request(&self) -> Request {
         let extras = self.extras();
         let state = self.fold.state();
         let with = |seq: u64, index: usize| extras.get(&(seq, index)).cloned().unwrap_or_default();
-        let (system, limit) = match state.start() {
-            Some(start) => (start.system.clone(), start.limits.tokens),
-            None => (String::new(), None),
+        let (system, limit, schema) = match state.start() {
+            Some(start) => (start.system.clone(), start.limits.tokens, start.result_schema.clone()),
+            None => (String::new(), None, None),
         };
         let used = state.usage().input.saturating_add(state.usage().output).saturating_add(state.tokens());
         let left = limit.map(|limit| limit.saturating_sub(used).max(1));
         let most = self.model.profile().output_tokens;
+        let tools = Arc::clone(&self.definitions());
         Request {
             system,
             messages: state.messages(&with),
-            tools: Arc::clone(&self.definitions()),
             // Nothing is said where the provider's own limit is the lower one, or where none is known.
             max_output_tokens: left.filter(|left| most.is_none_or(|most| *left < most)),
             temperature: self.temperature,
             thinking: self.thinking,
             cache: Some(self.id.clone()),
+            // With tools at hand the model says the data at the end, and not at once.
+            schema: schema.filter(|_| tools.is_empty()),
+            tools,
             ..Request::default()
         }
     }
@@ -232,6 +288,7 @@ impl Running {
     async fn compact(&self, seq: u64, turns: usize, cancel: &CancellationToken) -> Result<(), ToolError> {
         self.tell(Heard::Compacting);
         let (summary, usage) = self.summary(turns, cancel).await;
+        self.branch.restore(None, &self.id, self.used(&usage));
         let cost = self.model.profile().price.as_ref().map(|price| price.of(&usage));
         self.record(Fact::Compacted { seq, turns, summary, usage, cost });
         // The model no longer has what it was shown before.

@@ -23,6 +23,9 @@ pub fn decide(state: &State) -> Vec<Todo> {
     if start.limits.time_ms.is_some_and(|most| elapsed >= most) {
         return finish(Reason::Time);
     }
+    if let Some(reason) = state.spent {
+        return finish(reason);
+    }
     if let Some(error) = &state.failed {
         return match error.kind {
             ModelErrorKind::TooLong => {
@@ -42,7 +45,9 @@ pub fn decide(state: &State) -> Vec<Todo> {
         }
         let is_last = matches!(state.turns.last(), Some(Turn::Answer(_)));
         if is_last && let Some(reason) = ending(state, answer) {
-            return finish(reason);
+            // Whatever it has started belongs to what it has to do.
+            let waits = reason == Reason::Done && !state.background.is_empty();
+            return if waits { vec![Todo::Wait] } else { finish(reason) };
         }
     }
     ask(state, &start.limits)
@@ -55,7 +60,7 @@ fn finish(reason: Reason) -> Vec<Todo> {
 /// The limit that is reached, if one is.
 fn spent(state: &State, limits: &Limits) -> Option<Reason> {
     let tokens = state.usage.input.saturating_add(state.usage.output);
-    if limits.turns.is_some_and(|most| state.answers >= most) {
+    if limits.turns.is_some_and(|most| state.answers_now() >= most) {
         Some(Reason::Turns)
     } else if limits.tokens.is_some_and(|most| tokens >= most) {
         Some(Reason::Tokens)
@@ -151,8 +156,13 @@ fn refusal(state: &State, answer: &Answer, index: usize, call: &ToolCall, slot: 
     let is_idempotent = state.is_idempotent(&call.name);
     // The process that ran it is gone. What changes nothing is run again.
     if matches!(slot, Slot::Running) && !is_idempotent {
+        let id = state.call_id(answer.seq, index);
+        let known = match state.interrupted.get(&id) {
+            Some(call) => call.known.as_str(),
+            None => "look whether its change is there before you make it again",
+        };
         return Some(format!(
-            "Error: INTERRUPTED: the call of `{}` had started when its process ended; look whether its change is there before you make it again",
+            "Error: INTERRUPTED: the call of `{}` had started when its process ended; {known}",
             call.name
         ));
     }

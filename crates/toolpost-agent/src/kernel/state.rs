@@ -6,10 +6,11 @@
 use super::call_id::call_id;
 use super::repeats::Repeats;
 use super::transcript::{Extra, Slot, Turn};
+use crate::result;
 use serde_json::Value;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
-use toolpost_core::activation::{Fact, OfferedTool, Reason, Start, Todo};
+use toolpost_core::activation::{Fact, InterruptedCall, OfferedTool, Reason, Start, Todo};
 use toolpost_core::event::EventKind;
 use toolpost_core::model::{ModelError, Response, ToolCall, ToolResult, Usage};
 use toolpost_core::outcome::{Metadata, Outcome, Output};
@@ -45,6 +46,20 @@ pub struct State {
     pub(super) malformed: u32,
     pub(super) repeats: Repeats,
     pub(super) is_stop_asked: bool,
+    /// What is used up of the tree's budget.
+    pub(super) spent: Option<Reason>,
+    /// The agents that were started and not waited for, and have not ended: their runs and names.
+    pub(super) background: BTreeMap<String, String>,
+    /// The signals that were heard.
+    heard: HashSet<String>,
+    /// What the run went on with after its end.
+    continued: Vec<String>,
+    /// Answers before the last time that it went on.
+    answers_before: u64,
+    /// Whether it was asked once more for its result.
+    is_corrected: bool,
+    /// What is known of calls that had started when their process ended.
+    pub(super) interrupted: HashMap<String, InterruptedCall>,
     ended: Option<Ended>,
     /// Where a running call's result belongs: the turn and the place in it.
     calls: HashMap<String, (usize, usize)>,
@@ -93,6 +108,13 @@ impl State {
             malformed: 0,
             repeats: Repeats::default(),
             is_stop_asked: false,
+            spent: None,
+            background: BTreeMap::new(),
+            heard: HashSet::new(),
+            continued: Vec::new(),
+            answers_before: 0,
+            is_corrected: false,
+            interrupted: HashMap::new(),
             ended: None,
             calls: HashMap::new(),
         }
@@ -115,9 +137,11 @@ impl State {
         if event.activation.as_deref() != Some(&*self.activation) {
             return;
         }
+        if let EventKind::Activation { fact } = &event.kind {
+            return self.apply_fact(fact, event.at_ms);
+        }
         self.now_ms = self.now_ms.max(event.at_ms);
         match &event.kind {
-            EventKind::Activation { fact } => self.apply_fact(fact, event.at_ms),
             EventKind::CallStarted { .. } => {
                 if let Some(slot) = event.call.as_deref().and_then(|call| self.slot(call))
                     && matches!(slot, Slot::Decided)
@@ -136,7 +160,8 @@ impl State {
 
     /// One more fact, at this time.
     pub fn apply_fact(&mut self, fact: &Fact, at_ms: u64) {
-        self.now_ms = self.now_ms.max(at_ms);
+        let before = self.now_ms;
+        self.now_ms = before.max(at_ms);
         if self.start.is_none() {
             if let Fact::Started { start } = fact {
                 self.started_ms = at_ms;
@@ -145,11 +170,14 @@ impl State {
             }
             return;
         }
+        if let Fact::Continued { id, text } = fact {
+            return self.go_on(id, text, at_ms);
+        }
         if self.ended.is_some() {
             return;
         }
         match fact {
-            Fact::Started { .. } => {}
+            Fact::Started { .. } | Fact::Continued { .. } => {}
             Fact::Offered { tools } => self.offer(tools),
             Fact::Decided { seq, todos } => self.decide(*seq, todos),
             Fact::Answered { seq, response, cost } => {
@@ -178,7 +206,26 @@ impl State {
                     self.compact(*turns, summary);
                 }
             }
-            Fact::Signalled { from, text } => self.turns.push(Turn::said(from, text)),
+            Fact::Spent { seq, reason } => {
+                if self.is_open(*seq, &Todo::Ask) {
+                    self.spent = Some(*reason);
+                }
+            }
+            Fact::Spawned { child, agent } => {
+                self.background.insert(child.clone(), agent.clone());
+            }
+            Fact::Signalled { from, text, id, ended } => {
+                if id.as_ref().is_none_or(|id| self.heard.insert(id.clone())) {
+                    ended.iter().for_each(|child| drop(self.background.remove(child)));
+                    self.turns.push(Turn::said(from, text));
+                }
+            }
+            Fact::Resumed { interrupted } => {
+                // The time in which no process had the run does not count.
+                self.started_ms = self.started_ms.saturating_add(at_ms.saturating_sub(before));
+                let known = interrupted.iter().map(|call| (call.call.clone(), call.clone()));
+                self.interrupted.extend(known);
+            }
             Fact::StopAsked => self.is_stop_asked = true,
             Fact::Ended { reason, text, error, code, usage, cost, .. } => {
                 self.ended = Some(Ended {
@@ -192,6 +239,31 @@ impl State {
                 });
             }
         }
+    }
+
+    /// Goes on after an end. What was left to do then is not done any more.
+    fn go_on(&mut self, id: &str, text: &str, at_ms: u64) {
+        if self.continued.iter().any(|known| known == id) {
+            return;
+        }
+        self.continued.push(id.to_owned());
+        let last = self.turns.iter_mut().rev().find_map(Turn::answer_mut);
+        for (call, slot) in last.into_iter().flat_map(|answer| answer.calls.iter().zip(&mut answer.slots)) {
+            if !matches!(slot, Slot::Done(_)) {
+                let text = format!("Error: the call of `{}` was not run: the run had ended", call.name);
+                *slot = Slot::Done(Box::new(failed(call, text, None)));
+            }
+        }
+        self.ended = None;
+        self.failed = None;
+        self.spent = None;
+        self.is_stop_asked = false;
+        self.unfinished.clear();
+        self.malformed = 0;
+        self.started_ms = at_ms;
+        self.answers_before = self.answers;
+        self.is_corrected = false;
+        self.turns.push(Turn::said("", text));
     }
 
     /// What the run depends on; none before it began.
@@ -233,6 +305,45 @@ impl State {
     /// Answers of the model so far.
     pub fn answers(&self) -> u64 {
         self.answers
+    }
+
+    /// Answers of the model since it last went on after an end.
+    pub(super) fn answers_now(&self) -> u64 {
+        self.answers - self.answers_before
+    }
+
+    /// The last time at which something happened, in milliseconds since 1970.
+    pub fn now_ms(&self) -> u64 {
+        self.now_ms
+    }
+
+    /// What the run went on with after its end, by what tells these from one another.
+    pub fn continued(&self) -> &[String] {
+        &self.continued
+    }
+
+    /// The agents that were started and not waited for, and have not ended: their runs and names.
+    pub fn background(&self) -> &BTreeMap<String, String> {
+        &self.background
+    }
+
+    /// The calls that have started and not ended: their ids, the tools' own names, and whether they may be run again.
+    pub fn open_calls(&self) -> Vec<(String, String, bool)> {
+        let mut open = Vec::new();
+        for (id, (turn, index)) in &self.calls {
+            let Some(answer) = self.turns.get(*turn).and_then(Turn::answer) else { continue };
+            if let (Some(Slot::Running), Some(call)) = (answer.slots.get(*index), answer.calls.get(*index)) {
+                let tool = self.tools.get(&call.name).map_or(&call.name, |tool| &tool.tool);
+                open.push((id.clone(), tool.clone(), self.is_idempotent(&call.name)));
+            }
+        }
+        open.sort();
+        open
+    }
+
+    /// The tools that it is offered.
+    pub fn offered(&self) -> impl Iterator<Item = &OfferedTool> {
+        self.tools.values()
     }
 
     /// What came with the texts of results, as the events have it, by the step of the answer and the place of the call.
@@ -302,13 +413,14 @@ impl State {
                     }
                 }
                 Todo::Refuse { index, text } => self.refuse(turn, *index, text),
-                Todo::Ask | Todo::Compact { .. } | Todo::Finish { .. } => {}
+                Todo::Ask | Todo::Compact { .. } | Todo::Wait | Todo::Finish { .. } => {}
             }
         }
     }
 
     fn refuse(&mut self, turn: usize, index: usize, text: &str) {
         let Some(answer) = self.turns[turn].answer_mut() else { return };
+        let seq = answer.seq;
         let (Some(slot), Some(call)) = (answer.slots.get_mut(index), answer.calls.get(index)) else { return };
         if matches!(slot, Slot::Done(_)) {
             return;
@@ -318,15 +430,13 @@ impl State {
         if self.repeats.is_too_often(call, is_idempotent).is_some() {
             self.repeats.refuse();
         }
-        *slot = Slot::Done(Box::new(ToolResult {
-            id: call.id.clone(),
-            name: call.name.clone(),
-            text: text.to_owned(),
-            attachments: Vec::new(),
-            data: Value::Null,
-            is_error: true,
-            code: None,
-        }));
+        let mut result = failed(call, text.to_owned(), None);
+        if matches!(slot, Slot::Running) && !is_idempotent {
+            let id = call_id(&self.activation, seq, index);
+            result.code = Some(Code::Interrupted);
+            result.data = interruption(self.interrupted.get(&id));
+        }
+        *slot = Slot::Done(Box::new(result));
     }
 
     fn slot(&mut self, call: &str) -> Option<&mut Slot> {
@@ -377,9 +487,24 @@ impl State {
         self.answers += 1;
         let turn = Turn::of_answer(seq, response);
         self.malformed = if turn.is_malformed() { self.malformed + 1 } else { 0 };
+        let is_final = turn.is_final();
         self.turns.push(turn);
         let total = response.usage.input.saturating_add(response.usage.output);
         self.measured = (response.usage.input > 0).then_some((total, self.turns.len()));
+        if is_final {
+            self.check_result(&response.text());
+        }
+    }
+
+    /// Asks once more for a result that does not fit its schema.
+    fn check_result(&mut self, text: &str) {
+        let schema = self.start.as_ref().and_then(|start| start.result_schema.as_ref());
+        let Some(schema) = schema.filter(|_| !self.is_corrected) else { return };
+        if let Err(problems) = result::extract(text, schema) {
+            let correction = result::correction(&problems, schema);
+            self.is_corrected = true;
+            self.turns.push(Turn::said("", &correction));
+        }
     }
 
     fn compact(&mut self, turns: usize, summary: &str) {
@@ -425,6 +550,17 @@ impl State {
     pub(super) fn call_id(&self, seq: u64, index: usize) -> String {
         call_id(&self.activation, seq, index)
     }
+}
+
+/// The result of a call that was not run.
+fn failed(call: &ToolCall, text: String, code: Option<Code>) -> ToolResult {
+    let (id, name) = (call.id.clone(), call.name.clone());
+    ToolResult { id, name, text, attachments: Vec::new(), data: Value::Null, is_error: true, code }
+}
+
+/// What a program is told of a call that was interrupted.
+fn interruption(known: Option<&InterruptedCall>) -> Value {
+    serde_json::json!({ "landed": known.and_then(|call| call.landed) })
 }
 
 /// What the model is told of a call, from its last event.

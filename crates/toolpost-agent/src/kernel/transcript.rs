@@ -106,6 +106,12 @@ impl Turn {
         self.answer().is_some_and(|answer| answer.seq == seq)
     }
 
+    /// Whether the run is done with it, if nothing else comes.
+    pub(super) fn is_final(&self) -> bool {
+        let is_end = |finish: Finish| matches!(finish, Finish::Stop | Finish::ToolCalls | Finish::Other);
+        self.answer().is_some_and(|answer| answer.calls.is_empty() && is_end(answer.finish))
+    }
+
     /// Whether no call could be read from it.
     pub(super) fn is_malformed(&self) -> bool {
         self.answer().is_some_and(|answer| {
@@ -186,6 +192,7 @@ impl State {
                     let results = slots.filter_map(|(index, slot)| match slot {
                         Slot::Done(result) => {
                             let Extra { attachments, data, .. } = extra(answer.seq, index);
+                            let data = if data.is_null() { result.data.clone() } else { data };
                             Some(Part::ToolResult(ToolResult { attachments, data, ..(**result).clone() }))
                         }
                         _ => None,

@@ -21,6 +21,8 @@
 //! condition, no loop and no arithmetic: what needs them is a tool, or a task for a model.
 //!
 //! The model keeps no state: it finds its place from the results in the conversation. So a run that was interrupted goes on.
+//! Of a call that was running then, the log says whether its change was made: if so, it counts as done; if not, it is made
+//! again; and where nobody knows, it has failed.
 
 mod parse;
 mod template;
@@ -42,13 +44,15 @@ use toolpost_core::model::{
 
 /// Maximum number of items of one `each`.
 const MAX_ITEMS: usize = 1_000;
-/// Maximum number of calls in one turn; more are made in further turns.
-const MAX_CALLS: usize = 100;
+/// Maximum number of calls in one turn, as many as a kernel runs; more are made in further turns.
+const MAX_CALLS: usize = 64;
 
 /// The steps of an agent, as a model.
 #[derive(Debug, Clone)]
 pub struct Script {
     steps: Arc<[Step]>,
+    /// What its references stand for from the beginning on.
+    given: Map<String, Value>,
     profile: Profile,
 }
 
@@ -74,7 +78,25 @@ impl Script {
             reads_data: true,
             ..Profile::default()
         };
-        Ok(Script { steps: Arc::from(parse::steps(script)?), profile })
+        Ok(Script { steps: Arc::from(parse::steps(script, &[])?), given: Map::new(), profile })
+    }
+
+    /// The script of a tool that an agent defines: steps like those of an agent, or the text that is the answer. Its arguments
+    /// are there by their names; those that may be absent are empty then.
+    pub fn of_tool(
+        script: &Value,
+        name: &str,
+        parameters: &[String],
+        arguments: &Value,
+    ) -> Result<Script, ScriptError> {
+        let steps = match script {
+            Value::String(text) => serde_json::json!([{ "say": text }]),
+            steps => steps.clone(),
+        };
+        let value = |name: &String| (name.clone(), arguments.get(name).cloned().unwrap_or_default());
+        let given = parameters.iter().map(value).collect();
+        let steps = Arc::from(parse::steps(&steps, parameters)?);
+        Ok(Script { steps, given, ..Script::new(&serde_json::json!([{ "say": "" }]), name)? })
     }
 
     /// The calls that stand in the script, in its order.
@@ -97,7 +119,7 @@ impl Script {
     /// What comes next in this conversation.
     fn respond(&self, request: &Request) -> Result<Response, ModelError> {
         let results = results(&request.messages);
-        let mut bindings = Bindings::new(task(&request.messages));
+        let mut bindings = Bindings::new(task(&request.messages), self.given.clone());
         let mut said = String::new();
         let mut last = String::new();
         for (number, step) in self.steps.iter().enumerate() {
@@ -114,7 +136,8 @@ impl Script {
                     said.push_str(&text);
                 }
                 Step::Calls { calls, .. } => {
-                    let planned = plan(number, calls, &bindings).map_err(Failure::from).map_err(failed)?;
+                    let planned =
+                        plan(number, calls, &bindings, &results).map_err(Failure::from).map_err(failed)?;
                     let missing: Vec<&Planned<'_>> =
                         planned.iter().filter(|call| !results.contains_key(call.id.as_str())).collect();
                     if !missing.is_empty() {
@@ -191,13 +214,29 @@ struct Planned<'a> {
 }
 
 /// The calls of a step. Ids tell the step, the call in it, and the item.
-fn plan<'a>(number: usize, calls: &'a [Call], bindings: &Bindings) -> Result<Vec<Planned<'a>>, String> {
+///
+/// A call that was interrupted before it changed anything is made again, under another id.
+fn plan<'a>(
+    number: usize,
+    calls: &'a [Call],
+    bindings: &Bindings,
+    results: &HashMap<&str, &ToolResult>,
+) -> Result<Vec<Planned<'a>>, String> {
     let mut planned = Vec::new();
+    let open = |id: String| {
+        let mut open = id.clone();
+        let mut attempt = 2;
+        while results.get(open.as_str()).is_some_and(|result| landed(result) == Some(false)) {
+            open = format!("{id}_attempt{attempt}");
+            attempt += 1;
+        }
+        open
+    };
     for (place, call) in calls.iter().enumerate() {
         let id = format!("step{}_{}", number + 1, place + 1);
         let Some(each) = &call.each else {
             let arguments = call.arguments(bindings)?;
-            planned.push(Planned { id, call, arguments, is_each: false });
+            planned.push(Planned { id: open(id), call, arguments, is_each: false });
             continue;
         };
         let items = each.items(bindings)?;
@@ -209,10 +248,16 @@ fn plan<'a>(number: usize, calls: &'a [Call], bindings: &Bindings) -> Result<Vec
         }
         for (index, item) in items.into_iter().enumerate() {
             let arguments = call.arguments(&bindings.with_item(item))?;
-            planned.push(Planned { id: format!("{id}_{}", index + 1), call, arguments, is_each: true });
+            let id = open(format!("{id}_{}", index + 1));
+            planned.push(Planned { id, call, arguments, is_each: true });
         }
     }
     Ok(planned)
+}
+
+/// Of a call that was interrupted, whether its change was made; none where nobody knows, and for other calls.
+fn landed(result: &ToolResult) -> Option<bool> {
+    (result.code == Some(Code::Interrupted)).then(|| result.data.get("landed")?.as_bool()).flatten()
 }
 
 fn save(
@@ -225,12 +270,16 @@ fn save(
     let mut lists: HashMap<&str, Vec<Saved>> = HashMap::new();
     for Planned { id, call, is_each, .. } in planned {
         let Some(result) = results.get(id.as_str()) else { continue };
-        if result.is_error && !call.optional {
+        if result.is_error && !call.optional && landed(result) != Some(true) {
             let message = format!("`{}` failed: {}", call.tool, result.text);
             return Err(Failure { message, code: result.code });
         }
+        let is_landed = landed(result) == Some(true);
         last.clone_from(&result.text);
-        let saved = Saved::of(result);
+        let saved = match is_landed {
+            true => Saved::of(&ToolResult { is_error: false, ..(*result).clone() }),
+            false => Saved::of(result),
+        };
         match (&call.save, is_each) {
             (None, _) => {}
             (Some(name), false) => bindings.save(name, saved),

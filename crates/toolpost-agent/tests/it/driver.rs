@@ -8,8 +8,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
-use toolpost_agent::driver::{Activation, Driver, LocalDriver, NoListener};
-use toolpost_agent::kernel::{Ended, Extra, State, decide};
+use toolpost_agent::driver::{Activation, Driver, LocalDriver, NoListener, Signal};
+use toolpost_agent::kernel::{Ended, Extra, Fork, State, decide, replay};
+use toolpost_agent::tree::Branch;
 use toolpost_core::activation::{Fact, Limits, Reason, Start};
 use toolpost_core::event::{EventKind, EventSink, MemoryLog};
 use toolpost_core::host::{BoxFuture, Ids};
@@ -22,14 +23,14 @@ use toolpost_core::{
 };
 
 /// Answers one after another with what it is given, and keeps what it was asked.
-struct Answers {
+pub(crate) struct Answers {
     profile: Profile,
     answers: Mutex<Vec<Result<Response, ModelError>>>,
-    asked: Mutex<Vec<Request>>,
+    pub(crate) asked: Mutex<Vec<Request>>,
 }
 
 impl Answers {
-    fn new(profile: Profile, mut answers: Vec<Result<Response, ModelError>>) -> Arc<Answers> {
+    pub(crate) fn new(profile: Profile, mut answers: Vec<Result<Response, ModelError>>) -> Arc<Answers> {
         answers.reverse();
         Arc::new(Answers { profile, answers: Mutex::new(answers), asked: Mutex::default() })
     }
@@ -134,6 +135,7 @@ fn world() -> World {
 }
 
 fn activation(world: &World, model: &Arc<Answers>, limits: Limits) -> Activation {
+    let branch = Branch::root("run", &limits, world.context.cancel().child_token());
     Activation {
         id: "run".to_owned(),
         start: Start {
@@ -150,6 +152,8 @@ fn activation(world: &World, model: &Arc<Answers>, limits: Limits) -> Activation
         temperature: None,
         thinking: None,
         listener: Arc::new(NoListener),
+        branch,
+        state: None,
     }
 }
 
@@ -182,6 +186,55 @@ async fn a_run_calls_and_ends_and_its_log_tells_it_again() {
     let told = State::of("run", &events[..events.len() - 2]).messages(&|_, _| Extra::default());
     assert_eq!(told[..last.messages.len()], last.messages[..], "the log alone gives the same conversation");
     assert_eq!(last.tools.len(), 2);
+}
+
+#[tokio::test]
+async fn a_recorded_run_replays_and_one_that_was_changed_is_named() {
+    let world = world();
+    let answers = vec![Ok(call("add", json!({"n": 1}))), Ok(says("one added"))];
+    let model = Answers::new(Profile::default(), answers);
+    let ended = run(&world, &model, Limits::default()).await;
+    let mut events = world.sink.log.events();
+    let again = replay("run", &events).unwrap();
+    assert_eq!(again.ended(), Some(&ended));
+    let last = model.asked.lock().unwrap().pop().unwrap();
+    let told = again.messages(&|_, _| Extra::default());
+    assert_eq!(told[..last.messages.len()], last.messages[..], "what the model was sent, to the byte");
+    assert_eq!(State::of("run", &events).transcript(), again.transcript());
+    assert!(again.transcript().ends_with("## said\n\none added\n"), "{}", again.transcript());
+    let answered = events
+        .iter()
+        .position(|event| matches!(&event.kind, EventKind::Activation { fact: Fact::Answered { .. } }));
+    // Without its call, the answer would have been the end.
+    if let EventKind::Activation { fact: Fact::Answered { response, .. } } =
+        &mut events[answered.unwrap()].kind
+    {
+        response.parts.clear();
+    }
+    let difference = replay("run", &events).unwrap_err();
+    assert!(difference.place > answered.unwrap(), "{difference}");
+    let named = &events[difference.place].kind;
+    assert!(matches!(named, EventKind::Activation { fact: Fact::Decided { seq: 1, .. } }), "{difference}");
+    assert!(difference.replayed.contains("finish"), "{difference}");
+}
+
+#[tokio::test]
+async fn a_fork_has_the_same_past_under_other_ids() {
+    let world = world();
+    let answers = vec![Ok(call("add", json!({"n": 1}))), Ok(call("add", json!({"n": 2}))), Ok(says("done"))];
+    let model = Answers::new(Profile::default(), answers);
+    run(&world, &model, Limits::default()).await;
+    let events = world.sink.log.events();
+    let start = |start: Start| Start { task: "something else".to_owned(), ..start };
+    let fork = Fork { from: "run", at: Some(3), activation: "other", session: "t", start: &start };
+    let copied: Vec<Event> = fork.events(&events).iter().map(|event| (**event).clone()).collect();
+    assert!(copied.iter().all(|event| event.session == "t" && event.activation.as_deref() == Some("other")));
+    let state = State::of("other", &copied);
+    assert_eq!((state.next_seq(), state.answers()), (3, 2), "{:?}", decide(&state));
+    assert_eq!(state.start().map(|start| start.task.as_str()), Some("something else"));
+    let call = toolpost_agent::kernel::call_id("other", 2, 0);
+    assert_eq!(decide(&state), [toolpost_core::activation::Todo::Call { index: 0, call }]);
+    assert!(replay("other", &copied).is_ok());
 }
 
 #[tokio::test]
@@ -317,7 +370,8 @@ async fn what_is_signalled_is_heard_before_the_next_turn() {
     while model.asked.lock().unwrap().is_empty() {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
-    driver.signal("run", "child", "found it");
+    let (from, text) = ("child".to_owned(), "found it".to_owned());
+    driver.signal("run", Signal { from, text, ..Signal::default() }).await.unwrap();
     assert_eq!(driver.wait("run").await.unwrap().text, "ok");
     let asked = model.asked.lock().unwrap();
     let text = format!("{:?}", asked[1].messages);

@@ -15,21 +15,21 @@ use toolpost_core::{Code, Event, ToolError};
 const RUN: &str = "01kxyzabcdefghjkmnpqrstvwx";
 
 /// Numbers that differ by seed and nothing else.
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let value = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         value ^ (value >> 31)
     }
 
-    fn below(&mut self, most: u64) -> u64 {
+    pub(crate) fn below(&mut self, most: u64) -> u64 {
         self.next() % most.max(1)
     }
 
-    fn is(&mut self, percent: u64) -> bool {
+    pub(crate) fn is(&mut self, percent: u64) -> bool {
         self.below(100) < percent
     }
 
@@ -159,7 +159,10 @@ fn stray(random: &mut Random, at: u64, history: &[Event]) -> Event {
             let (turns, usage) = (random.below(9) as usize, Usage::default());
             fact(at, Fact::Compacted { seq, turns, summary: "s".to_owned(), usage, cost: None })
         }
-        6 => fact(at, Fact::Signalled { from: "you".to_owned(), text: "and this".to_owned() }),
+        6 => fact(
+            at,
+            Fact::Signalled { from: "you".to_owned(), text: "and this".to_owned(), id: None, ended: None },
+        ),
         7 => Event { activation: Some("other".to_owned()), ..fact(at, Fact::StopAsked) },
         _ => fact(at, Fact::Started { start: Box::new(start(random)) }),
     }
@@ -305,7 +308,7 @@ fn history(seed: u64) -> Vec<Event> {
                         done.insert(call);
                     }
                 }
-                Todo::Refuse { .. } => {}
+                Todo::Refuse { .. } | Todo::Wait => {}
                 Todo::Compact { turns } => {
                     let usage = Usage { input: random.below(500), output: 50, ..Usage::default() };
                     let summary = "what was".to_owned();
@@ -387,6 +390,7 @@ fn decisions(
                     Todo::Call { index, .. } => format!("call{index}"),
                     Todo::Refuse { index, .. } => format!("refuse{index}"),
                     Todo::Compact { turns } => format!("compact{turns}"),
+                    Todo::Wait => "wait".to_owned(),
                     Todo::Finish { reason } => format!("{reason:?}"),
                 })
                 .collect::<Vec<_>>()
@@ -422,7 +426,7 @@ fn decisions(
                         Fact::Ended { seq, reason, text, error: None, code: None, usage, cost: None },
                     ));
                 }
-                Todo::Refuse { .. } | Todo::Compact { .. } => {}
+                Todo::Refuse { .. } | Todo::Compact { .. } | Todo::Wait => {}
             }
         }
     }

@@ -11,3 +11,4 @@ mod aimock_server;
 mod driver;
 mod kernel;
 mod model;
+mod tree;

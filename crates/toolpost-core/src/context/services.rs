@@ -1,5 +1,6 @@
 //! The optional slots of a context: services by their traits, values by type.
 
+use crate::agents::AgentHost;
 use crate::capability::Need;
 use crate::code::CodeEngine;
 use crate::model::Model;
@@ -7,9 +8,6 @@ use crate::store::Store;
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::sync::Arc;
-
-/// Runs other agents.
-pub trait AgentHost: Send + Sync {}
 
 /// Services that tools may need, each in its slot. What is not there is empty.
 #[derive(Clone, Default)]
@@ -61,10 +59,8 @@ mod tests {
 
     #[test]
     fn slots_hold_what_was_put_there() {
-        struct Nothing;
-        impl AgentHost for Nothing {}
-        let services = Services { agents: Some(Arc::new(Nothing)), ..Services::default() };
-        assert!(services.has(Need::Agents) && !services.has(Need::Model));
+        let services = Services::default();
+        assert!(!services.has(Need::Agents) && !services.has(Need::Model));
         let extra = Extra::default().with("a").with(3_u8);
         assert_eq!((extra.get::<&str>().as_deref(), extra.get::<u16>()), (Some(&"a"), None));
     }

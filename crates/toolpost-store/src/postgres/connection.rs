@@ -4,6 +4,7 @@ use super::tls::{self, Address};
 use super::told;
 use crate::db::{Cell, Failure, Job, Kind, Row, Tx, Value};
 use crate::migrations;
+use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
@@ -104,6 +105,20 @@ impl Connection {
     }
 
     /// Does a job in a transaction.
+    /// Takes the lock of this name for as long as the connection lasts. Whether nobody else has it.
+    pub(super) fn locks(&mut self, name: &str) -> Result<bool, Failure> {
+        let hash = Sha256::digest(format!("toolpost hold {name}"));
+        let key = hash.iter().take(8).fold(0_i64, |key, byte| (key << 8) | i64::from(*byte));
+        let mut is_own = false;
+        self.in_transaction(&mut |tx| {
+            let query = "SELECT (CASE WHEN pg_try_advisory_lock(?1) THEN 1 ELSE 0 END)::bigint";
+            let rows = tx.rows(query, &[Value::Int(key)])?;
+            is_own = crate::db::first(rows).map_or(Ok(0), |mut row| row.number())? == 1;
+            Ok(())
+        })?;
+        Ok(is_own)
+    }
+
     pub(super) fn transaction(&mut self, job: &mut Job) -> Result<(), Failure> {
         self.in_transaction(&mut |tx| job(tx))
     }

@@ -13,6 +13,7 @@ mod disk;
 mod encrypted;
 mod faults;
 mod files;
+mod hold;
 mod journal;
 mod kills;
 mod log;

@@ -3,13 +3,17 @@
 pub(super) mod arguments;
 
 use crate::cli::Call as CallFlags;
+use crate::config::flags::KeyFlags;
 use crate::output::{Printer, Tone, harmless};
-use crate::runtime::{Runtime, threads};
+use crate::runtime::{Audience, Runtime, outside_name, threads};
 use serde_json::json;
+use std::sync::Arc;
 use std::time::Duration;
+use toolpost_agent::agent_file::Loaded;
 use toolpost_core::executor::{Agreed, Retry};
 use toolpost_core::outcome::Metadata;
 use toolpost_core::policy::Effect;
+use toolpost_core::text::nearest;
 use toolpost_core::{Call, Code, Outcome, ToolError};
 
 pub(crate) fn run(runtime: Runtime, printer: &Printer, flags: &CallFlags) -> u8 {
@@ -17,7 +21,41 @@ pub(crate) fn run(runtime: Runtime, printer: &Printer, flags: &CallFlags) -> u8 
         Ok(threads) => threads,
         Err(error) => return print(printer, flags, &refused(&flags.tool, error)),
     };
-    finish(threads, &runtime, printer, call(&runtime, printer, flags))
+    let runtime = Arc::new(runtime);
+    match flags.tool.rsplit_once('/') {
+        None => finish(threads, &runtime, printer, call(&runtime, printer, flags)),
+        Some((agent, tool)) => match custom(&runtime, agent, tool) {
+            Ok(tool) => {
+                let (arguments, keys) = (flags.arguments.clone(), KeyFlags::default());
+                let flags = &CallFlags { tool, arguments, keys, ..*flags };
+                finish(threads, &runtime, printer, call(&runtime, printer, flags))
+            }
+            Err(error) => print(printer, flags, &refused(&flags.tool, error)),
+        },
+    }
+}
+
+/// Offers a tool that an agent defines. Returns the name under which it can be called.
+fn custom(runtime: &Arc<Runtime>, agent: &str, tool: &str) -> Result<String, ToolError> {
+    let Loaded { agent: found, problems } = runtime.config.agent(agent)?;
+    let Some(found) = found else {
+        let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        return Err(ToolError::new(Code::ValidationError, lines.join("\n")));
+    };
+    let names = found.prompt_tools.iter().map(|tool| tool.name.as_str());
+    let name = outside_name(&found.name, tool).filter(|_| names.clone().any(|known| known == tool));
+    let Some(name) = name else {
+        let hint = match nearest(tool, names.clone(), 1).first() {
+            Some(near) => format!("did you mean `{agent}/{near}`?"),
+            None if found.prompt_tools.is_empty() => "it defines none".to_owned(),
+            None => format!("it defines {}", names.collect::<Vec<_>>().join(", ")),
+        };
+        let message = format!("the agent `{agent}` defines no tool `{tool}`; {hint}");
+        return Err(ToolError::new(Code::ToolNotFound, message));
+    };
+    runtime.host.attach(runtime, Audience::default());
+    runtime.offer_custom(&Arc::new(found));
+    Ok(name)
 }
 
 /// Runs a call to its end, and whatever must end with it.

@@ -215,7 +215,11 @@ fn fact_details(fact: &Fact) -> String {
             parts.join(", ")
         }
         Fact::Compacted { turns, .. } => format!("{turns} turns"),
-        Fact::Signalled { from, text } => format!("{from}: {text}"),
+        Fact::Spent { reason, .. } => format!("{reason:?}"),
+        Fact::Spawned { child, agent } => format!("{agent} ({})", call_id::ending(child)),
+        Fact::Signalled { from, text, .. } => format!("{from}: {text}"),
+        Fact::Continued { text, .. } => text.clone(),
+        Fact::Resumed { interrupted } => count(interrupted.len() as u64, "interrupted call"),
         Fact::StopAsked => String::new(),
         Fact::Ended { reason, usage, cost, .. } => {
             let cost = cost.map(|cost| format!(", ${cost:.4}")).unwrap_or_default();
@@ -231,6 +235,7 @@ fn todo(todo: &Todo) -> String {
         Todo::Call { index, call } => format!("call {index} ({})", call_id::ending(call)),
         Todo::Refuse { index, .. } => format!("refuse call {index}"),
         Todo::Compact { turns } => format!("compact {turns} turns"),
+        Todo::Wait => "wait for agents".to_owned(),
         Todo::Finish { reason } => format!("finish: {reason:?}"),
     }
 }

@@ -3,13 +3,15 @@
 //! Standard output belongs to the protocol; whatever there is to say goes to standard error.
 
 mod install;
+mod prompts;
 
 use super::call::interrupted;
 use crate::cli::{Flags, Mcp, McpCommand};
 use crate::config::env::Environment;
 use crate::config::{self, Config};
 use crate::output::{Printer, Tone, harmless};
-use crate::runtime::{Frontend, threads};
+use crate::runtime::{Audience, Frontend, threads};
+use prompts::AgentPrompts;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -54,7 +56,15 @@ fn serve(
     extension: Option<Arc<dyn Extension>>,
 ) -> Result<(), ToolError> {
     let frontend = Frontend { background: MOST_BACKGROUND, records: true, ..crate::this_program() };
-    let runtime = crate::open(flags, environment, printer, frontend)?;
+    let runtime = Arc::new(crate::open(flags, environment, printer, frontend)?);
+    runtime.host.attach(&runtime, Audience::default());
+    let agents = runtime.host.known().all(&runtime);
+    for agent in agents.values() {
+        let notes = runtime.offer_custom(agent);
+        notes.iter().for_each(|note| printer.say(Tone::Note, &format!("note: {}", harmless(note))));
+    }
+    // Agents are prompts; a program that brings prompts of its own is asked for those instead.
+    let extension = extension.or_else(|| AgentPrompts::of(agents).map(|prompts| Arc::new(prompts) as _));
     let config = &runtime.config;
     let admission = mcp.http.map(|address| admission(printer, config, mcp, address)).transpose()?;
     let notes = runtime.servers.notes();

@@ -2,22 +2,24 @@
 
 use super::call::interrupted;
 use super::stored::moment;
-use crate::cli::{Flags, Run, RunOutput};
+use crate::cli::{Flags, ForkFlags, Run, RunOutput, SessionsCommand};
 use crate::config::env::Environment;
 use crate::confirm::Terminal;
 use crate::output::{Printer, Screen, Show, Shown, Stage, Tone, harmless, unwritable};
-use crate::runtime::{Chosen, Frontend, Prepared, Runtime, Seat, threads};
+use crate::runtime::{Audience, Chosen, Frontend, Prepared, Resumed, Runtime, Seat, holder, threads};
 use serde_json::{Value, json};
 use std::io::{IsTerminal, Read};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use toolpost_agent::AgentFile;
 use toolpost_agent::agent_file::{Loaded, Severity};
-use toolpost_agent::driver::{Driver, LocalDriver};
+use toolpost_agent::driver::Driver;
 use toolpost_agent::kernel::Ended;
-use toolpost_core::activation::Reason;
+use toolpost_agent::tree::Amount;
+use toolpost_core::activation::{Fact, Reason};
 use toolpost_core::host::Redactor;
 use toolpost_core::model::Profile;
+use toolpost_core::store::{HeldBy, Hold};
 use toolpost_core::{Code, ToolError};
 
 /// Maximum number of commands in the background of a run.
@@ -27,8 +29,55 @@ const CLEANUP: Duration = Duration::from_secs(5);
 /// Maximum number of bytes of a task on standard input.
 const LARGEST_TASK: u64 = 1 << 20;
 
-pub(crate) fn run(printer: &Printer, flags: &Flags, environment: Environment, run: &Run) -> u8 {
-    let output = if printer.is_json() { RunOutput::Json } else { run.output };
+/// What is to be run, as it was typed.
+pub(crate) enum Asked<'a> {
+    /// An agent, from its beginning.
+    New { agent: &'a str, task: Option<&'a str> },
+    /// The run of a session, from where it stands.
+    Resume { session: &'a str, from: HeldBy },
+    /// Another run from a step of one.
+    Fork(&'a ForkFlags),
+}
+
+impl Run {
+    pub(crate) fn wanted(&self) -> Asked<'_> {
+        match (&self.resume, &self.agent) {
+            (Some(session), _) => Asked::Resume { session, from: from(self.take_over) },
+            (None, agent) => {
+                Asked::New { agent: agent.as_deref().unwrap_or_default(), task: self.task.as_deref() }
+            }
+        }
+    }
+}
+
+impl SessionsCommand {
+    /// What is to be run, if anything is.
+    pub(crate) fn run(&self) -> Option<(Asked<'_>, RunOutput)> {
+        match self {
+            SessionsCommand::Resume { of: session, take_over, output, .. } => {
+                Some((Asked::Resume { session, from: from(*take_over) }, *output))
+            }
+            SessionsCommand::Fork(fork) => Some((Asked::Fork(fork), fork.output)),
+            SessionsCommand::Show { .. }
+            | SessionsCommand::Replay { .. }
+            | SessionsCommand::Export { .. }
+            | SessionsCommand::Rm { .. } => None,
+        }
+    }
+}
+
+fn from(takes_over: bool) -> HeldBy {
+    if takes_over { HeldBy::Anybody } else { HeldBy::Nobody }
+}
+
+pub(crate) fn run(
+    printer: &Printer,
+    flags: &Flags,
+    environment: Environment,
+    asked: &Asked<'_>,
+    output: RunOutput,
+) -> u8 {
+    let output = if printer.is_json() { RunOutput::Json } else { output };
     let printer = &Printer::new(output != RunOutput::Text, &environment);
     let show = match output {
         RunOutput::Text => Show::Text,
@@ -44,18 +93,20 @@ pub(crate) fn run(printer: &Printer, flags: &Flags, environment: Environment, ru
         confirm: Arc::new(confirm),
         background: MOST_BACKGROUND,
         records: true,
+        agents: true,
         ..crate::this_program()
     };
     let opened = crate::open(flags, environment, printer, frontend)
-        .and_then(|runtime| Ok((agent(&runtime, printer, &run.agent)?, task(run)?, runtime)))
-        .and_then(|(agent, task, runtime)| Ok((agent, task, runtime, threads()?)));
-    let (agent, task, runtime, threads) = match opened {
+        .and_then(|runtime| Ok((wanted(&runtime, printer, asked)?, Arc::new(runtime), threads()?)));
+    let (wanted, runtime, threads) = match opened {
         Ok(opened) => opened,
         Err(error) => return refuse(printer, output, &error),
     };
+    let audience = Audience { listener: Arc::clone(&stage) as _, has_person };
+    runtime.host.attach(&runtime, audience);
     let status = threads.block_on(async {
-        let status = match start(&runtime, printer, &agent, task, (has_person, &stage)).await {
-            Ok(prepared) => drive(printer, &stage, prepared, output).await,
+        let status = match start(&runtime, printer, &wanted, (has_person, &stage)).await {
+            Ok(started) => drive(&runtime, printer, &stage, started, output).await,
             Err(error) => refuse(printer, output, &error),
         };
         for (id, command) in runtime.background.running() {
@@ -90,6 +141,43 @@ fn refuse(printer: &Printer, output: RunOutput, error: &ToolError) -> u8 {
     }
 }
 
+/// What is to be run.
+enum Wanted {
+    /// An agent, from its beginning.
+    New {
+        agent: Box<AgentFile>,
+        task: String,
+        /// Whether its file was named: it may name others then.
+        is_named: bool,
+    },
+    /// The run of a session, from where it stands.
+    Resume { session: String, from: HeldBy },
+    /// Another run from a step of one.
+    Fork { session: String, at: Option<u64>, task: Option<String> },
+}
+
+/// A run that is ready.
+struct Started {
+    prepared: Prepared,
+    /// What is recorded of it before it goes on.
+    fact: Option<Fact>,
+    hold: Hold,
+}
+
+fn wanted(runtime: &Runtime, printer: &Printer, asked: &Asked<'_>) -> Result<Wanted, ToolError> {
+    match asked {
+        Asked::Resume { session, from } => Ok(Wanted::Resume { session: (*session).to_owned(), from: *from }),
+        Asked::Fork(fork) => {
+            let (at, task) = (fork.at, fork.task.clone());
+            Ok(Wanted::Fork { session: fork.of.clone(), at, task })
+        }
+        Asked::New { agent: word, task: text } => {
+            let agent = Box::new(agent(runtime, printer, word)?);
+            Ok(Wanted::New { agent, task: task(*text)?, is_named: is_path(word) })
+        }
+    }
+}
+
 /// The agent that a word means, with what is to be said of its file.
 fn agent(runtime: &Runtime, printer: &Printer, word: &str) -> Result<AgentFile, ToolError> {
     let Loaded { agent, problems } = runtime.config.agent(word)?;
@@ -108,9 +196,14 @@ fn agent(runtime: &Runtime, printer: &Printer, word: &str) -> Result<AgentFile, 
     Ok(agent)
 }
 
+/// Whether a word names a file, and so is consent to use it.
+fn is_path(word: &str) -> bool {
+    word.contains('/') || word.ends_with(".md") || word.ends_with(".toml")
+}
+
 /// What the agent has to do.
-fn task(run: &Run) -> Result<String, ToolError> {
-    match run.task.as_deref() {
+fn task(text: Option<&str>) -> Result<String, ToolError> {
+    match text {
         None => Ok("Do what your instructions say.".to_owned()),
         Some("-") => {
             let mut text = String::new();
@@ -132,12 +225,11 @@ fn task(run: &Run) -> Result<String, ToolError> {
 }
 
 async fn start(
-    runtime: &Runtime,
+    runtime: &Arc<Runtime>,
     printer: &Printer,
-    agent: &AgentFile,
-    task: String,
+    wanted: &Wanted,
     (has_person, stage): (bool, &Arc<Stage>),
-) -> Result<Prepared, ToolError> {
+) -> Result<Started, ToolError> {
     let today = moment(runtime.context.clock().now_ms());
     let today = today.get(..10).unwrap_or_default();
     let interrupted = async {
@@ -145,20 +237,38 @@ async fn start(
         Err(ToolError::new(Code::Interrupted, "interrupted before the run began"))
     };
     let prepare = async {
-        let Chosen { model, reason, redactor } = runtime.model_for(agent, today).await?;
-        // The tools of servers are offered with the others; one that does not start costs its own tools.
-        if runtime.plugins.is_some() {
-            for (_, error) in runtime.executor.all_ready(&runtime.context).await {
-                printer.say(Tone::Note, &format!("note: {}", harmless(error.message())));
+        let (agent, task, is_named) = match wanted {
+            Wanted::New { agent, task, is_named } => (agent, task.clone(), *is_named),
+            Wanted::Resume { session, from } => {
+                servers_ready(runtime, printer).await;
+                let audience = (has_person, Arc::clone(stage) as _);
+                let Resumed { prepared, fact, hold } = runtime.resume(session, *from, audience).await?;
+                return Ok(Started { prepared, fact: Some(fact), hold });
             }
+            Wanted::Fork { session, at, task } => {
+                servers_ready(runtime, printer).await;
+                let audience = (has_person, Arc::clone(stage) as _);
+                let forked = runtime.fork(session, *at, task.as_deref()).await?;
+                let Resumed { prepared, fact, hold } =
+                    runtime.resume(&forked, HeldBy::Nobody, audience).await?;
+                return Ok(Started { prepared, fact: Some(fact), hold });
+            }
+        };
+        if is_named {
+            runtime.host.known().consent(runtime, agent)?;
         }
+        let Chosen { model, reason, redactor } = runtime.model_for(agent, today).await?;
+        servers_ready(runtime, printer).await;
         let Profile { vendor, model: name, .. } = model.profile();
         let model_note = format!("{} with {vendor}/{name} ({reason})", agent.name);
         let listener = Arc::clone(stage) as _;
-        let mut prepared =
-            runtime.activate(agent, model, Seat { task, has_person, listener, redactor }).await?;
+        let (id, session) = runtime.new_run(agent);
+        let (above, state) = (None, None);
+        let seat = Seat { id, session, task, has_person, listener, redactor, above, state };
+        let mut prepared = runtime.activate(agent, model, seat).await?;
         prepared.notes.insert(0, model_note);
-        Ok(prepared)
+        let hold = runtime.store.hold(&prepared.activation.id, &holder(), HeldBy::Nobody)?;
+        Ok(Started { prepared, fact: None, hold })
     };
     tokio::select! {
         prepared = prepare => prepared,
@@ -166,10 +276,27 @@ async fn start(
     }
 }
 
+/// Waits for the servers whose tools are offered with the others; one that does not start costs its own tools.
+async fn servers_ready(runtime: &Runtime, printer: &Printer) {
+    if runtime.plugins.is_some() {
+        for (_, error) in runtime.executor.all_ready(&runtime.context).await {
+            printer.say(Tone::Note, &format!("note: {}", harmless(error.message())));
+        }
+    }
+}
+
 /// Runs the agent to its end: Ctrl-C once ends it with what there is, twice ends the process.
-async fn drive(printer: &Printer, stage: &Arc<Stage>, prepared: Prepared, output: RunOutput) -> u8 {
+async fn drive(
+    runtime: &Runtime,
+    printer: &Printer,
+    stage: &Arc<Stage>,
+    started: Started,
+    output: RunOutput,
+) -> u8 {
+    let Started { prepared, fact, hold: _hold } = started;
     let Prepared { activation, session, notes } = prepared;
     let (id, profile) = (activation.id.clone(), activation.start.model.clone());
+    let branch = activation.branch.clone();
     let redactor = Arc::clone(activation.context.redactor());
     let start = Instant::now();
     let model = format!("{}/{}", profile.vendor, profile.model);
@@ -179,8 +306,14 @@ async fn drive(printer: &Printer, stage: &Arc<Stage>, prepared: Prepared, output
     let agent_name = activation.start.agent.clone();
     stage.begin(&model, &init, &redactor);
     notes.iter().for_each(|note| stage.note(&harmless(note)));
-    let driver = LocalDriver::new();
-    if let Err(error) = driver.add(activation) {
+    let driver = runtime.host.driver();
+    let is_resumed = fact.is_some();
+    let added = driver.add(activation).and_then(|()| fact.map_or(Ok(()), |fact| driver.record(&id, fact)));
+    let added = match added {
+        Ok(()) if is_resumed => runtime.host.revive(&id).await,
+        added => added,
+    };
+    if let Err(error) = added {
         stage.end();
         return refuse(printer, output, &error);
     }
@@ -225,8 +358,17 @@ async fn drive(printer: &Printer, stage: &Arc<Stage>, prepared: Prepared, output
         None => status(ended.reason, is_interrupted),
     };
     let why = why(&ended).map(|(code, message)| (denied.unwrap_or(code), message));
-    let facts =
-        Facts { agent: agent_name, model, session, id, calls, denials, why, elapsed: start.elapsed() };
+    let facts = Facts {
+        agent: agent_name,
+        model,
+        session,
+        id,
+        calls,
+        denials,
+        why,
+        elapsed: start.elapsed(),
+        tree: branch.spent(),
+    };
     match output {
         RunOutput::Text => {
             let text = redactor.redact(&ended.text).into_owned();
@@ -256,6 +398,8 @@ struct Facts {
     /// Why it is not done.
     why: Option<(Code, String)>,
     elapsed: Duration,
+    /// What it and all agents below it have spent.
+    tree: Amount,
 }
 
 fn status(reason: Reason, is_interrupted: bool) -> u8 {
@@ -316,6 +460,14 @@ fn report(printer: &Printer, ended: &Ended, facts: &Facts, redactor: &Redactor) 
         if let Some(cost) = ended.cost.filter(|cost| *cost > 0.0) {
             parts.push(format!("{about}${cost:.4}"));
         }
+        let own = ended.usage.input.saturating_add(ended.usage.output);
+        if facts.tree.tokens > own {
+            parts.push(format!(
+                "with all agents {} tokens, ${:.4}",
+                grouped(facts.tree.tokens),
+                facts.tree.dollars()
+            ));
+        }
         parts.push(format!("{:.1} s", facts.elapsed.as_secs_f64()));
         parts.push(format!("session {}", facts.session));
         printer.say(Tone::Note, &parts.join(" · "));
@@ -354,6 +506,8 @@ fn result(ended: &Ended, facts: &Facts, output: RunOutput) -> Value {
         "usage": ended.usage,
         "costUsd": ended.cost,
         "costIsEstimated": ended.cost.is_some() && ended.usage.estimated,
+        "treeTokens": facts.tree.tokens,
+        "treeCostUsd": facts.tree.dollars(),
         "durationMs": u64::try_from(facts.elapsed.as_millis()).unwrap_or(u64::MAX),
     });
     if let (Value::Object(fields), Some(error)) = (&mut result, error) {

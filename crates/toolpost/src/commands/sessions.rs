@@ -1,46 +1,189 @@
-//! `toolpost sessions`: which sessions the log knows, or the one that is named.
+//! `toolpost sessions`: which sessions the log knows, and what is done with the run of one: shown, replayed, exported, removed.
+//! Going on with one and forking it is `toolpost run`'s work.
 
-use super::stored::{Reads, moment, with_store};
-use crate::cli::Flags;
+mod export;
+mod page;
+
+use super::stored::{Reads, Stored, moment, with_store};
+use crate::cli::{ExportFormat, Flags, SessionsCommand};
 use crate::config::env::Environment;
 use crate::output::{Printer, Tone, harmless};
-use serde_json::json;
+use crate::runtime::Recorded;
+use serde_json::{Value, json};
+use toolpost_agent::kernel::{State, replay};
+use toolpost_core::{Code, ToolError};
 
-pub(crate) fn run(printer: &Printer, flags: &Flags, environment: Environment) -> u8 {
-    with_store(printer, flags, environment, Reads::Only, |stored| {
-        let mut sessions = stored.store.sessions()?;
-        if let Some(named) = stored.named_session() {
-            sessions.retain(|one| one.session == named);
+pub(crate) fn run(
+    printer: &Printer,
+    flags: &Flags,
+    environment: Environment,
+    command: Option<&SessionsCommand>,
+) -> u8 {
+    let reads = match command {
+        Some(SessionsCommand::Rm { .. }) => Reads::NotOnly,
+        _ => Reads::Only,
+    };
+    with_store(printer, flags, environment, reads, |stored| match command {
+        None => list(printer, stored),
+        Some(SessionsCommand::Show { of: session }) => show(printer, stored, session),
+        Some(SessionsCommand::Replay { of: session }) => replayed(printer, stored, session),
+        Some(SessionsCommand::Export { of: session, format }) => {
+            let recorded = Recorded::read(&*stored.store, session)?;
+            match format {
+                ExportFormat::Html => printer.page(&export::html(&recorded)),
+                ExportFormat::Json => printer.json(&export::json(&recorded)),
+            }
+            Ok(0)
         }
-        if printer.is_json() {
-            printer.json(&json!({ "sessions": sessions }));
-            return Ok(0);
-        }
-        if sessions.is_empty() {
-            let store = stored.url();
-            let message = match (stored.named_session(), stored.nearest_session()?) {
-                (Some(named), Some(hint)) => format!("{store} has no session `{named}`; {hint}"),
-                _ => format!("{store} has no sessions yet; `toolpost call` and `toolpost mcp` make them"),
-            };
-            printer.say(Tone::Note, &message);
-            return Ok(0);
-        }
-        let width =
-            sessions.iter().map(|one| harmless(&one.session).chars().count()).max().unwrap_or(0).max(7);
-        let head = format!(
-            "{:width$}  {:19}  {:>8}  {:>7}  {:>7}",
-            "session", "last active (UTC)", "events", "calls", "failed"
-        );
-        let mut page = format!("{}\n", printer.bold(&head));
-        for one in sessions {
-            let (name, last) = (harmless(&one.session).into_owned(), moment(one.last_ms));
-            let line = format!(
-                "{name:width$}  {last:19}  {:>8}  {:>7}  {:>7}\n",
-                one.events, one.calls, one.failures
-            );
-            page.push_str(&line);
-        }
-        printer.page(&page);
-        Ok(0)
+        Some(SessionsCommand::Rm { of: session }) => remove(printer, stored, session),
+        // These are runs.
+        Some(SessionsCommand::Resume { .. } | SessionsCommand::Fork(_)) => Ok(2),
     })
+}
+
+fn list(printer: &Printer, stored: &Stored) -> Result<u8, ToolError> {
+    let mut sessions = stored.store.sessions()?;
+    if let Some(named) = stored.named_session() {
+        sessions.retain(|one| one.session == named);
+    }
+    if printer.is_json() {
+        printer.json(&json!({ "sessions": sessions }));
+        return Ok(0);
+    }
+    if sessions.is_empty() {
+        let store = stored.url();
+        let message = match (stored.named_session(), stored.nearest_session()?) {
+            (Some(named), Some(hint)) => format!("{store} has no session `{named}`; {hint}"),
+            _ => format!("{store} has no sessions yet; `toolpost call` and `toolpost mcp` make them"),
+        };
+        printer.say(Tone::Note, &message);
+        return Ok(0);
+    }
+    let width = sessions.iter().map(|one| harmless(&one.session).chars().count()).max().unwrap_or(0).max(7);
+    let head = format!(
+        "{:width$}  {:19}  {:>8}  {:>7}  {:>7}",
+        "session", "last active (UTC)", "events", "calls", "failed"
+    );
+    let mut page = format!("{}\n", printer.bold(&head));
+    for one in sessions {
+        let (name, last) = (harmless(&one.session).into_owned(), moment(one.last_ms));
+        let line =
+            format!("{name:width$}  {last:19}  {:>8}  {:>7}  {:>7}\n", one.events, one.calls, one.failures);
+        page.push_str(&line);
+    }
+    printer.page(&page);
+    Ok(0)
+}
+
+/// How a run stands, in a word.
+fn standing(state: &State) -> String {
+    match state.ended() {
+        Some(ended) => serde_json::to_value(ended.reason)
+            .ok()
+            .and_then(|reason| reason.as_str().map(str::to_owned))
+            .unwrap_or_default(),
+        None => "open".to_owned(),
+    }
+}
+
+/// The tree of agents of a session, with what each cost, and whether it can go on.
+fn show(printer: &Printer, stored: &Stored, session: &str) -> Result<u8, ToolError> {
+    let recorded = Recorded::read(&*stored.store, session)?;
+    let holder = stored.store.holder(&recorded.root)?;
+    let start = recorded.start()?;
+    if printer.is_json() {
+        let agents: Vec<Value> =
+            recorded.tree().into_iter().map(|(id, state)| export::agent(id, state)).collect();
+        printer.json(&json!({
+            "session": session, "run": recorded.root, "workspace": start.workspace, "heldBy": holder, "agents": agents,
+        }));
+        return Ok(0);
+    }
+    let mut page = format!("{}\n", printer.bold(&harmless(session)));
+    for (_, state) in recorded.tree() {
+        let Some(start) = state.start() else { continue };
+        let indent = "  ".repeat(usize::try_from(start.depth).unwrap_or(0).min(20));
+        let usage = state.usage();
+        let cost =
+            state.cost().filter(|cost| *cost > 0.0).map(|cost| format!(", ${cost:.4}")).unwrap_or_default();
+        let tokens = match usage.input + usage.output {
+            0 => String::new(),
+            tokens => format!(", {tokens} tokens"),
+        };
+        let task: String =
+            start.task.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(60).collect();
+        page.push_str(&format!(
+            "{indent}{}  {}  {} turns{tokens}{cost}  {}\n",
+            harmless(&start.agent),
+            standing(state),
+            state.answers(),
+            harmless(&task)
+        ));
+    }
+    page.push_str(&format!("workspace {}\n", harmless(&start.workspace)));
+    match (&holder, recorded.states.get(&recorded.root).is_some_and(|state| state.ended().is_none())) {
+        (Some(holder), _) => page.push_str(&format!("held by {}\n", harmless(holder))),
+        (None, true) => {
+            page.push_str(&format!("not finished; `toolpost sessions resume {session}` goes on with it\n"))
+        }
+        (None, false) => {}
+    }
+    printer.page(&page);
+    Ok(0)
+}
+
+fn replayed(printer: &Printer, stored: &Stored, session: &str) -> Result<u8, ToolError> {
+    let recorded = Recorded::read(&*stored.store, session)?;
+    let mut transcripts = Vec::new();
+    for (id, state) in recorded.tree() {
+        let again = replay(id, &recorded.events).map_err(|difference| {
+            let agent = state.start().map(|start| start.agent.clone()).unwrap_or_default();
+            let message = format!("the run of `{agent}` differs: {difference}");
+            ToolError::new(Code::ExecutionError, message).with("event", difference.place + 1)
+        });
+        match again {
+            Ok(again) => transcripts.push(again.transcript()),
+            Err(error) if printer.is_json() => {
+                printer.json(&json!({ "success": false, "error": error }));
+                return Ok(1);
+            }
+            Err(error) => {
+                printer.error(&error);
+                return Ok(1);
+            }
+        }
+    }
+    if printer.is_json() {
+        printer.json(&json!({ "success": true, "session": session, "agents": transcripts.len(), "transcripts": transcripts }));
+        return Ok(0);
+    }
+    printer.data(&transcripts.join("\n"));
+    printer.say(
+        Tone::Note,
+        &format!(
+            "replayed {} events of {} agents; nothing differs",
+            recorded.events.len(),
+            transcripts.len()
+        ),
+    );
+    Ok(0)
+}
+
+fn remove(printer: &Printer, stored: &Stored, session: &str) -> Result<u8, ToolError> {
+    if let Ok(recorded) = Recorded::read(&*stored.store, session)
+        && let Some(holder) = stored.store.holder(&recorded.root)?
+    {
+        let message = format!("the run of the session `{session}` is held by {holder}; end that first");
+        return Err(ToolError::new(Code::TaskConflict, message));
+    }
+    match stored.store.remove_session(session)? {
+        true => {
+            printer.say(Tone::Note, &format!("removed the session `{session}`"));
+            if printer.is_json() {
+                printer.json(&json!({ "removed": session }));
+            }
+            Ok(0)
+        }
+        false => Err(ToolError::new(Code::FileNotFound, format!("there is no session `{session}`"))),
+    }
 }

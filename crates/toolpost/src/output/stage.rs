@@ -14,6 +14,7 @@ use call::{finished_line, summary};
 use held::{Held, Kind};
 use region::Region;
 use serde_json::{Value, json};
+use std::collections::HashMap;
 use std::io::IsTerminal;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -21,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 use toolpost_agent::driver::{Heard, Listener};
 use toolpost_agent::kernel::call_id;
 use toolpost_core::Event;
+use toolpost_core::activation::Fact;
 use toolpost_core::event::{EventKind, EventSink};
 use toolpost_core::host::Redactor;
 use toolpost_core::model::Arguments;
@@ -71,6 +73,10 @@ struct View {
     /// Whether any of the last answer's text was printed.
     has_text: bool,
     model: String,
+    /// The first agent's run; what others say is not streamed.
+    root: String,
+    /// The names of agents that the first one has started, by their runs.
+    below: HashMap<String, (String, u64)>,
     calls: u64,
     /// The tools whose calls were denied.
     denials: Vec<String>,
@@ -110,6 +116,8 @@ impl Stage {
             is_at_start: true,
             has_text: false,
             model: String::new(),
+            root: String::new(),
+            below: HashMap::new(),
             calls: 0,
             denials: Vec::new(),
             is_over: false,
@@ -131,6 +139,7 @@ impl Stage {
         let mut view = self.shared.view();
         view.redactor = Arc::clone(redactor);
         view.model = model.to_owned();
+        view.root = init["activation"].as_str().unwrap_or_default().to_owned();
         if view.show == Show::Json {
             view.json(init);
         }
@@ -274,7 +283,74 @@ impl View {
         }
     }
 
+    /// What an agent does that another one has started: its answers are the business of that one.
+    fn heard_below(&mut self, run: &str, heard: &Heard<'_>) {
+        let agent = self.below.get(run).map(|(name, _)| name.clone()).unwrap_or_default();
+        match heard {
+            Heard::Answered { response, .. } if self.show == Show::Json => {
+                let line = json!({
+                    "type": "message", "activation": run, "agent": agent, "text": response.text(),
+                    "finish": response.finish, "usage": response.usage,
+                });
+                self.json(&line);
+            }
+            Heard::Refused { tool, text } => {
+                if self.show == Show::Json {
+                    self.json(
+                        &json!({"type": "tool_refused", "activation": run, "name": tool, "text": text}),
+                    );
+                }
+                if self.talks {
+                    let line =
+                        format!("✗ {} › {}  {}", self.clean(&agent), self.clean(tool), self.clean(text));
+                    self.line(&self.colored("31", &line));
+                }
+            }
+            Heard::Failed(error) if self.talks => {
+                let line = format!("✗ {}  {}", self.clean(&agent), self.clean(&error.message));
+                self.line(&self.colored("31", &line));
+            }
+            _ => {}
+        }
+    }
+
+    /// The beginning or the end of an agent that another one has started.
+    fn told_below(&mut self, run: &str, fact: &Fact) {
+        match fact {
+            Fact::Started { start } => {
+                self.below.insert(run.to_owned(), (start.agent.clone(), start.depth));
+                if self.show == Show::Json {
+                    let line = json!({
+                        "type": "agent", "activation": run, "agent": start.agent, "parent": start.parent,
+                        "callId": start.call, "task": start.task,
+                    });
+                    self.json(&line);
+                }
+            }
+            Fact::Ended { reason, usage, cost, .. } => {
+                let agent = self.below.get(run).map(|(name, _)| name.clone()).unwrap_or_default();
+                if self.show == Show::Json {
+                    let line = json!({
+                        "type": "agent_end", "activation": run, "agent": agent, "reason": reason, "usage": usage,
+                        "costUsd": cost,
+                    });
+                    self.json(&line);
+                }
+                if self.talks {
+                    let cost = cost.filter(|cost| *cost > 0.0).map(|cost| format!(" · ${cost:.4}"));
+                    let line =
+                        format!("  {} ended: {reason:?}{}", self.clean(&agent), cost.unwrap_or_default());
+                    self.line(&format!("{}{line}{}", self.dim(), self.plain()));
+                }
+            }
+            _ => {}
+        }
+    }
+
     fn heard(&mut self, run: &str, heard: &Heard<'_>) {
+        if run != self.root {
+            return self.heard_below(run, heard);
+        }
         match heard {
             Heard::Asking => {
                 self.has_text = false;
@@ -341,6 +417,10 @@ impl View {
                     self.json(&json!({"type": "compacting"}));
                 }
             }
+            Heard::Waiting => {
+                self.region.waiting = Some(("waiting for agents".to_owned(), Instant::now()));
+                self.draw();
+            }
             Heard::Refused { tool, text } => {
                 if self.show == Show::Json {
                     self.json(&json!({"type": "tool_refused", "name": tool, "text": text}));
@@ -361,12 +441,24 @@ impl View {
     }
 
     fn event(&mut self, event: &Event) {
+        let run = event.activation.as_deref().unwrap_or_default();
+        let is_below = run != self.root && !self.root.is_empty();
+        if let (true, EventKind::Activation { fact }) = (is_below, &event.kind) {
+            self.told_below(run, fact);
+        }
         let Some(call) = &event.call else { return };
         match &event.kind {
             EventKind::CallRequested { tool, arguments, parent } => {
                 if parent.is_none() {
                     self.calls += 1;
-                    self.region.start(call, tool, &summary(arguments));
+                    let shown = match self.below.get(run).filter(|_| is_below) {
+                        Some((agent, depth)) => {
+                            let indent = "  ".repeat(usize::try_from(*depth).unwrap_or(0).min(8));
+                            format!("{indent}{} › {tool}", self.clean(agent))
+                        }
+                        None => tool.clone(),
+                    };
+                    self.region.start(call, &shown, &summary(arguments));
                 }
             }
             EventKind::Progress { title, .. } => self.region.change(call, &one_line(title)),

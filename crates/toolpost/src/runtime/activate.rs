@@ -4,12 +4,16 @@ mod choose;
 mod instructions;
 
 use super::Runtime;
+use super::host::TreeHost;
 use crate::config::{Layer, ModelSettings};
+use serde_json::Value;
 use std::sync::Arc;
 use toolpost_agent::AgentFile;
 use toolpost_agent::agent_file::{Problem, Severity};
 use toolpost_agent::driver::{Activation, Listener};
+use toolpost_agent::kernel::State;
 use toolpost_agent::model::{Script, Timeouts, Wanted, choose as choose_model, client};
+use toolpost_agent::tree::Branch;
 use toolpost_core::activation::{Limits, Start};
 use toolpost_core::dialect::Dialect;
 use toolpost_core::host::{Ids, Redactor, Spawn, new_id};
@@ -29,6 +33,10 @@ pub(crate) struct Prepared {
 
 /// What a run is started with.
 pub(crate) struct Seat {
+    /// Its id.
+    pub(crate) id: String,
+    /// Its session.
+    pub(crate) session: String,
     /// What the agent has to do.
     pub(crate) task: String,
     /// Whether a person can be asked.
@@ -37,6 +45,24 @@ pub(crate) struct Seat {
     pub(crate) listener: Arc<dyn Listener>,
     /// What is not shown or recorded: also the key of the model.
     pub(crate) redactor: Redactor,
+    /// The agent that starts it; none for the first.
+    pub(crate) above: Option<Above>,
+    /// How it stands, where it has begun before.
+    pub(crate) state: Option<State>,
+}
+
+/// What a run has from the agent that starts it.
+pub(crate) struct Above {
+    /// What that one may do.
+    pub(crate) policy: Policy,
+    /// The place of the new run.
+    pub(crate) branch: Branch,
+    /// The run of the agent above.
+    pub(crate) parent: String,
+    /// The call that starts it.
+    pub(crate) call: String,
+    /// JSON schema of its result, where that is to be data.
+    pub(crate) result_schema: Option<Value>,
 }
 
 /// The model of a run.
@@ -52,8 +78,17 @@ pub(crate) struct Chosen {
 impl Runtime {
     /// The model that an agent uses.
     pub(crate) async fn model_for(&self, agent: &AgentFile, today: &str) -> Result<Chosen, ToolError> {
+        self.model_within(agent, today, self.context.redactor()).await
+    }
+
+    /// The same for an agent whose secrets are known beside those of its model.
+    pub(super) async fn model_within(
+        &self,
+        agent: &AgentFile,
+        today: &str,
+        redactor: &Arc<Redactor>,
+    ) -> Result<Chosen, ToolError> {
         let ModelSettings { flag, configured, catalog, keys, proxy, silence } = self.config.models()?;
-        let redactor = self.context.redactor();
         let named = agent.models.first().cloned();
         if flag.as_deref().is_none_or(|flag| flag == "script")
             && let Some(script) = &agent.script
@@ -94,10 +129,14 @@ impl Runtime {
         seat: Seat,
     ) -> Result<Prepared, ToolError> {
         let profile = model.profile().clone();
-        let policy = agent.policy_within(&self.run_policy(seat.has_person));
+        let policy = match &seat.above {
+            Some(above) => agent.policy_within(&above.policy),
+            None => agent.policy_within(&self.run_policy(seat.has_person)),
+        };
         let dialect = self.dialect_for(agent, profile.dialect.as_deref())?;
         let mut problems: Vec<Problem> = Vec::new();
-        let (tools, offers_all) = self.tools_for(agent, &policy, &dialect, &mut problems)?;
+        let is_child = seat.above.is_some();
+        let (tools, offers_all) = self.tools_for(agent, &policy, &dialect, is_child, &mut problems)?;
         if profile.provider == "script" {
             let problems = self.check_script(agent);
             let broken = problems.iter().filter(|problem| problem.severity == Severity::Broken);
@@ -106,7 +145,10 @@ impl Runtime {
                 return Err(ToolError::new(Code::ValidationError, lines.join("\n")));
             }
         }
-        let limits = agent.limits.or(&Limits::usual());
+        let limits = match &seat.above {
+            Some(above) => above.branch.limits().clone(),
+            None => agent.limits.or(&Limits::usual()),
+        };
         if limits.cost.is_some() && profile.price.is_none() {
             let message = format!(
                 "{}: `limits.cost` cannot be kept, because the price of {}/{} is not known; add it under `[[vendor]]` in your configuration, or limit `tokens`",
@@ -114,21 +156,26 @@ impl Runtime {
             );
             return Err(ToolError::new(Code::ValidationError, message));
         }
-        let now = self.context.clock().now_ms();
-        let id = new_id(now);
-        let session = match self.config.is_session_named {
-            true => self.config.session.clone(),
-            false => format!("{}-{}", session_word(&agent.name), &id[id.len() - 8..]),
+        let Seat { id, session, task, listener, redactor, above, state, .. } = seat;
+        let branch = match &above {
+            Some(above) => above.branch.clone(),
+            None => Branch::root(&id, &limits, self.context.cancel().child_token()),
         };
         let ids = Ids {
             session: session.clone(),
             agent: Some(agent.name.clone()),
             activation: Some(id.clone()),
+            parent_activation: above.as_ref().map(|above| above.parent.clone()),
             role: agent.role.clone().or_else(|| self.config.role.clone()),
             ..Ids::default()
         };
-        let spawn =
-            Spawn { max_depth: limit(limits.depth), max_children: limit(limits.fan_out), ..Spawn::default() };
+        let depth = usize::try_from(branch.depth()).unwrap_or(usize::MAX);
+        let spawn = Spawn {
+            depth,
+            max_depth: limit(limits.depth).saturating_add(depth),
+            max_children: limit(limits.fan_out),
+            children: 0,
+        };
         let context = self
             .context
             .rebuild()
@@ -137,29 +184,29 @@ impl Runtime {
             .dialect(Arc::clone(&dialect))
             .tools(tools)
             .spawn(spawn)
-            .redactor(seat.redactor)
+            .redactor(redactor)
             .build();
+        let context = TreeHost::with_model(&context, &model);
         let mut notes: Vec<String> = problems.iter().map(ToString::to_string).collect();
-        if !agent.prompt_tools.is_empty() {
-            let names: Vec<&str> = agent.prompt_tools.iter().map(|tool| tool.name.as_str()).collect();
-            notes.push(format!(
-                "{}: tools that an agent defines itself are checked, and not offered yet: {}",
-                agent.file,
-                names.join(", ")
-            ));
-        }
+        self.add_custom(agent, context.tools(), &mut notes)?;
+        let failed = self.executor.ready_by_agent(&context).await;
+        notes.extend(failed.iter().map(|(_, error)| error.message().to_owned()));
         let system = self.system(agent, &context, &mut notes).await;
         let start = Start {
             agent: agent.name.clone(),
-            file: Some(agent.file.clone()),
-            parent: None,
+            file: Some(self.whole_path(&agent.file)),
+            parent: above.as_ref().map(|above| above.parent.clone()),
             system,
-            task: seat.task,
+            task,
             model: profile,
             tools: Vec::new(),
             dialect: dialect.name().to_owned(),
             limits,
             workspace: context.workspace().root().to_owned(),
+            depth: branch.depth(),
+            call: above.as_ref().map(|above| above.call.clone()),
+            result_schema: above.and_then(|above| above.result_schema),
+            file_hash: Some(agent.hash.clone()),
         };
         let activation = Activation {
             id,
@@ -170,9 +217,27 @@ impl Runtime {
             offers_all,
             temperature: agent.temperature,
             thinking: agent.thinking,
-            listener: seat.listener,
+            listener,
+            branch,
+            state,
         };
         Ok(Prepared { activation, session, notes })
+    }
+
+    /// The file of an agent as it can be found from everywhere. Those that were found have names of their own.
+    pub(super) fn whole_path(&self, file: &str) -> String {
+        let path = self.config.cwd.join(file);
+        if path.is_file() { path.to_string_lossy().into_owned() } else { file.to_owned() }
+    }
+
+    /// The id and the session of a new run of an agent.
+    pub(crate) fn new_run(&self, agent: &AgentFile) -> (String, String) {
+        let id = new_id(self.context.clock().now_ms());
+        let session = match self.config.is_session_named {
+            true => self.config.session.clone(),
+            false => format!("{}-{}", session_word(&agent.name), &id[id.len() - 8..]),
+        };
+        (id, session)
     }
 
     /// The policy of a run: where nobody has said anything about exec and network, and a person is there, they are asked for.

@@ -213,6 +213,7 @@ fn repository() -> Home {
     std::fs::remove_dir_all(home.path("repo/.git")).unwrap();
     // The README's first command runs it.
     home.write("repo/examples/overview.md", include_str!("../../../../examples/overview.md"));
+    home.write("repo/examples/counter.md", include_str!("../../../../examples/counter.md"));
     let git = Command::new("git").args(["init", "--quiet"]).current_dir(home.path("repo")).status();
     assert!(git.unwrap().success());
     home

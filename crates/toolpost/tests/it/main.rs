@@ -46,13 +46,18 @@ mod mcp;
 mod one_file;
 mod packs;
 mod pdf;
+#[path = "../../../toolpost-store/tests/it/server.rs"]
+#[allow(dead_code, reason = "the tests of the store use all of it")]
+mod postgres_server;
 mod price;
 mod reader;
+mod resume;
 mod run_faults;
 mod run_output;
 mod runs;
 mod secrets;
 mod servers;
+mod sessions;
 mod settings;
 mod signals;
 mod started;
@@ -60,6 +65,7 @@ mod stored;
 mod tasks;
 mod terminal;
 mod tools;
+mod tree;
 mod trust;
 mod undo;
 mod upstream;

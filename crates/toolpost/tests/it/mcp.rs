@@ -101,7 +101,7 @@ impl Connection {
     }
 
     /// The answer to this request; everything else must not come before it.
-    fn ask(&mut self, id: impl Into<Value>, method: &str, params: Value) -> Value {
+    pub(crate) fn ask(&mut self, id: impl Into<Value>, method: &str, params: Value) -> Value {
         let id: Value = id.into();
         self.request(id.clone(), method, params);
         let answer = self.next();

@@ -50,15 +50,15 @@ fn wrong(field: impl Into<String>, message: impl Into<String>) -> ScriptError {
     ScriptError { field: field.into(), message: message.into() }
 }
 
-/// The steps of a script.
-pub(super) fn steps(script: &Value) -> Result<Vec<Step>, ScriptError> {
+/// The steps of a script that may refer to these names from its beginning on.
+pub(super) fn steps(script: &Value, given: &[String]) -> Result<Vec<Step>, ScriptError> {
     let list = script.as_array().filter(|list| !list.is_empty());
     let list =
         list.ok_or_else(|| wrong("script", "a script is a list of steps: `- call: …` and `- say: …`"))?;
     if list.len() > MAX_STEPS {
         return Err(wrong("script", format!("{} steps; a script has at most {MAX_STEPS}", list.len())));
     }
-    let mut names: Vec<String> = Vec::new();
+    let mut names: Vec<String> = given.to_vec();
     let mut steps = Vec::new();
     for (number, value) in list.iter().enumerate() {
         let field = format!("script[{number}]");

@@ -153,6 +153,8 @@ pub(super) fn is_name(name: &str) -> bool {
 pub(super) struct Bindings {
     task: String,
     item: Option<Value>,
+    /// The arguments of a tool.
+    given: Map<String, Value>,
     saved: BTreeMap<String, Saved>,
 }
 
@@ -225,8 +227,8 @@ impl Saved {
 }
 
 impl Bindings {
-    pub(super) fn new(task: String) -> Bindings {
-        Bindings { task, item: None, saved: BTreeMap::new() }
+    pub(super) fn new(task: String, given: Map<String, Value>) -> Bindings {
+        Bindings { task, item: None, given, saved: BTreeMap::new() }
     }
 
     pub(super) fn save(&mut self, name: &str, saved: Saved) {
@@ -243,9 +245,10 @@ impl Reference {
         let found = match (self.name.as_str(), &bindings.item) {
             ("task", _) if self.path.is_empty() => Ok(bindings.task.clone().into()),
             ("item", Some(item)) => walk(item, &self.path),
-            (name, _) => match bindings.saved.get(name) {
-                Some(saved) => saved.get(&self.path),
-                None => Err("nothing was saved under this name".to_owned()),
+            (name, _) => match (bindings.saved.get(name), bindings.given.get(name)) {
+                (Some(saved), _) => saved.get(&self.path),
+                (None, Some(value)) => walk(value, &self.path),
+                (None, None) => Err("nothing was saved under this name".to_owned()),
             },
         };
         found.map_err(|why| format!("`{{{{{}}}}}`: {why}", self.shown()))

@@ -185,7 +185,7 @@ async fn many_items_take_several_turns() {
     ]);
     let (turns, ended) = run(script.clone(), &lines.join("\n")).await;
     let sizes: Vec<usize> = turns.iter().map(|turn| turn.split(" + ").count()).collect();
-    assert_eq!((sizes, ended), (vec![100, 100, 50], Ok("250".to_owned())));
+    assert_eq!((sizes, ended), (vec![64, 64, 64, 58], Ok("250".to_owned())));
     let too_many = "x\n".repeat(1_001);
     let error = run(script, &too_many).await.1.unwrap_err();
     assert!(error.contains("may have 1000"), "{error}");

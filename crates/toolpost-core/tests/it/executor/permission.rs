@@ -13,7 +13,7 @@ use toolpost_core::code::{
 use toolpost_core::dialect::Alias;
 use toolpost_core::model::{self, Model};
 use toolpost_core::policy::Profile;
-use toolpost_core::{Capability, Policy, Spec, ToolError};
+use toolpost_core::{Capability, Context, Policy, Spec, ToolError};
 
 fn quiet(spec: Spec) -> Stage {
     Stage::new().tool(any(spec, |_, _| async { said("done") }))
@@ -177,7 +177,27 @@ impl Model for Nothing {
     }
 }
 
-impl toolpost_core::host::AgentHost for Nothing {}
+impl toolpost_core::host::AgentHost for Nothing {
+    fn types(&self, _: Option<&str>) -> Vec<toolpost_core::host::AgentType> {
+        Vec::new()
+    }
+
+    fn spawn<'a>(
+        &'a self,
+        _: &'a Context,
+        _: toolpost_core::host::SpawnOrder,
+    ) -> toolpost_core::host::BoxFuture<'a, Result<toolpost_core::host::SpawnedAgent, ToolError>> {
+        Box::pin(async { Err(ToolError::execution("nothing")) })
+    }
+
+    fn signal_parent<'a>(
+        &'a self,
+        _: &'a Context,
+        _: String,
+    ) -> toolpost_core::host::BoxFuture<'a, Result<String, ToolError>> {
+        Box::pin(async { Err(ToolError::execution("nothing")) })
+    }
+}
 
 /// All that there is.
 fn services(need: Need) -> toolpost_core::host::Services {

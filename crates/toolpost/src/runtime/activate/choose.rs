@@ -4,9 +4,10 @@ use super::Runtime;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use toolpost_agent::AgentFile;
-use toolpost_agent::agent_file::{Format, Node, Problem, Severity, ToolChoice};
+use toolpost_agent::agent_file::{At, Format, Node, Problem, Severity, ToolChoice};
 use toolpost_agent::model::{Script, ScriptCall, ScriptError};
 use toolpost_core::dialect::Dialect;
+use toolpost_core::host::AgentHost;
 use toolpost_core::registry::Snapshot;
 use toolpost_core::text::nearest;
 use toolpost_core::text::wildcard::name_matches;
@@ -20,18 +21,20 @@ impl Runtime {
         agent: &AgentFile,
         policy: &Policy,
         dialect: &Dialect,
+        is_child: bool,
         problems: &mut Vec<Problem>,
     ) -> Result<(Arc<Registry>, bool), ToolError> {
         let tools = self.context.tools();
         let is_choosing = agent.tools.is_some() || agent.tool_packs.is_some();
-        if !is_choosing && agent.without.is_empty() {
-            return Ok((Arc::clone(tools), false));
-        }
         let snapshot = tools.snapshot();
         for choice in &agent.without {
             problems.extend(nothing_taken(agent, choice, &snapshot, dialect));
         }
-        let chosen = self.chosen(agent, policy, &snapshot, dialect, problems)?;
+        let mut chosen = self.chosen(agent, policy, &snapshot, dialect, problems)?;
+        if !is_choosing {
+            let has_agents = !self.host.types(Some(&agent.name)).is_empty();
+            chosen.retain(|tool| !is_left_out(tool, is_child, has_agents));
+        }
         let registry = Registry::over(&snapshot);
         registry.change(|draft| {
             for entry in snapshot.all().filter(|entry| !chosen.contains(entry.name())) {
@@ -83,8 +86,9 @@ impl Runtime {
         let chosen = self.chosen(agent, &Policy::privileged(), &snapshot, dialect, &mut Vec::new());
         let mut problems = Vec::new();
         for ScriptCall { field, tool, is_optional } in script.calls() {
-            // Tools of a server are known once it has started.
-            if tool.starts_with("mcp_") {
+            // Tools of a server are known once it has started, and its own come with the agent.
+            let is_own = agent.prompt_tools.iter().any(|own| own.name == tool);
+            if tool.starts_with("mcp_") || is_own {
                 continue;
             }
             let found = meant(tool, &snapshot, dialect);
@@ -140,6 +144,11 @@ impl Runtime {
         for choice in &agent.without {
             problems.extend(nothing_taken(agent, choice, &snapshot, dialect));
         }
+        for tool in agent.prompt_tools.iter().filter(|tool| snapshot.get(&tool.name).is_some()) {
+            let message = format!("`{}` takes the place of the built-in tool of that name", tool.name);
+            let at = At { line: 1, column: 1 };
+            problems.push(Problem::new(&agent.file, at, Some("tools"), Severity::Warning, message));
+        }
         for choice in agent.tool_packs.iter().flatten() {
             // Here only its name counts: what is allowed depends on the run.
             if let Err(error) = self.pack(agent, choice, &Policy::privileged()) {
@@ -149,6 +158,17 @@ impl Runtime {
             }
         }
         problems
+    }
+}
+
+/// Whether an agent that names no tools is not given this one: agents below another have no todos and start no agents
+/// unless their type says so, and the first one has nobody above it.
+fn is_left_out(tool: &str, is_child: bool, has_agents: bool) -> bool {
+    match tool {
+        "todoread" | "todowrite" => is_child,
+        "spawn_agent" | "task" => is_child || !has_agents,
+        "signal_parent" => true,
+        _ => false,
     }
 }
 

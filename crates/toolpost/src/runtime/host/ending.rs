@@ -1,0 +1,63 @@
+//! How the end of an agent is told to the one that started it. Pure.
+
+use serde_json::Value;
+use toolpost_agent::kernel::Ended;
+use toolpost_agent::result::extract;
+use toolpost_core::activation::Reason;
+use toolpost_core::host::SpawnedAgent;
+use toolpost_core::{Code, ToolError};
+
+/// Maximum number of letters of what an agent had said, in the message about its failure.
+const MOST_SAID: usize = 4_000;
+
+/// What came of an agent: its result, or why there is none.
+pub(super) fn told(
+    name: &str,
+    id: String,
+    ended: Ended,
+    schema: Option<&Value>,
+) -> Result<SpawnedAgent, ToolError> {
+    if ended.reason != Reason::Done {
+        return Err(failure(name, &id, &ended));
+    }
+    let data = schema.map(|schema| extract(&ended.text, schema)).transpose().map_err(|problems| {
+        let message = format!("the result of `{name}` does not fit its schema, twice:\n{problems}");
+        ToolError::new(Code::ResultSchemaMismatch, message)
+            .with("text", cut(&ended.text))
+            .with("agent", id.as_str())
+    })?;
+    let Ended { text, turns, usage, cost, .. } = ended;
+    Ok(SpawnedAgent { id, text, data, turns, usage, cost })
+}
+
+fn failure(name: &str, id: &str, ended: &Ended) -> ToolError {
+    let (code, why) = match ended.reason {
+        // Not reached: it has a result.
+        Reason::Done => (Code::ExecutionError, "it is done".to_owned()),
+        Reason::Stopped => (Code::Cancelled, "it was stopped".to_owned()),
+        Reason::Time => (Code::Timeout, "its time is over".to_owned()),
+        Reason::Turns => (Code::BudgetExceeded, "it has used all its turns".to_owned()),
+        Reason::Tokens => (Code::BudgetExceeded, "the tokens that it may use are used up".to_owned()),
+        Reason::Cost => (Code::BudgetExceeded, "the cost that it may cause is reached".to_owned()),
+        Reason::Loop => (Code::ExecutionError, "it made the same call again and again".to_owned()),
+        Reason::Length => (Code::ModelError, "its answer was cut off by its model's limit".to_owned()),
+        Reason::Refused => (Code::ModelError, "its model refused".to_owned()),
+        Reason::Model => {
+            let why = ended.error.clone().unwrap_or_else(|| "its model gave no answer".to_owned());
+            (ended.code.unwrap_or(Code::ModelError), why)
+        }
+    };
+    let said = match ended.text.trim() {
+        "" => String::new(),
+        text => format!("; what it had said:\n{}", cut(text)),
+    };
+    let error = ToolError::new(code, format!("the agent `{name}` ended without a result: {why}{said}"));
+    error.with("agent", id).with("reason", serde_json::to_value(ended.reason).unwrap_or_default())
+}
+
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(MOST_SAID) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}

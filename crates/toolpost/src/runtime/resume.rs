@@ -1,0 +1,402 @@
+//! From the log to runs that can go on: how each agent of a session stands, and what became of calls that were running.
+
+use super::{Prepared, Runtime, Seat};
+use crate::commands::stored::{moment, nearest_to};
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, HashMap};
+use std::io::Read;
+use std::sync::Arc;
+use toolpost_agent::AgentFile;
+use toolpost_agent::driver::Listener;
+use toolpost_agent::kernel::{Fork, State};
+use toolpost_agent::tree::Amount;
+use toolpost_core::activation::{Fact, InterruptedCall, Start};
+use toolpost_core::event::EventKind;
+use toolpost_core::store::{ChangeQuery, EventQuery, Held, HeldBy, Hold, Logged, Store};
+use toolpost_core::text::hex;
+use toolpost_core::{Capability, Code, Context, Event, ToolError, WorkspacePath};
+
+/// What the log has of a session with runs of agents.
+pub(crate) struct Recorded {
+    /// The session.
+    pub(crate) session: String,
+    /// Its last first agent: its run.
+    pub(crate) root: String,
+    /// How each run stands.
+    pub(crate) states: HashMap<String, State>,
+    /// Everything, oldest first.
+    pub(crate) events: Vec<Event>,
+}
+
+impl Recorded {
+    /// Reads a session, by its id.
+    pub(crate) fn read(store: &dyn Store, session: &str) -> Result<Recorded, ToolError> {
+        let query = EventQuery { session: Some(session.to_owned()), ..EventQuery::default() };
+        let events: Vec<Event> =
+            store.events(&query)?.into_iter().map(|Logged { event, .. }| event).collect();
+        if events.is_empty() {
+            let known = store.sessions()?;
+            let near = nearest_to(session, known.iter().map(|one| one.session.as_str()));
+            let hint = near.unwrap_or_else(|| "`toolpost sessions` shows which there are".to_owned());
+            return Err(ToolError::new(
+                Code::FileNotFound,
+                format!("there is no session `{session}`; {hint}"),
+            ));
+        }
+        let mut states: HashMap<String, State> = HashMap::new();
+        for event in &events {
+            if let Some(run) = &event.activation {
+                states.entry(run.clone()).or_insert_with(|| State::new(run)).apply(event);
+            }
+        }
+        let first = events.iter().rev().find_map(|event| match &event.kind {
+            EventKind::Activation { fact: Fact::Started { start } } if start.parent.is_none() => {
+                event.activation.clone()
+            }
+            _ => None,
+        });
+        let root = first.ok_or_else(|| {
+            let message = format!("no agent has run in the session `{session}`");
+            ToolError::new(Code::ValidationError, message)
+        })?;
+        Ok(Recorded { session: session.to_owned(), root, states, events })
+    }
+
+    /// What the first agent depends on.
+    pub(crate) fn start(&self) -> Result<&Start, ToolError> {
+        let start = self.states.get(&self.root).and_then(State::start);
+        start.ok_or_else(|| ToolError::execution("the log has lost the beginning of the run"))
+    }
+
+    /// The runs of the last tree, each with its depth, parents before children.
+    pub(crate) fn tree(&self) -> Vec<(&str, &State)> {
+        let mut children: BTreeMap<&str, Vec<(&str, &State)>> = BTreeMap::new();
+        for (id, state) in &self.states {
+            if let Some(parent) = state.start().and_then(|start| start.parent.as_deref()) {
+                children.entry(parent).or_default().push((id, state));
+            }
+        }
+        // Ids begin with the time of the first run; the order of their beginnings is that of the log.
+        let order: HashMap<&str, usize> = self
+            .events
+            .iter()
+            .enumerate()
+            .filter_map(|(place, event)| Some((event.activation.as_deref()?, place)))
+            .rev()
+            .collect();
+        children.values_mut().for_each(|list| list.sort_by_key(|(id, _)| order.get(id).copied()));
+        let mut tree = Vec::new();
+        let mut waiting: Vec<&str> = vec![&self.root];
+        while let Some(id) = waiting.pop() {
+            let Some(state) = self.states.get_key_value(id) else { continue };
+            tree.push((state.0.as_str(), state.1));
+            let below = children.get(id).into_iter().flatten();
+            waiting.extend(below.rev().map(|(id, _)| *id));
+        }
+        tree
+    }
+}
+
+/// A run that goes on.
+pub(crate) struct Resumed {
+    /// Ready to run.
+    pub(crate) prepared: Prepared,
+    /// What is recorded of it first.
+    pub(crate) fact: Fact,
+    /// Held by this process.
+    pub(crate) hold: Hold,
+}
+
+/// This process, for others who want what it holds.
+pub(crate) fn holder() -> String {
+    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    format!("process {} on {host}", std::process::id())
+}
+
+impl Runtime {
+    /// Makes the run of a session ready to go on.
+    pub(crate) async fn resume(
+        self: &Arc<Self>,
+        session: &str,
+        from: HeldBy,
+        (has_person, listener): (bool, Arc<dyn Listener>),
+    ) -> Result<Resumed, ToolError> {
+        self.check_kept()?;
+        let recorded = Recorded::read(&*self.store, session)?;
+        self.check_goes_on(&recorded)?;
+        let hold = self.store.hold(&recorded.root, &holder(), from)?;
+        // What was read before may have been the past of somebody who held it.
+        let mut recorded = Recorded::read(&*self.store, session)?;
+        self.check_goes_on(&recorded)?;
+        let start = recorded.start()?.clone();
+        let agent = self.agent_of(&start)?;
+        self.host.known().consent(self, &agent)?;
+        let today = moment(self.context.clock().now_ms());
+        let chosen = self.model_for(&agent, today.get(..10).unwrap_or_default()).await?;
+        let root = recorded.root.clone();
+        let spent: Vec<(Option<String>, String, Amount)> = recorded
+            .tree()
+            .into_iter()
+            .map(|(id, state)| (parent_of(state), id.to_owned(), amount(state)))
+            .collect();
+        let mut interrupted = self.interrupted(&recorded).await?;
+        let state = recorded.states.remove(&root);
+        let seat = Seat {
+            id: root.clone(),
+            session: session.to_owned(),
+            task: start.task.clone(),
+            has_person,
+            listener,
+            redactor: chosen.redactor,
+            above: None,
+            state,
+        };
+        let prepared = self.activate(&agent, chosen.model, seat).await?;
+        for (parent, id, spent) in spent {
+            prepared.activation.branch.restore(parent.as_deref(), &id, spent);
+        }
+        let own = interrupted.remove(&root).unwrap_or_default();
+        let states = recorded.states.into_iter();
+        let begun = states.map(|(id, state)| {
+            let calls = interrupted.remove(&id).unwrap_or_default();
+            (id, (state, calls))
+        });
+        self.host.expect(begun.collect());
+        Ok(Resumed { prepared, fact: Fact::Resumed { interrupted: own }, hold })
+    }
+
+    /// Copies the run of a session up to a step into a session of its own. Returns that session.
+    pub(crate) async fn fork(
+        self: &Arc<Self>,
+        session: &str,
+        at: Option<u64>,
+        task: Option<&str>,
+    ) -> Result<String, ToolError> {
+        self.check_kept()?;
+        let recorded = Recorded::read(&*self.store, session)?;
+        let agent = self.agent_of(recorded.start()?)?;
+        let today = moment(self.context.clock().now_ms());
+        let model = self.model_for(&agent, today.get(..10).unwrap_or_default()).await?.model;
+        let (id, forked) = self.new_run(&agent);
+        let start = |start: Start| Start {
+            model: model.profile().clone(),
+            workspace: self.context.workspace().root().to_owned(),
+            task: task.filter(|_| at == Some(0)).map_or(start.task, str::to_owned),
+            ..start
+        };
+        let fork = Fork { from: &recorded.root, at, activation: &id, session: &forked, start: &start };
+        let mut events = fork.events(&recorded.events);
+        if let (Some(text), Some(last)) = (task.filter(|_| at != Some(0)), events.last()) {
+            let fact = Fact::Signalled { from: String::new(), text: text.to_owned(), id: None, ended: None };
+            let told = Event { call: None, kind: EventKind::Activation { fact }, ..(**last).clone() };
+            events.push(Arc::new(told));
+        }
+        let store = Arc::clone(&self.store);
+        self.context.blocking_in_pool(move |_| store.append(&events)).await?;
+        Ok(forked)
+    }
+
+    /// Refuses to go on where nothing is kept.
+    fn check_kept(&self) -> Result<(), ToolError> {
+        match self.config.store {
+            Some(toolpost_store::StoreUrl::Memory) | None => Err(ToolError::new(
+                Code::StoreNotAvailable,
+                "nothing is kept in this store, so that no run can go on from it; name another with --store",
+            )),
+            Some(_) => Ok(()),
+        }
+    }
+
+    /// Whether a run has something left to do, here.
+    fn check_goes_on(&self, recorded: &Recorded) -> Result<(), ToolError> {
+        let start = recorded.start()?;
+        let (needed, here) = (&start.workspace, self.context.workspace().root());
+        if needed != here {
+            let message = format!(
+                "the session `{}` needs the workspace `{needed}`, and this is `{here}`; go there, or name it with --workspace",
+                recorded.session
+            );
+            return Err(ToolError::new(Code::ValidationError, message).with("workspace", needed.as_str()));
+        }
+        let ended = recorded.states.get(&recorded.root).and_then(|state| state.ended());
+        match ended {
+            None => Ok(()),
+            Some(ended) => {
+                let message = format!(
+                    "the run of the session `{}` has ended ({:?}), so that nothing is left to do; `toolpost sessions fork` begins another one from it",
+                    recorded.session, ended.reason
+                );
+                Err(ToolError::new(Code::ValidationError, message))
+            }
+        }
+    }
+
+    /// The agent of a run: its file, with the very content that it had.
+    pub(crate) fn agent_of(&self, start: &Start) -> Result<AgentFile, ToolError> {
+        let known = self.host.known().all(self);
+        let is_same = |agent: &AgentFile| Some(&agent.hash) == start.file_hash.as_ref();
+        if let Some(agent) = known.get(&start.agent).filter(|agent| is_same(agent)) {
+            return Ok((**agent).clone());
+        }
+        let file = start.file.clone().unwrap_or_default();
+        let path = if file.contains('/') { file.clone() } else { format!("./{file}") };
+        let agent = self.config.agent(&path).ok().and_then(|loaded| loaded.agent);
+        agent.filter(is_same).ok_or_else(|| {
+            let message = format!(
+                "the file `{file}` of the agent `{}` is not there any more, or has changed since the run began; put it back to go on",
+                start.agent
+            );
+            ToolError::new(Code::FileNotFound, message).with("file", file.as_str())
+        })
+    }
+
+    /// Of each run, the calls that had started and must not be made again, with what is known of them.
+    async fn interrupted(
+        &self,
+        recorded: &Recorded,
+    ) -> Result<HashMap<String, Vec<InterruptedCall>>, ToolError> {
+        let mut open: Vec<(String, String, String)> = Vec::new();
+        for (run, state) in recorded.states.iter().filter(|(_, state)| state.ended().is_none()) {
+            let calls = state.open_calls().into_iter().filter(|(_, _, is_idempotent)| !is_idempotent);
+            open.extend(calls.map(|(call, tool, _)| (run.clone(), call, tool)));
+        }
+        let stored: Vec<String> = recorded
+            .events
+            .iter()
+            .filter(|event| {
+                matches!(
+                    event.kind,
+                    EventKind::FileStored { .. }
+                        | EventKind::TaskChanged { .. }
+                        | EventKind::TodosChanged { .. }
+                )
+            })
+            .filter_map(|event| event.call.clone())
+            .collect();
+        let (store, snapshot) = (Arc::clone(&self.store), self.context.tools().snapshot());
+        self.context
+            .blocking_in_pool(move |ctx| {
+                let mut known: HashMap<String, Vec<InterruptedCall>> = HashMap::new();
+                for (run, call, tool) in open {
+                    let reach = snapshot.get(&tool).map(|entry| entry.capabilities());
+                    // What a tool does elsewhere than in files and in the store leaves no trace here.
+                    let is_traced = reach
+                        .is_some_and(|reach| !reach.has(Capability::Exec) && !reach.has(Capability::Network));
+                    let is_stored = stored.contains(&call);
+                    let found = found(ctx, &*store, call, is_traced, is_stored)?;
+                    known.entry(run).or_default().push(found);
+                }
+                Ok(known)
+            })
+            .await
+    }
+}
+
+fn parent_of(state: &State) -> Option<String> {
+    state.start().and_then(|start| start.parent.clone())
+}
+
+/// What a run has spent by itself.
+fn amount(state: &State) -> Amount {
+    let usage = state.usage();
+    Amount::new(usage.input.saturating_add(usage.output), state.cost())
+}
+
+/// What is known of a call that was running when its process ended: by the journal, and by what lies in the workspace.
+fn found(
+    ctx: &Context,
+    store: &dyn Store,
+    call: String,
+    is_traced: bool,
+    is_stored: bool,
+) -> Result<InterruptedCall, ToolError> {
+    let query = ChangeQuery {
+        workspace: ctx.workspace().root().to_owned(),
+        call: Some(call.clone()),
+        ..ChangeQuery::default()
+    };
+    let changes = store.changes(&query)?;
+    let (mut made, mut not_made, mut unclear) = (Vec::new(), Vec::new(), Vec::new());
+    for change in changes {
+        let now = now(ctx, &change.name);
+        let list = match () {
+            () if same(&now, &change.after) => &mut made,
+            () if same(&now, &change.before) => &mut not_made,
+            () => &mut unclear,
+        };
+        list.push(format!("`{}`", change.name));
+    }
+    let names = |names: &[String]| names.join(", ");
+    let (landed, known) = match (made.is_empty(), not_made.is_empty(), unclear.is_empty()) {
+        (true, true, true) if is_stored => {
+            (Some(true), "its change was made; do not make it again".to_owned())
+        }
+        (true, true, true) if is_traced => {
+            (Some(false), "it had changed nothing; make it again if it is needed".to_owned())
+        }
+        (true, true, true) => {
+            (None, "nobody can know what it had done by then; look before you make it again".to_owned())
+        }
+        (false, true, true) if is_traced => {
+            (Some(true), format!("its change of {} was made; do not make it again", names(&made)))
+        }
+        (true, false, true) if is_traced => (
+            Some(false),
+            format!("its change of {} was not made; make it again if it is needed", names(&not_made)),
+        ),
+        _ => {
+            let part = |what: &str, list: &[String]| match list.is_empty() {
+                true => None,
+                false => Some(format!("{} {what}", names(list))),
+            };
+            let parts: Vec<String> = [
+                part("changed", &made),
+                part("as before", &not_made),
+                part("changed by somebody else since", &unclear),
+            ]
+            .into_iter()
+            .flatten()
+            .collect();
+            let files = parts.join("; ");
+            (
+                None,
+                format!("nobody can know what it had done by then ({files}); look before you make it again"),
+            )
+        }
+    };
+    Ok(InterruptedCall { call, landed, known })
+}
+
+/// What a name holds now.
+fn now(ctx: &Context, name: &str) -> Held {
+    let path = WorkspacePath::new(name);
+    match ctx.workspace().open(&path) {
+        Ok(file) => {
+            let (mut hasher, mut reader) = (Sha256::new(), file.reader);
+            let mut piece = vec![0; 64 * 1024];
+            let mut size = 0;
+            loop {
+                match reader.read(&mut piece) {
+                    Ok(0) => break,
+                    Ok(read) => {
+                        hasher.update(&piece[..read]);
+                        size += read as u64;
+                    }
+                    Err(_) => return Held::Unknown,
+                }
+            }
+            Held::File { hash: hex(&hasher.finalize()), size, mode: None }
+        }
+        Err(error) if error.code() == Code::FileNotFound => Held::Absent,
+        Err(error) if error.code() == Code::NotAFile => Held::Folder { mode: None },
+        Err(_) => Held::Unknown,
+    }
+}
+
+fn same(now: &Held, then: &Held) -> bool {
+    match (now, then) {
+        (Held::File { hash: now, .. }, Held::File { hash: then, .. }) => now == then,
+        (Held::Absent, Held::Absent) | (Held::Folder { .. }, Held::Folder { .. }) => true,
+        _ => false,
+    }
+}

@@ -1,0 +1,188 @@
+//! Runs that are killed and go on: the same result, nothing done twice, and one process at a time.
+
+use crate::{Home, postgres_server};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use std::process::{Child, Stdio};
+use std::time::Duration;
+use toolpost_store::StoreUrl;
+
+/// What the agents write once, and only once.
+const LINES: &str = "begin\nx\nend\n";
+
+/// An agent that starts three others, each of which changes a file in two steps, and then changes one itself.
+fn set_up(home: &Home) {
+    let worker = r#"tools: [write, edit, vfs_write]
+script:
+  - { call: write, args: { filePath: "{{task}}.txt", content: "begin\nend\n" } }
+  - { call: edit, args: { filePath: "{{task}}.txt", oldString: "end", newString: "x\nend" } }
+  - { call: vfs_write, args: { path: "{{task}}.txt", content: "{{task}}" }, save: v }
+  - say: "did {{task}}""#;
+    home.write("repo/worker.md", format!("---\nname: worker\ndescription: d\n{worker}\n---\nWork.\n"));
+    let boss = r#"agents: [worker.md]
+limits: { time: 5m }
+tools:
+  - spawn_agent
+  - edit
+  - write
+  - name: shout
+    description: d
+    parameters: { text: { type: string } }
+    prompt: "{{text}}"
+    script: "{{text}}!"
+script:
+  - { call: write, args: { filePath: own.txt, content: "begin\nend\n" } }
+  - parallel:
+    - { call: spawn_agent, args: { agentType: worker, prompt: a }, save: a }
+    - { call: spawn_agent, args: { agentType: worker, prompt: b }, save: b }
+    - { call: spawn_agent, args: { agentType: worker, prompt: c }, save: c }
+  - { call: edit, args: { filePath: own.txt, oldString: "end", newString: "x\nend" } }
+  - { call: shout, args: { text: "{{a.output}}" }, save: s }
+  - say: "{{a.output}}|{{b.output}}|{{c.output}}|{{s.output}}""#;
+    home.write("repo/boss.md", format!("---\nname: boss\ndescription: d\n{boss}\n---\nLead.\n"));
+}
+
+const RESULT: &str = "did a|did b|did c|did a!";
+
+fn start(home: &Home, flags: &[&str]) -> Child {
+    let args = [&["run", "boss.md", "--session", "s", "--output", "json"], flags].concat();
+    home.command(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+}
+
+/// Goes on, in a process of its own, until the run has ended. Returns its text, and whether there was anything to go on with.
+fn go_on(home: &Home, flags: &[&str]) -> (String, bool) {
+    let ran = home.run(&[&["run", "--resume", "s", "--output", "json"], flags].concat());
+    let result: Value =
+        serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{}{}", ran.stdout, ran.stderr));
+    if ran.status == 0 {
+        return (result["text"].as_str().unwrap().to_owned(), true);
+    }
+    let message = result["error"]["message"].as_str().unwrap_or_default();
+    if message.contains("has ended") {
+        let export = home.run(&[&["log", "--session", "s", "--json", "-n", "100000"], flags].concat()).stdout;
+        let events = export.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let mut ends = events.filter(|event| event["fact"]["fact"] == "ended" && event["agent"] == "boss");
+        return (ends.next_back().unwrap()["fact"]["text"].as_str().unwrap().to_owned(), false);
+    }
+    let is_unborn = message.contains("no session") || message.contains("no agent has run");
+    assert!(is_unborn, "{}{}", ran.stdout, ran.stderr);
+    let again = [&["run", "boss.md", "--session", "s", "--output", "json"], flags].concat();
+    let ran = home.run(&again);
+    assert_eq!(ran.status, 0, "{}{}", ran.stdout, ran.stderr);
+    let result: Value = serde_json::from_str(&ran.stdout).unwrap();
+    (result["text"].as_str().unwrap().to_owned(), false)
+}
+
+/// Kills a run after so long, and again, and lets a third process finish it.
+fn kill_and_go_on(home: &Home, flags: &[&str], delays: [u64; 2]) -> bool {
+    let mut child = start(home, flags);
+    std::thread::sleep(Duration::from_millis(delays[0]));
+    let _ = child.kill();
+    child.wait().unwrap();
+    let args = [&["run", "--resume", "s"], flags].concat();
+    let mut second = home.command(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(delays[1]));
+    let _ = second.kill();
+    second.wait().unwrap();
+    let (text, was_open) = go_on(home, flags);
+    assert_eq!(text, RESULT, "killed after {delays:?} ms");
+    was_open
+}
+
+fn check_files(home: &Home, delays: [u64; 2]) {
+    for name in ["a", "b", "c", "own"] {
+        let text = std::fs::read_to_string(home.path(&format!("repo/{name}.txt"))).unwrap();
+        assert_eq!(text, LINES, "{name} after {delays:?} ms: each change was made once");
+    }
+}
+
+/// Numbers that differ by seed and nothing else.
+fn random(seed: u64) -> u64 {
+    let value = seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let value = (value ^ (value >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    value ^ (value >> 32)
+}
+
+#[test]
+fn guarantee_30_a_killed_run_goes_on_and_does_nothing_twice() {
+    let count = if std::env::var_os("TOOLPOST_SOAK").is_some() { 200 } else { 20 };
+    let mut open = 0;
+    for round in 0..count {
+        let home = Home::new();
+        set_up(&home);
+        let delays = [random(round) % 160, random(round + 1_000_000) % 120];
+        open += u64::from(kill_and_go_on(&home, &[], delays));
+        check_files(&home, delays);
+    }
+    println!("{open} of {count} runs were open when the third process went on; 0 changes twice");
+    assert!(open > 0, "no kill hit a run");
+}
+
+#[test]
+fn a_killed_run_goes_on_in_another_process_over_postgresql() {
+    let server = postgres_server::Server::start();
+    for (round, is_stored) in [false, true, false, true].into_iter().enumerate() {
+        let home = Home::new();
+        set_up(&home);
+        let StoreUrl::Postgres(url) = server.database() else { panic!("a database on the server") };
+        let workspace: &[&str] = if is_stored { &["--workspace", "vfs:files"] } else { &[] };
+        let flags = [&["--store", url.as_str()], workspace].concat();
+        let delays = [60 + random(round as u64) % 200, random(round as u64 + 7) % 150];
+        kill_and_go_on(&home, &flags, delays);
+        if !is_stored {
+            check_files(&home, delays);
+        }
+    }
+}
+
+#[test]
+fn a_run_goes_on_in_its_own_workspace_only() {
+    let home = Home::new();
+    set_up(&home);
+    let store = format!("sqlite:{}", home.path("shared.db").display());
+    let slow = "---\nname: slow\ndescription: d\ntools: [bash]\nscript: [ { call: bash, args: { command: \"echo > up.txt; sleep 60\" } }, { say: x } ]\n---\nx\n";
+    home.write("repo/slow.md", slow);
+    let args = ["run", "slow.md", "--session", "s", "--store", &store, "--allow", "exec"];
+    let mut child = home.command(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    while !home.path("repo/up.txt").exists() {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let held = home.run(&["run", "--resume", "s", "--store", &store, "--allow", "exec"]);
+    assert_eq!(held.status, 1, "{}", held.stderr);
+    assert!(held.stderr.contains(&format!("process {}", child.id())), "the holder is named: {}", held.stderr);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    std::fs::create_dir_all(home.path("other/.git")).unwrap();
+    let other = home.path("other").display().to_string();
+    let elsewhere = home.run(&["run", "--resume", "s", "--store", &store, "--workspace", &other]);
+    assert_eq!(elsewhere.status, 2);
+    let repo = home.path("repo").display().to_string();
+    assert!(elsewhere.stderr.contains(&format!("needs the workspace `{repo}`")), "{}", elsewhere.stderr);
+    let ran = home.run(&["run", "--resume", "s", "--store", &store, "--allow", "exec"]);
+    assert_eq!(ran.status, 1, "what a command did cannot be known: {}", ran.stdout);
+    assert!(ran.stderr.contains("INTERRUPTED") && ran.stderr.contains("nobody can know"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_hung_process_loses_its_run_and_what_it_writes_late_is_refused() {
+    let home = Home::new();
+    let slow = "---\nname: slow\ndescription: d\ntools: [bash, write]\nscript:\n  - { call: bash, args: { command: \"echo > up.txt; sleep 3\" }, optional: true }\n  - { call: write, args: { filePath: done.txt, content: x } }\n  - { say: done }\n---\nx\n";
+    home.write("repo/slow.md", slow);
+    let mut command = home.command(["run", "slow.md", "--session", "s", "--allow", "exec"]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let pid = Pid::from_child(&child);
+    while !home.path("repo/up.txt").exists() {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    kill_process(pid, Signal::STOP).unwrap();
+    let held = home.run(&["run", "--resume", "s"]);
+    assert_eq!(held.status, 1, "{}", held.stderr);
+    let ran = home.run(&["run", "--resume", "s", "--take-over"]);
+    assert_eq!((ran.status, ran.stdout.trim()), (0, "done"), "{}", ran.stderr);
+    let before = home.run(&["log", "--session", "s", "--json", "-n", "1000"]).stdout;
+    kill_process(pid, Signal::CONT).unwrap();
+    let late = child.wait_with_output().unwrap();
+    let after = home.run(&["log", "--session", "s", "--json", "-n", "1000"]).stdout;
+    assert_eq!(before, after, "nothing of the late process is in the log");
+    assert_ne!(late.status.code(), Some(0), "{}", String::from_utf8_lossy(&late.stderr));
+}

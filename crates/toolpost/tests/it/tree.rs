@@ -1,0 +1,265 @@
+//! Agents that start agents, and tools that are prompts, through the command.
+
+use crate::Home;
+use crate::mcp::Connection;
+use serde_json::{Value, json};
+
+/// An agent file of a home, with these lines in its head.
+fn agent(home: &Home, path: &str, head: &str) {
+    let name = path.rsplit('/').next().unwrap().trim_end_matches(".md");
+    home.write(&format!("repo/{path}"), format!("---\nname: {name}\ndescription: d\n{head}\n---\nDo it.\n"));
+}
+
+/// The events of everything that ran in a home, oldest first.
+fn events(home: &Home) -> Vec<Value> {
+    let log = home.run(&["log", "--json", "-n", "100000"]).stdout;
+    log.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn an_agent_starts_others_and_uses_its_own_tool() {
+    let home = Home::new();
+    agent(
+        &home,
+        "team/worker.md",
+        "script: [ { call: list, args: {}, save: l }, { say: \"did {{task}}\" } ]\ntools: [list]",
+    );
+    let head = r#"agents: [./team/worker.md]
+tools:
+  - spawn_agent
+  - name: shout
+    description: Shouts.
+    parameters: { text: { type: string, required: true } }
+    result_schema: { type: object, properties: { loud: { type: string } }, required: [loud] }
+    prompt: "Shout {{text}}"
+    script: 'Here: {"loud": "{{text}}!"}'
+script:
+  - parallel:
+    - { call: spawn_agent, args: { agentType: worker, prompt: one }, save: a }
+    - { call: spawn_agent, args: { agentType: worker, prompt: two, context: first }, save: b }
+    - { call: spawn_agent, args: { agentType: nobody, prompt: x }, save: c, optional: true }
+  - { call: shout, args: { text: "{{a.output}}" }, save: s }
+  - say: "{{a.output}}|{{b.output}}|{{c.error}}|{{s.data.loud}}""#;
+    agent(&home, "boss.md", head);
+    let ran = home.run(&["run", "boss.md"]);
+    assert_eq!(ran.status, 0, "{}{}", ran.stdout, ran.stderr);
+    let parts: Vec<&str> = ran.stdout.trim_end().split('|').collect();
+    assert_eq!((parts[0], parts[3]), ("did one", "did one!"), "{}", ran.stdout);
+    assert_eq!(parts[1], "did # Context\n\nfirst\n\n# Task\n\ntwo");
+    assert!(parts[2].contains("worker"), "the types there are are named: {}", parts[2]);
+    let began: Vec<Value> =
+        events(&home).into_iter().filter(|event| event["fact"]["fact"] == "started").collect();
+    let children = began.iter().filter(|event| !event["fact"]["start"]["parent"].is_null()).count();
+    assert_eq!((began.len(), children), (4, 3), "{began:?}");
+}
+
+#[test]
+fn files_beside_one_on_the_command_line_are_used_only_where_it_names_them() {
+    let home = Home::new();
+    agent(&home, "worker.md", "script: [ { say: hi } ]");
+    let head =
+        "tools: [spawn_agent]\nscript: [ { call: spawn_agent, args: { agentType: worker, prompt: x } } ]";
+    agent(&home, "boss.md", head);
+    agent(&home, "out.md", "agents: [../worker.md]\nscript: [ { say: hi } ]");
+    assert_eq!(home.run(&["run", "boss.md"]).status, 1);
+    let ran = home.run(&["run", "out.md"]);
+    assert_eq!(ran.status, 2, "{}", ran.stderr);
+    assert!(ran.stderr.contains("out.md:4:10") && ran.stderr.contains("beside"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_child_may_not_do_more_than_its_parent() {
+    let home = Home::new();
+    let child = "policy: privileged\ntools: [write, bash]\nscript: [ { call: write, args: { filePath: made.txt, content: x } }, { say: wrote } ]";
+    agent(&home, "child.md", child);
+    let head = "policy: read-only\nagents: [child.md]\ntools: [spawn_agent]\nscript: [ { call: spawn_agent, args: { agentType: child, prompt: x }, save: c, optional: true }, { say: \"{{c.error}}\" } ]";
+    agent(&home, "boss.md", head);
+    let ran = home.run(&["run", "boss.md", "--allow", "exec"]);
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    assert!(ran.stdout.contains("write") && ran.stdout.contains("not granted"), "{}", ran.stdout);
+    assert!(!home.path("repo/made.txt").exists());
+}
+
+#[test]
+fn cyclic_spawns_end_at_the_depth_limit() {
+    let home = Home::new();
+    let head = "limits: { depth: 2 }\nagents: [\"*\"]\ntools: [spawn_agent]\nscript: [ { call: spawn_agent, args: { agentType: self, prompt: x }, save: c, optional: true }, { say: \"({{c.output}}{{c.error}})\" } ]";
+    agent(&home, "self.md", head);
+    let ran = home.run(&["run", "self.md"]);
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    assert!(ran.stdout.starts_with("(((") && ran.stdout.contains("2 levels"), "{}", ran.stdout);
+    let began = events(&home).iter().filter(|event| event["fact"]["fact"] == "started").count();
+    assert_eq!(began, 3);
+}
+
+#[test]
+fn a_hundred_spawns_keep_to_fan_out() {
+    let home = Home::new();
+    agent(&home, "worker.md", "tools: [list]\nscript: [ { call: list, args: {} }, { say: ok } ]");
+    let items: Vec<String> = (0..100).map(|number| format!("\"n{number}\"")).collect();
+    home.write("repo/items.txt", format!("{}\n", items.join("\n")));
+    let head = "limits: { fanOut: 3 }\nagents: [worker.md]\ntools: [spawn_agent, read]\nscript:\n  - { call: read, args: { filePath: items.txt }, save: items }\n  - { each: \"{{items.lines}}\", call: spawn_agent, args: { agentType: worker, prompt: \"{{item}}\" }, save: all, optional: true }\n  - say: \"{{all.count}}\"";
+    agent(&home, "boss.md", head);
+    let ran = home.run(&["run", "boss.md"]);
+    assert_eq!((ran.status, ran.stdout.trim()), (0, "100"), "{}", ran.stderr);
+    let (mut running, mut most, mut children) = (0_i64, 0, 0);
+    for event in events(&home).iter().filter(|event| event["agent"] == "worker") {
+        match event["fact"]["fact"].as_str() {
+            Some("started") => {
+                running += 1;
+                children += 1;
+            }
+            Some("ended") => running -= 1,
+            _ => {}
+        }
+        most = most.max(running);
+    }
+    assert!(most <= 3 && most > 1 && children >= 3, "{most} at once, {children} in all");
+}
+
+#[test]
+fn ctrl_c_ends_every_agent_and_its_commands() {
+    let home = Home::new();
+    let child = "tools: [bash]\nscript: [ { call: bash, args: { command: \"echo up > up-{{task}}.txt; exec sleep 300.125\" } } ]";
+    agent(&home, "child.md", child);
+    let head = "agents: [child.md]\ntools: [spawn_agent]\nscript: [ { parallel: [ { call: spawn_agent, args: { agentType: child, prompt: a } }, { call: spawn_agent, args: { agentType: child, prompt: b } } ] } ]";
+    agent(&home, "boss.md", head);
+    let mut command = home.command(["run", "boss.md", "--allow", "exec"]);
+    let mut child =
+        command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn().unwrap();
+    let is_up = |name: &str| home.path(&format!("repo/up-{name}.txt")).exists();
+    while !(is_up("a") && is_up("b")) {
+        assert!(child.try_wait().unwrap().is_none(), "it runs until it is told to end");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let told = std::time::Instant::now();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    println!("ended {} ms after Ctrl-C", told.elapsed().as_millis());
+    let survivors = std::fs::read_dir("/proc").unwrap().flatten().filter(|entry| {
+        let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).contains("300.125")
+    });
+    assert_eq!(survivors.count(), 0);
+    let ended = events(&home).iter().filter(|event| event["fact"]["fact"] == "ended").count();
+    assert_eq!(ended, 3, "each agent has its end in the log");
+}
+
+#[test]
+fn a_child_that_fails_is_reported_and_one_in_the_background_tells_of_its_end() {
+    let home = Home::new();
+    agent(
+        &home,
+        "bad.md",
+        "tools: [read]\nscript: [ { call: read, args: { filePath: nowhere.txt } }, { say: x } ]",
+    );
+    agent(
+        &home,
+        "good.md",
+        "tools: [signal_parent]\nscript: [ { call: signal_parent, args: { message: half } }, { say: \"all of it\" } ]",
+    );
+    let head = "agents: [bad.md, good.md]\ntools: [spawn_agent]\nscript:\n  - { call: spawn_agent, args: { agentType: good, prompt: x, wait: false }, save: g }\n  - { call: spawn_agent, args: { agentType: bad, prompt: x }, save: b, optional: true }\n  - say: \"{{b.error}}\"";
+    agent(&home, "boss.md", head);
+    let ran = home.run(&["run", "boss.md"]);
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    assert!(ran.stdout.contains("bad") && ran.stdout.contains("nowhere.txt"), "{}", ran.stdout);
+    let all = events(&home);
+    let signals: Vec<&str> = all
+        .iter()
+        .filter(|event| event["fact"]["fact"] == "signalled")
+        .filter_map(|event| event["fact"]["text"].as_str())
+        .collect();
+    assert!(signals.contains(&"half"), "{signals:?}");
+    assert!(signals.iter().any(|text| text.contains("all of it")), "{signals:?}");
+    let ends: Vec<&Value> = all.iter().filter(|event| event["fact"]["fact"] == "ended").collect();
+    assert_eq!(ends.last().unwrap()["agent"], "boss", "the first agent waits for those it has left at work");
+}
+
+#[test]
+fn a_task_is_continued() {
+    let home = Home::new();
+    agent(&home, "helper.md", "tools: []\nscript: [ { say: \"heard {{task}}\" } ]");
+    let head = "agents: [helper.md]\ntools: [task]\nscript:\n  - { call: task, args: { description: d, prompt: first, subagent_type: helper }, save: one }\n  - { call: task, args: { description: d, prompt: second, subagent_type: helper, session_id: \"{{one.data.session_id}}\" }, save: two }\n  - { call: task, args: { description: d, prompt: third, subagent_type: helper, session_id: nonsense }, save: three, optional: true }\n  - say: \"{{one.data.session_id}}={{two.data.session_id}} {{two.data.turns}} {{three.error}}\"";
+    agent(&home, "boss.md", head);
+    let ran = home.run(&["run", "boss.md"]);
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    let (first, rest) = ran.stdout.split_once('=').unwrap();
+    assert!(rest.starts_with(&format!("{first} 2 ")), "{}", ran.stdout);
+    assert!(rest.contains("no task with the session_id `nonsense`"), "{}", ran.stdout);
+    let continued = events(&home).iter().filter(|event| event["fact"]["fact"] == "continued").count();
+    assert_eq!(continued, 1);
+}
+
+const SUMMARIZER: &str = r#"script: [ { say: x } ]
+tools:
+  - name: summarize
+    description: Summarizes.
+    parameters: { text: { type: string, required: true }, style: { type: string } }
+    result_schema: { type: object, properties: { bullets: { type: array, items: { type: string } } }, required: [bullets] }
+    prompt: "Summarize {{text}}"
+    script: "```json\n{\"bullets\": [\"{{text}}\"]}\n```"
+  - name: broken
+    description: Never fits.
+    parameters: {}
+    result_schema: { type: object, properties: { n: { type: number } }, required: [n] }
+    prompt: "Count"
+    script: "{\"n\": \"one\"}"
+  - name: read
+    description: Shadows.
+    prompt: "Read"
+    script: "mine""#;
+
+#[test]
+fn a_tool_of_an_agent_is_called_from_outside() {
+    let home = Home::new();
+    agent(&home, "research.md", SUMMARIZER);
+    let ran = home.run(&["call", "research.md/summarize", "text=hello", "--json"]);
+    assert_eq!(ran.status, 0, "{}{}", ran.stdout, ran.stderr);
+    let outcome: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(outcome["data"], json!({"bullets": ["hello"]}));
+    assert_eq!(outcome["tool"], "research__summarize");
+    let ran = home.run(&["call", "research.md/broken", "--json"]);
+    let outcome: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!((ran.status, &outcome["error"]["code"]), (1, &json!("RESULT_SCHEMA_MISMATCH")));
+    assert_eq!(home.run(&["call", "research.md/summarize"]).status, 2, "the argument is needed");
+    assert_eq!(home.run(&["call", "research.md/nothing"]).status, 2);
+    assert_eq!(home.run(&["call", "research.md/read"]).stdout.trim(), "mine");
+    let checked = home.run(&["agents", "check", "research.md"]).stdout;
+    assert!(checked.contains("`read` takes the place of the built-in tool"), "{checked}");
+}
+
+#[test]
+fn tools_and_agents_of_the_user_are_there_over_mcp() {
+    let home = Home::new();
+    home.write(
+        ".config/toolpost/agents/research.md",
+        format!("---\nname: research\ndescription: Finds out.\n{SUMMARIZER}\n---\nFind out.\n"),
+    );
+    let mut connection = Connection::legacy(&home, &[], "2025-11-25", json!({}));
+    let tools = connection.ask(1, "tools/list", json!({}));
+    let names: Vec<&str> = tools["result"]["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|tool| tool["name"].as_str())
+        .collect();
+    assert!(names.contains(&"research__summarize") && !names.contains(&"spawn_agent"), "{names:?}");
+    let called = connection.call(2, "research__summarize", json!({"text": "over the wire"}));
+    assert_eq!(called["result"]["content"][0]["text"], r#"{"bullets":["over the wire"]}"#, "{called}");
+    let prompts = connection.ask(3, "prompts/list", json!({}));
+    assert_eq!(prompts["result"]["prompts"][0]["name"], "research", "{prompts}");
+    let prompt = connection.ask(4, "prompts/get", json!({"name": "research", "arguments": {"task": "dig"}}));
+    let text = prompt["result"]["messages"][0]["content"]["text"].as_str().unwrap();
+    assert!(text.contains("Find out.") && text.ends_with("dig"), "{text}");
+}
+
+#[test]
+fn a_tool_at_the_depth_limit_is_refused() {
+    let home = Home::new();
+    let head = "limits: { depth: 0 }\ntools:\n  - name: shout\n    description: d\n    prompt: p\n    script: loud\nscript: [ { call: shout, args: {}, save: s, optional: true }, { say: \"{{s.error}}\" } ]";
+    agent(&home, "flat.md", head);
+    let ran = home.run(&["run", "flat.md"]);
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    assert!(ran.stdout.contains("0 levels"), "{}", ran.stdout);
+}
