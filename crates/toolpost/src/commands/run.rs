@@ -224,7 +224,7 @@ async fn drive(printer: &Printer, stage: &Arc<Stage>, prepared: Prepared, output
         Some(_) => 3,
         None => status(ended.reason, is_interrupted),
     };
-    let why = why(&ended, &limits).map(|(code, message)| (denied.unwrap_or(code), message));
+    let why = why(&ended, &limits).map(|(code, message)| (ended.code.unwrap_or(code), message));
     let facts =
         Facts { agent: agent_name, model, session, id, calls, denials, why, elapsed: start.elapsed() };
     match output {

@@ -225,7 +225,7 @@ fn bad_invocations_say_what_to_do() {
         (&["run", "nothing.md"], 2, "`nothing.md` does not exist"),
         (&["run", "real.md", "hello"], 1, "no model"),
         (&["run", "real.md", "hello", "--model", "anthropic"], 1, "ANTHROPIC_API_KEY"),
-        (&["run", "real.md", "hello", "--model", "nobody/x"], 1, "nobody/x"),
+        (&["run", "real.md", "hello", "--model", "nobody/x"], 2, "no vendor `nobody`"),
     ] {
         let ran = home.run(args);
         assert!(ran.status == status && ran.stderr.contains(text), "{args:?}: {} {}", ran.status, ran.stderr);
