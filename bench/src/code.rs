@@ -5,6 +5,7 @@
 mod bare;
 mod command;
 mod index;
+mod served;
 mod tree;
 
 use crate::places::Places;
@@ -95,7 +96,9 @@ pub(crate) fn measure(toolpost: &Path, places: &Places, hand_on: &mut dyn FnMut(
     hand_on(table);
     let (stayed, ran) = stay(own("stay", &[&corpus.folder, cache.path()]))?;
     hand_on(questions(stayed, ran, &corpus.size()));
-    hand_on(command::measure(toolpost, &corpus.folder, &corpus.size())?);
+    let home = tempfile::tempdir()?;
+    hand_on(command::measure(toolpost, &corpus.folder, home.path(), &corpus.size())?);
+    hand_on(served::measure(toolpost, &corpus.folder, home.path(), &corpus.size())?);
     Ok(())
 }
 

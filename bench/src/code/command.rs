@@ -16,10 +16,9 @@ const WARM: &str = "toolpost refs, nothing changed";
 const EDITED: &str = "toolpost refs, one file edited";
 
 /// Asks for the uses of a new function of one file.
-pub(super) fn measure(toolpost: &Path, folder: &Path, size: &str) -> Result<Table> {
+pub(super) fn measure(toolpost: &Path, folder: &Path, home: &Path, size: &str) -> Result<Table> {
     let toolpost =
         toolpost.canonicalize().with_context(|| format!("no executable `{}`", toolpost.display()))?;
-    let home = tempfile::tempdir()?;
     let place = folder.join("asked_by_the_benchmark.rs");
     let write = |number: usize| {
         std::fs::write(
@@ -29,7 +28,7 @@ pub(super) fn measure(toolpost: &Path, folder: &Path, size: &str) -> Result<Tabl
     };
     let ask = |number: usize| -> Result<Ran> {
         let name = format!("asked_{number}_of");
-        let mut command = quiet(&toolpost, &["refs", &name], folder, home.path());
+        let mut command = quiet(&toolpost, &["refs", &name], folder, home);
         let started = Instant::now();
         let mut child = command.stdout(Stdio::piped()).spawn()?;
         let mut text = String::new();

@@ -163,6 +163,17 @@ impl Asked<'_, '_> {
         }
     }
 
+    /// Where an entity is: of a module that is a file of its own that file, and not the line that declares it.
+    fn led_to(&self, from: FileId, entity: Entity) -> Option<Symbol> {
+        let own = match entity {
+            Entity::Def(def) => self.query.project(def.file).file_of(self.query, def),
+            _ => None,
+        };
+        let Some(own) = own else { return self.entity(from, entity) };
+        let path = self.query.world.path(own);
+        (self.inquiry.shows)(path).then(|| converted::module(path))
+    }
+
     fn reference(&self, found: &toolpost_code::resolve::Reference) -> Option<Reference> {
         let token = self.query.facts(found.file).token(found.token)?;
         let (line, column) = self.position(found.file, token.start);
@@ -376,7 +387,7 @@ impl CodeEngine for WorkspaceEngine {
             let found = asked.query.definition(file, token);
             let entities = found.entities.iter();
             let mut symbols: Vec<Symbol> =
-                entities.filter_map(|entity| asked.entity(file, *entity)).collect();
+                entities.filter_map(|entity| asked.led_to(file, *entity)).collect();
             if found.entities.contains(&Entity::External) && symbols.is_empty() {
                 return Ok(nothing(Some(target.symbol.clone())));
             }

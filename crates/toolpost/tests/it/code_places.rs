@@ -91,6 +91,17 @@ fn columns_count_characters_and_a_wrong_one_is_not_passed_over() {
 }
 
 #[test]
+fn a_module_is_its_file() {
+    let home = Home::new();
+    home.write("repo/Cargo.toml", "[package]\nname = \"fixture\"\nversion = \"0.1.0\"\n");
+    home.write("repo/src/lib.rs", "mod inner;\npub use inner::One;\n");
+    home.write("repo/src/inner.rs", "pub struct One;\n");
+    let found = ask(&home, "resolve_symbol", &json!({"symbol": "inner", "file": "src/lib.rs", "line": 2}));
+    let definition = &found["data"]["definition"];
+    assert_eq!((&definition["file"], &definition["line"]), (&json!("src/inner.rs"), &json!(1)), "{found}");
+}
+
+#[test]
 fn what_an_answer_does_not_have_is_said() {
     let home = home();
     home.write("repo/broken.py", "def bad(x:\n    return run(\n");

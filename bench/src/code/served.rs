@@ -1,0 +1,111 @@
+//! A server that stays, as agents have it: each question by `find_references` over MCP, which compares the files first.
+
+use crate::process::wait;
+use crate::report::{Table, Unit};
+use crate::samples::Samples;
+use crate::search::quiet;
+use anyhow::{Context as _, Result, ensure};
+use serde_json::{Value, json};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::time::{Duration, Instant};
+
+const ROUNDS: usize = 15;
+
+const FIRST: &str = "toolpost mcp, first answer, nothing changed";
+const UNCHANGED: &str = "toolpost mcp, nothing changed";
+const EDITED: &str = "toolpost mcp, one file edited";
+
+/// Asks for the uses of a function of one file, which is edited in between; the index is already kept below `home`.
+pub(super) fn measure(toolpost: &Path, folder: &Path, home: &Path, size: &str) -> Result<Table> {
+    let place = folder.join("asked_of_the_server.rs");
+    let write = |number: usize| {
+        let code = format!("pub fn served_{number}_of() {{}}\nfn calls() {{ served_{number}_of() }}\n");
+        std::fs::write(&place, code)
+    };
+    let mut server = Server::start(toolpost, folder, home)?;
+    let (mut first, mut unchanged, mut edited) = (Samples::default(), Samples::default(), Samples::default());
+    let measured = (|| -> Result<()> {
+        write(0)?;
+        // A file that was written a moment ago is read again each time.
+        std::thread::sleep(Duration::from_secs(3));
+        first.add(server.uses_of("served_0_of")?);
+        for number in 0..ROUNDS {
+            unchanged.add(server.uses_of(&format!("served_{number}_of"))?);
+            write(number + 1)?;
+            edited.add(server.uses_of(&format!("served_{}_of", number + 1))?);
+        }
+        Ok(())
+    })();
+    std::fs::remove_file(&place)?;
+    measured?;
+    let peak = Some(server.end()?);
+    let mut table = Table::new(format!("code: a server that stays, {size}"), Unit::Millis);
+    for (name, samples, most) in
+        [(FIRST, first, 500.0), (UNCHANGED, unchanged, f64::INFINITY), (EDITED, edited, 30.0)]
+    {
+        table.add(name, samples, peak);
+        if most.is_finite() {
+            table.goal(name, format!("under {most} ms"), |row| row.median < most);
+        }
+    }
+    Ok(table)
+}
+
+struct Server {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+    asked: u64,
+}
+
+impl Server {
+    fn start(toolpost: &Path, folder: &Path, home: &Path) -> Result<Server> {
+        let mut command = quiet(toolpost, &["mcp"], folder, home);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let input = child.stdin.take().context("no stdin")?;
+        let output = BufReader::new(child.stdout.take().context("no stdout")?);
+        let mut server = Server { child, input, output, asked: 0 };
+        let client = json!({ "name": "bench", "version": "1" });
+        let hello = json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client });
+        server.ask("initialize", &hello)?;
+        server.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))?;
+        Ok(server)
+    }
+
+    fn send(&mut self, message: &Value) -> Result<()> {
+        Ok(self.input.write_all(format!("{message}\n").as_bytes())?)
+    }
+
+    fn ask(&mut self, method: &str, params: &Value) -> Result<Value> {
+        self.asked += 1;
+        self.send(&json!({ "jsonrpc": "2.0", "id": self.asked, "method": method, "params": params }))?;
+        loop {
+            let mut line = String::new();
+            ensure!(self.output.read_line(&mut line)? > 0, "the server has ended");
+            let answer: Value = serde_json::from_str(&line)?;
+            if answer["id"] == self.asked {
+                return Ok(answer);
+            }
+        }
+    }
+
+    /// How long the uses of a new function take, which its own file calls once.
+    fn uses_of(&mut self, name: &str) -> Result<Duration> {
+        let started = Instant::now();
+        let call = json!({ "name": "find_references", "arguments": { "symbol": name } });
+        let answer = self.ask("tools/call", &call)?;
+        let took = started.elapsed();
+        let text = answer["result"]["content"][0]["text"].as_str().unwrap_or_default();
+        ensure!(text.contains(&format!("calls() {{ {name}() }}")), "the server answered `{answer}`");
+        Ok(took)
+    }
+
+    /// Ends the server; its peak of memory in KiB.
+    fn end(self) -> Result<u64> {
+        drop(self.input);
+        let (_, _, peak_kib) = wait(self.child)?;
+        Ok(peak_kib)
+    }
+}
