@@ -43,6 +43,10 @@ const COPILOT: [(&str, &[&str]); 7] = [
     ("todo", &["todowrite", "todoread"]),
 ];
 
+/// The tools by which Claude's agents change files. Ours has two more, which a file that names one of them cannot know.
+const CLAUDE_CHANGES: [&str; 4] = ["Write", "Edit", "MultiEdit", "NotebookEdit"];
+const OWN_CHANGES: [&str; 2] = ["apply_patch", "delete"];
+
 /// A list of names, or one text with commas.
 pub(super) fn names(reader: &mut Reader<'_>, node: &Node, field: &str) -> Option<Vec<ToolChoice>> {
     match &node.content {
@@ -73,6 +77,9 @@ pub(super) fn take_away(
         let at = choice.at();
         let Some((name, rest)) = choice.name.split_once('(') else {
             agent.without.push(ToolChoice::new(&spelled(&choice.name), at));
+            if reader.format == Format::Claude && CLAUDE_CHANGES.contains(&choice.name.as_str()) {
+                agent.without.extend(OWN_CHANGES.iter().map(|tool| ToolChoice::new(tool, at)));
+            }
             continue;
         };
         let (name, condition) = (name.trim(), rest.strip_suffix(')').map(str::trim));
@@ -112,6 +119,11 @@ pub(super) fn read(reader: &mut Reader<'_>, node: &Node, agent: &mut AgentFile, 
     let mut chosen: Vec<ToolChoice> = Vec::new();
     let mut has_names = false;
     match &node.content {
+        Content::Null if reader.format == Format::Toolpost => {
+            let message =
+                "`tools` is empty; write names, `[]` for no tool, or leave the key out for all tools";
+            return reader.broken(node.at, "tools", message);
+        }
         Content::Null => return,
         Content::Text(text) => {
             has_names = true;

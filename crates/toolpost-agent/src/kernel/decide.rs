@@ -150,6 +150,12 @@ fn refusal(state: &State, answer: &Answer, index: usize, call: &ToolCall, slot: 
             call.name
         ));
     }
+    if matches!(answer.finish, Finish::Refusal | Finish::Blocked) {
+        return Some(format!(
+            "Error: the call of `{}` was not run: the provider has blocked the answer that it stands in",
+            call.name
+        ));
+    }
     if index >= MOST_CALLS {
         return Some(format!("Error: the call was not run: at most {MOST_CALLS} calls of one answer are"));
     }

@@ -453,7 +453,10 @@ impl State {
             return;
         }
         let is_idempotent = self.tools.get(&call.name).is_some_and(|tool| tool.idempotent);
-        self.repeats.note(call, &text, !is_error && !is_idempotent);
+        // The steps of a script are finite, and equal ones are meant so.
+        if self.start.as_ref().is_none_or(|start| start.model.provider != "script") {
+            self.repeats.note(call, &text, !is_error && !is_idempotent);
+        }
         let (id, name) = (call.id.clone(), call.name.clone());
         *slot = Slot::Done(Box::new(ToolResult {
             id,

@@ -22,6 +22,8 @@ pub(super) struct Live<'a> {
 #[derive(Default)]
 struct State {
     waiting: Vec<u8>,
+    /// Whether the beginning of what waits is missing.
+    is_cut: bool,
     total: u64,
     told: Option<Instant>,
 }
@@ -36,9 +38,12 @@ impl<'a> Live<'a> {
         {
             let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
             state.total += bytes.len() as u64;
-            state.waiting.extend_from_slice(&bytes[bytes.len().saturating_sub(MOST)..]);
-            let over = state.waiting.len().saturating_sub(MOST);
+            let most = MOST + self.ctx.longest_secret();
+            let skipped = bytes.len().saturating_sub(most);
+            state.waiting.extend_from_slice(&bytes[skipped..]);
+            let over = state.waiting.len().saturating_sub(most);
             state.waiting.drain(..over);
+            state.is_cut |= skipped + over > 0;
             if state.told.is_some_and(|at| at.elapsed() < PAUSE) {
                 return;
             }
@@ -59,8 +64,16 @@ impl<'a> Live<'a> {
         if state.waiting.is_empty() {
             return;
         }
-        state.told = Some(Instant::now());
         let text = String::from_utf8_lossy(&cleaned(&std::mem::take(&mut state.waiting))).into_owned();
-        self.ctx.progress(self.title, json!({ "output": text, "bytes": state.total }));
+        // What may become a secret waits for what follows, and what may be the end of one is left out: taken out one by one, the
+        // pieces of a secret would not be found.
+        let end = self.ctx.redactor().settled(&text);
+        state.waiting.extend_from_slice(&text.as_bytes()[end..]);
+        let missing = if std::mem::take(&mut state.is_cut) { self.ctx.longest_secret() } else { 0 };
+        let start = text.ceil_char_boundary(missing.min(end));
+        if start < end {
+            state.told = Some(Instant::now());
+            self.ctx.progress(self.title, json!({ "output": text[start..end], "bytes": state.total }));
+        }
     }
 }

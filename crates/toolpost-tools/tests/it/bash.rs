@@ -283,18 +283,44 @@ fn what_is_left_running_is_ended_and_told() {
     assert_eq!(data(&outcome)["survivors"][0]["name"], json!("sleep 1000"));
 }
 
-#[test]
-fn output_is_streamed_as_it_comes() {
-    #[derive(Default)]
-    struct Seen(Mutex<Vec<(Instant, String)>>);
-    impl EventSink for Seen {
-        fn record(&self, event: &Arc<Event>) {
-            if let EventKind::Progress { metadata, .. } = &event.kind {
-                let text = metadata["output"].as_str().unwrap_or_default().to_owned();
-                self.0.lock().unwrap().push((Instant::now(), text));
-            }
+/// What was streamed, and when.
+#[derive(Default)]
+struct Seen(Mutex<Vec<(Instant, String)>>);
+
+impl EventSink for Seen {
+    fn record(&self, event: &Arc<Event>) {
+        if let EventKind::Progress { metadata, .. } = &event.kind {
+            let text = metadata["output"].as_str().unwrap_or_default().to_owned();
+            self.0.lock().unwrap().push((Instant::now(), text));
         }
     }
+}
+
+#[test]
+fn a_secret_that_comes_in_pieces_is_not_streamed() {
+    let secret = "canary-0123456789abcdef";
+    let flood = format!(
+        "yes | head -c 9000; printf {}; sleep 0.4; echo {}; yes | head -c 4085",
+        &secret[..9],
+        &secret[9..]
+    );
+    for command in
+        ["printf 'a canary-012'; sleep 0.4; printf 3456789abc; sleep 0.4; echo def; echo more", &flood]
+    {
+        let ground = ground();
+        let seen = Arc::new(Seen::default());
+        let redactor = Redactor::new([("KEY", secret)]);
+        let ctx = session(ground.path()).events(seen.clone()).redactor(redactor).build();
+        let executor = executor(standard_and_exec(), shell::Settings::default());
+        run(executor.run(&ctx, Call::new("bash", json!({"command": command}))));
+        let streamed: String = seen.0.lock().unwrap().iter().map(|(_, text)| text.as_str()).collect();
+        assert!(!streamed.contains("canary-0") && !streamed.contains("9abcdef"), "{streamed}");
+        assert!(!streamed.is_empty(), "{command}");
+    }
+}
+
+#[test]
+fn output_is_streamed_as_it_comes() {
     let ground = ground();
     let seen = Arc::new(Seen::default());
     let ctx = session(ground.path()).events(seen.clone()).build();

@@ -351,11 +351,11 @@ async fn drive(
         Ok(ended) => ended,
         Err(error) => return refuse(printer, output, &error),
     };
-    // A script ends with the first denial. A model is told of one, and may go on.
-    let denied = ended.code.filter(|code| code.exit_status() == 3);
-    let status = match denied {
-        Some(_) => 3,
-        None => status(ended.reason, is_interrupted),
+    // A script ends with the first call that is denied or out of time. A model is told of one, and may go on.
+    let of_call = ended.code.map(Code::exit_status).filter(|status| matches!(status, 3 | 4));
+    let status = match of_call {
+        Some(of_call) if !is_interrupted => of_call,
+        _ => status(ended.reason, is_interrupted),
     };
     let why = why(&ended, &limits).map(|(code, message)| (ended.code.unwrap_or(code), message));
     let facts = Facts {

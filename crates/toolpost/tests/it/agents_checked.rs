@@ -79,8 +79,40 @@ fn taking_away_what_is_not_there_is_reported() {
     let home = Home::new();
     let script = "disallowedTools: [Writ]\nscript:\n  - say: hello";
     home.write("repo/a.md", format!("---\ndescription: d\n{script}\n---\nx\n"));
-    let line = home.run(&["run", "a.md", "--output", "stream-json"]).stdout;
-    assert!(line.contains("there is no tool `Writ`"), "{line}");
+    let ran = home.run(&["run", "a.md", "--output", "stream-json"]);
+    assert!(
+        ran.status == 2 && ran.stdout.contains("there is no tool `Writ`"),
+        "{} {}",
+        ran.status,
+        ran.stdout
+    );
+}
+
+#[test]
+fn an_agent_of_claude_code_that_may_not_edit_changes_nothing() {
+    for taken in ["Edit", "Write, MultiEdit", "NotebookEdit"] {
+        for call in ["delete\n    args: { filePath: kept.txt }", "apply_patch\n    args: { patch: x }"] {
+            let home = Home::new();
+            home.write("repo/kept.txt", "x");
+            let script = format!("disallowedTools: {taken}\nscript:\n  - call: {call}");
+            home.write(
+                "repo/.claude/agents/a.md",
+                format!("---\nname: a\ndescription: d\n{script}\n---\nx\n"),
+            );
+            let ran = home.run(&["run", ".claude/agents/a.md"]);
+            assert!(ran.status != 0 && !ran.stderr.contains("NO_MATCH"), "{taken} {call}: {}", ran.stderr);
+            assert!(home.path("repo/kept.txt").exists(), "{taken} {call}");
+        }
+    }
+}
+
+#[test]
+fn a_key_for_tools_without_any_is_no_key_for_all() {
+    check(
+        "tools:",
+        1,
+        &["`tools` is empty; write names, `[]` for no tool, or leave the key out for all tools"],
+    );
 }
 
 #[test]

@@ -147,6 +147,27 @@ fn wrong_words_are_told_with_the_right_ones() {
 }
 
 #[test]
+fn a_script_that_ends_by_a_time_out_has_status_4() {
+    let home = Home::new();
+    let script = "script:\n  - call: bash\n    args: { command: \"sleep 30\", timeout: 1000 }";
+    home.write("repo/a.md", format!("---\ndescription: d\n{script}\n---\nx\n"));
+    let ran = home.run(&["run", "a.md", "--allow", "exec"]);
+    assert!(ran.status == 4 && ran.stderr.contains("TIMEOUT"), "{} {}", ran.status, ran.stderr);
+}
+
+#[test]
+fn a_script_may_make_the_same_call_as_often_as_it_says() {
+    let home = Home::new();
+    let step = "\n  - call: list\n    args: { path: \".\" }";
+    home.write(
+        "repo/a.md",
+        format!("---\ndescription: d\nscript:{}\n  - say: done\n---\nx\n", step.repeat(8)),
+    );
+    let ran = home.run(&["run", "a.md"]);
+    assert_eq!((ran.status, ran.stdout.trim()), (0, "done"), "{}", ran.stderr);
+}
+
+#[test]
 fn a_script_that_ends_by_a_denial_has_status_3() {
     let denied = "call: bash\n    args: { command: \"true\" }";
     let missing = "call: read\n    args: { filePath: nothing.txt }";

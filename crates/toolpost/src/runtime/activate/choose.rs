@@ -28,7 +28,12 @@ impl Runtime {
         let is_choosing = agent.tools.is_some() || agent.tool_packs.is_some();
         let snapshot = tools.snapshot();
         for choice in &agent.without {
-            problems.extend(nothing_taken(agent, choice, &snapshot, dialect));
+            let Some(problem) = nothing_taken(agent, choice, &snapshot, dialect) else { continue };
+            // A run with more tools than the file wants is worse than none.
+            if agent.format == Format::Toolpost {
+                return Err(ToolError::new(Code::ValidationError, problem.to_string()));
+            }
+            problems.push(problem);
         }
         let mut chosen = self.chosen(agent, policy, &snapshot, dialect, problems)?;
         if !is_choosing {
