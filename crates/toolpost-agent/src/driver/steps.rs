@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio_util::sync::CancellationToken;
 use toolpost_core::activation::{Fact, Reason, Todo};
 use toolpost_core::host::{BoxFuture, Seen};
-use toolpost_core::model::{Arguments, Delta, ModelError, ModelErrorKind, Request, Response};
+use toolpost_core::model::{Arguments, Delta, ModelError, ModelErrorKind, Request, Response, Usage};
 use toolpost_core::{Call, Code, ToolError};
 
 /// A model gave no answer.
@@ -20,6 +20,8 @@ pub(super) struct Unanswered {
     error: ModelError,
     /// What it had said until then.
     text: String,
+    /// Tokens of the request and of that text, where there is some: providers bill them.
+    usage: Usage,
 }
 
 /// The steps of all runs of this process.
@@ -128,9 +130,11 @@ impl Running {
                 self.record(Fact::Answered { seq, response, cost });
                 if has_calls { self.context.committed().await } else { Ok(()) }
             }
-            Err(Unanswered { error, text }) => {
+            Err(Unanswered { error, text, usage }) => {
                 self.tell(Heard::Failed(&error));
-                self.record(Fact::ModelFailed { seq, error, text });
+                let price = self.model.profile().price.as_ref().filter(|_| usage.output > 0);
+                let cost = price.map(|price| price.of(&usage));
+                self.record(Fact::ModelFailed { seq, error, text, usage, cost });
                 Ok(())
             }
         }
@@ -169,7 +173,10 @@ impl Running {
     ) -> Result<Box<Response>, Unanswered> {
         let asked = Asked::of(&request, self.model.profile());
         let mut said = String::new();
-        let failed = |error: ModelError, text: String| Err(Unanswered { error, text });
+        let failed = |error: ModelError, text: String| {
+            let usage = asked.of_unfinished(&text);
+            Err(Unanswered { error, text, usage })
+        };
         let mut stream = self.model.stream(request, cancel.child_token());
         loop {
             let delta = tokio::select! {
