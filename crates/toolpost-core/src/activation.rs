@@ -48,6 +48,12 @@ pub enum Fact {
         /// What it had said until then.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         text: String,
+        /// Tokens of the request and of what it had said; none where it had said nothing.
+        #[serde(default)]
+        usage: Usage,
+        /// What that cost, in US dollars, where that is known.
+        #[serde(default)]
+        cost: Option<f64>,
     },
     /// A call gave the model more than the text that its events have.
     Returned {

@@ -4,23 +4,25 @@
 pub fn nearest<'a>(wanted: &str, known: impl Iterator<Item = &'a str>, at_most: usize) -> Vec<String> {
     let folded: Vec<char> = wanted.chars().flat_map(char::to_lowercase).take(64).collect();
     let tolerance = (folded.len() / 3).clamp(1, 4);
-    let mut scored: Vec<(usize, &str)> = known
+    let mut scored: Vec<(usize, usize, &str)> = known
         .filter_map(|name| {
             let other: Vec<char> = name.chars().flat_map(char::to_lowercase).take(64).collect();
             let apart = distance(&folded, &other);
             let is_within = folded.len() >= 3
                 && other.len() >= 3
                 && (contains(&other, &folded) || contains(&folded, &other));
-            match (apart <= tolerance, is_within) {
-                (true, _) => Some((apart, name)),
-                (false, true) => Some((tolerance + apart, name)),
-                (false, false) => None,
-            }
+            let score = match (apart <= tolerance, is_within) {
+                (true, _) => apart,
+                (false, true) => tolerance + apart,
+                (false, false) => return None,
+            };
+            // Two letters are swapped more often than one is too many.
+            Some((score, folded.len().abs_diff(other.len()), name))
         })
         .collect();
     scored.sort_unstable();
     scored.dedup();
-    scored.into_iter().take(at_most).map(|(_, name)| name.to_owned()).collect()
+    scored.into_iter().take(at_most).map(|(_, _, name)| name.to_owned()).collect()
 }
 
 fn contains(text: &[char], part: &[char]) -> bool {
@@ -60,6 +62,7 @@ mod tests {
     #[test]
     fn typing_errors_find_their_word() {
         check("raed", &["read", "list", "batch"], &["read"]);
+        check("modle", &["mode", "model"], &["model", "mode"]);
         check("filepath", &["filePath", "limit"], &["filePath"]);
         check("mian.rs", &["main.rs", "lib.rs"], &["main.rs"]);
         check("read_files", &["read", "read_file", "write"], &["read_file", "read"]);

@@ -2,7 +2,7 @@
 
 use crate::kernel::part_tokens;
 use std::sync::Arc;
-use toolpost_core::model::{Message, Profile, Request, Response};
+use toolpost_core::model::{Message, Profile, Request, Response, Usage};
 use toolpost_core::text::tokens;
 use toolpost_core::tool::Definition;
 
@@ -14,7 +14,31 @@ struct Counted {
     tools: Arc<[Definition]>,
 }
 
+impl Counted {
+    /// Tokens of the request, at least 1.
+    fn tokens(&self) -> u64 {
+        let of_tool = |tool: &Definition| {
+            tokens(&tool.spec.name) + tokens(&tool.spec.description) + tokens(&tool.input.to_string())
+        };
+        let tools: usize = self.tools.iter().map(of_tool).sum();
+        self.texts.saturating_add(tools as u64).max(1)
+    }
+}
+
 impl Asked {
+    /// Estimates the tokens of an answer that broke off after this text; none where nothing had come.
+    pub(super) fn of_unfinished(&self, text: &str) -> Usage {
+        match &self.0 {
+            Some(counted) if !text.is_empty() => Usage {
+                input: counted.tokens(),
+                output: tokens(text) as u64,
+                estimated: true,
+                ..Usage::default()
+            },
+            _ => Usage::default(),
+        }
+    }
+
     pub(super) fn of(request: &Request, profile: &Profile) -> Asked {
         if profile.provider == "script" {
             return Asked(None);
@@ -27,21 +51,14 @@ impl Asked {
 
     /// About how many tokens the request has; none of a script.
     pub(super) fn input(&self) -> Option<u64> {
-        let Counted { texts, tools } = self.0.as_ref()?;
-        let of_tool = |tool: &Definition| {
-            tokens(&tool.spec.name) + tokens(&tool.spec.description) + tokens(&tool.input.to_string())
-        };
-        let tools: usize = tools.iter().map(of_tool).sum();
-        Some(texts.saturating_add(tools as u64).max(1))
+        self.0.as_ref().map(Counted::tokens)
     }
 
     /// Estimates what the provider did not count.
     pub(super) fn count(&self, response: &mut Response) {
-        if self.0.is_none() {
-            return;
-        }
+        let Some(counted) = &self.0 else { return };
         if response.usage.input == 0 {
-            response.usage.input = self.input().unwrap_or(1);
+            response.usage.input = counted.tokens();
             response.usage.estimated = true;
         }
         let said: u64 = response.parts.iter().map(part_tokens).sum();

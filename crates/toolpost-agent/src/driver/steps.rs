@@ -24,6 +24,8 @@ pub(super) struct Unanswered {
     error: ModelError,
     /// What it had said until then.
     text: String,
+    /// Tokens of the request and of that text, where there is some: providers bill them.
+    usage: Usage,
 }
 
 /// The steps of all runs of this process.
@@ -132,7 +134,8 @@ impl Running {
             Ok(drawn) => drawn,
             Err(Reason::Stopped) => {
                 let error = ModelError::new(ModelErrorKind::Cancelled, "the run was stopped");
-                self.record(Fact::ModelFailed { seq, error, text: String::new() });
+                let (text, usage) = (String::new(), Usage::default());
+                self.record(Fact::ModelFailed { seq, error, text, usage, cost: None });
                 return Ok(());
             }
             Err(reason) => {
@@ -153,9 +156,12 @@ impl Running {
                 self.record(Fact::Answered { seq, response, cost });
                 if has_calls { self.context.committed().await } else { Ok(()) }
             }
-            Err(Unanswered { error, text }) => {
+            Err(Unanswered { error, text, usage }) => {
+                drawn.settle(self.used(&usage));
                 self.tell(Heard::Failed(&error));
-                self.record(Fact::ModelFailed { seq, error, text });
+                let price = self.model.profile().price.as_ref().filter(|_| usage.output > 0);
+                let cost = price.map(|price| price.of(&usage));
+                self.record(Fact::ModelFailed { seq, error, text, usage, cost });
                 Ok(())
             }
         }
@@ -225,7 +231,10 @@ impl Running {
     ) -> Result<Box<Response>, Unanswered> {
         let asked = Asked::of(&request, self.model.profile());
         let mut said = String::new();
-        let failed = |error: ModelError, text: String| Err(Unanswered { error, text });
+        let failed = |error: ModelError, text: String| {
+            let usage = asked.of_unfinished(&text);
+            Err(Unanswered { error, text, usage })
+        };
         let mut stream = self.model.stream(request, cancel.child_token());
         loop {
             let delta = tokio::select! {

@@ -185,8 +185,9 @@ impl State {
                     self.answer(*seq, response, *cost);
                 }
             }
-            Fact::ModelFailed { seq, error, text } => {
+            Fact::ModelFailed { seq, error, text, usage, cost } => {
                 if self.decided.last_key_value().is_some_and(|(last, _)| last == seq) {
+                    self.spend(usage, *cost);
                     self.failed = Some(error.clone());
                     self.unfinished.clone_from(text);
                 }

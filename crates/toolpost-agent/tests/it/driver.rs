@@ -428,6 +428,9 @@ async fn what_was_said_before_a_run_is_stopped_is_its_text() {
         Activation { model: Arc::new(Halting(Profile::default())), ..activation(&world, &unused, limits) };
     let ended = LocalDriver::new().run(halting).await.unwrap();
     assert_eq!((ended.reason, ended.text.as_str()), (Reason::Time, "half of it"));
+    // It is billed, though nobody has counted it.
+    let Usage { input, output, estimated, .. } = ended.usage;
+    assert!(input > 0 && output > 0 && estimated, "{ended:?}");
     let state = State::of("run", &world.sink.log.events());
     assert_eq!(state.ended(), Some(&ended), "the log tells the same");
 }

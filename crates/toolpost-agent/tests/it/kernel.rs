@@ -153,7 +153,10 @@ fn stray(random: &mut Random, at: u64, history: &[Event]) -> Event {
         }
         4 => {
             let error = ModelError::new(ModelErrorKind::TooLong, "too long");
-            fact(at, Fact::ModelFailed { seq, error, text: String::new() })
+            fact(
+                at,
+                Fact::ModelFailed { seq, error, text: String::new(), usage: Usage::default(), cost: None },
+            )
         }
         5 => {
             let (turns, usage) = (random.below(9) as usize, Usage::default());
@@ -294,7 +297,16 @@ fn history(seed: u64) -> Vec<Event> {
                 Todo::Ask => {
                     let kinds = [ModelErrorKind::TooLong, ModelErrorKind::Server, ModelErrorKind::Cancelled];
                     let error = ModelError::new(*random.pick(&kinds), "no");
-                    push!(fact(at, Fact::ModelFailed { seq, error, text: String::new() }));
+                    push!(fact(
+                        at,
+                        Fact::ModelFailed {
+                            seq,
+                            error,
+                            text: String::new(),
+                            usage: Usage::default(),
+                            cost: None
+                        }
+                    ));
                 }
                 Todo::Call { call, .. } => {
                     if random.is(95) {

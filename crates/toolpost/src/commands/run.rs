@@ -306,6 +306,10 @@ async fn drive(
     let (agent_name, limits) = (activation.start.agent.clone(), activation.start.limits.clone());
     stage.begin(&model, &init, &redactor);
     notes.iter().for_each(|note| stage.note(&harmless(note)));
+    if !printer.is_on_terminal() && output != RunOutput::StreamJson {
+        // The first says which model it is, which is no problem.
+        notes.iter().skip(1).for_each(|note| printer.say(Tone::Note, &format!("note: {}", harmless(note))));
+    }
     let driver = runtime.host.driver();
     let is_resumed = fact.is_some();
     let added = driver.add(activation).and_then(|()| fact.map_or(Ok(()), |fact| driver.record(&id, fact)));
@@ -435,7 +439,7 @@ fn why(ended: &Ended, limits: &Limits) -> Option<(Code, String)> {
         }
         Reason::Cost => {
             let spent = ended.cost.unwrap_or_default();
-            budget(format!("${} (${spent:.4} spent)", limits.cost.unwrap_or_default()), "cost")
+            budget(format!("${:.2} (${spent:.4} spent)", limits.cost.unwrap_or_default()), "cost")
         }
         Reason::Loop => (Code::ExecutionError, "the run ended because the agent made the same call again and again; change its instruction, or use another model".to_owned()),
         Reason::Length => model("the answer was cut off by the model's own limit of tokens".to_owned()),

@@ -120,6 +120,16 @@ fn on_a_narrow_terminal_lines_break_at_spaces() {
 }
 
 #[test]
+fn an_unknown_tool_is_told_in_a_pipe_too() {
+    let home = Home::new();
+    home.write("repo/a.md", "---\ndescription: d\ntools: [read, raed]\nscript:\n  - say: done\n---\nx\n");
+    for args in [&["run", "a.md"][..], &["run", "a.md", "--json"]] {
+        let ran = home.run(args);
+        assert!(ran.status == 0 && ran.stderr.contains("`raed`"), "{args:?}: {} {}", ran.status, ran.stderr);
+    }
+}
+
+#[test]
 fn a_run_that_ends_at_a_limit_names_it() {
     let home = Home::new();
     let check = |limits: &str, expected: &str| {
