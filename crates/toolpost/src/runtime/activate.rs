@@ -12,7 +12,7 @@ use toolpost_agent::driver::{Activation, Listener};
 use toolpost_agent::model::{Script, Timeouts, Wanted, choose as choose_model, client};
 use toolpost_core::activation::{Limits, Start};
 use toolpost_core::dialect::Dialect;
-use toolpost_core::host::{Ids, Redactor, Spawn, new_id};
+use toolpost_core::host::{Ids, Redactor, Services, Spawn, new_id};
 use toolpost_core::model::Model;
 use toolpost_core::{Capability, Code, Policy, ToolError};
 use toolpost_http::{Connect, Proxy};
@@ -136,6 +136,7 @@ impl Runtime {
             .policy(policy)
             .dialect(Arc::clone(&dialect))
             .tools(tools)
+            .services(Services { model: Some(Arc::clone(&model)), ..self.context.services().clone() })
             .spawn(spawn)
             .redactor(seat.redactor)
             .build();

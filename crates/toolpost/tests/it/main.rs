@@ -64,6 +64,7 @@ mod trust;
 mod undo;
 mod upstream;
 mod vfs;
+mod web;
 mod whole;
 mod withheld;
 mod writers;
