@@ -29,7 +29,7 @@ pub(super) fn measure(toolpost: &Path, folder: &Path, size: &str) -> Result<Tabl
     };
     let ask = |number: usize| -> Result<Ran> {
         let name = format!("asked_{number}_of");
-        let mut command = quiet(&toolpost, &["refs", &name, "--timeout", "600000"], folder, home.path());
+        let mut command = quiet(&toolpost, &["refs", &name], folder, home.path());
         let started = Instant::now();
         let mut child = command.stdout(Stdio::piped()).spawn()?;
         let mut text = String::new();

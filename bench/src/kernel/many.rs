@@ -54,7 +54,7 @@ pub(super) fn measure(folder: &Path) -> Result<Table> {
         let (mut samples, mut peak) = (Samples::default(), 0);
         for round in 0..ROUNDS {
             let url = match name {
-                MEMORY => StoreUrl::Memory.to_string(),
+                MEMORY => "memory".to_owned(),
                 _ => format!("sqlite:{}", folder.join(format!("many-{round}.db")).display()),
             };
             let output = Command::new(std::env::current_exe()?).arg(format!("{RUNS}={url}")).output()?;

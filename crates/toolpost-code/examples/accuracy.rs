@@ -283,9 +283,8 @@ fn place_of(query: &Query<'_>, file: FileId, token: u32) -> Line {
 
 fn resolve(query: &Query<'_>, place: &Value) -> Vec<Line> {
     let Some((file, token)) = token_at(query, place) else { return Vec::new() };
-    query.refuel();
     let is_declaration = query.facts(file).token(token).is_some_and(|token| token.role == Role::Declaration);
-    let resolution = query.resolve(file, token);
+    let resolution = query.definition(file, token);
     if resolution.confidence > toolpost_code::resolve::Confidence::UniqueMember && !is_declaration {
         return Vec::new();
     }

@@ -16,6 +16,8 @@ pub mod resolve;
 pub mod syntax;
 pub mod world;
 
+mod paths;
+
 #[cfg(feature = "go")]
 mod go;
 #[cfg(feature = "python")]

@@ -369,7 +369,11 @@ impl<'a> Query<'a> {
                     crate::facts::Op::This | crate::facts::Op::ThisType | crate::facts::Op::Super
                 )
             });
-            let confidence = if is_path || is_own { Confidence::Exact } else { Confidence::Typed };
+            // A key that is a member of its own literal only.
+            let is_itself =
+                token.role == Role::Key && found.iter().all(|one| self.stands_at(one, file, token.start));
+            let is_exact = is_path || is_own || is_itself;
+            let confidence = if is_exact { Confidence::Exact } else { Confidence::Typed };
             return Resolution::new(entities, confidence);
         }
         if token.role == Role::Key {
@@ -403,13 +407,18 @@ impl<'a> Query<'a> {
     /// Whether a key of a literal means a member of a type outside of the tree: the literal should be of such a type, and
     /// nothing of the tree but the literal itself has the key.
     fn is_outer_key(&self, file: FileId, start: u32, literal: Type, found: &[Member]) -> bool {
-        let is_own = |member: &Member| match member.entity {
+        let is_own = |member: &Member| self.stands_at(member, file, start);
+        found.iter().all(is_own) && self.project(file).outer_type(self, literal).is_some()
+    }
+
+    /// Whether a member is defined at a place.
+    fn stands_at(&self, member: &Member, file: FileId, start: u32) -> bool {
+        match member.entity {
             Entity::Def(def) => {
                 def.file == file && self.def(def).is_some_and(|(_, def)| def.name_start == start)
             }
             _ => false,
-        };
-        found.iter().all(is_own) && self.project(file).outer_type(self, literal).is_some()
+        }
     }
 
     /// Whether a value of a type that is not in the tree may be of a type of the tree and have a member of a name: it

@@ -55,7 +55,7 @@ pub enum Fact {
         seq: u64,
         /// The place of the call in that answer, from 0.
         index: usize,
-        /// Its images, under handles.
+        /// Its images; under handles, where they are too long for the log.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         attachments: Vec<Attachment>,
         /// Its data, for a model that reads them.

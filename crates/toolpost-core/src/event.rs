@@ -281,6 +281,11 @@ pub trait EventSink: Send + Sync {
         Box::pin(std::future::ready(Ok(())))
     }
 
+    /// Whether more was recorded than the sink can take for long. The executor then waits for a `commit` before it ends a call.
+    fn is_overloaded(&self) -> bool {
+        false
+    }
+
     /// Whether anybody is listening; where not, events are not even made.
     fn is_listening(&self) -> bool {
         true
@@ -357,6 +362,10 @@ impl EventSink for Sinks {
             }
             Ok(())
         })
+    }
+
+    fn is_overloaded(&self) -> bool {
+        self.0.iter().any(|sink| sink.is_overloaded())
     }
 
     fn is_listening(&self) -> bool {

@@ -6,6 +6,7 @@
 use crate::store::now_ms;
 use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -21,8 +22,12 @@ const DELAY: Duration = Duration::from_millis(40);
 const TOGETHER: usize = 4_096;
 /// Maximum number of events that wait for a store which cannot be written.
 const MOST_UNWRITTEN: usize = 100_000;
-/// Bytes of a list of events that are kept for the next one.
+/// Bytes of a list of events that are kept for the next one,
 const MOST_ROOM: usize = 8 << 20;
+/// and how many such lists: while one is written, the next is filled.
+const MOST_SPARE: usize = 3;
+/// Past so many bytes that are not written yet, whoever records more should wait.
+const MOST_WAITING: usize = 16 << 20;
 /// The same for the list of one event, of which each thread has one.
 const MOST_SCRATCH: usize = 64 << 10;
 /// How often a long process looks whether something is to be deleted.
@@ -35,6 +40,8 @@ struct Said {
     /// Woken for the first of a heap, for one that is full, and where somebody waits: a wake for each event would cost as much
     /// as writing it.
     is_due: Condvar,
+    /// Bytes of events that nobody has tried to write yet.
+    waiting: AtomicUsize,
 }
 
 #[derive(Default)]
@@ -42,8 +49,8 @@ struct Heap {
     /// What was said, in parts that are written together: all but the last have [`TOGETHER`] events.
     parts: Vec<WrittenEvents>,
     events: usize,
-    /// An empty list with room from before.
-    spare: Option<WrittenEvents>,
+    /// Empty lists with room from before.
+    spare: Vec<WrittenEvents>,
     /// Why an event is missing.
     lost: Option<ToolError>,
     /// Those who wait until all before is durable.
@@ -59,7 +66,7 @@ impl Heap {
         match self.parts.last_mut().filter(|part| part.len() < TOGETHER) {
             Some(part) => part.append(event),
             None => {
-                let mut part = self.spare.take().unwrap_or_default();
+                let mut part = self.spare.pop().unwrap_or_default();
                 part.append(event);
                 self.parts.push(part);
             }
@@ -93,16 +100,17 @@ impl Said {
             self.is_due.wait_timeout_while(heap, DELAY, |heap| is_quiet(heap) && heap.events < TOGETHER);
         let (mut heap, _) = heap.unwrap_or_else(PoisonError::into_inner);
         let is_over = heap.is_over;
-        let left = Heap { is_over, spare: heap.spare.take(), ..Heap::default() };
+        let left = Heap { is_over, spare: std::mem::take(&mut heap.spare), ..Heap::default() };
         let taken = std::mem::replace(&mut *heap, left);
         (!is_over || taken.events > 0 || !taken.waiting.is_empty()).then_some(taken)
     }
 
     /// Takes back a list that is not used any more.
     fn give_back(&self, mut list: WrittenEvents) {
-        if list.room() <= MOST_ROOM {
+        let mut heap = self.heap();
+        if list.room() <= MOST_ROOM && heap.spare.len() < MOST_SPARE {
             list.clear();
-            self.heap().spare = Some(list);
+            heap.spare.push(list);
         }
     }
 }
@@ -155,6 +163,7 @@ impl EventSink for StoreLog {
         let event = (self.shape)(event);
         let is_due = SCRATCH.with_borrow_mut(|scratch| {
             let written = scratch.add(&event);
+            self.said.waiting.fetch_add(scratch.bytes(), Ordering::Relaxed);
             let mut heap = self.said.heap();
             match written {
                 Ok(()) => heap.add(scratch),
@@ -172,6 +181,10 @@ impl EventSink for StoreLog {
         if is_due {
             self.said.is_due.notify_one();
         }
+    }
+
+    fn is_overloaded(&self) -> bool {
+        self.said.waiting.load(Ordering::Relaxed) > MOST_WAITING
     }
 
     fn commit(&self) -> BoxFuture<'_, Result<(), ToolError>> {
@@ -199,7 +212,9 @@ fn serve(store: &dyn Store, said: &Said, keep: &Retention) {
     let mut looked: Option<Instant> = None;
     while let Some(heap) = said.take() {
         unwritten.lost = unwritten.lost.take().or(heap.lost);
+        let bytes: usize = heap.parts.iter().map(WrittenEvents::bytes).sum();
         let written = unwritten.write(store, heap.parts, |list| said.give_back(list));
+        said.waiting.fetch_sub(bytes, Ordering::Relaxed);
         let is_written = written.is_ok();
         for answer in heap.waiting {
             let _ = answer.send(written.clone());

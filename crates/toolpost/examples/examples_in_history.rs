@@ -1,8 +1,9 @@
 //! A run whose conversation begins with examples: small models make a call only if they have seen some.
 //!
-//! `examples_in_history BASE_URL FOLDER TASK` asks the server at that address, in the form of OpenAI's chat. The examples are messages
-//! before those of the run. All else is as in every run: the kernel decides, the executor runs the real `list`, and everything
-//! is in the log, which is printed at the end.
+//! `examples_in_history BASE_URL FOLDER TASK [TOKENS]` asks the server at that address, in the form of OpenAI's chat. The examples
+//! are messages before those of the run. All else is as in every run: the kernel decides, the executor runs the real `list`, and
+//! everything is in the log, which is printed at the end. With few TOKENS for an answer, calls are cut off. The exit status is 1
+//! where no call worked.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "an example shows what happens")]
 
@@ -13,7 +14,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use toolpost_agent::driver::{Activation, Heard, Listener, LocalDriver};
 use toolpost_agent::model::{Format, Remote, Target, Timeouts, client};
-use toolpost_core::activation::{Limits, Start};
+use toolpost_core::activation::{Fact, Limits, Start, Todo};
 use toolpost_core::event::{EventKind, MemoryLog};
 use toolpost_core::host::Ids;
 use toolpost_core::model::{
@@ -26,6 +27,8 @@ use toolpost_disk::Disk;
 struct WithExamples {
     model: Remote,
     examples: Vec<Message>,
+    /// Maximum number of tokens of an answer: a model that finds no end is cut off soon.
+    tokens: u64,
 }
 
 impl Model for WithExamples {
@@ -39,8 +42,7 @@ impl Model for WithExamples {
         cancel: CancellationToken,
     ) -> BoxStream<'static, Result<Delta, ModelError>> {
         request.messages.splice(0..0, self.examples.iter().cloned());
-        // A model that finds no end is cut off soon.
-        request.max_output_tokens = Some(80);
+        request.max_output_tokens = Some(self.tokens);
         self.model.stream(request, cancel)
     }
 }
@@ -82,7 +84,6 @@ impl Listener for Printed {
         match heard {
             Heard::Text(text) => eprintln!("text: {text:?}"),
             Heard::WritingCall(name) => eprintln!("writes a call of {name}"),
-            Heard::Refused { tool, text } => eprintln!("refused: {tool}: {text}"),
             _ => {}
         }
     }
@@ -91,8 +92,12 @@ impl Listener for Printed {
 #[tokio::main]
 async fn main() -> Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let [url, folder, task] = words.as_slice() else {
-        bail!("usage: examples_in_history BASE_URL FOLDER TASK")
+    let (words, tokens) = match words.as_slice() {
+        [words @ .., last] if words.len() == 3 => (words, last.parse()?),
+        words => (words, 80),
+    };
+    let [url, folder, task] = words else {
+        bail!("usage: examples_in_history BASE_URL FOLDER TASK [TOKENS]")
     };
     let registry = Registry::new();
     toolpost_tools::register_all(&registry, &toolpost_tools::Settings::default())?;
@@ -113,6 +118,7 @@ async fn main() -> Result<()> {
             .enumerate()
             .flat_map(|(number, (folder, entry))| example(number, folder, entry))
             .collect(),
+        tokens,
     };
     let log = Arc::new(MemoryLog::default());
     let id = "example-run".to_owned();
@@ -146,6 +152,13 @@ async fn main() -> Result<()> {
     for event in log.events() {
         match &event.kind {
             EventKind::CallRequested { tool, arguments, .. } => println!("call: {tool} {arguments}"),
+            EventKind::Activation { fact: Fact::Decided { todos, .. } } => {
+                for todo in todos {
+                    if let Todo::Refuse { text, .. } = todo {
+                        println!("refused: {text}");
+                    }
+                }
+            }
             EventKind::CallFinished { output: Some(output), .. } => {
                 is_called = true;
                 println!("result: {:?}", output.text);

@@ -373,8 +373,7 @@ impl CodeEngine for WorkspaceEngine {
                 coverage: Coverage { complete: true, note: None },
             };
             let Some((file, token)) = target::token(asked, target)? else { return Ok(nothing(None)) };
-            asked.query.refuel();
-            let found = asked.query.resolve(file, token);
+            let found = asked.query.definition(file, token);
             let entities = found.entities.iter();
             let mut symbols: Vec<Symbol> =
                 entities.filter_map(|entity| asked.entity(file, *entity)).collect();
@@ -447,11 +446,8 @@ impl Asked<'_, '_> {
     fn candidates(&self, file: FileId, symbol: &str) -> Vec<Symbol> {
         let (_, name) = target::split(symbol);
         let language = self.query.world.language_of(file);
-        let hits = self.query.search(name, MOST_CANDIDATES * 4);
-        let same = hits.iter().filter(|hit| {
-            self.query.name_of(hit.def) == Name::of(name)
-                && self.query.world.language_of(hit.def.file) == language
-        });
+        let hits = self.query.named(name, MOST_CANDIDATES * 4);
+        let same = hits.iter().filter(|hit| self.query.world.language_of(hit.def.file) == language);
         same.filter_map(|hit| self.symbol(hit.def)).take(MOST_CANDIDATES).collect()
     }
 }

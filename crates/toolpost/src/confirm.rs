@@ -58,7 +58,8 @@ impl Confirm for Terminal {
 }
 
 fn ask(printer: &Printer, question: &Question) -> Answer {
-    printer.say(Tone::Question, &question.text);
+    // The mark takes two columns. What would run is not broken into lines: it could be taken for several commands.
+    printer.say_fitted(Tone::Question, &question.text, 2);
     for fact in &question.facts {
         // A command of several lines stays together.
         printer.say(Tone::Plain, &format!("  {}", fact.replace('\n', "\n      ")));
@@ -68,7 +69,7 @@ fn ask(printer: &Printer, question: &Question) -> Answer {
     }
     let choices = choices(question);
     for (key, meaning, _) in &choices {
-        printer.say(Tone::Plain, &format!("  {key}  {meaning}"));
+        printer.say_fitted(Tone::Plain, &format!("  {key}  {meaning}"), 5);
     }
     loop {
         printer.prompt("your answer: ");

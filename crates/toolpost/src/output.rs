@@ -5,6 +5,7 @@
 mod live;
 mod markdown;
 mod stage;
+mod width;
 
 pub(crate) use stage::{Screen, Show, Shown, Stage};
 
@@ -192,6 +193,16 @@ impl Printer {
         };
         // Where talk cannot be written, nobody can be told.
         let _ = write(&mut std::io::stderr().lock(), &line);
+    }
+
+    /// Talk in lines that fit a terminal, broken at spaces, those that go on indented.
+    pub(crate) fn say_fitted(&self, tone: Tone, text: &str, indent: usize) {
+        if !self.stderr_is_terminal {
+            return self.say(tone, text);
+        }
+        // The mark before a question has a width too.
+        let mark = if let Tone::Question = tone { "? " } else { "" };
+        self.say(tone, &width::for_terminal(&format!("{mark}{text}"), indent)[mark.len()..]);
     }
 
     pub(crate) fn error(&self, error: &ToolError) {

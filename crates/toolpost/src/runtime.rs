@@ -148,7 +148,7 @@ impl Runtime {
         if frontend.records && config.virtual_session.is_none() {
             context = context.journal(journal(&config, &store, is_kept));
         }
-        let mut executor = Executor::builder();
+        let mut executor = Executor::builder().without_last_results();
         if let Some(answers) = &config.answers {
             executor = executor.answers(Arc::clone(answers) as _);
         }

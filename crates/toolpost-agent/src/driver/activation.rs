@@ -48,7 +48,7 @@ pub(super) struct Running {
     pub(super) fold: Arc<Fold>,
     /// The declarations of the tools on offer.
     pub(super) definitions: Mutex<Arc<[Definition]>>,
-    /// What came with the text of results, by step and place of the call. It is not in the log.
+    /// What came with the text of results, by step and place of the call, as the model gets it.
     pub(super) extras: Mutex<HashMap<(u64, usize), Extra>>,
     /// Fires to end the run.
     pub(super) cancel: CancellationToken,

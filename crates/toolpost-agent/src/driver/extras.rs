@@ -1,6 +1,7 @@
 //! What comes with the text of a result: images and data. Kept so that another process can go on with the run.
 //!
-//! The log has the data, where they are short, and handles for the rest. Of files whose reading asks, nothing is kept.
+//! The log has all of it, so that a run can be told again from the log alone, and handles for what is too long. Of files whose
+//! reading asks, nothing is kept.
 
 use super::activation::Running;
 use crate::kernel::Extra;
@@ -11,8 +12,8 @@ use toolpost_core::outcome::{Attachment, AttachmentContent, Metadata};
 use toolpost_core::policy::is_protected;
 use toolpost_core::{Capability, Context, WorkspacePath};
 
-/// Maximum number of bytes of data that are written into the log.
-const MOST_INLINE: usize = 64 * 1024;
+/// Maximum number of bytes of one result that are written into the log beside its text: more than a provider accepts of one image.
+const MOST_INLINE: usize = 8 << 20;
 /// Maximum number of bytes that are read from under a handle.
 const MOST_READ: u64 = 64 << 20;
 
@@ -38,27 +39,36 @@ impl Running {
         if metadata.files_accessed.iter().any(|name| is_protected(Capability::Read, name)) {
             return;
         }
-        let kept = if is_short(&extra) { Some(extra) } else { self.kept(call, extra).await };
+        let kept = if length(&extra) <= MOST_INLINE { Some(extra) } else { self.kept(call, extra).await };
         if let Some(Extra { attachments, data, data_handle }) = kept {
             self.record(Fact::Returned { seq, index, attachments, data, data_handle });
         }
     }
 
-    /// The same with everything long under handles; what cannot be kept is left out.
+    /// The same with what is too long under handles; what cannot be kept is left out.
     async fn kept(&self, call: &str, mut extra: Extra) -> Option<Extra> {
         let call = call.to_owned();
         let kept = self.context.blocking_in_pool(move |ctx| {
+            let mut left = MOST_INLINE;
+            let mut fits = |length: usize| {
+                let rest = left.checked_sub(length);
+                left = rest.unwrap_or(left);
+                rest.is_some()
+            };
             extra.attachments = std::mem::take(&mut extra.attachments)
                 .into_iter()
                 .enumerate()
                 .filter_map(|(number, attachment)| {
                     let AttachmentContent::Data(bytes) = &attachment.content else { return Some(attachment) };
+                    if fits(bytes.len()) {
+                        return Some(attachment);
+                    }
                     let handle = ctx.keep_text(&format!("{call}-file-{number}"), bytes)?;
                     Some(Attachment { content: AttachmentContent::Handle(handle), ..attachment })
                 })
                 .collect();
             let text = extra.data.to_string();
-            if text.len() > MOST_INLINE {
+            if !fits(text.len()) {
                 extra.data = Value::Null;
                 extra.data_handle = ctx.keep_text(&format!("{call}-data"), &text);
             }
@@ -88,8 +98,13 @@ impl Running {
     }
 }
 
-fn is_short(extra: &Extra) -> bool {
-    extra.attachments.is_empty() && extra.data.to_string().len() <= MOST_INLINE
+/// Bytes that it takes in the log.
+fn length(extra: &Extra) -> usize {
+    let of = |one: &Attachment| match &one.content {
+        AttachmentContent::Data(bytes) => bytes.len(),
+        AttachmentContent::Handle(_) => 0,
+    };
+    extra.data.to_string().len() + extra.attachments.iter().map(of).sum::<usize>()
 }
 
 fn opened(ctx: &Context, mut extra: Extra) -> Extra {

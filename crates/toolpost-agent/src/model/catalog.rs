@@ -7,6 +7,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt;
 use toolpost_core::model::{ModelError, ModelErrorKind, Price, Profile};
+use toolpost_core::text::nearest;
 use toolpost_http::{Client, Url};
 
 /// The rows that come with the program.
@@ -308,12 +309,22 @@ impl Catalog {
         match self.vendors.iter().find(|row| row.row_of(wanted).is_some()) {
             Some(row) => Ok((row, wanted.to_owned())),
             None => {
-                let names: Vec<&str> = self.vendors.iter().map(|row| row.name.as_str()).collect();
-                let message = format!(
-                    "no vendor has a model `{wanted}`; write it as `vendor/model`, with one of the vendors {}",
-                    names.join(", ")
-                );
-                Err(ModelError::new(ModelErrorKind::NotFound, message))
+                let names = || self.vendors.iter().map(|row| row.name.as_str());
+                let vendor = wanted.split_once('/').map(|(vendor, _)| vendor);
+                let near = nearest(vendor.unwrap_or(wanted), names(), 1);
+                let all = || names().collect::<Vec<_>>().join(", ");
+                let message = match (vendor, near.first()) {
+                    (Some(vendor), Some(near)) => {
+                        format!("there is no vendor `{vendor}`; did you mean `{near}`?")
+                    }
+                    (Some(vendor), None) => format!("there is no vendor `{vendor}`; there are {}", all()),
+                    (None, Some(near)) => format!("no vendor has a model `{wanted}`; did you mean `{near}`?"),
+                    (None, None) => format!(
+                        "no vendor has a model `{wanted}`; write it as `vendor/model`, with one of the vendors {}",
+                        all()
+                    ),
+                };
+                Err(ModelError::new(ModelErrorKind::Invalid, message))
             }
         }
     }
@@ -371,13 +382,13 @@ impl VendorRow {
 
     /// Whether what is sent stays on this machine or is encrypted.
     fn is_private(&self) -> bool {
-        self.url("").is_ok_and(|url| {
-            let target = url.target();
-            let is_local = target.host == "localhost"
-                || target.host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
-            target.is_encrypted || is_local
-        })
+        self.url("").is_ok_and(|url| url.target().is_encrypted || is_on_this_machine(&url))
     }
+}
+
+pub(super) fn is_on_this_machine(url: &Url) -> bool {
+    let host = &url.target().host;
+    host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 #[cfg(test)]

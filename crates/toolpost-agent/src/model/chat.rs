@@ -51,7 +51,7 @@ pub(super) fn encode(target: &Target, request: &Request) -> Result<Encoded, Mode
             }
         }
     }
-    if let Some(tokens) = request.max_output_tokens {
+    if let Some(tokens) = target.response_limit(request) {
         let key = if quirks.completion_tokens { "max_completion_tokens" } else { "max_tokens" };
         body.insert(key.into(), tokens.into());
     }

@@ -98,6 +98,14 @@ impl Target {
             quirks,
         }
     }
+
+    /// The limit of a response that a server has to be sent, because it may have none of its own: that of the request, else
+    /// that of the model. The latter only where the kernel leaves room for it, because some servers refuse a request that could
+    /// become longer than their window.
+    pub(super) fn response_limit(&self, request: &Request) -> Option<u64> {
+        let leaves_room = |output: &u64| self.context_tokens.is_some_and(|window| *output <= window / 4);
+        request.max_output_tokens.or_else(|| self.output_tokens.filter(leaves_room))
+    }
 }
 
 /// In what a vendor differs from the format that it speaks.

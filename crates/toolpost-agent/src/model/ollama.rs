@@ -34,7 +34,7 @@ pub(super) fn encode(target: &Target, request: &Request) -> Result<Encoded, Mode
         body.insert("tools".into(), tools.into());
     }
     let mut options = Map::new();
-    let pairs = [("num_ctx", target.context_tokens), ("num_predict", request.max_output_tokens)];
+    let pairs = [("num_ctx", target.context_tokens), ("num_predict", target.response_limit(request))];
     options.extend(pairs.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?.into()))));
     if let Some(temperature) = request.temperature {
         options.insert("temperature".into(), temperature.into());

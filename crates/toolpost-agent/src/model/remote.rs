@@ -5,6 +5,7 @@
 //! before that; whoever watches is told that what was streamed is void.
 
 use super::catalog::ImageLimits;
+use super::catalog::is_on_this_machine;
 use super::decoder::{Decoder, Limits};
 use super::failure::{Hints, from_http, plain};
 use super::format::{Encoded, Target, encode};
@@ -348,6 +349,7 @@ impl Exchange {
         let Shared { base_url, timeouts, client, target, key, .. } = &*self.shared;
         let Some(encoded) = &self.encoded else { return Err(cancelled()) };
         let url = Url::parse(&format!("{base_url}{}", encoded.path)).map_err(failed)?;
+        let is_local = is_on_this_machine(&url);
         let mut headers = HeaderMap::new();
         headers.insert("content-type", HeaderValue::from_static("application/json"));
         headers.insert("accept", HeaderValue::from_static("text/event-stream, application/json"));
@@ -366,7 +368,16 @@ impl Exchange {
         let mut request = toolpost_http::Request::post(url, encoded.body.to_string()).headers(headers);
         request = request.timeout(timeouts.total).idle_timeout(timeouts.idle).cancel(self.cancel.clone());
         let sent = tokio::time::timeout(timeouts.first_byte, client.send(request)).await;
-        let response = sent.map_err(|_| silent(timeouts.first_byte))?.map_err(failed)?;
+        let response = sent.map_err(|_| silent(timeouts.first_byte))?.map_err(|error| {
+            let is_not_running = is_local && error.kind() == ErrorKind::Unreachable;
+            let mut error = failed(error);
+            if is_not_running {
+                error.message.push_str("; start the server, or choose another model with `--model`");
+                // It may just have been started anew; longer waits help only servers with many clients.
+                error.retryable = self.attempt == 1;
+            }
+            error
+        })?;
         let status = response.status();
         if status.is_success() {
             return Ok(response);

@@ -409,38 +409,52 @@ async fn secrets_in_names_and_ids_of_calls_are_not_recorded() {
     assert!(log.contains("[redacted:KEY]") && !log.contains(SECRET), "{log}");
 }
 
-#[tokio::test]
-async fn images_and_data_of_results_can_be_had_from_the_log() {
+/// What a run of a tool leaves in the log that returns a picture of so many letters and data of so many.
+async fn returned(folder: &Kept, picture: usize, data: usize) -> Extra {
     let world = world();
-    let folder = Kept::default();
     let context = world.context.rebuild().spill(Arc::new(folder.clone())).build();
-    let tools = context.tools();
-    tools
-        .register(dynamic(
-            Spec::new("look", "1.0.0", "Looks.").requires(Capability::Read),
-            json!({"type": "object"}),
-            |_, _: Value| async {
-                let picture = Attachment {
-                    media_type: "image/png".into(),
-                    filename: "a.png".into(),
-                    content: AttachmentContent::Data("AAAA".into()),
-                };
-                Ok(Output::new("look", "seen", json!({"size": 3})).attach(picture))
-            },
-        ))
-        .unwrap();
+    let look = move |_: Context, _: Value| async move {
+        let picture = Attachment {
+            media_type: "image/png".into(),
+            filename: "a.png".into(),
+            content: AttachmentContent::Data("A".repeat(picture)),
+        };
+        Ok(Output::new("look", "seen", json!({"text": "d".repeat(data)})).attach(picture))
+    };
+    let spec = Spec::new("look", "1.0.0", "Looks.").requires(Capability::Read);
+    context.tools().register(dynamic(spec, json!({"type": "object"}), look)).unwrap();
     let profile = Profile { images: true, reads_data: true, ..Profile::default() };
-    let model = Answers::new(profile.clone(), vec![Ok(call("look", json!({}))), Ok(says("done"))]);
+    let model = Answers::new(profile, vec![Ok(call("look", json!({}))), Ok(says("done"))]);
     let run = Activation { context, ..activation(&world, &model, Limits::default()) };
     LocalDriver::new().run(run).await.unwrap();
-    let events = world.sink.log.events();
-    let log = serde_json::to_string(&events).unwrap();
-    assert!(!log.contains("AAAA"), "bytes are under handles: {log}");
-    let state = State::of("run", &events);
+    let state = State::of("run", &world.sink.log.events());
     let (place, extra) = state.returned().iter().next().unwrap();
-    assert_eq!((place.1, &extra.data), (0, &json!({"size": 3})));
-    let AttachmentContent::Handle(handle) = &extra.attachments[0].content else { panic!("{extra:?}") };
-    assert_eq!(folder.0.lock().unwrap().get(handle).map(String::as_str), Some("AAAA"));
+    assert_eq!(place.1, 0);
+    extra.clone()
+}
+
+/// Another machine has the log, and not the folder of long outputs.
+#[tokio::test]
+async fn images_and_data_of_results_are_in_the_log() {
+    let folder = Kept::default();
+    let extra = returned(&folder, 1 << 20, 100_000).await;
+    assert_eq!(extra.attachments[0].content, AttachmentContent::Data("A".repeat(1 << 20)));
+    assert_eq!((extra.data["text"].as_str().unwrap().len(), extra.data_handle), (100_000, None));
+    assert!(folder.0.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn what_is_too_long_for_the_log_is_under_handles() {
+    let kept = |folder: &Kept, handle: &str| folder.0.lock().unwrap().get(handle).map(String::len);
+    let folder = Kept::default();
+    let extra = returned(&folder, 9 << 20, 3).await;
+    let AttachmentContent::Handle(handle) = &extra.attachments[0].content else { panic!() };
+    assert_eq!((kept(&folder, handle), &extra.data), (Some(9 << 20), &json!({"text": "ddd"})));
+    let folder = Kept::default();
+    let extra = returned(&folder, 3, 9 << 20).await;
+    assert_eq!(extra.attachments[0].content, AttachmentContent::Data("AAA".into()));
+    assert!(extra.data.is_null());
+    assert!(kept(&folder, &extra.data_handle.unwrap()) > Some(9 << 20));
 }
 
 /// Keeps texts in memory.

@@ -1,8 +1,10 @@
 //! What somebody points at: the identifier in a line and a column, and what is meant by it.
 
+use std::sync::Arc;
+
 use crate::facts::{Def, Facts, Import, Kind, Op, Role};
 use crate::language::Place;
-use crate::resolve::{Confidence, DefId, Entity, Query, References};
+use crate::resolve::{Confidence, DefId, Entity, Query, References, Resolution};
 use crate::world::FileId;
 
 /// What stands where somebody looks for a name.
@@ -31,6 +33,9 @@ pub struct Meaning {
     pub is_outside: bool,
 }
 
+/// The bytes that words before the name of a declaration take at most.
+const LONGEST_WORDS: u32 = 40;
+
 impl Facts {
     /// What stands in a line, at the byte `column` of it, for somebody who looks for a name; both count from 1. Without
     /// a column the first identifier of that name is taken.
@@ -39,7 +44,13 @@ impl Facts {
         let Some(start) = self.line_start(line) else { return Standing::Beyond };
         let all = self.tokens_of_line(line);
         let named: Vec<u32> = all.clone().filter(|&index| self.is_called(index, name)).collect();
-        let Some(&first) = named.first() else { return Standing::Others(all.collect()) };
+        let Some(&first) = named.first() else {
+            let at = column.map(|column| start.saturating_add(column.saturating_sub(1)));
+            return match at.and_then(|at| self.declared_after(line, at, name)) {
+                Some(declaration) => Standing::There(declaration),
+                None => Standing::Others(all.collect()),
+            };
+        };
         let Some(column) = column else { return Standing::There(first) };
         let at = start.saturating_add(column.saturating_sub(1));
         let covers = |&&index: &&u32| {
@@ -54,6 +65,36 @@ impl Facts {
             (None, 1) => Standing::Beside(first),
             (None, _) => Standing::Several(named),
         }
+    }
+
+    /// The name that a declaration gives, where what stands before it in the line is words of the language, as in
+    /// `export async function name`: who points at one of those points at the declaration.
+    fn declared_after(&self, line: u32, at: u32, word: &str) -> Option<u32> {
+        let is_after = |index: &u32| self.tokens[*index as usize].start > at;
+        let next = self.tokens_of_line(line).find(is_after)?;
+        let token = self.token(next).filter(|token| token.role == Role::Declaration)?;
+        let is_word = word.bytes().all(|byte| byte.is_ascii_lowercase());
+        let is_near = token.start - at <= LONGEST_WORDS;
+        let is_import = self.def(token.target)?.kind == Kind::Import;
+        (is_word && is_near && !is_import).then_some(next)
+    }
+
+    /// The other identifier in the place of one: a shorthand names a member and a variable at once.
+    fn other_of_shorthand(&self, index: u32) -> Option<u32> {
+        let token = self.token(index)?;
+        let is_other = |other: &u32| {
+            let other = self.token(*other).filter(|other| other.start == token.start);
+            other.is_some_and(|other| {
+                matches!(
+                    (token.role, other.role),
+                    (Role::Key, Role::Bare)
+                        | (Role::Bare, Role::Key)
+                        | (Role::Declaration, Role::Member)
+                        | (Role::Member, Role::Declaration)
+                )
+            })
+        };
+        [index.checked_sub(1), index.checked_add(1)].into_iter().flatten().find(is_other)
     }
 
     /// How many places some tokens stand at.
@@ -73,6 +114,23 @@ impl Facts {
 }
 
 impl Query<'_> {
+    /// Where an identifier that somebody points at leads. A shorthand is two identifiers in one place: of `{ name }` in a
+    /// literal the value is where it leads, in a pattern the member that is taken out.
+    #[must_use]
+    pub fn definition(&self, file: FileId, token: u32) -> Arc<Resolution> {
+        self.refuel();
+        let facts = self.facts(file);
+        let found = self.resolve(file, token);
+        let Some(other) = facts.other_of_shorthand(token) else { return found };
+        let other_found = self.resolve(file, other);
+        match facts.token(token).map(|token| token.role) {
+            Some(Role::Key) => other_found,
+            Some(Role::Declaration) if leads(&other_found) => other_found,
+            Some(Role::Member) if !leads(&found) => other_found,
+            _ => found,
+        }
+    }
+
     /// What is meant by an identifier that somebody points at: of a declaration what it declares, of an import what it
     /// brings in, of anything else what it refers to.
     #[must_use]
@@ -155,6 +213,11 @@ impl Query<'_> {
             Entity::External => References::default(),
         }
     }
+}
+
+/// Whether it is known to be something of the tree.
+fn leads(found: &Resolution) -> bool {
+    found.confidence < Confidence::Possible && found.defs().next().is_some()
 }
 
 fn exactly(entity: Entity, is_outside: bool) -> Meaning {

@@ -31,6 +31,8 @@ pub struct Ranked {
 
 const DAMPING: f64 = 0.85;
 const ROUNDS: usize = 24;
+/// Nobody writes lines that have more bytes than this on average.
+const PACKED: usize = 300;
 /// About how many definitions that nothing leads to are listed.
 const MOST_UNUSED: usize = 20_000;
 
@@ -144,7 +146,8 @@ impl Query<'_> {
                 let is_wanted = focus.files.contains(&file)
                     || focus.names.iter().any(|wanted| name.eq_ignore_ascii_case(wanted));
                 let is_private = def.marks & mark::PUBLIC == 0 || name.starts_with('_');
-                unused.push((!is_wanted, is_test(self.world.path(file)), is_private, id));
+                let is_aside = is_packed(facts) || is_test(self.world.path(file));
+                unused.push((!is_wanted, is_aside, is_private, id));
             }
             if unused.len() > MOST_UNUSED {
                 break;
@@ -172,7 +175,7 @@ impl Query<'_> {
         let name = facts.text(known.name);
         let is_private = name.starts_with('_') || known.marks & mark::PUBLIC == 0 && name.len() < 4;
         let private = if is_private { 0.3 } else { 1.0 };
-        let test = if is_test(self.world.path(def.file)) { 0.2 } else { 1.0 };
+        let test = if is_test(self.world.path(def.file)) || is_packed(facts) { 0.2 } else { 1.0 };
         let kind = match known.kind {
             kind if kind.is_type() => 1.5,
             Kind::Field | Kind::Variant => 0.4,
@@ -183,7 +186,8 @@ impl Query<'_> {
 
     fn starting_shares(&self, nodes: &[DefId], focus: &Focus) -> Vec<f64> {
         let weight = |&def: &DefId| {
-            let plain = if is_test(self.world.path(def.file)) { 0.1 } else { 1.0 };
+            let is_aside = is_test(self.world.path(def.file)) || is_packed(self.facts(def.file));
+            let plain = if is_aside { 0.1 } else { 1.0 };
             let in_file = if focus.files.contains(&def.file) { 50.0 } else { 0.0 };
             let Some((facts, known)) = self.def(def) else { return plain };
             let name = facts.text(known.name);
@@ -194,6 +198,12 @@ impl Query<'_> {
         let total: f64 = weights.iter().sum::<f64>().max(1e-9);
         weights.into_iter().map(|weight| weight / total).collect()
     }
+}
+
+/// Whether a program has made the lines of a file as long as they are.
+fn is_packed(facts: &Facts) -> bool {
+    let size = facts.tokens.last().map_or(0, |token| token.start as usize);
+    size / facts.lines.len().max(1) > PACKED
 }
 
 /// The definitions of a file by where they begin and end.

@@ -1,6 +1,6 @@
 //! Definitions by name, the best first: the name itself, its beginning, its words, its letters in order.
 
-use crate::facts::{Kind, NONE};
+use crate::facts::{Kind, NONE, Name};
 use crate::resolve::{DefId, Query};
 
 /// A definition that suits a search.
@@ -12,6 +12,9 @@ pub struct Hit {
     pub score: u32,
 }
 
+/// How well a name suits that was typed as it is.
+const EXACT: u32 = 1_000;
+
 /// How well a name suits what was typed; nothing if it does not.
 #[must_use]
 pub fn score(typed: &str, name: &str) -> Option<u32> {
@@ -19,7 +22,7 @@ pub fn score(typed: &str, name: &str) -> Option<u32> {
         return None;
     }
     if name == typed {
-        return Some(1_000);
+        return Some(EXACT);
     }
     if name.eq_ignore_ascii_case(typed) {
         return Some(900);
@@ -73,29 +76,38 @@ impl Query<'_> {
             if hits.len() >= most {
                 break;
             }
-            let mut same: Vec<Hit> = Vec::new();
-            for posting in self.world.postings(name).iter().filter(|posting| posting.defines()) {
-                let file = posting.file();
-                let facts = self.facts(file);
-                for (index, def) in facts.defs.iter().enumerate() {
-                    // What is seen from its place on is a variable of a function, or a member of a class.
-                    let is_inside = def.kind == Kind::Variable && facts.function_around(def.scope).is_some();
-                    let is_local = (def.visible != 0 || is_inside) && def.owner == NONE;
-                    let is_listed = def.same == index as u32 && !is_inner(def.kind) && !is_local;
-                    if is_listed && facts.name(def.name) == name {
-                        let def = DefId { file, index: index as u32 };
-                        same.push(Hit { def, score: score + self.weight(def) });
-                    }
-                }
-                if same.len() > most * 4 {
-                    break;
+            self.add_defined(name, score, most, &mut hits);
+        }
+        best(hits, most)
+    }
+
+    /// The definitions of exactly this name, the best first, at most so many.
+    #[must_use]
+    pub fn named(&self, name: &str, most: usize) -> Vec<Hit> {
+        let mut hits = Vec::new();
+        self.add_defined(Name::of(name), EXACT, most, &mut hits);
+        best(hits, most)
+    }
+
+    fn add_defined(&self, name: Name, score: u32, most: usize, hits: &mut Vec<Hit>) {
+        let before = hits.len();
+        for posting in self.world.postings(name).iter().filter(|posting| posting.defines()) {
+            let file = posting.file();
+            let facts = self.facts(file);
+            for (index, def) in facts.defs.iter().enumerate() {
+                // What is seen from its place on is a variable of a function, or a member of a class.
+                let is_inside = def.kind == Kind::Variable && facts.function_around(def.scope).is_some();
+                let is_local = (def.visible != 0 || is_inside) && def.owner == NONE;
+                let is_listed = def.same == index as u32 && !is_inner(def.kind) && !is_local;
+                if is_listed && facts.name(def.name) == name {
+                    let def = DefId { file, index: index as u32 };
+                    hits.push(Hit { def, score: score + self.weight(def) });
                 }
             }
-            hits.append(&mut same);
+            if hits.len() - before > most * 4 {
+                break;
+            }
         }
-        hits.sort_by_key(|hit| (std::cmp::Reverse(hit.score), hit.def));
-        hits.truncate(most);
-        hits
     }
 
     /// What sets apart definitions of one name: types and what is public come first, tests last.
@@ -112,6 +124,12 @@ impl Query<'_> {
         let test = if is_test(self.world.path(id.file)) { 0 } else { 10 };
         kind + public + test
     }
+}
+
+fn best(mut hits: Vec<Hit>, most: usize) -> Vec<Hit> {
+    hits.sort_by_key(|hit| (std::cmp::Reverse(hit.score), hit.def));
+    hits.truncate(most);
+    hits
 }
 
 fn is_inner(kind: Kind) -> bool {

@@ -168,6 +168,24 @@ impl<'a> Builder<'a> {
         index
     }
 
+    /// One of at most so many expressions; those that are none add nothing.
+    pub(crate) fn either(&mut self, values: &[u32], most: usize) -> u32 {
+        let mut known: Vec<u32> = Vec::new();
+        for &value in values.iter().filter(|&&value| value != NONE) {
+            if known.len() < most && !known.contains(&value) {
+                known.push(value);
+            }
+        }
+        match known[..] {
+            [] => NONE,
+            [one] => one,
+            _ => {
+                let list = self.list(&known);
+                self.expr(Op::Either, list, NONE)
+            }
+        }
+    }
+
     /// A type of the language itself.
     pub fn builtin(&mut self, name: &str, arguments: &[u32]) -> u32 {
         let name = self.text(name);

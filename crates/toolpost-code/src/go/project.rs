@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use crate::facts::{Kind, Name, import, mark};
 use crate::language::{Layout, Place, Project, Step};
+use crate::paths::join;
 use crate::resolve::{DefId, Entity, Module, Query, Shape, Type, builtin};
 use crate::world::FileId;
 
@@ -490,19 +491,4 @@ impl Project for Packages {
 
 fn is_nameless(query: &Query<'_>, def: DefId) -> bool {
     query.def(def).is_none_or(|(_, def)| def.kind == Kind::Anonymous)
-}
-
-/// A path below the root of the tree, from a folder and a relative path.
-fn join(folder: &str, relative: &str) -> Option<String> {
-    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
-    for part in relative.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => {
-                parts.pop()?;
-            }
-            part => parts.push(part),
-        }
-    }
-    Some(parts.join("/"))
 }

@@ -284,9 +284,18 @@ impl Query<'_> {
         let resolution = self.resolve(file, index);
         let meets = resolution.defs().any(|meaning| family.contains(&meaning));
         let is_itself = resolution.entities.contains(&Entity::Def(def));
-        if !is_itself && self.is_declaration(file, index) && !self.project(file).counts_family_declarations()
+        if let Some(declared) = self.declares(file, index)
+            && declared != def
         {
-            return None;
+            // Another declaration of the same thing, such as an overload or a part of an interface, is no use of it.
+            let is_type = self.def(declared).is_some_and(|(_, def)| def.kind.is_type());
+            let counts = match self.project(file).counts_family_declarations() {
+                true => !is_itself && !is_type,
+                false => is_itself,
+            };
+            if !counts {
+                return None;
+            }
         }
         match resolution.confidence {
             Confidence::Unknown => {
@@ -309,13 +318,12 @@ impl Query<'_> {
         receiver.is_some_and(|receiver| receiver.op == Op::Super)
     }
 
-    /// Whether a token is the name of a definition, other than of an import.
-    fn is_declaration(&self, file: FileId, index: u32) -> bool {
+    /// The definition whose name a token is, other than an import.
+    fn declares(&self, file: FileId, index: u32) -> Option<DefId> {
         let facts = self.facts(file);
-        facts.token(index).is_some_and(|token| {
-            token.role == Role::Declaration
-                && facts.def(token.target).is_some_and(|def| def.kind != Kind::Import)
-        })
+        let token = facts.token(index).filter(|token| token.role == Role::Declaration)?;
+        let is_import = facts.def(token.target)?.kind == Kind::Import;
+        (!is_import).then_some(DefId { file, index: token.target })
     }
 
     /// Whether a token of which nothing is known may be a use: what it belongs to is unknown, or is a type that the owner

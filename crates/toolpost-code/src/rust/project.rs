@@ -37,10 +37,6 @@ impl Crates {
     }
 }
 
-fn folder_of(path: &str) -> &str {
-    path.rsplit_once('/').map_or("", |(folder, _)| folder)
-}
-
 impl Project for Crates {
     fn changed(&mut self, _: FileId, _: &Facts) {
         // Any file may declare any other a module.

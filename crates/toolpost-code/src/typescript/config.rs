@@ -1,5 +1,6 @@
 //! What tsconfig.json and package.json say about where modules are.
 
+use crate::paths::folder_of;
 use serde_json::Value;
 
 /// Files that say where modules are.
@@ -163,24 +164,4 @@ fn conditions(value: &Value, star: &str, found: &mut Vec<String>, depth: u32) {
         }
         _ => {}
     }
-}
-
-/// The folder of a path; empty for the root.
-pub(super) fn folder_of(path: &str) -> &str {
-    path.rsplit_once('/').map_or("", |(folder, _)| folder)
-}
-
-/// A path below the root of the tree, from a folder and a relative path; none if it leads out of the tree.
-pub(super) fn join(folder: &str, relative: &str) -> Option<String> {
-    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
-    for part in relative.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => {
-                parts.pop()?;
-            }
-            part => parts.push(part),
-        }
-    }
-    Some(parts.join("/"))
 }

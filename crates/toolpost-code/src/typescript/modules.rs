@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::config::{Config, Package, folder_of, join, matched};
+use super::config::{Config, Package, matched};
 use crate::language::Layout;
+use crate::paths::{folder_of, join};
 use crate::world::FileId;
 
 /// Where modules are.

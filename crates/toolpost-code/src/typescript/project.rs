@@ -226,9 +226,32 @@ impl Modules {
 
     /// The interface that a declaration inside `declare module` or `declare global` adds to, and all that add to one.
     fn merged(&self, query: &Query<'_>, def: DefId) -> Vec<DefId> {
+        let others = self.declared_alike(query, def);
+        let Some(&base) = others.iter().find(|&&other| self.adds_to(query, def, other)) else {
+            return others.into_iter().filter(|&other| self.adds_to(query, other, def)).collect();
+        };
+        let adds = |&other: &DefId| other == base || self.adds_to(query, other, base);
+        others.into_iter().filter(adds).collect()
+    }
+
+    /// The other declarations of the same name and kind in files that may add to what others declare, and all in the file
+    /// that one of them adds to.
+    fn declared_alike(&self, query: &Query<'_>, def: DefId) -> Vec<DefId> {
         let Some((facts, known)) = query.def(def) else { return Vec::new() };
         let name = facts.name(known.name);
-        let mut all = Vec::new();
+        let base = facts
+            .def(known.owner)
+            .filter(|owner| owner.kind == Kind::Module && owner.marks & mark::OWN_A != 0);
+        let base = base.and_then(|module| self.resolver.find(def.file, facts.text(module.name)));
+        let base = base.map(|file| self.exported(query, file, name, space::ANY, &mut Vec::new()));
+        let mut all: Vec<DefId> = Vec::new();
+        for entity in query.through(base.unwrap_or_default()) {
+            if let Entity::Def(found) = entity
+                && found != def
+            {
+                all.push(found);
+            }
+        }
         for posting in query.world.postings(name) {
             let file = posting.file();
             let other = query.facts(file);
@@ -240,7 +263,7 @@ impl Modules {
                     continue;
                 }
                 let id = DefId { file, index: index as u32 };
-                if id != def && self.adds_to(query, id, def) {
+                if id != def && !all.contains(&id) {
                     all.push(id);
                 }
             }

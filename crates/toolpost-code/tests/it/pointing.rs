@@ -5,7 +5,7 @@ use toolpost_code::facts::Name;
 use toolpost_code::languages;
 use toolpost_code::resolve::{Memo, Query};
 
-use crate::fixture::{check_pointed, world};
+use crate::fixture::{check_pointed, token, world};
 
 const PYTHON: &str = r"
 //- pkg/__init__.py
@@ -171,6 +171,45 @@ pub struct Other;
     check(rust, "Thing", &[]);
 }
 
+const SHORTHANDS: &str = r"
+//- src/a.ts
+export interface Options { retry: number; url: string }
+export function make(url: string): Options {
+  const retry = 2
+  return { retry, url }
+}
+export function take(options: Options) {
+  const { retry, url } = options
+  return retry + url.length
+}
+const { length } = 'a string'
+";
+
+#[test]
+fn a_shorthand_leads_to_its_value_and_in_a_pattern_to_the_member() {
+    let check = |at, expected| {
+        let world = world(SHORTHANDS);
+        let query = Query::new(&world, Memo::default());
+        let (file, token) = token(&query, at);
+        let facts = query.facts(file);
+        let same = |index: &u32| facts.tokens[*index as usize].start == facts.tokens[token as usize].start;
+        // Whichever of the two identifiers is asked.
+        for index in (0..facts.tokens.len() as u32).filter(same) {
+            let found = query.definition(file, index);
+            let lines: Vec<u32> = found
+                .defs()
+                .map(|def| facts.position(facts.def(def.index).expect("a definition").name_start).0)
+                .collect();
+            assert_eq!(lines, expected, "{at}");
+        }
+    };
+    check("src/a.ts:4:retry", [3]);
+    check("src/a.ts:4:url", [2]);
+    check("src/a.ts:7:retry", [1]);
+    check("src/a.ts:8:retry", [7]);
+    check("src/a.ts:10:length", [10]);
+}
+
 #[test]
 fn what_stands_at_a_place_is_said() {
     let check = |source: &str, name: &str, line: u32, column: Option<u32>, expected: &str| {
@@ -202,6 +241,11 @@ fn what_stands_at_a_place_is_said() {
     check(source, "zed", 2, Some(1), "beside zed@5");
     check(source, "nope", 2, Some(1), "others w@1 zed@5");
     check(source, "zed", 9, None, "beyond");
+    let source = "async def run(x): return x\n";
+    check(source, "async", 1, Some(1), "there run@11");
+    check(source, "def", 1, Some(7), "there run@11");
+    check(source, "async", 1, None, "others run@11 x@15 x@26");
+    check(source, "return", 1, Some(19), "others run@11 x@15 x@26");
     // A mark of the order of bytes counts nowhere.
     check("\u{feff}zed()\n", "zed", 1, Some(1), "there zed@1");
 }

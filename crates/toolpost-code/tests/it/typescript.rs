@@ -66,6 +66,34 @@ export const page = <View label="a" cart={new Cart()} />
 "##;
 
 #[test]
+fn other_declarations_of_the_same_thing_are_no_uses() {
+    const TEXT: &str = r"
+//- src/a.ts
+export interface Map { a: string }
+export function get(key: string): string
+export function get(key: number): number
+export function get(key: unknown): unknown { return key }
+export const use = (map: Map) => get(map.a)
+//- src/b.ts
+declare module './a' {
+  interface Map { b: string }
+}
+//- src/c.ts
+import { Map } from './a'
+declare module './a' {
+  interface Map { c: string }
+}
+export const take = (map: Map) => map.b + map.c
+";
+    check_uses(TEXT, "src/a.ts:2:get", &["src/a.ts:5 Exact"]);
+    let uses = ["src/a.ts:5 Exact", "src/c.ts:1 Exact", "src/c.ts:5 Exact"];
+    check_uses(TEXT, "src/a.ts:1:Map", &uses);
+    // Whichever part of the interface is asked.
+    let uses = ["src/a.ts:5 Dispatch", "src/c.ts:1 Dispatch", "src/c.ts:5 Dispatch"];
+    check_uses(TEXT, "src/b.ts:2:Map", &uses);
+}
+
+#[test]
 fn meanings() {
     let check = |at, expected| check_meaning(TREE, at, expected);
     check("src/index.ts:2:cheapest", "src/item.ts:8 Exact");

@@ -20,6 +20,7 @@ impl Executor {
             hooks: Vec::new(),
             sinks: Vec::new(),
             init_limit: Duration::from_secs(30),
+            records: Records::default(),
         }
     }
 }
@@ -30,6 +31,7 @@ pub struct ExecutorBuilder {
     hooks: Vec<Arc<dyn Hook>>,
     sinks: Vec<Box<ResultSink>>,
     init_limit: Duration,
+    records: Records,
 }
 
 impl ExecutorBuilder {
@@ -85,6 +87,13 @@ impl ExecutorBuilder {
         self
     }
 
+    /// Keeps no outcomes for [`Executor::last_results`], which is then empty: for a host that has a log to read them from.
+    #[must_use]
+    pub fn without_last_results(mut self) -> ExecutorBuilder {
+        self.records = Records::without_results();
+        self
+    }
+
     /// The executor.
     pub fn build(self) -> Executor {
         Executor {
@@ -94,7 +103,7 @@ impl ExecutorBuilder {
                 hooks: ArcSwap::from_pointee(self.hooks),
                 sinks: self.sinks,
                 init_limit: self.init_limit,
-                records: Records::default(),
+                records: self.records,
             }),
         }
     }

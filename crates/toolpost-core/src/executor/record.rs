@@ -27,6 +27,7 @@ type Weighed = (usize, Arc<Outcome>);
 pub(super) struct Records {
     times: Mutex<Times>,
     results: Mutex<IndexMap<String, Kept>>,
+    has_no_results: bool,
 }
 
 #[derive(Default)]
@@ -59,6 +60,10 @@ impl Kept {
 }
 
 impl Records {
+    pub(super) fn without_results() -> Records {
+        Records { has_no_results: true, ..Records::default() }
+    }
+
     pub(super) fn stats(&self) -> Stats {
         let times = self.times.lock().unwrap_or_else(PoisonError::into_inner);
         let tools = times.tools.iter().map(|(name, histogram)| (name.clone(), histogram.summary()));
@@ -87,6 +92,9 @@ impl Records {
             }
         }
         drop(times);
+        if self.has_no_results {
+            return;
+        }
         // All that takes memory or gives it back is done while nobody waits for the lock.
         let weighed = (weight(outcome), Arc::new(outcome.clone()));
         let mut results = self.results.lock().unwrap_or_else(PoisonError::into_inner);

@@ -216,10 +216,9 @@ async fn cut(
 /// Step 11: events, statistics, hooks that look on, sinks.
 async fn record(executor: &Executor, hooks: &Hooks, ctx: &Context, outcome: &Outcome, known: &Known) {
     executor.record(ctx, outcome, known.is_found);
-    // The result of a change is given when its end is durable too.
-    if known.can_change
-        && outcome.metadata.attempts > 0
-        && ctx.events().is_listening()
+    // The result of a change is given when its end is durable too. Any other call waits only where events would pile up.
+    let is_change = known.can_change && outcome.metadata.attempts > 0;
+    if (is_change && ctx.events().is_listening() || ctx.events().is_overloaded())
         && let Err(error) = ctx.events().commit().await
     {
         ctx.record(|| EventKind::Warning { message: error.message().to_owned() });

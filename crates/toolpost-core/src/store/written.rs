@@ -110,6 +110,11 @@ impl WrittenEvents {
         self.events.is_empty()
     }
 
+    /// Bytes of the events as JSON.
+    pub fn bytes(&self) -> usize {
+        self.json.len()
+    }
+
     /// Bytes that are held, used or not.
     pub fn room(&self) -> usize {
         self.json.capacity() + self.names.capacity() + self.events.capacity() * size_of::<Item>()

@@ -9,8 +9,9 @@ use crate::db::{Failure, Kind, Tx, first};
 const STEP: u64 = 1_000;
 /// More events are moved before somebody asks for some.
 const MANY: u64 = 2_000;
-/// So many events wait at most: beyond that, whoever adds some moves twice as many.
-const MOST: u64 = 200_000;
+/// Maximum number of events that wait: beyond that, whoever adds some moves twice as many. To move an event costs more than to write
+/// it, so a burst of calls should end before.
+const MOST: u64 = 1_000_000;
 
 /// Events in one row,
 const IN_ROW: usize = 256;

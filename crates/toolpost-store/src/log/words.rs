@@ -48,7 +48,7 @@ pub(crate) fn learn(tx: &mut dyn Tx) -> Result<bool, Failure> {
     Ok(until < newest)
 }
 
-/// Every text in a value, without the names of its fields.
+/// Every text in a value, without the names of its fields, and without the bytes of images, which are no words.
 fn texts(value: &Json) -> String {
     fn add(value: &Json, all: &mut String) {
         match value {
@@ -58,7 +58,11 @@ fn texts(value: &Json) -> String {
                 all.push('\n');
             }
             Json::Array(items) => items.iter().for_each(|item| add(item, all)),
-            Json::Object(fields) => fields.values().for_each(|field| add(field, all)),
+            Json::Object(fields) => {
+                let has_bytes = fields.contains_key("mediaType");
+                let texts = fields.iter().filter(|(name, _)| !(has_bytes && *name == "data"));
+                texts.for_each(|(_, field)| add(field, all));
+            }
             _ => {}
         }
     }
@@ -77,4 +81,19 @@ pub(super) fn apart(text: &str) -> String {
 pub(super) fn of_sqlite(words: &str) -> String {
     let quoted = |word: &str| format!("\"{}\"", word.replace('"', "\"\""));
     words.split_whitespace().map(quoted).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn bytes_are_no_words() {
+        let picture = json!({"mediaType": "image/png", "filename": "a.png", "data": "QUJD"});
+        let texts = texts(&json!([picture, {"data": "kept"}]));
+        let mut words: Vec<&str> = texts.lines().collect();
+        words.sort_unstable();
+        assert_eq!(words, ["a.png", "image/png", "kept"]);
+    }
 }

@@ -107,9 +107,17 @@ fn text(asking: &Asking, found: &References) -> String {
     }
     let files: std::collections::BTreeSet<&str> =
         found.references.iter().map(|reference| reference.file.as_str()).collect();
-    notes.insert(0, format!("{} references in {} files", found.references.len(), files.len()));
+    notes.insert(
+        0,
+        format!("{} in {}", count(found.references.len(), "reference"), count(files.len(), "file")),
+    );
     let note = asking.note(notes, &found.coverage);
     page.finish(&note)
+}
+
+/// `1 file`, `2 files`.
+fn count(number: usize, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
 /// The references by file, each line once with its text.

@@ -18,6 +18,9 @@ use toolpost_core::text::tokens;
 /// A heading, its share of the tokens, and who writes it within a number of them.
 type Part<'a> = (&'a str, usize, &'a dyn Fn(usize) -> String);
 
+/// An introduction names what to begin with; the map has the rest.
+const MOST_OF_MAP: usize = 500;
+
 /// Title and sections of an introduction of at most so many tokens.
 pub(super) fn overview(ctx: &Context, tree: &Tree, most: usize) -> (String, Vec<Section>) {
     let facts = manifest::facts(tree);
@@ -30,7 +33,7 @@ pub(super) fn overview(ctx: &Context, tree: &Tree, most: usize) -> (String, Vec<
         ("What it is", 20, &|room| about::what_it_is(tree, &facts, room)),
         ("How to build, test and run", 14, &|room| commands(tree, &facts, room)),
         ("Layout", 30, &|room| parts::layout(tree, &facts, room)),
-        ("Most important symbols", 22, &|room| map(ctx, tree, room)),
+        ("Most important symbols", 22, &|room| map(ctx, tree, room.min(MOST_OF_MAP))),
         ("How it is written", 10, &|room| written(ctx, tree, room)),
         ("Read next", 4, &|room| parts::read_next(tree, room)),
     ];

@@ -13,7 +13,7 @@ use toolpost_core::{Code, ToolError};
 
 /// Maximum number of definitions of one name that are looked at, and that are named in an error.
 const MOST_LOOKED_AT: usize = 2_000;
-const MOST_NAMED: usize = 12;
+const MOST_NAMED: usize = 20;
 
 /// What is meant: each with a file of its language.
 pub(super) type Meant = Vec<(FileId, Entity)>;
@@ -147,11 +147,11 @@ pub(super) fn definitions(asked: &Asked<'_, '_>, target: &Target) -> Result<Vec<
 fn by_name(asked: &Asked<'_, '_>, target: &Target) -> Vec<DefId> {
     let (container, name) = split(&target.symbol);
     let mut found = Vec::new();
-    for hit in asked.query.search(name, MOST_LOOKED_AT) {
+    for hit in asked.query.named(name, MOST_LOOKED_AT) {
         let Some(symbol) = asked.query.symbol(hit.def) else { continue };
-        let is_it = symbol.name == name
-            && is_inside(&symbol.container, &symbol.path, asked.query.module_name(hit.def.file), &container)
-            && target.file.as_ref().is_none_or(|file| *file == symbol.path);
+        let is_it =
+            is_inside(&symbol.container, &symbol.path, asked.query.module_name(hit.def.file), &container)
+                && target.file.as_ref().is_none_or(|file| *file == symbol.path);
         if is_it && (asked.inquiry.shows)(&symbol.path) {
             found.push(asked.query.canonical(hit.def));
         }
@@ -249,7 +249,7 @@ fn ambiguous(asked: &Asked<'_, '_>, target: &Target, groups: &[Vec<DefId>]) -> T
                 false => format!(" in {}", symbol.container.join(".")),
             };
             format!(
-                "{} {}{container}, {}:{}",
+                "\n  {} {}{container}, {}:{}",
                 kind_of(symbol.kind),
                 symbol.name,
                 symbol.path,
@@ -259,13 +259,13 @@ fn ambiguous(asked: &Asked<'_, '_>, target: &Target, groups: &[Vec<DefId>]) -> T
         .collect();
     let more = match groups.len().saturating_sub(shown.len()) {
         0 => String::new(),
-        more => format!("; and {more} more"),
+        more => format!("\n  and {more} more"),
     };
     let message = format!(
-        "`{}` may mean {} definitions: {}{more}; name one by its file and line, or as Type.name",
+        "`{}` may mean {} definitions; name one by its file, also its line, or as Type.name:{}{more}",
         target.symbol,
         groups.len(),
-        shown.join("; ")
+        shown.concat()
     );
     ToolError::new(Code::AmbiguousMatch, message).with("symbol", target.symbol.as_str())
 }

@@ -39,7 +39,8 @@ fn print(printer: &Printer, outcome: &Outcome, page: impl FnOnce(&str) -> String
         Err(error) => {
             printer.error(error);
             if error.code() == Code::AmbiguousMatch {
-                printer.say(Tone::Note, "`--file FILE --line N` tells which one is meant");
+                printer
+                    .say(Tone::Note, "`--file FILE`, if need be with `--line N`, tells which one is meant");
             } else if error.code() == Code::PathEscape {
                 printer.say(Tone::Note, "`--workspace DIR` adds a folder to the workspace");
             }

@@ -15,7 +15,7 @@ use toolpost_agent::AgentFile;
 use toolpost_agent::agent_file::{Loaded, Severity};
 use toolpost_agent::driver::{Driver, LocalDriver};
 use toolpost_agent::kernel::Ended;
-use toolpost_core::activation::Reason;
+use toolpost_core::activation::{Limits, Reason};
 use toolpost_core::host::Redactor;
 use toolpost_core::model::Profile;
 use toolpost_core::{Code, ToolError};
@@ -176,7 +176,7 @@ async fn drive(printer: &Printer, stage: &Arc<Stage>, prepared: Prepared, output
     let init = json!({
         "type": "init", "agent": activation.start.agent, "model": model, "session": session, "activation": id, "notes": notes,
     });
-    let agent_name = activation.start.agent.clone();
+    let (agent_name, limits) = (activation.start.agent.clone(), activation.start.limits.clone());
     stage.begin(&model, &init, &redactor);
     notes.iter().for_each(|note| stage.note(&harmless(note)));
     let driver = LocalDriver::new();
@@ -224,7 +224,7 @@ async fn drive(printer: &Printer, stage: &Arc<Stage>, prepared: Prepared, output
         Some(_) => 3,
         None => status(ended.reason, is_interrupted),
     };
-    let why = why(&ended).map(|(code, message)| (denied.unwrap_or(code), message));
+    let why = why(&ended, &limits).map(|(code, message)| (ended.code.unwrap_or(code), message));
     let facts =
         Facts { agent: agent_name, model, session, id, calls, denials, why, elapsed: start.elapsed() };
     match output {
@@ -274,21 +274,25 @@ fn status(reason: Reason, is_interrupted: bool) -> u8 {
 }
 
 /// Why a run ended that is not done, in a sentence with what to do.
-fn why(ended: &Ended) -> Option<(Code, String)> {
-    let budget = |what: &str| {
-        (
-            Code::BudgetExceeded,
-            format!("the run ended because {what}; raise it under `limits` in the agent file"),
-        )
+fn why(ended: &Ended, limits: &Limits) -> Option<(Code, String)> {
+    let limit = |most: String, key: &str| {
+        format!("the run ended at its limit of {most}; raise `limits.{key}` in the agent file")
     };
+    let budget = |most: String, key: &str| (Code::BudgetExceeded, limit(most, key));
     let model = |what: String| (Code::ModelError, what);
     Some(match ended.reason {
         Reason::Done => return None,
         Reason::Stopped => (Code::Interrupted, "the run was stopped".to_owned()),
-        Reason::Time => (Code::Timeout, "the run ended because its time is over; raise `time` under `limits` in the agent file".to_owned()),
-        Reason::Turns => budget("it has used all its turns"),
-        Reason::Tokens => budget("it has used all its tokens"),
-        Reason::Cost => budget("it has cost as much as it may"),
+        Reason::Time => (Code::Timeout, limit(spelled_time(limits.time_ms.unwrap_or_default()), "time")),
+        Reason::Turns => budget(count(limits.turns.unwrap_or_default(), "turn"), "turns"),
+        Reason::Tokens => {
+            let used = grouped(ended.usage.input + ended.usage.output);
+            budget(format!("{} tokens ({used} used)", grouped(limits.tokens.unwrap_or_default())), "tokens")
+        }
+        Reason::Cost => {
+            let spent = ended.cost.unwrap_or_default();
+            budget(format!("${} (${spent:.4} spent)", limits.cost.unwrap_or_default()), "cost")
+        }
         Reason::Loop => (Code::ExecutionError, "the run ended because the agent made the same call again and again; change its instruction, or use another model".to_owned()),
         Reason::Length => model("the answer was cut off by the model's own limit of tokens".to_owned()),
         Reason::Refused => model(match &ended.error {
@@ -302,26 +306,39 @@ fn why(ended: &Ended) -> Option<(Code, String)> {
 /// The last lines for a person: why it ended, and what it took.
 fn report(printer: &Printer, ended: &Ended, facts: &Facts, redactor: &Redactor) {
     if let Some((code, message)) = &facts.why {
-        printer.error(&ToolError::new(*code, redactor.redact(message)));
+        printer.say_fitted(Tone::Error, &format!("error[{code}]: {}", redactor.redact(message)), 2);
     }
     if printer.is_on_terminal() {
-        let count =
-            |number: u64, word: &str| format!("{number} {word}{}", if number == 1 { "" } else { "s" });
         let mut parts = vec![count(ended.turns, "turn"), count(facts.calls, "call")];
         let about = if ended.usage.estimated { "about " } else { "" };
         if ended.usage.input + ended.usage.output > 0 {
             let (input, output) = (grouped(ended.usage.input), grouped(ended.usage.output));
             parts.push(format!("{about}{input} + {output} tokens"));
         }
-        if let Some(cost) = ended.cost.filter(|cost| *cost > 0.0) {
-            parts.push(format!("{about}${cost:.4}"));
+        match ended.cost {
+            Some(cost) if cost > 0.0 => parts.push(format!("{about}${cost:.4}")),
+            None if ended.usage.input + ended.usage.output > 0 => parts.push("cost not known".to_owned()),
+            _ => {}
         }
         parts.push(format!("{:.1} s", facts.elapsed.as_secs_f64()));
         parts.push(format!("session {}", facts.session));
-        printer.say(Tone::Note, &parts.join(" · "));
+        printer.say_fitted(Tone::Note, &parts.join(" · "), 2);
         if !std::io::stdin().is_terminal() && !facts.denials.is_empty() {
             printer.say(Tone::Note, &format!("denied: {}", facts.denials.join(", ")));
         }
+    }
+}
+
+fn count(number: u64, word: &str) -> String {
+    format!("{number} {word}{}", if number == 1 { "" } else { "s" })
+}
+
+/// Milliseconds, in the largest unit that gives a whole number.
+fn spelled_time(time_ms: u64) -> String {
+    match time_ms {
+        time if time % 60_000 == 0 => count(time / 60_000, "minute"),
+        time if time % 1_000 == 0 => count(time / 1_000, "second"),
+        time => format!("{time} ms"),
     }
 }
 

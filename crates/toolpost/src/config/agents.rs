@@ -157,6 +157,8 @@ impl Config {
             return Err(ToolError::new(Code::Untrusted, message).with("path", agent.path.as_str()));
         }
         let hint = match nearest(word, names.iter().map(String::as_str), 1).first() {
+            _ if path.is_dir() => format!("`{word}` is a folder; name an agent file in it"),
+            _ if path.exists() => format!("to take the file of this name for one, write `./{word}`"),
             Some(near) => format!("did you mean `{near}`?"),
             None => "`toolpost agents` lists the agents there are, and a path names a file".to_owned(),
         };

@@ -9,6 +9,7 @@ mod held;
 mod region;
 
 use super::markdown::Markdown;
+use super::width::for_terminal;
 use super::{on_terminal, one_line, write};
 use call::{finished_line, summary};
 use held::{Held, Kind};
@@ -70,6 +71,8 @@ struct View {
     is_at_start: bool,
     /// Whether any of the last answer's text was printed.
     has_text: bool,
+    /// What was shown last; nothing at first.
+    block: Option<Block>,
     model: String,
     calls: u64,
     /// The tools whose calls were denied.
@@ -80,6 +83,15 @@ struct View {
     held: Held,
     /// Why standard output could not be written.
     lost: Option<std::io::Error>,
+}
+
+/// Things that stand together on the screen, with an empty line to what is around them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Block {
+    Note,
+    Text,
+    Calls,
+    Question,
 }
 
 /// What was shown of a run.
@@ -109,6 +121,7 @@ impl Stage {
             markdown: Markdown::default(),
             is_at_start: true,
             has_text: false,
+            block: None,
             model: String::new(),
             calls: 0,
             denials: Vec::new(),
@@ -147,6 +160,7 @@ impl Stage {
         view.region.clear();
         view.rest();
         view.fresh_line();
+        view.separate(None);
         self.shared.changed.notify_all();
         Shown {
             is_printed: view.streams && view.has_text,
@@ -160,8 +174,9 @@ impl Stage {
     pub(crate) fn note(&self, text: &str) {
         let mut view = self.shared.view();
         if view.talks {
+            let text = for_terminal(text, 2);
             let line = format!("{}{text}{}", view.dim(), view.plain());
-            view.line(&line);
+            view.line(Block::Note, &line);
         }
     }
 }
@@ -210,10 +225,19 @@ impl View {
         }
     }
 
+    /// An empty line, where something else was shown before.
+    fn separate(&mut self, next: Option<Block>) {
+        if self.talks && self.block.is_some() && self.block != next {
+            let _ = write(&mut std::io::stderr().lock(), "\n");
+        }
+        self.block = next;
+    }
+
     /// A whole line of talk above the live region.
-    fn line(&mut self, text: &str) {
+    fn line(&mut self, block: Block, text: &str) {
         self.region.clear();
         self.fresh_line();
+        self.separate(Some(block));
         let _ = write(&mut std::io::stderr().lock(), &format!("{text}\n"));
         self.draw();
     }
@@ -263,6 +287,9 @@ impl View {
             Show::Json => self.json(&json!({"type": "text", "text": text})),
             Show::Text if self.streams && !text.is_empty() => {
                 self.region.clear();
+                if self.is_at_start {
+                    self.separate(Some(Block::Text));
+                }
                 let safe = on_terminal(text);
                 let shown =
                     if self.has_color { self.markdown.piece(&safe) } else { safe.clone().into_owned() };
@@ -308,7 +335,8 @@ impl View {
                         "attempt {attempt} failed: {}; the next one in {seconds:.1} s",
                         self.clean(&error.message)
                     );
-                    self.line(&format!("{}{line}{}", self.dim(), self.plain()));
+                    let line = for_terminal(&line, 2);
+                    self.line(Block::Note, &format!("{}{line}{}", self.dim(), self.plain()));
                 }
                 let what = format!("waiting for {} (attempt {})", self.model, attempt + 1);
                 self.region.waiting = Some((what, Instant::now()));
@@ -347,7 +375,8 @@ impl View {
                 }
                 if self.talks {
                     let line = format!("✗ {}  {}", self.clean(tool), self.clean(text));
-                    self.line(&self.colored("31", &line));
+                    let line = for_terminal(&line, 2);
+                    self.line(Block::Calls, &self.colored("31", &line));
                 }
             }
         }
@@ -369,7 +398,13 @@ impl View {
                     self.region.start(call, tool, &summary(arguments));
                 }
             }
-            EventKind::Progress { title, .. } => self.region.change(call, &one_line(title)),
+            EventKind::CallStarted { .. } => self.region.started(call),
+            EventKind::Progress { title, metadata } => {
+                self.region.change(call, &one_line(title));
+                if let Some(text) = metadata.get("output").and_then(Value::as_str) {
+                    self.region.wrote(call, text);
+                }
+            }
             EventKind::CallRetried { error, delay_ms, .. } => {
                 let what = format!("{}; next attempt in {delay_ms} ms", one_line(error.message()));
                 self.region.change(call, &what);
@@ -380,9 +415,16 @@ impl View {
                 }
                 self.region.clear();
                 self.fresh_line();
+                if self.show == Show::Text {
+                    self.separate(Some(Block::Question));
+                }
                 self.region.pauses += 1;
             }
-            EventKind::Answered { .. } => self.region.pauses = self.region.pauses.saturating_sub(1),
+            EventKind::Answered { .. } => {
+                self.region.pauses = self.region.pauses.saturating_sub(1);
+                // What comes of the call stands below the answer.
+                self.block = self.block.map(|_| Block::Calls);
+            }
             EventKind::CallFinished { tool, output, error, metadata } => {
                 let Some(running) = self.region.end(call) else { return };
                 if error.as_ref().is_some_and(|error| error.code().exit_status() == 3) {
@@ -397,12 +439,12 @@ impl View {
                     }));
                 }
                 if self.talks {
-                    let lines = finished_line(&running, output.as_ref(), error.as_ref(), self.has_color);
-                    self.line(&lines);
+                    let lines =
+                        finished_line(&running, output.as_ref(), error.as_ref(), metadata, self.has_color);
+                    self.line(Block::Calls, &lines);
                 }
             }
-            EventKind::CallStarted { .. }
-            | EventKind::ToolInitialized { .. }
+            EventKind::ToolInitialized { .. }
             | EventKind::ArgumentsRepaired { .. }
             | EventKind::HookIntervened { .. }
             | EventKind::CallDecided { .. }

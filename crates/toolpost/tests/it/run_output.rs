@@ -109,7 +109,7 @@ fn every_line_of_json_has_a_type_also_where_nothing_runs() {
         (&["run", "nothing.md"][..], 2),
         (&["run", "broken.md"], 2),
         (&["run", "real.md"], 1),
-        (&["run", "real.md", "--model", "nobody/x"], 1),
+        (&["run", "real.md", "--model", "nobody/x"], 2),
         (&["run", "real.md", "--frobnicate"], 2),
     ] {
         let ran = home.run(&[args, &["--output", "stream-json"]].concat());

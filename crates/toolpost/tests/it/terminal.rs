@@ -2,6 +2,7 @@
 
 use crate::{Home, Ran};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -21,6 +22,15 @@ pub(crate) fn typed_on_a_terminal(command: Command, typed: &str) -> (i32, String
 
 /// The same, with somebody who looks at the screen, before anything is on it and after each change, and then types.
 pub(crate) fn talking_on_a_terminal(
+    command: Command,
+    answer: impl FnMut(&str) -> Option<String>,
+) -> (i32, String) {
+    talking_on_columns(0, command, answer)
+}
+
+/// The same on a terminal of so many columns; 0 means that nobody knows.
+pub(crate) fn talking_on_columns(
+    columns: u16,
     mut command: Command,
     mut answer: impl FnMut(&str) -> Option<String>,
 ) -> (i32, String) {
@@ -31,6 +41,8 @@ pub(crate) fn talking_on_a_terminal(
     let path = std::ffi::OsStr::from_bytes(name.as_bytes());
     let no_control = rustix::fs::OFlags::NOCTTY.bits() as i32;
     let screen = OpenOptions::new().read(true).write(true).custom_flags(no_control).open(path).unwrap();
+    let size = Winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+    tcsetwinsize(&screen, size).unwrap();
     command.stdin(screen.try_clone().unwrap()).stdout(screen.try_clone().unwrap()).stderr(screen);
     let mut child = command.spawn().unwrap();
     // The command holds the other end as long as it lives; ours must go, or reading never ends.

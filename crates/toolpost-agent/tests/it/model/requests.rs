@@ -210,6 +210,30 @@ fn what_another_provider_wants_back_is_left_out() {
     }
 }
 
+/// A local server has no limit of its own: a small model that finds no end would write for hours.
+#[test]
+fn servers_without_a_limit_are_sent_that_of_the_model() {
+    let check = |(output, window): (Option<u64>, Option<u64>), asked: Option<u64>, expected: Option<u64>| {
+        for (format, place) in [(Format::OpenaiChat, "/max_tokens"), (Format::Ollama, "/options/num_predict")]
+        {
+            let target = Target { output_tokens: output, context_tokens: window, ..Target::new(format, "m") };
+            let request = Request {
+                messages: vec![Message::user("hello")],
+                max_output_tokens: asked,
+                ..Request::default()
+            };
+            let body = encode(&target, &request).unwrap().body;
+            assert_eq!(body.pointer(place).and_then(Value::as_u64), expected, "{body}");
+        }
+    };
+    check((Some(80), Some(8_192)), None, Some(80));
+    check((Some(80), Some(8_192)), Some(20), Some(20));
+    // The prompt may have three quarters of the window.
+    check((Some(8_192), Some(8_192)), None, None);
+    check((Some(80), None), None, None);
+    check((None, Some(8_192)), None, None);
+}
+
 #[test]
 fn arguments_that_cannot_be_read_are_sent_back_as_an_object() {
     let arguments = Arguments::Unparsable("{\"a\": ".into());

@@ -171,11 +171,16 @@ async fn a_cancelled_request_ends_at_once() {
 
 #[tokio::test]
 async fn a_server_that_is_not_there_is_a_clear_error() {
-    let model = remote(Format::OpenaiChat, "http://127.0.0.1:9", 2, "");
+    let model = remote(Format::OpenaiChat, "http://127.0.0.1:9", 4, "");
     let (deltas, response) = asked(&model, hello(), CancellationToken::new()).await;
     let error = response.unwrap_err();
-    assert_eq!((deltas.len(), error.kind, error.retryable), (1, ModelErrorKind::Network, true));
+    // One more attempt: a server on this machine that is not running is not waited for.
+    assert_eq!((deltas.len(), error.kind, error.retryable), (1, ModelErrorKind::Network, false));
     assert!(error.message.contains("127.0.0.1:9 cannot be reached"), "{error:?}");
+    assert!(
+        error.message.ends_with("; start the server, or choose another model with `--model`"),
+        "{error:?}"
+    );
 }
 
 /// An environment of a test.

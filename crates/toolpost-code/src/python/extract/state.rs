@@ -177,20 +177,7 @@ impl<'b, 'a> Extractor<'b, 'a> {
 
     /// One of several expressions; none of them adds nothing.
     pub(super) fn either(&mut self, all: &[u32]) -> u32 {
-        let mut known: Vec<u32> = Vec::new();
-        for &one in all {
-            if one != NONE && !known.contains(&one) && known.len() < 12 {
-                known.push(one);
-            }
-        }
-        match known[..] {
-            [] => NONE,
-            [one] => one,
-            _ => {
-                let list = self.builder.list(&known);
-                self.builder.expr(Op::Either, list, NONE)
-            }
-        }
+        self.builder.either(all, 12)
     }
 
     /// Joins the definitions that share a name: one stands for all, and has the types of all.

@@ -204,15 +204,7 @@ impl Extractor<'_, '_> {
     }
 
     pub(super) fn one_of(&mut self, values: &[u32]) -> u32 {
-        let known: Vec<u32> = values.iter().copied().filter(|&value| value != NONE).take(6).collect();
-        match known[..] {
-            [] => NONE,
-            [one] => one,
-            _ => {
-                let list = self.builder.list(&known);
-                self.builder.expr(Op::Either, list, NONE)
-            }
-        }
+        self.builder.either(values, 6)
     }
 
     fn call(&mut self, node: Node<'_>, scope: u32) -> u32 {

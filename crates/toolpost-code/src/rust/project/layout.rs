@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::manifest;
 use crate::facts::{Name, QuickMap};
 use crate::language::Layout;
+use crate::paths::join;
 use crate::world::FileId;
 
 /// The crates of a tree, before any file is read.
@@ -257,19 +258,4 @@ impl Crates {
 /// The name of a package as code writes it.
 fn usable(name: &str) -> Name {
     Name::of(&name.replace('-', "_"))
-}
-
-/// A path below the root of the tree, from a folder and a relative path.
-pub(super) fn join(folder: &str, relative: &str) -> Option<String> {
-    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
-    for part in relative.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => {
-                parts.pop()?;
-            }
-            part => parts.push(part),
-        }
-    }
-    Some(parts.join("/"))
 }

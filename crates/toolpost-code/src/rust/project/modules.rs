@@ -1,7 +1,8 @@
 //! The tree of modules: which file declares which, what a name means in one, what globs and macros bring in.
 
-use super::{Crates, folder_of, layout, module, place_of};
+use super::{Crates, module, place_of};
 use crate::facts::{Expr, Kind, NONE, Name, Op, ScopeKind, import, space};
+use crate::paths::{folder_of, join};
 use crate::postings::Posting;
 use crate::resolve::{DefId, Entity, Module, Query, Shape};
 use crate::rust::SHARES_MACROS;
@@ -56,7 +57,7 @@ impl Crates {
                 let &Expr { op: Op::Builtin, a, .. } = facts.exprs.get(def.declared as usize)? else {
                     return None;
                 };
-                let target = layout::join(folder_of(query.world.path(other)), facts.text(a))?;
+                let target = join(folder_of(query.world.path(other)), facts.text(a))?;
                 (def.kind == Kind::Module && target == path).then_some((other, def.scope))
             })
         });
@@ -112,7 +113,7 @@ impl Crates {
         }
         let path = query.world.path(id.file);
         if let Some(&Expr { op: Op::Builtin, a, .. }) = facts.exprs.get(def.declared as usize) {
-            let target = layout::join(folder_of(path), facts.text(a))?;
+            let target = join(folder_of(path), facts.text(a))?;
             return query.world.file(&target).map(|file| module(file, 0));
         }
         let mut parts = vec![facts.text(def.name).to_owned()];

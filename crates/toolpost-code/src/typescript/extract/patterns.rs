@@ -160,15 +160,7 @@ impl<'tree> Extractor<'_, '_> {
 
     /// One of several values; those that are none are left out.
     pub(super) fn either(&mut self, values: &[u32]) -> u32 {
-        let known: Vec<u32> = values.iter().copied().filter(|&value| value != NONE).collect();
-        match known[..] {
-            [] => NONE,
-            [one] => one,
-            _ => {
-                let list = self.builder.list(&known);
-                self.builder.expr(Op::Either, list, NONE)
-            }
-        }
+        self.builder.either(values, usize::MAX)
     }
 
     /// What a property of something that should be `expected` should be.

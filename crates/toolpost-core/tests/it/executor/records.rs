@@ -8,7 +8,7 @@ use std::time::Duration;
 use toolpost_core::dialect::Alias;
 use toolpost_core::event::EventSink;
 use toolpost_core::host::{BoxFuture, Clock};
-use toolpost_core::{Code, Event, Policy, ToolError};
+use toolpost_core::{Code, Event, Executor, Policy, ToolError};
 
 /// A clock that only goes on when it is told to.
 #[derive(Default)]
@@ -116,10 +116,15 @@ async fn statistics_count_calls_and_their_time_by_tool() {
 struct Durable {
     commits: AtomicU64,
     is_full: bool,
+    is_overloaded: bool,
 }
 
 impl EventSink for Durable {
     fn record(&self, _: &Arc<Event>) {}
+
+    fn is_overloaded(&self) -> bool {
+        self.is_overloaded
+    }
 
     fn commit(&self) -> BoxFuture<'_, Result<(), ToolError>> {
         self.commits.fetch_add(1, Ordering::SeqCst);
@@ -139,9 +144,32 @@ async fn the_start_of_a_call_is_durable_before_it_runs_and_its_end_before_its_re
     for (tool, is_full, expected, commits) in
         [("once", false, "once", 2), ("again", false, "again", 0), ("once", true, "WRITE_ERROR", 1)]
     {
-        let log = Arc::new(Durable { commits: AtomicU64::new(0), is_full });
+        let log = Arc::new(Durable { commits: AtomicU64::new(0), is_full, is_overloaded: false });
         let ctx = stage.ctx().events(log.clone()).build();
         let outcome = stage.executor().call(&ctx, tool, json!({})).await;
         assert_eq!((code(&outcome), log.commits.load(Ordering::SeqCst)), (expected, commits));
+    }
+}
+
+#[tokio::test]
+async fn a_call_waits_for_a_log_that_has_too_much_to_write() {
+    let stage = Stage::new().tool(any(spec("again").idempotent(), |_, _| async { said("again") }));
+    for is_overloaded in [false, true] {
+        let log = Arc::new(Durable { commits: AtomicU64::new(0), is_full: false, is_overloaded });
+        let ctx = stage.ctx().events(log.clone()).build();
+        let outcome = stage.executor().call(&ctx, "again", json!({})).await;
+        assert_eq!(code(&outcome), "again");
+        assert_eq!(log.commits.load(Ordering::SeqCst), u64::from(is_overloaded));
+    }
+}
+
+#[tokio::test]
+async fn a_host_with_a_log_keeps_no_results() {
+    let stage = Stage::new().tool(echo("once"));
+    let ctx = stage.ctx().build();
+    for (executor, kept) in [(Executor::new(), 1), (Executor::builder().without_last_results().build(), 0)] {
+        executor.call(&ctx, "once", json!({})).await;
+        assert_eq!(executor.last_results(ctx.session()).len(), kept);
+        assert_eq!(executor.stats().all.total, 1);
     }
 }

@@ -1,10 +1,12 @@
 //! A call in a line, and what it has changed below that.
 
 use super::region::{Running, columns};
+use crate::output::width::{fitted, for_terminal, width};
 use crate::output::{on_terminal, one_line};
 use serde_json::Value;
 use toolpost_core::ToolError;
 use toolpost_core::event::Told;
+use toolpost_core::outcome::Metadata;
 
 /// Arguments that say the most, in this order.
 const TELLING: [&str; 12] = [
@@ -37,6 +39,7 @@ pub(super) fn finished_line(
     running: &Running,
     output: Option<&Told>,
     error: Option<&ToolError>,
+    metadata: &Metadata,
     has_color: bool,
 ) -> String {
     let color = |code: &str, text: &str| match has_color {
@@ -44,23 +47,22 @@ pub(super) fn finished_line(
         false => text.to_owned(),
     };
     let columns = columns();
-    let elapsed = running.since.elapsed();
-    let time = match elapsed.as_millis() {
-        0..1_000 => String::new(),
-        _ => format!("  {:.1} s", elapsed.as_secs_f64()),
-    };
+    // Without the time that a person took to answer a question.
+    let seconds = metadata.execution_time_ms / 1_000.0;
+    let time = if seconds < 1.0 { String::new() } else { format!("  {seconds:.1} s") };
     let (tool, what) = (one_line(&running.tool), &running.what);
-    let room = columns.saturating_sub(tool.chars().count() + time.chars().count() + 4).max(10);
+    let room = columns.saturating_sub(width(&tool) + width(&time) + 4).max(10);
     let what = fitted(what, room);
     match error {
         Some(error) => {
-            let message = fitted(&one_line(error.message()), columns.saturating_sub(4).max(20) * 2);
+            let message = fitted(&one_line(error.message()), columns.max(24) * 2);
+            let message = for_terminal(&format!("  {}: {message}", error.code()), 2);
             format!(
-                "{} {} {what}{}\n  {}",
+                "{} {} {what}{}\n{}",
                 color("31", "✗"),
                 color("1", &tool),
                 color("2", &time),
-                color("31", &format!("{}: {message}", error.code()))
+                color("31", &message)
             )
         }
         None => {
@@ -68,13 +70,6 @@ pub(super) fn finished_line(
             let diff = output.map(|output| diff(&output.text, columns, has_color)).unwrap_or_default();
             format!("{head}{diff}")
         }
-    }
-}
-
-fn fitted(text: &str, most: usize) -> String {
-    match text.chars().count() > most {
-        true => text.chars().take(most.saturating_sub(1)).chain(['…']).collect(),
-        false => text.to_owned(),
     }
 }
 

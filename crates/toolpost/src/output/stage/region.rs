@@ -1,6 +1,7 @@
 //! The live region: a line for each thing that runs or is waited for, drawn anew in its place.
 
-use crate::output::{on_terminal, write};
+use crate::output::width::{fitted, known_columns, width};
+use crate::output::{on_terminal, one_line, write};
 use std::time::Instant;
 
 /// What takes less is not shown: a line that flashes by helps nobody.
@@ -14,7 +15,9 @@ pub(super) struct Running {
     pub(super) tool: String,
     pub(super) what: String,
     detail: String,
-    pub(super) since: Instant,
+    /// The last line that it has written.
+    last_line: String,
+    since: Instant,
 }
 
 /// The region.
@@ -45,6 +48,7 @@ impl Region {
             tool: tool.to_owned(),
             what: what.to_owned(),
             detail: String::new(),
+            last_line: String::new(),
             since: Instant::now(),
         });
     }
@@ -52,6 +56,22 @@ impl Region {
     pub(super) fn change(&mut self, call: &str, detail: &str) {
         if let Some(running) = self.running.iter_mut().find(|running| running.call == call) {
             running.detail = detail.to_owned();
+        }
+    }
+
+    /// The call has written this.
+    pub(super) fn wrote(&mut self, call: &str, text: &str) {
+        let line = text.lines().rev().find(|line| !line.trim().is_empty());
+        let running = self.running.iter_mut().find(|running| running.call == call);
+        if let (Some(running), Some(line)) = (running, line) {
+            running.last_line = one_line(line.trim());
+        }
+    }
+
+    /// Its tool runs from now on: what a person took to answer a question does not count.
+    pub(super) fn started(&mut self, call: &str) {
+        if let Some(running) = self.running.iter_mut().find(|running| running.call == call) {
+            running.since = Instant::now();
         }
     }
 
@@ -94,6 +114,14 @@ impl Region {
         for running in running.iter().take(MOST_LINES) {
             let what = if running.detail.is_empty() { &running.what } else { &running.detail };
             lines.push(self.line(&format!("{} {what}", running.tool), running.since, columns));
+            if !running.last_line.is_empty() {
+                let line = cut(&running.last_line, columns.saturating_sub(3).max(8));
+                lines.push(if self.has_color {
+                    format!("  \x1b[2m{line}\x1b[0m")
+                } else {
+                    format!("  {line}")
+                });
+            }
         }
         if running.len() > MOST_LINES {
             lines.push(cut(&format!("… and {} more calls", running.len() - MOST_LINES), columns));
@@ -114,7 +142,7 @@ impl Region {
             true => format!(" · {seconds} s · Ctrl-C stops it"),
             false => format!(" · {seconds} s"),
         };
-        let room = columns.saturating_sub(end.chars().count() + 3).max(8);
+        let room = columns.saturating_sub(width(&end) + 3).max(8);
         let what = cut(&what.replace(['\n', '\t'], " "), room);
         match self.has_color {
             true => format!("\x1b[2m{spinner}\x1b[0m {what}\x1b[2m{end}\x1b[0m"),
@@ -124,17 +152,12 @@ impl Region {
 }
 
 fn cut(text: &str, most: usize) -> String {
-    let text = on_terminal(text);
-    match text.chars().count() > most {
-        true => text.chars().take(most.saturating_sub(1)).chain(['…']).collect(),
-        false => text.into_owned(),
-    }
+    fitted(&on_terminal(text), most)
 }
 
 /// Columns of the screen; 80 where nobody knows.
 pub(super) fn columns() -> usize {
-    let size = rustix::termios::tcgetwinsize(std::io::stderr());
-    size.map(|size| usize::from(size.ws_col)).ok().filter(|columns| *columns > 0).unwrap_or(80)
+    known_columns().unwrap_or(80)
 }
 
 fn print(text: &str) {
