@@ -18,6 +18,7 @@ mod edits;
 mod hosts;
 mod licences;
 mod other_systems;
+mod pages;
 mod soak;
 mod test;
 mod tidy;
@@ -48,6 +49,7 @@ cargo xtask COMMAND
   daily [--write]       the command lines of daily work, in the sandbox and in a plain shell
   accuracy --repos DIR  the code engine's answers beside those of language servers; --lang NAME, --oracle DIR,
                         --path tools|engine, --executable FILE, --misses N
+  pages                 saved pages as markdown, beside two peers; the table goes to docs/measurements.md
   coverage              the lines that tests reach, for each crate
 ";
 
@@ -88,6 +90,7 @@ fn run(words: &[&str]) -> Result<()> {
         ["edits", words @ ..] => edits::run(&root, words),
         ["daily", words @ ..] => daily::run(&root, words),
         ["accuracy", words @ ..] => accuracy::run(&root, words),
+        ["pages"] => pages::run(&root),
         ["coverage"] => coverage::run(&root),
         _ => bail!("unknown command or arguments `{}`\n\n{USAGE}", words.join(" ")),
     }

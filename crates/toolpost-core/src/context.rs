@@ -474,6 +474,16 @@ impl Context {
         refused(&|name| guard.judge_run_by_git(name, &run))
     }
 
+    /// Why this call may not reach a host, `host:port`; none if it may. For a tool that is led from one host to another.
+    pub fn host_refusal(&self, place: &str) -> Option<ToolError> {
+        self.call.guard.as_ref()?.judge_host(place).err()
+    }
+
+    /// Whether a rule names this host, `host:port`, so that its address need not be a public one.
+    pub fn opens_host(&self, place: &str) -> bool {
+        self.call.guard.as_ref().is_some_and(|guard| guard.opens_host(place))
+    }
+
     /// Whether this call only tells what it would do.
     pub fn is_dry_run(&self) -> bool {
         self.call.is_dry_run

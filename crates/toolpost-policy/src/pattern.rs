@@ -171,13 +171,36 @@ impl Pattern {
         }
     }
 
-    /// Whether it matches a host.
+    /// Whether it matches a host, with its port or without. A pattern without a port is about every port.
     pub fn matches_host(&self, host: &str) -> bool {
         match self.kind {
             Kind::Everything => true,
             Kind::Protected(_) | Kind::ProtectedPath(_) => false,
-            Kind::Chosen(_) => wildcard::host_matches(&self.text, host),
+            Kind::Chosen(_) => {
+                let is_any_port = split_port(&self.text).1.is_none();
+                wildcard::host_matches(&self.text, host)
+                    || is_any_port && wildcard::host_matches(&self.text, split_port(host).0)
+            }
         }
+    }
+
+    /// Whether it names this host, letter by letter: a wildcard can stand for the port only.
+    pub(super) fn names_host(&self, host: &str) -> bool {
+        let (own, port) = split_port(&self.text);
+        let own = own.replace('\\', "");
+        let (name, wanted) = split_port(host);
+        let is_port = port.is_none_or(|port| port == "*" || Some(port) == wanted);
+        is_port && !own.contains(['*', '?']) && own.eq_ignore_ascii_case(name)
+    }
+}
+
+/// A host and its port, if it has one: `example.com:443`, `[::1]:80`.
+fn split_port(place: &str) -> (&str, Option<&str>) {
+    match place.rsplit_once(':') {
+        Some((host, port)) if !port.contains(']') && (!host.contains(':') || host.ends_with(']')) => {
+            (host, Some(port))
+        }
+        _ => (place, None),
     }
 }
 

@@ -312,6 +312,19 @@ impl Policy {
         self.parts.iter().all(|part| part.judge(&target).effect == Effect::Allow)
     }
 
+    /// Whether rules open a host, `host:port`, that the right to reach the network does not: an address of this machine
+    /// or of a private network. A rule must name it, and no other may deny it.
+    pub fn opens_host(&self, tool: &str, place: &str) -> bool {
+        let names = |rule: &Rule| {
+            rule.effect() == Effect::Allow
+                && rule.action().matches(tool, Some(Capability::Network), &self.names)
+                && rule.resource().names_host(place)
+        };
+        let access = [Access::host(place)];
+        self.parts.iter().all(|part| part.layers.iter().flat_map(|layer| layer.iter()).any(names))
+            && self.decide(&Request { tool, accesses: &access }).effect() == Effect::Allow
+    }
+
     /// The policies that must all agree: this one, unless it is a meet.
     pub fn parts(&self) -> impl Iterator<Item = Policy> {
         self.parts.iter().map(|part| Policy { parts: Arc::from([part.clone()]), ..self.clone() })

@@ -22,6 +22,8 @@ pub use format::{Formatted, Formatter};
 pub use helper::Helper;
 pub use list::List;
 pub use read::Read;
+pub(crate) use read::attached::{known_binary, media_type};
+pub(crate) use read::pdf::pages as pdf_pages;
 pub(crate) use read::read_stored;
 pub use write::Write;
 

@@ -8,6 +8,7 @@ mod dialects;
 pub mod filesystem;
 pub mod meta;
 pub mod project;
+pub mod screenshot;
 pub mod search;
 pub mod shell;
 pub mod spawn;
@@ -15,6 +16,8 @@ mod stored;
 pub mod tasklist;
 pub mod todo;
 pub mod vfs;
+pub mod vision;
+pub mod web;
 
 pub use dialects::dialects;
 
@@ -33,6 +36,10 @@ pub struct Settings {
     pub filesystem: filesystem::Settings,
     /// About commands.
     pub shell: shell::Settings,
+    /// About the web.
+    pub web: web::Settings,
+    /// About the screen.
+    pub screenshot: screenshot::Settings,
     /// The packs whose tools are listed; none for all but those that are held back usually. The others can be found and
     /// called all the same.
     pub listed: Option<Vec<String>>,
@@ -41,6 +48,9 @@ pub struct Settings {
 /// The packs that are held back from lists where nobody says which are listed: few sessions need them, and every
 /// session would pay for their declarations.
 const HELD_BACK: [&str; 2] = ["project", "vfs"];
+
+/// The packs whose tools show pictures to a model.
+const FOR_EYES: [&str; 2] = ["screenshot", "vision-analysis"];
 
 /// The name under which packs are arranged, which no source of tools has.
 const ARRANGED: &str = "the built-in packs";
@@ -53,10 +63,13 @@ pub fn packs(settings: &Settings) -> Vec<Pack> {
         code::pack(),
         project::pack(),
         shell::pack(settings.shell.clone()),
+        web::pack(&settings.web, settings.filesystem.pdf.clone()),
         todo::pack(),
         spawn::pack(),
         tasklist::pack(),
         vfs::pack(),
+        screenshot::pack(&settings.screenshot),
+        vision::pack(),
         meta::pack(),
     ]
 }
@@ -89,12 +102,20 @@ pub fn register_default(
     registry.change(|draft| {
         draft.set_dialects(Arc::clone(dialects()));
         let packs = packs(settings);
-        let there: Vec<&Pack> =
-            packs.iter().filter(|pack| pack.needs().iter().all(|need| services.has(*need))).collect();
+        let there: Vec<&Pack> = packs
+            .iter()
+            .filter(|pack| pack.needs().iter().all(|need| services.has(*need)) && is_of_use(pack, services))
+            .collect();
         there.iter().try_for_each(|pack| pack.register(draft))?;
         draft.arrange(ARRANGED, Vec::new(), held_back(&there, settings.listed.as_deref()));
         Ok(())
     })
+}
+
+/// Packs that need a model need one that sees. A pack with other tools is there without a model too.
+fn is_of_use(pack: &Pack, services: &Services) -> bool {
+    let sees = || services.model.as_ref().is_some_and(|model| model.profile().images);
+    !FOR_EYES.contains(&pack.name()) || sees()
 }
 
 /// The packs that are not listed, each as one group for which there is no room.

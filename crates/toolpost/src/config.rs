@@ -128,6 +128,10 @@ pub struct Config {
     pub filesystem: toolpost_tools::filesystem::Settings,
     /// What commands get, and how they are confined.
     pub shell: toolpost_tools::shell::Settings,
+    /// What the web tools get.
+    pub web: toolpost_tools::web::Settings,
+    /// What shows the screen.
+    pub screenshot: toolpost_tools::screenshot::Settings,
     /// Where MCP servers are described.
     lookup: servers::Lookup,
     /// What the programs of other servers get, and how many of their tools are listed.
@@ -222,15 +226,25 @@ impl Config {
         }
         let foreign_repository = foreign_repository(flags, &environment, &cwd);
         let session = named.clone().unwrap_or_else(|| default_session(&roots));
+        let lookup = layers.servers(&values, &environment, &roots);
         Ok(Config {
             virtual_session: virtual_session
                 .map(|of| if of.is_empty() { session.clone() } else { of.to_owned() }),
-            lookup: layers.servers(&values, &environment, &roots),
             filesystem: toolpost_tools::filesystem::Settings {
                 formatters: commands::formatters(&layers, &values, &shell, &roots),
                 ..Default::default()
             },
             shell,
+            web: toolpost_tools::web::Settings {
+                robots: keys.robots.first().is_some_and(|robots| robots.value),
+                // It was read as an address before.
+                search: keys
+                    .search_url
+                    .first()
+                    .and_then(|url| toolpost_tools::web::Endpoint::new(&url.value).ok()),
+            },
+            screenshot: screen(&lookup.variables),
+            lookup,
             plugins,
             store,
             is_store_named: !keys.store.is_empty(),
@@ -361,4 +375,22 @@ fn hash_of_roots(roots: &[PathBuf]) -> String {
         hash.update([0]);
     }
     toolpost_core::text::hex(&hash.finalize()[..8])
+}
+
+/// What shows the screen, and what a program needs to reach it.
+fn screen(variables: &BTreeMap<String, String>) -> toolpost_tools::screenshot::Settings {
+    use toolpost_tools::screenshot::{Platform, Settings};
+    let is_set = |name: &str| variables.get(name).is_some_and(|value| !value.is_empty());
+    let platform = match () {
+        () if cfg!(target_os = "macos") => Some(Platform::Mac),
+        () if cfg!(windows) => Some(Platform::Windows),
+        () if is_set("WAYLAND_DISPLAY") => Some(Platform::Wayland),
+        () if is_set("DISPLAY") => Some(Platform::X11),
+        () => None,
+    };
+    let wanted =
+        ["PATH", "HOME", "DISPLAY", "XAUTHORITY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR", "SystemRoot"];
+    let environment =
+        wanted.iter().filter_map(|name| Some(((*name).to_owned(), variables.get(*name)?.clone())));
+    Settings { platform, environment: environment.collect() }
 }

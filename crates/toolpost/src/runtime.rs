@@ -3,20 +3,25 @@
 mod activate;
 mod host;
 mod resume;
+mod tool_model;
 
 pub(crate) use activate::{Chosen, Prepared, Seat};
 pub(crate) use host::{Audience, TreeHost, outside_name};
 pub(crate) use resume::{Recorded, Resumed, holder};
 
+use tool_model::ToolModel;
+
 #[cfg(feature = "code")]
 use crate::code_engine::WorkspaceEngine;
+use crate::commands::stored::moment;
 use crate::config::{self, Config, Servers};
 use crate::record;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use toolpost_core::code::CodeEngine;
 use toolpost_core::event::{EventSink, NoEvents};
-use toolpost_core::host::{Confirm, Ids, NobodyThere, Services, Watch};
+use toolpost_core::host::{Clock, Confirm, Ids, NobodyThere, Services, SystemClock, Watch};
+use toolpost_core::model::Model;
 use toolpost_core::store::Store;
 use toolpost_core::tool::Texts;
 use toolpost_core::workspace::{Journal, NoJournal};
@@ -116,7 +121,10 @@ impl Runtime {
         let code = code_engine(&config, &workspace);
         let host = Arc::new(TreeHost::default());
         let agents = frontend.agents.then(|| Arc::clone(&host) as _);
-        let services = Services { store: Some(Arc::clone(&store)), code, agents, ..Services::default() };
+        let today = moment(SystemClock::new().now_ms());
+        let model = ToolModel::configured(&config, today.get(..10).unwrap_or_default());
+        let model = model.map(|model| Arc::new(model) as Arc<dyn Model>);
+        let services = Services { store: Some(Arc::clone(&store)), code, model, agents };
         let registry =
             Arc::new(registry(&config, (workspace.as_ref(), &cwd), &services, frontend.pdf, &background)?);
         let log = match frontend.records {
@@ -272,6 +280,8 @@ fn registry(
     let mut settings = toolpost_tools::Settings {
         filesystem: config.filesystem.clone(),
         shell: config.shell.clone(),
+        web: config.web.clone(),
+        screenshot: config.screenshot.clone(),
         listed: config.packs.clone(),
     };
     settings.filesystem.pdf = pdf;

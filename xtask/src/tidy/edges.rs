@@ -16,7 +16,7 @@ enum Edges {
 }
 
 /// The diamond of ARCHITECTURE.md: one vocabulary, features that never see each other, one crate that joins them.
-const CRATES: [(&str, Edges); 18] = [
+const CRATES: [(&str, Edges); 19] = [
     ("toolpost-text", Edges::Only(&[])),
     ("toolpost-schema", Edges::Only(&["toolpost-text"])),
     ("toolpost-policy", Edges::Only(&["toolpost-text"])),
@@ -27,6 +27,7 @@ const CRATES: [(&str, Edges); 18] = [
     ("toolpost-disk", Edges::Only(&["toolpost-core", "toolpost-walk"])),
     ("toolpost-process", Edges::Only(&[])),
     ("toolpost-http", Edges::Only(&[])),
+    ("toolpost-web", Edges::Only(&["toolpost-http"])),
     ("toolpost-mcp", Edges::Only(&[])),
     ("toolpost-code", Edges::Only(&[])),
     ("toolpost-store", Edges::Only(&["toolpost-core"])),
@@ -38,6 +39,7 @@ const CRATES: [(&str, Edges); 18] = [
             "toolpost-declaration",
             "toolpost-process",
             "toolpost-http",
+            "toolpost-web",
         ]),
     ),
     (

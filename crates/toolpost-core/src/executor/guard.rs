@@ -67,6 +67,24 @@ impl Guard for CallGuard {
         self.judge_own(action, name)
     }
 
+    fn judge_host(&self, place: &str) -> Result<(), ToolError> {
+        let accesses = [Access::host(place)];
+        let request = Request { tool: &self.tool, accesses: &accesses };
+        let is_agreed = match self.policy.decide(&request).effect() {
+            Effect::Allow => true,
+            Effect::Ask => self.consented.contains(&accesses[0]),
+            Effect::Deny => false,
+        };
+        match is_agreed && self.granted.has(Capability::Network) {
+            true => Ok(()),
+            false => Err(denied(&self.policy, &request, ", which this call was not decided for")),
+        }
+    }
+
+    fn opens_host(&self, place: &str) -> bool {
+        self.policy.opens_host(&self.tool, place)
+    }
+
     fn judge_run_by_git(&self, name: &str, run: &[RunByGit]) -> Result<(), ToolError> {
         self.judge_own_by(&with_run_by_git(&self.policy, run), Capability::Write, name)
     }

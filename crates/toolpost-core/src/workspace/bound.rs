@@ -27,6 +27,12 @@ pub trait Guard: Send + Sync {
     /// Whether the call may do this to the file of this display name.
     fn judge(&self, action: Capability, name: &str) -> Result<(), ToolError>;
 
+    /// Whether the call may reach this host, `host:port`: it was decided for it, or the policy allows it without a question.
+    fn judge_host(&self, place: &str) -> Result<(), ToolError>;
+
+    /// Whether a rule names this host, `host:port`, and allows it, so that its address need not be a public one.
+    fn opens_host(&self, place: &str) -> bool;
+
     /// Whether the call may write the file, if these paths are protected because of git.
     fn judge_run_by_git(&self, name: &str, run: &[RunByGit]) -> Result<(), ToolError>;
 

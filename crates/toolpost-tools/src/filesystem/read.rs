@@ -8,7 +8,7 @@ pub(super) mod encoding;
 mod folder;
 mod lines;
 mod notebook;
-mod pdf;
+pub(super) mod pdf;
 
 use crate::filesystem::Helper;
 use encoding::Encoding;

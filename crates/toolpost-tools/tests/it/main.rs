@@ -8,6 +8,8 @@
     reason = "tests set up the world around the tools by hand, and say what they measured"
 )]
 
+mod analyze_image_ui_qa;
+mod answering;
 mod apply_patch;
 mod bash;
 mod bash_dry_run;
@@ -19,6 +21,7 @@ mod batch;
 mod border;
 mod bounds;
 mod build_dependency_graph;
+mod capture_screenshot;
 mod changes;
 mod code_pack;
 mod complete_task;
@@ -71,6 +74,8 @@ mod vfs_delete;
 mod vfs_list;
 mod vfs_read;
 mod vfs_write;
+mod webfetch;
+mod websearch;
 mod withheld;
 mod write;
 

@@ -21,6 +21,7 @@ use toolpost_core::store::Retention;
 use toolpost_core::{Capability, Dialect};
 use toolpost_store::StoreUrl;
 use toolpost_tools::shell::Confinement;
+use toolpost_tools::web::Endpoint;
 
 /// Makes the table and the struct that holds what one layer says from the rows. The row
 ///
@@ -498,6 +499,41 @@ keys! {
             |theirs, own| own.is_some_and(|own| theirs < own),
             |time| vec![format!("lets models be silent for {} s", time.as_secs_f64())],
         ),
+        shown: Shown::Row,
+    }
+    search_url: String {
+        name: "searchUrl",
+        about: "Where `websearch` searches: an address that answers in SearXNG's JSON format. Without it the provider of the \
+                model searches, if it can.",
+        file: InFile::Value("\"https://searx.example/search\""),
+        variable: "TOOLPOST_SEARCH_URL",
+        flag: None,
+        usual: Usual::Means("the provider of the model"),
+        kind: Kind {
+            form: Form::Text(Text {
+                parse: |text| match Endpoint::new(text) {
+                    Ok(_) => Ok(text.to_owned()),
+                    Err(why) => Err(format!("`searchUrl`: {why}")),
+                },
+                longest: None,
+            }),
+            schema: Schema::Is(|| json!({"type": "string", "pattern": "^https?://"})),
+            show: |address| address.as_str().into(),
+        },
+        merge: Merge::Strongest,
+        widens: Widens::Always(|address| vec![format!("sends searches to {address}")]),
+        shown: Shown::Row,
+    }
+    robots: bool {
+        name: "robots",
+        about: "Whether `webfetch` leaves pages alone that the robots.txt of their site asks robots not to read.",
+        file: InFile::Value("true"),
+        variable: "TOOLPOST_ROBOTS",
+        flag: None,
+        usual: Usual::Is("false"),
+        kind: SWITCH,
+        merge: Merge::Strongest,
+        widens: Widens::Unless(|theirs, _| *theirs, |_| vec!["reads pages in spite of their robots.txt".to_owned()]),
         shown: Shown::Row,
     }
     structured: bool {

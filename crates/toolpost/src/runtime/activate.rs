@@ -16,7 +16,7 @@ use toolpost_agent::model::{Script, Timeouts, Wanted, choose as choose_model, cl
 use toolpost_agent::tree::Branch;
 use toolpost_core::activation::{Limits, Start};
 use toolpost_core::dialect::Dialect;
-use toolpost_core::host::{Ids, Redactor, Spawn, new_id};
+use toolpost_core::host::{Ids, Redactor, Services, Spawn, new_id};
 use toolpost_core::model::{Model, ModelErrorKind};
 use toolpost_core::{Capability, Code, Policy, ToolError};
 use toolpost_http::{Connect, Proxy};
@@ -188,6 +188,7 @@ impl Runtime {
             .policy(policy)
             .dialect(Arc::clone(&dialect))
             .tools(tools)
+            .services(Services { model: Some(Arc::clone(&model)), ..self.context.services().clone() })
             .spawn(spawn)
             .redactor(redactor)
             .build();

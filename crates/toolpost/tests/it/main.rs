@@ -70,6 +70,7 @@ mod trust;
 mod undo;
 mod upstream;
 mod vfs;
+mod web;
 mod whole;
 mod withheld;
 mod writers;

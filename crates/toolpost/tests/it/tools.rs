@@ -12,7 +12,11 @@ fn tools_are_listed_and_shown() {
     let expected = offered(Profile::Standard, &Dialect::canonical());
     let mut rest = offered(Profile::Privileged, &Dialect::canonical());
     rest.retain(|name| !expected.contains(name));
-    let refused = rest.iter().map(|name| format!("not offered under this policy: {name} (needs exec)\n"));
+    // It lacks a model too, but the policy is what comes first.
+    rest.push("websearch".to_owned());
+    let needs = |name: &str| if name.starts_with("web") { "network" } else { "exec" };
+    let refused =
+        rest.iter().map(|name| format!("not offered under this policy: {name} (needs {})\n", needs(name)));
     let held_back = "7 more are held back to save tokens; `tool_search` finds them\n".to_owned();
     let told: String = std::iter::once(held_back).chain(refused).collect();
     for args in [&["tools"][..], &["tools", "list"]] {

@@ -12,7 +12,7 @@ use toolpost_core::{Code, Context, Output, ToolError};
 const MAX_BYTES: u64 = 20 << 20;
 
 /// The media type of a file that is attached rather than shown.
-pub(in crate::filesystem) fn media_type(head: &[u8]) -> Option<&'static str> {
+pub(crate) fn media_type(head: &[u8]) -> Option<&'static str> {
     match head {
         [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some("image/png"),
         [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
@@ -24,7 +24,7 @@ pub(in crate::filesystem) fn media_type(head: &[u8]) -> Option<&'static str> {
 }
 
 /// What a file that cannot be shown is, for the error.
-pub(in crate::filesystem) fn known_binary(head: &[u8]) -> Option<&'static str> {
+pub(crate) fn known_binary(head: &[u8]) -> Option<&'static str> {
     match head {
         [0x7f, b'E', b'L', b'F', ..] => Some("an ELF executable or library"),
         [b'P', b'K', 3 | 5, 4 | 6, ..] => Some("a ZIP archive, or a document made of one"),

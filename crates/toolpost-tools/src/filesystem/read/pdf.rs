@@ -11,6 +11,13 @@ use toolpost_process::Sandbox;
 
 const BOUNDS: Bounds = Bounds { time: Duration::from_secs(20), memory: 512 << 20, output: 8 << 20 };
 
+/// The text of each page, and whether there is more than is taken; or why there is none.
+pub(crate) async fn pages(helper: &Helper, bytes: Vec<u8>) -> Result<(Vec<String>, bool), String> {
+    let said = helper.run(Path::new("/"), Sandbox::default(), bytes, BOUNDS).await?;
+    let text = String::from_utf8_lossy(&said.bytes);
+    Ok((text.split('\x0c').map(|page| page.trim().to_owned()).collect(), said.is_cut))
+}
+
 /// Puts the text of its pages, as numbered lines, before the attachment. The attachment comes with the first lines only.
 pub(super) async fn with_text(
     ctx: &Context,
@@ -19,13 +26,11 @@ pub(super) async fn with_text(
     bytes: Vec<u8>,
     attached: Output<Data>,
 ) -> Result<Output<Data>, ToolError> {
-    let said = match helper.run(Path::new("/"), Sandbox::default(), bytes, BOUNDS).await {
-        Ok(said) => said,
+    let (pages, is_cut) = match pages(helper, bytes).await {
+        Ok(pages) => pages,
         Err(why) => return Ok(noted(attached, &format!("its text cannot be had: {why}"))),
     };
-    let text = String::from_utf8_lossy(&said.bytes);
-    let pages: Vec<&str> = text.split('\x0c').map(str::trim).collect();
-    if pages.iter().all(|page| page.is_empty()) {
+    if pages.iter().all(String::is_empty) {
         let why = format!("no text on its {} pages; they may be pictures", pages.len());
         return Ok(noted(attached, &why));
     }
@@ -42,7 +47,7 @@ pub(super) async fn with_text(
     if page.lines == 0 && wanted.first > 1 {
         return Err(past_the_end(ctx, &name, "lines of text", page.total.unwrap_or(0), wanted.first));
     }
-    let cut = if said.is_cut { "(the text goes on beyond what is taken of it)" } else { "" };
+    let cut = if is_cut { "(the text goes on beyond what is taken of it)" } else { "" };
     let mut output = attached;
     let attached = if wanted.first == 1 { format!("({})", output.text) } else { String::new() };
     output.text = format!("{}{}{cut}{attached}", page.text, note(ctx, &page, &wanted));

@@ -259,7 +259,7 @@ fn what_is_held_back_is_found_and_called() {
         assert!(named.contains("called tool_0777"), "whoever knows its name calls it: {named}");
         let names = client.context.tools().names();
         let ours = names.iter().filter(|name| name.starts_with("mcp__host__")).count();
-        assert_eq!(ours, 22, "{names:?}");
+        assert_eq!(ours, 23, "{names:?}");
         host.cancel.cancel();
         serving.await.unwrap();
         drop(client);
