@@ -111,7 +111,7 @@ fn a_key_for_tools_without_any_is_no_key_for_all() {
     check(
         "tools:",
         1,
-        &["`tools` is empty; write names, `[]` for no tool, or leave the key out for all tools"],
+        &["3:6: `tools` is empty; write names, `[]` for no tool, or leave the key out for all tools"],
     );
 }
 
