@@ -22,12 +22,18 @@ pub(crate) fn run(runtime: Runtime, printer: &Printer, flags: &CallFlags) -> u8 
         Err(error) => return print(printer, flags, &refused(&flags.tool, error)),
     };
     let runtime = Arc::new(runtime);
-    match flags.tool.rsplit_once('/') {
+    // A server's tool is written in the same way, and servers are named by the configuration.
+    let of_server = !runtime.context.tools().sources_of(&flags.tool).is_empty();
+    match flags.tool.rsplit_once('/').filter(|_| !of_server) {
         None => finish(threads, &runtime, printer, call(&runtime, printer, flags)),
         Some((agent, tool)) => match custom(&runtime, agent, tool) {
             Ok(tool) => {
                 let (arguments, keys) = (flags.arguments.clone(), KeyFlags::default());
                 let flags = &CallFlags { tool, arguments, keys, ..*flags };
+                finish(threads, &runtime, printer, call(&runtime, printer, flags))
+            }
+            // The server may wait to be trusted, which is said with a tool that is not found.
+            Err(error) if error.code() == Code::FileNotFound => {
                 finish(threads, &runtime, printer, call(&runtime, printer, flags))
             }
             Err(error) => print(printer, flags, &refused(&flags.tool, error)),
