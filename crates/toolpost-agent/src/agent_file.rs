@@ -120,7 +120,13 @@ pub fn read(file: &str, bytes: &[u8]) -> Loaded {
     let head = match file.ends_with(".toml") {
         true => table::parse(&source),
         false => head::split(source.text()).and_then(|(text, line, body)| {
-            Ok(Head { root: yaml::parse(text, line)?, body: body.to_owned() })
+            let root = match yaml::parse(text, line) {
+                Err(fault) if format != Format::Toolpost => {
+                    yaml::parse(&head::with_quotes(text), line).map_err(|_| fault)?
+                }
+                root => root?,
+            };
+            Ok(Head { root, body: body.to_owned() })
         }),
     };
     match head {

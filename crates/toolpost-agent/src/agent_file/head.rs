@@ -34,3 +34,34 @@ pub(super) fn split(text: &str) -> Result<(&str, usize, &str), Fault> {
     }
     fault(line, "the head does not end; close it with a line `---`".to_owned())
 }
+
+/// The head with each value of one line in quotes that YAML would take for something else. Other hosts read
+/// `description: Use this agent for tests. Example: run them` as it is meant, and many files are written like that.
+pub(super) fn with_quotes(head: &str) -> String {
+    let mut lines = head.lines().peekable();
+    let mut quoted = String::with_capacity(head.len() + 16);
+    while let Some(line) = lines.next() {
+        let is_whole = lines.peek().is_none_or(|next| !next.starts_with([' ', '\t']));
+        match line.split_once(": ").filter(|(key, value)| is_whole && is_plain_key(key) && is_misread(value))
+        {
+            Some((key, value)) => {
+                quoted.push_str(&format!("{key}: '{}'", value.trim().replace('\'', "''")));
+            }
+            None => quoted.push_str(line),
+        }
+        quoted.push('\n');
+    }
+    quoted
+}
+
+fn is_plain_key(key: &str) -> bool {
+    key.starts_with(|first: char| first.is_ascii_alphabetic())
+        && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+}
+
+/// Whether a value that is not quoted has a sign of YAML in it.
+fn is_misread(value: &str) -> bool {
+    let value = value.trim();
+    !value.starts_with(['\'', '"', '[', '{', '|', '>', '&', '*', '!'])
+        && (value.contains(": ") || value.ends_with(':') || value.starts_with(['%', '@', '`']))
+}

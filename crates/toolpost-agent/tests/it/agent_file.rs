@@ -337,3 +337,16 @@ fn a_file_narrows_and_never_widens() {
     assert_eq!(effect("permissionMode: plan", &wide, "write", write()), Effect::Deny);
     assert_eq!(effect("sandbox_mode: danger-full-access", &standard, "bash", run("ls")), Effect::Deny);
 }
+
+#[test]
+fn values_that_other_hosts_read_as_one_text_are_one() {
+    let description = "Use it for tests. Examples: <example>Context: User's done. user: 'Done' #1</example>";
+    let text = format!("---\nname: runner\ndescription: {description}\ntools: Read, Bash\n---\nRun them.\n");
+    let loaded = read(".claude/agents/runner.md", text.as_bytes());
+    let agent = loaded.agent.unwrap_or_else(|| panic!("{:?}", loaded.problems));
+    assert_eq!((agent.name.as_str(), agent.description.as_str()), ("runner", description));
+    assert_eq!(agent.tools.map(|tools| tools.len()), Some(2));
+    // Our own files are YAML, and whatever else is wrong stays wrong.
+    assert!(read("runner.md", text.as_bytes()).agent.is_none());
+    assert!(read(".claude/agents/a.md", b"---\nname: [a\ndescription: b: c\n---\nx\n").agent.is_none());
+}
