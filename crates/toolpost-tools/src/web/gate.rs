@@ -36,10 +36,12 @@ impl Gate for ByPolicy<'_> {
             Some(_) if self.0.opens_host(&place) => self.denial(&dialled),
             Some(_) if self.0.opens_host(&dialled) => Ok(()),
             Some(why) => {
-                let leads = if dialled == place { String::new() } else { format!("{place} leads to ") };
+                let found = match dialled == place {
+                    true => format!("{dialled} is {why}"),
+                    false => format!("{place} leads to {dialled}, which is {why}"),
+                };
                 Err(format!(
-                    "{leads}{dialled} is {why}, and only public ones are reached; the user can open it with \
-                     --allow-rule 'network: {place}'"
+                    "{found}, and only public addresses are reached; the user can open it with --allow-rule 'network: {place}'"
                 ))
             }
         }

@@ -250,7 +250,7 @@ fn guarantee_19_no_request_reaches_an_address_that_is_not_public() {
             let url = format!("http://{host}/hit");
             let ran = fetch(&home, GRANTED, &url);
             assert_eq!(ran.status, 3, "{url}: {}{}", ran.stdout, ran.stderr);
-            assert!(ran.stderr.contains("only public ones are reached"), "{url}: {}", ran.stderr);
+            assert!(ran.stderr.contains("only public addresses are reached"), "{url}: {}", ran.stderr);
         }
         assert_eq!(network.server.asked().len(), 0, "{:?}", network.server.asked());
 
