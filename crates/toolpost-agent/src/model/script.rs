@@ -5,14 +5,14 @@
 //!   - call: glob                            # a call; its result is saved under a name
 //!     args: { pattern: "**/*.rs" }
 //!     save: files
-//!   - each: "{{files.lines}}"               # the same call for each line, or for each item of a data array
+//!   - each: "{{files.data.files}}"          # the same call for each item of a data array, or for each line of a text
 //!     call: read
 //!     args: { filePath: "{{item}}", limit: 5 }
 //!     save: heads
 //!   - parallel:                             # calls that run at the same time
 //!       - { call: list, args: { path: "." }, save: root }
 //!       - { call: grep, args: { pattern: TODO }, save: todos, optional: true }
-//!   - say: "{{files.count}} files.\n{{heads.output}}"
+//!   - say: "{{files.data.files.count}} files.\n{{heads.output}}"
 //! ```
 //!
 //! A reference is `{{NAME.output}}` (the text), `{{NAME.data.PATH}}` (data, by keys and places), `{{NAME.lines}}` (the lines
