@@ -388,7 +388,10 @@ impl<'a> Query<'a> {
             }
             return Resolution::new(Vec::new(), Confidence::Unknown);
         }
-        if receiver != Type::UNKNOWN && self.is_open(file, receiver, facts.text(token.name)) {
+        if receiver != Type::UNKNOWN
+            && (self.is_open(file, receiver, facts.text(token.name))
+                || self.is_unproven(file, index, receiver))
+        {
             let found = self.by_name(file, facts.text(token.name), name);
             // What comes from outside is rarely of the tree, so one candidate is not taken for the answer.
             return match found.entities.is_empty() {
@@ -428,6 +431,50 @@ impl<'a> Query<'a> {
         let mut is_open = false;
         self.each_alternative(receiver, |one| is_open |= project.may_be_anything(self, one));
         is_open && !project.is_library_member(member)
+    }
+
+    /// Whether the type of a receiver is only partly found out, so that nothing proves that its member is from outside:
+    /// a type parameter that nothing stands for, a function, or a type with a base that is unknown.
+    pub(crate) fn is_unproven(&self, file: FileId, token: u32, receiver: Type) -> bool {
+        let facts = self.facts(file);
+        let Some(token) = facts.token(token) else { return false };
+        if self.project(file).is_library_member(facts.text(token.name)) {
+            return false;
+        }
+        let mut is_unproven = false;
+        self.each_alternative(receiver, |one| {
+            is_unproven |= match self.shape(one) {
+                Shape::Parameter(def) => !self.is_bound_at(def, file, token.start),
+                Shape::Instance(def) | Shape::Class(def) => self.has_unknown_base(def),
+                // A function has no such member, so what makes it a value with members is unknown.
+                Shape::Function(_) => true,
+                _ => false,
+            }
+        });
+        is_unproven
+    }
+
+    /// Whether a place is in what a type parameter belongs to, and known types say what the parameter must be.
+    fn is_bound_at(&self, parameter: DefId, file: FileId, at: u32) -> bool {
+        let Some((facts, def)) = self.def(parameter) else { return false };
+        let is_inside = parameter.file == file
+            && facts.def(def.owner).is_some_and(|owner| (owner.start..owner.end).contains(&at));
+        let bounds = self.bounds(parameter);
+        let is_named = |bound: &Type| *bound != Type::UNKNOWN && *bound != Type::EXTERNAL;
+        is_inside && !bounds.is_empty() && bounds.iter().all(is_named)
+    }
+
+    /// Whether one of the bases of a type could not be found out, or whoever implements the type says what it is.
+    fn has_unknown_base(&self, def: DefId) -> bool {
+        self.ancestry(def).into_iter().any(|one| {
+            let is_left_open =
+                self.def(one).is_some_and(|(_, def)| def.kind == Kind::Alias && def.declared == NONE);
+            let is_known = |&base: &Type| {
+                base != Type::EXTERNAL
+                    && !matches!(self.shape(base), Shape::Unknown | Shape::Parameter(_) | Shape::Function(_))
+            };
+            is_left_open || !self.bases(one).iter().all(is_known)
+        })
     }
 
     /// The members of this name in the whole tree, for a receiver of which nothing is known.

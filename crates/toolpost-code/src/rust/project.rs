@@ -355,7 +355,7 @@ impl Project for Crates {
                 Entity::Def(def) if is_trait(&def) => Some(query.instance_of(def)),
                 _ => None,
             });
-            return Some(found.unwrap_or(Type::EXTERNAL));
+            return Some(found.unwrap_or_else(|| query.external(facts.name(a - DERIVED), &[])));
         }
         let here = self.module_around(query, file, b);
         let target = match a {

@@ -19,3 +19,4 @@ mod python_names;
 mod rust;
 mod search;
 mod typescript;
+mod unknown;
