@@ -8,7 +8,7 @@ mod modules;
 use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
 
-use super::{DERIVED, SHARES_MACROS, library};
+use super::{DERIVED, OPERATOR, SHARES_MACROS, library};
 use crate::facts::{Expr, Facts, Kind, NONE, Name, Op, ScopeKind, mark, space};
 use crate::language::{Layout, Place, Project, Step};
 use crate::postings::Posting;
@@ -346,6 +346,11 @@ impl Project for Crates {
             let source = if b == NONE { Type::UNKNOWN } else { query.value_type(file, b) };
             let same = query.shape(plain) == query.shape(source) && query.arguments(plain).is_empty();
             return Some(if same { source } else { plain });
+        }
+        if a >= OPERATOR {
+            let operands: Vec<Type> =
+                facts.list(b).iter().map(|&operand| query.value_type(file, operand)).collect();
+            return Some(Crates::operated(query, file, &operands, facts.name(a - OPERATOR)));
         }
         if a >= DERIVED {
             let at = facts.scope(b).map_or(0, |scope| scope.end);

@@ -12,6 +12,7 @@ mod fuzz;
 mod go;
 mod hostile;
 mod marked;
+mod operators;
 mod pattern;
 mod pointing;
 mod python;
