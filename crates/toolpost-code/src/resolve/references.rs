@@ -351,6 +351,8 @@ impl Query<'_> {
             Role::Member => {
                 let receiver = self.value_type(file, token.target);
                 match is_member {
+                    // A variant can be imported, a field or a method cannot.
+                    true if self.is_imported_path(file, index) => known.kind == Kind::Variant,
                     true if receiver == Type::UNKNOWN => true,
                     true => !self.project(file).is_library_member(facts.text(token.name)),
                     // The end of a path that leads nowhere.

@@ -12,7 +12,7 @@ use super::{DERIVED, OPERATOR, SHARES_MACROS, library};
 use crate::facts::{Expr, Facts, Kind, NONE, Name, Op, ScopeKind, mark, space};
 use crate::language::{Layout, Place, Project, Step};
 use crate::postings::Posting;
-use crate::resolve::{DefId, Entity, Module, Query, Shape, Type, builtin};
+use crate::resolve::{Confidence, DefId, Entity, Module, Query, Shape, Type, builtin};
 use crate::world::FileId;
 
 /// The crates of a tree.
@@ -47,7 +47,11 @@ impl Project for Crates {
         let facts = query.facts(file);
         let Some(import) = facts.imports.get(index as usize) else { return Vec::new() };
         match facts.exprs.get(import.path as usize) {
-            Some(&Expr { op: Op::Token, a, .. }) => query.resolve(file, a).entities.clone(),
+            // A path that leads nowhere imports nothing that is known: no member becomes its end for its name alone.
+            Some(&Expr { op: Op::Token, a, .. }) => {
+                let found = query.resolve(file, a);
+                if found.confidence < Confidence::UniqueMember { found.entities.clone() } else { Vec::new() }
+            }
             Some(_) => match query.shape(query.value_type(file, import.path)) {
                 Shape::Module(module) => vec![Entity::Module(module)],
                 _ => Vec::new(),
