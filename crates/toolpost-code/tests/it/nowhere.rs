@@ -60,3 +60,39 @@ fn the_order_of_files_changes_no_answer() {
     assert_eq!(found.first().map(String::as_str), Some("m10.py"));
     assert_eq!(found, candidates(&back, "use.py", "often"));
 }
+
+/// Items in the call of a macro are items, whatever else stands beside them.
+#[test]
+fn items_in_macros_are_read() {
+    let beside = [
+        "pub type Sent = Box<dyn Send>;",
+        "pub fn made() -> Box<dyn Send + 'static> { Box::new(1) }",
+        "extern \"C\" { fn outside(); }",
+        "pub extern \"C\" fn shown() {}",
+        "fn text() { r#\"a\"#; }",
+    ];
+    for other in beside {
+        check_uses(
+            &in_macro(&format!("pub mod task; {other}")),
+            "src/task.rs:1:Handle",
+            &["src/lib.rs:3 Exact"],
+        );
+    }
+    let inner = in_macro("#![allow(dead_code)] pub mod task; pub fn f() {}");
+    check_uses(&inner, "src/task.rs:1:Handle", &["src/lib.rs:3 Exact"]);
+    for other in beside {
+        let tree = in_macro(&format!("{other} pub fn kept() {{}} pub mod task;"));
+        check_uses(&tree, "src/lib.rs:2:kept", &["src/lib.rs:4 Exact"]);
+    }
+}
+
+fn in_macro(items: &str) -> String {
+    format!(
+        "//- Cargo.toml\n[package]\nname = \"x\"\n//- src/lib.rs\n\
+         macro_rules! cfg_rt {{ ($($i:item)*) => {{ $($i)* }} }}\n\
+         cfg_rt! {{ {items} }}\n\
+         pub fn f(_: task::Handle) {{}}\n\
+         pub fn g() {{ kept(); }}\n\
+         //- src/task.rs\npub struct Handle;\n"
+    )
+}
