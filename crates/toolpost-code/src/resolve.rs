@@ -99,6 +99,7 @@ pub struct Memo {
     bases: QuickMap<DefId, Arc<Vec<Type>>>,
     detached: QuickMap<(Type, Name), Arc<Vec<DefId>>>,
     parameters: QuickMap<DefId, Vec<DefId>>,
+    candidates: QuickMap<(u8, Name), Vec<Entity>>,
 }
 
 impl Memo {
@@ -114,6 +115,8 @@ impl Memo {
 
 /// The number of steps that one question may take.
 const FUEL: u32 = 6_000;
+/// How many members are named for a receiver of which nothing is known.
+const CANDIDATES: usize = 12;
 /// How deep questions may lead to other questions.
 const DEEPEST: u32 = 80;
 
@@ -388,7 +391,10 @@ impl<'a> Query<'a> {
             }
             return Resolution::new(Vec::new(), Confidence::Unknown);
         }
-        if receiver != Type::UNKNOWN && self.is_open(file, receiver, facts.text(token.name)) {
+        if receiver != Type::UNKNOWN
+            && (self.is_open(file, receiver, facts.text(token.name))
+                || self.is_unproven(file, index, receiver))
+        {
             let found = self.by_name(file, facts.text(token.name), name);
             // What comes from outside is rarely of the tree, so one candidate is not taken for the answer.
             return match found.entities.is_empty() {
@@ -401,7 +407,32 @@ impl<'a> Query<'a> {
             let entities = if external { vec![Entity::External] } else { Vec::new() };
             return Resolution::new(entities, Confidence::Exact);
         }
+        if self.is_imported_path(file, index) {
+            return Resolution::new(Vec::new(), Confidence::Unknown);
+        }
         self.by_name(file, facts.text(token.name), name)
+    }
+
+    /// Whether a token is part of the path of an import, which no value and so no member of a value can be.
+    pub(crate) fn is_imported_path(&self, file: FileId, index: u32) -> bool {
+        let facts = self.facts(file);
+        let token_of = |expr: u32| {
+            let expr = facts.exprs.get(expr as usize).filter(|expr| expr.op == crate::facts::Op::Token)?;
+            facts.token(expr.a).map(|token| (expr.a, token))
+        };
+        facts.imports.iter().any(|import| {
+            let mut current = token_of(import.path);
+            while let Some((at, token)) = current {
+                if at == index {
+                    return true;
+                }
+                // What is before a name in a path was written down before it.
+                let is_member = token.role == Role::Member;
+                current =
+                    if is_member { token_of(token.target).filter(|(before, _)| *before < at) } else { None };
+            }
+            false
+        })
     }
 
     /// Whether a key of a literal means a member of a type outside of the tree: the literal should be of such a type, and
@@ -430,13 +461,53 @@ impl<'a> Query<'a> {
         is_open && !project.is_library_member(member)
     }
 
+    /// Whether the type of a receiver is only partly found out, so that nothing proves that its member is from outside:
+    /// a type parameter that nothing stands for, a function, or a type with a base that is unknown.
+    pub(crate) fn is_unproven(&self, file: FileId, token: u32, receiver: Type) -> bool {
+        let facts = self.facts(file);
+        let Some(token) = facts.token(token) else { return false };
+        if self.project(file).is_library_member(facts.text(token.name)) {
+            return false;
+        }
+        let mut is_unproven = false;
+        self.each_alternative(receiver, |one| {
+            is_unproven |= match self.shape(one) {
+                Shape::Parameter(def) => !self.is_bound_at(def, file, token.start),
+                Shape::Instance(def) | Shape::Class(def) => self.has_unknown_base(def),
+                // A function has no such member, so what makes it a value with members is unknown.
+                Shape::Function(_) => true,
+                _ => false,
+            }
+        });
+        is_unproven
+    }
+
+    /// Whether a place is in what a type parameter belongs to, and known types say what the parameter must be.
+    fn is_bound_at(&self, parameter: DefId, file: FileId, at: u32) -> bool {
+        let Some((facts, def)) = self.def(parameter) else { return false };
+        let is_inside = parameter.file == file
+            && facts.def(def.owner).is_some_and(|owner| (owner.start..owner.end).contains(&at));
+        let bounds = self.bounds(parameter);
+        let is_named = |bound: &Type| *bound != Type::UNKNOWN && *bound != Type::EXTERNAL;
+        is_inside && !bounds.is_empty() && bounds.iter().all(is_named)
+    }
+
+    /// Whether one of the bases of a type could not be found out, or whoever implements the type says what it is.
+    fn has_unknown_base(&self, def: DefId) -> bool {
+        self.ancestry(def).into_iter().any(|one| {
+            let is_left_open =
+                self.def(one).is_some_and(|(_, def)| def.kind == Kind::Alias && def.declared == NONE);
+            let is_known = |&base: &Type| {
+                base != Type::EXTERNAL
+                    && !matches!(self.shape(base), Shape::Unknown | Shape::Parameter(_) | Shape::Function(_))
+            };
+            is_left_open || !self.bases(one).iter().all(is_known)
+        })
+    }
+
     /// The members of this name in the whole tree, for a receiver of which nothing is known.
     fn by_name(&self, file: FileId, text: &str, name: Name) -> Resolution {
-        let candidates = self.members_named(self.world.language_of(file), name, 12);
-        let mut canonical: Vec<Entity> = Vec::new();
-        for def in candidates {
-            push(&mut canonical, Entity::Def(self.canonical(def)));
-        }
+        let canonical = self.candidates(self.world.language_of(file), name);
         match canonical.len() {
             0 => Resolution::new(Vec::new(), Confidence::Unknown),
             1 if !self.project(file).is_common_member(text) => {
@@ -444,6 +515,38 @@ impl<'a> Query<'a> {
             }
             _ => Resolution::new(canonical, Confidence::Possible),
         }
+    }
+
+    /// The first members of a name in the files of a language, by path and place: the numbers of files tell in which order
+    /// they were read, which is another each time.
+    fn candidates(&self, language: u8, name: Name) -> Vec<Entity> {
+        if let Some(known) = self.memo.borrow().candidates.get(&(language, name)) {
+            return known.clone();
+        }
+        let mut files: Vec<FileId> = self
+            .world
+            .postings(name)
+            .iter()
+            .filter(|posting| posting.has_member())
+            .map(|posting| posting.file())
+            .filter(|&file| self.world.language_of(file) == language)
+            .collect();
+        files.sort_unstable_by_key(|&file| self.world.path(file));
+        let mut found: Vec<Entity> = Vec::new();
+        for file in files {
+            if found.len() >= CANDIDATES {
+                break;
+            }
+            let facts = self.facts(file);
+            for (index, def) in facts.defs.iter().enumerate() {
+                if facts.name(def.name) == name && crate::world::is_member(facts, def) {
+                    push(&mut found, Entity::Def(self.canonical(DefId { file, index: index as u32 })));
+                }
+            }
+        }
+        found.truncate(CANDIDATES);
+        self.memo.borrow_mut().candidates.insert((language, name), found.clone());
+        found
     }
 
     /// Members of a name in the files of a language, at most so many.

@@ -14,6 +14,8 @@ const SHARES_MACROS: u16 = crate::facts::mark::OWN_A;
 
 /// From here on, the first operand of a path's head is the name of a derived trait; below, it is a way up.
 const DERIVED: u32 = 1 << 16;
+/// From here on `Op::Own` is an operator: this and the name of the method that does it; `b` is the list of its operands.
+const OPERATOR: u32 = 1 << 31;
 
 /// The language.
 pub(crate) struct Rust;

@@ -393,7 +393,7 @@ impl CodeEngine for WorkspaceEngine {
             }
             if symbols.is_empty() {
                 asked.lacks_if_broken(file);
-                let candidates = asked.candidates(file, &target.symbol);
+                let candidates = asked.candidates(file, token, &target.symbol);
                 let confidence = (!candidates.is_empty()).then_some(Confidence::Possible);
                 return Ok(Resolution { candidates, confidence, ..nothing(None) });
             }
@@ -454,11 +454,12 @@ impl CodeEngine for WorkspaceEngine {
 impl Asked<'_, '_> {
     /// The definitions of the name that is asked for, in files of the same language: where it stands nothing says which of
     /// them is meant, if any.
-    fn candidates(&self, file: FileId, symbol: &str) -> Vec<Symbol> {
+    fn candidates(&self, file: FileId, token: u32, symbol: &str) -> Vec<Symbol> {
         let (_, name) = target::split(symbol);
         let language = self.query.world.language_of(file);
         let hits = self.query.named(name, MOST_CANDIDATES * 4);
         let same = hits.iter().filter(|hit| self.query.world.language_of(hit.def.file) == language);
+        let same = same.filter(|hit| self.query.may_mean(file, token, hit.def));
         same.filter_map(|hit| self.symbol(hit.def)).take(MOST_CANDIDATES).collect()
     }
 }

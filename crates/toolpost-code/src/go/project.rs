@@ -440,6 +440,13 @@ impl Project for Packages {
     }
 
     fn call(&self, query: &Query<'_>, callee: Type, arguments: &[Type]) -> Option<Type> {
+        // A call that gives several values may be all the arguments of another.
+        if let (Shape::Function(def), &[one]) = (query.shape(callee), arguments)
+            && query.shape(one) == Shape::External(builtin::TUPLE)
+            && query.arguments(one).len() > 1
+        {
+            return query.deeper(|| query.call(def.file, callee, &query.arguments(one)));
+        }
         let Shape::External(name) = query.shape(callee) else { return None };
         let keeps = [Name::of("append"), Name::of("min"), Name::of("max")];
         if keeps.contains(&name) { arguments.first().copied() } else { None }

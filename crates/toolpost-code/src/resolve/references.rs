@@ -299,8 +299,15 @@ impl Query<'_> {
         }
         match resolution.confidence {
             Confidence::Unknown => {
-                let may_be = resolution.entities.is_empty() && self.may_be(file, index, def, is_member);
+                let may_be = resolution.entities.is_empty() && self.may_mean(file, index, def);
                 may_be.then_some(Confidence::Possible)
+            }
+            // Of many candidates a meaning names the first only.
+            Confidence::Possible if !meets && is_member => {
+                let facts = self.facts(file);
+                let is_named =
+                    facts.token(index).is_some_and(|token| facts.name(token.name) == self.name_of(def));
+                is_named.then_some(Confidence::Possible)
             }
             _ if !meets => None,
             confidence @ (Confidence::Possible | Confidence::UniqueMember) => Some(confidence),
@@ -326,31 +333,35 @@ impl Query<'_> {
         (!is_import).then_some(DefId { file, index: token.target })
     }
 
-    /// Whether a token of which nothing is known may be a use: what it belongs to is unknown, or is a type that the owner
-    /// of the definition inherits from.
-    fn may_be(&self, file: FileId, index: u32, def: DefId, is_member: bool) -> bool {
+    /// Whether a token of which nothing is known may mean a definition of its name. Whoever lists the candidates for such
+    /// a token, or the possible uses of a definition, asks this, so that both say the same.
+    #[must_use]
+    pub fn may_mean(&self, file: FileId, index: u32, def: DefId) -> bool {
         let facts = self.facts(file);
         let Some(token) = facts.token(index) else { return false };
+        let Some((target, known)) = self.def(def) else { return false };
         if token.role == Role::Loose {
             return true;
         }
-        if !is_member || token.role != Role::Member {
+        let is_member = crate::world::is_member(target, known);
+        if token.space & known.space == 0 || known.kind == Kind::Import {
             return false;
         }
-        let receiver = self.value_type(file, token.target);
-        if receiver == Type::UNKNOWN || self.is_open(file, receiver, facts.text(token.name)) {
-            return true;
-        }
-        let Some(owner) = self.def(def).map(|(_, known)| DefId { index: known.owner, ..def }) else {
-            return false;
-        };
-        let mut is_base = false;
-        self.each_alternative(receiver, |one| {
-            if let Shape::Instance(base) | Shape::Class(base) = self.shape(one) {
-                is_base |= base != owner && self.ancestry(owner).contains(&base);
+        match token.role {
+            Role::Member => {
+                let receiver = self.value_type(file, token.target);
+                match is_member {
+                    // A variant can be imported, a field or a method cannot.
+                    true if self.is_imported_path(file, index) => known.kind == Kind::Variant,
+                    true if receiver == Type::UNKNOWN => true,
+                    true => !self.project(file).is_library_member(facts.text(token.name)),
+                    // The end of a path that leads nowhere.
+                    false => receiver == Type::UNKNOWN && !self.is_local(def),
+                }
             }
-        });
-        is_base
+            Role::Bare | Role::Import => !is_member && !self.is_local(def),
+            _ => false,
+        }
     }
 
     /// The other name under which the import that a token stands in binds what it imports.

@@ -477,6 +477,10 @@ pub(super) fn member(query: &Query<'_>, receiver: Type, name: Name) -> Option<Ty
             let inner = if fails { query.external(RESULT, &[first]) } else { first };
             return function(inner, &[]);
         }
+        // A pointer to a cell locks what it points to.
+        if locks && matches!(query.shape(first), Shape::External(inner) if is(inner, &CELLS)) {
+            return member(query, first, name);
+        }
         if one_of(&["upgrade"]) {
             return function(query.external(OPTION, &[receiver]), &[]);
         }

@@ -8,11 +8,11 @@ mod modules;
 use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
 
-use super::{DERIVED, SHARES_MACROS, library};
+use super::{DERIVED, OPERATOR, SHARES_MACROS, library};
 use crate::facts::{Expr, Facts, Kind, NONE, Name, Op, ScopeKind, mark, space};
 use crate::language::{Layout, Place, Project, Step};
 use crate::postings::Posting;
-use crate::resolve::{DefId, Entity, Module, Query, Shape, Type, builtin};
+use crate::resolve::{Confidence, DefId, Entity, Module, Query, Shape, Type, builtin};
 use crate::world::FileId;
 
 /// The crates of a tree.
@@ -47,7 +47,11 @@ impl Project for Crates {
         let facts = query.facts(file);
         let Some(import) = facts.imports.get(index as usize) else { return Vec::new() };
         match facts.exprs.get(import.path as usize) {
-            Some(&Expr { op: Op::Token, a, .. }) => query.resolve(file, a).entities.clone(),
+            // A path that leads nowhere imports nothing that is known: no member becomes its end for its name alone.
+            Some(&Expr { op: Op::Token, a, .. }) => {
+                let found = query.resolve(file, a);
+                if found.confidence < Confidence::UniqueMember { found.entities.clone() } else { Vec::new() }
+            }
             Some(_) => match query.shape(query.value_type(file, import.path)) {
                 Shape::Module(module) => vec![Entity::Module(module)],
                 _ => Vec::new(),
@@ -347,6 +351,11 @@ impl Project for Crates {
             let same = query.shape(plain) == query.shape(source) && query.arguments(plain).is_empty();
             return Some(if same { source } else { plain });
         }
+        if a >= OPERATOR {
+            let operands: Vec<Type> =
+                facts.list(b).iter().map(|&operand| query.value_type(file, operand)).collect();
+            return Some(Crates::operated(query, file, &operands, facts.name(a - OPERATOR)));
+        }
         if a >= DERIVED {
             let at = facts.scope(b).map_or(0, |scope| scope.end);
             let entities = query.look_up(Place { file, scope: b, at }, facts.name(a - DERIVED), space::TYPE);
@@ -355,7 +364,7 @@ impl Project for Crates {
                 Entity::Def(def) if is_trait(&def) => Some(query.instance_of(def)),
                 _ => None,
             });
-            return Some(found.unwrap_or(Type::EXTERNAL));
+            return Some(found.unwrap_or_else(|| query.external(facts.name(a - DERIVED), &[])));
         }
         let here = self.module_around(query, file, b);
         let target = match a {

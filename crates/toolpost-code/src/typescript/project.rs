@@ -291,6 +291,29 @@ impl Modules {
         }
     }
 
+    /// The members that interfaces of the tree add to a type of the language itself.
+    fn added_outside(&self, query: &Query<'_>, outer: Name, name: Name) -> Vec<DefId> {
+        let is_window = ["window", "self", "globalThis"].iter().any(|word| Name::of(word) == outer);
+        let outer = if is_window { Name::of("Window") } else { outer };
+        let mut found = Vec::new();
+        for posting in query.world.postings(outer).iter().filter(|posting| posting.defines()) {
+            let file = posting.file();
+            let facts = query.facts(file);
+            let Some(local) = facts.index_of(name) else { continue };
+            for (index, def) in facts.defs.iter().enumerate().filter(|(_, def)| def.name == local) {
+                let adds = facts.def(def.owner).is_some_and(|holder| {
+                    holder.kind == Kind::Interface
+                        && facts.name(holder.name) == outer
+                        && self.is_global(query, DefId { file, index: def.owner })
+                });
+                if adds {
+                    found.push(DefId { file, index: index as u32 });
+                }
+            }
+        }
+        found
+    }
+
     fn is_global(&self, query: &Query<'_>, def: DefId) -> bool {
         let Some((facts, known)) = query.def(def) else { return false };
         let is_script = known.scope == 0 && facts.bits & bit::MODULE == 0;
@@ -411,7 +434,11 @@ impl Project for Modules {
     }
 
     fn detached_members(&self, query: &Query<'_>, of: Type, name: Name) -> Vec<DefId> {
-        let (Shape::Instance(owner) | Shape::Class(owner)) = query.shape(of) else { return Vec::new() };
+        let owner = match query.shape(of) {
+            Shape::Instance(owner) | Shape::Class(owner) => owner,
+            Shape::External(outer) if of != Type::EXTERNAL => return self.added_outside(query, outer, name),
+            _ => return Vec::new(),
+        };
         let Some((facts, known)) = query.def(owner) else { return Vec::new() };
         if !matches!(known.kind, Kind::Interface | Kind::Class) {
             return Vec::new();
@@ -524,7 +551,8 @@ impl Project for Modules {
     }
 
     fn may_be_anything(&self, query: &Query<'_>, of: Type) -> bool {
-        let any = [Name::of("any"), Name::of("unknown"), Name::of("object"), Name::of("Object")];
+        // A proxy answers for whatever its target has.
+        let any = ["any", "unknown", "object", "Object", "Proxy"].map(Name::of);
         match query.shape(of) {
             Shape::External(name) => of == Type::EXTERNAL || any.contains(&name),
             _ => false,

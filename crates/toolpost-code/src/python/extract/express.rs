@@ -29,7 +29,7 @@ impl Extractor<'_, '_> {
                 let truth = self.simple("bool");
                 self.builder.value_of(truth)
             }
-            K::Unary => self.visit_field(node, fields.argument, scope),
+            K::Unary => self.unary(node, scope),
             K::Conditional => self.conditional(node, scope),
             K::Named => {
                 let value = self.visit_field(node, fields.value, scope);
@@ -263,6 +263,19 @@ impl Extractor<'_, '_> {
         }
         let method = self.builder.text(method);
         self.own(own::OPERATOR, &[left, right, method])
+    }
+
+    fn unary(&mut self, node: Node<'_>, scope: u32) -> u32 {
+        let fields = self.fields;
+        let value = self.visit_field(node, fields.argument, scope);
+        let method = match node.child_by_field_id(fields.operator).map_or("", |operator| operator.kind()) {
+            _ if value == NONE => return NONE,
+            "-" => "__neg__",
+            "~" => "__invert__",
+            _ => "__pos__",
+        };
+        let method = self.builder.text(method);
+        self.own(own::OPERATOR, &[value, NONE, method])
     }
 
     fn conditional(&mut self, node: Node<'_>, scope: u32) -> u32 {

@@ -141,5 +141,11 @@ fn operator(query: &Query<'_>, left: Type, right: Type, method: &str) -> Type {
         let reflected = format!("__r{}", method.trim_start_matches('_'));
         query.each_alternative(right, |one| all.extend(method_result(query, one, Name::of(&reflected))));
     }
-    if all.is_empty() { left } else { query.either(&all) }
+    if all.is_empty() {
+        // The types of the language give what they take; of a class without the method nothing is known.
+        query.each_alternative(left, |one| {
+            all.push(if matches!(query.shape(one), Shape::External(_)) { one } else { Type::UNKNOWN });
+        });
+    }
+    query.either(&all)
 }

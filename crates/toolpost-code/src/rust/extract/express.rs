@@ -71,8 +71,12 @@ impl Extractor<'_, '_> {
             }
             K::Unary => {
                 let value = self.children(node, scope);
-                let is_deref = self.builder.source.get(self.start(node)) == Some(&b'*');
-                if is_deref && value != NONE { self.builder.expr(Op::Deref, value, NONE) } else { value }
+                match self.builder.source.get(self.start(node)) {
+                    _ if value == NONE => NONE,
+                    Some(b'*') => self.builder.expr(Op::Deref, value, NONE),
+                    Some(b'-') => self.operation("neg", &[value]),
+                    _ => self.operation("not", &[value]),
+                }
             }
             K::Binary => self.binary(node, scope),
             K::Assignment => {
@@ -261,7 +265,27 @@ impl Extractor<'_, '_> {
         if matches!(operator, "==" | "!=" | "<" | "<=" | ">" | ">=" | "&&" | "||") {
             return self.literal("bool");
         }
-        if left == NONE { right } else { left }
+        let method = match operator {
+            "+" => "add",
+            "-" => "sub",
+            "*" => "mul",
+            "/" => "div",
+            "%" => "rem",
+            "&" => "bitand",
+            "|" => "bitor",
+            "^" => "bitxor",
+            "<<" => "shl",
+            ">>" => "shr",
+            _ => return NONE,
+        };
+        if left == NONE && right == NONE { NONE } else { self.operation(method, &[left, right]) }
+    }
+
+    /// What an operator gives, by the method that does it.
+    fn operation(&mut self, method: &str, operands: &[u32]) -> u32 {
+        let method = self.builder.text(method);
+        let operands = self.builder.list(operands);
+        self.builder.expr(Op::Own, super::super::OPERATOR + method, operands)
     }
 
     fn struct_expression(&mut self, node: Node<'_>, scope: u32) -> u32 {

@@ -95,15 +95,20 @@ impl Extractor<'_, '_> {
                     | K::Character
                     | K::PrimitiveType
             );
+            // Words of the language that the grammar takes for names between the brackets of a macro.
+            let is_word =
+                kind == K::Identifier && matches!(self.text(child), "dyn" | "extern" | "union" | "auto");
+            let is_operand = is_operand && !is_word;
+            let is_inner = after_hash && child.kind() == "!";
             match child.kind() {
                 _ if is_operand && after_operand => form = Form::Neither,
-                _ if after_hash && kind != K::TokenTree => form = Form::Neither,
+                _ if after_hash && kind != K::TokenTree && !is_inner => form = Form::Neither,
                 "=>" | "$" | "metavariable" | "token_repetition" => form = Form::Neither,
                 ";" if form == Form::Arguments => form = Form::Statements,
                 _ => {}
             }
             after_operand = is_operand;
-            after_hash = child.kind() == "#";
+            after_hash = child.kind() == "#" || is_inner;
         });
         form
     }

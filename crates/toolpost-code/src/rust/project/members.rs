@@ -1,11 +1,38 @@
 //! Members that stand in blocks apart from their types, and the traits that declare them.
 
 use super::Crates;
-use crate::facts::{Expr, Kind, Name, Op};
-use crate::resolve::{DefId, Query, Shape, Type};
+use crate::facts::{Expr, Kind, Name, Op, space};
+use crate::resolve::{DefId, Entity, Query, Shape, Type};
 use crate::rust::library;
+use crate::world::FileId;
 
 impl Crates {
+    /// What an operator gives: what the method says that does it for the type of the first operand. The operators of
+    /// the language's own types give what they take.
+    pub(super) fn operated(query: &Query<'_>, file: FileId, operands: &[Type], method: Name) -> Type {
+        let is_ours = |of: Type| {
+            let mut is_ours = false;
+            query.each_alternative(of, |one| {
+                is_ours |=
+                    matches!(query.shape(one), Shape::Instance(_) | Shape::Class(_) | Shape::Parameter(_));
+            });
+            is_ours
+        };
+        let first = operands.first().copied().unwrap_or(Type::UNKNOWN);
+        if !operands.iter().any(|&operand| is_ours(operand)) {
+            return first;
+        }
+        let results: Vec<Type> = query
+            .members(file, first, method, space::ANY)
+            .into_iter()
+            .filter_map(|member| match member.entity {
+                Entity::Def(def) => Some(query.substitute(query.return_type(def), &member.environment)),
+                _ => None,
+            })
+            .collect();
+        query.either(&results)
+    }
+
     /// The type that a block adds members to.
     pub(super) fn holder(query: &Query<'_>, member: DefId) -> Option<Type> {
         let (facts, def) = query.def(member)?;
