@@ -281,8 +281,9 @@ fn virtual_files_do_not_empty_the_log(fresh: &Fresh) {
     assert_eq!(kept.file_bytes, large);
     assert!(store.events(&EventQuery::default()).unwrap().len() > 200, "{kept:?}");
     // And a log is not without bounds because of them.
+    // An empty store has some forty pages.
     let kept = store.collect(&keep(large / 10), 2_000).unwrap();
-    assert!(kept.events > 0 && kept.bytes_after < large + large / 8, "{kept:?}");
+    assert!(kept.events > 0 && kept.bytes_after < large + large / 7, "{kept:?}");
     assert!(store.file("s", "large", None).unwrap().is_some());
 }
 
