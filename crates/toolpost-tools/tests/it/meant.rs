@@ -254,7 +254,7 @@ fn errors_speak_of_the_arguments_that_were_offered() {
         "codex",
         "no-such-thing-at-all",
         json!({}),
-        "Error: no tool `no-such-thing-at-all`; none of the 44 names is near",
+        "Error: no tool `no-such-thing-at-all`; none of the 47 names is near",
     );
 }
 

@@ -128,7 +128,7 @@ fn descriptions_can_be_replaced() {
     home.write("mine/raed.txt", "Nobody asks.");
     home.write("mine/notes.md", "No description.");
     assert_eq!(described(&["--descriptions", "../mine"]), "Reads for me.");
-    for args in [&["tools", "--allow", "exec"][..], &["call", "list"]] {
+    for args in [&["tools", "--allow", "exec", "--allow", "network"][..], &["call", "list"]] {
         let ran = home.run(&[args, &["--descriptions", "../mine"]].concat());
         let notes: Vec<&str> = ran.stderr.lines().filter(|line| !line.contains("held back")).collect();
         assert_eq!(
