@@ -128,9 +128,10 @@ fn descriptions_can_be_replaced() {
     home.write("mine/raed.txt", "Nobody asks.");
     home.write("mine/notes.md", "No description.");
     assert_eq!(described(&["--descriptions", "../mine"]), "Reads for me.");
-    for args in [&["tools", "--allow", "exec", "--allow", "network"][..], &["call", "list"]] {
+    for args in [&["tools", "--allow", "exec"][..], &["call", "list"]] {
         let ran = home.run(&[args, &["--descriptions", "../mine"]].concat());
-        let notes: Vec<&str> = ran.stderr.lines().filter(|line| !line.contains("held back")).collect();
+        let is_other = |line: &&str| line.contains("held back") || line.starts_with("not offered");
+        let notes: Vec<&str> = ran.stderr.lines().filter(|line| !is_other(line)).collect();
         assert_eq!(
             (ran.status, notes),
             (0, vec!["note: there is no tool `raed` for the description `raed.txt`"])
