@@ -87,8 +87,15 @@ fn list(runtime: &Runtime, printer: &Printer) -> Result<(), ToolError> {
             .say(Tone::Note, &format!("not offered to this role: {} (needs --role {roles})", entry.name()));
     }
     for entry in refused {
-        let needs = entry.spec().required;
-        printer.say(Tone::Note, &format!("not offered under this policy: {} (needs {needs})", entry.name()));
+        let (name, spec) = (entry.name(), entry.spec());
+        // The policy comes first: a tool that it offers lacks a service.
+        let is_allowed = runtime.context.policy().offers(&spec.name, spec.required);
+        let service = spec.needs.iter().find(|need| is_allowed && !runtime.context.has(**need));
+        let message = match service {
+            Some(service) => format!("not offered here: {name} (needs the {} service)", service.as_str()),
+            None => format!("not offered under this policy: {name} (needs {})", spec.required),
+        };
+        printer.say(Tone::Note, &message);
     }
     Ok(())
 }

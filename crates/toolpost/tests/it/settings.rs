@@ -128,9 +128,11 @@ fn descriptions_can_be_replaced() {
     home.write("mine/raed.txt", "Nobody asks.");
     home.write("mine/notes.md", "No description.");
     assert_eq!(described(&["--descriptions", "../mine"]), "Reads for me.");
-    for args in [&["tools", "--allow", "exec"][..], &["call", "list"]] {
+    for args in [&["tools", "--allow", "exec", "--allow", "network"][..], &["call", "list"]] {
         let ran = home.run(&[args, &["--descriptions", "../mine"]].concat());
-        let is_other = |line: &&str| line.contains("held back") || line.starts_with("not offered");
+        // The web tool that needs a model is none of its business.
+        let is_other =
+            |line: &&str| line.contains("held back") || line.starts_with("not offered here: websearch");
         let notes: Vec<&str> = ran.stderr.lines().filter(|line| !is_other(line)).collect();
         assert_eq!(
             (ran.status, notes),
