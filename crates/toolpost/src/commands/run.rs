@@ -540,6 +540,9 @@ fn grouped(number: u64) -> String {
 
 fn result(ended: &Ended, facts: &Facts, output: RunOutput) -> Value {
     let error = facts.why.as_ref().map(|(code, message)| json!({"code": code, "message": message}));
+    // Nothing is known of the cost where no model has a price.
+    let is_known = ended.cost.is_some() || facts.tree.cost > 0;
+    let tree_cost = is_known.then(|| facts.tree.dollars());
     let mut result = json!({
         "success": ended.reason == Reason::Done,
         "reason": ended.reason,
@@ -555,7 +558,7 @@ fn result(ended: &Ended, facts: &Facts, output: RunOutput) -> Value {
         "costUsd": ended.cost,
         "costIsEstimated": ended.cost.is_some() && ended.usage.estimated,
         "treeTokens": facts.tree.tokens,
-        "treeCostUsd": facts.tree.dollars(),
+        "treeCostUsd": tree_cost,
         "durationMs": u64::try_from(facts.elapsed.as_millis()).unwrap_or(u64::MAX),
     });
     if let (Value::Object(fields), Some(error)) = (&mut result, error) {
