@@ -435,7 +435,8 @@ fn status(reason: Reason, is_interrupted: bool) -> u8 {
         | Reason::Loop
         | Reason::Length
         | Reason::Refused
-        | Reason::Model => 1,
+        | Reason::Model
+        | Reason::Script => 1,
     }
 }
 
@@ -465,6 +466,9 @@ fn why(ended: &Ended, limits: &Limits) -> Option<(Code, String)> {
             Some(note) => format!("the model refused: {note}"),
             None => "the model refused to answer".to_owned(),
         }),
+        Reason::Script => {
+            (Code::ExecutionError, ended.error.clone().unwrap_or_else(|| "a step of the script failed".to_owned()))
+        }
         Reason::Model => model(ended.error.clone().unwrap_or_else(|| "the model gave no answer".to_owned())),
     })
 }
