@@ -6,7 +6,7 @@ mod query;
 mod tools;
 mod words;
 
-pub(crate) use fresh::{are_many, is_waiting, settle, settle_all};
+pub(crate) use fresh::{UNPACK, are_many, is_waiting, settle, settle_all, unpacked};
 pub use label::label;
 pub(crate) use words::learn;
 
