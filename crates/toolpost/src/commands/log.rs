@@ -49,6 +49,8 @@ fn show(printer: &Printer, stored: &Stored, log: &Log) -> Result<u8, ToolError> 
     } else if is_cut && !printer.is_json() && !log.follow {
         let note = format!("these are the last {limit}; --limit shows more");
         printer.say(Tone::Note, &note);
+    } else if !printer.is_json() && !log.follow && stored.store.first_position()? > 1 {
+        printer.say(Tone::Note, "older events were deleted; the key `keep` says how much is kept");
     }
     while log.follow && !printer.has_lost_data() && printer.has_reader() {
         if stored.store.wait(seen, LOOK)? == seen {
