@@ -12,6 +12,7 @@ mod fuzz;
 mod go;
 mod hostile;
 mod marked;
+mod narrowing;
 mod nowhere;
 mod operators;
 mod pattern;

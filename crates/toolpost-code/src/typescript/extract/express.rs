@@ -12,7 +12,10 @@ impl<'tree> Extractor<'_, '_> {
         let fields = self.fields;
         let of = |field: u16| node.child_by_field_id(field);
         match self.kind(node) {
-            K::Identifier => self.bare(node, scope, space::VALUE),
+            K::Identifier => {
+                let plain = self.bare(node, scope, space::VALUE);
+                self.known(node, scope, plain)
+            }
             K::TypeIdentifier
             | K::GenericType
             | K::NestedType
@@ -23,7 +26,8 @@ impl<'tree> Extractor<'_, '_> {
                 let target = of(fields.object).map_or(NONE, |object| self.visit(object, scope, NONE));
                 let Some(property) = of(fields.property) else { return NONE };
                 let name = self.name(property);
-                self.member(name, property.start_byte(), scope, target, space::VALUE)
+                let plain = self.member(name, property.start_byte(), scope, target, space::VALUE);
+                self.known(node, scope, plain)
             }
             K::Subscript => self.subscript(node, scope),
             K::Call => self.call(node, scope, own::CALL),
@@ -55,14 +59,18 @@ impl<'tree> Extractor<'_, '_> {
                 last
             }
             K::Ternary => {
-                if let Some(condition) = of(fields.condition) {
-                    self.visit(condition, scope, NONE);
-                }
+                let test = of(fields.condition).map(|condition| self.condition(condition, scope, NONE));
+                let test = test.unwrap_or_default();
+                let mark = self.flow.mark();
+                self.flow.tell(&test.holds);
                 let first = of(fields.consequence).map_or(NONE, |one| self.visit(one, scope, expected));
+                self.flow.roll_back(mark);
+                self.flow.tell(&test.fails);
                 let second = of(fields.alternative).map_or(NONE, |one| self.visit(one, scope, expected));
+                self.flow.roll_back(mark);
                 self.either(&[first, second])
             }
-            K::Binary => self.binary(node, scope, expected),
+            K::Binary => self.condition(node, scope, expected).value,
             K::Assignment | K::AugmentedAssignment => self.assignment(node, scope),
             K::This => self.builder.expr(Op::This, scope, NONE),
             K::Super => self.builder.expr(Op::Super, scope, NONE),
@@ -75,10 +83,13 @@ impl<'tree> Extractor<'_, '_> {
             K::Truth => self.literal("boolean"),
             K::Regex => self.literal("RegExp"),
             K::Nothing | K::TextFragment => NONE,
+            K::Unary if of(fields.operator).is_some_and(|word| word.kind() == "!") => {
+                self.condition(node, scope, NONE).value
+            }
             K::Unary => {
                 self.children(node, scope);
                 match of(fields.operator).map_or("", |operator| operator.kind()) {
-                    "!" | "delete" => self.literal("boolean"),
+                    "delete" => self.literal("boolean"),
                     "typeof" => self.literal("string"),
                     "void" => NONE,
                     _ => self.literal("number"),
@@ -150,6 +161,7 @@ impl<'tree> Extractor<'_, '_> {
         {
             return self.imported(node, function, scope);
         }
+        let is_statement = std::mem::take(&mut self.is_statement);
         let callee = self.visit(function, scope, NONE);
         let expr = self.builder.expr(Op::Own, code, NONE);
         let mut types = NONE;
@@ -158,6 +170,7 @@ impl<'tree> Extractor<'_, '_> {
                 named_children(list).into_iter().map(|one| self.type_expression(one, scope)).collect();
             types = self.builder.list(&list);
         }
+        let mut told = Vec::new();
         let mut operands = vec![callee, types];
         let arguments = node.child_by_field_id(fields.arguments);
         if let Some(arguments) = arguments {
@@ -174,13 +187,22 @@ impl<'tree> Extractor<'_, '_> {
                     } else {
                         NONE
                     };
-                    let value = self.visit(argument, scope, expected);
+                    let value = if is_statement && index == 0 {
+                        let test = self.condition(argument, scope, expected);
+                        told = test.holds;
+                        test.value
+                    } else {
+                        self.visit(argument, scope, expected)
+                    };
                     operands.push(value);
                 }
             }
         }
         let list = self.builder.list(&operands);
         self.builder.facts_mut().exprs[expr as usize].b = list;
+        if is_statement {
+            self.argument_told = told;
+        }
         expr
     }
 
@@ -275,30 +297,6 @@ impl<'tree> Extractor<'_, '_> {
         if is_kept && inner != NONE { inner } else { expected }
     }
 
-    fn binary(&mut self, node: Node<'tree>, scope: u32, expected: u32) -> u32 {
-        let fields = self.fields;
-        let operator = node.child_by_field_id(fields.operator).map_or("", |operator| operator.kind());
-        let keeps = matches!(operator, "&&" | "||" | "??");
-        let expected = if keeps { expected } else { NONE };
-        let mut part = |field: u16| {
-            node.child_by_field_id(field).map_or(NONE, |part| {
-                if self.kind(part) == K::PrivateIdentifier {
-                    return NONE;
-                }
-                self.visit(part, scope, expected)
-            })
-        };
-        let left = part(fields.left);
-        let right = part(fields.right);
-        match operator {
-            "&&" => right,
-            "||" | "??" => self.either(&[left, right]),
-            "+" => self.either(&[left, right]),
-            "-" | "*" | "/" | "%" | "**" | "|" | "&" | "^" | "<<" | ">>" | ">>>" => self.literal("number"),
-            _ => self.literal("boolean"),
-        }
-    }
-
     fn assignment(&mut self, node: Node<'tree>, scope: u32) -> u32 {
         let fields = self.fields;
         let left = node.child_by_field_id(fields.left);
@@ -313,12 +311,22 @@ impl<'tree> Extractor<'_, '_> {
             Some(left) if matches!(self.kind(left), K::ObjectPattern | K::ArrayPattern) => {
                 let value = right.map_or(NONE, |right| self.visit(right, scope, NONE));
                 self.assigned_pattern(left, value, scope);
+                self.forget_assigned(left, scope);
                 return value;
             }
-            Some(left) => self.visit(left, scope, NONE),
+            Some(left) => {
+                let seen = self.visit(left, scope, NONE);
+                self.as_declared(left, scope, seen)
+            }
             None => NONE,
         };
         let value = right.map_or(NONE, |right| self.visit(right, scope, target));
+        if let Some(left) = left {
+            match self.kind(node) {
+                K::Assignment => self.assigned(left, scope, target, value),
+                _ => self.forget_assigned(left, scope),
+            }
+        }
         if value == NONE { target } else { value }
     }
 
@@ -441,6 +449,7 @@ impl<'tree> Extractor<'_, '_> {
                     let name = self.name(part);
                     let field = self.key(name, part.start_byte(), part, def, literal, scope);
                     let value = self.bare(part, scope, space::VALUE);
+                    let value = self.known(part, scope, value);
                     self.builder.def(field).value = value;
                 }
                 K::Method => {

@@ -2,6 +2,7 @@
 
 use tree_sitter::Node;
 
+use super::flow::Closure;
 use super::state::Extractor;
 use super::{K, named_children};
 use crate::facts::{Kind, NONE, Op, ScopeKind, mark, space};
@@ -49,6 +50,11 @@ impl<'tree> Extractor<'_, '_> {
             self.expected_return,
             std::mem::replace(&mut self.is_exported, false),
         );
+        let mark = self.flow.mark();
+        if !self.flow.is_empty() {
+            let is_made_here = matches!(self.kind(node), K::Arrow | K::FunctionExpression);
+            self.enter_function(if is_made_here { Closure::Expression } else { Closure::Declaration });
+        }
         if let Some(list) = node.child_by_field_id(fields.type_parameters) {
             self.type_parameters(list, def, scope);
         }
@@ -84,6 +90,7 @@ impl<'tree> Extractor<'_, '_> {
                 self.returns.push(value);
             }
         }
+        self.flow.roll_back(mark);
         let returns = std::mem::take(&mut self.returns);
         let value = if is_generator { NONE } else { self.either(&returns) };
         let known = self.builder.def(def);

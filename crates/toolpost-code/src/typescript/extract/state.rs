@@ -1,9 +1,10 @@
 //! What the extractor carries through the tree.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use tree_sitter::Node;
 
+use super::flow::{Flow, Told};
 use super::{Fields, K};
 use crate::facts::{Builder, Kind, NONE, Op, Role, mark, space};
 
@@ -32,6 +33,15 @@ pub(super) struct Extractor<'b, 'a> {
     pub(super) is_exported: bool,
     /// The definition that was declared last by a statement.
     pub(super) last_declared: u32,
+    /// What tests and assignments tell of variables here.
+    pub(super) flow: Flow,
+    /// Constants that hold the result of a test: what is known where it holds, and where it fails.
+    pub(super) tests: HashMap<u32, (Vec<Told>, Vec<Told>)>,
+    /// Variables that may be given other values.
+    pub(super) mutable: HashSet<u32>,
+    /// Whether the call that is read next is a statement, and what its first argument tells if it is a test.
+    pub(super) is_statement: bool,
+    pub(super) argument_told: Vec<Told>,
     kinds: &'static [K],
     /// What scopes bind so far: scope and name.
     bound: HashMap<(u32, u32), Vec<u32>>,
@@ -58,6 +68,11 @@ impl<'b, 'a> Extractor<'b, 'a> {
             is_ambient: false,
             is_exported: false,
             last_declared: NONE,
+            flow: Flow::default(),
+            tests: HashMap::new(),
+            mutable: HashSet::new(),
+            is_statement: false,
+            argument_told: Vec::new(),
             kinds,
             bound: HashMap::new(),
             members: HashMap::new(),
