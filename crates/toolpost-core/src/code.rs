@@ -235,7 +235,8 @@ pub struct Resolution {
     pub confidence: Option<Confidence>,
     /// Other definitions that it may mean, the likeliest first.
     pub candidates: Vec<Symbol>,
-    /// What it means outside of the workspace, such as a package or a built-in.
+    /// What it means outside of the code that is searched, such as a package or a built-in. If the answer is not complete,
+    /// it may be in code of the workspace that is not searched.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub external: Option<String>,
     /// Whether nothing is missing.

@@ -6,6 +6,7 @@ mod converted;
 mod coverage;
 mod files;
 mod freshness;
+mod ignored;
 mod links;
 mod patterns;
 mod target;
@@ -223,6 +224,7 @@ impl CodeEngine for WorkspaceEngine {
         words::check(query)?;
         self.ask(inquiry, |asked| {
             asked.lacks_broken(&query.path);
+            asked.lacks_ignored();
             let (container, name) = target::split(&query.text);
             let hits = asked.query.search(name, (query.limit * 20).clamp(200, MOST_SEARCHED));
             let mut found = Vec::new();
@@ -259,6 +261,7 @@ impl CodeEngine for WorkspaceEngine {
         words::check(query)?;
         self.ask(inquiry, |asked| {
             asked.lacks_broken(&query.path);
+            asked.lacks_ignored();
             patterns::find(asked, query)
         })
     }
@@ -266,6 +269,7 @@ impl CodeEngine for WorkspaceEngine {
     fn map(&self, inquiry: &Inquiry<'_>, query: &SymbolQuery, focus: &[String]) -> Answer<Symbol> {
         self.ask(inquiry, |asked| {
             asked.lacks_broken(&query.path);
+            asked.lacks_ignored();
             let file_of = |name: &String| asked.query.world.file(name.trim_start_matches("./"));
             let is_known = |name: &&String| {
                 file_of(name).is_some()
@@ -317,6 +321,7 @@ impl CodeEngine for WorkspaceEngine {
     fn describe(&self, inquiry: &Inquiry<'_>, target: &Target) -> Answer<Description> {
         self.ask(inquiry, |asked| {
             let mut described = Vec::new();
+            asked.lacks_ignored();
             for def in target::definitions(asked, target)?.into_iter().take(8) {
                 inquiry.ctx.checkpoint()?;
                 let Some(known) = asked.query.symbol(def) else { continue };
@@ -356,6 +361,7 @@ impl CodeEngine for WorkspaceEngine {
     fn dependencies(&self, inquiry: &Inquiry<'_>, path: &str) -> Result<Dependencies, ToolError> {
         let ((files, edges), coverage) = self.ask(inquiry, |asked| {
             asked.lacks_broken(path);
+            asked.lacks_ignored();
             let wanted: Vec<FileId> =
                 asked.query.world.files().filter(|file| asked.shows(*file, path)).collect();
             let name = |file: FileId| asked.query.world.path(file).to_owned();
@@ -389,6 +395,7 @@ impl CodeEngine for WorkspaceEngine {
             let mut symbols: Vec<Symbol> =
                 entities.filter_map(|entity| asked.led_to(file, *entity)).collect();
             if found.entities.contains(&Entity::External) && symbols.is_empty() {
+                asked.lacks_ignored_import(file, &target.symbol);
                 return Ok(nothing(Some(target.symbol.clone())));
             }
             if symbols.is_empty() {
@@ -410,6 +417,7 @@ impl CodeEngine for WorkspaceEngine {
     fn references(&self, inquiry: &Inquiry<'_>, target: &Target) -> Result<References, ToolError> {
         let (found, mut coverage) = self.ask(inquiry, |asked| {
             let meant = target::meant(asked, target)?;
+            asked.lacks_ignored();
             let (mut references, mut possible) = (Vec::new(), Vec::new());
             let path = target.path.as_deref();
             let shows = |file: FileId| match path {

@@ -80,7 +80,8 @@ impl Tool for FindReferences {
             found.references.truncate(MOST_IN_DATA);
             found.possible.truncate(MOST_IN_DATA);
             let title = format!("{} ({total})", args.symbol);
-            let data = Data { found, total: total as u64, held_back: asking.total_held_back() };
+            let held_back = asking.settled(&mut found.coverage);
+            let data = Data { found, total: total as u64, held_back };
             Ok(Output::new(title, text, data))
         })
         .await

@@ -27,6 +27,11 @@ impl Sources {
         Sources { files, read: RefCell::default() }
     }
 
+    /// Files and folders with code that ignore files keep out of the index.
+    pub(super) fn ignored(&self) -> Vec<String> {
+        self.files.ignored()
+    }
+
     /// Where texts come from.
     pub(super) fn files(&self) -> &WorkspaceFiles {
         &self.files
