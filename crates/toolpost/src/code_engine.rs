@@ -362,8 +362,9 @@ impl CodeEngine for WorkspaceEngine {
         let ((files, edges), coverage) = self.ask(inquiry, |asked| {
             asked.lacks_broken(path);
             asked.lacks_ignored();
-            let wanted: Vec<FileId> =
+            let mut wanted: Vec<FileId> =
                 asked.query.world.files().filter(|file| asked.shows(*file, path)).collect();
+            wanted.sort_unstable_by_key(|&file| asked.query.world.path(file));
             let name = |file: FileId| asked.query.world.path(file).to_owned();
             let mut edges = Vec::new();
             for piece in wanted.chunks(256) {

@@ -4,6 +4,7 @@ mod branch;
 mod classes;
 mod condition;
 mod declare;
+mod documented;
 mod express;
 mod flow;
 mod functions;
@@ -201,7 +202,11 @@ pub(super) fn extract(path: &str, tree: &Tree, builder: &mut Builder<'_>) {
     extractor.is_script = is_script;
     extractor.is_ambient = is_declarations;
     extractor.pragma(tree.root_node());
+    if is_script {
+        extractor.find_comments();
+    }
     extractor.children(tree.root_node(), 0);
+    extractor.share_exports();
     if is_declarations {
         builder.facts_mut().bits |= bit::DECLARATIONS;
     }

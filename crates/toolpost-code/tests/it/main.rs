@@ -11,6 +11,7 @@ mod foreign;
 mod fuzz;
 mod go;
 mod hostile;
+mod javascript;
 mod marked;
 mod narrowing;
 mod nowhere;

@@ -96,3 +96,38 @@ fn in_macro(items: &str) -> String {
          //- src/task.rs\npub struct Handle;\n"
     )
 }
+
+#[test]
+fn the_order_of_files_changes_no_ranking_and_no_graph() {
+    let mut files: Vec<String> = Vec::new();
+    for n in 10..40 {
+        let (next, far) = (10 + (n - 9) % 30, 10 + (n * 7) % 30);
+        files.push(format!(
+            "//- m{n}.py\nfrom m{next} import f{next}\nimport m{far}\nclass C{n}:\n    def often(self): return f{next}()\ndef f{n}(): return m{far}.C{far}().often()\ndef unused{n}(): pass\n"
+        ));
+    }
+    let forth: String = files.concat();
+    let back: String = files.iter().rev().map(String::as_str).collect();
+    let (forth, back) = (world(&forth), world(&back));
+    let answers = |world: &World| {
+        let query = Query::new(world, Memo::default());
+        let ranked = query.rank(&toolpost_code::answers::ranking::Focus::default());
+        let ranked: Vec<(String, u32, u64)> = ranked
+            .iter()
+            .map(|one| (world.path(one.def.file).to_owned(), one.def.index, one.share.to_bits()))
+            .collect();
+        let files: Vec<_> = world.files().collect();
+        let edges = query.dependencies(&files);
+        let edges: Vec<(String, String, u32)> = edges
+            .iter()
+            .map(|edge| (world.path(edge.from).to_owned(), world.path(edge.to).to_owned(), edge.count))
+            .collect();
+        (ranked, edges)
+    };
+    let expected = answers(&forth);
+    assert!(expected.0.len() > 60 && expected.1.len() > 30, "{expected:?}");
+    for _ in 0..3 {
+        assert_eq!(answers(&forth), expected);
+        assert_eq!(answers(&back), expected);
+    }
+}

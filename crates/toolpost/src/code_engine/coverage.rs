@@ -68,6 +68,14 @@ impl Asked<'_, '_> {
         }
     }
 
+    /// What a definition is outside of that was not found.
+    pub(super) fn searched(&self) -> &'static str {
+        match self.ignored().is_empty() && self.sources.files().hidden().is_empty() {
+            true => "the workspace",
+            false => "the code that is searched",
+        }
+    }
+
     /// Files and folders with code that ignore files leave out and that may be shown.
     fn ignored(&self) -> Vec<String> {
         let mut ignored = self.sources.ignored();

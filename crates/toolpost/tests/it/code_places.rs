@@ -208,6 +208,22 @@ fn what_git_ignores_may_be_what_is_missing() {
 }
 
 #[test]
+fn a_module_that_is_named_like_a_type_is_not_the_type() {
+    let home = home();
+    home.write("repo/reader.py", "class Reader:\n    def parse(self): pass\n\ndef parse(): pass\n");
+    let line = |symbol: &str| {
+        let (_, found) = home.json(&["call", "find_references", &format!("symbol={symbol}")]);
+        found["data"]["definitions"]
+            .as_array()
+            .map(|all| all.iter().map(|one| one["line"].clone()).collect::<Vec<_>>())
+    };
+    assert_eq!(line("Reader.parse"), Some(vec![json!(2)]));
+    assert_eq!(line("reader.parse"), Some(vec![json!(4)]));
+    home.write("repo/Loud.py", "def shout(): pass\n");
+    assert_eq!(line("loud.shout"), Some(vec![json!(1)]), "any case, where nothing else is meant");
+}
+
+#[test]
 fn words_that_mean_nothing_are_refused() {
     let home = home();
     for (tool, args, expected) in [

@@ -266,7 +266,10 @@ impl<'tree> Extractor<'_, '_> {
             self.builder.def(def).marks |= mark::STATIC;
         }
         let declared = node.child_by_field_id(fields.kind);
-        let declared = declared.map_or(NONE, |declared| self.type_expression(declared, scope));
+        let mut declared = declared.map_or(NONE, |declared| self.type_expression(declared, scope));
+        if let Some(comment) = self.comment_before(node.start_byte()) {
+            declared = self.documented(comment, &["type"], "", scope);
+        }
         let expected = self.builder.value_of(declared);
         let initial = node.child_by_field_id(fields.value);
         let mut value = initial.map_or(NONE, |initial| self.visit(initial, scope, expected));

@@ -40,7 +40,9 @@ impl<'tree> Extractor<'_, '_> {
         let fields = self.fields;
         match self.kind(node) {
             K::Parenthesized => match named_children(node)[..] {
-                [inner] => self.condition(inner, scope, expected),
+                [inner] if self.comment_before(node.start_byte()).is_none() => {
+                    self.condition(inner, scope, expected)
+                }
                 _ => Test { value: self.visit(node, scope, expected), ..Test::default() },
             },
             K::Unary if node.child_by_field_id(fields.operator).is_some_and(|word| word.kind() == "!") => {

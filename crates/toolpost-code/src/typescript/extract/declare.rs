@@ -18,9 +18,18 @@ impl<'tree> Extractor<'_, '_> {
             }
             let Some(name) = declarator.child_by_field_id(fields.name) else { continue };
             let declared = declarator.child_by_field_id(fields.kind);
-            let declared = declared.map_or(NONE, |declared| self.type_expression(declared, scope));
-            let expected = self.builder.value_of(declared);
+            let mut declared = declared.map_or(NONE, |declared| self.type_expression(declared, scope));
             let initial = declarator.child_by_field_id(fields.value);
+            if !self.comments.is_empty() {
+                let start = self.exported_at.take().unwrap_or(node.start_byte());
+                if let Some(comment) = self.comment_before(start) {
+                    declared = self.documented(comment, &["type"], "", scope);
+                }
+                if let Some(initial) = initial {
+                    self.remember_comment(start, initial);
+                }
+            }
+            let expected = self.builder.value_of(declared);
             if let Some(initial) = initial
                 && self.required(name, initial, into, declarator)
             {

@@ -42,6 +42,12 @@ impl<'tree> Extractor<'_, '_> {
             }
             K::As => self.cast(node, scope),
             K::Assertion => self.cast(node, scope),
+            K::Parenthesized if self.is_script => {
+                let inner = self.first(node, scope, expected);
+                let comment = self.comment_before(node.start_byte());
+                let said = comment.map_or(NONE, |comment| self.documented(comment, &["type"], "", scope));
+                if said == NONE { inner } else { self.builder.value_of(said) }
+            }
             K::NonNull | K::Parenthesized | K::JsxExpression => self.first(node, scope, expected),
             K::Instantiation => {
                 let base = of(fields.function).or_else(|| named_children(node).first().copied());
@@ -373,13 +379,20 @@ impl<'tree> Extractor<'_, '_> {
             let def = self.builder.define(name, Kind::Field, start, left.byte_range());
             self.builder.token(name, start, scope, Role::Declaration, def);
             self.own(def, class);
+            let start = left.start_byte();
+            self.remember_comment(start, right);
             let value = self.visit(right, scope, NONE);
-            self.builder.def(def).value = value;
+            let said = self
+                .comment_before(start)
+                .map_or(NONE, |comment| self.documented(comment, &["type"], "", scope));
+            let known = self.builder.def(def);
+            (known.value, known.declared) = (value, said);
             return Some(value);
         }
         match self.text(object) {
             "module" if self.text(property) == "exports" => {
                 self.bare(object, scope, space::VALUE);
+                self.is_handed_out = self.kind(right) == K::Object;
                 let value = self.visit(right, scope, NONE);
                 if value != NONE {
                     let name = self.builder.text("export=");
@@ -390,6 +403,17 @@ impl<'tree> Extractor<'_, '_> {
             "exports" | "module.exports" => {
                 self.visit(object, scope, NONE);
                 let name = self.name(property);
+                if self.kind(right) == K::Identifier {
+                    // The name means what the variable means, whether it is called the same or not.
+                    let is_same = self.text(right) == self.text(property);
+                    let own = if is_same { self.bare(property, scope, space::VALUE) } else { NONE };
+                    let value = self.visit(right, scope, NONE);
+                    match is_same {
+                        true => self.hand_out_value(name, own, scope, start),
+                        false => self.hand_out(name, value, Some(property), scope, start),
+                    }
+                    return Some(value);
+                }
                 let def = self.builder.define(name, Kind::Variable, start, left.byte_range());
                 self.builder.token(name, start, scope, Role::Declaration, def);
                 let value = self.visit(right, scope, NONE);
@@ -405,7 +429,7 @@ impl<'tree> Extractor<'_, '_> {
         }
     }
 
-    fn hand_out_value(&mut self, name: u32, value: u32, scope: u32, start: usize) {
+    pub(super) fn hand_out_value(&mut self, name: u32, value: u32, scope: u32, start: usize) {
         let record = self.builder.import(crate::facts::Import {
             def: NONE,
             scope,
@@ -423,6 +447,7 @@ impl<'tree> Extractor<'_, '_> {
         let fields = self.fields;
         let def = self.nameless(Kind::Anonymous, node);
         let literal = own(self.builder, own::LITERAL, &[def, expected]);
+        let is_handed_out = std::mem::take(&mut self.is_handed_out);
         let mut inner = NONE;
         for part in named_children(node) {
             match self.kind(part) {
@@ -437,6 +462,15 @@ impl<'tree> Extractor<'_, '_> {
                         continue;
                     };
                     let field = self.key(name, start, part, def, literal, scope);
+                    let is_same = |value: Node<'tree>| {
+                        self.kind(value) == K::Identifier && self.text(value) == self.text(key)
+                    };
+                    if is_handed_out && value.is_some_and(is_same) {
+                        self.share(field);
+                    }
+                    if let Some(value) = value {
+                        self.remember_comment(part.start_byte(), value);
+                    }
                     let wanted = if value.is_some_and(|value| self.depends_on_context(value)) {
                         self.expected_property(expected, name)
                     } else {
@@ -451,6 +485,9 @@ impl<'tree> Extractor<'_, '_> {
                     let value = self.bare(part, scope, space::VALUE);
                     let value = self.known(part, scope, value);
                     self.builder.def(field).value = value;
+                    if is_handed_out {
+                        self.share(field);
+                    }
                 }
                 K::Method => {
                     if inner == NONE {
