@@ -251,7 +251,7 @@ pub struct References {
     pub definitions: Vec<Symbol>,
     /// The references that are resolved, by file and line.
     pub references: Vec<Reference>,
-    /// Places with the name whose receiver is unknown, the likeliest first.
+    /// Places with the name that may mean it: the receiver is unknown, or the code around is not understood.
     pub possible: Vec<Reference>,
     /// Whether nothing is missing.
     #[serde(flatten)]
@@ -267,7 +267,7 @@ pub struct Reference {
     pub line: u32,
     /// The column where the name begins, in characters.
     pub column: u32,
-    /// `definition`, `import`, `name`, `member`, `key` or `argument`.
+    /// `definition`, `import`, `name`, `member`, `key`, `argument`, or `unparsed` where the code around it is not understood.
     pub role: String,
     /// How sure it is.
     pub confidence: Confidence,

@@ -21,6 +21,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 use toolpost_code::answers::place::{byte_of, column_of};
 use toolpost_code::answers::ranking::Focus;
 use toolpost_code::answers::symbol::{Symbol as Known, documentation};
@@ -36,6 +37,8 @@ use toolpost_core::code::{
 use toolpost_core::text::hex;
 use toolpost_core::{Code, Policy, ToolError, Workspace};
 
+/// How long the uses of a name are looked for; what has not been looked at by then is reported.
+const LONGEST_SEARCH: Duration = Duration::from_secs(2);
 /// Maximum number of identifiers that a ranking looks at.
 const MOST_RANKED: usize = 1_000_000;
 /// Maximum number of definitions that are looked at for a search.
@@ -82,6 +85,7 @@ impl WorkspaceEngine {
         let mut large = freshness.engine().too_large();
         large.retain(|name| (inquiry.shows)(name));
         let (answer, mut lacks, notes) = freshness.engine().ask(|query| {
+            query.end_at(Instant::now() + LONGEST_SEARCH);
             let sources = Sources::new(Arc::clone(&self.files));
             let (lacks, notes) = (RefCell::default(), RefCell::default());
             let asked = Asked { query, inquiry, sources, large: &large, lacks, notes };
@@ -436,7 +440,10 @@ impl CodeEngine for WorkspaceEngine {
                     listed.filter_map(|one| asked.reference(one)).collect()
                 };
                 if found.is_cut {
-                    asked.lack("the name is in too many files to look at all of them".to_owned());
+                    asked.lack(
+                        "the name is in too many files to look at all of them in the time there is"
+                            .to_owned(),
+                    );
                 }
                 references.extend(shown(&found.found));
                 possible.extend(shown(&found.possible));

@@ -143,7 +143,8 @@ pub(super) fn kind_of(kind: Kind) -> &'static str {
 pub(super) fn role_of(role: Role) -> &'static str {
     match role {
         Role::Declaration => "definition",
-        Role::Bare | Role::Loose => "name",
+        Role::Bare => "name",
+        Role::Loose => "unparsed",
         Role::Member => "member",
         Role::Key => "key",
         Role::Keyword => "argument",

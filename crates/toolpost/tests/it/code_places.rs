@@ -224,6 +224,26 @@ fn a_module_that_is_named_like_a_type_is_not_the_type() {
 }
 
 #[test]
+fn why_a_use_is_only_possible_is_told() {
+    let home = home();
+    let output = || {
+        let (_, found) = home.json(&["call", "find_references", "symbol=lonely"]);
+        assert_eq!(found["data"]["complete"], false, "{found}");
+        found["output"].as_str().unwrap().to_owned()
+    };
+    home.write("repo/lonely.py", "def lonely(): pass\n");
+    let deep = format!("x = {}lonely{}\n", "[".repeat(900), "]".repeat(900));
+    home.write("repo/deep.py", &deep);
+    assert!(
+        output()
+            .contains("possible (1), because the code around it cannot be parsed, or is nested too deeply:")
+    );
+    std::fs::remove_file(home.path("repo/deep.py")).unwrap();
+    home.write("repo/lost.py", "from pkg.gone import lonely\n");
+    assert!(output().contains("possible (1), because it could not be resolved:"), "{}", output());
+}
+
+#[test]
 fn words_that_mean_nothing_are_refused() {
     let home = home();
     for (tool, args, expected) in [
