@@ -63,7 +63,20 @@ impl<'tree> Extractor<'_, '_> {
                 self.builder.builtin("[]", &all)
             }
             K::TupleType => self.tuple(node, scope),
-            K::UnionType | K::IntersectionType => {
+            K::UnionType => {
+                // `A | B | C` is a union in a union, however many there are.
+                let (mut open, mut parts) = (vec![node], Vec::new());
+                while let Some(part) = open.pop() {
+                    match self.kind(part) {
+                        K::UnionType => open.extend(named_children(part)),
+                        _ => parts.push(part),
+                    }
+                }
+                parts.reverse();
+                let all: Vec<u32> = parts.into_iter().map(|part| self.type_expression(part, scope)).collect();
+                self.either(&all)
+            }
+            K::IntersectionType => {
                 let all = self.types(node, scope);
                 self.either(&all)
             }
