@@ -26,6 +26,8 @@ use toolpost_core::{Code, ToolError};
 const MOST_BACKGROUND: usize = 8;
 /// At the end, each tool gets so long to clean up.
 const CLEANUP: Duration = Duration::from_secs(5);
+/// How often it is looked whether somebody still reads what is printed at the end.
+const LOOKS_FOR_READER: Duration = Duration::from_millis(500);
 /// Maximum number of bytes of a task on standard input.
 const LARGEST_TASK: u64 = 1 << 20;
 
@@ -328,7 +330,7 @@ async fn drive(
         tokio::select! {
             ended = &mut wait => ended,
             // Nobody would see what it does, and pays for.
-            () = stage.unwritable() => {
+            () = unseen(stage, printer) => {
                 driver.cancel(&id);
                 wait.await
             }
@@ -388,7 +390,23 @@ async fn drive(
         RunOutput::Json | RunOutput::StreamJson => {}
     }
     // A run that was stopped because nobody could see it failed by that.
-    if lost.is_some() { 1 } else { status }
+    if lost.is_some() || printer.has_lost_reader() { 1 } else { status }
+}
+
+/// Waits until nobody can see the run any more: its lines cannot be written, or whoever was to read its text has gone.
+async fn unseen(stage: &Stage, printer: &Printer) {
+    let reader_left = async {
+        loop {
+            tokio::time::sleep(LOOKS_FOR_READER).await;
+            if printer.finds_reader_gone() {
+                break;
+            }
+        }
+    };
+    tokio::select! {
+        () = stage.unwritable() => {}
+        () = reader_left => {}
+    }
 }
 
 /// What else is said of a run.
@@ -439,7 +457,7 @@ fn why(ended: &Ended, limits: &Limits) -> Option<(Code, String)> {
         }
         Reason::Cost => {
             let spent = ended.cost.unwrap_or_default();
-            budget(format!("${:.2} (${spent:.4} spent)", limits.cost.unwrap_or_default()), "cost")
+            budget(format!("${} ({} spent)", limits.cost.unwrap_or_default(), dollars(spent)), "cost")
         }
         Reason::Loop => (Code::ExecutionError, "the run ended because the agent made the same call again and again; change its instruction, or use another model".to_owned()),
         Reason::Length => model("the answer was cut off by the model's own limit of tokens".to_owned()),
@@ -464,16 +482,16 @@ fn report(printer: &Printer, ended: &Ended, facts: &Facts, redactor: &Redactor) 
             parts.push(format!("{about}{input} + {output} tokens"));
         }
         match ended.cost {
-            Some(cost) if cost > 0.0 => parts.push(format!("{about}${cost:.4}")),
+            Some(cost) if cost > 0.0 => parts.push(format!("{about}{}", dollars(cost))),
             None if ended.usage.input + ended.usage.output > 0 => parts.push("cost not known".to_owned()),
             _ => {}
         }
         let own = ended.usage.input.saturating_add(ended.usage.output);
         if facts.tree.tokens > own {
             parts.push(format!(
-                "with all agents {} tokens, ${:.4}",
+                "with all agents {} tokens, {}",
                 grouped(facts.tree.tokens),
-                facts.tree.dollars()
+                dollars(facts.tree.dollars())
             ));
         }
         parts.push(format!("{:.1} s", facts.elapsed.as_secs_f64()));
@@ -495,6 +513,15 @@ fn spelled_time(time_ms: u64) -> String {
         time if time % 60_000 == 0 => count(time / 60_000, "minute"),
         time if time % 1_000 == 0 => count(time / 1_000, "second"),
         time => format!("{time} ms"),
+    }
+}
+
+/// A cost for a person.
+fn dollars(cost: f64) -> String {
+    match cost {
+        cost if cost <= 0.0 => "$0".to_owned(),
+        cost if cost < 0.0001 => "less than $0.0001".to_owned(),
+        cost => format!("${cost:.4}"),
     }
 }
 

@@ -50,52 +50,74 @@ fn wrong(field: impl Into<String>, message: impl Into<String>) -> ScriptError {
     ScriptError { field: field.into(), message: message.into() }
 }
 
-/// The steps of a script that may refer to these names from its beginning on.
+/// The steps of a script that may refer to these names from its beginning on; else the first thing that is wrong with it.
 pub(super) fn steps(script: &Value, given: &[String]) -> Result<Vec<Step>, ScriptError> {
-    let list = script.as_array().filter(|list| !list.is_empty());
-    let list =
-        list.ok_or_else(|| wrong("script", "a script is a list of steps: `- call: …` and `- say: …`"))?;
-    if list.len() > MAX_STEPS {
-        return Err(wrong("script", format!("{} steps; a script has at most {MAX_STEPS}", list.len())));
-    }
+    let (steps, errors) = read(script, given);
+    errors.into_iter().next().map_or(Ok(steps), Err)
+}
+
+/// The steps that can be read, and what is wrong with the others: of each step one thing.
+pub(super) fn read(script: &Value, given: &[String]) -> (Vec<Step>, Vec<ScriptError>) {
+    let list = match script.as_array().filter(|list| !list.is_empty()) {
+        Some(list) if list.len() <= MAX_STEPS => list,
+        Some(list) => {
+            let message = format!("{} steps; a script has at most {MAX_STEPS}", list.len());
+            return (Vec::new(), vec![wrong("script", message)]);
+        }
+        None => {
+            let message = "a script is a list of steps: `- call: …` and `- say: …`";
+            return (Vec::new(), vec![wrong("script", message)]);
+        }
+    };
     let mut names: Vec<String> = given.to_vec();
-    let mut steps = Vec::new();
+    let (mut steps, mut errors) = (Vec::new(), Vec::new());
     for (number, value) in list.iter().enumerate() {
         let field = format!("script[{number}]");
-        let step = match (value.get("call"), value.get("parallel"), value.get("say")) {
-            (Some(_), None, None) => {
-                Step::Calls { calls: vec![call(value, &field, &names)?], is_alone: true }
+        // Whatever else is wrong with a step, later ones may refer to the names that it saves.
+        let saved = saved_by(value);
+        let twice = saved
+            .iter()
+            .enumerate()
+            .find(|(place, name)| names.contains(name) || saved[..*place].contains(name));
+        match (step(value, &field, &names), twice) {
+            (Ok(_), Some((_, name))) => {
+                errors.push(wrong(&field, format!("`{name}` is saved twice; use another name")));
             }
-            (None, Some(calls), None) => {
-                only(value, &["parallel"], &field)?;
-                let calls = calls.as_array().filter(|calls| !calls.is_empty());
-                let calls =
-                    calls.ok_or_else(|| wrong(format!("{field}.parallel"), "write a list of calls"))?;
-                let calls = calls.iter().enumerate();
-                let calls =
-                    calls.map(|(place, value)| call(value, &format!("{field}.parallel[{place}]"), &names));
-                Step::Calls { calls: calls.collect::<Result<_, _>>()?, is_alone: false }
-            }
-            (None, None, Some(text)) => {
-                only(value, &["say"], &field)?;
-                if !text.is_string() {
-                    return Err(wrong(format!("{field}.say"), "write a text"));
-                }
-                Step::Say(template(text, &format!("{field}.say"), &names, false)?)
-            }
-            _ => return Err(wrong(field, "a step has exactly one of `call`, `parallel` and `say`")),
-        };
-        if let Step::Calls { calls, .. } = &step {
-            for name in calls.iter().filter_map(|call| call.save.as_ref()) {
-                if names.contains(name) {
-                    return Err(wrong(&field, format!("`{name}` is saved twice; use another name")));
-                }
-                names.push(name.clone());
-            }
+            (Ok(step), None) => steps.push(step),
+            (Err(error), _) => errors.push(error),
         }
-        steps.push(step);
+        names.extend(saved);
     }
-    Ok(steps)
+    (steps, errors)
+}
+
+/// The names under which a step saves its results.
+fn saved_by(value: &Value) -> Vec<String> {
+    let together = value.get("parallel").and_then(Value::as_array);
+    let calls = together.map_or(std::slice::from_ref(value), Vec::as_slice);
+    calls.iter().filter_map(|call| call.get("save")?.as_str()).map(str::to_owned).collect()
+}
+
+fn step(value: &Value, field: &str, names: &[String]) -> Result<Step, ScriptError> {
+    match (value.get("call"), value.get("parallel"), value.get("say")) {
+        (Some(_), None, None) => Ok(Step::Calls { calls: vec![call(value, field, names)?], is_alone: true }),
+        (None, Some(calls), None) => {
+            only(value, &["parallel"], field)?;
+            let calls = calls.as_array().filter(|calls| !calls.is_empty());
+            let calls = calls.ok_or_else(|| wrong(format!("{field}.parallel"), "write a list of calls"))?;
+            let calls = calls.iter().enumerate();
+            let calls = calls.map(|(place, value)| call(value, &format!("{field}.parallel[{place}]"), names));
+            Ok(Step::Calls { calls: calls.collect::<Result<_, _>>()?, is_alone: false })
+        }
+        (None, None, Some(text)) => {
+            only(value, &["say"], field)?;
+            if !text.is_string() {
+                return Err(wrong(format!("{field}.say"), "write a text"));
+            }
+            Ok(Step::Say(template(text, &format!("{field}.say"), names, false)?))
+        }
+        _ => Err(wrong(field, "a step has exactly one of `call`, `parallel` and `say`")),
+    }
 }
 
 fn call(value: &Value, field: &str, names: &[String]) -> Result<Call, ScriptError> {

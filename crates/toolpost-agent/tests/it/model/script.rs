@@ -110,6 +110,36 @@ async fn results_are_filled_in() {
 }
 
 #[tokio::test]
+async fn a_command_that_fails_ends_a_script_unless_it_is_optional() {
+    let step = json!({"call": "echo", "args": {"exitCode": 3}});
+    check(json!([step, {"say": "never"}]), &["echo {\"exitCode\":3}"], Err("exit code 3")).await;
+    let step = json!({"call": "echo", "args": {"exitCode": null, "signal": 9}});
+    check(json!([step]), &["echo {\"exitCode\":null,\"signal\":9}"], Err("signal 9")).await;
+    let step = json!({"call": "echo", "args": {"exitCode": 3}, "optional": true});
+    check(json!([step, {"say": "on"}]), &["echo {\"exitCode\":3}"], Ok("on")).await;
+    check(
+        json!([{"call": "echo", "args": {"exitCode": 0}}, {"say": "on"}]),
+        &["echo {\"exitCode\":0}"],
+        Ok("on"),
+    )
+    .await;
+}
+
+#[test]
+fn each_step_that_is_wrong_is_named() {
+    let script = json!([
+        {"call": 3, "save": "files"},
+        {"cal": "read"},
+        {"say": "{{files.output}} {{nothing.output}}"},
+        {"parallel": [{"call": "a", "save": "x"}, {"call": "b", "save": "x"}]},
+        {"say": "{{files.output}} {{x.output}}"},
+    ]);
+    let fields: Vec<String> = Script::problems(&script).into_iter().map(|problem| problem.field).collect();
+    assert_eq!(fields, ["script[0].call", "script[1]", "script[2].say", "script[3]"]);
+    assert_eq!(Script::problems(&json!([{"say": "a"}])), []);
+}
+
+#[tokio::test]
 async fn calls_go_over_lists_and_side_by_side() {
     check(
         json!([

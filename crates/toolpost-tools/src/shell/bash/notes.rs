@@ -390,8 +390,8 @@ fn changes_folder(line: &str) -> bool {
 /// A sentence and what the command had written.
 pub(super) fn with_output(told: &str, shown: &Shown) -> String {
     match shown.bytes {
-        0 => format!("{told}. It had written nothing"),
-        _ => format!("{told}. What it had written:\n{}", shown.text.trim_end()),
+        0 => format!("{told}. It had printed nothing"),
+        _ => format!("{told}. What it had printed:\n{}", shown.text.trim_end()),
     }
 }
 
