@@ -263,3 +263,67 @@ fn a_tool_at_the_depth_limit_is_refused() {
     assert_eq!(ran.status, 0, "{}", ran.stderr);
     assert!(ran.stdout.contains("0 levels"), "{}", ran.stdout);
 }
+
+/// The status of each task.
+fn tasks(home: &Home) -> Vec<String> {
+    let (_, tasks) = home.json(&["tasks"]);
+    let tasks = tasks["tasks"].as_array().unwrap();
+    tasks.iter().map(|task| task["status"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn an_orchestrator_and_workers_share_the_work() {
+    let home = Home::new();
+    let worker = "role: worker\ntools: [get_task, submit_result]\nscript:\n  - { call: get_task, args: { taskId: \"{{task}}\", claim: true }, save: t }\n  - { call: submit_result, args: { taskId: \"{{task}}\", result: \"did {{t.data.task.title}}\" } }\n  - say: ok";
+    agent(&home, "worker.md", worker);
+    // It claims a task and fails.
+    let quitter = "role: worker\ntools: [get_task, read]\nscript:\n  - { call: get_task, args: { taskId: \"{{task}}\", claim: true } }\n  - { call: read, args: { filePath: nowhere.txt } }";
+    agent(&home, "quitter.md", quitter);
+    let boss = "role: orchestrator\nagents: [worker.md, quitter.md]\ntools: [create_task, complete_task, get_task, spawn_agent]\nscript:\n  - { call: create_task, args: { title: parse }, save: a }\n  - { call: create_task, args: { title: release, dependsOn: [\"{{a.data.task.id}}\"] }, save: b }\n  - { call: spawn_agent, args: { agentType: quitter, prompt: \"{{a.data.task.id}}\" }, save: q, optional: true }\n  - { call: get_task, args: { taskId: \"{{a.data.task.id}}\" }, save: free }\n  - { call: spawn_agent, args: { agentType: worker, prompt: \"{{a.data.task.id}}\" } }\n  - { call: complete_task, args: { taskId: \"{{a.data.task.id}}\" }, save: first }\n  - { call: spawn_agent, args: { agentType: worker, prompt: \"{{b.data.task.id}}\" } }\n  - { call: complete_task, args: { taskId: \"{{b.data.task.id}}\" }, save: second }\n  - say: \"{{free.data.task.status}} {{free.data.task.claim}} {{first.data.task.result}} {{second.data.task.result}} {{second.data.task.status}}\"";
+    agent(&home, "boss.md", boss);
+    let ran = home.run(&["run", "boss.md"]);
+    assert_eq!(ran.stdout.trim(), "ready 1 did parse did release completed", "{}", ran.stderr);
+    assert_eq!(tasks(&home), ["completed", "completed"]);
+}
+
+#[test]
+fn a_claim_ends_with_its_agent() {
+    let home = Home::new();
+    let claim = "role: worker\ntools: [get_task, bash]\nscript:\n  - { call: get_task, args: { taskId: t1, claim: true } }\n  - { call: bash, args: { command: \"echo > up.txt; sleep 60\" } }";
+    agent(&home, "claims.md", claim);
+    agent(&home, "late.md", &format!("limits: {{ time: 1500ms }}\n{claim}"));
+    assert_eq!(home.run(&["tasks", "add", "work"]).status, 0);
+    // It reaches a limit.
+    assert_eq!(home.run(&["run", "late.md", "--allow", "exec"]).status, 4);
+    assert_eq!(tasks(&home), ["ready"]);
+    // It is stopped.
+    std::fs::remove_file(home.path("repo/up.txt")).unwrap();
+    let mut command = home.command(["run", "claims.md", "--allow", "exec", "--session", "stopped"]);
+    let null = std::process::Stdio::null;
+    let mut child = command.stdout(null()).stderr(null()).spawn().unwrap();
+    let is_up = || {
+        let is_up = home.path("repo/up.txt").exists();
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        is_up
+    };
+    while !is_up() {}
+    assert_eq!(tasks(&home), ["claimed"]);
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    child.wait().unwrap();
+    assert_eq!(tasks(&home), ["ready"]);
+    // One whose process dies keeps its claim: it can go on, and ends then.
+    std::fs::remove_file(home.path("repo/up.txt")).unwrap();
+    let mut command = home.command(["run", "claims.md", "--allow", "exec", "--session", "killed"]);
+    let mut child = command.stdout(null()).stderr(null()).spawn().unwrap();
+    while !is_up() {}
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(tasks(&home), ["claimed"]);
+    assert_eq!(
+        home.run(&["run", "--resume", "killed", "--allow", "exec"]).status,
+        1,
+        "the command is not run again"
+    );
+    assert_eq!(tasks(&home), ["ready"]);
+}
