@@ -2,6 +2,7 @@
 
 use crate::Home;
 use crate::mcp::Connection;
+use crate::puppet::{Puppet, vendor};
 use serde_json::{Value, json};
 
 /// An agent file of a home, with these lines in its head.
@@ -326,4 +327,85 @@ fn a_claim_ends_with_its_agent() {
         "the command is not run again"
     );
     assert_eq!(tasks(&home), ["ready"]);
+}
+
+/// An agent with the model `one`, whose tool `shout` has the model `two`; and the flags that name their configuration.
+fn with_two_models(home: &Home) -> (Puppet, Puppet, String) {
+    let (one, first) = Puppet::serve();
+    let (two, second) = Puppet::serve();
+    home.write("two.toml", format!("{}{}", vendor("one", &first), vendor("two", &second)));
+    let head = "model: one\ntools:\n  - name: shout\n    description: Shouts.\n    model: two/m\n    parameters: { text: { type: string, required: true } }\n    result_schema: { type: object, properties: { loud: { type: string } }, required: [loud] }\n    prompt: \"Shout {{text}}\"";
+    agent(home, "loud.md", head);
+    (one, two, home.path("two.toml").display().to_string())
+}
+
+#[test]
+fn a_tool_with_a_model_of_its_own_asks_that_one() {
+    let home = Home::new();
+    let (one, two, config) = with_two_models(&home);
+    let mut command = home.command(["run", "loud.md", "greet", "--config", &config]);
+    command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    let child = command.spawn().unwrap();
+    assert_eq!(one.hears()[0].1, "greet");
+    one.calls("shout", &json!({"text": "hi"}));
+    let asked = two.hears();
+    assert!(asked.len() == 1 && asked[0].1.contains("Shout hi"), "{asked:?}");
+    // Wrong, and then right.
+    two.says(r#"{"loud": 1}"#);
+    two.ends();
+    assert_eq!(two.hears().len(), 3);
+    two.says(r#"Here it is: {"loud": "HI"}"#);
+    two.ends();
+    let told = one.hears();
+    assert!(told.last().unwrap().1.contains(r#"{"loud":"HI"}"#), "{told:?}");
+    one.says("It said HI.");
+    one.ends();
+    let ran = crate::Ran::of(child.wait_with_output().unwrap());
+    assert_eq!((ran.status, ran.stdout.trim()), (0, "It said HI."), "{}", ran.stderr);
+    let models: Vec<Value> = events(&home)
+        .into_iter()
+        .filter(|event| event["fact"]["fact"] == "started")
+        .map(|event| event["fact"]["start"]["model"]["vendor"].clone())
+        .collect();
+    assert_eq!(models, ["one", "two"]);
+}
+
+#[test]
+fn ctrl_c_ends_requests_that_hang_too() {
+    let home = Home::new();
+    let (puppet, url) = Puppet::serve();
+    home.write("puppet.toml", format!("modelTimeout = \"600s\"\n{}", vendor("puppet", &url)));
+    agent(&home, "thinks.md", "model: puppet\ntools: []");
+    let works =
+        "tools: [bash]\nscript: [ { call: bash, args: { command: \"echo > up.txt; exec sleep 300.375\" } } ]";
+    agent(&home, "works.md", works);
+    // One level more, so that the end goes down the tree.
+    let middle = "agents: [thinks.md, works.md]\ntools: [spawn_agent]\nscript: [ { parallel: [ { call: spawn_agent, args: { agentType: thinks, prompt: a } }, { call: spawn_agent, args: { agentType: works, prompt: b } } ] } ]";
+    agent(&home, "middle.md", middle);
+    let head = "agents: [middle.md]\ntools: [spawn_agent]\nscript: [ { call: spawn_agent, args: { agentType: middle, prompt: x } } ]";
+    agent(&home, "boss.md", head);
+    let config = home.path("puppet.toml").display().to_string();
+    let mut command = home.command(["run", "boss.md", "--allow", "exec", "--config", &config]);
+    let null = std::process::Stdio::null;
+    let mut child = command.stdout(null()).stderr(null()).spawn().unwrap();
+    puppet.hears();
+    while !home.path("repo/up.txt").exists() {
+        assert!(child.try_wait().unwrap().is_none(), "it runs until it is told to end");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let told = std::time::Instant::now();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    println!(
+        "measure: 4 agents with a command and a hanging request ended {} ms after Ctrl-C",
+        told.elapsed().as_millis()
+    );
+    let survivors = std::fs::read_dir("/proc").unwrap().flatten().filter(|entry| {
+        let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).contains("300.375")
+    });
+    assert_eq!(survivors.count(), 0);
+    let ended = events(&home).iter().filter(|event| event["fact"]["fact"] == "ended").count();
+    assert_eq!(ended, 4, "each agent has its end in the log");
 }
