@@ -192,7 +192,8 @@ fn a_task_is_continued() {
     assert_eq!(continued, 1);
 }
 
-const SUMMARIZER: &str = r#"script: [ { say: x } ]
+/// The head of an agent with tools that are prompts.
+pub(crate) const SUMMARIZER: &str = r#"script: [ { say: x } ]
 tools:
   - name: summarize
     description: Summarizes.
