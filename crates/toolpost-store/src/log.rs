@@ -38,8 +38,8 @@ pub(crate) fn append(tx: &mut dyn Tx, part: &Part<'_>, events: &WrittenEvents) -
         &[part.writer.into(), part.number.into(), part.at_ms.into()],
     )?;
     let freed = tasks::free_of_ended(tx, events)?;
-    place(tx, events)?;
-    add(tx, &freed)
+    let last = place(tx, events)?;
+    if freed.is_empty() { Ok(last) } else { place(tx, &written(&freed)?) }
 }
 
 /// Adds events inside a transaction that does other things too. The last of them: it takes the turn of the whole log.

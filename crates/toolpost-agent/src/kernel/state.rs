@@ -295,7 +295,7 @@ impl State {
             Reason::Time | Reason::Turns | Reason::Tokens | Reason::Cost => "this answer ended at a limit",
             Reason::Loop => "this answer ended because the same call was made again and again",
             Reason::Length => "this answer was cut off",
-            Reason::Done | Reason::Refused | Reason::Model => "there was no answer",
+            Reason::Done | Reason::Refused | Reason::Model | Reason::Script => "there was no answer",
         };
         let said = self.unfinished.trim_end();
         Some(format!("{said}{}[{reason}]", if said.is_empty() { "" } else { "\n" }))
