@@ -162,6 +162,11 @@ impl Branch {
         &self.cancel
     }
 
+    /// Whether it, or an agent above it, has a limit of cost.
+    pub fn has_cost_limit(&self) -> bool {
+        self.tree.ledger().has_cost_limit(&self.id)
+    }
+
     /// What it and all below it have spent: tokens, and US dollars.
     pub fn spent(&self) -> Amount {
         self.tree.ledger().spent(&self.id)

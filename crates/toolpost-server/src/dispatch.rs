@@ -130,6 +130,9 @@ impl Server {
         }
         if let Some(extension) = &self.extension {
             extension.declare(client, &mut all);
+            if extension.prompts().is_some() && all.get("prompts").is_none() {
+                all["prompts"] = json!({"listChanged": extension.prompt_changes().is_some()});
+            }
         }
         all
     }

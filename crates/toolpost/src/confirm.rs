@@ -71,6 +71,8 @@ fn ask(printer: &Printer, question: &Question) -> Answer {
     for (key, meaning, _) in &choices {
         printer.say_fitted(Tone::Plain, &format!("  {key}  {meaning}"), 5);
     }
+    // What was typed before the question was shown is no answer to it.
+    let _ = rustix::termios::tcflush(std::io::stdin(), rustix::termios::QueueSelector::IFlush);
     loop {
         printer.prompt("your answer: ");
         let mut line = String::new();

@@ -235,8 +235,10 @@ impl Running {
     ) -> Result<Box<Response>, Unanswered> {
         let asked = Asked::of(&request, self.model.profile());
         let mut said = String::new();
-        let failed = |error: ModelError, text: String| {
-            let usage = asked.of_unfinished(&text);
+        // What attempts before this one have used: providers bill what they have said.
+        let mut lost = Usage::default();
+        let failed = |error: ModelError, text: String, lost: Usage| {
+            let usage = asked.of_unfinished(&text).plus(&lost);
             Err(Unanswered { error, text, usage })
         };
         let mut stream = self.model.stream(request, cancel.child_token());
@@ -244,7 +246,7 @@ impl Running {
             let delta = tokio::select! {
                 biased;
                 () = cancel.cancelled() => {
-                    return failed(ModelError::new(ModelErrorKind::Cancelled, "the run was stopped"), said);
+                    return failed(ModelError::new(ModelErrorKind::Cancelled, "the run was stopped"), said, lost);
                 }
                 delta = stream.next() => delta,
             };
@@ -252,6 +254,7 @@ impl Running {
             match delta {
                 Some(Ok(Delta::Done(mut response))) => {
                     asked.count(&mut response);
+                    response.usage = response.usage.plus(&lost);
                     return Ok(response);
                 }
                 Some(Ok(Delta::Text(text))) => {
@@ -261,13 +264,14 @@ impl Running {
                 Some(Ok(Delta::Thinking(text))) => self.tell(Heard::Thinking(&text)),
                 Some(Ok(Delta::ToolCall { name, .. })) => self.tell(Heard::WritingCall(&name)),
                 Some(Ok(Delta::Retry { attempt, delay_ms, error })) => {
+                    lost = lost.plus(&asked.of_unfinished(&said));
                     said.clear();
                     self.tell(Heard::Retry { attempt, delay_ms, error: &error });
                 }
-                Some(Err(error)) => return failed(error, said),
+                Some(Err(error)) => return failed(error, said, lost),
                 None => {
                     let message = "the model's stream ended without an answer; try again";
-                    return failed(ModelError::new(ModelErrorKind::Protocol, message), said);
+                    return failed(ModelError::new(ModelErrorKind::Protocol, message), said, lost);
                 }
             }
         }

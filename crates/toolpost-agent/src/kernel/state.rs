@@ -506,15 +506,7 @@ impl State {
     }
 
     fn spend(&mut self, usage: &Usage, cost: Option<f64>) {
-        let sum = |one: u64, other: u64| one.saturating_add(other);
-        self.usage = Usage {
-            input: sum(self.usage.input, usage.input),
-            cached: sum(self.usage.cached, usage.cached),
-            cache_write: sum(self.usage.cache_write, usage.cache_write),
-            output: sum(self.usage.output, usage.output),
-            reasoning: sum(self.usage.reasoning, usage.reasoning),
-            estimated: self.usage.estimated || usage.estimated,
-        };
+        self.usage = self.usage.plus(usage);
         if let Some(cost) = cost.filter(|cost| cost.is_finite()) {
             self.cost = Some(self.cost.unwrap_or(0.0) + cost);
         }

@@ -3,7 +3,7 @@
 use super::format::Format;
 use super::surrogates::Surrogates;
 use serde_json::Value;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use toolpost_core::model::{
     Arguments, Delta, Finish, ModelError, ModelErrorKind, Part, Response, SearchSource, ToolCall, Usage,
 };
@@ -21,6 +21,8 @@ pub(super) struct Draft {
     /// Which turn of the conversation this is; makes invented ids unique among turns.
     turn: usize,
     ids: HashSet<String>,
+    /// The ids that calls came with, by those that they got instead because another call had them.
+    renamed: HashMap<String, String>,
     calls: usize,
     pub(super) parts: Vec<Part>,
     pub(super) deltas: Vec<Delta>,
@@ -40,6 +42,7 @@ impl Draft {
             format,
             turn,
             ids: HashSet::new(),
+            renamed: HashMap::new(),
             calls: 0,
             parts: Vec::new(),
             deltas: Vec::new(),
@@ -121,6 +124,9 @@ impl Draft {
             unique = format!("call_{}_{number}", self.turn);
             number += 1;
         }
+        if !id.is_empty() && unique != id {
+            self.renamed.insert(unique.clone(), id.to_owned());
+        }
         self.deltas.push(Delta::ToolCall { id: unique.clone(), name: name.to_owned() });
         Ok(unique)
     }
@@ -178,6 +184,7 @@ impl Draft {
             }
             _ => true,
         });
+        self.drop_repeated_calls();
         let finish = match finish {
             Finish::Stop | Finish::ToolCalls if self.has_calls() => Finish::ToolCalls,
             Finish::ToolCalls => Finish::Stop,
@@ -193,6 +200,29 @@ impl Draft {
             sources: self.sources,
             model: self.model,
         }
+    }
+}
+
+impl Draft {
+    /// Drops calls that were delivered twice: with the id, the name and the arguments of one before. Calls that share
+    /// nothing but their id are different ones, of a server that counts badly.
+    fn drop_repeated_calls(&mut self) {
+        let calls: Vec<ToolCall> = self
+            .parts
+            .iter()
+            .filter_map(|part| match part {
+                Part::ToolCall(call) => Some(call.clone()),
+                _ => None,
+            })
+            .collect();
+        let is_repeated = |call: &ToolCall| {
+            let original = self.renamed.get(&call.id);
+            let is_same = |known: &ToolCall| {
+                Some(&known.id) == original && known.name == call.name && known.arguments == call.arguments
+            };
+            original.is_some() && calls.iter().any(is_same)
+        };
+        self.parts.retain(|part| !matches!(part, Part::ToolCall(call) if is_repeated(call)));
     }
 }
 

@@ -12,7 +12,7 @@ const MAX_PAUSE_MS: u64 = 24 * 3_600_000;
 /// What the headers of a response say about asking again.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Hints {
-    /// `retry-after-ms`, or `retry-after` where that is a number of seconds.
+    /// `retry-after-ms`, or `retry-after`, which is a number of seconds or a date.
     pub retry_after_ms: Option<u64>,
     /// `x-should-retry`.
     pub should_retry: Option<bool>,
@@ -22,11 +22,39 @@ impl Hints {
     /// Reads them. `header` gives a header by its name in lower case.
     pub fn read<'a>(header: impl Fn(&str) -> Option<&'a str>) -> Hints {
         let milliseconds = header("retry-after-ms").and_then(|value| value.trim().parse::<f64>().ok());
-        let seconds = header("retry-after").and_then(|value| value.trim().parse::<f64>().ok());
+        let seconds = header("retry-after").map(str::trim).and_then(|value| {
+            let until = || Some(date(value)?.saturating_sub(now_seconds()) as f64);
+            value.parse::<f64>().ok().or_else(until)
+        });
         let pause = milliseconds.or(seconds.map(|seconds| seconds * 1e3));
         let should_retry = header("x-should-retry").and_then(|value| value.trim().parse().ok());
         Hints { retry_after_ms: pause.and_then(pause_ms), should_retry }
     }
+}
+
+/// Seconds since 1970.
+fn now_seconds() -> u64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    now.map_or(0, |now| now.as_secs())
+}
+
+/// The seconds since 1970 of a date as HTTP writes it, such as `Wed, 18 Nov 2026 08:49:37 GMT`.
+fn date(text: &str) -> Option<u64> {
+    const MONTHS: [&str; 12] =
+        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let words: Vec<&str> = text.split([' ', ',', '-']).filter(|word| !word.is_empty()).collect();
+    let [_, day, month, year, time, "GMT" | "UTC"] = words[..] else { return None };
+    let day: u64 = day.parse().ok().filter(|day| (1..=31).contains(day))?;
+    let month = MONTHS.iter().position(|known| known.eq_ignore_ascii_case(month))? as u64 + 1;
+    let year: u64 = year.parse().ok().filter(|year| (1970..=9999).contains(year))?;
+    let mut parts = time.split(':').map(|part| part.parse::<u64>().ok().filter(|part| *part < 61));
+    let (hour, minute, second) = (parts.next()??, parts.next()??, parts.next()??);
+    // Days since 1970, with years that begin in March.
+    let (shifted_year, shifted_month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let of_year = (153 * shifted_month + 2) / 5 + day - 1;
+    let days = (365 * shifted_year + shifted_year / 4 - shifted_year / 100 + shifted_year / 400 + of_year)
+        .checked_sub(719_468)?;
+    Some(days * 86_400 + hour * 3_600 + minute * 60 + second)
 }
 
 fn pause_ms(milliseconds: f64) -> Option<u64> {
@@ -285,6 +313,23 @@ mod tests {
         check(529, &[], over, (Server, true, None), "Overloaded");
         check(529, &[("x-should-retry", "false")], over, (Server, false, None), "Overloaded");
         check(400, &[("x-should-retry", "true")], over, (Invalid, true, None), "Overloaded");
+        check(
+            429,
+            &[("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT")],
+            "{}",
+            (RateLimited, true, Some(0)),
+            "",
+        );
+        check(
+            429,
+            &[("retry-after", "Fri, 31 Dec 9999 23:59:59 GMT")],
+            "{}",
+            (RateLimited, true, Some(MAX_PAUSE_MS)),
+            "",
+        );
+        assert_eq!(date("Sun, 06 Nov 1994 08:49:37 GMT"), Some(784_111_777));
+        assert_eq!(date("Thu, 29 Feb 2024 00:00:00 GMT"), Some(1_709_164_800));
+        assert_eq!((date("soon"), date("Sun, 32 Nov 1994 08:49:37 GMT")), (None, None));
         check(429, &[("retry-after", "3")], "{}", (RateLimited, true, Some(3_000)), "");
         check(
             429,

@@ -259,6 +259,11 @@ impl Ledger {
         }
     }
 
+    /// Whether an agent, or one above it, has a limit of cost.
+    pub fn has_cost_limit(&self, id: &str) -> bool {
+        self.path(id).iter().filter_map(|id| self.nodes.get(id)).any(|node| node.limits.cost.is_some())
+    }
+
     /// What an agent and all below it have spent.
     pub fn spent(&self, id: &str) -> Amount {
         self.nodes.get(id).map(|node| node.spent).unwrap_or_default()

@@ -313,6 +313,40 @@ async fn a_conversation_that_grows_too_long_is_shortened() {
     assert!(decide(&State::of("run", &events)).is_empty());
 }
 
+/// Breaks off twice before it answers.
+struct Breaks(Profile);
+
+impl Model for Breaks {
+    fn profile(&self) -> &Profile {
+        &self.0
+    }
+
+    fn stream(&self, _: Request, _: CancellationToken) -> BoxStream<'static, Result<Delta, ModelError>> {
+        let text = || Ok(Delta::Text("some words that are lost ".repeat(20)));
+        let retry = |attempt| {
+            let error = ModelError::new(ModelErrorKind::Network, "cut");
+            Ok(Delta::Retry { attempt, delay_ms: 0, error })
+        };
+        let answer = Response { usage: Usage { input: 10, output: 2, ..Usage::default() }, ..says("done") };
+        let deltas = vec![text(), retry(1), text(), retry(2), Ok(Delta::Done(Box::new(answer)))];
+        stream::iter(deltas).boxed()
+    }
+}
+
+#[tokio::test]
+async fn attempts_that_broke_off_count() {
+    let world = world();
+    let driver = LocalDriver::new();
+    let plain = Answers::new(Profile::default(), Vec::new());
+    let mut activation = activation(&world, &plain, Limits::default());
+    activation.model = Arc::new(Breaks(Profile::default()));
+    driver.add(activation).unwrap();
+    driver.start("run");
+    let ended = driver.wait("run").await.unwrap();
+    assert_eq!((ended.reason, ended.text.as_str()), (Reason::Done, "done"));
+    assert!(ended.usage.output > 150 && ended.usage.estimated, "{:?}", ended.usage);
+}
+
 /// A run whose conversation is shortened: its requests for a summary, and how it ended.
 async fn shortened(output: Option<u64>, limits: Limits) -> (Vec<Request>, Ended) {
     let world = world();

@@ -55,6 +55,8 @@ pub(crate) struct Seat {
 pub(crate) struct Above {
     /// What that one may do.
     pub(crate) policy: Policy,
+    /// Its role among the tasks.
+    pub(crate) role: Option<String>,
     /// The place of the new run.
     pub(crate) branch: Branch,
     /// The run of the agent above.
@@ -176,7 +178,9 @@ impl Runtime {
             Some(above) => above.branch.limits().clone(),
             None => agent.limits.or(&Limits::usual()),
         };
-        if limits.cost.is_some() && profile.price.is_none() {
+        let is_limited =
+            limits.cost.is_some() || seat.above.as_ref().is_some_and(|above| above.branch.has_cost_limit());
+        if is_limited && profile.price.is_none() {
             let message = format!(
                 "{}: `limits.cost` cannot be kept, because the price of {}/{} is not known; add it under `[[vendor]]` in your configuration, or limit `tokens`",
                 agent.file, profile.vendor, profile.model
@@ -193,7 +197,7 @@ impl Runtime {
             agent: Some(agent.name.clone()),
             activation: Some(id.clone()),
             parent_activation: above.as_ref().map(|above| above.parent.clone()),
-            role: agent.role.clone().or_else(|| self.config.role.clone()),
+            role: role(agent, above.as_ref().map_or(&self.config.role, |above| &above.role)),
             ..Ids::default()
         };
         let depth = usize::try_from(branch.depth()).unwrap_or(usize::MAX);
@@ -308,4 +312,12 @@ fn session_word(name: &str) -> String {
         .collect();
     let word = word.trim_matches('-').to_owned();
     if word.is_empty() { "run".to_owned() } else { word }
+}
+
+/// The role of an agent: its file's, unless whoever starts it is a worker. A worker makes no orchestrators.
+fn role(agent: &AgentFile, starter: &Option<String>) -> Option<String> {
+    match starter.as_deref() {
+        Some("worker") => starter.clone(),
+        _ => agent.role.clone().or_else(|| starter.clone()),
+    }
 }

@@ -163,6 +163,11 @@ impl TreeHost {
         (id, order): (String, SpawnOrder),
     ) -> Result<Child, ToolError> {
         let SpawnOrder { prompt, result_schema, continues, .. } = order;
+        // Before anything is paid for.
+        if let Some(Err(error)) = result_schema.clone().map(toolpost_core::schema::Schema::compile) {
+            let message = format!("the schema of the result is not valid: {error}; write a JSON schema");
+            return Err(ToolError::new(Code::ValidationError, message));
+        }
         let (mut state, interrupted) = self.begun().remove(&id).unzip();
         if let (Some(wanted), None) = (&continues, &state) {
             state = Some(self.recorded(ctx, agent, wanted).await?);
@@ -190,6 +195,7 @@ impl TreeHost {
         let Chosen { model, redactor, .. } = model_below(runtime, agent, ctx).await?;
         let above = Above {
             policy: ctx.policy().clone(),
+            role: ctx.ids().role.clone(),
             branch: place.branch().clone(),
             parent: branch.id().to_owned(),
             call: ctx.call_id().to_owned(),

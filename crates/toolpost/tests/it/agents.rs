@@ -1,6 +1,6 @@
 //! Agents through the command: files that are found, checked and trusted, and runs of scripts with real tools.
 
-use crate::terminal::{talking_on_a_terminal, talking_on_columns, typed_on_a_terminal};
+use crate::terminal::{answered_on_a_terminal, talking_on_a_terminal, talking_on_columns};
 use crate::{Home, Ran};
 use serde_json::Value;
 
@@ -96,15 +96,43 @@ fn without_a_terminal_commands_are_denied_and_the_flag_is_named() {
 fn on_a_terminal_a_person_is_asked() {
     let home = Home::new();
     home.write("repo/appender.md", APPENDS);
-    let (status, seen) = typed_on_a_terminal(home.command(["run", "appender.md"]), "y\n");
+    let (status, seen) = answered_on_a_terminal(home.command(["run", "appender.md"]), "y\n");
     assert!(status == 0 && seen.contains("yes, once") && lines(&home) == 1, "{status} {seen}");
     assert!(seen.contains("✓") && seen.contains("bash") && seen.contains("2 calls"), "{seen}");
-    let (status, seen) = typed_on_a_terminal(home.command(["run", "appender.md"]), "n not now\n");
+    let (status, seen) = answered_on_a_terminal(home.command(["run", "appender.md"]), "n not now\n");
     assert!(status == 3 && seen.contains("not now") && lines(&home) == 1, "{status} {seen}");
     // A profile that was chosen is not asked about.
     let (status, seen) =
-        typed_on_a_terminal(home.command(["run", "appender.md", "--policy", "standard"]), "");
+        answered_on_a_terminal(home.command(["run", "appender.md", "--policy", "standard"]), "");
     assert!(status == 3 && seen.contains("--allow exec") && lines(&home) == 1, "{status} {seen}");
+}
+
+#[test]
+fn what_is_typed_before_a_question_does_not_answer_it() {
+    let home = Home::new();
+    let script = APPENDS.replacen("script:\n", "script:\n  - say: soon\n  - { call: read, args: { filePath: src/main.rs } }\n", 1);
+    home.write("repo/appender.md", script);
+    let (mut is_early, mut is_late) = (false, false);
+    let (status, seen) = talking_on_a_terminal(home.command(["run", "appender.md"]), |seen| {
+        if !is_early {
+            is_early = true;
+            return Some("y\n".to_owned());
+        }
+        (seen.contains("your answer: ") && !std::mem::replace(&mut is_late, true)).then(|| "n\n".to_owned())
+    });
+    assert!(status == 3 && lines(&home) == 0, "{status} {seen}");
+}
+
+#[test]
+fn instructions_behind_a_link_are_judged_by_where_it_leads() {
+    let home = Home::new();
+    home.write("repo/.env", "SECRET=canary-4711\n");
+    std::os::unix::fs::symlink(".env", home.path("repo/AGENTS.md")).unwrap();
+    home.write("repo/a.md", "---\ndescription: d\ninstructions: true\nscript:\n  - say: hi\n---\nx\n");
+    let ran = home.run(&["run", "a.md"]);
+    assert!(ran.status == 0 && ran.stderr.contains("AGENTS.md"), "{}", ran.stderr);
+    let log = home.run(&["log", "--json", "-n", "1000"]).stdout;
+    assert!(log.contains("\"system\"") && !log.contains("canary-4711"), "{log}");
 }
 
 #[test]
@@ -112,7 +140,9 @@ fn on_a_narrow_terminal_lines_break_at_spaces() {
     let home = Home::new();
     home.write("repo/appender.md", APPENDS);
     let mut typed = Some("y\n".to_owned());
-    let (status, seen) = talking_on_columns(40, home.command(["run", "appender.md"]), |_| typed.take());
+    let (status, seen) = talking_on_columns(40, home.command(["run", "appender.md"]), |seen| {
+        typed.take_if(|_| seen.contains("your answer: "))
+    });
     assert_eq!(status, 0, "{seen}");
     assert!(seen.contains("  n  no; a reason may follow, and the\n     model gets it\n"), "{seen}");
     // Calls, the agent's text and the last line stand apart.

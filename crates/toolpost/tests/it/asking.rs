@@ -2,7 +2,7 @@
 
 use crate::Home;
 use crate::load::stretched;
-use crate::terminal::typed_on_a_terminal;
+use crate::terminal::answered_on_a_terminal;
 use std::time::{Duration, Instant};
 
 fn home() -> Home {
@@ -17,7 +17,7 @@ fn home() -> Home {
 /// Asks for `.env` on a terminal and types an answer. Whether it was read.
 #[track_caller]
 fn answered(home: &Home, arguments: &[&str], typed: &str) -> (bool, String) {
-    let (status, seen) = typed_on_a_terminal(home.command([&["call", "read"], arguments].concat()), typed);
+    let (status, seen) = answered_on_a_terminal(home.command([&["call", "read"], arguments].concat()), typed);
     assert_eq!(status, if seen.contains("=1\n") { 0 } else { 3 }, "{seen}");
     (status == 0, seen)
 }

@@ -1,7 +1,7 @@
 //! Questions about commands, on a real pseudo-terminal: what would run, the dry run on a key, and what "always" keeps.
 
 use crate::Home;
-use crate::terminal::{talking_on_a_terminal, typed_on_a_terminal};
+use crate::terminal::{answered_on_a_terminal, talking_on_a_terminal};
 
 const USER: &str = ".config/toolpost/config.toml";
 
@@ -58,7 +58,7 @@ fn the_question_says_what_runs_where_how_confined_and_why_it_is_asked() {
     let place = format!("the user rule `bash: cargo publish *` ({}:2) asks first", home.path(USER).display());
     assert!(seen.contains(&place), "{place} is not in {seen}");
     let arguments = ["call", "bash", "command=ls", "workdir=src", "--sandbox", "none", "--allow", "network"];
-    let (_, seen) = typed_on_a_terminal(home.command(arguments), "n\n");
+    let (_, seen) = answered_on_a_terminal(home.command(arguments), "n\n");
     assert!(seen.contains(&format!("  folder: {}\n", home.path("repo/src").display())), "{seen}");
     assert!(seen.contains("  sandbox: none: it can do what you can\n"), "{seen}");
 }

@@ -20,6 +20,17 @@ pub(crate) fn typed_on_a_terminal(command: Command, typed: &str) -> (i32, String
     talking_on_a_terminal(command, |_| typed.take().map(str::to_owned))
 }
 
+/// The same, with somebody who types a line whenever an answer is asked for.
+pub(crate) fn answered_on_a_terminal(command: Command, typed: &str) -> (i32, String) {
+    let mut lines: Vec<&str> = typed.split_inclusive('\n').rev().collect();
+    let mut answered = 0;
+    talking_on_a_terminal(command, |seen| {
+        let is_asked = seen.matches("your answer: ").count() > answered;
+        answered += usize::from(is_asked);
+        lines.pop_if(|_| is_asked).map(str::to_owned)
+    })
+}
+
 /// The same, with somebody who looks at the screen, before anything is on it and after each change, and then types.
 pub(crate) fn talking_on_a_terminal(
     command: Command,

@@ -289,6 +289,58 @@ fn an_orchestrator_and_workers_share_the_work() {
 }
 
 #[test]
+fn a_worker_makes_no_orchestrators() {
+    let home = Home::new();
+    agent(
+        &home,
+        "boss.md",
+        "role: orchestrator\ntools: [create_task]\nscript:\n  - { call: create_task, args: { title: x } }",
+    );
+    let starts = "role: worker\nagents: [boss.md]\ntools: [spawn_agent]\nscript:\n  - { call: spawn_agent, args: { agentType: boss, prompt: x } }";
+    agent(&home, "starts.md", starts);
+    let own = home.run(&["run", "boss.md", "--role", "worker"]);
+    assert!(own.status != 0 && own.stderr.contains("create_task"), "{} {}", own.status, own.stderr);
+    assert_ne!(home.run(&["run", "starts.md"]).status, 0);
+    assert_eq!(tasks(&home).len(), 0);
+    assert_eq!(home.run(&["run", "boss.md"]).status, 0);
+}
+
+#[test]
+fn a_schema_that_is_none_is_refused_before_anything_runs() {
+    let home = Home::new();
+    agent(&home, "child.md", "script: [ { call: write, args: { filePath: made, content: x } } ]");
+    agent(
+        &home,
+        "boss.md",
+        "agents: [child.md]\ntools: [spawn_agent]\nscript:\n  - { call: spawn_agent, args: { agentType: child, prompt: x, resultSchema: { type: 5 } } }",
+    );
+    let ran = home.run(&["run", "boss.md"]);
+    assert!(
+        ran.status == 1 && ran.stderr.contains("the schema of the result is not valid"),
+        "{}",
+        ran.stderr
+    );
+    assert!(!home.path("repo/made").exists());
+}
+
+#[test]
+fn a_limit_of_cost_holds_for_agents_below_too() {
+    let home = Home::new();
+    let (_puppet, url) = Puppet::serve();
+    home.write("one.toml", vendor("one", &url));
+    // A model that the row of the vendor has no price for.
+    agent(&home, "child.md", "model: one/x\ntools: []");
+    agent(
+        &home,
+        "boss.md",
+        "agents: [child.md]\nlimits: { cost: 1 }\ntools: [spawn_agent]\nscript:\n  - { call: spawn_agent, args: { agentType: child, prompt: x } }",
+    );
+    let config = home.path("one.toml").display().to_string();
+    let ran = home.run(&["run", "boss.md", "--config", &config]);
+    assert!(ran.status == 1 && ran.stderr.contains("`limits.cost` cannot be kept"), "{}", ran.stderr);
+}
+
+#[test]
 fn a_claim_ends_with_its_agent() {
     let home = Home::new();
     let claim = "role: worker\ntools: [get_task, bash]\nscript:\n  - { call: get_task, args: { taskId: t1, claim: true } }\n  - { call: bash, args: { command: \"echo > up.txt; sleep 60\" } }";

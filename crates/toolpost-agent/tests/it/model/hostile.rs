@@ -79,6 +79,8 @@ fn calls_are_told_apart_by_whatever_a_server_sends() {
         &[delta(0, "a", "f", "{\"x\":1}"), delta(1, "a", "g", "{}")],
         &[one, ("call_1_2", "g", "{}")],
     );
+    // The same call twice is one.
+    check_calls(&[delta(0, "a", "f", "{\"x\":1}"), delta(1, "a", "f", "{\"x\":1}")], &[one]);
     // Name and id with every piece.
     check_calls(&[delta(0, "a", "f", "{\"x\""), delta(0, "a", "f", ":1}")], &[one]);
     // Interleaved.

@@ -126,8 +126,14 @@ async fn read(context: &Context, path: &str) -> Found {
 
 /// The text of a file that the agent could read without asking.
 async fn allowed_text(context: &Context, path: &str) -> Found {
+    // A link is judged by where it leads, and what is judged is what is read.
     let name = WorkspacePath::new(path);
-    let accesses = [Access::path(Capability::Read, path)];
+    let wanted = name.clone();
+    let name = match context.blocking(move |context| context.workspace().stat(&wanted)).await {
+        Ok(stat) => WorkspacePath::new(&stat.name),
+        Err(_) => name,
+    };
+    let accesses = [Access::path(Capability::Read, path), Access::path(Capability::Read, name.as_str())];
     let decision = context.policy().decide(&Request { tool: "read", accesses: &accesses });
     let is_allowed = decision.effect() == Effect::Allow;
     match context.read_text(&name).await {
