@@ -11,6 +11,7 @@ pub use label::label;
 pub(crate) use words::learn;
 
 use crate::db::{Failure, Kind, Row, Tx, Value, first};
+use crate::tasks;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use toolpost_core::Event;
@@ -36,7 +37,9 @@ pub(crate) fn append(tx: &mut dyn Tx, part: &Part<'_>, events: &WrittenEvents) -
          ON CONFLICT (writer) DO UPDATE SET last = excluded.last, at_ms = excluded.at_ms",
         &[part.writer.into(), part.number.into(), part.at_ms.into()],
     )?;
-    place(tx, events)
+    let freed = tasks::free_of_ended(tx, events)?;
+    let last = place(tx, events)?;
+    if freed.is_empty() { Ok(last) } else { place(tx, &written(&freed)?) }
 }
 
 /// Adds events inside a transaction that does other things too. The last of them: it takes the turn of the whole log.

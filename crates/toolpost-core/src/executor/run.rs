@@ -98,8 +98,11 @@ impl Executor {
                 metadata.dry_run = Some(planned);
             }
             match result {
-                Err(error) if error.is_retryable() && attempt < attempts => {
-                    let delay = call.retry.delay_after(attempt);
+                Err(error)
+                    if error.is_retryable()
+                        && attempt < attempts
+                        && let Some(delay) = call.retry.pause(attempt, &error) =>
+                {
                     ctx.record(|| EventKind::CallRetried {
                         attempt,
                         error: error.clone(),

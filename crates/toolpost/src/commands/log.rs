@@ -217,16 +217,20 @@ fn fact_details(fact: &Fact) -> String {
             parts.join(", ")
         }
         Fact::Compacted { turns, .. } => format!("{turns} turns"),
-        Fact::Spent { reason, .. } => format!("{reason:?}"),
+        Fact::Spent { reason, .. } => reason.as_str().to_owned(),
         Fact::Spawned { child, agent } => format!("{agent} ({})", call_id::ending(child)),
         Fact::Signalled { from, text, .. } => format!("{from}: {text}"),
         Fact::Continued { text, .. } => text.clone(),
         Fact::Resumed { interrupted } => count(interrupted.len() as u64, "interrupted call"),
         Fact::StopAsked => String::new(),
         Fact::Ended { reason, usage, cost, .. } => {
-            let cost = cost.map(|cost| format!(", ${cost:.4}")).unwrap_or_default();
+            let cost =
+                cost.filter(|cost| *cost > 0.0).map(|cost| format!(", ${cost:.4}")).unwrap_or_default();
             let about = if usage.estimated { "about " } else { "" };
-            format!("{reason:?}, {about}{} + {} tokens{cost}", usage.input, usage.output)
+            match usage.input + usage.output {
+                0 => reason.as_str().to_owned(),
+                _ => format!("{}, {about}{} + {} tokens{cost}", reason.as_str(), usage.input, usage.output),
+            }
         }
     }
 }
@@ -238,6 +242,6 @@ fn todo(todo: &Todo) -> String {
         Todo::Refuse { index, .. } => format!("refuse call {index}"),
         Todo::Compact { turns } => format!("compact {turns} turns"),
         Todo::Wait => "wait for agents".to_owned(),
-        Todo::Finish { reason } => format!("finish: {reason:?}"),
+        Todo::Finish { reason } => format!("finish: {}", reason.as_str()),
     }
 }
