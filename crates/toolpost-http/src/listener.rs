@@ -11,6 +11,8 @@ pub use received::Received;
 pub use reply::{EventSource, Reply};
 pub use route::{Route, Routes};
 
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
 use hyper::StatusCode;
 use hyper::body::Incoming;
 use hyper::header::{CONNECTION, HeaderValue, WWW_AUTHENTICATE};
@@ -83,6 +85,12 @@ impl Listener {
     }
 }
 
+/// How a connection is ended by this side.
+enum Ends {
+    AtOnce,
+    WithGrace,
+}
+
 /// What every connection needs.
 struct Served {
     admission: Admission,
@@ -106,13 +114,21 @@ impl Served {
             .header_read_timeout(HEADER_TIMEOUT)
             .serve_connection(TokioIo::new(connection), service);
         let mut serving = std::pin::pin!(serving);
+        // Polled when it is woken, and not with each request.
+        let mut ends: FuturesUnordered<_> = std::iter::once(async {
+            tokio::select! {
+                () = slot.closed(timeout) => Ends::AtOnce,
+                () = ended.cancelled() => Ends::WithGrace,
+            }
+        })
+        .collect();
         tokio::select! {
+            biased;
             _ = serving.as_mut() => {}
-            () = slot.closed(timeout) => {}
-            () = ended.cancelled() => {
+            end = ends.next() => if let Some(Ends::WithGrace) = end {
                 serving.as_mut().graceful_shutdown();
                 let _ = tokio::time::timeout(GRACE, serving).await;
-            }
+            },
         }
     }
 

@@ -25,8 +25,8 @@ const DEEPEST: usize = 500;
 /// The kind of a row that holds several events: a list of `[sequence, tool, code, micros, bytes, event]`, whose positions begin with
 /// that of the row. No event has this kind.
 const BATCH: &str = "batch";
-/// The same, compressed (LZ4, the length first). Events of one minute are much alike: a tenth is left of them, and with it of what is
-/// written to the disk, twice.
+/// The same, compressed (LZ4, the length first). Events of one minute are much alike: a twentieth is left of reads of the same
+/// file, two fifths of reads of many, and with it of what is written to the disk, twice.
 const PACKED: &str = "packed";
 
 /// The function of SQL that gives the list of a row: see [`unpacked`].
