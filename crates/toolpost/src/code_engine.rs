@@ -26,7 +26,7 @@ use toolpost_code::answers::place::{byte_of, column_of};
 use toolpost_code::answers::ranking::Focus;
 use toolpost_code::answers::symbol::{Symbol as Known, documentation};
 use toolpost_code::engine::Engine;
-use toolpost_code::facts::Name;
+use toolpost_code::facts::{Name, Role};
 use toolpost_code::files::{Cache, NoCache};
 use toolpost_code::resolve::{Confidence as Found, DefId, Entity, Query};
 use toolpost_code::world::FileId;
@@ -180,13 +180,19 @@ impl Asked<'_, '_> {
     }
 
     fn reference(&self, found: &toolpost_code::resolve::Reference) -> Option<Reference> {
-        let token = self.query.facts(found.file).token(found.token)?;
+        let facts = self.query.facts(found.file);
+        let token = facts.token(found.token)?;
         let (line, column) = self.position(found.file, token.start);
+        // What an import binds is no definition of what it imports.
+        let binds =
+            |def: u32| facts.def(def).is_some_and(|def| def.kind == toolpost_code::facts::Kind::Import);
+        let is_import = token.role == Role::Declaration && binds(token.target);
+        let role = if is_import { Role::Import } else { token.role };
         Some(Reference {
             file: self.query.world.path(found.file).to_owned(),
             line,
             column,
-            role: role_of(token.role).to_owned(),
+            role: role_of(role).to_owned(),
             confidence: confidence(found.confidence)?,
         })
     }
