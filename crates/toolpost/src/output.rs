@@ -2,11 +2,13 @@
 //!
 //! Whatever comes from a tool loses its control characters before it reaches a terminal.
 
+mod input;
 mod live;
 mod markdown;
 mod stage;
 mod width;
 
+pub(crate) use input::{Done, Editor, Field, Key, RawMode, keys_typed, shortened};
 pub(crate) use stage::{Screen, Show, Shown, Stage};
 
 use crate::config::env::Environment;
@@ -316,6 +318,18 @@ impl Printer {
     /// Whether whoever read the data has left before all was written.
     pub(crate) fn has_lost_reader(&self) -> bool {
         self.has_lost_reader.get()
+    }
+
+    /// Looks whether whoever was to read the data has left before any was written.
+    pub(crate) fn finds_reader_gone(&self) -> bool {
+        use rustix::event::{PollFd, PollFlags, poll};
+        let stdout = std::io::stdout();
+        let mut asked = [PollFd::new(&stdout, PollFlags::empty())];
+        let now = rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 };
+        let is_told = poll(&mut asked, Some(&now)).is_ok_and(|count| count > 0);
+        let is_gone = is_told && !self.stdout_is_terminal && asked[0].revents().contains(PollFlags::ERR);
+        self.has_lost_reader.set(self.has_lost_reader.get() || is_gone);
+        is_gone
     }
 
     fn write_data(&self, text: &str) {
