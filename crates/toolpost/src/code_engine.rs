@@ -37,8 +37,8 @@ use toolpost_core::code::{
 use toolpost_core::text::hex;
 use toolpost_core::{Code, Policy, ToolError, Workspace};
 
-/// How long the uses of a name are looked for; what has not been looked at by then is reported.
-const LONGEST_SEARCH: Duration = Duration::from_secs(2);
+/// How long the uses of a name are looked for at most; an answer that lacks some by then says so.
+const LONGEST_SEARCH: Duration = Duration::from_secs(10);
 /// Maximum number of identifiers that a ranking looks at.
 const MOST_RANKED: usize = 1_000_000;
 /// Maximum number of definitions that are looked at for a search.
@@ -85,7 +85,8 @@ impl WorkspaceEngine {
         let mut large = freshness.engine().too_large();
         large.retain(|name| (inquiry.shows)(name));
         let (answer, mut lacks, notes) = freshness.engine().ask(|query| {
-            query.end_at(Instant::now() + LONGEST_SEARCH);
+            let left = inquiry.ctx.time_left().map_or(LONGEST_SEARCH, |left| left / 2);
+            query.end_at(Instant::now() + left.min(LONGEST_SEARCH));
             let sources = Sources::new(Arc::clone(&self.files));
             let (lacks, notes) = (RefCell::default(), RefCell::default());
             let asked = Asked { query, inquiry, sources, large: &large, lacks, notes };
