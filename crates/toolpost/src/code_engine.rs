@@ -26,7 +26,7 @@ use toolpost_code::answers::place::{byte_of, column_of};
 use toolpost_code::answers::ranking::Focus;
 use toolpost_code::answers::symbol::{Symbol as Known, documentation};
 use toolpost_code::engine::Engine;
-use toolpost_code::facts::Name;
+use toolpost_code::facts::{Name, Role};
 use toolpost_code::files::{Cache, NoCache};
 use toolpost_code::resolve::{Confidence as Found, DefId, Entity, Query};
 use toolpost_code::world::FileId;
@@ -37,8 +37,8 @@ use toolpost_core::code::{
 use toolpost_core::text::hex;
 use toolpost_core::{Code, Policy, ToolError, Workspace};
 
-/// How long the uses of a name are looked for; what has not been looked at by then is reported.
-const LONGEST_SEARCH: Duration = Duration::from_secs(2);
+/// How long the uses of a name are looked for at most; an answer that lacks some by then says so.
+const LONGEST_SEARCH: Duration = Duration::from_secs(10);
 /// Maximum number of identifiers that a ranking looks at.
 const MOST_RANKED: usize = 1_000_000;
 /// Maximum number of definitions that are looked at for a search.
@@ -85,7 +85,8 @@ impl WorkspaceEngine {
         let mut large = freshness.engine().too_large();
         large.retain(|name| (inquiry.shows)(name));
         let (answer, mut lacks, notes) = freshness.engine().ask(|query| {
-            query.end_at(Instant::now() + LONGEST_SEARCH);
+            let left = inquiry.ctx.time_left().map_or(LONGEST_SEARCH, |left| left / 2);
+            query.end_at(Instant::now() + left.min(LONGEST_SEARCH));
             let sources = Sources::new(Arc::clone(&self.files));
             let (lacks, notes) = (RefCell::default(), RefCell::default());
             let asked = Asked { query, inquiry, sources, large: &large, lacks, notes };
@@ -180,13 +181,19 @@ impl Asked<'_, '_> {
     }
 
     fn reference(&self, found: &toolpost_code::resolve::Reference) -> Option<Reference> {
-        let token = self.query.facts(found.file).token(found.token)?;
+        let facts = self.query.facts(found.file);
+        let token = facts.token(found.token)?;
         let (line, column) = self.position(found.file, token.start);
+        // What an import binds is no definition of what it imports.
+        let binds =
+            |def: u32| facts.def(def).is_some_and(|def| def.kind == toolpost_code::facts::Kind::Import);
+        let is_import = token.role == Role::Declaration && binds(token.target);
+        let role = if is_import { Role::Import } else { token.role };
         Some(Reference {
             file: self.query.world.path(found.file).to_owned(),
             line,
             column,
-            role: role_of(token.role).to_owned(),
+            role: role_of(role).to_owned(),
             confidence: confidence(found.confidence)?,
         })
     }

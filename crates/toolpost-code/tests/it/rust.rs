@@ -140,3 +140,38 @@ fn f() { made!().often(); }
     check_uses(text, "a/src/lib.rs:1:often", &["y/tests/t.rs:1 Possible"]);
     check_uses(text, "b/src/lib.rs:1:often", &["y/tests/t.rs:1 Possible", "x/src/lib.rs:1 Possible"]);
 }
+
+#[test]
+fn maps_give_pairs() {
+    let text = r#"
+//- Cargo.toml
+[package]
+name = "x"
+//- src/lib.rs
+use std::collections::{BTreeMap, HashMap};
+pub struct L;
+impl L { pub fn go(&self) {} }
+pub struct O;
+impl O { pub fn go(&self) {} }
+pub fn f(m: HashMap<String, L>, b: &mut BTreeMap<O, L>) {
+    for (_, l) in &m { l.go(); }
+    for (_, l) in m.iter() { l.go(); }
+    for (o, _) in b { o.go(); }
+    for (_, l) in m { l.go(); }
+    let (_, (_, o), ..) = (1, (L, O), 2);
+    o.go();
+    if let E::Two(_, o) = e() { o.go(); }
+    let (.., last) = (1, O);
+    last.go();
+}
+enum E { Two(L, O) }
+fn e() -> E { E::Two(L, O) }
+"#;
+    for line in [7, 8, 10] {
+        check_meaning(text, &format!("src/lib.rs:{line}:go"), "src/lib.rs:3 Typed");
+    }
+    for (line, how) in [(9, "Typed"), (12, "Exact"), (13, "Typed")] {
+        check_meaning(text, &format!("src/lib.rs:{line}:go"), &format!("src/lib.rs:5 {how}"));
+    }
+    check_meaning(text, "src/lib.rs:15:go", "src/lib.rs:3 src/lib.rs:5 Possible");
+}

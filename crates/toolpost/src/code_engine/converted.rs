@@ -83,9 +83,14 @@ pub(super) fn shown(sources: &Sources, known: &Known, column: u32) -> Symbol {
 
 /// A signature without comments, attributes and what opens its body.
 fn one_line(signature: &str) -> String {
+    // A comment of several lines may have anything at the beginning of each.
+    let mut in_comment = false;
     let lines = signature.lines().map(str::trim).filter(|line| {
-        let is_comment = ["//", "/*", "*", "# ", "#[", "@"].iter().any(|mark| line.starts_with(mark));
-        !line.is_empty() && !is_comment
+        let begins = !in_comment && line.starts_with("/*");
+        let is_inside = in_comment || begins;
+        in_comment = is_inside && !line.contains("*/");
+        let is_comment = ["//", "*", "# ", "#[", "@"].iter().any(|mark| line.starts_with(mark));
+        !line.is_empty() && !is_comment && !is_inside
     });
     let joined = lines.collect::<Vec<_>>().join(" ");
     let words: Vec<&str> = joined.split_whitespace().collect();
@@ -179,5 +184,8 @@ mod tests {
         ] {
             assert_eq!(one_line(text), expected);
         }
+        let commented =
+            "type A = {\n\t/**\n\tHow far.\n\n\tMore.\n\t*/\n\tpart: number;\n\t/* b */\n\tall: string\n}";
+        assert_eq!(one_line(commented), "type A = { part: number; all: string }");
     }
 }

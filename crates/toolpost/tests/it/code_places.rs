@@ -244,6 +244,20 @@ fn why_a_use_is_only_possible_is_told() {
 }
 
 #[test]
+fn an_import_has_the_role_of_one() {
+    let home = home();
+    let found = ask(&home, "find_references", &json!({"symbol": "run"}));
+    let role = |place: &str| {
+        let all = found["data"]["references"].as_array().unwrap();
+        let one =
+            all.iter().find(|one| format!("{}:{}", one["file"].as_str().unwrap(), one["line"]) == place);
+        one.map(|one| one["role"].clone()).unwrap_or_else(|| panic!("{place}: {found}"))
+    };
+    assert_eq!(role("pkg/core.py:1"), "definition");
+    assert_eq!(role("main.py:2"), "import");
+}
+
+#[test]
 fn words_that_mean_nothing_are_refused() {
     let home = home();
     for (tool, args, expected) in [

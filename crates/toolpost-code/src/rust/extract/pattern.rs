@@ -44,12 +44,11 @@ impl Extractor<'_, '_> {
                     _ => None,
                 };
                 let parts = self.builder.expr(Op::OwnOther, path, source);
-                let inner: Vec<Node<'_>> =
-                    named_children(node).into_iter().filter(|&part| Some(part) != of).collect();
-                for (index, part) in inner.into_iter().enumerate() {
-                    let one = match whole {
-                        Some(whole) => whole,
-                        None => self.builder.expr(Op::At, parts, index as u32),
+                for (index, part) in positions(node).into_iter().filter(|&(_, part)| Some(part) != of) {
+                    let one = match (whole, index) {
+                        (Some(whole), _) => whole,
+                        (None, Some(index)) => self.builder.expr(Op::At, parts, index),
+                        (None, None) => NONE,
                     };
                     self.pattern(part, scope, one, visible);
                 }
@@ -72,9 +71,11 @@ impl Extractor<'_, '_> {
                 }
             }
             K::TuplePattern => {
-                for (index, part) in named_children(node).into_iter().enumerate() {
-                    let one =
-                        if source == NONE { NONE } else { self.builder.expr(Op::At, source, index as u32) };
+                for (index, part) in positions(node) {
+                    let one = match (source, index) {
+                        (NONE, _) | (_, None) => NONE,
+                        (source, Some(index)) => self.builder.expr(Op::At, source, index),
+                    };
                     self.pattern(part, scope, one, visible);
                 }
             }
@@ -176,4 +177,17 @@ impl Extractor<'_, '_> {
         let token = self.builder.token(name, start, scope, Role::Bare, NONE);
         self.builder.token_mut(token).space = space::VALUE;
     }
+}
+
+/// The parts of a tuple with their positions. A `_` takes a place and is no part; behind `..` the positions are not known.
+fn positions(node: Node<'_>) -> Vec<(Option<u32>, Node<'_>)> {
+    let mut parts = Vec::new();
+    let mut position = Some(0);
+    crate::syntax::each_child(&mut node.walk(), |child, _| match child.kind() {
+        "," => position = position.map(|position| position + 1),
+        "remaining_field_pattern" => position = None,
+        _ if child.is_named() && !child.is_extra() => parts.push((position, child)),
+        _ => {}
+    });
+    parts
 }
