@@ -117,6 +117,12 @@ pub enum Fact {
         id: String,
         /// What it has to do.
         text: String,
+        /// The images that come with it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        attachments: Vec<Attachment>,
+        /// The model from now on, where it is another one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        model: Option<Box<Profile>>,
     },
     /// Another process goes on with the run.
     Resumed {
@@ -159,6 +165,9 @@ pub struct Start {
     pub system: String,
     /// What it has to do.
     pub task: String,
+    /// The images that come with the task.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<Attachment>,
     /// The model.
     pub model: Profile,
     /// The tools that it is offered.
@@ -330,6 +339,27 @@ pub enum Reason {
     Refused,
     /// The model gave no answer.
     Model,
+    /// A step of its script failed.
+    Script,
+}
+
+impl Reason {
+    /// The reason in one word, as JSON has it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Reason::Done => "done",
+            Reason::Stopped => "stopped",
+            Reason::Turns => "turns",
+            Reason::Tokens => "tokens",
+            Reason::Cost => "cost",
+            Reason::Time => "time",
+            Reason::Loop => "loop",
+            Reason::Length => "length",
+            Reason::Refused => "refused",
+            Reason::Model => "model",
+            Reason::Script => "script",
+        }
+    }
 }
 
 impl Fact {
@@ -340,6 +370,7 @@ impl Fact {
             Fact::Started { start } => {
                 start.system = change(&start.system);
                 start.task = change(&start.task);
+                start.attachments.iter_mut().for_each(|one| one.filename = change(&one.filename));
             }
             Fact::Decided { todos, .. } => {
                 for todo in todos {
@@ -358,9 +389,11 @@ impl Fact {
                 *data = map_strings(data.take(), change);
                 attachments.iter_mut().for_each(|one| one.filename = change(&one.filename));
             }
-            Fact::Compacted { summary: text, .. }
-            | Fact::Signalled { text, .. }
-            | Fact::Continued { text, .. } => *text = change(text),
+            Fact::Compacted { summary: text, .. } | Fact::Signalled { text, .. } => *text = change(text),
+            Fact::Continued { text, attachments, .. } => {
+                *text = change(text);
+                attachments.iter_mut().for_each(|one| one.filename = change(&one.filename));
+            }
             Fact::Resumed { interrupted } => {
                 interrupted.iter_mut().for_each(|call| call.known = change(&call.known));
             }

@@ -8,8 +8,9 @@ use crate::changes::event;
 use crate::db::{Failure, Row, Tx, Value, first};
 use crate::log;
 use std::sync::Arc;
+use toolpost_core::activation::Fact;
 use toolpost_core::event::EventKind;
-use toolpost_core::store::{By, Task, TaskChange, TaskStatus};
+use toolpost_core::store::{By, Task, TaskChange, TaskStatus, WrittenEvent, WrittenEvents};
 use toolpost_core::{Code, Event, ToolError};
 
 const COLUMNS: &str =
@@ -236,6 +237,43 @@ pub(crate) fn change(tx: &mut dyn Tx, by: &By, asked: &str, change: &TaskChange)
     }
     log::add(tx, &events)?;
     Ok(next)
+}
+
+/// Frees the tasks whose owners have ended, by what the log is about to be told. Returns what is to be told of them.
+pub(crate) fn free_of_ended(tx: &mut dyn Tx, events: &WrittenEvents) -> Result<Vec<Arc<Event>>, Failure> {
+    const END: &[u8] = b"\"fact\":\"ended\"";
+    let is_end = |event: &WrittenEvent<'_>| {
+        event.kind == "activation" && memchr::memmem::find(event.json, END).is_some()
+    };
+    let mut freed = Vec::new();
+    for event in events.iter().filter(is_end) {
+        // It may also be the data of some call that look like one.
+        let Ok(event) = serde_json::from_slice::<Event>(event.json) else { continue };
+        let EventKind::Activation { fact: Fact::Ended { .. } } = &event.kind else { continue };
+        let Some(activation) = event.activation.clone() else { continue };
+        let rows = tx.locked(
+            &format!("SELECT {COLUMNS} FROM tasks WHERE owner = ?1 AND status = 'claimed' ORDER BY number"),
+            &[activation.as_str().into()],
+        )?;
+        let by = By {
+            session: event.session,
+            agent: event.agent,
+            activation: Some(activation),
+            call: None,
+            at_ms: event.at_ms,
+        };
+        for mut row in rows {
+            let (number, task) = read(&mut row)?;
+            if let Some(next) = next(&by, &task, &[], &TaskChange::Release)? {
+                tx.run(
+                    "UPDATE tasks SET status = ?2, owner = NULL, changed_ms = ?3 WHERE number = ?1",
+                    &[number.into(), next.status.as_str().into(), next.changed_ms.into()],
+                )?;
+                freed.push(changed(&by, &next));
+            }
+        }
+    }
+    Ok(freed)
 }
 
 /// The number of a claim that was taken from this owner, who has neither submitted nor claimed the task since.

@@ -54,6 +54,7 @@ impl Cli {
         match &self.command {
             Command::Call(call) => flags.keys.settings.add(&call.keys.settings),
             Command::Run(run) => flags.keys.settings.add(&run.keys.settings),
+            Command::Chat(chat) => flags.keys.settings.add(&chat.keys.settings),
             Command::Sessions { command: Some(SessionsCommand::Resume { keys, .. }) } => {
                 flags.keys.settings.add(&keys.settings);
             }
@@ -75,6 +76,11 @@ pub enum Command {
     /// On a terminal you are asked before it runs commands or reaches the network; otherwise --allow exec and --allow
     /// network grant it. Ctrl-C once ends the run with what there is, twice ends it at once.
     Run(Run),
+    /// Talk to an agent: a conversation whose every message and answer is kept.
+    ///
+    /// On a terminal, `/help` shows what you can type, Ctrl-C stops an answer, and Ctrl-D ends. Otherwise each line of
+    /// standard input is a message, and each answer is printed.
+    Chat(Chat),
     /// Show the agent files there are, and check them.
     Agents {
         /// What to do with them.
@@ -188,6 +194,25 @@ pub struct Run {
     #[arg(long, requires = "resume")]
     pub take_over: bool,
     /// What is printed: the agent's text, one JSON object at the end, or a line of JSON for each thing that happens.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub output: RunOutput,
+    /// Those that stand for a key of the configuration.
+    #[command(flatten)]
+    pub keys: KeyFlags<OfRun>,
+}
+
+/// Talks to an agent.
+#[derive(Debug, Args)]
+pub struct Chat {
+    /// The agent's file, or its name; otherwise one that works in this folder with all tools.
+    pub agent: Option<String>,
+    /// Go on with the conversation, or with the run, of this session.
+    #[arg(long, value_name = "SESSION", conflicts_with = "agent")]
+    pub resume: Option<String>,
+    /// Go on with it although another process holds it; whatever that one still writes is refused.
+    #[arg(long, requires = "resume")]
+    pub take_over: bool,
+    /// What is printed of each answer: its text, one JSON object, or a line of JSON for each thing that happens.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub output: RunOutput,
     /// Those that stand for a key of the configuration.

@@ -3,6 +3,7 @@
 pub(crate) mod agents;
 pub(crate) mod asked;
 pub(crate) mod call;
+pub(crate) mod chat;
 pub(crate) mod completions;
 pub(crate) mod doctor;
 pub(crate) mod gc;

@@ -78,16 +78,36 @@ fn ask(printer: &Printer, question: &Question) -> Answer {
             Ok(0) | Err(_) => return Answer::No("no answer was given".to_owned()),
             Ok(_) => {}
         }
-        let (word, rest) = line.trim().split_once(' ').unwrap_or((line.trim(), ""));
-        match word.to_lowercase().as_str() {
-            "n" | "no" => return Answer::No(harmless(rest.trim()).into_owned()),
-            "yes" => return Answer::Yes(Scope::Once),
-            word => match choices.iter().find(|(key, _, _)| *key == word) {
-                Some((_, _, Some(answer))) => return answer.clone(),
-                _ => printer.say(Tone::Plain, "one of these letters, please; nothing has happened yet"),
-            },
+        match answer(question, &line) {
+            Some(answer) => return answer,
+            None => printer.say(Tone::Plain, NOT_AN_ANSWER),
         }
     }
+}
+
+/// What is said where something else was typed.
+pub(crate) const NOT_AN_ANSWER: &str = "one of these letters, please; nothing has happened yet";
+
+/// The answer that a line stands for; none where it stands for none.
+pub(crate) fn answer(question: &Question, line: &str) -> Option<Answer> {
+    let (word, rest) = line.trim().split_once(' ').unwrap_or((line.trim(), ""));
+    match word.to_lowercase().as_str() {
+        "n" | "no" => Some(Answer::No(harmless(rest.trim()).into_owned())),
+        "yes" => Some(Answer::Yes(Scope::Once)),
+        word => {
+            choices(question).into_iter().find(|(key, _, _)| *key == word).and_then(|(_, _, answer)| answer)
+        }
+    }
+}
+
+/// A question with everything that belongs to it, as one text.
+pub(crate) fn spelled(question: &Question) -> String {
+    let mut lines = vec![format!("? {}", question.text)];
+    lines.extend(question.facts.iter().map(|fact| format!("  {}", fact.replace('\n', "\n      "))));
+    let preview = question.preview.iter().flat_map(|preview| preview.lines());
+    lines.extend(preview.map(|line| format!("  | {line}")));
+    lines.extend(choices(question).iter().map(|(key, meaning, _)| format!("  {key}  {meaning}")));
+    lines.join("\n")
 }
 
 /// The keys, what each does, and the answer it stands for.

@@ -71,6 +71,7 @@ pub fn run_with(words: Vec<OsString>, extension: Option<Arc<dyn Extension>>) -> 
             commands::graph::run(runtime, &printer, graph)
         }),
         Command::Run(run) => commands::run::run(&printer, &flags, environment, &run.wanted(), run.output),
+        Command::Chat(chat) => commands::chat::run(&printer, &flags, environment, chat),
         Command::Agents { command } => {
             // Agents may name the tools that start others.
             let frontend = Frontend { agents: true, ..this_program() };

@@ -2,11 +2,13 @@
 //!
 //! Whatever comes from a tool loses its control characters before it reaches a terminal.
 
+mod input;
 mod live;
 mod markdown;
 mod stage;
 mod width;
 
+pub(crate) use input::{Done, Editor, Field, Key, RawMode, keys_typed, shortened};
 pub(crate) use stage::{Screen, Show, Shown, Stage};
 
 use crate::config::env::Environment;

@@ -113,6 +113,7 @@ impl<'a> Reader<'a> {
                 .map(|name| (*name).to_owned())
                 .collect(),
             instructions_at: None,
+            model_at: None,
             script: None,
             is_disabled: false,
             instruction: body,
@@ -161,7 +162,10 @@ impl<'a> Reader<'a> {
                 }
             }
             "description" => agent.description = self.text(node, field).unwrap_or_default(),
-            "model" => agent.models = self.models(node, field),
+            "model" => {
+                agent.models = self.models(node, field);
+                agent.model_at = Some(node.at);
+            }
             "toolpacks" => agent.tool_packs = tools::names(self, node, field),
             "agents" => agent.agents = tools::names(self, node, field),
             "tools" | "allowedtools" => tools::read(self, node, agent, narrowing),

@@ -93,10 +93,13 @@ impl Activation {
             .context
             .rebuild()
             .events(Arc::clone(&fold) as Arc<dyn EventSink>)
-            .extra(Seen::new())
             .extra(self.branch.clone())
-            .cancel(cancel.clone())
-            .build();
+            .cancel(cancel.clone());
+        // What a conversation has seen before, it knows.
+        let context = match self.context.extra().get::<Seen>() {
+            Some(_) => context.build(),
+            None => context.extra(Seen::new()).build(),
+        };
         let running = Running {
             id: self.id,
             model: self.model,
@@ -129,6 +132,19 @@ impl Running {
         let now = self.context.clock().now_ms();
         self.fold.state().apply_fact(&fact, now);
         self.context.record_fact(|| fact);
+    }
+
+    /// Records the tools on offer that the run does not know: another model may know them by other names.
+    pub(super) fn record_new_tools(&self) -> Result<(), ToolError> {
+        let mut tools = self.offer_listed()?;
+        {
+            let state = self.fold.state();
+            tools.retain(|tool| !state.offered().any(|known| known == tool));
+        }
+        if !tools.is_empty() {
+            self.record(Fact::Offered { tools });
+        }
+        Ok(())
     }
 
     /// The declarations of all listed tools that this model's provider may get.

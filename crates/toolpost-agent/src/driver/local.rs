@@ -62,6 +62,30 @@ impl LocalDriver {
         ended
     }
 
+    /// Lets a run that has ended go on with something more to do, to its next end. Returns how it stands then, too.
+    pub async fn go_on(&self, activation: &str, more: Option<Fact>) -> (Result, Option<State>) {
+        let running = match self.steps.get(activation) {
+            Ok(running) => running,
+            Err(error) => return (Err(error), None),
+        };
+        let begun = more.map_or(Ok(()), |more| {
+            running.record(more);
+            running.record_new_tools()
+        });
+        // What the agent was told is kept, whatever becomes of its answer.
+        let begun = match begun {
+            Ok(()) => running.context.committed().await,
+            Err(error) => Err(error),
+        };
+        let ended = match begun {
+            Ok(()) => drive(&self.steps, activation).await,
+            Err(error) => Err(error),
+        };
+        self.steps.remove(activation);
+        let state = running.fold.state().clone();
+        (ended, Some(state))
+    }
+
     fn ends(&self) -> MutexGuard<'_, HashMap<String, watch::Receiver<Option<Result>>>> {
         self.ends.lock().unwrap_or_else(PoisonError::into_inner)
     }

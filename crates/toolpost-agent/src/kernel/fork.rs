@@ -26,6 +26,12 @@ impl Fork<'_> {
     /// The events of the new run. Agents that the other one has left at work are not taken along.
     pub fn events(&self, events: &[Event]) -> Vec<Arc<Event>> {
         let mut calls: HashMap<String, String> = HashMap::new();
+        // A conversation has ended after each of its answers; only behind its last message is there an end to leave out.
+        let mut goes_on = events
+            .iter()
+            .filter(|event| event.activation.as_deref() == Some(self.from))
+            .filter(|event| matches!(&event.kind, EventKind::Activation { fact: Fact::Continued { .. } }))
+            .count();
         let mut last_answer = 0;
         let mut copied = Vec::new();
         for event in events.iter().filter(|event| event.activation.as_deref() == Some(self.from)) {
@@ -33,8 +39,10 @@ impl Fork<'_> {
             if let EventKind::Activation { fact } = &mut event.kind {
                 match fact {
                     Fact::Decided { seq, .. } if self.at.is_some_and(|at| *seq >= at) => break,
-                    Fact::Ended { .. } => break,
-                    Fact::StopAsked | Fact::Spawned { .. } => continue,
+                    Fact::Ended { .. } if goes_on == 0 => break,
+                    Fact::Continued { .. } => goes_on = goes_on.saturating_sub(1),
+                    Fact::StopAsked if goes_on == 0 => continue,
+                    Fact::Spawned { .. } => continue,
                     Fact::Started { start } => **start = (self.start)((**start).clone()),
                     Fact::Answered { seq, .. } => last_answer = *seq,
                     Fact::Decided { todos, .. } => {

@@ -12,8 +12,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use toolpost_core::activation::{Fact, InterruptedCall, OfferedTool, Reason, Start, Todo};
 use toolpost_core::event::EventKind;
-use toolpost_core::model::{ModelError, Response, ToolCall, ToolResult, Usage};
-use toolpost_core::outcome::{Metadata, Outcome, Output};
+use toolpost_core::model::{ModelError, Profile, Response, ToolCall, ToolResult, Usage};
+use toolpost_core::outcome::{Attachment, Metadata, Outcome, Output};
 use toolpost_core::text::tokens;
 use toolpost_core::{Code, Event, ToolError};
 
@@ -170,8 +170,8 @@ impl State {
             }
             return;
         }
-        if let Fact::Continued { id, text } = fact {
-            return self.go_on(id, text, at_ms);
+        if let Fact::Continued { id, text, attachments, model } = fact {
+            return self.go_on(id, (text, attachments), model.as_deref(), at_ms);
         }
         if self.ended.is_some() {
             return;
@@ -243,7 +243,13 @@ impl State {
     }
 
     /// Goes on after an end. What was left to do then is not done any more.
-    fn go_on(&mut self, id: &str, text: &str, at_ms: u64) {
+    fn go_on(
+        &mut self,
+        id: &str,
+        (text, attachments): (&str, &[Attachment]),
+        model: Option<&Profile>,
+        at_ms: u64,
+    ) {
         if self.continued.iter().any(|known| known == id) {
             return;
         }
@@ -251,9 +257,21 @@ impl State {
         let last = self.turns.iter_mut().rev().find_map(Turn::answer_mut);
         for (call, slot) in last.into_iter().flat_map(|answer| answer.calls.iter().zip(&mut answer.slots)) {
             if !matches!(slot, Slot::Done(_)) {
-                let text = format!("Error: the call of `{}` was not run: the run had ended", call.name);
+                let text = match slot {
+                    Slot::Running => format!(
+                        "Error: INTERRUPTED: the call of `{}` had started when the run ended; look whether its change is there before you make it again",
+                        call.name
+                    ),
+                    _ => format!("Error: the call of `{}` was not run: the run had ended", call.name),
+                };
                 *slot = Slot::Done(Box::new(failed(call, text, None)));
             }
+        }
+        if let Some(text) = self.left_unsaid() {
+            self.turns.push(Turn::BrokenOff { text });
+        }
+        if let (Some(start), Some(model)) = (&mut self.start, model) {
+            start.model = model.clone();
         }
         self.ended = None;
         self.failed = None;
@@ -264,7 +282,23 @@ impl State {
         self.started_ms = at_ms;
         self.answers_before = self.answers;
         self.is_corrected = false;
-        self.turns.push(Turn::said("", text));
+        self.repeats = Repeats::default();
+        self.turns.push(Turn::Said { text: text.to_owned(), attachments: attachments.to_vec() });
+    }
+
+    /// What stands for the answer of a run that ended without one: what the model had said, and why no more came. The
+    /// conversation goes on behind it.
+    fn left_unsaid(&self) -> Option<String> {
+        let reason = match self.ended.as_ref()?.reason {
+            _ if self.turns.last().is_some_and(Turn::is_final) => return None,
+            Reason::Stopped => "the user stopped this answer",
+            Reason::Time | Reason::Turns | Reason::Tokens | Reason::Cost => "this answer ended at a limit",
+            Reason::Loop => "this answer ended because the same call was made again and again",
+            Reason::Length => "this answer was cut off",
+            Reason::Done | Reason::Refused | Reason::Model | Reason::Script => "there was no answer",
+        };
+        let said = self.unfinished.trim_end();
+        Some(format!("{said}{}[{reason}]", if said.is_empty() { "" } else { "\n" }))
     }
 
     /// What the run depends on; none before it began.
@@ -358,7 +392,7 @@ impl State {
         let answers = self.turns.iter().rev().filter_map(Turn::answer).map(|answer| answer.text());
         let text = unfinished.into_iter().chain(answers).find(|text| !text.trim().is_empty());
         let error = match reason {
-            Reason::Model => match &self.failed {
+            Reason::Model | Reason::Script => match &self.failed {
                 Some(error) => Some(error.message.clone()),
                 None => Some("the model's calls could not be read, three times in a row".to_owned()),
             },
@@ -367,7 +401,8 @@ impl State {
             }
             _ => None,
         };
-        let code = self.failed.as_ref().filter(|_| reason == Reason::Model).and_then(|error| error.of_call);
+        let is_failure = matches!(reason, Reason::Model | Reason::Script);
+        let code = self.failed.as_ref().filter(|_| is_failure).and_then(|error| error.of_call);
         Ended {
             reason,
             text: text.unwrap_or_default(),

@@ -24,7 +24,9 @@ pub struct Extra {
 #[derive(Debug, Clone)]
 pub(super) enum Turn {
     /// Somebody told the agent something.
-    Said { text: String },
+    Said { text: String, attachments: Vec<Attachment> },
+    /// An answer that was broken off: what had come of it, and why no more did.
+    BrokenOff { text: String },
     /// The model answered.
     Answer(Box<Answer>),
 }
@@ -72,7 +74,7 @@ impl Answer {
 impl Turn {
     pub(super) fn said(from: &str, text: &str) -> Turn {
         let text = if from.is_empty() { text.to_owned() } else { format!("[from {from}] {text}") };
-        Turn::Said { text }
+        Turn::Said { text, attachments: Vec::new() }
     }
 
     pub(super) fn of_answer(seq: u64, response: &Response) -> Turn {
@@ -91,14 +93,14 @@ impl Turn {
     pub(super) fn answer(&self) -> Option<&Answer> {
         match self {
             Turn::Answer(answer) => Some(answer),
-            Turn::Said { .. } => None,
+            Turn::Said { .. } | Turn::BrokenOff { .. } => None,
         }
     }
 
     pub(super) fn answer_mut(&mut self) -> Option<&mut Answer> {
         match self {
             Turn::Answer(answer) => Some(answer),
-            Turn::Said { .. } => None,
+            Turn::Said { .. } | Turn::BrokenOff { .. } => None,
         }
     }
 
@@ -123,7 +125,10 @@ impl Turn {
 
     pub(super) fn tokens(&self) -> u64 {
         match self {
-            Turn::Said { text } => tokens(text) as u64,
+            Turn::Said { text, attachments } => {
+                (tokens(text) as u64).saturating_add(IMAGE_TOKENS * attachments.len() as u64)
+            }
+            Turn::BrokenOff { text } => tokens(text) as u64,
             Turn::Answer(answer) => answer.tokens + self.result_tokens(),
         }
     }
@@ -180,10 +185,13 @@ impl State {
                 )
             }
         };
-        let mut messages = vec![Message::user(task)];
+        let mut messages = vec![Message { role: Role::User, parts: said(&task, &start.attachments) }];
         for turn in &self.turns[turns] {
             match turn {
-                Turn::Said { text } => add_user(&mut messages, vec![Part::text(text.clone())]),
+                Turn::Said { text, attachments } => add_user(&mut messages, said(text, attachments)),
+                Turn::BrokenOff { text } => {
+                    messages.push(Message { role: Role::Assistant, parts: vec![Part::text(text.clone())] });
+                }
                 Turn::Answer(answer) => {
                     if !answer.parts.is_empty() {
                         messages.push(Message { role: Role::Assistant, parts: answer.parts.clone() });
@@ -224,7 +232,8 @@ impl State {
         let mut lines: Vec<String> = self.summary.iter().cloned().collect();
         for turn in self.turns.iter().take(turns) {
             match turn {
-                Turn::Said { text } => lines.push(format!("- told: {}", short(text))),
+                Turn::Said { text, .. } => lines.push(format!("- told: {}", short(text))),
+                Turn::BrokenOff { text } => lines.push(format!("- said: {}", short(text))),
                 Turn::Answer(answer) => {
                     let text = answer.text();
                     if !text.trim().is_empty() {
@@ -247,6 +256,12 @@ impl State {
         }
         lines.join("\n")
     }
+}
+
+/// What somebody says to the agent, with what comes with it.
+fn said(text: &str, attachments: &[Attachment]) -> Vec<Part> {
+    let files = attachments.iter().cloned().map(Part::File);
+    std::iter::once(Part::text(text)).chain(files).collect()
 }
 
 /// Adds to the user's last message, or begins one: two in a row are one.

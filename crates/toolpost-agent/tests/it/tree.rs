@@ -12,7 +12,9 @@ use toolpost_agent::kernel::{State, decide};
 use toolpost_agent::tree::{Amount, Branch, Draw, Ledger, Refusal, Wanted, child_id};
 use toolpost_core::activation::{Fact, Limits, Reason, Start, Todo};
 use toolpost_core::host::Ids;
-use toolpost_core::model::{Finish, Model, Price, Profile, Response, Usage};
+use toolpost_core::model::{
+    Finish, Model, ModelError, ModelErrorKind, Part, Price, Profile, Response, Usage,
+};
 use toolpost_core::policy::{Access, Effect, Profile as Risk, Request};
 use toolpost_core::{Capability, Code, Context, Executor, Memory, Policy, Registry};
 
@@ -317,6 +319,36 @@ fn an_agent_waits_for_those_it_has_left_at_work() {
 }
 
 #[test]
+fn what_was_broken_off_stays_in_the_conversation() {
+    let check = |reason: Reason, said: &str, expected: &str| {
+        let mut state = begun();
+        state.apply_fact(&Fact::Decided { seq: 0, todos: vec![Todo::Ask] }, 2);
+        let error = ModelError::new(ModelErrorKind::Cancelled, "the run was stopped");
+        let (text, usage) = (said.to_owned(), Usage::default());
+        state.apply_fact(&Fact::ModelFailed { seq: 0, error, text, usage, cost: None }, 3);
+        let (text, error, code, cost) = (String::new(), None, None, None);
+        state.apply_fact(&Fact::Ended { seq: 1, reason, text, error, code, usage, cost }, 4);
+        let (id, text, attachments, model) = ("m".to_owned(), "go on".to_owned(), Vec::new(), None);
+        state.apply_fact(&Fact::Continued { id, text, attachments, model }, 5);
+        let messages = state.messages(&|_, _| Default::default());
+        let texts: Vec<String> = messages
+            .iter()
+            .flat_map(|message| &message.parts)
+            .map(|part| match part {
+                Part::Text { text, .. } => text.clone(),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        assert_eq!(texts, ["", expected, "go on"]);
+        assert_eq!(decide(&state), [Todo::Ask]);
+    };
+    check(Reason::Stopped, "Half of it", "Half of it\n[the user stopped this answer]");
+    check(Reason::Stopped, "", "[the user stopped this answer]");
+    check(Reason::Time, "Half", "Half\n[this answer ended at a limit]");
+    check(Reason::Model, "", "[there was no answer]");
+}
+
+#[test]
 fn an_agent_goes_on_after_its_end() {
     let mut state = begun();
     answer(&mut state, "done");
@@ -329,7 +361,12 @@ fn an_agent_goes_on_after_its_end() {
     };
     end(&mut state);
     assert!(decide(&state).is_empty());
-    let more = Fact::Continued { id: "call".to_owned(), text: "and now this".to_owned() };
+    let more = Fact::Continued {
+        id: "call".to_owned(),
+        text: "and now this".to_owned(),
+        attachments: Vec::new(),
+        model: None,
+    };
     state.apply_fact(&more, 5);
     answer(&mut state, "also done");
     assert_eq!(state.ending(Reason::Done).text, "also done");

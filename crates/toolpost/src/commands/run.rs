@@ -23,7 +23,7 @@ use toolpost_core::store::{HeldBy, Hold};
 use toolpost_core::{Code, ToolError};
 
 /// Maximum number of commands in the background of a run.
-const MOST_BACKGROUND: usize = 8;
+pub(super) const MOST_BACKGROUND: usize = 8;
 /// At the end, each tool gets so long to clean up.
 const CLEANUP: Duration = Duration::from_secs(5);
 /// How often it is looked whether somebody still reads what is printed at the end.
@@ -68,7 +68,7 @@ impl SessionsCommand {
     }
 }
 
-fn from(takes_over: bool) -> HeldBy {
+pub(super) fn from(takes_over: bool) -> HeldBy {
     if takes_over { HeldBy::Anybody } else { HeldBy::Nobody }
 }
 
@@ -111,16 +111,7 @@ pub(crate) fn run(
             Ok(started) => drive(&runtime, printer, &stage, started, output).await,
             Err(error) => refuse(printer, output, &error),
         };
-        for (id, command) in runtime.background.running() {
-            printer.say(Tone::Note, &format!("note: {id} is ended with the run: {command}"));
-        }
-        runtime.context.tools().shutdown_all(CLEANUP).await;
-        if let Some(plugins) = &runtime.plugins {
-            plugins.shutdown().await;
-        }
-        if let Err(error) = runtime.recorded().await {
-            printer.say(Tone::Note, &format!("note: not everything is in the log: {}", error.message()));
-        }
+        shut_down(&runtime, printer).await;
         status
     });
     // A tool that blocks its thread must not keep us here.
@@ -135,8 +126,22 @@ pub(crate) fn run(
     }
 }
 
+/// Ends what tools and servers have left, and waits for the log.
+pub(super) async fn shut_down(runtime: &Runtime, printer: &Printer) {
+    for (id, command) in runtime.background.running() {
+        printer.say(Tone::Note, &format!("note: {id} is ended with the run: {command}"));
+    }
+    runtime.context.tools().shutdown_all(CLEANUP).await;
+    if let Some(plugins) = &runtime.plugins {
+        plugins.shutdown().await;
+    }
+    if let Err(error) = runtime.recorded().await {
+        printer.say(Tone::Note, &format!("note: not everything is in the log: {}", error.message()));
+    }
+}
+
 /// A run that does not begin, or breaks off.
-fn refuse(printer: &Printer, output: RunOutput, error: &ToolError) -> u8 {
+pub(super) fn refuse(printer: &Printer, output: RunOutput, error: &ToolError) -> u8 {
     match output {
         RunOutput::StreamJson => printer.refused_stream(error),
         RunOutput::Text | RunOutput::Json => printer.invocation_error(error),
@@ -181,7 +186,7 @@ fn wanted(runtime: &Runtime, printer: &Printer, asked: &Asked<'_>) -> Result<Wan
 }
 
 /// The agent that a word means, with what is to be said of its file.
-fn agent(runtime: &Runtime, printer: &Printer, word: &str) -> Result<AgentFile, ToolError> {
+pub(super) fn agent(runtime: &Runtime, printer: &Printer, word: &str) -> Result<AgentFile, ToolError> {
     let Loaded { agent, problems } = runtime.config.agent(word)?;
     let Some(agent) = agent else {
         let broken = problems.iter().filter(|problem| problem.severity == Severity::Broken);
@@ -199,7 +204,7 @@ fn agent(runtime: &Runtime, printer: &Printer, word: &str) -> Result<AgentFile, 
 }
 
 /// Whether a word names a file, and so is consent to use it.
-fn is_path(word: &str) -> bool {
+pub(super) fn is_path(word: &str) -> bool {
     word.contains('/') || word.ends_with(".md") || word.ends_with(".toml")
 }
 
@@ -279,7 +284,7 @@ async fn start(
 }
 
 /// Waits for the servers whose tools are offered with the others; one that does not start costs its own tools.
-async fn servers_ready(runtime: &Runtime, printer: &Printer) {
+pub(super) async fn servers_ready(runtime: &Runtime, printer: &Printer) {
     if runtime.plugins.is_some() {
         for (_, error) in runtime.executor.all_ready(&runtime.context).await {
             printer.say(Tone::Note, &format!("note: {}", harmless(error.message())));
@@ -410,21 +415,21 @@ async fn unseen(stage: &Stage, printer: &Printer) {
 }
 
 /// What else is said of a run.
-struct Facts {
-    agent: String,
-    model: String,
-    session: String,
-    id: String,
-    calls: u64,
-    denials: Vec<String>,
+pub(super) struct Facts {
+    pub(super) agent: String,
+    pub(super) model: String,
+    pub(super) session: String,
+    pub(super) id: String,
+    pub(super) calls: u64,
+    pub(super) denials: Vec<String>,
     /// Why it is not done.
-    why: Option<(Code, String)>,
-    elapsed: Duration,
+    pub(super) why: Option<(Code, String)>,
+    pub(super) elapsed: Duration,
     /// What it and all agents below it have spent.
-    tree: Amount,
+    pub(super) tree: Amount,
 }
 
-fn status(reason: Reason, is_interrupted: bool) -> u8 {
+pub(super) fn status(reason: Reason, is_interrupted: bool) -> u8 {
     match reason {
         Reason::Done => 0,
         Reason::Stopped if is_interrupted => 130,
@@ -435,12 +440,13 @@ fn status(reason: Reason, is_interrupted: bool) -> u8 {
         | Reason::Loop
         | Reason::Length
         | Reason::Refused
-        | Reason::Model => 1,
+        | Reason::Model
+        | Reason::Script => 1,
     }
 }
 
 /// Why a run ended that is not done, in a sentence with what to do.
-fn why(ended: &Ended, limits: &Limits) -> Option<(Code, String)> {
+pub(super) fn why(ended: &Ended, limits: &Limits) -> Option<(Code, String)> {
     let limit = |most: String, key: &str| {
         format!("the run ended at its limit of {most}; raise `limits.{key}` in the agent file")
     };
@@ -465,12 +471,15 @@ fn why(ended: &Ended, limits: &Limits) -> Option<(Code, String)> {
             Some(note) => format!("the model refused: {note}"),
             None => "the model refused to answer".to_owned(),
         }),
+        Reason::Script => {
+            (Code::ExecutionError, ended.error.clone().unwrap_or_else(|| "a step of the script failed".to_owned()))
+        }
         Reason::Model => model(ended.error.clone().unwrap_or_else(|| "the model gave no answer".to_owned())),
     })
 }
 
 /// The last lines for a person: why it ended, and what it took.
-fn report(printer: &Printer, ended: &Ended, facts: &Facts, redactor: &Redactor) {
+pub(super) fn report(printer: &Printer, ended: &Ended, facts: &Facts, redactor: &Redactor) {
     if let Some((code, message)) = &facts.why {
         printer.say_fitted(Tone::Error, &format!("error[{code}]: {}", redactor.redact(message)), 2);
     }
@@ -503,7 +512,7 @@ fn report(printer: &Printer, ended: &Ended, facts: &Facts, redactor: &Redactor) 
     }
 }
 
-fn count(number: u64, word: &str) -> String {
+pub(super) fn count(number: u64, word: &str) -> String {
     format!("{number} {word}{}", if number == 1 { "" } else { "s" })
 }
 
@@ -526,7 +535,7 @@ fn dollars(cost: f64) -> String {
 }
 
 /// A number with commas between its thousands.
-fn grouped(number: u64) -> String {
+pub(super) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
@@ -538,8 +547,11 @@ fn grouped(number: u64) -> String {
     text
 }
 
-fn result(ended: &Ended, facts: &Facts, output: RunOutput) -> Value {
+pub(super) fn result(ended: &Ended, facts: &Facts, output: RunOutput) -> Value {
     let error = facts.why.as_ref().map(|(code, message)| json!({"code": code, "message": message}));
+    // Nothing is known of the cost where no model has a price.
+    let is_known = ended.cost.is_some() || facts.tree.cost > 0;
+    let tree_cost = is_known.then(|| facts.tree.dollars());
     let mut result = json!({
         "success": ended.reason == Reason::Done,
         "reason": ended.reason,
@@ -555,7 +567,7 @@ fn result(ended: &Ended, facts: &Facts, output: RunOutput) -> Value {
         "costUsd": ended.cost,
         "costIsEstimated": ended.cost.is_some() && ended.usage.estimated,
         "treeTokens": facts.tree.tokens,
-        "treeCostUsd": facts.tree.dollars(),
+        "treeCostUsd": tree_cost,
         "durationMs": u64::try_from(facts.elapsed.as_millis()).unwrap_or(u64::MAX),
     });
     if let (Value::Object(fields), Some(error)) = (&mut result, error) {

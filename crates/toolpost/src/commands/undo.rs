@@ -2,13 +2,16 @@
 
 use super::stored::{Reads, Stored, moment, with_store};
 use crate::cli::{Flags, Undo as UndoFlags};
+use crate::config::Config;
 use crate::config::env::Environment;
 use crate::output::{Printer, Tone, one_line};
 use crate::runtime::undo_journal;
 use crate::undo::{Item, Report, Undo, Verdict, Wish};
 use serde_json::json;
 use std::cell::Cell;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
+use toolpost_core::store::{ChangeQuery, Store};
 use toolpost_core::{Code, ToolError, Workspace};
 use toolpost_disk::Exact;
 
@@ -101,6 +104,48 @@ fn take_back(
         printer.say(Tone::Note, &summary(&report, is_redo));
     }
     Ok(0)
+}
+
+/// Takes back the last change of a session that is not undone. Returns what became of which names.
+pub(super) fn take_back_last(
+    config: &Config,
+    store: &Arc<dyn Store>,
+    session: &str,
+) -> Result<Vec<String>, ToolError> {
+    let disk = config.workspace.as_ref().map_err(ToolError::clone)?;
+    let journal = undo_journal(config, store, disk.root());
+    journal.take_over();
+    let query = ChangeQuery {
+        workspace: disk.root().to_owned(),
+        session: Some(session.to_owned()),
+        is_undo: Some(false),
+        is_undone: Some(false),
+        is_last: true,
+        ..ChangeQuery::default()
+    };
+    let changes = store.changes(&query)?;
+    let Some(last) = changes.first() else {
+        return Err(ToolError::new(Code::NoChange, "nothing in this conversation is left to be taken back"));
+    };
+    let undo = Undo {
+        store: &**store,
+        disk,
+        policy: &config.policy,
+        session,
+        brings_back: false,
+        progress: &|_, _, _| {},
+    };
+    let wish =
+        Wish { what: Some(&last.call), is_redo: false, is_partial: false, is_dry_run: false, asks: false };
+    let report = undo.run(&wish, |_| true)?;
+    if report.is_refused(&wish) {
+        let conflicts: Vec<String> =
+            report.conflicts().map(|(item, why)| format!("{}: {why}", one_line(&item.name))).collect();
+        let message = format!("{}: {}", refusal(&report, &wish).message(), conflicts.join("; "));
+        return Err(ToolError::new(Code::StaleFile, message));
+    }
+    let work = report.items.iter().filter(|item| item.verdict.is_work());
+    Ok(work.map(|item| format!("{} {}", result(item), one_line(&item.name))).collect())
 }
 
 /// What else a person should know.

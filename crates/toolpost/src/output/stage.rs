@@ -8,12 +8,13 @@ mod call;
 mod held;
 mod region;
 
+use super::input::Field;
 use super::markdown::Markdown;
-use super::width::for_terminal;
+use super::width::{columns_of, for_terminal};
 use super::{on_terminal, one_line, write};
 use call::{finished_line, summary};
 use held::{Held, Kind};
-use region::Region;
+use region::{Region, columns};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::io::IsTerminal;
@@ -71,6 +72,8 @@ struct View {
     markdown: Markdown,
     /// Whether the cursor stands at the beginning of a line.
     is_at_start: bool,
+    /// Columns of the line of text that has begun.
+    column: usize,
     /// Whether any of the last answer's text was printed.
     has_text: bool,
     /// What was shown last; nothing at first.
@@ -94,6 +97,7 @@ struct View {
 /// Things that stand together on the screen, with an empty line to what is around them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Block {
+    Entered,
     Note,
     Text,
     Calls,
@@ -126,6 +130,7 @@ impl Stage {
             region: Region::new(is_text && stderr && can_move, has_color),
             markdown: Markdown::default(),
             is_at_start: true,
+            column: 0,
             has_text: false,
             block: None,
             model: String::new(),
@@ -167,16 +172,81 @@ impl Stage {
         let mut view = self.shared.view();
         view.is_over = true;
         view.region.clear();
+        view.region.field = None;
         view.rest();
         view.fresh_line();
         view.separate(None);
         self.shared.changed.notify_all();
-        Shown {
-            is_printed: view.streams && view.has_text,
-            calls: view.calls,
-            denials: std::mem::take(&mut view.denials),
-            lost: view.lost.take(),
-        }
+        view.shown()
+    }
+
+    /// Shows what a person writes, below everything else; `is_working` says whether an agent is at work meanwhile.
+    pub(crate) fn write_into(&self, field: Field, is_working: bool) {
+        self.changed(|view| {
+            view.region.field = Some(field);
+            view.region.is_working = is_working;
+        });
+    }
+
+    /// The terminal has another size.
+    pub(crate) fn resized(&self) {
+        self.changed(|view| view.region.resized());
+    }
+
+    /// Takes the live region off the screen until the next change.
+    pub(crate) fn pause(&self) {
+        self.shared.view().region.clear();
+    }
+
+    /// Takes everything off the screen, and begins anew.
+    pub(crate) fn redraw(&self) {
+        self.changed(|view| {
+            view.region.clear();
+            let _ = write(&mut std::io::stderr().lock(), "\x1b[H\x1b[2J");
+        });
+    }
+
+    /// Shows what a person has entered, where it stays.
+    pub(crate) fn entered(&self, text: &str) {
+        self.changed(|view| {
+            let text = on_terminal(text).replace('\n', "\n  ");
+            let line = view.colored("1", &format!("› {text}"));
+            view.line(Block::Entered, &line);
+        });
+    }
+
+    /// Shows a text of ours, where it stays.
+    pub(crate) fn tell(&self, text: &str) {
+        self.changed(|view| view.line(Block::Question, &for_terminal(&on_terminal(text), 2)));
+    }
+
+    /// Shows that something failed.
+    pub(crate) fn fail(&self, text: &str) {
+        self.changed(|view| {
+            let text = for_terminal(&on_terminal(text), 2);
+            let line = match text.split_once(": ") {
+                Some((head, rest)) => format!("{}: {rest}", view.colored("1;31", head)),
+                None => text,
+            };
+            view.line(Block::Note, &line);
+        });
+    }
+
+    /// The agent has answered, and is told more later.
+    pub(crate) fn end_answer(&self) -> Shown {
+        let mut view = self.shared.view();
+        view.region.clear();
+        view.region.waiting = None;
+        view.rest();
+        view.region.clear();
+        view.fresh_line();
+        view.draw();
+        view.shown()
+    }
+
+    /// It is this model from now on.
+    pub(crate) fn set_model(&self, model: &str) {
+        self.shared.view().model = model.to_owned();
     }
 
     /// Says something between the calls.
@@ -217,8 +287,16 @@ impl View {
     }
 
     fn draw(&mut self) {
-        if self.is_at_start {
-            self.region.draw();
+        self.region.draw(!self.is_at_start);
+    }
+
+    /// What was shown since this was asked last.
+    fn shown(&mut self) -> Shown {
+        Shown {
+            is_printed: self.streams && self.has_text,
+            calls: std::mem::take(&mut self.calls),
+            denials: std::mem::take(&mut self.denials),
+            lost: self.lost.take(),
         }
     }
 
@@ -257,6 +335,7 @@ impl View {
         if !self.is_at_start {
             self.print(&format!("{rest}\n"));
             self.is_at_start = true;
+            self.column = 0;
         }
     }
 
@@ -305,8 +384,22 @@ impl View {
                 self.print(&shown);
                 self.is_at_start = safe.ends_with('\n');
                 self.has_text = true;
+                if self.region.field.is_some() {
+                    self.leave_edge(&shown);
+                    self.draw();
+                }
             }
             _ => {}
+        }
+    }
+
+    /// Behind the last column a terminal waits for the next letter before it begins a row. Whoever comes back to that place
+    /// later finds another one, so that the row begins at once.
+    fn leave_edge(&mut self, printed: &str) {
+        self.column = column_after(self.column, printed, columns());
+        if self.column == columns() {
+            self.print("\r\n");
+            self.column = 0;
         }
     }
 
@@ -510,7 +603,10 @@ impl View {
                 if self.show == Show::Text {
                     self.separate(Some(Block::Question));
                 }
-                self.region.pauses += 1;
+                // Where a person writes, the answer is written too.
+                if self.region.field.is_none() {
+                    self.region.pauses += 1;
+                }
             }
             EventKind::Answered { .. } => {
                 self.region.pauses = self.region.pauses.saturating_sub(1);
@@ -555,10 +651,34 @@ impl Stage {
     fn changed(&self, change: impl FnOnce(&mut View)) {
         let mut view = self.shared.view();
         change(&mut view);
+        if view.region.field.is_some() {
+            view.draw();
+        }
         if view.lost.is_some() {
             self.shared.unwritable.cancel();
         }
     }
+}
+
+/// The column behind a text that begins in this one, on a screen of so many; that number itself where the text fills a row.
+fn column_after(mut column: usize, text: &str, columns: usize) -> usize {
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        column = match letter {
+            '\n' => 0,
+            '\t' => (column / 8 * 8 + 8).min(columns.saturating_sub(1)),
+            // A colour of ours: no column until its end.
+            '\x1b' => {
+                letters.find(|letter| *letter == 'm');
+                column
+            }
+            letter => match columns_of(letter) {
+                wide if column + wide > columns => wide,
+                wide => column + wide,
+            },
+        };
+    }
+    column
 }
 
 impl EventSink for Stage {

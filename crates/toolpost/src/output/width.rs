@@ -60,7 +60,7 @@ fn wrapped_line(line: &str, columns: usize, indent: usize) -> String {
 }
 
 /// Columns of one letter: none for marks that go onto the letter before, two for the letters of East Asia and for emoji.
-fn columns_of(letter: char) -> usize {
+pub(crate) fn columns_of(letter: char) -> usize {
     match letter as u32 {
         0x300..=0x36f | 0x200b..=0x200f | 0x20d0..=0x20ff | 0xfe00..=0xfe0f | 0xe0100..=0xe01ef => 0,
         0x1100..=0x115f

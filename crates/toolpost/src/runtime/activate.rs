@@ -81,6 +81,18 @@ impl Runtime {
         self.model_within(agent, today, self.context.redactor()).await
     }
 
+    /// The same where a model is named that goes before every other wish.
+    pub(crate) async fn model_named(
+        &self,
+        agent: &AgentFile,
+        today: &str,
+        name: Option<&str>,
+    ) -> Result<Chosen, ToolError> {
+        let mut settings = self.config.models()?;
+        settings.flag = name.map(str::to_owned).or(settings.flag);
+        self.model_by(agent, today, self.context.redactor(), settings).await
+    }
+
     /// The same for an agent whose secrets are known beside those of its model.
     pub(super) async fn model_within(
         &self,
@@ -88,7 +100,17 @@ impl Runtime {
         today: &str,
         redactor: &Arc<Redactor>,
     ) -> Result<Chosen, ToolError> {
-        let ModelSettings { flag, configured, catalog, keys, proxy, silence } = self.config.models()?;
+        self.model_by(agent, today, redactor, self.config.models()?).await
+    }
+
+    async fn model_by(
+        &self,
+        agent: &AgentFile,
+        today: &str,
+        redactor: &Arc<Redactor>,
+        settings: ModelSettings,
+    ) -> Result<Chosen, ToolError> {
+        let ModelSettings { flag, configured, catalog, keys, proxy, silence } = settings;
         let named = agent.models.first().cloned();
         if flag.as_deref().is_none_or(|flag| flag == "script")
             && let Some(script) = &agent.script
@@ -204,6 +226,7 @@ impl Runtime {
             parent: above.as_ref().map(|above| above.parent.clone()),
             system,
             task,
+            attachments: Vec::new(),
             model: profile,
             tools: Vec::new(),
             dialect: dialect.name().to_owned(),

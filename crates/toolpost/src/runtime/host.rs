@@ -178,7 +178,9 @@ impl TreeHost {
             facts.extend(interrupted.map(|interrupted| Fact::Resumed { interrupted }));
         }
         if continues.is_some() && !is_continued {
-            facts.push(Fact::Continued { id: ctx.call_id().to_owned(), text: prompt.clone() });
+            let (attachments, model) = (Vec::new(), None);
+            let id = ctx.call_id().to_owned();
+            facts.push(Fact::Continued { id, text: prompt.clone(), attachments, model });
         }
         let place = branch.child(&id, &agent.limits)?;
         let task = match &result_schema {

@@ -1,6 +1,7 @@
 //! From the log to runs that can go on: how each agent of a session stands, and what became of calls that were running.
 
-use super::{Prepared, Runtime, Seat};
+use super::{Chosen, Prepared, Runtime, Seat};
+use crate::commands::chat::own_agent;
 use crate::commands::stored::{moment, nearest_to};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashMap};
@@ -121,18 +122,44 @@ impl Runtime {
         from: HeldBy,
         (has_person, listener): (bool, Arc<dyn Listener>),
     ) -> Result<Resumed, ToolError> {
-        self.check_kept()?;
-        let recorded = Recorded::read(&*self.store, session)?;
-        self.check_goes_on(&recorded)?;
-        let hold = self.store.hold(&recorded.root, &holder(), from)?;
-        // What was read before may have been the past of somebody who held it.
-        let mut recorded = Recorded::read(&*self.store, session)?;
-        self.check_goes_on(&recorded)?;
-        let start = recorded.start()?.clone();
-        let agent = self.agent_of(&start)?;
+        let (recorded, hold) = self.held(session, from, &|recorded| self.check_goes_on(recorded))?;
+        let agent = self.agent_of(recorded.start()?)?;
         self.host.known().consent(self, &agent)?;
         let today = moment(self.context.clock().now_ms());
         let chosen = self.model_for(&agent, today.get(..10).unwrap_or_default()).await?;
+        let (recorded, prepared, interrupted) =
+            self.reopen(recorded, &agent, chosen, (has_person, listener)).await?;
+        drop(recorded);
+        Ok(Resumed { prepared, fact: Fact::Resumed { interrupted }, hold })
+    }
+
+    /// Takes hold of a session, if nothing speaks against it.
+    pub(crate) fn held(
+        &self,
+        session: &str,
+        from: HeldBy,
+        check: &dyn Fn(&Recorded) -> Result<(), ToolError>,
+    ) -> Result<(Recorded, Hold), ToolError> {
+        self.check_kept()?;
+        let recorded = Recorded::read(&*self.store, session)?;
+        check(&recorded)?;
+        let hold = self.store.hold(&recorded.root, &holder(), from)?;
+        // What was read before may have been the past of somebody who held it.
+        let recorded = Recorded::read(&*self.store, session)?;
+        check(&recorded)?;
+        Ok((recorded, hold))
+    }
+
+    /// Makes the first agent of a session ready to go on, and lets those below it be found. Returns what is known of the
+    /// calls that it was in, too.
+    pub(crate) async fn reopen(
+        self: &Arc<Self>,
+        mut recorded: Recorded,
+        agent: &AgentFile,
+        chosen: Chosen,
+        (has_person, listener): (bool, Arc<dyn Listener>),
+    ) -> Result<(Vec<Event>, Prepared, Vec<InterruptedCall>), ToolError> {
+        let start = recorded.start()?.clone();
         let root = recorded.root.clone();
         let spent: Vec<(Option<String>, String, Amount)> = recorded
             .tree()
@@ -143,7 +170,7 @@ impl Runtime {
         let state = recorded.states.remove(&root);
         let seat = Seat {
             id: root.clone(),
-            session: session.to_owned(),
+            session: recorded.session.clone(),
             task: start.task.clone(),
             has_person,
             listener,
@@ -151,7 +178,7 @@ impl Runtime {
             above: None,
             state,
         };
-        let prepared = self.activate(&agent, chosen.model, seat).await?;
+        let prepared = self.activate(agent, chosen.model, seat).await?;
         for (parent, id, spent) in spent {
             prepared.activation.branch.restore(parent.as_deref(), &id, spent);
         }
@@ -162,7 +189,7 @@ impl Runtime {
             (id, (state, calls))
         });
         self.host.expect(begun.collect());
-        Ok(Resumed { prepared, fact: Fact::Resumed { interrupted: own }, hold })
+        Ok((recorded.events, prepared, own))
     }
 
     /// Copies the run of a session up to a step into a session of its own. Returns that session.
@@ -207,8 +234,8 @@ impl Runtime {
         }
     }
 
-    /// Whether a run has something left to do, here.
-    fn check_goes_on(&self, recorded: &Recorded) -> Result<(), ToolError> {
+    /// Whether a session belongs to this workspace.
+    pub(crate) fn check_here(&self, recorded: &Recorded) -> Result<(), ToolError> {
         let start = recorded.start()?;
         let (needed, here) = (&start.workspace, self.context.workspace().root());
         if needed != here {
@@ -218,13 +245,20 @@ impl Runtime {
             );
             return Err(ToolError::new(Code::ValidationError, message).with("workspace", needed.as_str()));
         }
+        Ok(())
+    }
+
+    /// Whether a run has something left to do, here.
+    fn check_goes_on(&self, recorded: &Recorded) -> Result<(), ToolError> {
+        self.check_here(recorded)?;
         let ended = recorded.states.get(&recorded.root).and_then(|state| state.ended());
         match ended {
             None => Ok(()),
             Some(ended) => {
                 let message = format!(
-                    "the run of the session `{}` has ended ({:?}), so that nothing is left to do; `toolpost sessions fork` begins another one from it",
-                    recorded.session, ended.reason
+                    "the run of the session `{}` has ended ({}), so that nothing is left to do; `toolpost sessions fork` begins another one from it",
+                    recorded.session,
+                    ended.reason.as_str()
                 );
                 Err(ToolError::new(Code::ValidationError, message))
             }
@@ -233,6 +267,9 @@ impl Runtime {
 
     /// The agent of a run: its file, with the very content that it had.
     pub(crate) fn agent_of(&self, start: &Start) -> Result<AgentFile, ToolError> {
+        if let Some(agent) = start.file.as_deref().and_then(own_agent) {
+            return Ok(agent);
+        }
         let known = self.host.known().all(self);
         let is_same = |agent: &AgentFile| Some(&agent.hash) == start.file_hash.as_ref();
         if let Some(agent) = known.get(&start.agent).filter(|agent| is_same(agent)) {

@@ -65,6 +65,20 @@ fn a_tool_that_the_files_own_policy_denies_is_told() {
 }
 
 #[test]
+fn models_and_agents_that_are_not_there_are_told() {
+    check("model: anthropc/sonnet", 0, &["3:8: there is no vendor `anthropc`; did you mean `anthropic`?"]);
+    check("model: anthropic/sonnet", 0, &[]);
+    check(
+        "agents: [ghost]",
+        0,
+        &["3:10: there is no agent `ghost` that may be used; `toolpost agents` lists the agents there are"],
+    );
+    let missing =
+        "3:10: the agent file `./nope.md` does not exist; `toolpost agents` lists the agents there are";
+    check("agents: [./nope.md]", 1, &[missing]);
+}
+
+#[test]
 fn every_step_of_a_script_that_is_wrong_is_told() {
     check(
         "script:\n  - cal: read\n  - say: \"{{nobody.output}}\"",
@@ -72,6 +86,17 @@ fn every_step_of_a_script_that_is_wrong_is_told() {
         &[
             "4:5: a step has exactly one of `call`, `parallel` and `say`",
             "5:5: `{{nobody.output}}`: no step before this one saves `nobody`; there are task",
+        ],
+    );
+    let parts = "`output`, `data`, `lines`, `count`, `error`";
+    check(
+        "script:\n  - { call: list, sav: a }\n  - { call: list, save: b }\n  - say: \"{{b.outptu}}\"",
+        1,
+        &[
+            "4:19: a step has no key `sav`; did you mean `save`?",
+            &format!(
+                "6:5: `{{{{b.outptu}}}}`: a result has {parts}, but no `outptu`; did you mean `output`?"
+            ),
         ],
     );
 }

@@ -16,6 +16,7 @@ mod arguments;
 mod asking;
 mod asking_commands;
 mod call;
+mod chat;
 mod code;
 mod code_fresh;
 mod code_places;
@@ -50,6 +51,7 @@ mod pdf;
 #[allow(dead_code, reason = "the tests of the store use all of it")]
 mod postgres_server;
 mod price;
+mod puppet;
 mod reader;
 mod resume;
 mod run_faults;

@@ -99,8 +99,8 @@ fn what_a_server_does_not_count_is_said_to_be_estimated() {
     assert_eq!((&priced["usage"]["estimated"], &priced["costIsEstimated"]), (&true.into(), &true.into()));
     let unpriced = result("");
     assert_eq!(
-        (&unpriced["costUsd"], &unpriced["costIsEstimated"]),
-        (&Value::Null, &false.into()),
+        (&unpriced["costUsd"], &unpriced["treeCostUsd"], &unpriced["costIsEstimated"]),
+        (&Value::Null, &Value::Null, &false.into()),
         "{unpriced}"
     );
     let home = home(vec![answer.clone()], price);

@@ -2,6 +2,7 @@
 
 use crate::Home;
 use crate::mcp::Connection;
+use crate::puppet::{Puppet, vendor};
 use serde_json::{Value, json};
 
 /// An agent file of a home, with these lines in its head.
@@ -191,7 +192,8 @@ fn a_task_is_continued() {
     assert_eq!(continued, 1);
 }
 
-const SUMMARIZER: &str = r#"script: [ { say: x } ]
+/// The head of an agent with tools that are prompts.
+pub(crate) const SUMMARIZER: &str = r#"script: [ { say: x } ]
 tools:
   - name: summarize
     description: Summarizes.
@@ -262,4 +264,149 @@ fn a_tool_at_the_depth_limit_is_refused() {
     let ran = home.run(&["run", "flat.md"]);
     assert_eq!(ran.status, 0, "{}", ran.stderr);
     assert!(ran.stdout.contains("0 levels"), "{}", ran.stdout);
+}
+
+/// The status of each task.
+fn tasks(home: &Home) -> Vec<String> {
+    let (_, tasks) = home.json(&["tasks"]);
+    let tasks = tasks["tasks"].as_array().unwrap();
+    tasks.iter().map(|task| task["status"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn an_orchestrator_and_workers_share_the_work() {
+    let home = Home::new();
+    let worker = "role: worker\ntools: [get_task, submit_result]\nscript:\n  - { call: get_task, args: { taskId: \"{{task}}\", claim: true }, save: t }\n  - { call: submit_result, args: { taskId: \"{{task}}\", result: \"did {{t.data.task.title}}\" } }\n  - say: ok";
+    agent(&home, "worker.md", worker);
+    // It claims a task and fails.
+    let quitter = "role: worker\ntools: [get_task, read]\nscript:\n  - { call: get_task, args: { taskId: \"{{task}}\", claim: true } }\n  - { call: read, args: { filePath: nowhere.txt } }";
+    agent(&home, "quitter.md", quitter);
+    let boss = "role: orchestrator\nagents: [worker.md, quitter.md]\ntools: [create_task, complete_task, get_task, spawn_agent]\nscript:\n  - { call: create_task, args: { title: parse }, save: a }\n  - { call: create_task, args: { title: release, dependsOn: [\"{{a.data.task.id}}\"] }, save: b }\n  - { call: spawn_agent, args: { agentType: quitter, prompt: \"{{a.data.task.id}}\" }, save: q, optional: true }\n  - { call: get_task, args: { taskId: \"{{a.data.task.id}}\" }, save: free }\n  - { call: spawn_agent, args: { agentType: worker, prompt: \"{{a.data.task.id}}\" } }\n  - { call: complete_task, args: { taskId: \"{{a.data.task.id}}\" }, save: first }\n  - { call: spawn_agent, args: { agentType: worker, prompt: \"{{b.data.task.id}}\" } }\n  - { call: complete_task, args: { taskId: \"{{b.data.task.id}}\" }, save: second }\n  - say: \"{{free.data.task.status}} {{free.data.task.claim}} {{first.data.task.result}} {{second.data.task.result}} {{second.data.task.status}}\"";
+    agent(&home, "boss.md", boss);
+    let ran = home.run(&["run", "boss.md"]);
+    assert_eq!(ran.stdout.trim(), "ready 1 did parse did release completed", "{}", ran.stderr);
+    assert_eq!(tasks(&home), ["completed", "completed"]);
+}
+
+#[test]
+fn a_claim_ends_with_its_agent() {
+    let home = Home::new();
+    let claim = "role: worker\ntools: [get_task, bash]\nscript:\n  - { call: get_task, args: { taskId: t1, claim: true } }\n  - { call: bash, args: { command: \"echo > up.txt; sleep 60\" } }";
+    agent(&home, "claims.md", claim);
+    agent(&home, "late.md", &format!("limits: {{ time: 1500ms }}\n{claim}"));
+    assert_eq!(home.run(&["tasks", "add", "work"]).status, 0);
+    // It reaches a limit.
+    assert_eq!(home.run(&["run", "late.md", "--allow", "exec"]).status, 4);
+    assert_eq!(tasks(&home), ["ready"]);
+    // It is stopped.
+    std::fs::remove_file(home.path("repo/up.txt")).unwrap();
+    let mut command = home.command(["run", "claims.md", "--allow", "exec", "--session", "stopped"]);
+    let null = std::process::Stdio::null;
+    let mut child = command.stdout(null()).stderr(null()).spawn().unwrap();
+    let is_up = || {
+        let is_up = home.path("repo/up.txt").exists();
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        is_up
+    };
+    while !is_up() {}
+    assert_eq!(tasks(&home), ["claimed"]);
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    child.wait().unwrap();
+    assert_eq!(tasks(&home), ["ready"]);
+    // One whose process dies keeps its claim: it can go on, and ends then.
+    std::fs::remove_file(home.path("repo/up.txt")).unwrap();
+    let mut command = home.command(["run", "claims.md", "--allow", "exec", "--session", "killed"]);
+    let mut child = command.stdout(null()).stderr(null()).spawn().unwrap();
+    while !is_up() {}
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(tasks(&home), ["claimed"]);
+    assert_eq!(
+        home.run(&["run", "--resume", "killed", "--allow", "exec"]).status,
+        1,
+        "the command is not run again"
+    );
+    assert_eq!(tasks(&home), ["ready"]);
+}
+
+/// An agent with the model `one`, whose tool `shout` has the model `two`; and the flags that name their configuration.
+fn with_two_models(home: &Home) -> (Puppet, Puppet, String) {
+    let (one, first) = Puppet::serve();
+    let (two, second) = Puppet::serve();
+    home.write("two.toml", format!("{}{}", vendor("one", &first), vendor("two", &second)));
+    let head = "model: one\ntools:\n  - name: shout\n    description: Shouts.\n    model: two/m\n    parameters: { text: { type: string, required: true } }\n    result_schema: { type: object, properties: { loud: { type: string } }, required: [loud] }\n    prompt: \"Shout {{text}}\"";
+    agent(home, "loud.md", head);
+    (one, two, home.path("two.toml").display().to_string())
+}
+
+#[test]
+fn a_tool_with_a_model_of_its_own_asks_that_one() {
+    let home = Home::new();
+    let (one, two, config) = with_two_models(&home);
+    let mut command = home.command(["run", "loud.md", "greet", "--config", &config]);
+    command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    let child = command.spawn().unwrap();
+    assert_eq!(one.hears()[0].1, "greet");
+    one.calls("shout", &json!({"text": "hi"}));
+    let asked = two.hears();
+    assert!(asked.len() == 1 && asked[0].1.contains("Shout hi"), "{asked:?}");
+    // Wrong, and then right.
+    two.says(r#"{"loud": 1}"#);
+    two.ends();
+    assert_eq!(two.hears().len(), 3);
+    two.says(r#"Here it is: {"loud": "HI"}"#);
+    two.ends();
+    let told = one.hears();
+    assert!(told.last().unwrap().1.contains(r#"{"loud":"HI"}"#), "{told:?}");
+    one.says("It said HI.");
+    one.ends();
+    let ran = crate::Ran::of(child.wait_with_output().unwrap());
+    assert_eq!((ran.status, ran.stdout.trim()), (0, "It said HI."), "{}", ran.stderr);
+    let models: Vec<Value> = events(&home)
+        .into_iter()
+        .filter(|event| event["fact"]["fact"] == "started")
+        .map(|event| event["fact"]["start"]["model"]["vendor"].clone())
+        .collect();
+    assert_eq!(models, ["one", "two"]);
+}
+
+#[test]
+fn ctrl_c_ends_requests_that_hang_too() {
+    let home = Home::new();
+    let (puppet, url) = Puppet::serve();
+    home.write("puppet.toml", format!("modelTimeout = \"600s\"\n{}", vendor("puppet", &url)));
+    agent(&home, "thinks.md", "model: puppet\ntools: []");
+    let works =
+        "tools: [bash]\nscript: [ { call: bash, args: { command: \"echo > up.txt; exec sleep 300.375\" } } ]";
+    agent(&home, "works.md", works);
+    // One level more, so that the end goes down the tree.
+    let middle = "agents: [thinks.md, works.md]\ntools: [spawn_agent]\nscript: [ { parallel: [ { call: spawn_agent, args: { agentType: thinks, prompt: a } }, { call: spawn_agent, args: { agentType: works, prompt: b } } ] } ]";
+    agent(&home, "middle.md", middle);
+    let head = "agents: [middle.md]\ntools: [spawn_agent]\nscript: [ { call: spawn_agent, args: { agentType: middle, prompt: x } } ]";
+    agent(&home, "boss.md", head);
+    let config = home.path("puppet.toml").display().to_string();
+    let mut command = home.command(["run", "boss.md", "--allow", "exec", "--config", &config]);
+    let null = std::process::Stdio::null;
+    let mut child = command.stdout(null()).stderr(null()).spawn().unwrap();
+    puppet.hears();
+    while !home.path("repo/up.txt").exists() {
+        assert!(child.try_wait().unwrap().is_none(), "it runs until it is told to end");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let told = std::time::Instant::now();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    println!(
+        "measure: 4 agents with a command and a hanging request ended {} ms after Ctrl-C",
+        told.elapsed().as_millis()
+    );
+    let survivors = std::fs::read_dir("/proc").unwrap().flatten().filter(|entry| {
+        let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).contains("300.375")
+    });
+    assert_eq!(survivors.count(), 0);
+    let ended = events(&home).iter().filter(|event| event["fact"]["fact"] == "ended").count();
+    assert_eq!(ended, 4, "each agent has its end in the log");
 }

@@ -79,7 +79,7 @@ pub(super) fn read(script: &Value, given: &[String]) -> (Vec<Step>, Vec<ScriptEr
             .iter()
             .enumerate()
             .find(|(place, name)| names.contains(name) || saved[..*place].contains(name));
-        match (step(value, &field, &names), twice) {
+        match (step(value, &field, Names { names: &names, given }), twice) {
             (Ok(_), Some((_, name))) => {
                 errors.push(wrong(&field, format!("`{name}` is saved twice; use another name")));
             }
@@ -98,7 +98,16 @@ fn saved_by(value: &Value) -> Vec<String> {
     calls.iter().filter_map(|call| call.get("save")?.as_str()).map(str::to_owned).collect()
 }
 
-fn step(value: &Value, field: &str, names: &[String]) -> Result<Step, ScriptError> {
+/// The names that a step may refer to.
+#[derive(Clone, Copy)]
+struct Names<'a> {
+    /// All of them.
+    names: &'a [String],
+    /// Those that are there from the beginning on.
+    given: &'a [String],
+}
+
+fn step(value: &Value, field: &str, names: Names<'_>) -> Result<Step, ScriptError> {
     match (value.get("call"), value.get("parallel"), value.get("say")) {
         (Some(_), None, None) => Ok(Step::Calls { calls: vec![call(value, field, names)?], is_alone: true }),
         (None, Some(calls), None) => {
@@ -120,7 +129,7 @@ fn step(value: &Value, field: &str, names: &[String]) -> Result<Step, ScriptErro
     }
 }
 
-fn call(value: &Value, field: &str, names: &[String]) -> Result<Call, ScriptError> {
+fn call(value: &Value, field: &str, names: Names<'_>) -> Result<Call, ScriptError> {
     only(value, &["call", "args", "save", "each", "optional"], field)?;
     let tool = value["call"].as_str().filter(|name| !name.trim().is_empty());
     let tool = tool.ok_or_else(|| wrong(format!("{field}.call"), "write the name of a tool"))?;
@@ -154,7 +163,12 @@ fn call(value: &Value, field: &str, names: &[String]) -> Result<Call, ScriptErro
     Ok(Call { tool: tool.trim().to_owned(), arguments, save, each, optional })
 }
 
-fn template(value: &Value, field: &str, names: &[String], has_item: bool) -> Result<Template, ScriptError> {
+fn template(
+    value: &Value,
+    field: &str,
+    Names { names, given }: Names<'_>,
+    has_item: bool,
+) -> Result<Template, ScriptError> {
     let mut known = |reference: &super::template::Reference| {
         let is_known = match reference.name.as_str() {
             "task" => true,
@@ -162,7 +176,13 @@ fn template(value: &Value, field: &str, names: &[String], has_item: bool) -> Res
             name => names.iter().any(|known| known == name),
         };
         if is_known {
-            return Ok(());
+            // The arguments of a tool and the items of a list may have parts of any name.
+            let is_saved = reference.name != "item" && !given.contains(&reference.name);
+            let shown = reference.shown();
+            return match reference.is_wrong(is_saved) {
+                Some(why) => Err(format!("`{{{{{shown}}}}}`: {why}")),
+                None => Ok(()),
+            };
         }
         let mut there: Vec<&str> = vec!["task"];
         there.extend(has_item.then_some("item"));
@@ -183,7 +203,14 @@ fn only(value: &Value, keys: &[&str], field: &str) -> Result<(), ScriptError> {
         return Err(wrong(field, "a step is written as `call: …`, `parallel: …` or `say: …`"));
     };
     match object.keys().find(|key| !keys.contains(&key.as_str())) {
-        Some(key) => Err(wrong(format!("{field}.{key}"), format!("unknown; there are {}", keys.join(", ")))),
+        Some(key) => {
+            let near = toolpost_core::text::nearest(key, keys.iter().copied(), 1);
+            let hint = match near.first() {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("there are {}", keys.join(", ")),
+            };
+            Err(wrong(format!("{field}.{key}"), format!("a step has no key `{key}`; {hint}")))
+        }
         None => Ok(()),
     }
 }

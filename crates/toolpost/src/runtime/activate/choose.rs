@@ -167,6 +167,17 @@ impl Runtime {
         for choice in &agent.without {
             problems.extend(nothing_taken(agent, choice, &snapshot, dialect));
         }
+        for (choice, severity, message) in self.host.known().problems(self, agent) {
+            problems.push(Problem::new(&agent.file, choice.at(), Some("agents"), severity, message));
+        }
+        // Without a model that is known it runs with `--model`, or by its script.
+        if let (Some(name), Some(at), Ok(models)) =
+            (agent.models.first(), agent.model_at, self.config.models())
+            && let Err(error) = models.catalog.find(name)
+        {
+            let (file, message) = (&agent.file, error.message);
+            problems.push(Problem::new(file, at, Some("model"), Severity::Warning, message));
+        }
         for tool in agent.prompt_tools.iter().filter(|tool| snapshot.get(&tool.name).is_some()) {
             let message = format!("`{}` takes the place of the built-in tool of that name", tool.name);
             let at = At { line: 1, column: 1 };

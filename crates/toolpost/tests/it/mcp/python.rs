@@ -50,3 +50,26 @@ fn the_python_sdk_finds_out_by_itself() {
     check("auto", false);
     check("auto", true);
 }
+
+#[test]
+fn the_python_sdk_calls_a_tool_that_is_a_prompt() {
+    let python = pip(&SDK).join("bin/python");
+    for mode in ["legacy", "2026-07-28"] {
+        let home = Home::new();
+        let agent = format!(
+            "---\nname: research\ndescription: Finds out.\n{}\n---\nFind out.\n",
+            crate::tree::SUMMARIZER
+        );
+        home.write(".config/toolpost/agents/research.md", agent);
+        let mut command = Command::new(&python);
+        command
+            .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/mcp/prompt_tools.py"))
+            .args([mode, env!("CARGO_BIN_EXE_toolpost"), home.path("repo").to_str().unwrap()])
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .env("HOME", home.path(""))
+            .current_dir(home.path("repo"));
+        let ran = Ran::of(command.output().unwrap());
+        assert!(ran.stdout.trim().ends_with("ok"), "{mode}: {}\n{}", ran.stdout, ran.stderr);
+    }
+}
