@@ -234,7 +234,7 @@ impl WebFetch {
         }
     }
 
-    /// Fails where the site wants robots to leave the page alone. A site without such a file wants nothing.
+    /// Fails where the site wants robots to leave the page alone.
     async fn ask_robots(&self, ctx: &Context, url: &PageUrl, deadline: Instant) -> Result<(), ToolError> {
         let Ok(place) = url.join("/robots.txt") else { return Ok(()) };
         let gate = ByPolicy(ctx);
@@ -247,21 +247,26 @@ impl WebFetch {
             cancel: ctx.cancel().clone(),
         };
         let file = self.fetcher.fetch(fetch).await.map_err(|error| fetch_failed(url, &error))?;
+        let blocked = |why: String| {
+            Err(ToolError::new(Code::NetworkBlocked, format!("the robots.txt of {} {why}", url.place()))
+                .with("url", url.to_string()))
+        };
+        // A site that has no such file wants nothing; one that cannot say now what it wants is left alone (RFC 9309).
+        match file.status {
+            200 => {}
+            status @ 500.. => return blocked(format!("cannot be read now (status {status})")),
+            _ => return Ok(()),
+        }
         let path = url.path().to_owned();
         let judge = move |ctx: &Context| {
-            let text = String::from_utf8_lossy(&file.body);
             let is_due = || is_over(ctx, deadline);
-            let allowed = robots::is_allowed(&text, ROBOT, &path, &Stop::when(&is_due));
-            Ok(file.status != 200
-                || allowed.map_err(|error| ToolError::new(Code::Timeout, error.to_string()))?)
+            let text = String::from_utf8_lossy(&file.body);
+            robots::is_allowed(&text, ROBOT, &path, &Stop::when(&is_due))
+                .map_err(|error| ToolError::new(Code::Timeout, error.to_string()))
         };
-        match !ctx.blocking_in_pool(judge).await? {
-            true => {
-                let message =
-                    format!("the robots.txt of {} asks robots not to read {}", url.place(), url.path());
-                Err(ToolError::new(Code::NetworkBlocked, message).with("url", url.to_string()))
-            }
-            false => Ok(()),
+        match ctx.blocking_in_pool(judge).await? {
+            true => Ok(()),
+            false => blocked(format!("asks robots not to read {}", url.path())),
         }
     }
 }
@@ -339,7 +344,8 @@ async fn shown(
         kept_bytes: if handle.is_some() { text.len() as u64 } else { 0 },
     });
     let data = Data {
-        url: args.url.clone(),
+        // Without a name and a password that it may have had.
+        url: address(args)?.to_string(),
         final_url: page.url.to_string(),
         status: page.status,
         content_type: page.content_type.chars().take(200).collect(),

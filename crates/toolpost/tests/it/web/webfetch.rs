@@ -239,6 +239,19 @@ fn robots_are_asked_where_configured() {
     assert_eq!((status, &outcome["error"]["code"]), (3, &"NETWORK_BLOCKED".into()), "{outcome}");
     assert_eq!(site.fetch("/page", &config).0, 0);
     assert_eq!(site.fetch("/json", &[]).0, 0);
+    // A site without such a file wants nothing; one that cannot say what it wants is left alone.
+    for (answer, expected) in [("404 Not Found", 0), ("503 Busy", 3), ("500 Oops", 3)] {
+        let (_server, port) = Server::on_loopback(move |asked, stream| match asked.path.as_str() {
+            "/robots.txt" => send(stream, answer, b""),
+            _ => send(stream, "200 OK\r\nContent-Type: text/plain", b"page"),
+        });
+        let (url, rule) =
+            (format!("url=http://u:secret@127.0.0.1:{port}/"), format!("network: 127.0.0.1:{port}"));
+        let flags = [&["call", "webfetch", &url, "--allow-rule", &rule], &config[..]].concat();
+        let (status, outcome) = site.home.json(&flags);
+        assert_eq!(status, expected, "{answer}: {outcome}");
+        assert!(!outcome.to_string().contains("secret"), "{outcome}");
+    }
 }
 
 #[test]

@@ -357,6 +357,62 @@ fn a_key_from_a_file_or_a_command_is_never_shown() {
     }
 }
 
+/// The variables of all providers in the catalog, and two that others keep their keys in.
+fn variables() -> Vec<String> {
+    let catalog =
+        std::fs::read_to_string(project().join("crates/toolpost-agent/src/model/catalog.toml")).unwrap();
+    let lists =
+        catalog.lines().filter_map(|line| line.strip_prefix("key = { variables = [")?.split_once(']'));
+    let names =
+        lists.flat_map(|(names, _)| names.split(',').map(|name| name.trim().trim_matches('"').to_owned()));
+    let mut names: Vec<String> = names.collect();
+    assert!(names.len() >= 12 && names.contains(&"GEMINI_API_KEY".to_owned()), "{names:?}");
+    names.extend(["AWS_SECRET_ACCESS_KEY".to_owned(), "GH_TOKEN".to_owned()]);
+    names
+}
+
+/// Guarantee 21: a provider gets its own key and no other, and nobody that it redirects to gets any.
+#[test]
+fn guarantee_21_a_provider_gets_its_own_key_alone() {
+    let (elsewhere, other) = Server::on_loopback(|_, stream| send(stream, "200 OK", b""));
+    let (server, port) = Server::on_loopback(move |_, stream| {
+        send(stream, &format!("307 Temporary\r\nLocation: http://127.0.0.1:{other}/steal"), b"");
+    });
+    let home = home("gemini", port);
+    let config = home.path("config.toml");
+    let mut command = home.command([
+        "call",
+        "websearch",
+        "query=x",
+        "--allow",
+        "network",
+        "--config",
+        config.to_str().unwrap(),
+        "--json",
+    ]);
+    for (number, name) in variables().iter().enumerate() {
+        command.env(name, format!("canary-{number}-0123456789abcdef"));
+    }
+    let ran = crate::Ran::of(command.env("LAB_API_KEY", "lab-key-0123456789").output().unwrap());
+    assert_eq!(ran.status, 1, "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("the search by lab/m-1 failed") && !ran.stdout.contains("canary-"),
+        "{}",
+        ran.stdout
+    );
+    assert!(!ran.stdout.contains("lab-key"), "{}", ran.stdout);
+    let asked = server.asked();
+    assert!(!asked.is_empty());
+    for asked in asked {
+        assert!(asked.head.contains("lab-key-0123456789"), "{}", asked.head);
+        assert!(!asked.head.contains("canary-") && !asked.body.contains("canary-"), "{asked:?}");
+    }
+    assert_eq!(elsewhere.asked().len(), 0, "a redirect of a provider was followed");
+    let log = home.run(&["log", "--json", "--config", config.to_str().unwrap()]);
+    assert!(log.stdout.contains("websearch"), "{}", log.stdout);
+    assert!(!log.stdout.contains("canary-") && !log.stdout.contains("lab-key"), "{}", log.stdout);
+}
+
 /// Guarantee 21.
 #[test]
 fn guarantee_21_no_key_leaves_but_to_its_provider() {
@@ -369,20 +425,7 @@ fn guarantee_21_no_key_leaves_but_to_its_provider() {
     });
     let home = Home::new();
     let rule = format!("network: 127.0.0.1:{port}");
-    let variables = [
-        "ANTHROPIC_API_KEY",
-        "OPENAI_API_KEY",
-        "GEMINI_API_KEY",
-        "GOOGLE_API_KEY",
-        "MISTRAL_API_KEY",
-        "GROQ_API_KEY",
-        "OPENROUTER_API_KEY",
-        "DEEPSEEK_API_KEY",
-        "TOGETHER_API_KEY",
-        "XAI_API_KEY",
-        "AWS_SECRET_ACCESS_KEY",
-        "GH_TOKEN",
-    ];
+    let variables = variables();
     let search = format!("http://127.0.0.1:{port}/search");
     for args in [
         vec!["call".to_owned(), "webfetch".into(), format!("url=http://127.0.0.1:{port}/from")],
