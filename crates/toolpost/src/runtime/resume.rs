@@ -214,7 +214,12 @@ impl Runtime {
         let fork = Fork { from: &recorded.root, at, activation: &id, session: &forked, start: &start };
         let mut events = fork.events(&recorded.events);
         if let (Some(text), Some(last)) = (task.filter(|_| at != Some(0)), events.last()) {
-            let fact = Fact::Signalled { from: String::new(), text: text.to_owned(), id: None, ended: None };
+            let text = text.to_owned();
+            let fact = match at {
+                Some(_) => Fact::Signalled { from: String::new(), text, id: None, ended: None },
+                // It had done all that it was told before.
+                None => Fact::Continued { id: id.clone(), text, attachments: Vec::new(), model: None },
+            };
             let told = Event { call: None, kind: EventKind::Activation { fact }, ..(**last).clone() };
             events.push(Arc::new(told));
         }
