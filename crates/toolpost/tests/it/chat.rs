@@ -1,7 +1,7 @@
 //! `toolpost chat`: through a real pseudo-terminal against a model that streams as slowly as the test wants, and in a pipe.
 
 mod screen;
-mod seat;
+pub(crate) mod seat;
 
 use crate::puppet::Puppet;
 use crate::{Home, Ran};
