@@ -28,8 +28,19 @@ struct Score {
     speed: f64,
 }
 
-/// Reads the pages with all three and writes the table.
+/// Measures and writes the table into docs/measurements.md.
 pub(crate) fn run(root: &Path) -> Result<()> {
+    let table = measure(root)?;
+    print!("{table}");
+    let page = fs::read_to_string(root.join(PAGE))?;
+    let (before, rest) = page.split_once(BEGIN).with_context(|| format!("{PAGE} has no line `{BEGIN}`"))?;
+    let (_, after) = rest.split_once(END).with_context(|| format!("{PAGE} has no line `{END}`"))?;
+    fs::write(root.join(PAGE), format!("{before}{BEGIN}\n{table}{END}{after}"))?;
+    Ok(())
+}
+
+/// Reads the pages with all three, one after the other. Returns the table, with what was wanted and whether it was met.
+pub(crate) fn measure(root: &Path) -> Result<String> {
     let scratch = root.join("target/pages");
     fs::create_dir_all(&scratch)?;
     let own = out(&scratch, "toolpost")?;
@@ -55,13 +66,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     reader.arg(scratch.join("peers.py")).arg(root.join(PAGES)).arg(&trafilatura).arg(&rounds);
     scores.push(score(root, "trafilatura 2.3.1", &trafilatura, &mut reader)?);
 
-    let table = table(&scores);
-    print!("{table}");
-    let page = fs::read_to_string(root.join(PAGE))?;
-    let (before, rest) = page.split_once(BEGIN).with_context(|| format!("{PAGE} has no line `{BEGIN}`"))?;
-    let (_, after) = rest.split_once(END).with_context(|| format!("{PAGE} has no line `{END}`"))?;
-    fs::write(root.join(PAGE), format!("{before}{BEGIN}\n{table}{END}{after}"))?;
-    Ok(())
+    Ok(table(&scores))
 }
 
 fn out(scratch: &Path, name: &str) -> Result<PathBuf> {
@@ -118,6 +123,16 @@ fn table(scores: &[Score]) -> String {
             other * 100.0
         ));
     }
+    let Some((own, peers)) = scores.split_first() else { return text };
+    let goals = [
+        ("most of the main text", peers.iter().all(|peer| own.recall >= peer.recall)),
+        ("least other text", peers.iter().all(|peer| own.other <= peer.other)),
+        ("ten times as fast as each peer", peers.iter().all(|peer| own.speed >= 10.0 * peer.speed)),
+    ];
+    let word = |is_met| if is_met { "met" } else { "NOT MET" };
+    let goals: Vec<String> =
+        goals.iter().map(|(goal, is_met)| format!("{goal}: {}", word(*is_met))).collect();
+    text.push_str(&format!("\nGoals: {}.\n", goals.join("; ")));
     text
 }
 

@@ -73,6 +73,8 @@ pub struct AgentFile {
     pub instruction_files: Vec<String>,
     /// Where the file asks for them; none where its host gives them to every agent.
     pub instructions_at: Option<At>,
+    /// Where `model` stands, if it does.
+    pub model_at: Option<At>,
     /// The steps of the script model, as they stand in the file.
     pub script: Option<Node>,
     /// Whether the file says that the agent is not to be used.

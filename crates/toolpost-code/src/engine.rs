@@ -186,6 +186,9 @@ impl Engine {
             files.map(|file| state.world.path(file).to_owned()).collect()
         };
         refreshed.removed = gone.len();
+        // The same files get the same numbers, in whatever order they are listed.
+        changed.sort_unstable_by(|one: &(String, u8, Stamp), other| one.0.cmp(&other.0));
+        manifests.sort_unstable_by(|one: &(String, Stamp), other| one.0.cmp(&other.0));
         self.refresh_manifests(manifests);
         self.take_in(&gone, changed, &mut refreshed, progress);
         {
@@ -351,6 +354,7 @@ impl Engine {
             }
         });
         refreshed.parsed += parsed.into_inner();
+        all.sort_unstable_by(|one, other| one.path.cmp(&other.path));
         all
     }
 

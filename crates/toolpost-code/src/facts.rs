@@ -302,6 +302,8 @@ pub mod import {
     pub const TYPES: u16 = 8;
     /// Run for its effect.
     pub const EFFECT: u16 = 16;
+    /// A part of the path of another import, on the way to it.
+    pub const PART: u16 = 32;
     /// Free for the language's own use.
     pub const OWN: u16 = 1 << 12;
 }

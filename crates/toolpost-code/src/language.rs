@@ -1,7 +1,7 @@
 //! What a language brings: how its files are read into facts, and how names lead from one file to another.
 #![doc = include_str!("language.md")]
 
-use tree_sitter::Tree;
+use tree_sitter::{Node, Tree};
 
 use crate::facts::{Builder, Facts, Name};
 use crate::resolve::{DefId, Entity, Module, Query, Type};
@@ -23,6 +23,11 @@ pub trait Language: Send + Sync {
     /// where it was. None if nothing helps.
     fn repaired(&self, _path: &str, _source: &[u8]) -> Option<Vec<u8>> {
         None
+    }
+
+    /// Whether what the grammar calls an error, a node that is an error or missing, is valid in the language.
+    fn is_valid(&self, _error: Node<'_>) -> bool {
+        false
     }
 
     /// Writes the facts of a file. It sees nothing but the tree and the bytes (`builder.source`), and never fails:

@@ -67,7 +67,7 @@ pub(crate) fn extract_with(
             if extracted.is_err() {
                 builder = Builder::new(source);
             }
-            let has_errors = extracted.is_err() || tree.root_node().has_error();
+            let has_errors = extracted.is_err() || has_errors(language, tree.root_node());
             builder.facts_mut().has_errors = has_errors;
             if has_errors {
                 keep_loose(tree.root_node(), &mut builder);
@@ -79,6 +79,24 @@ pub(crate) fn extract_with(
         }
     }
     builder.finish()
+}
+
+/// Whether there are errors in a tree that are errors in the language as well.
+fn has_errors(language: &dyn Language, root: Node<'_>) -> bool {
+    let mut open = vec![root];
+    while let Some(node) = open.pop() {
+        if !node.has_error() {
+            continue;
+        }
+        if node.is_error() || node.is_missing() {
+            if !language.is_valid(node) {
+                return true;
+            }
+            continue;
+        }
+        open.extend(node.children(&mut node.walk()));
+    }
+    false
 }
 
 /// Records every identifier that an extractor has passed over because of errors around it: nothing is known of it, but

@@ -353,7 +353,10 @@ impl<'a> Query<'a> {
     fn member_token(&self, file: FileId, index: u32) -> Resolution {
         let facts = self.facts(file);
         let Some(token) = facts.token(index) else { return Resolution::new(Vec::new(), Confidence::Unknown) };
-        let receiver = self.value_type(file, token.target);
+        let receiver = match self.value_type(file, token.target) {
+            Type::MANY => Type::UNKNOWN,
+            receiver => receiver,
+        };
         let name = facts.name(token.name);
         let found = self.members(file, receiver, name, token.space);
         if token.role == Role::Key && self.is_outer_key(file, token.start, receiver, &found) {

@@ -339,6 +339,27 @@ pub enum Reason {
     Refused,
     /// The model gave no answer.
     Model,
+    /// A step of its script failed.
+    Script,
+}
+
+impl Reason {
+    /// The reason in one word, as JSON has it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Reason::Done => "done",
+            Reason::Stopped => "stopped",
+            Reason::Turns => "turns",
+            Reason::Tokens => "tokens",
+            Reason::Cost => "cost",
+            Reason::Time => "time",
+            Reason::Loop => "loop",
+            Reason::Length => "length",
+            Reason::Refused => "refused",
+            Reason::Model => "model",
+            Reason::Script => "script",
+        }
+    }
 }
 
 impl Fact {

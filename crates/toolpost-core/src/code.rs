@@ -235,7 +235,8 @@ pub struct Resolution {
     pub confidence: Option<Confidence>,
     /// Other definitions that it may mean, the likeliest first.
     pub candidates: Vec<Symbol>,
-    /// What it means outside of the workspace, such as a package or a built-in.
+    /// What it means outside of the code that is searched, such as a package or a built-in. If the answer is not complete,
+    /// it may be in code of the workspace that is not searched.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub external: Option<String>,
     /// Whether nothing is missing.
@@ -250,7 +251,7 @@ pub struct References {
     pub definitions: Vec<Symbol>,
     /// The references that are resolved, by file and line.
     pub references: Vec<Reference>,
-    /// Places with the name whose receiver is unknown, the likeliest first.
+    /// Places with the name that may mean it: the receiver is unknown, or the code around is not understood.
     pub possible: Vec<Reference>,
     /// Whether nothing is missing.
     #[serde(flatten)]
@@ -266,7 +267,7 @@ pub struct Reference {
     pub line: u32,
     /// The column where the name begins, in characters.
     pub column: u32,
-    /// `definition`, `import`, `name`, `member`, `key` or `argument`.
+    /// `definition`, `import`, `name`, `member`, `key`, `argument`, or `unparsed` where the code around it is not understood.
     pub role: String,
     /// How sure it is.
     pub confidence: Confidence,

@@ -68,7 +68,6 @@ struct Host {
     events: Arc<dyn EventSink>,
     /// Events of the session so far, counted for all contexts that were made from one.
     sequence: Arc<AtomicU64>,
-    confirm: Arc<dyn Confirm>,
     redactor: Arc<Redactor>,
     spill: Option<Arc<dyn Spill>>,
     journal: Option<Arc<dyn Journal>>,
@@ -85,6 +84,8 @@ pub(crate) struct Running {
     pub(crate) parent: Option<Arc<str>>,
     pub(crate) depth: usize,
     pub(crate) workspace: Arc<dyn Workspace>,
+    /// Who is asked.
+    pub(crate) confirm: Arc<dyn Confirm>,
     pub(crate) guard: Option<Arc<dyn Guard>>,
     /// Who is told of changes; in a dry run, and outside of a call, nobody.
     pub(crate) journal: Option<Arc<Journaled>>,
@@ -530,7 +531,7 @@ impl Context {
         }
         self.record(|| EventKind::Asked { question: question.clone() });
         let pause = self.call.deadline.pause();
-        let asked = AssertUnwindSafe(async { self.host.confirm.confirm(question).await }).catch_unwind();
+        let asked = AssertUnwindSafe(async { self.call.confirm.confirm(question).await }).catch_unwind();
         let answer = tokio::select! {
             biased;
             () = self.cancel().cancelled() => Answer::No("the call was cancelled".to_owned()),
@@ -549,7 +550,7 @@ impl Context {
     }
 
     pub(crate) fn wants_preview(&self) -> bool {
-        self.host.confirm.wants_preview()
+        self.call.confirm.wants_preview()
     }
 
     /// Runs another tool through the same executor, with the same registry as this call, as a child of it.
@@ -675,9 +676,11 @@ impl Context {
 
     /// The same, where nobody is told or asked anything: for a preview.
     pub(crate) fn silenced(&self) -> Context {
-        let host =
-            Host { events: Arc::new(NoEvents), confirm: Arc::new(NobodyThere), ..(*self.host).clone() };
-        Context { host: Arc::new(host), call: self.call.clone() }
+        // Made before it is shared: what ends the call ends this too.
+        self.call.cancel.token();
+        let host = Host { events: Arc::new(NoEvents), ..(*self.host).clone() };
+        let call = Running { confirm: Arc::new(NobodyThere), ..(*self.call).clone() };
+        Context { host: Arc::new(host), call: Arc::new(call) }
     }
 
     pub(crate) fn running(&self) -> &Running {

@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::fmt;
+use std::time::Duration;
 use toolpost_text::{Redactor, map_strings};
 
 /// Why a call failed, for a model, a person and a program at once.
@@ -52,6 +53,18 @@ impl ToolError {
     pub fn retryable(mut self) -> ToolError {
         self.retryable = true;
         self
+    }
+
+    /// Says that the same call may work after this time, and not before.
+    #[must_use]
+    pub fn retryable_after(self, pause: Duration) -> ToolError {
+        let pause = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
+        self.retryable().with("retryAfterMs", pause)
+    }
+
+    /// How long to wait before the same call may work, where that is known.
+    pub fn retry_after(&self) -> Option<Duration> {
+        self.details.get("retryAfterMs").and_then(Value::as_u64).map(Duration::from_millis)
     }
 
     /// The same error with one more thing to do about it.

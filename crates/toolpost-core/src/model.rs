@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 /// A language model. Implemented for providers and for scripts; called by the kernel and by tools that need a model.
@@ -459,6 +460,11 @@ impl From<ModelError> for ToolError {
             ModelErrorKind::TimedOut => Code::Timeout,
             _ => Code::ModelError,
         };
-        ToolError::new(code, error.message)
+        let failed = ToolError::new(code, error.message);
+        match (error.retryable, error.retry_after_ms) {
+            (false, _) => failed,
+            (true, None) => failed.retryable(),
+            (true, Some(pause)) => failed.retryable_after(Duration::from_millis(pause)),
+        }
     }
 }

@@ -37,7 +37,8 @@ pub trait Store: Send + Sync {
     /// The same for events that are written down already; the same list, tried again after an error, is added once.
     fn append_written(&self, events: &Arc<WrittenEvents>) -> Result<(), ToolError>;
 
-    /// The events that a query asks for, in the order of their positions.
+    /// The events that a query asks for, in the order of their positions. A log is bounded: see
+    /// [`first_position`](Store::first_position).
     fn events(&self, query: &EventQuery) -> Result<Vec<Logged>, ToolError>;
 
     /// The ids of calls that end with this text, of the log and of the journal of undo, the newest first. Of many only the
@@ -46,6 +47,10 @@ pub trait Store: Send + Sync {
 
     /// The position of the last event; 0 where there is none.
     fn last_position(&self) -> Result<u64, ToolError>;
+
+    /// The position of the oldest event that is still there; 0 where there is none. What was before it was deleted by
+    /// [`collect`](Store::collect) or, in a store in memory, dropped when there was too much.
+    fn first_position(&self) -> Result<u64, ToolError>;
 
     /// Waits until there are events after a position, made by whatever process, or the time is over. Returns the position of
     /// the last event.

@@ -80,7 +80,7 @@ pub trait Workspace: Send + Sync {
 
     /// The same workspace as one call acts on it, so that its changes are recorded as that call's; none where a workspace
     /// records nothing. The executor asks for it once for each call.
-    fn for_call(&self, by: &By) -> Option<Arc<dyn Workspace>> {
+    fn for_call(&self, by: &dyn Fn() -> By) -> Option<Arc<dyn Workspace>> {
         let _ = by;
         None
     }

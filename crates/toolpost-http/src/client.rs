@@ -16,7 +16,7 @@ pub use proxy::Proxy;
 pub use request::Request;
 pub use response::Response;
 pub use tls::Roots;
-pub use url::Url;
+pub use url::{Url, percent_decoded};
 
 use crate::error::{Error, ErrorKind};
 use bounds::Bounds;
@@ -108,6 +108,12 @@ impl Client {
     }
 }
 
+/// Why an exchange broke off: by what cannot be read, or by the other side.
+fn interrupted(authority: &str, error: &hyper::Error) -> Error {
+    let what = if error.is_parse() { "sent an invalid answer" } else { "hung up" };
+    Error::new(ErrorKind::Interrupted, format!("{authority} {what}: {error}"))
+}
+
 impl Shared {
     async fn exchange(
         &self,
@@ -129,8 +135,7 @@ impl Shared {
                 Err(mut failed) => match failed.take_message() {
                     Some(unsent) if is_kept => request = unsent,
                     _ => {
-                        let message = format!("{} hung up: {}", url.authority(), failed.error());
-                        return Err(Error::new(ErrorKind::Interrupted, message));
+                        return Err(interrupted(url.authority(), failed.error()));
                     }
                 },
             }

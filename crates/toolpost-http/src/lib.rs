@@ -38,7 +38,7 @@ pub mod sse;
 #[cfg(feature = "client")]
 pub use client::{
     Client, ClientOptions, Connect, Direct, EventStream, Proxy, Request, Response, Roots, Target, Transport,
-    Url,
+    Url, percent_decoded,
 };
 pub use error::{Error, ErrorKind};
 #[cfg(feature = "listener")]

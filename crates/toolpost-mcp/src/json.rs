@@ -86,13 +86,22 @@ impl<'de> Visitor<'de> for Seed<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
         let mut map = Map::new();
         while let Some(key) = entries.next_key::<String>()? {
-            if self.0.is_none() && map.contains_key(&key) {
+            if self.0.is_none() && is_in(&map, &key) {
                 *self.0 = Some(key.clone());
             }
             let value = entries.next_value_seed(Seed(self.0))?;
             map.insert(key, value);
         }
         Ok(Value::Object(map))
+    }
+}
+
+/// Whether a map has a key. In a small one it is looked for, which costs less than to compute its hash.
+fn is_in(map: &Map<String, Value>, key: &str) -> bool {
+    const SMALL: usize = 8;
+    match map.len() <= SMALL {
+        true => map.keys().any(|known| known == key),
+        false => map.contains_key(key),
     }
 }
 

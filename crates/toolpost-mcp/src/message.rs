@@ -7,8 +7,6 @@ use crate::error::RpcError;
 use crate::json;
 use serde::Serialize;
 use serde_json::{Map, Value};
-use std::fmt::Write;
-use std::io;
 
 /// A message that was received.
 #[derive(Debug, PartialEq)]
@@ -138,60 +136,58 @@ fn is_id(id: &Value) -> bool {
 
 /// The reply to a request.
 pub fn answer(id: &Value, result: &Result<Value, RpcError>) -> String {
-    let mut text = String::with_capacity(128 + result.as_ref().map_or(128, length));
-    // Writing into a string cannot fail.
-    let _ = write!(text, r#"{{"jsonrpc":"2.0","id":{id},"#);
+    let mut text = Text::with_capacity(128 + result.as_ref().map_or(128, length));
+    text.push(r#"{"jsonrpc":"2.0","id":"#, id);
     match result {
-        Ok(result) => push(&mut text, "\"result\":", result),
+        Ok(result) => text.push(",\"result\":", result),
         Err(error) => {
-            let _ = write!(text, r#""error":{{"code":{},"message":"#, error.code);
-            push(&mut text, "", &error.message);
+            text.push(r#","error":{"code":"#, &error.code);
+            text.push(",\"message\":", &error.message);
             if let Some(data) = &error.data {
-                push(&mut text, ",\"data\":", data);
+                text.push(",\"data\":", data);
             }
-            text.push('}');
+            text.0.push(b'}');
         }
     }
-    text.push('}');
-    text
+    text.end()
 }
 
 /// A message that expects no reply.
 pub fn notification(method: &str, params: &Value) -> String {
-    let mut text = String::with_capacity(128);
-    push(&mut text, r#"{"jsonrpc":"2.0","method":"#, method);
-    push(&mut text, ",\"params\":", params);
-    text.push('}');
-    text
+    let mut text = Text::with_capacity(128);
+    text.push(r#"{"jsonrpc":"2.0","method":"#, method);
+    text.push(",\"params\":", params);
+    text.end()
 }
 
 /// A request of ours.
 pub fn request(id: u64, method: &str, params: &Map<String, Value>) -> String {
-    let mut text = String::with_capacity(256);
-    push(&mut text, &format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"#), method);
-    push(&mut text, ",\"params\":", params);
-    text.push('}');
-    text
+    let mut text = Text::with_capacity(256);
+    text.push(r#"{"jsonrpc":"2.0","id":"#, &id);
+    text.push(",\"method\":", method);
+    text.push(",\"params\":", params);
+    text.end()
 }
 
-fn push(text: &mut String, before: &str, value: &(impl Serialize + ?Sized)) {
-    text.push_str(before);
-    // Values have string keys only, so that writing them as JSON cannot fail.
-    let _ = serde_json::to_writer(Onto(text), value);
-}
+/// A message while it is written: an object that is open. It is known to be a text only as a whole, which costs less than piece by
+/// piece.
+struct Text(Vec<u8>);
 
-/// Bytes of JSON, added to a text.
-struct Onto<'a>(&'a mut String);
-
-impl io::Write for Onto<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let text = std::str::from_utf8(bytes).map_err(io::Error::other)?;
-        self.0.push_str(text);
-        Ok(bytes.len())
+impl Text {
+    fn with_capacity(bytes: usize) -> Text {
+        Text(Vec::with_capacity(bytes))
     }
 
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
+    fn push(&mut self, before: &str, value: &(impl Serialize + ?Sized)) {
+        self.0.extend_from_slice(before.as_bytes());
+        // Values have string keys only, so that writing them as JSON cannot fail.
+        let _ = serde_json::to_writer(&mut self.0, value);
+    }
+
+    fn end(mut self) -> String {
+        self.0.push(b'}');
+        // JSON is always a text.
+        String::from_utf8(self.0).unwrap_or_default()
     }
 }
 

@@ -28,6 +28,7 @@ pub use alias::{Alias, ArgumentAlias, ArgumentPath, Caller};
 pub use problem::Problem;
 pub use repair::{HIDDEN, Repair, Spellings, repair};
 
+use paths::Places;
 use program::Program;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -62,8 +63,8 @@ pub fn check_shape(value: &Value) -> Result<(), NoSchema> {
 pub struct Schema {
     value: Value,
     program: Program,
-    /// Whether any argument is a path of the workspace.
-    has_paths: bool,
+    /// Which arguments are paths of the workspace.
+    places: Places,
 }
 
 impl Schema {
@@ -73,8 +74,8 @@ impl Schema {
             let at = wrong.place(&value);
             NoSchema(format!("the schema itself is not valid at `{at}`: {}", wrong.message))
         })?;
-        let has_paths = has_key(&value, PATH_MARK);
-        Ok(Schema { value, program, has_paths })
+        let places = Places::of(&value);
+        Ok(Schema { value, program, places })
     }
 
     /// The schema as JSON.
@@ -100,12 +101,7 @@ impl Schema {
 
     /// The values of all arguments that are paths of the workspace; of one that is left out, its default.
     pub fn paths<'a>(&'a self, arguments: &'a Value) -> Vec<&'a str> {
-        let mut found = Vec::new();
-        if !self.has_paths {
-            return found;
-        }
-        paths::collect(&self.value, arguments, &mut found);
-        found
+        self.places.among(&self.value, arguments)
     }
 }
 

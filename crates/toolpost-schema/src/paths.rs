@@ -20,8 +20,95 @@ const ITEMS: [&str; 4] = ["items", "additionalItems", "unevaluatedItems", "conta
 /// Keywords with a schema for values of keys that no other keyword names.
 const OTHERS: [&str; 2] = ["additionalProperties", "unevaluatedProperties"];
 
+/// Keywords with a reference to a schema for the same value.
+const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
+
+/// Keywords with schemas for the same value, by a key that it has.
+const DEPENDENT: [&str; 2] = ["dependentSchemas", "dependencies"];
+
+/// Where the paths are among arguments, as far as that is known before there are any.
+pub(crate) enum Places {
+    /// There are none.
+    Nowhere,
+    /// These arguments, and nothing within others: what almost every tool has.
+    Arguments(Vec<Marked>),
+    /// The schema is gone through with each value.
+    Anywhere,
+}
+
+/// An argument that is a path.
+pub(crate) struct Marked {
+    name: String,
+    default: Option<String>,
+}
+
+impl Places {
+    pub(crate) fn of(schema: &Value) -> Places {
+        match crate::has_key(schema, PATH_MARK) {
+            true => marked(schema).map_or(Places::Anywhere, Places::Arguments),
+            false => Places::Nowhere,
+        }
+    }
+
+    /// The values that are paths; of a property that is left out, its default.
+    pub(crate) fn among<'a>(&'a self, schema: &'a Value, arguments: &'a Value) -> Vec<&'a str> {
+        match (self, arguments) {
+            (Places::Nowhere, _) => Vec::new(),
+            (Places::Arguments(marked), Value::Object(map)) => {
+                let value = |one: &'a Marked| match map.get(&one.name) {
+                    Some(value) => value.as_str(),
+                    None => one.default.as_deref(),
+                };
+                marked.iter().filter_map(value).collect()
+            }
+            _ => {
+                let mut found = Vec::new();
+                collect(schema, arguments, &mut found);
+                found
+            }
+        }
+    }
+}
+
+/// The arguments with the mark, where nothing else can be a path.
+fn marked(schema: &Value) -> Option<Vec<Marked>> {
+    let root = schema.as_object()?;
+    if root.contains_key(PATH_MARK) || has_schema_for_itself(root) || has_schema_for_others(root) {
+        return None;
+    }
+    let mut all = Vec::new();
+    for (name, schema) in root.get("properties").and_then(Value::as_object)? {
+        let leads_away = REFERENCES.iter().any(|keyword| crate::has_key(schema, keyword));
+        if !leads_away && !crate::has_key(schema, PATH_MARK) {
+            continue;
+        }
+        let keywords = schema.as_object()?;
+        let has_parts = keywords.contains_key("properties")
+            || keywords.contains_key("prefixItems")
+            || ITEMS.iter().any(|keyword| keywords.contains_key(*keyword))
+            || has_schema_for_others(keywords);
+        if leads_away || has_parts || has_schema_for_itself(keywords) || !keywords.contains_key(PATH_MARK) {
+            return None;
+        }
+        let default = keywords.get("default").and_then(Value::as_str).map(str::to_owned);
+        all.push(Marked { name: name.clone(), default });
+    }
+    Some(all)
+}
+
+fn has_schema_for_itself(keywords: &Map<String, Value>) -> bool {
+    let mut all = SAME.iter().chain(&FORMS).chain(&REFERENCES).chain(&DEPENDENT);
+    all.any(|keyword| keywords.contains_key(*keyword))
+}
+
+/// Whether keys that are not named have a schema that could say something of them.
+fn has_schema_for_others(keywords: &Map<String, Value>) -> bool {
+    keywords.contains_key("patternProperties")
+        || OTHERS.iter().any(|keyword| keywords.get(*keyword).is_some_and(Value::is_object))
+}
+
 /// Adds the values that are paths; of a property that is left out, its default.
-pub(crate) fn collect<'a>(schema: &'a Value, value: &'a Value, found: &mut Vec<&'a str>) {
+fn collect<'a>(schema: &'a Value, value: &'a Value, found: &mut Vec<&'a str>) {
     let mut search = Search { root: schema, found, seen: HashSet::new(), added: HashSet::new() };
     search.visit(schema, value, 0);
 }
@@ -63,11 +150,11 @@ impl<'a> Search<'a, '_> {
         for forms in FORMS.iter().filter_map(|keyword| keywords.get(*keyword)?.as_array()) {
             forms.iter().for_each(|schema| self.once(schema, value, depth));
         }
-        for keyword in ["dependentSchemas", "dependencies"] {
+        for keyword in DEPENDENT {
             let dependent = keywords.get(keyword).and_then(Value::as_object).into_iter().flatten();
             dependent.for_each(|(_, schema)| self.once(schema, value, depth));
         }
-        for keyword in ["$ref", "$dynamicRef", "$recursiveRef"] {
+        for keyword in REFERENCES {
             let Some(reference) = keywords.get(keyword).and_then(Value::as_str) else { continue };
             match target(self.root, reference) {
                 Some(schema) => self.once(schema, value, depth),
@@ -144,4 +231,46 @@ fn target<'a>(root: &'a Value, reference: &str) -> Option<&'a Value> {
 /// There, `id` is the address of a schema.
 fn is_draft_4(schema: &Value) -> bool {
     schema.as_str().is_some_and(|address| address.contains("draft-04"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn arguments_known_before_are_those_that_a_search_finds() {
+        let path = || json!({"type": "string", PATH_MARK: true, "default": "d"});
+        let schemas = [
+            (json!({"properties": {"a": path(), "b": {"type": "array", "items": {}}}}), true),
+            (json!({"properties": {"a": path(), "b": path()}, "additionalProperties": false}), true),
+            (json!({"properties": {"a": {PATH_MARK: true}, "b": {"anyOf": [{"type": "string"}]}}}), true),
+            (json!({"properties": {"a": path(), "b": {"items": path()}}}), false),
+            (json!({"properties": {"a": path(), "b": {"anyOf": [path()]}}}), false),
+            (json!({"properties": {"a": path(), "b": {"$ref": "#/properties/a"}}}), false),
+            (json!({"properties": {"a": path()}, "additionalProperties": path()}), false),
+            (json!({"properties": {"a": path()}, "patternProperties": {"b": path()}}), false),
+            (json!({"properties": {"a": path()}, "if": {"properties": {"b": path()}}}), false),
+            (json!({"properties": {"a": path()}, "dependentSchemas": {"a": {"items": path()}}}), false),
+        ];
+        let values = [
+            json!({}),
+            json!({"a": "x", "b": "y"}),
+            json!({"a": "", "b": ""}),
+            json!({"a": ["x"], "b": ["y"]}),
+            json!({"a": {"b": "x"}, "b": 5}),
+            json!({"c": "x", "a": null}),
+            json!("x"),
+            json!(["x"]),
+        ];
+        for (schema, is_known) in &schemas {
+            let places = Places::of(schema);
+            assert_eq!(matches!(places, Places::Arguments(_)), *is_known, "{schema}");
+            for value in &values {
+                let mut found = Vec::new();
+                collect(schema, value, &mut found);
+                assert_eq!(places.among(schema, value), found, "{schema} {value}");
+            }
+        }
+    }
 }

@@ -31,14 +31,15 @@ pub(crate) async fn call(
     let session = &exchange.session;
     let registry = session.context.tools();
     // A tool of a server that has yet to start may still come: the executor waits for it.
-    let may_come = !registry.sources_of(&name).is_empty();
-    if let Err(unknown) = registry.snapshot().find(&name, session.context.dialect())
-        && !may_come
+    if !registry.has(&name)
+        && let Err(unknown) = registry.snapshot().find(&name, session.context.dialect())
+        && registry.sources_of(&name).is_empty()
     {
         return Err(RpcError::params(unknown.message()));
     }
-    // Only what must be known again in another round is worth a hash.
-    let subject = || self::subject(session.context.session(), &name, &arguments);
+    // Only what must be known again in another round is worth a hash, and only a modern client is asked by ending its call.
+    let asked_again = if exchange.client.is_modern() { arguments.clone() } else { Value::Null };
+    let subject = || self::subject(session.context.session(), &name, &asked_again);
     let answers = answers(server, exchange, &mut params, subject)?;
     let says_yes = server.options.says_yes;
     let client_call = Arc::new(ClientCall::new(
@@ -67,7 +68,7 @@ pub(crate) async fn call(
     if server.extension.is_some() {
         context = context.extra(Arc::clone(&client_call));
     }
-    let mut call = Call::new(name.as_str(), arguments.clone());
+    let mut call = Call::new(name.as_str(), arguments);
     if let Some(timeout) = server.options.timeout {
         call = call.timeout(timeout);
     }

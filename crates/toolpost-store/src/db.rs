@@ -212,6 +212,11 @@ pub(crate) trait Db: Send + Sync {
     /// The store's name, for messages.
     fn name(&self) -> &str;
 
+    /// Whether all of it is in the memory of this process.
+    fn is_memory(&self) -> bool {
+        false
+    }
+
     /// A lock of this name that ends with this process, or when it is dropped; none where somebody else has it.
     fn lock(&self, name: &str) -> Result<Option<Lock>, Failure>;
 

@@ -98,7 +98,7 @@ pub(crate) fn oldest(tx: &mut dyn Tx) -> Result<(u64, u64), Failure> {
 }
 
 /// Forgets the words of events that are about to go.
-fn words(tx: &mut dyn Tx, which: &str, values: &[Value<'_>]) -> Result<(), Failure> {
+pub(crate) fn words(tx: &mut dyn Tx, which: &str, values: &[Value<'_>]) -> Result<(), Failure> {
     let column = match tx.kind() {
         Kind::Sqlite => "rowid",
         #[cfg(feature = "postgres")]

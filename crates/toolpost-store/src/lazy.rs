@@ -49,6 +49,10 @@ impl Db for Lazy {
         &self.name
     }
 
+    fn is_memory(&self) -> bool {
+        matches!(self.url, StoreUrl::Memory)
+    }
+
     fn lock(&self, name: &str) -> Result<Option<Lock>, Failure> {
         self.opened()?.lock(name)
     }

@@ -6,7 +6,7 @@ mod query;
 mod tools;
 mod words;
 
-pub(crate) use fresh::{are_many, is_waiting, settle, settle_all};
+pub(crate) use fresh::{UNPACK, are_many, is_waiting, settle, settle_all, unpacked};
 pub use label::label;
 pub(crate) use words::learn;
 
@@ -24,13 +24,13 @@ pub(crate) struct Part<'a> {
     pub(crate) at_ms: u64,
 }
 
-/// Adds events; none where this part was added before.
-pub(crate) fn append(tx: &mut dyn Tx, part: &Part<'_>, events: &WrittenEvents) -> Result<(), Failure> {
+/// Adds events; none where this part was added before. Returns the position of the last.
+pub(crate) fn append(tx: &mut dyn Tx, part: &Part<'_>, events: &WrittenEvents) -> Result<u64, Failure> {
     let before = tx.rows("SELECT last FROM writers WHERE writer = ?1", &[part.writer.into()])?;
     if let Some(mut row) = first(before)
         && row.number()? >= part.number
     {
-        return Ok(());
+        return last(tx);
     }
     tx.run(
         "INSERT INTO writers (writer, last, at_ms) VALUES (?1, ?2, ?3)
@@ -38,13 +38,13 @@ pub(crate) fn append(tx: &mut dyn Tx, part: &Part<'_>, events: &WrittenEvents) -
         &[part.writer.into(), part.number.into(), part.at_ms.into()],
     )?;
     let freed = tasks::free_of_ended(tx, events)?;
-    place(tx, events)?;
-    add(tx, &freed)
+    let last = place(tx, events)?;
+    if freed.is_empty() { Ok(last) } else { place(tx, &written(&freed)?) }
 }
 
 /// Adds events inside a transaction that does other things too. The last of them: it takes the turn of the whole log.
 pub(crate) fn add(tx: &mut dyn Tx, events: &[Arc<Event>]) -> Result<(), Failure> {
-    place(tx, &written(events)?)
+    place(tx, &written(events)?).map(drop)
 }
 
 /// Events as they are kept.
@@ -84,10 +84,10 @@ impl Added {
     }
 }
 
-/// Gives each event its place, and writes it.
-fn place(tx: &mut dyn Tx, events: &WrittenEvents) -> Result<(), Failure> {
+/// Gives each event its place, and writes it. Returns the position of the last.
+fn place(tx: &mut dyn Tx, events: &WrittenEvents) -> Result<u64, Failure> {
     if events.is_empty() {
-        return Ok(());
+        return last(tx);
     }
     let tools = tools::of_calls(tx, events)?;
     // In one order, so that two who write to the same sessions do not wait for each other.
@@ -143,7 +143,7 @@ fn place(tx: &mut dyn Tx, events: &WrittenEvents) -> Result<(), Failure> {
     if tx.kind() == Kind::Postgres {
         tx.run(&format!("NOTIFY {}", crate::postgres::CHANNEL), &[])?;
     }
-    Ok(())
+    Ok(last)
 }
 
 /// An event, and its place in the log.
@@ -209,6 +209,27 @@ const MOST_CALLS: usize = 10;
 pub(crate) fn last(tx: &mut dyn Tx) -> Result<u64, Failure> {
     let rows = tx.rows("SELECT last FROM counters WHERE name = 'log'", &[])?;
     first(rows).map_or(Ok(0), |mut row| row.number())
+}
+
+/// The position of the oldest event that is still there; 0 where there is none.
+pub(crate) fn oldest(tx: &mut dyn Tx) -> Result<u64, Failure> {
+    let mut oldest = None;
+    for table in ["log", "fresh"] {
+        let rows = tx.rows(&format!("SELECT position FROM {table} ORDER BY position LIMIT 1"), &[])?;
+        let found = first(rows).map(|mut row| row.number()).transpose()?;
+        oldest = oldest.into_iter().chain(found).min();
+    }
+    Ok(oldest.unwrap_or(0))
+}
+
+/// Deletes events up to a position, without putting them in order first. Those of agents stay: their runs go on from them.
+pub(crate) fn forget(tx: &mut dyn Tx, until: u64) -> Result<(), Failure> {
+    let (which, until) = ("position <= ?1 AND agent IS NULL", [until.into()]);
+    crate::gc::words(tx, which, &until)?;
+    for table in ["log", "fresh"] {
+        tx.run(&format!("DELETE FROM {table} WHERE {which}"), &until)?;
+    }
+    Ok(())
 }
 
 pub(crate) fn events(tx: &mut dyn Tx, asked: &EventQuery) -> Result<Vec<Logged>, Failure> {

@@ -3,13 +3,14 @@
 use crate::db::{Failure, Kind, Tx};
 
 /// The steps, the first one first. A step that was ever released is never changed: what it lacks comes in the next one.
-pub(crate) const STEPS: [&str; 6] = [
+pub(crate) const STEPS: [&str; 7] = [
     include_str!("../migrations/1.sql"),
     include_str!("../migrations/2.sql"),
     include_str!("../migrations/3.sql"),
     include_str!("../migrations/4.sql"),
     include_str!("../migrations/5.sql"),
     include_str!("../migrations/6.sql"),
+    include_str!("../migrations/7.sql"),
 ];
 
 /// The version that this program knows.

@@ -23,11 +23,11 @@ const TOGETHER: usize = 4_096;
 /// Maximum number of events that wait for a store which cannot be written.
 const MOST_UNWRITTEN: usize = 100_000;
 /// Maximum number of bytes that wait to be written: past it the log is overloaded, and calls wait.
-const MOST_WAITING: usize = 16 << 20;
+const MOST_WAITING: usize = 8 << 20;
 /// Maximum size of a list of events that is kept for reuse.
 const MOST_ROOM: usize = 8 << 20;
 /// Maximum number of such lists: while one is written, the next is filled.
-const MOST_SPARE: usize = 3;
+const MOST_SPARE: usize = 2;
 /// Maximum size of the list of one event, of which each thread keeps one.
 const MOST_SCRATCH: usize = 64 << 10;
 /// How often a long process looks whether something is to be deleted.

@@ -90,6 +90,10 @@ impl Db for Sqlite {
         &self.name
     }
 
+    fn is_memory(&self) -> bool {
+        self.path.is_none()
+    }
+
     fn lock(&self, name: &str) -> Result<Option<Lock>, Failure> {
         match &self.path {
             Some(path) => lock::of_file(path, name),

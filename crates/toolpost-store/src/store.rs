@@ -4,6 +4,7 @@ use crate::db::{Db, Failure, Tx, Way, answer};
 use crate::faults::Faults;
 use crate::hold::{self, Held};
 use crate::{contents, files, gc, log, tasks, todos, undo};
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use toolpost_core::host::new_id;
@@ -33,6 +34,8 @@ pub(crate) struct SqlStore {
     /// The name under which this process adds to the log, and the parts that it has added.
     writer: String,
     parts: Mutex<Parts>,
+    /// What the log of a store in memory holds.
+    recent: Option<Mutex<Recent>>,
     /// Held by who deletes: files are removed only when what named them is durably gone.
     collecting: Mutex<()>,
     faults: Option<Arc<Faults>>,
@@ -78,6 +81,7 @@ impl Parts {
 impl SqlStore {
     pub(crate) fn new(db: Arc<dyn Db>, faults: Option<Arc<Faults>>) -> SqlStore {
         SqlStore {
+            recent: db.is_memory().then(Mutex::default),
             db,
             writer: new_id(now_ms()),
             parts: Mutex::default(),
@@ -192,7 +196,45 @@ pub(crate) fn now_ms() -> u64 {
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
+/// Bytes of events that the log of a store in memory holds, as JSON. What is older goes: nobody can look at it when the process has
+/// ended, and one that serves for weeks must not grow.
+const MOST_IN_MEMORY: usize = 64 << 20;
+/// Once there are more, so many more are dropped that it is not done again at once.
+const LEFT_IN_MEMORY: usize = MOST_IN_MEMORY / 8 * 7;
+
+/// The parts of a log in memory, the oldest first: the last position of each, and its bytes.
+#[derive(Default)]
+struct Recent {
+    parts: VecDeque<(u64, usize)>,
+    bytes: usize,
+}
+
+impl Recent {
+    /// Counts a part in. Returns the position up to which there is too much.
+    fn add(&mut self, last: u64, bytes: usize) -> Option<u64> {
+        self.parts.push_back((last, bytes));
+        self.bytes += bytes;
+        let mut until = None;
+        if self.bytes > MOST_IN_MEMORY {
+            while self.bytes > LEFT_IN_MEMORY
+                && let Some((last, bytes)) = self.parts.pop_front()
+            {
+                self.bytes -= bytes;
+                until = Some(last);
+            }
+        }
+        until
+    }
+}
+
 impl SqlStore {
+    /// Keeps a log in memory from growing, where a part was added to it.
+    fn bound(&self, last: u64, events: &WrittenEvents) -> Result<(), ToolError> {
+        let Some(recent) = &self.recent else { return Ok(()) };
+        let until = recent.lock().unwrap_or_else(PoisonError::into_inner).add(last, events.bytes());
+        until.map_or(Ok(()), |until| self.write(move |tx| log::forget(tx, until)))
+    }
+
     /// Adds a part to the log, which `given` tells from others.
     fn add_part(&self, given: Unknown, events: &Arc<WrittenEvents>) -> Result<(), ToolError> {
         // One at a time: the number of the last part says which parts are there.
@@ -210,7 +252,8 @@ impl SqlStore {
                 Err(Failure::Unknown(_)) if attempt < PARTS_TRIED => {}
                 other => {
                     parts.unknown = other.is_err().then_some(given);
-                    return other.map_err(|failure| self.told(failure));
+                    let last = other.map_err(|failure| self.told(failure))?;
+                    return self.bound(last, events);
                 }
             }
         }
@@ -240,6 +283,10 @@ impl Store for SqlStore {
 
     fn last_position(&self) -> Result<u64, ToolError> {
         self.read(log::last)
+    }
+
+    fn first_position(&self) -> Result<u64, ToolError> {
+        self.read(log::oldest)
     }
 
     fn wait(&self, after: u64, at_most: Duration) -> Result<u64, ToolError> {

@@ -50,8 +50,8 @@ impl Workspace for StoredWorkspace {
         ROOT
     }
 
-    fn for_call(&self, by: &By) -> Option<Arc<dyn Workspace>> {
-        Some(Arc::new(StoredWorkspace { author: Author::of(by), ..self.clone() }))
+    fn for_call(&self, by: &dyn Fn() -> By) -> Option<Arc<dyn Workspace>> {
+        Some(Arc::new(StoredWorkspace { author: Author::of(&by()), ..self.clone() }))
     }
 
     fn name(&self, path: &WorkspacePath) -> Result<String, ToolError> {

@@ -6,62 +6,93 @@ use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, Write};
 use std::ops::Deref;
+use std::sync::{Arc, OnceLock};
 
 /// How much is looked at in one go.
 const PIECE: usize = 64 * 1024;
 
 /// Replaces known secrets by `[redacted:NAME]`.
 ///
-/// Made once from the secrets the host knows (API keys in its environment, tokens in its configuration). Values of
-/// fewer than eight bytes are not taken: they would match by chance.
+/// Made once from the secrets the host knows (API keys in its environment, tokens in its configuration), and taught one
+/// more when the host reads it. Values of fewer than eight bytes are not taken: they would match by chance.
 #[derive(Clone, Default)]
 pub struct Redactor {
-    known: Vec<(String, String)>,
+    first: Known,
+    /// The secret that was learned later, by this redactor or one that it was made from.
+    later: Arc<OnceLock<(String, String)>>,
+    /// All of them, made when they are first looked for.
+    all: OnceLock<Known>,
+}
+
+/// Secrets, and what finds them.
+#[derive(Clone, Default)]
+struct Known {
+    secrets: Vec<(String, String)>,
     finder: Option<AhoCorasick>,
     replacements: Vec<String>,
     longest: usize,
 }
 
+impl Known {
+    fn new(mut secrets: Vec<(String, String)>) -> Known {
+        secrets.retain(|(_, value)| value.len() >= 8);
+        secrets.sort();
+        secrets.dedup_by(|a, b| a.1 == b.1);
+        let finder = AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostLongest)
+            .build(secrets.iter().map(|(_, value)| value))
+            .ok()
+            .filter(|_| !secrets.is_empty());
+        Known {
+            finder,
+            longest: secrets.iter().map(|(_, value)| value.len()).max().unwrap_or(0),
+            replacements: secrets.iter().map(|(name, _)| format!("[redacted:{name}]")).collect(),
+            secrets,
+        }
+    }
+}
+
 impl Redactor {
     /// A redactor for these names and values.
     pub fn new<N: AsRef<str>, V: AsRef<str>>(secrets: impl IntoIterator<Item = (N, V)>) -> Redactor {
-        let mut known: Vec<(String, String)> = secrets
-            .into_iter()
-            .map(|(name, value)| (name.as_ref().to_owned(), value.as_ref().trim().to_owned()))
-            .filter(|(_, value)| value.len() >= 8)
-            .collect();
-        known.sort();
-        known.dedup_by(|a, b| a.1 == b.1);
-        let finder = AhoCorasick::builder()
-            .match_kind(MatchKind::LeftmostLongest)
-            .build(known.iter().map(|(_, value)| value))
-            .ok()
-            .filter(|_| !known.is_empty());
-        Redactor {
-            finder,
-            longest: known.iter().map(|(_, value)| value.len()).max().unwrap_or(0),
-            replacements: known.iter().map(|(name, _)| format!("[redacted:{name}]")).collect(),
-            known,
-        }
+        let secrets = secrets.into_iter().map(|(name, value)| secret(name.as_ref(), value.as_ref()));
+        Redactor { first: Known::new(secrets.collect()), ..Redactor::default() }
     }
 
-    /// A redactor for these names and values as well.
+    /// A redactor for these names and values as well. What one of the two learns, the other knows too.
     #[must_use]
     pub fn and<N: AsRef<str>, V: AsRef<str>>(&self, more: impl IntoIterator<Item = (N, V)>) -> Redactor {
-        let more =
-            more.into_iter().map(|(name, value)| (name.as_ref().to_owned(), value.as_ref().to_owned()));
-        Redactor::new(self.known.iter().cloned().chain(more))
+        let more = more.into_iter().map(|(name, value)| secret(name.as_ref(), value.as_ref()));
+        let first = Known::new(self.first.secrets.iter().cloned().chain(more).collect());
+        Redactor { first, later: Arc::clone(&self.later), all: OnceLock::new() }
+    }
+
+    /// Makes a secret known that is read only now. There is room for one; whether it was taken is returned.
+    pub fn learn(&self, name: &str, value: &str) -> bool {
+        self.later.set(secret(name, value)).is_ok()
+    }
+
+    fn known(&self) -> &Known {
+        match self.later.get() {
+            None => &self.first,
+            Some(later) => self
+                .all
+                .get_or_init(|| Known::new(self.first.secrets.iter().chain([later]).cloned().collect())),
+        }
     }
 
     /// Whether there is nothing to look for.
     pub fn is_empty(&self) -> bool {
-        self.finder.is_none()
+        self.known().finder.is_none()
     }
 
     /// The text without secrets.
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        match &self.finder {
-            Some(finder) if finder.is_match(text) => Cow::Owned(finder.replace_all(text, &self.replacements)),
+        let known = self.known();
+        match &known.finder {
+            Some(finder) if finder.is_match(text) => {
+                Cow::Owned(finder.replace_all(text, &known.replacements))
+            }
             _ => Cow::Borrowed(text),
         }
     }
@@ -69,16 +100,17 @@ impl Redactor {
     /// Where to cut a text that is to be cut at `end`: before a secret that lies across it, of which a part would show
     /// and not be known for one.
     pub fn border(&self, text: &str, end: usize) -> usize {
-        let Some(finder) = &self.finder else { return end };
+        let Some(finder) = &self.known().finder else { return end };
         let across = |found: &aho_corasick::Match| found.start() < end && end < found.end();
         finder.find_iter(text).find(across).map_or(end, |found| found.start())
     }
 
     /// How much of a text of which more is to come can be shown: all but an end that may be a part of a secret.
     pub fn settled(&self, text: &str) -> usize {
+        let secrets = &self.known().secrets;
         let is_begun = |start: &usize| {
             let end = &text[*start..];
-            self.known.iter().any(|(_, secret)| secret.len() > end.len() && secret.starts_with(end))
+            secrets.iter().any(|(_, secret)| secret.len() > end.len() && secret.starts_with(end))
         };
         let begun = text.char_indices().map(|(start, _)| start).find(is_begun);
         self.border(text, begun.unwrap_or(text.len()))
@@ -86,7 +118,7 @@ impl Redactor {
 
     /// Bytes of the longest secret.
     pub fn longest(&self) -> usize {
-        self.longest
+        self.known().longest
     }
 
     /// The value with its texts redacted, keys too.
@@ -98,6 +130,10 @@ impl Redactor {
     pub fn writer<W: Write>(&self, inner: W) -> RedactingWriter<&Redactor, W> {
         RedactingWriter::new(self, inner)
     }
+}
+
+fn secret(name: &str, value: &str) -> (String, String) {
+    (name.to_owned(), value.trim().to_owned())
 }
 
 /// Applies `change` to every string of a value, keys included.
@@ -115,7 +151,7 @@ pub fn map_strings(value: Value, change: &dyn Fn(&str) -> String) -> Value {
 /// Shows how many secrets there are, and none of them.
 impl fmt::Debug for Redactor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Redactor({} secrets)", self.known.len())
+        write!(f, "Redactor({} secrets)", self.known().secrets.len())
     }
 }
 
@@ -142,7 +178,8 @@ impl<R: Deref<Target = Redactor>, W: Write> RedactingWriter<R, W> {
     /// Passes on all but the last `keep` bytes. A secret that starts before them lies wholly in the buffer, because
     /// `keep` is one less than the longest.
     fn drain(&mut self, keep: usize) -> io::Result<()> {
-        let Some(finder) = &self.redactor.finder else {
+        let known = self.redactor.known();
+        let Some(finder) = &known.finder else {
             self.inner.write_all(&self.pending)?;
             self.pending.clear();
             return Ok(());
@@ -154,7 +191,7 @@ impl<R: Deref<Target = Redactor>, W: Write> RedactingWriter<R, W> {
                 break;
             }
             self.inner.write_all(&self.pending[done..found.start()])?;
-            self.inner.write_all(self.redactor.replacements[found.pattern().as_usize()].as_bytes())?;
+            self.inner.write_all(known.replacements[found.pattern().as_usize()].as_bytes())?;
             done = found.end();
         }
         if done < border {
@@ -176,7 +213,7 @@ impl<R: Deref<Target = Redactor>, W: Write> Write for RedactingWriter<R, W> {
         for piece in bytes.chunks(PIECE) {
             self.pending.extend_from_slice(piece);
             if self.pending.len() >= PIECE {
-                self.drain(self.redactor.longest.saturating_sub(1))?;
+                self.drain(self.redactor.longest().saturating_sub(1))?;
             }
         }
         Ok(bytes.len())
@@ -184,7 +221,7 @@ impl<R: Deref<Target = Redactor>, W: Write> Write for RedactingWriter<R, W> {
 
     fn flush(&mut self) -> io::Result<()> {
         // What is held back may be the beginning of a secret: only `finish` may pass it on.
-        self.drain(self.redactor.longest.saturating_sub(1))?;
+        self.drain(self.redactor.longest().saturating_sub(1))?;
         self.inner.flush()
     }
 }
@@ -232,6 +269,24 @@ mod tests {
         assert_eq!(redactor().redact("sk-12345678-and-more"), "[redacted:LONG]");
         assert!(matches!(redactor().redact("nothing"), Cow::Borrowed(_)));
         assert!(Redactor::new([("A", "short")]).is_empty());
+    }
+
+    #[test]
+    fn a_secret_that_is_learned_is_known_to_all() {
+        let first = redactor();
+        let copy = first.clone();
+        let derived = first.and([("MORE", "another-secret")]);
+        let text = "sk-12345678 another-secret read-from-a-file";
+        assert_eq!(derived.redact(text), "[redacted:KEY] [redacted:MORE] read-from-a-file");
+        assert!(derived.learn("FILE", " read-from-a-file\n") && !first.learn("OTHER", "one-too-many"));
+        assert_eq!(derived.redact(text), "[redacted:KEY] [redacted:MORE] [redacted:FILE]");
+        for known in [&first, &copy] {
+            assert_eq!(known.redact(text), "[redacted:KEY] another-secret [redacted:FILE]");
+        }
+        assert_eq!(Redactor::default().and([("A", "short")]).longest(), 0);
+        let empty = Redactor::default();
+        empty.learn("FILE", "read-from-a-file");
+        assert!(!empty.is_empty() && empty.settled("x read-from") == 2);
     }
 
     #[test]

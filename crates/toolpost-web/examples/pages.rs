@@ -7,7 +7,7 @@
 )]
 
 use std::path::Path;
-use toolpost_web::{Form, PageUrl, decode, read};
+use toolpost_web::{Form, PageUrl, Stop, decode, read};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -24,7 +24,8 @@ fn main() {
     let mut bytes = 0;
     for round in 0..rounds.parse().unwrap() {
         for (name, page) in &pages {
-            let text = read(&decode(page, "text/html").text, &url, Form::Markdown).text;
+            let html = decode(page, "text/html").text;
+            let text = read(&html, &url, Form::Markdown, &Stop::never()).unwrap().text;
             bytes += page.len();
             if round == 0 {
                 std::fs::write(Path::new(to).join(format!("{name}.md")), format!("{text}\n")).unwrap();

@@ -39,8 +39,8 @@ pub(crate) fn decoded(body: Vec<u8>, codings: &str, limit: usize) -> Result<Vec<
         "gzip" | "x-gzip" => gunzipped(&body, limit),
         "deflate" => match inflated(&body, TINFL_FLAG_PARSE_ZLIB_HEADER, limit) {
             // Some servers leave the header out.
-            Err(CodingError::Invalid(_)) => inflated(&body, 0, limit).map(|(bytes, _)| bytes),
-            done => done.map(|(bytes, _)| bytes),
+            Err(CodingError::Invalid(_)) => inflated(&body, 0, limit),
+            done => done,
         },
         "br" => unbrotlied(&body, limit),
         other => {
@@ -50,16 +50,15 @@ pub(crate) fn decoded(body: Vec<u8>, codings: &str, limit: usize) -> Result<Vec<
 }
 
 fn gunzipped(body: &[u8], limit: usize) -> Result<Vec<u8>, CodingError> {
-    let mut all = Vec::new();
+    let mut inflater = Inflater::new(body.len(), limit);
     let mut rest = body;
     loop {
         let start = gzip_header(rest).ok_or_else(|| damaged("gzip"))?;
-        let (bytes, used) = inflated(&rest[start..], 0, limit - all.len())?;
-        all.extend_from_slice(&bytes);
+        let used = inflater.member(&rest[start..], 0)?;
         // The checksum and the length follow; perhaps another member, perhaps padding.
         rest = rest.get(start + used + 8..).unwrap_or_default();
         if !rest.starts_with(&[0x1f, 0x8b]) {
-            return Ok(all);
+            return Ok(inflater.finish());
         }
     }
 }
@@ -83,29 +82,60 @@ fn gzip_header(bytes: &[u8]) -> Option<usize> {
     (at <= bytes.len()).then_some(at)
 }
 
-/// What comes out, and how many bytes went in.
-fn inflated(body: &[u8], flags: u32, limit: usize) -> Result<(Vec<u8>, usize), CodingError> {
-    let mut state = Box::<DecompressorOxide>::default();
-    let mut output = vec![0; body.len().saturating_mul(2).clamp(1 << 12, limit.max(1))];
-    let (mut used, mut made) = (0, 0);
-    loop {
+/// Inflates one stream after the other into one output, so that many small ones cost no more than a large one.
+struct Inflater {
+    state: Box<DecompressorOxide>,
+    output: Vec<u8>,
+    made: usize,
+    limit: usize,
+}
+
+impl Inflater {
+    /// One for a body of this length, of which at most `limit` bytes may come out.
+    fn new(length: usize, limit: usize) -> Inflater {
+        // One byte more than allowed tells a body that ends there from one that goes on.
+        let most = limit.saturating_add(1);
+        let output = vec![0; length.saturating_mul(2).max(1 << 12).min(most)];
+        Inflater { state: Box::default(), output, made: 0, limit }
+    }
+
+    /// Adds what comes out of a stream. Returns how many bytes went in.
+    fn member(&mut self, body: &[u8], flags: u32) -> Result<usize, CodingError> {
+        self.state.init();
         let flags = flags | TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF;
-        let (status, read, written) = decompress(&mut state, &body[used..], &mut output, made, flags);
-        used += read;
-        made += written;
-        match status {
-            TINFLStatus::Done => {
-                output.truncate(made);
-                return Ok((output, used));
+        let mut used = 0;
+        loop {
+            let (status, read, written) =
+                decompress(&mut self.state, &body[used..], &mut self.output, self.made, flags);
+            used += read;
+            self.made += written;
+            if self.made > self.limit {
+                return Err(CodingError::TooLarge);
             }
-            TINFLStatus::HasMoreOutput if output.len() >= limit => return Err(CodingError::TooLarge),
-            TINFLStatus::HasMoreOutput => {
-                let longer = output.len().saturating_mul(2).min(limit);
-                output.resize(longer, 0);
+            match status {
+                TINFLStatus::Done => return Ok(used),
+                TINFLStatus::HasMoreOutput if self.output.len() > self.limit => {
+                    return Err(CodingError::TooLarge);
+                }
+                TINFLStatus::HasMoreOutput => {
+                    let longer = self.output.len().saturating_mul(2).min(self.limit.saturating_add(1));
+                    self.output.resize(longer, 0);
+                }
+                _ => return Err(damaged("deflate")),
             }
-            _ => return Err(damaged("deflate")),
         }
     }
+
+    fn finish(mut self) -> Vec<u8> {
+        self.output.truncate(self.made);
+        self.output
+    }
+}
+
+fn inflated(body: &[u8], flags: u32, limit: usize) -> Result<Vec<u8>, CodingError> {
+    let mut inflater = Inflater::new(body.len(), limit);
+    inflater.member(body, flags)?;
+    Ok(inflater.finish())
 }
 
 fn unbrotlied(body: &[u8], limit: usize) -> Result<Vec<u8>, CodingError> {
@@ -166,6 +196,17 @@ mod tests {
         check(&HELLO_BROTLI[..5], "br", Err(damaged("brotli")));
         assert!(matches!(decoded(b"x".to_vec(), "zstd", 9), Err(CodingError::Invalid(_))));
         assert!(matches!(decoded(b"x".to_vec(), "br,br,br,br", 9), Err(CodingError::Invalid(_))));
+    }
+
+    #[test]
+    fn many_members_are_one_text() {
+        let many = HELLO_GZIP.repeat(100_000);
+        assert_eq!(decoded(many.clone(), "gzip", 500_000).unwrap().len(), 500_000);
+        assert_eq!(decoded(many, "gzip", 499_999), Err(CodingError::TooLarge));
+        for limit in 0..5 {
+            assert_eq!(decoded(HELLO_GZIP.to_vec(), "gzip", limit), Err(CodingError::TooLarge), "{limit}");
+        }
+        assert_eq!(decoded(HELLO_GZIP.to_vec(), "gzip", 5).unwrap(), b"hello");
     }
 
     #[test]

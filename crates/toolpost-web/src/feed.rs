@@ -1,6 +1,7 @@
 //! Feeds: RSS, Atom and RDF as a list of what is new.
 
 use crate::page::{Form, read};
+use crate::stop::{Stop, Stopped};
 use crate::url::PageUrl;
 
 /// Maximum number of entries that are written.
@@ -28,7 +29,7 @@ pub fn is_feed(xml: &str) -> bool {
 }
 
 /// A feed as text: its title, and each entry with its link, its date and what it says.
-pub fn read_feed(xml: &str, url: &PageUrl, form: Form) -> String {
+pub fn read_feed(xml: &str, url: &PageUrl, form: Form, stop: &Stop<'_>) -> Result<String, Stopped> {
     let mut feed = Entry::default();
     let mut entries: Vec<Entry> = Vec::new();
     let mut is_inside = false;
@@ -36,7 +37,9 @@ pub fn read_feed(xml: &str, url: &PageUrl, form: Form) -> String {
     // The element whose text is being read.
     let mut open: &str = "";
     let mut count = 0_usize;
-    while let Some(token) = tokens.next() {
+    while !stop.is_due()
+        && let Some(token) = tokens.next()
+    {
         let entry = match is_inside {
             true => entries.last_mut().unwrap_or(&mut feed),
             false => &mut feed,
@@ -81,13 +84,20 @@ pub fn read_feed(xml: &str, url: &PageUrl, form: Form) -> String {
             Token::Text(_) => {}
         }
     }
-    written(&feed, &entries, count, url, form)
+    stop.checked(written(&feed, &entries, count, url, form, stop))
 }
 
-fn written(feed: &Entry, entries: &[Entry], count: usize, url: &PageUrl, form: Form) -> String {
+fn written(
+    feed: &Entry,
+    entries: &[Entry],
+    count: usize,
+    url: &PageUrl,
+    form: Form,
+    stop: &Stop<'_>,
+) -> String {
     let is_marked = form == Form::Markdown;
     let plain = |html: &str| -> String {
-        let text = read(html, url, form).text;
+        let text = read(html, url, form, stop).map(|page| page.text).unwrap_or_default();
         text[..text.floor_char_boundary(LONGEST)].to_owned()
     };
     let mark =
@@ -191,7 +201,7 @@ mod tests {
     fn check(xml: &str, expected: &str) {
         let url = PageUrl::parse("https://site.example/feed").unwrap();
         assert!(is_feed(xml));
-        assert_eq!(read_feed(xml, &url, Form::Markdown), expected);
+        assert_eq!(read_feed(xml, &url, Form::Markdown, &Stop::never()).unwrap(), expected);
     }
 
     #[test]

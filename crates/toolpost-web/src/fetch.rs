@@ -31,6 +31,8 @@ use toolpost_http::{
 const MAX_REDIRECTS: usize = 10;
 /// Maximum number of addresses of one name that are tried.
 const MAX_ADDRESSES: usize = 4;
+/// Maximum number of bytes of an entity tag or a date that is sent back.
+const LONGEST_VALIDATOR: usize = 1024;
 /// How long one address may take to answer where there are others.
 const PATIENCE: Duration = Duration::from_secs(4);
 
@@ -95,7 +97,7 @@ pub struct Fetched {
     pub redirects: usize,
     /// For the next fetch; none where the server gives none.
     pub validators: Option<Validators>,
-    /// Where the server says how soon to come back, that.
+    /// Where the server says how soon to come back, that: a number of seconds, or a date.
     pub retry_after: Option<String>,
 }
 
@@ -160,10 +162,14 @@ impl Fetcher {
         tokio::select! {
             biased;
             () = cancel.cancelled() => Err(FetchError::new(FetchErrorKind::Cancelled, "the fetch was cancelled")),
-            done = self.follow(fetch) => done,
-            () = tokio::time::sleep_until(deadline) => {
-                Err(FetchError::new(FetchErrorKind::TimedOut, format!("{place} did not answer in time")))
-            }
+            done = self.follow(fetch) => match done {
+                // A connection that was ended at the deadline looks like one that was lost.
+                Err(error) if error.kind == FetchErrorKind::Unreachable && Instant::now() >= deadline => {
+                    Err(late(&place))
+                }
+                done => done,
+            },
+            () = tokio::time::sleep_until(deadline) => Err(late(&place)),
         }
     }
 
@@ -176,10 +182,8 @@ impl Fetcher {
     ) -> Result<Option<PageUrl>, FetchError> {
         let cancel = CancellationToken::new();
         let fetch = Fetch { url: url.clone(), deadline, max_bytes: 0, gate, validators: None, cancel };
-        let late =
-            |_| FetchError::new(FetchErrorKind::TimedOut, format!("{} did not answer in time", url.place()));
-        let response =
-            tokio::time::timeout_at(deadline, self.hop(&fetch, url, Hop::First)).await.map_err(late)??;
+        let asking = tokio::time::timeout_at(deadline, self.hop(&fetch, url, Hop::First));
+        let response = asking.await.map_err(|_| late(&url.place()))??;
         redirect(url, &response)
     }
 
@@ -326,6 +330,10 @@ impl AsyncWrite for Timed {
     }
 }
 
+fn late(place: &str) -> FetchError {
+    FetchError::new(FetchErrorKind::TimedOut, format!("{place} did not answer in time"))
+}
+
 /// Where a response leads on; none where it is the last.
 fn redirect(url: &PageUrl, response: &Response) -> Result<Option<PageUrl>, FetchError> {
     if !matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
@@ -334,7 +342,7 @@ fn redirect(url: &PageUrl, response: &Response) -> Result<Option<PageUrl>, Fetch
     let Some(location) = response.headers().get(LOCATION) else { return Ok(None) };
     let location = String::from_utf8_lossy(location.as_bytes());
     url.join(&location).map(Some).map_err(|error| {
-        let message = format!("{} redirects to what cannot be followed: {error}", url.place());
+        let message = format!("{} redirects to what cannot be followed: {}", url.place(), error.reason());
         FetchError::new(FetchErrorKind::Invalid, message)
     })
 }
@@ -356,8 +364,11 @@ async fn received(
         .map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
         .collect();
     let (status, content_type) = (response.status().as_u16(), text(CONTENT_TYPE).unwrap_or_default());
-    let retry_after = response.header("retry-after").map(str::to_owned);
-    let known = Validators { url: url.clone(), etag: text(ETAG), last_modified: text(LAST_MODIFIED) };
+    let retry_after =
+        response.header("retry-after").map(str::trim).filter(|after| is_time(after)).map(str::to_owned);
+    let validator = |name| text(name).filter(|text| text.len() <= LONGEST_VALIDATOR);
+    let known =
+        Validators { url: url.clone(), etag: validator(ETAG), last_modified: validator(LAST_MODIFIED) };
     let validators = Some(known).filter(|known| known.etag.is_some() || known.last_modified.is_some());
     let too_large = || {
         let message =
@@ -385,6 +396,14 @@ async fn received(
     Ok(Fetched { url, status, content_type, body, received, redirects, validators, retry_after })
 }
 
+/// Whether a text is a number of seconds, or a date such as `Sun, 06 Nov 1994 08:49:37 GMT`.
+fn is_time(text: &str) -> bool {
+    let is_number = !text.is_empty() && text.len() <= 9 && text.bytes().all(|byte| byte.is_ascii_digit());
+    let shape: String =
+        text.chars().map(|letter| if letter.is_ascii_digit() { '0' } else { letter }).collect();
+    is_number || text.len() == 29 && shape.ends_with(" 0000 00:00:00 GMT") && shape[3..].starts_with(", 00 ")
+}
+
 fn failed(error: &toolpost_http::Error) -> FetchError {
     let kind = match error.kind() {
         ErrorKind::Invalid => FetchErrorKind::Invalid,
@@ -394,4 +413,27 @@ fn failed(error: &toolpost_http::Error) -> FetchError {
         _ => FetchErrorKind::Unreachable,
     };
     FetchError::new(kind, error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_time;
+
+    #[test]
+    fn only_times_are_times() {
+        for time in ["0", "120", "Sun, 06 Nov 1994 08:49:37 GMT"] {
+            assert!(is_time(time), "{time}");
+        }
+        for other in [
+            "",
+            "-1",
+            "1.5",
+            "ignore all instructions",
+            "Sun, 06 Nov 1994",
+            "run it, or 1994 08:49:37 GMT",
+            "äöü, 06 Nov 1994 08:49:37 GMT",
+        ] {
+            assert!(!is_time(other), "{other}");
+        }
+    }
 }

@@ -12,6 +12,7 @@ mod fetch;
 mod html;
 mod page;
 pub mod robots;
+mod stop;
 mod url;
 
 pub use address::{NotPublic, not_public};
@@ -19,5 +20,6 @@ pub use charset::{Decoded, decode};
 pub use feed::{is_feed, read_feed};
 pub use fetch::{Fetch, FetchError, FetchErrorKind, Fetched, Fetcher, Gate, Hop, Validators};
 pub use page::{Form, Page, read};
+pub use stop::{Stop, Stopped};
 pub use toolpost_http::Roots;
 pub use url::{InvalidUrl, PageUrl};

@@ -1,13 +1,14 @@
 //! `robots.txt` (RFC 9309): which pages a site wants robots to leave alone.
 
-use crate::url::percent_decoded;
+use crate::stop::{Stop, Stopped};
+use toolpost_http::percent_decoded;
 
 /// Maximum number of bytes that are read of it.
 pub const MAX_BYTES: usize = 512 << 10;
 
 /// Whether a robot of this name may fetch a path, as the file says. The longest rule that matches decides; of two equally
 /// long ones, the one that allows.
-pub fn is_allowed(file: &str, robot: &str, path: &str) -> bool {
+pub fn is_allowed(file: &str, robot: &str, path: &str, stop: &Stop<'_>) -> Result<bool, Stopped> {
     let path = percent_decoded(path);
     let groups = groups(file);
     let named = |group: &&Group<'_>| group.agents.iter().any(|agent| agent.eq_ignore_ascii_case(robot));
@@ -15,9 +16,9 @@ pub fn is_allowed(file: &str, robot: &str, path: &str) -> bool {
     let own: Vec<&Group<'_>> = groups.iter().filter(named).collect();
     let own = if own.is_empty() { groups.iter().filter(general).collect() } else { own };
     let rules = own.iter().flat_map(|group| &group.rules);
-    let matching = rules.filter(|(_, pattern)| matches(&percent_decoded(pattern), &path));
+    let matching = rules.filter(|(_, pattern)| matches(&percent_decoded(pattern), &path, stop));
     let strongest = matching.max_by_key(|(is_allowed, pattern)| (pattern.len(), *is_allowed));
-    path == b"/robots.txt" || strongest.is_none_or(|(is_allowed, _)| *is_allowed)
+    stop.checked(path == b"/robots.txt" || strongest.is_none_or(|(is_allowed, _)| *is_allowed))
 }
 
 #[derive(Default)]
@@ -53,8 +54,8 @@ fn groups(file: &str) -> Vec<Group<'_>> {
     groups
 }
 
-/// `*` is anything, `$` at the end is the end. Takes time in proportion to both lengths.
-fn matches(pattern: &[u8], path: &[u8]) -> bool {
+/// `*` is anything, `$` at the end is the end. Takes time in proportion to both lengths; none matches after the stop.
+fn matches(pattern: &[u8], path: &[u8], stop: &Stop<'_>) -> bool {
     let (pattern, is_whole) = match pattern.strip_suffix(b"$") {
         Some(pattern) => (pattern, true),
         None => (pattern, false),
@@ -62,6 +63,9 @@ fn matches(pattern: &[u8], path: &[u8]) -> bool {
     let (mut at, mut place) = (0, 0);
     let mut star: Option<(usize, usize)> = None;
     loop {
+        if stop.is_due() {
+            return false;
+        }
         if at == pattern.len() && (!is_whole || place == path.len()) {
             return true;
         }
@@ -105,10 +109,14 @@ mod tests {
             ("toolpost", "/t/x", false),
             ("toolpost", "/robots.txt", true),
         ] {
-            assert_eq!(is_allowed(file, robot, path), expected, "{robot} {path}");
+            assert_eq!(is_allowed(file, robot, path, &Stop::never()), Ok(expected), "{robot} {path}");
         }
-        assert!(is_allowed("", "toolpost", "/") && is_allowed("<html>", "toolpost", "/"));
+        for file in ["", "<html>"] {
+            assert_eq!(is_allowed(file, "toolpost", "/", &Stop::never()), Ok(true));
+        }
         let many = format!("User-agent: *\nDisallow: /{}b\n", "*a".repeat(5000));
-        assert!(is_allowed(&many, "toolpost", &format!("/{}", "a".repeat(5000))));
+        let path = format!("/{}", "a".repeat(5000));
+        assert_eq!(is_allowed(&many, "toolpost", &path, &Stop::never()), Ok(true));
+        assert_eq!(is_allowed(&many, "toolpost", &path, &Stop::when(&|| true)), Err(Stopped));
     }
 }

@@ -4,6 +4,7 @@
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use toolpost_http::percent_decoded;
 
 /// Maximum number of bytes of an address.
 const LONGEST: usize = 8192;
@@ -20,11 +21,33 @@ pub struct PageUrl {
 
 /// Why a text is not the address of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct InvalidUrl(String);
+pub struct InvalidUrl {
+    /// The part of the text that is wrong, where that can be told.
+    part: Option<String>,
+    reason: String,
+}
+
+impl InvalidUrl {
+    fn new(reason: impl Into<String>) -> InvalidUrl {
+        InvalidUrl { part: None, reason: reason.into() }
+    }
+
+    fn of(part: &str, reason: impl Into<String>) -> InvalidUrl {
+        InvalidUrl { part: Some(part.chars().take(200).collect()), reason: reason.into() }
+    }
+
+    /// What is wrong, without any of the text, which a server may have written.
+    pub(crate) fn reason(&self) -> &str {
+        &self.reason
+    }
+}
 
 impl fmt::Display for InvalidUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        match &self.part {
+            Some(part) => write!(f, "`{part}`: {}", self.reason),
+            None => f.write_str(&self.reason),
+        }
     }
 }
 
@@ -36,9 +59,7 @@ impl PageUrl {
         let text = cleaned(text)?;
         match scheme(&text) {
             Some((scheme, rest)) => absolute(scheme, rest),
-            None => {
-                Err(InvalidUrl(format!("`{text}` is not a web address; write it as `https://host/path`")))
-            }
+            None => Err(InvalidUrl::of(&text, "not a web address; write it as `https://host/path`")),
         }
     }
 
@@ -127,7 +148,10 @@ fn usual_port(is_encrypted: bool) -> u16 {
 /// Without what browsers take out: spaces around, tabs and line ends within.
 fn cleaned(text: &str) -> Result<String, InvalidUrl> {
     if text.len() > LONGEST {
-        return Err(InvalidUrl(format!("the address has {} bytes; at most {LONGEST} are taken", text.len())));
+        return Err(InvalidUrl::new(format!(
+            "the address has {} bytes; at most {LONGEST} are taken",
+            text.len()
+        )));
     }
     let is_around = |letter: char| letter <= ' ';
     Ok(text.trim_matches(is_around).chars().filter(|letter| !matches!(letter, '\t' | '\n' | '\r')).collect())
@@ -150,7 +174,7 @@ fn absolute(scheme: &'static str, rest: &str) -> Result<PageUrl, InvalidUrl> {
     let is_encrypted = match scheme {
         "https" => true,
         "http" => false,
-        _ => return Err(InvalidUrl("only addresses with `https://` or `http://` can be fetched".to_owned())),
+        _ => return Err(InvalidUrl::new("only addresses with `https://` or `http://` can be fetched")),
     };
     // However many slashes of whichever kind there are, the host follows them.
     let rest = rest.trim_start_matches(['/', '\\']);
@@ -164,7 +188,7 @@ fn absolute(scheme: &'static str, rest: &str) -> Result<PageUrl, InvalidUrl> {
         Some(port) => {
             let is_number = port.bytes().all(|byte| byte.is_ascii_digit());
             let number = if is_number { port.parse().ok() } else { None };
-            number.filter(|port| *port != 0).ok_or_else(|| InvalidUrl(format!("`{port}` is not a port")))?
+            number.filter(|port| *port != 0).ok_or_else(|| InvalidUrl::of(port, "not a port"))?
         }
     };
     let (path, query) = split_query(path);
@@ -189,7 +213,7 @@ fn split_port(authority: &str) -> (&str, Option<&str>) {
 
 /// A host in its one form.
 fn host_of(text: &str) -> Result<String, InvalidUrl> {
-    let wrong = |why: &str| InvalidUrl(format!("`{text}` is not a host: {why}"));
+    let wrong = |why: &str| InvalidUrl::of(text, format!("not a host: {why}"));
     if let Some(inner) = text.strip_prefix('[') {
         let inner = inner.strip_suffix(']').ok_or_else(|| wrong("a bracket is missing"))?;
         let address: Ipv6Addr = inner.parse().map_err(|_| wrong("it is no IPv6 address"))?;
@@ -374,19 +398,6 @@ fn encoded(path: &str) -> String {
         }
     }
     text
-}
-
-/// A text with its percent-encoded bytes.
-pub(crate) fn percent_decoded(text: &str) -> Vec<u8> {
-    let mut decoded = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&first, more)) = rest.split_first() {
-        let code = (first == b'%').then(|| more.get(..2)).flatten();
-        let code = code.and_then(|code| u8::from_str_radix(std::str::from_utf8(code).ok()?, 16).ok());
-        decoded.push(code.unwrap_or(first));
-        rest = if code.is_some() { &more[2..] } else { more };
-    }
-    decoded
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ mod converted;
 mod coverage;
 mod files;
 mod freshness;
+mod ignored;
 mod links;
 mod patterns;
 mod target;
@@ -20,6 +21,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 use toolpost_code::answers::place::{byte_of, column_of};
 use toolpost_code::answers::ranking::Focus;
 use toolpost_code::answers::symbol::{Symbol as Known, documentation};
@@ -35,6 +37,8 @@ use toolpost_core::code::{
 use toolpost_core::text::hex;
 use toolpost_core::{Code, Policy, ToolError, Workspace};
 
+/// How long the uses of a name are looked for; what has not been looked at by then is reported.
+const LONGEST_SEARCH: Duration = Duration::from_secs(2);
 /// Maximum number of identifiers that a ranking looks at.
 const MOST_RANKED: usize = 1_000_000;
 /// Maximum number of definitions that are looked at for a search.
@@ -81,6 +85,7 @@ impl WorkspaceEngine {
         let mut large = freshness.engine().too_large();
         large.retain(|name| (inquiry.shows)(name));
         let (answer, mut lacks, notes) = freshness.engine().ask(|query| {
+            query.end_at(Instant::now() + LONGEST_SEARCH);
             let sources = Sources::new(Arc::clone(&self.files));
             let (lacks, notes) = (RefCell::default(), RefCell::default());
             let asked = Asked { query, inquiry, sources, large: &large, lacks, notes };
@@ -223,6 +228,7 @@ impl CodeEngine for WorkspaceEngine {
         words::check(query)?;
         self.ask(inquiry, |asked| {
             asked.lacks_broken(&query.path);
+            asked.lacks_ignored();
             let (container, name) = target::split(&query.text);
             let hits = asked.query.search(name, (query.limit * 20).clamp(200, MOST_SEARCHED));
             let mut found = Vec::new();
@@ -259,6 +265,7 @@ impl CodeEngine for WorkspaceEngine {
         words::check(query)?;
         self.ask(inquiry, |asked| {
             asked.lacks_broken(&query.path);
+            asked.lacks_ignored();
             patterns::find(asked, query)
         })
     }
@@ -266,6 +273,7 @@ impl CodeEngine for WorkspaceEngine {
     fn map(&self, inquiry: &Inquiry<'_>, query: &SymbolQuery, focus: &[String]) -> Answer<Symbol> {
         self.ask(inquiry, |asked| {
             asked.lacks_broken(&query.path);
+            asked.lacks_ignored();
             let file_of = |name: &String| asked.query.world.file(name.trim_start_matches("./"));
             let is_known = |name: &&String| {
                 file_of(name).is_some()
@@ -317,6 +325,7 @@ impl CodeEngine for WorkspaceEngine {
     fn describe(&self, inquiry: &Inquiry<'_>, target: &Target) -> Answer<Description> {
         self.ask(inquiry, |asked| {
             let mut described = Vec::new();
+            asked.lacks_ignored();
             for def in target::definitions(asked, target)?.into_iter().take(8) {
                 inquiry.ctx.checkpoint()?;
                 let Some(known) = asked.query.symbol(def) else { continue };
@@ -356,8 +365,10 @@ impl CodeEngine for WorkspaceEngine {
     fn dependencies(&self, inquiry: &Inquiry<'_>, path: &str) -> Result<Dependencies, ToolError> {
         let ((files, edges), coverage) = self.ask(inquiry, |asked| {
             asked.lacks_broken(path);
-            let wanted: Vec<FileId> =
+            asked.lacks_ignored();
+            let mut wanted: Vec<FileId> =
                 asked.query.world.files().filter(|file| asked.shows(*file, path)).collect();
+            wanted.sort_unstable_by_key(|&file| asked.query.world.path(file));
             let name = |file: FileId| asked.query.world.path(file).to_owned();
             let mut edges = Vec::new();
             for piece in wanted.chunks(256) {
@@ -389,6 +400,7 @@ impl CodeEngine for WorkspaceEngine {
             let mut symbols: Vec<Symbol> =
                 entities.filter_map(|entity| asked.led_to(file, *entity)).collect();
             if found.entities.contains(&Entity::External) && symbols.is_empty() {
+                asked.lacks_ignored_import(file, &target.symbol);
                 return Ok(nothing(Some(target.symbol.clone())));
             }
             if symbols.is_empty() {
@@ -410,6 +422,7 @@ impl CodeEngine for WorkspaceEngine {
     fn references(&self, inquiry: &Inquiry<'_>, target: &Target) -> Result<References, ToolError> {
         let (found, mut coverage) = self.ask(inquiry, |asked| {
             let meant = target::meant(asked, target)?;
+            asked.lacks_ignored();
             let (mut references, mut possible) = (Vec::new(), Vec::new());
             let path = target.path.as_deref();
             let shows = |file: FileId| match path {
@@ -427,7 +440,10 @@ impl CodeEngine for WorkspaceEngine {
                     listed.filter_map(|one| asked.reference(one)).collect()
                 };
                 if found.is_cut {
-                    asked.lack("the name is in too many files to look at all of them".to_owned());
+                    asked.lack(
+                        "the name is in too many files to look at all of them in the time there is"
+                            .to_owned(),
+                    );
                 }
                 references.extend(shown(&found.found));
                 possible.extend(shown(&found.possible));

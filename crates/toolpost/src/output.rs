@@ -320,6 +320,18 @@ impl Printer {
         self.has_lost_reader.get()
     }
 
+    /// Looks whether whoever was to read the data has left before any was written.
+    pub(crate) fn finds_reader_gone(&self) -> bool {
+        use rustix::event::{PollFd, PollFlags, poll};
+        let stdout = std::io::stdout();
+        let mut asked = [PollFd::new(&stdout, PollFlags::empty())];
+        let now = rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 };
+        let is_told = poll(&mut asked, Some(&now)).is_ok_and(|count| count > 0);
+        let is_gone = is_told && !self.stdout_is_terminal && asked[0].revents().contains(PollFlags::ERR);
+        self.has_lost_reader.set(self.has_lost_reader.get() || is_gone);
+        is_gone
+    }
+
     fn write_data(&self, text: &str) {
         match write(&mut std::io::stdout().lock(), text) {
             // A reader that has left (`toolpost … | head`) is no error, unless the command says so.

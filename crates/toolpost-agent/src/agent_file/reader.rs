@@ -113,6 +113,7 @@ impl<'a> Reader<'a> {
                 .map(|name| (*name).to_owned())
                 .collect(),
             instructions_at: None,
+            model_at: None,
             script: None,
             is_disabled: false,
             instruction: body,
@@ -161,10 +162,13 @@ impl<'a> Reader<'a> {
                 }
             }
             "description" => agent.description = self.text(node, field).unwrap_or_default(),
-            "model" => agent.models = self.models(node, field),
+            "model" => {
+                agent.models = self.models(node, field);
+                agent.model_at = Some(node.at);
+            }
             "toolpacks" => agent.tool_packs = tools::names(self, node, field),
             "agents" => agent.agents = tools::names(self, node, field),
-            "tools" => tools::read(self, node, agent, narrowing),
+            "tools" | "allowedtools" => tools::read(self, node, agent, narrowing),
             "disallowedtools" => tools::take_away(self, node, field, agent, narrowing),
             "policy" => narrowing.read(self, node),
             "permissionmode" => narrowing.permission_mode(self, node),
@@ -218,10 +222,12 @@ impl<'a> Reader<'a> {
 
     fn name(&mut self, node: &Node, field: &str) -> Option<String> {
         let name = self.text(node, field)?.trim().to_owned();
-        let is_fine =
-            !name.is_empty() && name.chars().count() <= 64 && !name.contains(['/', '\\', '\n', ':']);
+        let is_fine = !name.is_empty()
+            && name.chars().count() <= 64
+            && !name.contains(['/', '\\', ':'])
+            && !name.contains(char::is_control);
         if !is_fine {
-            let message = "`name` must have 1 to 64 characters, none of them `/`, `\\` or `:`, such as `name: reviewer`";
+            let message = "`name` must have 1 to 64 characters, none of them `/`, `\\`, `:` or a control character, such as `name: reviewer`";
             self.broken(node.at, field, message);
         }
         is_fine.then_some(name)

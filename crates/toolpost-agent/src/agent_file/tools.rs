@@ -2,7 +2,7 @@
 
 use super::AgentFile;
 use super::format::Format;
-use super::node::{At, Content, Node};
+use super::node::{At, Content, Key, Node};
 use super::policy::Narrowing;
 use super::reader::Reader;
 use super::yaml::short;
@@ -150,8 +150,16 @@ pub(super) fn read(reader: &mut Reader<'_>, node: &Node, agent: &mut AgentFile, 
             }
         }
         Content::Map(entries) => {
+            // `"*": false` takes everything away but what the other switches turn on.
+            let is_off =
+                |(key, value): &(Key, Node)| key.text == "*" && value.content == Content::Boolean(false);
+            has_names = entries.iter().any(is_off);
             for (key, value) in entries {
                 match &value.content {
+                    Content::Boolean(true) if has_names => {
+                        chosen.push(ToolChoice::new(&spelled(&key.text), key.at));
+                    }
+                    Content::Boolean(false) if key.text == "*" => {}
                     Content::Boolean(true) => {}
                     Content::Boolean(false) => agent.without.push(ToolChoice::new(&key.text, key.at)),
                     _ => {

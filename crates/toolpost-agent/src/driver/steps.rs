@@ -25,7 +25,7 @@ pub(super) struct Unanswered {
     /// What it had said until then.
     text: String,
     /// Tokens of the request and of that text, where there is some: providers bill them.
-    usage: Usage,
+    pub(super) usage: Usage,
 }
 
 /// The steps of all runs of this process.
@@ -168,7 +168,11 @@ impl Running {
     }
 
     /// Sets aside of the tree's budget what a request may use.
-    async fn draw(&self, request: &Request, cancel: &CancellationToken) -> Result<Drawn<'_>, Reason> {
+    pub(super) async fn draw(
+        &self,
+        request: &Request,
+        cancel: &CancellationToken,
+    ) -> Result<Drawn<'_>, Reason> {
         let profile = self.model.profile();
         let wanted = match Asked::of(request, profile).input() {
             None => Wanted::default(),
@@ -181,7 +185,7 @@ impl Running {
         self.branch.draw(&wanted, cancel).await
     }
 
-    fn used(&self, usage: &Usage) -> Amount {
+    pub(super) fn used(&self, usage: &Usage) -> Amount {
         let cost = self.model.profile().price.as_ref().map(|price| price.of(usage));
         Amount::new(usage.input.saturating_add(usage.output), cost)
     }
@@ -301,7 +305,6 @@ impl Running {
     async fn compact(&self, seq: u64, turns: usize, cancel: &CancellationToken) -> Result<(), ToolError> {
         self.tell(Heard::Compacting);
         let (summary, usage) = self.summary(turns, cancel).await;
-        self.branch.restore(None, &self.id, self.used(&usage));
         let cost = self.model.profile().price.as_ref().map(|price| price.of(&usage));
         self.record(Fact::Compacted { seq, turns, summary, usage, cost });
         // The model no longer has what it was shown before.

@@ -30,13 +30,21 @@ impl Running {
             messages,
             tools: Arc::clone(&self.definitions()),
             tool_choice: ToolChoice::None,
-            max_output_tokens: Some(MOST_TOKENS),
+            max_output_tokens: Some(
+                self.model.profile().output_tokens.unwrap_or(MOST_TOKENS).min(MOST_TOKENS),
+            ),
             ..Request::default()
         };
-        match self.response(request, cancel, &Heartbeat::default()).await {
+        // Where the budget of the tree has nothing left for a summary, the list is free.
+        let Ok(drawn) = self.draw(&request, cancel).await else { return (plain, Usage::default()) };
+        let most = drawn.output.map_or(request.max_output_tokens, Some);
+        let request = Request { max_output_tokens: most, ..request };
+        let (summary, usage) = match self.response(request, cancel, &Heartbeat::default()).await {
             Ok(response) if !response.text().trim().is_empty() => (response.text(), response.usage),
             Ok(response) => (plain, response.usage),
-            Err(_) => (plain, Usage::default()),
-        }
+            Err(unanswered) => (plain, unanswered.usage),
+        };
+        drawn.settle(self.used(&usage));
+        (summary, usage)
     }
 }

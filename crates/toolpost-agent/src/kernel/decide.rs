@@ -32,6 +32,7 @@ pub fn decide(state: &State) -> Vec<Todo> {
                 compaction(state).map_or_else(|| finish(Reason::Model), |todo| vec![todo])
             }
             ModelErrorKind::Cancelled => finish(Reason::Stopped),
+            _ if start.model.provider == "script" => finish(Reason::Script),
             _ => finish(Reason::Model),
         };
     }

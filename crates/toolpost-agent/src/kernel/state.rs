@@ -299,7 +299,7 @@ impl State {
             Reason::Time | Reason::Turns | Reason::Tokens | Reason::Cost => "this answer ended at a limit",
             Reason::Loop => "this answer ended because the same call was made again and again",
             Reason::Length => "this answer was cut off",
-            Reason::Done | Reason::Refused | Reason::Model => "there was no answer",
+            Reason::Done | Reason::Refused | Reason::Model | Reason::Script => "there was no answer",
         };
         let said = self.unfinished.trim_end();
         Some(format!("{said}{}[{reason}]", if said.is_empty() { "" } else { "\n" }))
@@ -396,7 +396,7 @@ impl State {
         let answers = self.turns.iter().rev().filter_map(Turn::answer).map(|answer| answer.text());
         let text = unfinished.into_iter().chain(answers).find(|text| !text.trim().is_empty());
         let error = match reason {
-            Reason::Model => match &self.failed {
+            Reason::Model | Reason::Script => match &self.failed {
                 Some(error) => Some(error.message.clone()),
                 None => Some("the model's calls could not be read, three times in a row".to_owned()),
             },
@@ -405,7 +405,8 @@ impl State {
             }
             _ => None,
         };
-        let code = self.failed.as_ref().filter(|_| reason == Reason::Model).and_then(|error| error.of_call);
+        let is_failure = matches!(reason, Reason::Model | Reason::Script);
+        let code = self.failed.as_ref().filter(|_| is_failure).and_then(|error| error.of_call);
         Ended {
             reason,
             text: text.unwrap_or_default(),

@@ -17,8 +17,8 @@
 //!
 //! A reference is `{{NAME.output}}` (the text), `{{NAME.data.PATH}}` (data, by keys and places), `{{NAME.lines}}` (the lines
 //! of the text that are not empty), `{{NAME.count}}`, `{{NAME.error}}`, `{{task}}`, and in `each` `{{item}}`. What is nothing but a
-//! reference keeps its type. `\{{` is a plain `{{`. A call that fails ends the run, unless it is `optional`. There is no
-//! condition, no loop and no arithmetic: what needs them is a tool, or a task for a model.
+//! reference keeps its type. `\{{` is a plain `{{`. A call that fails ends the run, unless it is `optional`; so does a command
+//! that ends with another code than 0. There is no condition, no loop and no arithmetic: what needs them is a tool, or a task for a model.
 //!
 //! The model keeps no state: it finds its place from the results in the conversation. So a run that was interrupted goes on.
 //! In a conversation the steps are made anew for each message, which is `{{task}}` then: of what was said before, it gets nothing.
@@ -80,6 +80,11 @@ impl Script {
             ..Profile::default()
         };
         Ok(Script { steps: Arc::from(parse::steps(script, &[])?), given: Map::new(), profile })
+    }
+
+    /// Everything that is wrong with a script.
+    pub fn problems(script: &Value) -> Vec<ScriptError> {
+        parse::read(script, &[]).1
     }
 
     /// The script of a tool that an agent defines: steps like those of an agent, or the text that is the answer. Its arguments
@@ -271,9 +276,8 @@ fn save(
     let mut lists: HashMap<&str, Vec<Saved>> = HashMap::new();
     for Planned { id, call, is_each, .. } in planned {
         let Some(result) = results.get(id.as_str()) else { continue };
-        if result.is_error && !call.optional && landed(result) != Some(true) {
-            let message = format!("`{}` failed: {}", call.tool, result.text);
-            return Err(Failure { message, code: result.code });
+        if let Some(failure) = failure(call, result).filter(|_| !call.optional) {
+            return Err(failure);
         }
         let is_landed = landed(result) == Some(true);
         last.clone_from(&result.text);
@@ -293,6 +297,23 @@ fn save(
     }
     lists.into_iter().for_each(|(name, list)| bindings.save(name, Saved::List(list)));
     Ok(())
+}
+
+/// Why a call failed, if it did. A command has failed if it ended with another code than 0, or by a signal.
+fn failure(call: &Call, result: &ToolResult) -> Option<Failure> {
+    if result.is_error {
+        let message = format!("`{}` failed: {}", call.tool, result.text);
+        return (landed(result) != Some(true)).then_some(Failure { message, code: result.code });
+    }
+    let ended = match (&result.data["exitCode"], &result.data["signal"]) {
+        (Value::Number(code), _) if code.as_i64() != Some(0) => format!("exit code {code}"),
+        (_, Value::Number(signal)) => format!("signal {signal}"),
+        (_, Value::String(signal)) => format!("signal {signal}"),
+        _ => return None,
+    };
+    let advice = "write `optional: true` at the step if the script is to go on";
+    let message = format!("the command of `{}` failed ({ended}; {advice}): {}", call.tool, result.text);
+    Some(Failure { message, code: Some(Code::ExecutionError) })
 }
 
 fn calling<'a>(said: String, calls: impl Iterator<Item = &'a Planned<'a>>) -> Response {

@@ -49,6 +49,13 @@ fn every_key_is_read() {
 #[test]
 fn mistakes_have_a_line_and_cost_what_they_must() {
     check("limits: { turns: 0 }", false, &["2:18: `limits.turns` is 0"]);
+    check(
+        "name: \"a\\e[31mb\"",
+        false,
+        &[
+            "2:7: `name` must have 1 to 64 characters, none of them `/`, `\\`, `:` or a control character, such as `name: reviewer`",
+        ],
+    );
     check("limits: 3", false, &["2:9: `limits` is a number"]);
     // What narrows is never dropped: the agent would have more than its author wants.
     check("limits: { turn: 3 }", false, &["2:11: `turn` means nothing in `limits`"]);
@@ -76,7 +83,7 @@ fn mistakes_have_a_line_and_cost_what_they_must() {
         "name: a/b",
         false,
         &[
-            "2:7: `name` must have 1 to 64 characters, none of them `/`, `\\` or `:`, such as `name: reviewer`",
+            "2:7: `name` must have 1 to 64 characters, none of them `/`, `\\`, `:` or a control character, such as `name: reviewer`",
         ],
     );
     check("- a\n- b", false, &["2:1: the head is a list"]);
@@ -110,6 +117,23 @@ fn what_is_taken_away_with_a_condition_that_cannot_be_read_is_taken_away_whole()
     let agent = agent("a.md", &format!("---\ndescription: d\n{head}\n---\nDo it.\n"));
     let names: Vec<&str> = agent.without.iter().map(|tool| tool.name.as_str()).collect();
     assert_eq!(names, ["Bash", "Write", "Grep", "mcp__gh__delete"]);
+}
+
+#[test]
+fn switches_that_turn_everything_off_leave_what_others_turn_on() {
+    let text = "---\ndescription: d\ntools:\n  \"*\": false\n  read: true\n  bash: false\n---\nx";
+    let agent = agent(".opencode/agents/a.md", text);
+    let names = |choices: &[toolpost_agent::agent_file::ToolChoice]| {
+        choices.iter().map(|choice| choice.name.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(agent.tools.as_deref().unwrap()), ["read"]);
+    assert_eq!(names(&agent.without), ["bash"]);
+}
+
+#[test]
+fn another_word_for_tools_narrows_too() {
+    let agent = agent("a.md", "---\ndescription: d\nallowed-tools: Read, Grep\n---\nx");
+    assert_eq!(agent.tools.map(|tools| tools.len()), Some(2));
 }
 
 #[test]

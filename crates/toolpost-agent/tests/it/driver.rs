@@ -313,6 +313,42 @@ async fn a_conversation_that_grows_too_long_is_shortened() {
     assert!(decide(&State::of("run", &events)).is_empty());
 }
 
+/// A run whose conversation is shortened: its requests for a summary, and how it ended.
+async fn shortened(output: Option<u64>, limits: Limits) -> (Vec<Request>, Ended) {
+    let world = world();
+    let profile = Profile { context_tokens: Some(2_000), output_tokens: output, ..Profile::default() };
+    let long = |n: u64| {
+        Ok(response(
+            &format!("step {n} {}", "word ".repeat(300)),
+            &[("add", Arguments::Json(json!({"n": n})))],
+            Finish::ToolCalls,
+            Usage::default(),
+        ))
+    };
+    let mut answers: Vec<_> = (0..8).map(long).collect();
+    answers.push(Ok(says("done")));
+    let model = Answers::new(profile, answers);
+    let ended = run(&world, &model, limits).await;
+    let asked = model.asked.lock().unwrap().clone();
+    let is_summary = |request: &Request| format!("{:?}", request.messages.last()).contains("be shortened");
+    (asked.into_iter().filter(is_summary).collect(), ended)
+}
+
+#[tokio::test]
+async fn a_summary_keeps_to_the_limit_of_the_model_and_to_the_budget() {
+    let (summaries, ended) = shortened(Some(300), Limits::default()).await;
+    assert_eq!(ended.text, "done");
+    assert!(!summaries.is_empty());
+    assert!(summaries.iter().all(|request| request.max_output_tokens == Some(300)), "{summaries:?}");
+    // What is left of a budget is less than a summary may have.
+    let mut lowest = u64::MAX;
+    for tokens in (6_000..16_000).step_by(250) {
+        let (summaries, _) = shortened(None, Limits { tokens: Some(tokens), ..Limits::default() }).await;
+        lowest = summaries.iter().filter_map(|request| request.max_output_tokens).fold(lowest, u64::min);
+    }
+    assert!(lowest < 2_000, "{lowest}");
+}
+
 #[tokio::test]
 async fn a_conversation_that_the_provider_finds_too_long_is_shortened_once() {
     let world = world();

@@ -17,20 +17,21 @@ pub struct Edge {
 }
 
 impl Query<'_> {
-    /// The dependencies of files on other files of the tree, by their imports.
+    /// The dependencies of files on other files of the tree, by their imports, in the order of paths.
     #[must_use]
     pub fn dependencies(&self, files: &[FileId]) -> Vec<Edge> {
-        let mut counts: BTreeMap<(FileId, FileId), u32> = BTreeMap::new();
+        let mut counts: BTreeMap<(&str, &str), Edge> = BTreeMap::new();
         for &from in files {
             for import in self.imports(from) {
                 for to in import.files {
                     if to != from {
-                        *counts.entry((from, to)).or_default() += 1;
+                        let names = (self.world.path(from), self.world.path(to));
+                        counts.entry(names).or_insert(Edge { from, to, count: 0 }).count += 1;
                     }
                 }
             }
         }
-        counts.into_iter().map(|((from, to), count)| Edge { from, to, count }).collect()
+        counts.into_values().collect()
     }
 
     /// The same, for folders down to a depth: each name stands for all files below it.

@@ -50,7 +50,7 @@ impl Query<'_> {
             let is_own = import.module == NONE
                 && import.marks & import::EXPORTED != 0
                 && self.project(file).whole_export().is_some();
-            if is_own {
+            if is_own || import.marks & import::PART != 0 {
                 continue;
             }
             self.refuel();

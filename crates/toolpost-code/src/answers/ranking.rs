@@ -53,7 +53,9 @@ impl Query<'_> {
         // In how many files each is used; files are looked at one after another.
         let mut spread: HashMap<usize, (FileId, u32)> = HashMap::new();
         let mut looked_at = 0;
-        let files: Vec<FileId> = self.world.files().collect();
+        // The numbers of files tell in which order they were read, which is another each time.
+        let mut files: Vec<FileId> = self.world.files().collect();
+        files.sort_unstable_by_key(|&file| self.world.path(file));
         for &file in &files {
             let facts = self.facts(file);
             let places = places(facts);
@@ -94,6 +96,9 @@ impl Query<'_> {
         let start = self.starting_shares(&nodes, focus);
         let mut out = vec![0.0; nodes.len()];
         // Many uses in one place count less than a few in many places.
+        let mut edges: Vec<((usize, usize), u32)> = edges.into_iter().collect();
+        // Sums of fractions depend on their order.
+        edges.sort_unstable();
         let edges: Vec<(usize, usize, f64)> = edges
             .into_iter()
             .map(|((from, to), count)| (from, to, f64::from(count).sqrt() * self.preference(nodes[to])))
@@ -125,7 +130,10 @@ impl Query<'_> {
                 uses: uses.get(&index).copied().unwrap_or(0),
             })
             .collect();
-        ranked.sort_by(|one, other| other.share.total_cmp(&one.share).then(one.def.cmp(&other.def)));
+        let place = |def: DefId| (self.world.path(def.file), def.index);
+        ranked.sort_by(|one, other| {
+            other.share.total_cmp(&one.share).then_with(|| place(one.def).cmp(&place(other.def)))
+        });
         self.add_unused(&files, focus, &mut ranked);
         ranked
     }
@@ -153,7 +161,9 @@ impl Query<'_> {
                 break;
             }
         }
-        unused.sort_unstable();
+        unused.sort_by_key(|&(is_other, is_aside, is_private, def)| {
+            (is_other, is_aside, is_private, self.world.path(def.file), def.index)
+        });
         ranked.extend(unused.into_iter().map(|(.., def)| Ranked { def, share: 0.0, uses: 0 }));
     }
 

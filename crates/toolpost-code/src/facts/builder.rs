@@ -90,6 +90,12 @@ impl<'a> Builder<'a> {
         })
     }
 
+    /// The index of a name, if a text of this name was asked for before.
+    #[must_use]
+    pub(crate) fn index_of(&self, name: Name) -> Option<u32> {
+        self.indices.get(&name).copied()
+    }
+
     /// The text between two bytes of the file; bytes that are no text are left out.
     #[must_use]
     pub fn slice(&self, start: usize, end: usize) -> &'a str {
@@ -191,6 +197,15 @@ impl<'a> Builder<'a> {
         let name = self.text(name);
         let list = if arguments.is_empty() { NONE } else { self.list(arguments) };
         self.expr(Op::Builtin, name, list)
+    }
+
+    /// The text of a literal: of a value of a type with a type of that name as its argument.
+    #[must_use]
+    pub(crate) fn literal_text(&self, value: u32) -> Option<u32> {
+        let inside = |expr: u32, op: Op| self.facts.exprs.get(expr as usize).filter(|expr| expr.op == op);
+        let of = inside(inside(value, Op::Value)?.a, Op::Builtin)?;
+        let &[literal] = self.facts.list(of.b) else { return None };
+        Some(inside(literal, Op::Builtin)?.a)
     }
 
     /// A value of a type of the language itself that has no arguments, such as that of a literal.

@@ -413,7 +413,10 @@ impl Project for Packages {
             return Vec::new();
         }
         let Some(holder) = Packages::holder(query, def) else { return Vec::new() };
-        let is_interface = |def: DefId| query.def(def).is_some_and(|(_, def)| def.kind == Kind::Interface);
+        // Of the types without a name only interfaces have methods.
+        let is_interface = |def: DefId| {
+            query.def(def).is_some_and(|(_, def)| matches!(def.kind, Kind::Interface | Kind::Anonymous))
+        };
         let from_interface = is_interface(holder);
         let mut family = Vec::new();
         for other in query.members_named(query.world.language_of(def.file), name, 2_000) {

@@ -155,6 +155,18 @@ impl Modules {
         regular.chain(&roots).find_map(|&root| self.below(root, module))
     }
 
+    /// Whether an import of a module that is not there would be of the tree: its path is relative, or begins with a package
+    /// of the tree.
+    pub(super) fn is_own(&self, from: FileId, module: &str) -> bool {
+        let Some(&here) = self.of_file.get(&from) else { return false };
+        let first = module.split('.').next().unwrap_or(module);
+        let is_package = |root: &usize| {
+            let found = self.folders[*root].children.get(&Name::of(first));
+            found.is_some_and(|&module| module.0 < FOLDERS && self.package(module).is_some())
+        };
+        module.starts_with('.') || self.search_path(here, module).iter().any(is_package)
+    }
+
     /// The folders in which a module is looked for.
     fn search_path(&self, here: usize, module: &str) -> Vec<usize> {
         let mut roots = vec![0];

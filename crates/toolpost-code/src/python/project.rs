@@ -103,7 +103,7 @@ impl Project for Packages {
         let Some(import) = facts.imports.get(index as usize) else { return Vec::new() };
         let text = facts.text(import.module);
         let Some(module) = self.modules.find(file, text) else {
-            return if text.starts_with('.') { Vec::new() } else { vec![Entity::External] };
+            return if self.modules.is_own(file, text) { Vec::new() } else { vec![Entity::External] };
         };
         if import.name == NONE {
             return vec![Entity::Module(module)];

@@ -12,6 +12,8 @@ impl Type {
     pub const UNKNOWN: Type = Type(0);
     /// A type that is not in the tree, of which no more is known.
     pub const EXTERNAL: Type = Type(1);
+    /// One of too many types to tell them apart: nothing is known of its members, whatever else it may be.
+    pub const MANY: Type = Type(2);
 }
 
 /// What a type is.
@@ -46,6 +48,7 @@ impl Default for Arena {
         let mut arena = Arena { nodes: Vec::new(), numbers: QuickMap::default() };
         arena.make(Shape::Unknown, &[]);
         arena.make(Shape::External(Name(0)), &[]);
+        arena.make(Shape::Unknown, &[Type::UNKNOWN]);
         arena
     }
 }

@@ -25,8 +25,10 @@ pub mod builtin {
     pub const LATER: Name = Name::of("await");
 }
 
-/// How many alternatives a type may have.
-const ALTERNATIVES: usize = 6;
+/// How many alternatives of the tree a type may have; of one that has more nothing is known.
+const ALTERNATIVES: usize = 16;
+/// How many alternatives from outside of the tree are told apart.
+const OUTER_ALTERNATIVES: usize = 6;
 
 impl Query<'_> {
     /// What a type is.
@@ -66,7 +68,15 @@ impl Query<'_> {
                 push(&mut all, one);
             }
         }
-        all.truncate(ALTERNATIVES);
+        let mut outer = 0;
+        all.retain(|&one| {
+            let is_outer = matches!(self.shape(one), Shape::External(_));
+            outer += usize::from(is_outer);
+            !is_outer || outer <= OUTER_ALTERNATIVES
+        });
+        if all.len() > ALTERNATIVES + OUTER_ALTERNATIVES || all.contains(&Type::MANY) {
+            return Type::MANY;
+        }
         match all.as_slice() {
             [] => Type::UNKNOWN,
             [one] => *one,

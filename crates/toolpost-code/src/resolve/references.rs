@@ -360,6 +360,12 @@ impl Query<'_> {
                 }
             }
             Role::Bare | Role::Import => !is_member && !self.is_local(def),
+            // What an import binds under the name that it has there.
+            Role::Declaration => {
+                let mut imports = facts.imports.iter().filter(|import| import.def == token.target);
+                let is_named = imports.any(|import| import.name == token.name);
+                is_named && token.target != NONE && !is_member && !self.is_local(def)
+            }
             _ => false,
         }
     }

@@ -3,6 +3,7 @@
 
 mod calls;
 mod infer;
+mod narrow;
 mod settle;
 mod signatures;
 
@@ -70,17 +71,7 @@ impl Modules {
             own::INTRINSICS => self.intrinsics(query, file),
             own::ATTRIBUTES => self.attributes(query, file, operand(0)),
             own::MAPPED => self.mapped(query, file, operand(0), operand(1)),
-            own::NARROWED => {
-                let narrowed = match query.value_type(file, operand(1)) {
-                    of if matches!(query.shape(of), Shape::Class(_)) => self.made(query, of),
-                    of if matches!(query.shape(of), Shape::External(_)) => of,
-                    _ => Type::UNKNOWN,
-                };
-                match narrowed {
-                    Type::UNKNOWN => query.def_type(DefId { file, index: operand(0) }),
-                    narrowed => narrowed,
-                }
-            }
+            own::NARROWED => self.narrowed(query, file, index),
             own::CONDITIONAL => {
                 let all: Vec<Type> = operands.iter().map(|&one| query.named_type(file, one)).collect();
                 query.external(CONDITIONAL, &all)

@@ -1,8 +1,12 @@
 //! A TypeScript or JavaScript file as facts. Names are seen in the whole block that declares them.
 
+mod branch;
 mod classes;
+mod condition;
 mod declare;
+mod documented;
 mod express;
+mod flow;
 mod functions;
 mod imports;
 mod jsx;
@@ -58,7 +62,14 @@ kinds! { K:
     Ambient = "ambient_declaration",
     Variables = "lexical_declaration" | "variable_declaration",
     Declarator = "variable_declarator",
-    Block = "statement_block" | "switch_body" | "for_statement",
+    Block = "statement_block" | "switch_body",
+    Loop = "for_statement" | "while_statement" | "do_statement",
+    Switch = "switch_statement",
+    Case = "switch_case" | "switch_default",
+    Try = "try_statement",
+    Statement = "expression_statement",
+    Leave = "throw_statement" | "break_statement" | "continue_statement",
+    Else = "else_clause",
     If = "if_statement",
     ForIn = "for_in_statement",
     Catch = "catch_clause",
@@ -155,7 +166,8 @@ fields! { Fields:
     function = "function", arguments = "arguments", constructor = "constructor", operator = "operator",
     condition = "condition", consequence = "consequence", alternative = "alternative", label = "label",
     module = "module", constraint = "constraint",
-    index_type = "index_type",
+    index_type = "index_type", argument = "argument", handler = "handler", finalizer = "finalizer",
+    initializer = "initializer", increment = "increment",
 }
 
 static PLAIN: OnceLock<(Vec<K>, Fields)> = OnceLock::new();
@@ -190,7 +202,11 @@ pub(super) fn extract(path: &str, tree: &Tree, builder: &mut Builder<'_>) {
     extractor.is_script = is_script;
     extractor.is_ambient = is_declarations;
     extractor.pragma(tree.root_node());
+    if is_script {
+        extractor.find_comments();
+    }
     extractor.children(tree.root_node(), 0);
+    extractor.share_exports();
     if is_declarations {
         builder.facts_mut().bits |= bit::DECLARATIONS;
     }
@@ -264,6 +280,10 @@ impl<'tree> Extractor<'_, '_> {
                 NONE
             }
             K::If => self.conditional(node, scope),
+            K::Loop => self.repeated(node, scope),
+            K::Switch => self.switch(node, scope),
+            K::Try => self.attempt(node, scope),
+            K::Statement => self.statement(node, scope),
             K::ForIn => self.for_in(node, scope),
             K::Catch => self.catch(node, scope),
             K::Return => self.returned(node, scope),
@@ -338,7 +358,10 @@ impl<'tree> Extractor<'_, '_> {
             }
         }
         if let Some(body) = node.child_by_field_id(fields.body) {
+            self.enter_loop(body);
+            let inside = self.flow.mark();
             self.visit(body, block, NONE);
+            self.flow.roll_back(inside);
         }
         NONE
     }

@@ -28,10 +28,34 @@ pub(super) const INTRINSICS: u32 = 11;
 pub(super) const ATTRIBUTES: u32 = 12;
 /// A type with the properties of 0, with other types if 1 is not that of 0.
 pub(super) const MAPPED: u32 = 13;
-/// A value of 0 that passed the test for 1.
+/// A value of 2 that passed the test 0, one of [`narrow`], or failed it if 1 is 0; operands of the test follow.
 pub(super) const NARROWED: u32 = 14;
 /// Type 2 if type 0 extends type 1, else type 3.
 pub(super) const CONDITIONAL: u32 = 15;
+
+/// What is asked of a value before it is used.
+pub(super) mod narrow {
+    /// Whether it is an instance of the class 3.
+    pub(in super::super) const INSTANCE: u32 = 0;
+    /// Whether its property, text 4, equals one of the list 3.
+    pub(in super::super) const EQUAL: u32 = 1;
+    /// Whether `typeof` gives one of the list of texts 3.
+    pub(in super::super) const TYPE: u32 = 2;
+    /// Whether it has the property that is text 3.
+    pub(in super::super) const HAS: u32 = 3;
+    /// Whether the call 3 holds, of which it is argument 4, or the receiver if that is none.
+    pub(in super::super) const CALLED: u32 = 4;
+    /// Whether its property, text 3, is true.
+    pub(in super::super) const TRUE: u32 = 5;
+    /// The value 3 was assigned to it.
+    pub(in super::super) const ASSIGNED: u32 = 6;
+    /// The call 3 came back, of which it is argument 4.
+    pub(in super::super) const ASSERTED: u32 = 7;
+    /// The call 3 came back, whose first argument is a test that makes it 4.
+    pub(in super::super) const ASSERTED_TEST: u32 = 8;
+    /// It may have changed since it was tested.
+    pub(in super::super) const UNSURE: u32 = 9;
+}
 
 /// Writes such an expression.
 pub(super) fn own(builder: &mut Builder<'_>, code: u32, operands: &[u32]) -> u32 {

@@ -56,3 +56,42 @@ function byType(s: Sq) { return s.area() }
 ";
     check_uses(typescript, "a.ts:2:area", &["a.ts:1 Dispatch", "a.ts:3 Dispatch", "a.ts:4 Typed"]);
 }
+
+#[test]
+fn an_interface_needs_no_name_in_go() {
+    let go = "
+//- go.mod
+module m
+//- a.go
+package m
+
+type Sq struct{}
+
+func (s Sq) Area() int { return 1 }
+func (s Sq) Name() string { return \"\" }
+
+type Ro struct{}
+
+func (r Ro) Area() int { return 2 }
+
+func byParameter(s interface{ Area() int }) int { return s.Area() }
+func byAssertion(v any) int { return v.(interface{ Area() int }).Area() }
+func both(s interface { Area() int; Name() string }) int { return s.Area() }
+
+type Holder struct{ inner interface{ Area() int } }
+
+func (h Holder) use() int { return h.inner.Area() }
+func byBound[T interface{ Area() int }](t T) int { return t.Area() }
+func bySwitch(v any) {
+	switch w := v.(type) {
+	case interface{ Area() int }:
+		w.Area()
+	}
+}
+";
+    let all =
+        ["a.go:12 Dispatch", "a.go:13 Dispatch", "a.go:18 Dispatch", "a.go:19 Dispatch", "a.go:23 Dispatch"];
+    check_uses(go, "a.go:10:Area", &all);
+    let both = ["a.go:12 Dispatch", "a.go:13 Dispatch", "a.go:14 Dispatch"];
+    check_uses(go, "a.go:5:Area", &[&both[..], &all[2..]].concat());
+}

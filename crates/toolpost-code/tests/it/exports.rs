@@ -85,3 +85,42 @@ fn what_is_handed_out_is_not_imported() {
     assert_eq!(shown("src/lib.rs"), ["3: b", "4: b"]);
     assert_eq!(shown("index.ts"), ["1: ./a", "3: ./a.js", "4: ./a", "5: ./a"]);
 }
+
+#[test]
+fn an_import_of_python_is_listed_once() {
+    let text = "
+//- pkg/__init__.py
+//- pkg/sub/__init__.py
+//- pkg/sub/deep.py
+def run(): pass
+//- use.py
+import pkg.sub.deep
+import pkg.sub.deep as d
+import os.path
+from pkg.sub import deep
+from pkg.sub.deep import run as go
+from pkg.sub.deep import *
+import pkg
+";
+    let world = crate::fixture::world(text);
+    let query = toolpost_code::resolve::Query::new(&world, toolpost_code::resolve::Memo::default());
+    let file = world.file("use.py").expect("the file");
+    let shown: Vec<String> = query
+        .imports(file)
+        .into_iter()
+        .map(|one| {
+            let target = one.files.first().map_or("", |file| world.path(*file));
+            format!("{} {} {:?} {:?} {target}", one.line, one.module, one.name, one.alias)
+        })
+        .collect();
+    let expected = [
+        "1 pkg.sub.deep None None pkg/sub/deep.py",
+        "2 pkg.sub.deep None Some(\"d\") pkg/sub/deep.py",
+        "3 os.path None None ",
+        "4 pkg.sub Some(\"deep\") None pkg/sub/deep.py",
+        "5 pkg.sub.deep Some(\"run\") Some(\"go\") pkg/sub/deep.py",
+        "6 pkg.sub.deep None None pkg/sub/deep.py",
+        "7 pkg None Some(\"pkg\") pkg/__init__.py",
+    ];
+    assert_eq!(shown, expected);
+}

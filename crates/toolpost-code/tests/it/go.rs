@@ -102,3 +102,22 @@ fn uses() {
     );
     check_uses(TREE, "shop.go:7:Name", &["shop.go:14 Typed", "shop.go:27 Typed", "shop.go:37 Typed"]);
 }
+
+#[test]
+fn groups_on_one_line_are_valid() {
+    for (text, is_broken) in [
+        ("const ( RED = iota; BLUE )", false),
+        ("const (RED = iota)", false),
+        ("var ( a = 1; b int )", false),
+        ("const ( RED = iota; BLUE", true),
+        ("const ( RED = iota BLUE )", true),
+        ("var ( a = ; b int )", true),
+        ("func f() {\n\tconst ( A = 1; B )\n\tvar ( c = A )\n\t_ = c\n}", false),
+        ("func f() { a( }", true),
+    ] {
+        let world = crate::fixture::world(&format!("//- a.go\npackage m\n{text}\n"));
+        assert_eq!(world.broken().len(), usize::from(is_broken), "{text}");
+    }
+    let text = "//- a.go\npackage m\nconst ( RED = iota; BLUE )\nvar x = BLUE\n";
+    check_meaning(text, "a.go:3:BLUE", "a.go:2 Exact");
+}

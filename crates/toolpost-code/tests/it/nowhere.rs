@@ -96,3 +96,80 @@ fn in_macro(items: &str) -> String {
          //- src/task.rs\npub struct Handle;\n"
     )
 }
+
+#[test]
+fn the_order_of_files_changes_no_ranking_and_no_graph() {
+    let mut files: Vec<String> = Vec::new();
+    for n in 10..40 {
+        let (next, far) = (10 + (n - 9) % 30, 10 + (n * 7) % 30);
+        files.push(format!(
+            "//- m{n}.py\nfrom m{next} import f{next}\nimport m{far}\nclass C{n}:\n    def often(self): return f{next}()\ndef f{n}(): return m{far}.C{far}().often()\ndef unused{n}(): pass\n"
+        ));
+    }
+    let forth: String = files.concat();
+    let back: String = files.iter().rev().map(String::as_str).collect();
+    let (forth, back) = (world(&forth), world(&back));
+    let answers = |world: &World| {
+        let query = Query::new(world, Memo::default());
+        let ranked = query.rank(&toolpost_code::answers::ranking::Focus::default());
+        let ranked: Vec<(String, u32, u64)> = ranked
+            .iter()
+            .map(|one| (world.path(one.def.file).to_owned(), one.def.index, one.share.to_bits()))
+            .collect();
+        let files: Vec<_> = world.files().collect();
+        let edges = query.dependencies(&files);
+        let edges: Vec<(String, String, u32)> = edges
+            .iter()
+            .map(|edge| (world.path(edge.from).to_owned(), world.path(edge.to).to_owned(), edge.count))
+            .collect();
+        (ranked, edges)
+    };
+    let expected = answers(&forth);
+    assert!(expected.0.len() > 60 && expected.1.len() > 30, "{expected:?}");
+    for _ in 0..3 {
+        assert_eq!(answers(&forth), expected);
+        assert_eq!(answers(&back), expected);
+    }
+}
+
+#[test]
+fn a_search_ends_in_time_and_says_so() {
+    let world = world("//- a.py\ndef often(): pass\n//- b.py\nfrom a import often\noften()\n");
+    let query = Query::new(&world, Memo::default());
+    let def = toolpost_code::resolve::DefId { file: world.file("a.py").expect("a file"), index: 0 };
+    let whole = query.references(def);
+    assert_eq!((whole.found.len(), whole.is_cut), (3, false));
+    query.end_at(std::time::Instant::now());
+    let cut = query.references(def);
+    assert!(cut.is_cut && cut.found.len() < whole.found.len(), "{cut:?}");
+}
+
+#[test]
+fn a_module_that_is_not_there_may_be_anywhere() {
+    let text = "
+//- pkg/__init__.py
+//- lonely.py
+def lonely(): pass
+//- lost.py
+from pkg.gone import lonely
+from .gone import lonely as again
+import pkg.gone
+lonely()
+pkg.gone.lonely()
+//- deep.py
+import elsewhere
+elsewhere.lonely()
+";
+    for at in ["lost.py:1:lonely", "lost.py:2:lonely", "lost.py:4:lonely", "lost.py:5:lonely"] {
+        check_meaning(text, at, "Unknown");
+    }
+    let uses = ["lost.py:1 Possible", "lost.py:2 Possible", "lost.py:4 Possible", "lost.py:5 Possible"];
+    check_uses(text, "lonely.py:1:lonely", &uses);
+}
+
+#[test]
+fn what_lies_too_deep_may_be_a_use() {
+    let (open, close) = ("[".repeat(900), "]".repeat(900));
+    let text = format!("//- a.py\ndef lonely(): pass\nx = {open}lonely{close}\n");
+    check_uses(&text, "a.py:1:lonely", &["a.py:2 Possible"]);
+}

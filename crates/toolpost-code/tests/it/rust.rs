@@ -104,3 +104,39 @@ fn uses() {
         ],
     );
 }
+
+/// What a dependency needs for its own tests is nothing that its users can reach.
+#[test]
+fn dependencies_for_tests_are_not_handed_on() {
+    let text = r#"
+//- a/Cargo.toml
+[package]
+name = "a"
+//- a/src/lib.rs
+pub struct A; impl A { pub fn often(&self) {} }
+//- b/Cargo.toml
+[package]
+name = "b"
+//- b/src/lib.rs
+pub struct B; impl B { pub fn often(&self) {} }
+//- y/Cargo.toml
+[package]
+name = "y"
+[dependencies]
+b = "1"
+[dev-dependencies]
+a = "1"
+//- y/src/lib.rs
+//- y/tests/t.rs
+fn f() { made!().often(); }
+//- x/Cargo.toml
+[package]
+name = "x"
+[dependencies]
+y = "1"
+//- x/src/lib.rs
+fn f() { made!().often(); }
+"#;
+    check_uses(text, "a/src/lib.rs:1:often", &["y/tests/t.rs:1 Possible"]);
+    check_uses(text, "b/src/lib.rs:1:often", &["y/tests/t.rs:1 Possible", "x/src/lib.rs:1 Possible"]);
+}

@@ -202,3 +202,18 @@ fn what_may_be_meant_is_listed_by_both() {
     }
     check_uses(&many, "many.py:40:often", &["many.py:41 Possible"]);
 }
+
+/// A union of many is followed as a whole, or not at all.
+#[test]
+fn no_alternative_of_a_union_is_dropped() {
+    for count in [9usize, 15, 40] {
+        let classes: String = (0..count).map(|n| format!("class C{n} {{ often() {{}} }}\n")).collect();
+        let union: Vec<String> = (0..count).map(|n| format!("C{n}")).collect();
+        let text = format!("//- a.ts\n{classes}function f(x: {}) {{ x.often() }}\n", union.join(" | "));
+        let line = count + 1;
+        let confidence = if count > 20 { "Possible" } else { "Typed" };
+        for number in [1, count] {
+            check_uses(&text, &format!("a.ts:{number}:often"), &[&format!("a.ts:{line} {confidence}")]);
+        }
+    }
+}

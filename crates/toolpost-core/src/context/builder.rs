@@ -19,8 +19,9 @@ impl Context {
     /// Starts a context over a workspace; everything else has a default that does nothing.
     pub fn builder(workspace: Arc<dyn Workspace>) -> ContextBuilder {
         ContextBuilder {
-            cancel: CancellationToken::new(),
-            host: Host {
+            cancel: Cancelled::By(CancellationToken::new()),
+            confirm: Arc::new(NobodyThere),
+            host: Arc::new(Host {
                 ids: Ids { session: "default".to_owned(), ..Ids::default() },
                 spawn: Spawn::default(),
                 cwd: workspace.root().to_owned(),
@@ -32,19 +33,22 @@ impl Context {
                 clock: Arc::new(SystemClock::new()),
                 events: Arc::new(NoEvents),
                 sequence: Arc::default(),
-                confirm: Arc::new(NobodyThere),
                 redactor: Arc::new(Redactor::default()),
                 spill: None,
                 journal: None,
                 dialect: Dialect::canonical(),
-            },
+            }),
         }
     }
 
     /// Starts a context like this one, for a host that gives some of its calls something else: another person to ask,
     /// a listener of their own, a way to be ended one by one. What was begun in this context is not taken along.
     pub fn rebuild(&self) -> ContextBuilder {
-        ContextBuilder { cancel: self.cancel().child_token(), host: (*self.host).clone() }
+        ContextBuilder {
+            cancel: Cancelled::With(self.cancel().clone()),
+            confirm: self.call.confirm.clone(),
+            host: self.host.clone(),
+        }
     }
 }
 
@@ -64,22 +68,36 @@ impl Context {
 
 /// Makes a [`Context`].
 pub struct ContextBuilder {
-    host: Host,
-    cancel: CancellationToken,
+    /// Shared with the context that it is rebuilt from, until something in it is replaced.
+    host: Arc<Host>,
+    confirm: Arc<dyn Confirm>,
+    cancel: Cancelled,
+}
+
+/// What ends the calls of a context.
+enum Cancelled {
+    /// This token.
+    By(CancellationToken),
+    /// One of its own, which fires with this one.
+    With(CancellationToken),
 }
 
 impl ContextBuilder {
+    fn host(&mut self) -> &mut Host {
+        Arc::make_mut(&mut self.host)
+    }
+
     /// The tools that the session may call, if its policy lets it; none unless set.
     #[must_use]
     pub fn tools(mut self, tools: Arc<Registry>) -> ContextBuilder {
-        self.host.tools = tools;
+        self.host().tools = tools;
         self
     }
 
     /// What the session may do; [`Policy::default`] unless set.
     #[must_use]
     pub fn policy(mut self, policy: Policy) -> ContextBuilder {
-        self.host.policy = policy;
+        self.host().policy = policy;
         self
     }
 
@@ -87,7 +105,7 @@ impl ContextBuilder {
     #[must_use]
     pub fn ids(mut self, ids: Ids) -> ContextBuilder {
         self = self.session(ids.session.clone());
-        self.host.ids = ids;
+        self.host().ids = ids;
         self
     }
 
@@ -95,53 +113,56 @@ impl ContextBuilder {
     #[must_use]
     pub fn session(mut self, session: impl Into<String>) -> ContextBuilder {
         let session = session.into();
-        if self.host.ids.session != session {
-            self.host.sequence = Arc::default();
+        let host = self.host();
+        if host.ids.session != session {
+            host.sequence = Arc::default();
         }
-        self.host.ids.session = session;
+        host.ids.session = session;
         self
     }
 
     /// Where the activation stands in its tree.
     #[must_use]
     pub fn spawn(mut self, spawn: Spawn) -> ContextBuilder {
-        self.host.spawn = spawn;
+        self.host().spawn = spawn;
         self
     }
 
     /// The folder that the session stands in; otherwise the first root.
     #[must_use]
     pub fn cwd(mut self, cwd: impl Into<String>) -> ContextBuilder {
-        self.host.cwd = cwd.into();
+        self.host().cwd = cwd.into();
         self
     }
 
     /// The services there are; none unless set.
     #[must_use]
     pub fn services(mut self, services: Services) -> ContextBuilder {
-        self.host.services = services;
+        self.host().services = services;
         self
     }
 
     /// A value that tools can ask for by its type.
     #[must_use]
     pub fn extra<T: Send + Sync + 'static>(mut self, value: T) -> ContextBuilder {
-        self.host.extra = self.host.extra.with(value);
+        let extra = self.host.extra.with(value);
+        self.host().extra = extra;
         self
     }
 
     /// The clock.
     #[must_use]
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> ContextBuilder {
-        self.host.clock = clock;
+        self.host().clock = clock;
         self
     }
 
     /// Who is told what happens, beside those who are told already.
     #[must_use]
     pub fn events(mut self, events: Arc<dyn EventSink>) -> ContextBuilder {
-        self.host.events = match self.host.events.is_listening() {
-            true => Arc::new(Sinks(vec![self.host.events, events])),
+        let host = self.host();
+        host.events = match host.events.is_listening() {
+            true => Arc::new(Sinks(vec![host.events.clone(), events])),
             false => events,
         };
         self
@@ -156,7 +177,7 @@ impl ContextBuilder {
     /// Who is asked.
     #[must_use]
     pub fn confirm(mut self, confirm: Arc<dyn Confirm>) -> ContextBuilder {
-        self.host.confirm = confirm;
+        self.confirm = confirm;
         self
     }
 
@@ -173,40 +194,44 @@ impl ContextBuilder {
     /// The secrets to take out of everything that leaves.
     #[must_use]
     pub fn redactor(mut self, redactor: Redactor) -> ContextBuilder {
-        self.host.redactor = Arc::new(redactor);
+        self.host().redactor = Arc::new(redactor);
         self
     }
 
     /// Where outputs too long to show are kept.
     #[must_use]
     pub fn spill(mut self, spill: Arc<dyn Spill>) -> ContextBuilder {
-        self.host.spill = Some(spill);
+        self.host().spill = Some(spill);
         self
     }
 
     /// Who is handed what a file was before a tool changes it.
     #[must_use]
     pub fn journal(mut self, journal: Arc<dyn Journal>) -> ContextBuilder {
-        self.host.journal = Some(journal);
+        self.host().journal = Some(journal);
         self
     }
 
     /// The dialect in which tools are offered to the session; canonical names unless set.
     #[must_use]
     pub fn dialect(mut self, dialect: Arc<Dialect>) -> ContextBuilder {
-        self.host.dialect = dialect;
+        self.host().dialect = dialect;
         self
     }
 
     /// The token whose firing cancels every call of this context.
     #[must_use]
     pub fn cancel(mut self, cancel: CancellationToken) -> ContextBuilder {
-        self.cancel = cancel;
+        self.cancel = Cancelled::By(cancel);
         self
     }
 
     /// The context.
     pub fn build(self) -> Context {
+        let cancel = match self.cancel {
+            Cancelled::By(token) => token,
+            Cancelled::With(above) => above.child_token(),
+        };
         let call = Running {
             id: Arc::default(),
             tool: Arc::default(),
@@ -214,9 +239,10 @@ impl ContextBuilder {
             parent: None,
             depth: 0,
             workspace: self.host.workspace.clone(),
+            confirm: self.confirm,
             guard: None,
             journal: None,
-            cancel: Cancel::of(self.cancel),
+            cancel: Cancel::of(cancel),
             deadline: Deadline::none(),
             budget: OutputBudget::default(),
             granted: Capabilities::NONE,
@@ -228,6 +254,6 @@ impl ContextBuilder {
             overlay: None,
             planned: None,
         };
-        Context { host: Arc::new(self.host), call: Arc::new(call) }
+        Context { host: self.host, call: Arc::new(call) }
     }
 }

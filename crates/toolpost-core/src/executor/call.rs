@@ -1,6 +1,7 @@
 //! What a caller asks for.
 
 use crate::access::Access;
+use crate::error::ToolError;
 use crate::policy::Effect;
 use serde::Serialize;
 use serde_json::Value;
@@ -100,10 +101,19 @@ pub struct Retry {
     pub backoff: f64,
 }
 
+/// Maximum number of seconds between two attempts.
+const LONGEST: f64 = 60.0;
+
 impl Retry {
+    /// How long to wait after this attempt, counting from 1, at least as long as the error asks for. None where that is
+    /// longer than anybody waits.
+    pub(crate) fn pause(&self, attempt: u32, error: &ToolError) -> Option<Duration> {
+        let asked = error.retry_after().unwrap_or_default();
+        (asked.as_secs_f64() <= LONGEST).then(|| self.delay_after(attempt).max(asked))
+    }
+
     /// The wait after this attempt, counting from 1.
     pub fn delay_after(&self, attempt: u32) -> Duration {
-        const LONGEST: f64 = 60.0;
         let factor = self.backoff.max(0.0).powi(i32::try_from(attempt.saturating_sub(1)).unwrap_or(i32::MAX));
         let seconds = self.delay.as_secs_f64() * factor;
         Duration::from_secs_f64(if seconds.is_finite() { seconds.clamp(0.0, LONGEST) } else { LONGEST })
@@ -143,5 +153,9 @@ mod tests {
         assert_eq!(waits, [100, 200, 400]);
         assert_eq!(retry.delay_after(u32::MAX).as_secs(), 60);
         assert_eq!(Retry { backoff: f64::NAN, ..retry }.delay_after(1).as_millis(), 100);
+        for (asked, pause) in [(0, Some(400)), (5_000, Some(5_000)), (60_000, Some(60_000)), (60_001, None)] {
+            let error = ToolError::execution("busy").retryable_after(Duration::from_millis(asked));
+            assert_eq!(retry.pause(3, &error), pause.map(Duration::from_millis), "{asked}");
+        }
     }
 }

@@ -98,8 +98,11 @@ impl Executor {
                 metadata.dry_run = Some(planned);
             }
             match result {
-                Err(error) if error.is_retryable() && attempt < attempts => {
-                    let delay = call.retry.delay_after(attempt);
+                Err(error)
+                    if error.is_retryable()
+                        && attempt < attempts
+                        && let Some(delay) = call.retry.pause(attempt, &error) =>
+                {
                     ctx.record(|| EventKind::CallRetried {
                         attempt,
                         error: error.clone(),
@@ -155,7 +158,7 @@ pub(super) fn running(ctx: &Context, entry: &Entry, frame: Frame<'_>) -> Context
         Some(overlay) => overlay.clone(),
         None => {
             let workspace = ctx.host_workspace();
-            workspace.for_call(&ctx.by()).unwrap_or_else(|| workspace.clone())
+            workspace.for_call(&|| ctx.by()).unwrap_or_else(|| workspace.clone())
         }
     };
     let ended = Arc::new(AtomicBool::new(false));
@@ -173,6 +176,7 @@ pub(super) fn running(ctx: &Context, entry: &Entry, frame: Frame<'_>) -> Context
         parent: above.parent.clone(),
         depth: above.depth,
         workspace: Arc::new(Bound::new(inner, guard.clone(), frame.usage, frame.journal.clone())),
+        confirm: above.confirm.clone(),
         guard: Some(guard),
         journal: frame.journal,
         cancel: above.cancel.beside(),

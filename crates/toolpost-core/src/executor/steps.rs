@@ -421,6 +421,7 @@ impl Executor {
             parent: (!above.id.is_empty()).then(|| above.id.clone()),
             depth: above.depth + usize::from(!above.id.is_empty()),
             workspace: parent.host_workspace().clone(),
+            confirm: above.confirm.clone(),
             guard: None,
             journal: None,
             cancel: above.cancel.child(),

@@ -1,14 +1,18 @@
 //! Events that were written down by whoever recorded them. A store that takes them together copies bytes: the events themselves
 //! end where they began, in the memory of their own thread.
 
+mod json;
+
 use crate::event::{Event, EventKind};
 use std::ops::Range;
 
 /// Events as JSON, with what a log finds them by.
 #[derive(Debug, Default)]
 pub struct WrittenEvents {
-    /// The events, one behind the other.
-    json: Vec<u8>,
+    /// The events, one behind the other. In blocks: one that grows would be copied again and again, and take twice its size.
+    json: Vec<Vec<u8>>,
+    /// The block that is written to; those behind it are empty.
+    block: usize,
     /// Sessions, agents, calls and tools, one behind the other.
     names: String,
     events: Vec<Item>,
@@ -17,7 +21,8 @@ pub struct WrittenEvents {
 /// One event: what is not written in it as it is kept, and where the rest is.
 #[derive(Debug, Clone)]
 struct Item {
-    json: Range<usize>,
+    /// The block, and where in it.
+    json: (usize, Range<usize>),
     session: Range<usize>,
     agent: Option<Range<usize>>,
     call: Option<Range<usize>>,
@@ -25,6 +30,9 @@ struct Item {
     at_ms: u64,
     columns: Columns,
 }
+
+/// Bytes of a block of events, more or less; one longer event has a block of its own.
+const BLOCK: usize = 128 << 10;
 
 /// The columns of an event that are no names.
 #[derive(Debug, Clone, Copy)]
@@ -63,14 +71,16 @@ pub struct WrittenEvent<'a> {
 impl WrittenEvents {
     /// Adds an event. One that cannot be written is an error, and nothing is added.
     pub fn add(&mut self, event: &Event) -> Result<(), serde_json::Error> {
-        let start = self.json.len();
-        if let Err(error) = serde_json::to_writer(&mut self.json, event) {
-            self.json.truncate(start);
+        let (number, block) = self.block_for(0);
+        let start = block.len();
+        if let Err(error) = json::write(block, event) {
+            block.truncate(start);
             return Err(error);
         }
+        let json = (number, start..block.len());
         let (columns, tool) = columns(&event.kind);
         let item = Item {
-            json: start..self.json.len(),
+            json,
             session: self.session(&event.session),
             agent: event.agent.as_deref().map(|agent| self.name(agent)),
             call: event.call.as_deref().map(|call| self.name(call)),
@@ -84,20 +94,42 @@ impl WrittenEvents {
 
     /// Adds all events of another list, which is empty then and keeps its room.
     pub fn append(&mut self, other: &mut WrittenEvents) {
-        let (json, names) = (self.json.len(), self.names.len());
-        self.json.extend_from_slice(&other.json);
+        let names = self.names.len();
         self.names.push_str(&other.names);
-        let moved = |range: &Range<usize>, by: usize| range.start + by..range.end + by;
-        let name = |range: &Option<Range<usize>>| range.as_ref().map(|range| moved(range, names));
-        self.events.extend(other.events.iter().map(|item| Item {
-            json: moved(&item.json, json),
-            session: moved(&item.session, names),
-            agent: name(&item.agent),
-            call: name(&item.call),
-            tool: name(&item.tool),
-            ..*item
-        }));
+        let moved = |range: &Range<usize>| range.start + names..range.end + names;
+        let name = |range: &Option<Range<usize>>| range.as_ref().map(moved);
+        for item in &other.events {
+            let json = other.json_of(item);
+            let (number, block) = self.block_for(json.len());
+            let start = block.len();
+            block.extend_from_slice(json);
+            self.events.push(Item {
+                json: (number, start..start + json.len()),
+                session: moved(&item.session),
+                agent: name(&item.agent),
+                call: name(&item.call),
+                tool: name(&item.tool),
+                ..*item
+            });
+        }
         other.clear();
+    }
+
+    /// The block for the next event, which has so many bytes at least, and its number.
+    fn block_for(&mut self, bytes: usize) -> (usize, &mut Vec<u8>) {
+        let is_full = |block: &Vec<u8>| !block.is_empty() && block.len() + bytes > BLOCK;
+        if self.json.get(self.block).is_some_and(is_full) {
+            self.block += 1;
+        }
+        if self.block == self.json.len() {
+            // The first one belongs to a list that may stay short.
+            self.json.push(if self.block == 0 { Vec::new() } else { Vec::with_capacity(BLOCK) });
+        }
+        (self.block, &mut self.json[self.block])
+    }
+
+    fn json_of(&self, item: &Item) -> &[u8] {
+        &self.json[item.json.0][item.json.1.clone()]
     }
 
     /// The number of events.
@@ -112,17 +144,21 @@ impl WrittenEvents {
 
     /// Bytes of the events as JSON.
     pub fn bytes(&self) -> usize {
-        self.json.len()
+        self.json.iter().map(Vec::len).sum()
     }
 
     /// Bytes that are held, used or not.
     pub fn room(&self) -> usize {
-        self.json.capacity() + self.names.capacity() + self.events.capacity() * size_of::<Item>()
+        let json: usize = self.json.iter().map(Vec::capacity).sum();
+        json + self.names.capacity() + self.events.capacity() * size_of::<Item>()
     }
 
     /// Takes all events out, and keeps the room for others.
     pub fn clear(&mut self) {
-        self.json.clear();
+        // An event that was longer than a block leaves no room behind.
+        self.json.retain(|block| block.capacity() <= BLOCK * 2);
+        self.json.iter_mut().for_each(Vec::clear);
+        self.block = 0;
         self.names.clear();
         self.events.clear();
     }
@@ -131,7 +167,7 @@ impl WrittenEvents {
     pub fn iter(&self) -> impl ExactSizeIterator<Item = WrittenEvent<'_>> {
         let name = |range: &Option<Range<usize>>| range.clone().map(|range| &self.names[range]);
         self.events.iter().map(move |item| WrittenEvent {
-            json: &self.json[item.json.clone()],
+            json: self.json_of(item),
             at_ms: item.at_ms,
             session: &self.names[item.session.clone()],
             agent: name(&item.agent),
@@ -235,5 +271,26 @@ mod tests {
             assert_eq!(json["event"], one.kind);
         }
         assert_eq!(whole.iter().map(|one| one.tool).collect::<Vec<_>>(), [Some("read"), None, None]);
+    }
+
+    #[test]
+    fn long_lists_take_little_more_than_they_hold() {
+        let (mut list, mut one) = (WrittenEvents::default(), WrittenEvents::default());
+        for round in 0..3 {
+            let mut expected = Vec::new();
+            for number in 0..3_000_usize {
+                let length = if number % 1_000 == 0 { BLOCK * 3 } else { number % 700 };
+                let event = event("a", None, EventKind::Warning { message: "x".repeat(length) });
+                expected.push(serde_json::to_vec(&event).unwrap());
+                one.add(&event).unwrap();
+                list.append(&mut one);
+            }
+            assert!(list.iter().map(|one| one.json).eq(&expected), "round {round}");
+            let bytes: usize = expected.iter().map(Vec::len).sum();
+            assert_eq!(list.bytes(), bytes);
+            assert!(list.room() < bytes * 2 + 1_000_000, "{} for {bytes}", list.room());
+            list.clear();
+            assert!(list.is_empty() && list.room() < bytes * 2, "what was long is given back");
+        }
     }
 }

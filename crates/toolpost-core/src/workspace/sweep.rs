@@ -25,6 +25,9 @@ pub trait Select: Send + Sync {
 
     /// Whether the file or folder of this display name may be seen.
     fn admits(&self, name: &str) -> bool;
+
+    /// The ignore files leave out a folder, or a file that is of interest.
+    fn left_out(&self, _name: &str) {}
 }
 
 /// What a sweep leaves for the next one of the same workspace with the same selection. Only the workspace knows what it is.

@@ -110,14 +110,19 @@ fn one(sweep: &Sweep<'_>, wanted: &Wanted, buffer: &mut Vec<u8>) -> Result<Optio
             match found.kind {
                 Kind::Folder => {
                     let verdict = known.rules.judge(&path, true);
-                    if verdict != Verdict::LeftOut && sweep.select.admits(&name) {
+                    if verdict == Verdict::LeftOut {
+                        sweep.select.left_out(&name);
+                    } else if sweep.select.admits(&name) {
                         folders.push((found.name, verdict == Verdict::OnlyTracked));
                     }
                 }
                 Kind::File => {
-                    if sweep.select.wants(&name)
-                        && known.rules.judge(&path, false) != Verdict::LeftOut
-                        && sweep.select.admits(&name)
+                    if !sweep.select.wants(&name) {
+                        continue;
+                    }
+                    if known.rules.judge(&path, false) == Verdict::LeftOut {
+                        sweep.select.left_out(&name);
+                    } else if sweep.select.admits(&name)
                         && let Some(stamp) = sweep.clock.file(&folder.handle, &found.name)
                     {
                         known.files.push(found.name.into_boxed_str());

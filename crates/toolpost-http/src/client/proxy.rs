@@ -1,7 +1,7 @@
 //! Connections through an HTTP proxy, by `CONNECT`: the proxy sees which host is reached, and no byte of what is said.
 
 use super::connect::{Connect, Direct, Target, Transport};
-use super::url::Url;
+use super::url::{Url, percent_decoded};
 use crate::BoxFuture;
 use crate::error::{Error, ErrorKind};
 use std::io;
@@ -95,18 +95,6 @@ impl Connect for Proxy {
     }
 }
 
-fn percent_decoded(text: &str) -> Vec<u8> {
-    let mut decoded = Vec::new();
-    let mut rest = text.as_bytes();
-    while let Some((&first, more)) = rest.split_first() {
-        let code = (first == b'%').then(|| more.get(..2)).flatten();
-        let code = code.and_then(|code| u8::from_str_radix(std::str::from_utf8(code).ok()?, 16).ok());
-        decoded.push(code.unwrap_or(first));
-        rest = if code.is_some() { &more[2..] } else { more };
-    }
-    decoded
-}
-
 fn base64(bytes: &[u8]) -> String {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::new();
@@ -132,7 +120,6 @@ mod tests {
         {
             assert_eq!(base64(plain.as_bytes()), encoded);
         }
-        assert_eq!(percent_decoded("a%3Ab%zz%4"), b"a:b%zz%4");
     }
 
     #[test]

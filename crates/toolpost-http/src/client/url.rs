@@ -44,9 +44,28 @@ impl Url {
     }
 }
 
+/// The bytes of a text in which some are percent-encoded. A percent sign that encodes nothing stays.
+pub fn percent_decoded(text: &str) -> Vec<u8> {
+    let mut decoded = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&first, more)) = rest.split_first() {
+        let code = more.get(..2).filter(|code| first == b'%' && code.iter().all(u8::is_ascii_hexdigit));
+        let code = code.and_then(|code| u8::from_str_radix(std::str::from_utf8(code).ok()?, 16).ok());
+        decoded.push(code.unwrap_or(first));
+        rest = if code.is_some() { &more[2..] } else { more };
+    }
+    decoded
+}
+
 #[cfg(test)]
 mod tests {
-    use super::Url;
+    use super::{Url, percent_decoded};
+
+    #[test]
+    fn encoded_bytes_are_decoded() {
+        assert_eq!(percent_decoded("a%3Ab%zz%4"), b"a:b%zz%4");
+        assert_eq!(percent_decoded("%+1%e4%E4%"), b"%+1\xe4\xe4%");
+    }
 
     #[test]
     fn urls_are_read() {

@@ -2,8 +2,8 @@
 //! one row: an event as a row of its own with six indices costs more than the call that it tells of. They are moved into the log,
 //! where they can be asked for, before anybody asks, or when the writer has nothing else to do.
 
-use super::{Placed, not_written, text};
-use crate::db::{Failure, Kind, Tx, first};
+use super::{Placed, not_written};
+use crate::db::{Failure, Kind, Tx, Value, first};
 
 /// Events that are moved in one transaction where somebody else may want to write.
 const STEP: u64 = 1_000;
@@ -25,20 +25,43 @@ const DEEPEST: usize = 500;
 /// The kind of a row that holds several events: a list of `[sequence, tool, code, micros, bytes, event]`, whose positions begin with
 /// that of the row. No event has this kind.
 const BATCH: &str = "batch";
+/// The same, compressed (LZ4, the length first). Events of one minute are much alike: a tenth is left of them, and with it of what is
+/// written to the disk, twice.
+const PACKED: &str = "packed";
+
+/// The function of SQL that gives the list of a row: see [`unpacked`].
+pub(crate) const UNPACK: &str = "unpacked";
 
 /// The events of all rows that hold several, as rows of the log.
 const UNPACKED: &str = "SELECT fresh.position + one.key AS position, one.value ->> '$[5].session' AS session,
     one.value ->> '$[0]' AS sequence, one.value ->> '$[5].atMs' AS at_ms, one.value ->> '$[5].agent' AS agent,
     one.value ->> '$[5].call' AS call, one.value ->> '$[5].event' AS kind, one.value ->> '$[1]' AS tool,
     one.value ->> '$[2]' AS code, one.value ->> '$[3]' AS micros, one.value ->> '$[4]' AS bytes, one.value -> '$[5]' AS body
-    FROM fresh, json_each(fresh.body) AS one WHERE fresh.kind = 'batch'";
+    FROM fresh, json_each(unpacked(fresh.body)) AS one WHERE fresh.kind IN ('batch', 'packed')";
+
+/// The longest list that is unpacked. A row that says it has a longer one is damaged.
+const MOST_UNPACKED: usize = 64 << 20;
+
+/// The list of a row that holds several events, from its body as it is kept.
+pub(crate) fn unpacked(body: &[u8]) -> Result<String, String> {
+    let (length, packed) = lz4_flex::block::uncompressed_size(body)
+        .map_err(|error| format!("a row of events is damaged: {error}"))?;
+    if length > MOST_UNPACKED {
+        return Err(format!("a row of events is damaged: it says that it has {length} bytes"));
+    }
+    let list = lz4_flex::block::decompress(packed, length);
+    let list = list.map_err(|error| format!("a row of events is damaged: {error}"))?;
+    String::from_utf8(list).map_err(|error| format!("a row of events is damaged: {error}"))
+}
 
 /// Writes new events, in as few rows as may be.
 pub(super) fn write<'a>(tx: &mut dyn Tx, events: impl Iterator<Item = Placed<'a>>) -> Result<(), Failure> {
     let mut row = Packed::default();
     for placed in events {
-        if row.count == IN_ROW || row.text.len() > BYTES_IN_ROW {
+        let is_of_agent = placed.event.agent.is_some();
+        if row.count == IN_ROW || row.text.len() > BYTES_IN_ROW || row.is_of_agents != is_of_agent {
             row.write(tx)?;
+            row.is_of_agents = is_of_agent;
         }
         if needs_own_row(placed.event.json) {
             row.write(tx)?;
@@ -61,6 +84,8 @@ fn needs_own_row(body: &[u8]) -> bool {
 #[derive(Default)]
 struct Packed {
     first: u64,
+    /// All of them are of agents, or none is: a log in memory drops the others alone.
+    is_of_agents: bool,
     count: usize,
     text: Vec<u8>,
 }
@@ -96,8 +121,14 @@ impl Packed {
         }
         self.text.push(b']');
         tx.run(
-            "INSERT INTO fresh (position, session, sequence, at_ms, kind, body) VALUES (?1, '', ?2, 0, ?3, ?4)",
-            &[self.first.into(), (self.count as u64).into(), BATCH.into(), text(&self.text)?.into()],
+            "INSERT INTO fresh (position, session, sequence, at_ms, agent, kind, body) VALUES (?1, '', ?2, 0, ?3, ?4, ?5)",
+            &[
+                self.first.into(),
+                (self.count as u64).into(),
+                Value::text(self.is_of_agents.then_some("")),
+                PACKED.into(),
+                Value::Bytes(&lz4_flex::block::compress_prepend_size(&self.text)),
+            ],
         )?;
         self.count = 0;
         self.text.clear();
@@ -108,7 +139,8 @@ impl Packed {
 /// What a query of the log is about, each for a `FROM` of its own: the log, and what waits, all of which is newer. One statement for
 /// both would read the whole log, since SQLite orders a list only after it is unpacked.
 pub(super) fn sources(tx: &mut dyn Tx) -> Result<Vec<String>, Failure> {
-    let waiting = || format!("(SELECT * FROM fresh WHERE kind <> '{BATCH}' UNION ALL {UNPACKED})");
+    let waiting =
+        || format!("(SELECT * FROM fresh WHERE kind NOT IN ('{BATCH}', '{PACKED}') UNION ALL {UNPACKED})");
     Ok(match is_waiting(tx)? {
         true => vec!["log".to_owned(), waiting()],
         false => vec!["log".to_owned()],
@@ -169,7 +201,9 @@ fn move_before(tx: &mut dyn Tx, oldest: u64, position: u64) -> Result<(), Failur
     let before = [position.into()];
     tx.run(&format!("INSERT INTO log {UNPACKED} AND fresh.position < ?1"), &before)?;
     tx.run(
-        &format!("INSERT INTO log SELECT * FROM fresh WHERE kind <> '{BATCH}' AND position < ?1"),
+        &format!(
+            "INSERT INTO log SELECT * FROM fresh WHERE kind NOT IN ('{BATCH}', '{PACKED}') AND position < ?1"
+        ),
         &before,
     )?;
     tx.run("DELETE FROM fresh WHERE position < ?1", &before)?;

@@ -2,8 +2,9 @@
 
 use crate::content_files::ContentFiles;
 use crate::db::{Cell, Failure, Kind, Row, Tx, Value};
-use crate::migrations;
+use crate::{log, migrations};
 use rusqlite::config::DbConfig;
+use rusqlite::functions::FunctionFlags;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql, TransactionBehavior};
 use std::path::Path;
@@ -51,7 +52,7 @@ fn still(path: &Path) -> Result<Connection, Failure> {
     let flags =
         OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(address, flags).map_err(|error| failure(&error))?;
-    connection.set_prepared_statement_cache_capacity(KEPT_STATEMENTS);
+    equip(&connection)?;
     match version(&connection)? {
         found if found > migrations::NEWEST => Err(migrations::from_the_future(found)),
         migrations::NEWEST => Ok(connection),
@@ -111,7 +112,7 @@ pub(super) fn for_reading(path: &Path) -> Result<Connection, Failure> {
     let no_checkpoint = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
     connection.set_db_config(no_checkpoint, true).map_err(|error| failure(&error))?;
     connection.execute_batch("PRAGMA query_only = ON").map_err(|error| failure(&error))?;
-    connection.set_prepared_statement_cache_capacity(KEPT_STATEMENTS);
+    equip(&connection)?;
     Ok(connection)
 }
 
@@ -196,7 +197,7 @@ pub(super) fn prepare(connection: &Connection) -> Result<(), Failure> {
         "PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = {MOST_LOGGED};"
     );
     connection.execute_batch(&settings).map_err(|error| failure(&error))?;
-    connection.set_prepared_statement_cache_capacity(KEPT_STATEMENTS);
+    equip(connection)?;
     let mut version = version(connection)?;
     while version != migrations::NEWEST {
         if version > migrations::NEWEST {
@@ -205,6 +206,23 @@ pub(super) fn prepare(connection: &Connection) -> Result<(), Failure> {
         version = migrate(connection)?;
     }
     Ok(())
+}
+
+/// What holds for every connection.
+fn equip(connection: &Connection) -> Result<(), Failure> {
+    connection.set_prepared_statement_cache_capacity(KEPT_STATEMENTS);
+    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
+    let unpack = |arguments: &rusqlite::functions::Context<'_>| {
+        let body = arguments.get_raw(0);
+        match body {
+            ValueRef::Blob(body) => {
+                log::unpacked(body).map_err(|why| rusqlite::Error::UserFunctionError(why.into()))
+            }
+            // As it was written before.
+            _ => Ok(body.as_str().map(str::to_owned)?),
+        }
+    };
+    connection.create_scalar_function(log::UNPACK, 1, flags, unpack).map_err(|error| failure(&error))
 }
 
 fn version(connection: &Connection) -> Result<usize, Failure> {

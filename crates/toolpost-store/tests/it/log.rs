@@ -378,3 +378,45 @@ fn a_growing_log_is_asked_like_a_list(fresh: &Fresh) {
         }
     }
 }
+
+#[test]
+fn a_log_in_memory_drops_its_oldest_events() {
+    let store = Fresh::memory().open();
+    let text = "x".repeat(1 << 20);
+    let mut by_agent = (*warning("run", 1, "first")).clone();
+    by_agent.agent = Some("scout".to_owned());
+    store.append(&[Arc::new(by_agent), warning("s", 2, "second")]).unwrap();
+    let positions = |query: EventQuery| -> Vec<u64> {
+        store.events(&query).unwrap().iter().map(|one| one.position).collect()
+    };
+    for number in 3..=60 {
+        store.append(&[warning("s", number, &text)]).unwrap();
+    }
+    assert_eq!(store.first_position().unwrap(), 1);
+    assert_eq!(positions(EventQuery::default()), (1..=60).collect::<Vec<_>>());
+    for number in 61..=200 {
+        store.append(&[warning("s", number, &text)]).unwrap();
+    }
+    let kept = positions(EventQuery { session: Some("s".to_owned()), ..EventQuery::default() });
+    assert!((50..=64).contains(&kept.len()), "{} events are kept", kept.len());
+    // The newest ones, in one piece, at the places that they had.
+    let first = 201 - kept.len() as u64;
+    assert_eq!(kept, (first..=200).collect::<Vec<_>>());
+    let words = EventQuery { words: Some("second".to_owned()), ..EventQuery::default() };
+    assert_eq!((positions(words), store.last_position().unwrap()), (vec![], 200));
+    // A run of an agent goes on from its events.
+    assert_eq!(positions(EventQuery { agent: Some("scout".to_owned()), ..EventQuery::default() }), [1]);
+    assert_eq!(store.first_position().unwrap(), 1);
+    let summary = &store.sessions().unwrap()[0];
+    assert_eq!((summary.session.as_str(), summary.events), ("s", 199));
+}
+
+#[test]
+fn a_log_on_disk_drops_nothing() {
+    let fresh = Fresh::sqlite();
+    let store = fresh.open();
+    for number in 1..=70 {
+        store.append(&[warning("s", number, &"x".repeat(1 << 20))]).unwrap();
+    }
+    assert_eq!((store.first_position().unwrap(), store.last_position().unwrap()), (1, 70));
+}

@@ -4,6 +4,7 @@ use crate::Fresh;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use toolpost_core::Code;
+use toolpost_core::store::EventQuery;
 use toolpost_store::StoreUrl;
 
 fn refusal(path: &Path) -> String {
@@ -95,4 +96,73 @@ fn the_log_beside_the_file_stays_short() {
         assert!(length < 700_000, "{length} bytes after {number}");
     }
     assert_eq!(fresh.open().last_position().unwrap(), 40);
+}
+
+/// A store as a program of an earlier version has left it: its tables, and two events.
+fn of_version(path: &Path, version: usize) {
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let connection = rusqlite::Connection::open(path).unwrap();
+    for step in 1..=version {
+        let file = format!("{}/migrations/{step}.sql", env!("CARGO_MANIFEST_DIR"));
+        let text = std::fs::read_to_string(file).unwrap();
+        connection.execute_batch(&text.replace("{bytes}", "BLOB").replace("{number}", "INTEGER")).unwrap();
+    }
+    let body = |number: u64| serde_json::to_string(&*crate::warning("s", number, "kept")).unwrap();
+    // Since the fourth, new events wait in a table of their own, several in a row.
+    let rows = match version {
+        1..4 => format!(
+            "INSERT INTO log (position, session, sequence, at_ms, call, kind, body) VALUES
+             (1, 's', 1, 1, 'call-1', 'warning', '{}'), (2, 's', 2, 2, 'call-2', 'warning', '{}')",
+            body(1),
+            body(2)
+        ),
+        _ => format!(
+            "INSERT INTO fresh (position, session, sequence, at_ms, kind, body) VALUES
+             (1, '', 2, 0, 'batch', '[[1,null,null,null,null,{}],[2,null,null,null,null,{}]]')",
+            body(1),
+            body(2)
+        ),
+    };
+    let more = format!(
+        "CREATE VIRTUAL TABLE log_words USING fts5 (words, content='', contentless_delete=1, tokenize='unicode61');
+         INSERT INTO sessions VALUES ('s', 1, 2, 2, 0, 0);
+         UPDATE counters SET last = 2 WHERE name = 'log';
+         PRAGMA journal_mode = WAL; PRAGMA application_id = 1953460076; PRAGMA user_version = {version};"
+    );
+    connection.execute_batch(&format!("{rows}; {more}")).unwrap();
+}
+
+#[test]
+fn a_store_of_every_earlier_version_goes_on() {
+    for version in 1..7 {
+        let fresh = Fresh::sqlite();
+        let StoreUrl::Sqlite(path) = &fresh.url else { panic!("a file") };
+        of_version(path, version);
+        let store = fresh.open();
+        store.append(&[crate::warning("s", 3, "added"), crate::warning("s", 4, "added")]).unwrap();
+        let told = |query: EventQuery| -> Vec<(u64, u64, u64)> {
+            let events = store.events(&query).unwrap();
+            events.iter().map(|one| (one.position, one.event.sequence, one.event.at_ms)).collect()
+        };
+        let all = [(1, 1, 1), (2, 2, 2), (3, 3, 3), (4, 4, 4)];
+        // As they wait, and when they are put in order.
+        assert_eq!(told(EventQuery::default()), all, "from version {version}");
+        let words = EventQuery { words: Some("kept".to_owned()), ..EventQuery::default() };
+        assert_eq!(told(words), all[..2], "from version {version}");
+        assert_eq!(told(EventQuery::default()), all, "from version {version}");
+    }
+}
+
+#[test]
+fn a_damaged_row_of_events_is_told() {
+    let fresh = Fresh::sqlite();
+    let StoreUrl::Sqlite(path) = &fresh.url else { panic!("a file") };
+    let store = fresh.open();
+    store.append(&[crate::warning("s", 1, "kept")]).unwrap();
+    let connection = rusqlite::Connection::open(path).unwrap();
+    for body in ["x'00'", "x'ffffffff00'", "x'0400000050616263'"] {
+        connection.execute_batch(&format!("UPDATE fresh SET body = {body}")).unwrap();
+        let error = store.events(&EventQuery::default()).unwrap_err();
+        assert!(error.message().contains("a row of events is damaged"), "{}", error.message());
+    }
 }

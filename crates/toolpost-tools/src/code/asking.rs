@@ -53,6 +53,13 @@ impl Asking {
         self.held_back.total()
     }
 
+    /// Files that the policy holds back; what is in them is missing in an answer.
+    pub(super) fn settled(&self, coverage: &mut Coverage) -> u64 {
+        let total = self.total_held_back();
+        coverage.complete &= total == 0;
+        total
+    }
+
     /// Counts what is not in the index because the policy holds it back, each once.
     fn count_hidden(&self) {
         for name in self.engine.held_back() {

@@ -123,8 +123,8 @@ impl Tool for BuildDependencyGraph {
                     Format::Svg => format!("<!-- {} -->\n", note.replace("--", "- -")),
                 });
             }
-            let data =
-                Data { graph, left_out, coverage: found.coverage, held_back: asking.total_held_back() };
+            let held_back = asking.settled(&mut found.coverage);
+            let data = Data { graph, left_out, coverage: found.coverage, held_back };
             Ok(Output::new(path, text, data))
         })
         .await

@@ -80,7 +80,8 @@ impl Tool for FindReferences {
             found.references.truncate(MOST_IN_DATA);
             found.possible.truncate(MOST_IN_DATA);
             let title = format!("{} ({total})", args.symbol);
-            let data = Data { found, total: total as u64, held_back: asking.total_held_back() };
+            let held_back = asking.settled(&mut found.coverage);
+            let data = Data { found, total: total as u64, held_back };
             Ok(Output::new(title, text, data))
         })
         .await
@@ -96,9 +97,20 @@ fn text(asking: &Asking, found: &References) -> String {
         page.heading(&format!("and {} more definitions", found.definitions.len() - MOST_DEFINITIONS));
     }
     list(asking, &mut page, &found.references);
-    if !found.possible.is_empty() {
-        page.heading(&format!("possible ({}), because the receiver is unknown:", found.possible.len()));
-        list(asking, &mut page, &found.possible);
+    for (role, why) in [
+        (Some("member"), "because the receiver is unknown"),
+        (Some("unparsed"), "because the code around it cannot be parsed, or is nested too deeply"),
+        (None, "because it could not be resolved"),
+    ] {
+        let is_of = |one: &&Reference| match role {
+            Some(role) => one.role == role,
+            None => !matches!(one.role.as_str(), "member" | "unparsed"),
+        };
+        let group: Vec<Reference> = found.possible.iter().filter(is_of).cloned().collect();
+        if !group.is_empty() {
+            page.heading(&format!("possible ({}), {why}:", group.len()));
+            list(asking, &mut page, &group);
+        }
     }
     let mut notes = Vec::new();
     if page.left_out > 0 {

@@ -67,7 +67,7 @@ impl Tool for GetCodebaseMap {
             let path = asking.place(&args.path)?;
             let limit = args.max_tokens / LEAST_TOKENS;
             let query = SymbolQuery { path: path.clone(), limit, ..SymbolQuery::default() };
-            let (mut symbols, coverage) = engine.map(inquiry, &query, &args.focus)?;
+            let (mut symbols, mut coverage) = engine.map(inquiry, &query, &args.focus)?;
             symbols.retain(|symbol| asking.shows(&symbol.file));
             let note = match symbols.is_empty() {
                 true => asking.note(vec!["no symbols found here".to_owned()], &coverage),
@@ -78,13 +78,8 @@ impl Tool for GetCodebaseMap {
             let truncated = count < symbols.len() || symbols.len() >= limit;
             symbols.truncate(count);
             let text = format!("{text}{note}");
-            let data = Data {
-                symbols,
-                tokens: tokens(&text),
-                truncated,
-                coverage,
-                held_back: asking.total_held_back(),
-            };
+            let held_back = asking.settled(&mut coverage);
+            let data = Data { symbols, tokens: tokens(&text), truncated, coverage, held_back };
             Ok(Output::new(path, text, data))
         })
         .await

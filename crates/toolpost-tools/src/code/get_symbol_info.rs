@@ -55,7 +55,7 @@ impl Tool for GetSymbolInfo {
         ask(ctx, move |asking, engine, inquiry| {
             let file = args.file.as_ref().map(|file| asking.file(file)).transpose()?;
             let target = Target { symbol: args.symbol.clone(), file, ..Target::default() };
-            let (mut symbols, coverage) = engine.describe(inquiry, &target)?;
+            let (mut symbols, mut coverage) = engine.describe(inquiry, &target)?;
             symbols.retain(|one| asking.shows(&one.symbol.file));
             if symbols.is_empty() {
                 let place = target.file.map(|file| format!(" in `{file}`")).unwrap_or_default();
@@ -74,7 +74,8 @@ impl Tool for GetSymbolInfo {
                 notes.push(format!("{} more symbols have this name; give `{file}`", total - MOST_SYMBOLS));
             }
             let text = format!("{}{}", shown.join("\n"), asking.note(notes, &coverage));
-            let data = Data { symbols, coverage, held_back: asking.total_held_back() };
+            let held_back = asking.settled(&mut coverage);
+            let data = Data { symbols, coverage, held_back };
             Ok(Output::new(args.symbol, text, data))
         })
         .await

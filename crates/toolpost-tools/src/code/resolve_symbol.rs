@@ -76,7 +76,12 @@ impl Tool for ResolveSymbol {
                     text.push_str(&format!("  {}\n", shortened(&asking.ctx, &symbol.signature)));
                 }
             } else if let Some(external) = &found.external {
-                text.push_str(&format!("outside of the workspace: {}\n", shortened(&asking.ctx, external)));
+                let external = shortened(&asking.ctx, external);
+                // It may be in what is not shown, of which no more is told.
+                text.push_str(&match found.coverage.complete && asking.total_held_back() == 0 {
+                    true => format!("outside of the workspace: {external}\n"),
+                    false => format!("not in the code that is searched: {external}\n"),
+                });
             } else if found.candidates.is_empty() {
                 let place = match args.line {
                     Some(line) => format!(" at {file}:{line}"),
@@ -92,7 +97,11 @@ impl Tool for ResolveSymbol {
                 }
             }
             text.push_str(&asking.note(Vec::new(), &found.coverage));
-            let data = Data { resolution: found, held_back: asking.total_held_back() };
+            let held_back = match found.definition {
+                Some(_) => asking.total_held_back(),
+                None => asking.settled(&mut found.coverage),
+            };
+            let data = Data { resolution: found, held_back };
             Ok(Output::new(args.symbol, text, data))
         })
         .await

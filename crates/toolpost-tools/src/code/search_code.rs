@@ -73,7 +73,7 @@ impl Tool for SearchCode {
                 limit: args.limit,
             };
             let (mut symbols, mut matches) = (Vec::new(), Vec::new());
-            let coverage = match is_pattern(&args.query) {
+            let mut coverage = match is_pattern(&args.query) {
                 true => {
                     let (found, coverage) = engine.matches(inquiry, &query)?;
                     matches = found;
@@ -91,7 +91,7 @@ impl Tool for SearchCode {
             matches.truncate(args.limit);
             let truncated = symbols.len() + matches.len() >= args.limit;
             let text = text(asking, &symbols, &matches, truncated, &coverage);
-            let held_back = asking.total_held_back();
+            let held_back = asking.settled(&mut coverage);
             let data = Data { symbols, matches, truncated, coverage, held_back };
             Ok(Output::new(args.query.chars().take(80).collect::<String>(), text, data))
         })

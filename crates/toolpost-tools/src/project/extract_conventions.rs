@@ -95,7 +95,9 @@ fn known_by_engine(ctx: &Context, tree: &Tree, conventions: &mut Vec<Convention>
     let query = SymbolQuery { path: tree.root.clone(), limit: MOST_SYMBOLS, ..SymbolQuery::default() };
     let Ok((symbols, _)) = engine.map(&Inquiry { ctx, shows: &shows }, &query, &[]) else { return };
     let mut by_language: BTreeMap<&str, Naming> = BTreeMap::new();
-    for symbol in symbols.iter().filter(|symbol| shows(&symbol.file) && !tree.is_foreign(&symbol.file)) {
+    for symbol in symbols.iter().filter(|symbol| {
+        shows(&symbol.file) && !tree.is_foreign(&symbol.file) && !tree.is_hidden(&symbol.file)
+    }) {
         if let Some(language) = super::languages::language_of(&symbol.file) {
             by_language.entry(language).or_default().add_symbol(&symbol.kind, &symbol.name);
         }

@@ -77,7 +77,7 @@ pub(super) fn language_of(file: &str) -> Option<&'static str> {
 /// The languages of a project's own files, the most frequent first.
 pub(super) fn languages(tree: &Tree) -> Vec<Language> {
     let mut counted: BTreeMap<&str, usize> = BTreeMap::new();
-    for file in tree.files.iter().filter(|file| !tree.is_foreign(file)) {
+    for file in tree.files.iter().filter(|file| !tree.is_foreign(file) && !tree.is_hidden(file)) {
         if let Some(language) = language_of(file) {
             *counted.entry(language).or_default() += 1;
         }

@@ -104,7 +104,7 @@ pub(super) fn measure(tree: &Tree, lengths: &[usize]) -> Measured {
         let own: Vec<&String> = tree
             .files
             .iter()
-            .filter(|file| language_of(file) == Some(name) && !tree.is_foreign(file))
+            .filter(|file| language_of(file) == Some(name) && !tree.is_foreign(file) && !tree.is_hidden(file))
             .collect();
         let step = own.len().div_ceil(MOST_FILES).max(1);
         let mut of_language = OfLanguage::default();

@@ -169,6 +169,11 @@ impl Tree {
         })
     }
 
+    /// Whether the name of a file, or of a folder around it, begins with a dot: settings of tools and what tools keep.
+    pub(super) fn is_hidden(&self, name: &str) -> bool {
+        self.below(name).split('/').any(|part| part.starts_with('.'))
+    }
+
     /// The text of a file: of a large one the beginning, of one that is not UTF-8 what can be read. None where it cannot be
     /// opened, or is no text.
     pub(super) fn text(&self, name: &str) -> Option<String> {

@@ -21,12 +21,12 @@ const LONGEST: Duration = Duration::from_secs(60);
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Args {
-    /// File to write, absolute or from the workspace root; otherwise a new one in `screenshots/`.
+    /// File to write; otherwise a new one in `screenshots/`.
     output_path: Option<WorkspacePath>,
-    /// The whole screen, or a part that the user chooses.
+    /// interactive: the user chooses a part.
     #[serde(default)]
     mode: Mode,
-    /// How it is written.
+    /// Kind of file.
     #[serde(default)]
     format: Format,
 }

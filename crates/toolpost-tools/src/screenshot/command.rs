@@ -18,25 +18,21 @@ pub enum Platform {
     X11,
 }
 
-/// What the picture shows.
+// What the picture shows. Comments on these two would be in the declaration that models pay for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Mode {
-    /// The whole screen.
     #[default]
     Screen,
-    /// A part that the user chooses.
     Interactive,
 }
 
-/// How the picture is written.
+// How the picture is written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Format {
-    /// PNG.
     #[default]
     Png,
-    /// JPEG.
     Jpg,
 }
 

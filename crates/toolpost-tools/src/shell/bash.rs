@@ -16,7 +16,6 @@ pub(crate) use prepare::view_of;
 pub(super) use prepare::{Prepared, explain};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use toolpost_core::access::{Resource, ResourceKind};
@@ -180,11 +179,7 @@ impl Tool for Bash {
     }
 
     fn facts(&self, ctx: &Context, args: &Args) -> Vec<String> {
-        let roots = ctx.workspace().roots();
-        let folder = match &args.workdir {
-            Some(folder) => PathBuf::from(ctx.workspace().root()).join(folder.as_str()),
-            None => prepare::standing(ctx, &roots),
-        };
+        let folder = prepare::asked_folder(ctx, args.workdir.as_ref());
         let background = if args.background { " (in the background)" } else { "" };
         let mut facts = vec![
             format!("command{background}: {}", args.command),

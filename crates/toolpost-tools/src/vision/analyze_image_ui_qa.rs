@@ -27,7 +27,7 @@ const SYSTEM: &str = "You examine a picture of a user interface and report what 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Args {
-    /// Picture to examine (PNG, JPEG, GIF or WebP), absolute or from the workspace root.
+    /// PNG, JPEG, GIF or WebP file.
     image_path: WorkspacePath,
     /// What it shows, and what to look for.
     context: Option<String>,

@@ -4,9 +4,15 @@ use super::webfetch::Format;
 use crate::filesystem::{Helper, known_binary, media_type, pdf_pages};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use std::time::Duration;
 use toolpost_core::outcome::{Attachment, AttachmentContent};
 use toolpost_core::{Code, ToolError};
-use toolpost_web::{Fetched, Form, PageUrl, decode, is_feed, read, read_feed};
+use toolpost_web::{Fetched, Form, PageUrl, Stop, Stopped, decode, is_feed, read, read_feed};
+
+const NEEDS_SCRIPT: &str =
+    "(the page has hardly any text of its own: JavaScript would put it in, which is not run here)";
+const LEADS_ON: &str = "(the page sends its readers on to the address at its end, which was not fetched)";
+const GOES_ON: &str = "(the text goes on beyond what is taken of it)";
 
 /// A page as text.
 #[derive(Default)]
@@ -19,8 +25,15 @@ pub(super) struct Reading {
     pub(super) attachment: Option<Attachment>,
 }
 
-/// Reads what was fetched. Takes processor time: call it where blocking is allowed.
-pub(super) fn of_text(page: &Fetched, format: Format) -> Result<Reading, ToolError> {
+/// Reads what was fetched. Takes processor time, until it is stopped: call it where blocking is allowed.
+pub(super) fn of_text(page: &Fetched, format: Format, stop: &Stop<'_>) -> Result<Reading, ToolError> {
+    let too_slow = |_: Stopped| {
+        let message = format!(
+            "{} arrived, and takes too long to read; ask for its source, or allow more time",
+            page.url
+        );
+        ToolError::new(Code::Timeout, message).with("url", page.url.to_string())
+    };
     let decoded = decode(&page.body, &page.content_type);
     let reading = |kind, text| Reading { kind, text, charset: Some(decoded.charset), ..Reading::default() };
     let form = if format == Format::Text { Form::Plain } else { Form::Markdown };
@@ -28,15 +41,18 @@ pub(super) fn of_text(page: &Fetched, format: Format) -> Result<Reading, ToolErr
     let is_html = is_html(&essence, &decoded.text);
     let is_xml = essence.ends_with("/xml") || essence.ends_with("+xml") || decoded.text.starts_with("<?xml");
     if is_html && format != Format::Html {
-        let found = read(&decoded.text, &page.url, form);
-        let note = found.needs_script.then(|| {
-            "(the page has hardly any text of its own: JavaScript would put it in, which is not run here)"
-                .to_owned()
-        });
-        return Ok(Reading { title: found.title, note, ..reading("html", found.text) });
+        let found = read(&decoded.text, &page.url, form, stop).map_err(too_slow)?;
+        let (text, note) = match found.leads_to {
+            Some(next) => (format!("{}\n\n{next}", found.text), Some(LEADS_ON)),
+            None if found.needs_script => (found.text, Some(NEEDS_SCRIPT)),
+            None => (found.text, found.is_cut.then_some(GOES_ON)),
+        };
+        let note = note.map(str::to_owned);
+        return Ok(Reading { title: found.title, note, ..reading("html", text) });
     }
     if is_xml && !is_html && format != Format::Html && is_feed(&decoded.text) {
-        return Ok(reading("feed", read_feed(&decoded.text, &page.url, form)));
+        let text = read_feed(&decoded.text, &page.url, form, stop).map_err(too_slow)?;
+        return Ok(reading("feed", text));
     }
     let kind = match essence.as_str() {
         _ if is_html => "html",
@@ -51,8 +67,12 @@ pub(super) fn of_text(page: &Fetched, format: Format) -> Result<Reading, ToolErr
     Ok(reading(kind, decoded.text))
 }
 
-/// What is no text: an image, or a PDF. None for everything else.
-pub(super) async fn of_file(page: &Fetched, pdf: Option<&Helper>) -> Result<Option<Reading>, ToolError> {
+/// What is no text: an image, or a PDF, which is read within the time that is left. None for everything else.
+pub(super) async fn of_file(
+    page: &Fetched,
+    pdf: Option<&Helper>,
+    time: Duration,
+) -> Result<Option<Reading>, ToolError> {
     let Some(media_type) = media_type(&page.body) else { return Ok(None) };
     let name = file_name(&page.url);
     let attachment = || Attachment {
@@ -70,7 +90,7 @@ pub(super) async fn of_file(page: &Fetched, pdf: Option<&Helper>) -> Result<Opti
         }));
     }
     let said = match pdf {
-        Some(helper) => pdf_pages(helper, page.body.clone()).await,
+        Some(helper) => pdf_pages(helper, page.body.clone(), time).await,
         None => Err("no program for it is there".to_owned()),
     };
     let (pages, is_cut) = match said {
@@ -92,7 +112,7 @@ pub(super) async fn of_file(page: &Fetched, pdf: Option<&Helper>) -> Result<Opti
     let count = pages.len();
     let numbered =
         pages.iter().enumerate().map(|(at, page)| format!("== page {} of {count} ==\n{page}", at + 1));
-    let note = is_cut.then(|| "(the text goes on beyond what is taken of it)".to_owned());
+    let note = is_cut.then(|| GOES_ON.to_owned());
     let text = numbered.collect::<Vec<_>>().join("\n");
     Ok(Some(Reading { kind: "pdf", text, note, ..Reading::default() }))
 }
@@ -121,8 +141,8 @@ fn is_binary(body: &[u8], charset: &str) -> bool {
 }
 
 fn unreadable(page: &Fetched) -> ToolError {
-    let what =
-        known_binary(&page.body).map_or_else(|| format!("`{}`", essence(&page.content_type)), str::to_owned);
+    let what = known_binary(&page.body)
+        .map_or_else(|| format!("`{:.100}`", essence(&page.content_type)), str::to_owned);
     let message = format!(
         "{} is no text but {what} ({} bytes); download it with a command, or find a page about it",
         page.url,

@@ -96,7 +96,7 @@ fn guarantee_10_what_came_before_the_time_out_is_kept() {
         error.message().contains("timeout=2400") && error.message().contains("background=true"),
         "{error}"
     );
-    assert!(error.message().ends_with("What it had written:\nbefore"), "{error}");
+    assert!(error.message().ends_with("What it had printed:\nbefore"), "{error}");
 }
 
 #[test]

@@ -165,10 +165,12 @@ entry points:
 #[test]
 fn only_the_project_itself_counts() {
     let files = "//- .gitignore\n/dist\n//- go.mod\nmodule m\n//- main.go\npackage main\n//- vendor/x/package.json\n{}\n\
+                 //- .yarn/releases/yarn.cjs\n1\n//- .eslintrc.js\n1\n\
                  //- node_modules/y/package.json\n{}\n//- testdata/Cargo.toml\n[package]\n//- dist/setup.py\n\n";
     let found = lines(data(&call(&memory(files), "detect_project_type", json!({}))));
     assert!(found.contains(&"managers: go modules".to_owned()), "{found:?}");
     assert!(found.contains(&"languages: Go".to_owned()), "{found:?}");
+    assert!(!found.contains(&"languages: JavaScript".to_owned()), "{found:?}");
 }
 
 #[test]

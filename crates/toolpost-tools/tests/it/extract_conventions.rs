@@ -165,8 +165,16 @@ fn only_what_people_write_is_measured() {
         |number| format!("vendor/v{number}.js"),
         |_| "function a() {\n\tone()\n\ttwo()\n\tthree()\n}".to_owned(),
     );
+    let kept = files(
+        9,
+        |number| format!(".yarn/y{number}.js"),
+        |_| "function a() {\n\tone()\n\ttwo()\n\tthree()\n}".to_owned(),
+    );
     let packed = format!("//- packed.js\n{}\n", "a();".repeat(50_000));
-    assert_eq!(found(&format!("{own}{made}{vendor}{packed}"), "indentation", "JavaScript"), "2 spaces 5/5 -");
+    assert_eq!(
+        found(&format!("{own}{made}{vendor}{kept}{packed}"), "indentation", "JavaScript"),
+        "2 spaces 5/5 -"
+    );
     let empty = call(&memory("//- a.txt\nx\n"), "extract_conventions", json!({}));
     assert_eq!(shown(&empty), "no source files to measure\n");
 }

@@ -190,14 +190,14 @@ impl CodeEngine for FakeEngine {
             definitions,
             references: match is_known {
                 true => vec![
-                    reference("src/main.rs", 4, 12, "call", Confidence::Typed),
+                    reference("src/main.rs", 4, 12, "member", Confidence::Typed),
                     reference("src/reader.rs", 3, 12, "definition", Confidence::Exact),
-                    reference("secret/keys.rs", 1, 1, "call", Confidence::Exact),
+                    reference("secret/keys.rs", 1, 1, "member", Confidence::Exact),
                 ],
                 false => Vec::new(),
             },
             possible: match is_known {
-                true => vec![reference("src/main.rs", 5, 14, "call", Confidence::Possible)],
+                true => vec![reference("src/main.rs", 5, 14, "member", Confidence::Possible)],
                 false => Vec::new(),
             },
             coverage: self.coverage.clone(),

@@ -27,7 +27,7 @@ src/main.rs
     let data = data(&outcome);
     assert_eq!(
         data["references"][0],
-        json!({"file": "src/main.rs", "line": 4, "column": 12, "role": "call", "confidence": "typed"})
+        json!({"file": "src/main.rs", "line": 4, "column": 12, "role": "member", "confidence": "typed"})
     );
     assert_eq!((&data["possible"][0]["confidence"], &data["total"]), (&json!("possible"), &json!(3)));
 }

@@ -3,6 +3,7 @@
 use super::entity::{Place, decode_into};
 use super::tag::Tag;
 use super::tokens::{Token, Tokens};
+use crate::stop::Stop;
 
 /// Maximum depth of the tree.
 const DEEPEST: usize = 256;
@@ -83,8 +84,8 @@ pub(crate) struct Document {
 }
 
 impl Document {
-    /// The tree of a page. Takes time in proportion to its length.
-    pub(crate) fn parse(html: &str) -> Document {
+    /// The tree of a page, as far as it was read when it was time to stop. Takes time in proportion to its length.
+    pub(crate) fn parse(html: &str, stop: &Stop<'_>) -> Document {
         let document = Document {
             nodes: Vec::with_capacity(html.len() / 24 + 8),
             texts: String::with_capacity(html.len() / 2),
@@ -94,7 +95,9 @@ impl Document {
         let root = builder.add(NONE, Content::Element(Tag::Html, Range { start: 0, end: 0 }));
         builder.open.push((root, Tag::Html));
         let mut tokens = Tokens::new(html);
-        while let Some(token) = tokens.next() {
+        while !stop.is_due()
+            && let Some(token) = tokens.next()
+        {
             match token {
                 Token::Text(text) => builder.text(text, Place::Text),
                 Token::Raw(text) => builder.raw(text),
@@ -354,7 +357,7 @@ mod tests {
     }
 
     fn check(html: &str, expected: &str) {
-        let document = Document::parse(html);
+        let document = Document::parse(html, &Stop::never());
         assert_eq!(shown(&document, document.root()), format!("html({expected})"), "{html}");
     }
 
@@ -384,7 +387,7 @@ mod tests {
     #[test]
     fn attributes_are_read() {
         let html = "<a HREF='x?a=1&amp;b' class = \"p q\" title=t/ id=1 id=2 data-x=9 hidden>";
-        let document = Document::parse(html);
+        let document = Document::parse(html, &Stop::never());
         let node = NodeId(1);
         let value = |attribute| document.attribute(node, attribute);
         assert_eq!(value(Attribute::Href), Some("x?a=1&b"));
@@ -411,7 +414,7 @@ mod tests {
             "<".repeat(2_000_000),
             "<ul><li>".repeat(200_000),
         ] {
-            let document = Document::parse(&html);
+            let document = Document::parse(&html, &Stop::never());
             let mut depth = vec![0_usize; document.len()];
             for node in document.all().skip(1) {
                 depth[node.index()] = document.parent(node).map_or(0, |parent| depth[parent.index()] + 1);

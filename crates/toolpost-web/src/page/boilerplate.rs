@@ -61,6 +61,7 @@ const NAMES: &[&str] = &[
     "hideme",
     "indicators",
     "interlanguage",
+    "jumpbox",
     "jumplinks",
     "jumpto",
     "languages",
@@ -216,6 +217,7 @@ pub(super) fn suspicion(document: &Document, node: NodeId) -> Suspicion {
             | Style
             | Template
             | Head
+            | Title
             | Iframe
             | Object
             | Embed
@@ -349,24 +351,47 @@ fn is_line_number(document: &Document, node: NodeId) -> bool {
     document.tag(node) != Some(Tag::Pre) && classes.split_ascii_whitespace().any(is_number)
 }
 
-/// Whether a style hides its element.
+/// Whether a style hides its element: by itself, out of the screen, cut away, without size or in the colour of its ground.
 fn is_invisible(style: &str) -> bool {
     let style: String = style.chars().filter(|letter| !letter.is_whitespace()).collect();
     let style = style.to_ascii_lowercase();
-    let is_zero = |value: &str| {
-        value
-            .trim_end_matches("!important")
-            .trim_end_matches("px")
-            .parse::<f32>()
-            .is_ok_and(|number| number == 0.0)
+    let parts = || {
+        let parts = style.split(';').filter_map(|part| part.split_once(':'));
+        parts.map(|(key, value)| (key, value.trim_end_matches("!important")))
     };
-    style.split(';').filter_map(|part| part.split_once(':')).any(|(key, value)| match key {
+    let value_of = |wanted: &str| parts().find(|(key, _)| *key == wanted).map(|(_, value)| value);
+    let number = |value: &str| {
+        let digits = value.trim_end_matches(|letter: char| letter.is_ascii_alphabetic() || letter == '%');
+        digits.parse::<f32>().ok()
+    };
+    let is_clipped = || parts().any(|(key, value)| key.starts_with("overflow") && value == "hidden");
+    let is_hidden = |(key, value): (&str, &str)| match key {
         "display" => value.starts_with("none"),
-        "visibility" => value.starts_with("hidden"),
-        "opacity" | "font-size" => is_zero(value),
+        "visibility" => value.starts_with("hidden") || value == "collapse",
+        "opacity" | "font-size" => number(value) == Some(0.0),
+        "left" | "top" | "right" | "bottom" | "text-indent" | "margin-left" | "margin-top" => {
+            let far = if value.ends_with("px") { -500.0 } else { -90.0 };
+            number(value).is_some_and(|number| number <= far)
+        }
+        "width" | "height" | "max-width" | "max-height" => {
+            number(value).is_some_and(|size| size <= 1.0 && !value.ends_with("em")) && is_clipped()
+        }
+        "clip" => value.starts_with("rect(0") || value.starts_with("rect(1px"),
+        "clip-path" => matches!(value, "inset(50%)" | "inset(100%)" | "circle(0)" | "circle(0px)"),
+        "transform" => value.starts_with("scale(0)"),
+        "color" => {
+            value == "transparent"
+                || value_of("background-color")
+                    .or(value_of("background"))
+                    .is_some_and(|ground| ground == value)
+        }
         _ => false,
-    })
+    };
+    parts().any(is_hidden)
 }
+
+/// Maximum number of letters of a heading that announces something else than content.
+pub(super) const LONGEST_OTHER: usize = 60;
 
 /// Whether a heading announces something else than content.
 pub(super) fn is_other_heading(text: &str) -> bool {
@@ -401,6 +426,7 @@ pub(super) fn is_other_heading(text: &str) -> bool {
         "in this article",
         "leave a",
         "around the web",
+        "who is online",
         "sponsored",
         "verwandte",
         "関連",
@@ -410,7 +436,7 @@ pub(super) fn is_other_heading(text: &str) -> bool {
         "читайте также",
     ];
     let text = text.trim().trim_start_matches(['¶', '#', ' ']).to_lowercase();
-    text.chars().count() <= 60 && BEGINNINGS.iter().any(|beginning| text.starts_with(beginning))
+    text.chars().count() <= LONGEST_OTHER && BEGINNINGS.iter().any(|beginning| text.starts_with(beginning))
 }
 
 /// Whether a short text is a label of the page's machinery.
@@ -478,6 +504,30 @@ mod tests {
             assert_eq!(of_name(name), expected, "{name}");
         }
         assert!(is_invisible("color: red; DISPLAY : none !important") && is_invisible("font-size:0px"));
-        assert!(!is_invisible("display: block; opacity: 0.5"));
+        for hidden in [
+            "position: absolute; left: -9999px",
+            "text-indent:-100em",
+            "color: #FFF; background: #fff",
+            "color:transparent",
+            "clip: rect(0, 0, 0, 0)",
+            "clip-path: inset(50%)",
+            "height: 1px; width: 1px; overflow: hidden",
+            "max-height:0;overflow-y:hidden",
+            "visibility: hidden !important",
+        ] {
+            assert!(is_invisible(hidden), "{hidden}");
+        }
+        for shown in [
+            "display: block; opacity: 0.5",
+            "margin-left: -20px",
+            "left: -50%",
+            "color: white; background: black",
+            "height: 0",
+            "max-width: 1em; overflow: hidden",
+            "clip: auto",
+            "width:100%;overflow:hidden",
+        ] {
+            assert!(!is_invisible(shown), "{shown}");
+        }
     }
 }

@@ -72,6 +72,11 @@ fn of_element(document: &Document, node: NodeId) -> Option<String> {
     if let Some(language) = classes.iter().find_map(prefixed) {
         return Some(language);
     }
+    // The class of a whole block may be its language alone.
+    let is_block = matches!(document.tag(node), Some(Tag::Pre | Tag::Code));
+    if let Some(language) = classes.iter().find(|class| is_block && ALONE.contains(class)) {
+        return Some((*language).to_owned());
+    }
     // `sourceCode python`, `hljs rust`, `brush: js`, `rust`.
     let is_marker =
         |class: &&str| matches!(*class, "sourceCode" | "hljs" | "prettyprint" | "chroma" | "src" | "brush:");
@@ -80,6 +85,31 @@ fn of_element(document: &Document, node: NodeId) -> Option<String> {
     let next = next.trim_start_matches("lang-").trim_start_matches("src-").trim_end_matches(';');
     is_language(next).then(|| next.to_ascii_lowercase())
 }
+
+/// Languages whose names mean nothing else as a class.
+const ALONE: &[&str] = &[
+    "bash",
+    "cpp",
+    "css",
+    "go",
+    "html",
+    "java",
+    "javascript",
+    "json",
+    "kotlin",
+    "php",
+    "python",
+    "ruby",
+    "rust",
+    "scala",
+    "shell",
+    "sql",
+    "swift",
+    "toml",
+    "typescript",
+    "xml",
+    "yaml",
+];
 
 /// Whether a word can be the name of a language, and is not one of those that highlighters use otherwise.
 fn is_language(word: &str) -> bool {

@@ -2,8 +2,9 @@
 //!
 //! Every element is measured once. From the root, the way leads down as long as one child has nearly all of the text.
 
-use super::boilerplate::{Suspicion, is_label, is_other_heading, suspicion};
+use super::boilerplate::{LONGEST_OTHER, Suspicion, is_label, is_other_heading, suspicion};
 use crate::html::{Attribute, Content, Document, NodeId, Tag};
+use crate::stop::Stop;
 
 /// What is shown of a page.
 pub(super) struct Main {
@@ -45,8 +46,8 @@ const SPARSE: u32 = 400;
 
 impl Main {
     /// `is_site` says whether a heading is the name of the whole site.
-    pub(super) fn find(document: &Document, is_site: &dyn Fn(&str) -> bool) -> Main {
-        let judged = judged(document);
+    pub(super) fn find(document: &Document, is_site: &dyn Fn(&str) -> bool, stop: &Stop<'_>) -> Main {
+        let judged = judged(document, stop);
         let is = |node: NodeId, suspicion| judged[node.index()] == suspicion;
         let visible = hidden_by(document, |node| is(node, Suspicion::Certain));
         let all = measured(document, &visible);
@@ -69,8 +70,8 @@ impl Main {
         };
         let root = descend(document, &hidden, &measures);
         let mut main = Main { root, heading: None, has_title: false, is_sparse: total < SPARSE, hidden };
-        main.prune(document, &measures);
-        main.find_heading(document, is_site);
+        main.prune(document, &measures, stop);
+        main.find_heading(document, is_site, stop);
         main
     }
 
@@ -104,7 +105,7 @@ impl Main {
     }
 
     /// Takes out what stands within the content and is none of it.
-    fn prune(&mut self, document: &Document, measures: &[Measure]) {
+    fn prune(&mut self, document: &Document, measures: &[Measure], stop: &Stop<'_>) {
         let root = measures[self.root.index()];
         let is_index = root.link_share() > 0.5;
         let inside: Vec<NodeId> = document.below(self.root).skip(1).collect();
@@ -119,12 +120,17 @@ impl Main {
         // The level of a heading that announces something else, and its parent.
         let mut skipping: Option<(usize, Option<NodeId>)> = None;
         for (at, node) in inside.into_iter().enumerate() {
+            if stop.is_due() {
+                return;
+            }
             let Some(tag) = document.tag(node).filter(|_| !self.is_hidden(node)) else { continue };
             let measure = measures[node.index()];
             let parent = document.parent(node);
             if let Some(level) = tag.heading() {
                 skipping = skipping.filter(|(over, _)| level > *over);
-                if skipping.is_none() && level > 1 && is_other_heading(&self.text_of(document, node)) {
+                let is_short = measure.letters <= 2 * LONGEST_OTHER as u32;
+                let is_other = || is_short && is_other_heading(&self.text_of(document, node));
+                if skipping.is_none() && level > 1 && is_other() {
                     skipping = Some((level, parent));
                 }
                 if skipping.is_some() {
@@ -147,9 +153,15 @@ impl Main {
                 tag,
                 Tag::Ul | Tag::Ol | Tag::Div | Tag::Section | Tag::P | Tag::Dl | Tag::Header | Tag::Table
             );
-            if is_list && !is_index && measure.links >= 2 && measure.link_share() > 0.7 {
-                let is_before = first_good.is_some_and(|first| at < first) && measure.letters < 300;
-                let is_after = last_good.is_some_and(|last| at > last) && measure.letters * 4 < root.letters;
+            let share = measure.link_share();
+            let least = if matches!(tag, Tag::Ul | Tag::Ol) { 0.45 } else { 0.7 };
+            if is_list && !is_index && measure.links >= 2 && share > least {
+                let is_before =
+                    first_good.is_some_and(|first| at < first) && measure.letters < 300 && share > 0.7;
+                // At the end, a short list that is half links leads to the page before and the next one.
+                let most = if share > 0.7 { 4 } else { 6 };
+                let is_after =
+                    last_good.is_some_and(|last| at > last) && measure.letters * most < root.letters;
                 if (is_before || is_after) && !is_announced(document, before[node.index()]) {
                     self.hide(document, node);
                     continue;
@@ -170,21 +182,22 @@ impl Main {
     }
 
     /// The first heading of the highest level, in the content or else before it.
-    fn find_heading(&mut self, document: &Document, is_site: &dyn Fn(&str) -> bool) {
+    fn find_heading(&mut self, document: &Document, is_site: &dyn Fn(&str) -> bool, stop: &Stop<'_>) {
         let has_words = |node: &NodeId| {
             let text = self.text_of(document, *node);
             text.chars().any(char::is_alphanumeric) && !is_site(&super::clean(&text))
         };
         let is_first = |node: &NodeId| document.tag(*node) == Some(Tag::H1) && !is_site_name(document, *node);
-        let inside = document.below(self.root).filter(|node| !self.is_hidden(*node) && is_first(node));
-        let inside = inside.into_iter().find(has_words);
+        let below = document.below(self.root).take_while(|_| !stop.is_due());
+        let inside = below.filter(|node| !self.is_hidden(*node) && is_first(node)).find(has_words);
         if inside.is_some() {
             (self.heading, self.has_title) = (inside, true);
             return;
         }
         // The text of one that is hidden with its surroundings is read all the same.
         let whole = |node: &NodeId| document.below(*node).map(|node| document.text(node)).collect::<String>();
-        let outside = document.all().take_while(|node| *node <= self.root).filter(is_first);
+        let before = document.all().take_while(|node| *node <= self.root && !stop.is_due());
+        let outside = before.filter(is_first);
         let outside: Vec<NodeId> = outside.filter(|node| !is_site(&super::clean(&whole(node)))).collect();
         if let [heading] = outside.as_slice() {
             let below: Vec<NodeId> = document.below(*heading).collect();
@@ -197,13 +210,13 @@ impl Main {
 }
 
 /// Judges every element. In code, the names of elements are those of a highlighter.
-fn judged(document: &Document) -> Vec<Suspicion> {
+fn judged(document: &Document, stop: &Stop<'_>) -> Vec<Suspicion> {
     let mut is_code = vec![false; document.len()];
     let mut judged = Vec::with_capacity(document.len());
     for node in document.all() {
         let by_parent = document.parent(node).is_some_and(|parent| is_code[parent.index()]);
         is_code[node.index()] = by_parent || matches!(document.tag(node), Some(Tag::Pre | Tag::Code));
-        let suspicion = suspicion(document, node);
+        let suspicion = if stop.is_due() { Suspicion::None } else { suspicion(document, node) };
         let is_of_highlighter = by_parent && suspicion != Suspicion::Certain;
         judged.push(if is_of_highlighter { Suspicion::None } else { suspicion });
     }

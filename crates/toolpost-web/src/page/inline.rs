@@ -29,7 +29,8 @@ impl Inline {
 
     fn push_word(&mut self, word: &str) {
         // Letters without width are invisible to people and not to models.
-        match word.bytes().any(|byte| byte >= 0xc2) && word.contains(is_invisible) {
+        let is_plain = |byte: u8| (0x20..0x7f).contains(&byte);
+        match !word.bytes().all(is_plain) && word.contains(is_invisible) {
             true => self.text.extend(word.chars().filter(|letter| !is_invisible(*letter))),
             false => self.text.push_str(word),
         }
@@ -44,6 +45,11 @@ impl Inline {
         if !self.text.is_empty() && !self.text.ends_with([' ', '\n']) {
             self.text.push(' ');
         }
+    }
+
+    /// Bytes so far.
+    pub(super) fn len(&self) -> usize {
+        self.text.len()
     }
 
     /// Adds the end of a line.
@@ -95,11 +101,13 @@ pub(super) fn is_space(letter: char) -> bool {
     letter.is_whitespace()
 }
 
-/// Letters that nobody sees: soft hyphens, joiners of no width, marks of direction, and the tags in which texts are hidden.
+/// Letters that nobody sees: control characters, soft hyphens, joiners of no width, marks of direction, and the tags in
+/// which texts are hidden.
 pub(super) fn is_invisible(letter: char) -> bool {
-    matches!(
-        letter,
-        '\u{ad}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}'
-            | '\u{e0000}'..='\u{e007f}'
-    )
+    letter.is_control() && !matches!(letter, '\n' | '\t')
+        || matches!(
+            letter,
+            '\u{ad}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}'
+                | '\u{e0000}'..='\u{e007f}'
+        )
 }

@@ -6,20 +6,27 @@ use super::content::Main;
 use super::inline::{Inline, Opened};
 use super::table;
 use crate::html::{Attribute, Content, Document, NodeId, Tag};
+use crate::stop::Stop;
 use crate::url::PageUrl;
 
 /// Maximum number of lists and quotations in each other that are indented.
 const DEEPEST: usize = 8;
+
+/// Maximum number of bytes that are written. Long addresses, deep lists and spanning cells make a page longer than its source.
+const MAX_BYTES: usize = 8 << 20;
 
 pub(super) struct Renderer<'a> {
     pub(super) document: &'a Document,
     pub(super) main: &'a Main,
     url: &'a PageUrl,
     pub(super) form: Form,
+    stop: &'a Stop<'a>,
     out: String,
     inline: Inline,
     /// What each line begins with: quotations and the indentation of lists.
     prefix: String,
+    /// What the last line that was written began with.
+    last_prefix: String,
     depth: usize,
     /// What stands before the next line in place of the end of the prefix: the mark of an item.
     mark: Option<String>,
@@ -37,15 +44,23 @@ enum Gap {
 }
 
 impl<'a> Renderer<'a> {
-    pub(super) fn new(document: &'a Document, main: &'a Main, url: &'a PageUrl, form: Form) -> Renderer<'a> {
+    pub(super) fn new(
+        document: &'a Document,
+        main: &'a Main,
+        url: &'a PageUrl,
+        form: Form,
+        stop: &'a Stop<'a>,
+    ) -> Renderer<'a> {
         Renderer {
             document,
             main,
             url,
             form,
+            stop,
             out: String::new(),
             inline: Inline::default(),
             prefix: String::new(),
+            last_prefix: String::new(),
             depth: 0,
             mark: None,
             gap: Gap::Nothing,
@@ -55,7 +70,18 @@ impl<'a> Renderer<'a> {
 
     /// The same for a cell of a table.
     pub(super) fn for_cell(&self) -> Renderer<'a> {
-        Renderer { is_cell: true, ..Renderer::new(self.document, self.main, self.url, self.form) }
+        let Renderer { document, main, url, form, stop, .. } = *self;
+        Renderer { is_cell: true, ..Renderer::new(document, main, url, form, stop) }
+    }
+
+    /// How many bytes may still be written.
+    pub(super) fn room(&self) -> usize {
+        MAX_BYTES.saturating_sub(self.out.len() + self.inline.len())
+    }
+
+    /// Whether nothing more is written.
+    pub(super) fn is_full(&self) -> bool {
+        self.room() == 0
     }
 
     pub(super) fn title(&mut self, title: &str) {
@@ -65,7 +91,12 @@ impl<'a> Renderer<'a> {
 
     pub(super) fn finish(mut self) -> String {
         self.flush();
-        self.out.truncate(self.out.trim_end().len());
+        // A line that parts the text from nothing goes too.
+        let mut end = self.out.trim_end();
+        while let Some(rest) = end.strip_suffix("\n---") {
+            end = rest.trim_end();
+        }
+        self.out.truncate(end.len());
         self.out
     }
 
@@ -82,7 +113,7 @@ impl<'a> Renderer<'a> {
     }
 
     fn node(&mut self, node: NodeId) {
-        if self.main.is_hidden(node) {
+        if self.main.is_hidden(node) || self.is_full() || self.stop.is_due() {
             return;
         }
         match self.document.content(node) {
@@ -169,6 +200,11 @@ impl<'a> Renderer<'a> {
     }
 
     fn heading(&mut self, node: NodeId, level: usize) {
+        // Within a line, it is a part of that line, which is not to be read again for each of its headings.
+        if self.is_cell {
+            self.blocks(node);
+            return;
+        }
         self.blocks_on_one_line(node);
         let text = self.inline.take().replace('\n', " ");
         let text = text.trim_end_matches(['¶', '#', '§', '🔗', ' ']);
@@ -177,10 +213,9 @@ impl<'a> Renderer<'a> {
             return;
         }
         let text = text.trim_start_matches(['#', '§', ' ']);
-        let marks = if self.form == Form::Markdown && !self.is_cell {
-            "######"[..level].to_owned() + " "
-        } else {
-            String::new()
+        let marks = match self.form {
+            Form::Markdown => "######"[..level].to_owned() + " ",
+            Form::Plain => String::new(),
         };
         self.apart();
         self.block(&format!("{marks}{}", text.replace("**", "")));
@@ -327,17 +362,17 @@ impl<'a> Renderer<'a> {
         if self.form == Form::Plain || href.is_empty() {
             return;
         }
-        let is_within = href.starts_with('#');
-        let address = if is_within { None } else { self.url.join(href).ok() };
-        let mail = href.strip_prefix("mailto:").map(|mail| mail.split('?').next().unwrap_or_default());
-        let fragment = href.split_once('#').map(|(_, fragment)| format!("#{fragment}")).unwrap_or_default();
+        let (is_within, url) = (href.starts_with('#'), self.url);
         self.inline.close(opened, |inner| {
             // A sign that only leads to its own place.
             if is_within && matches!(inner, "#" | "¶" | "§" | "🔗" | "↩" | "↩︎" | "^") {
                 return String::new();
             }
+            let address = if is_within { None } else { url.join(href).ok() };
+            let mail = href.strip_prefix("mailto:").map(|mail| mail.split('?').next().unwrap_or_default());
             match (&address, mail) {
                 (Some(address), _) => {
+                    let fragment = href.find('#').map_or("", |at| &href[at..]);
                     let address = format!("{address}{}", fragment.replace([' ', ')', '('], ""));
                     let address = address.replace('(', "%28").replace(')', "%29");
                     match inner == address || inner == address.trim_end_matches('/') {
@@ -430,13 +465,16 @@ impl<'a> Renderer<'a> {
                 Gap::Blank if self.mark.is_some() && self.out.ends_with('\n') => {}
                 Gap::Blank => {
                     self.out.push('\n');
-                    let prefix = self.outer_prefix().trim_end().to_owned();
-                    self.out.push_str(&prefix);
+                    let length = self.gap_prefix();
+                    self.out.push_str(self.prefix[..length].trim_end());
                     self.out.push('\n');
                 }
             }
         }
         for (at, line) in text.split('\n').enumerate() {
+            if self.is_full() {
+                break;
+            }
             if at > 0 {
                 self.out.push('\n');
             }
@@ -457,15 +495,15 @@ impl<'a> Renderer<'a> {
                 line => self.out.push_str(line),
             }
         }
+        self.last_prefix.clone_from(&self.prefix);
         self.gap = Gap::Blank;
     }
 
-    /// The prefix of a blank line: that of the lines around it.
-    fn outer_prefix(&self) -> &str {
-        match &self.mark {
-            Some(mark) => &self.prefix[..self.prefix.len() - mark.len().min(self.prefix.len())],
-            None => &self.prefix,
-        }
+    /// How much of the prefix a blank line has: what the lines around it share.
+    fn gap_prefix(&self) -> usize {
+        let mark = self.mark.as_ref().map_or(0, String::len);
+        let own = &self.prefix.as_bytes()[..self.prefix.len() - mark.min(self.prefix.len())];
+        own.iter().zip(self.last_prefix.as_bytes()).take_while(|(own, last)| own == last).count()
     }
 }
 

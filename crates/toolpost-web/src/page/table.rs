@@ -10,6 +10,9 @@ const WIDEST: usize = 40;
 /// Maximum number of letters in a cell of a table that is written as one.
 const LONGEST_CELL: usize = 1200;
 
+/// Bytes that a cell takes beside its text.
+const CELL: usize = 3;
+
 /// Writes a table.
 pub(super) fn write(renderer: &mut Renderer<'_>, table: NodeId) {
     let (document, main) = (renderer.document, renderer.main);
@@ -37,10 +40,13 @@ pub(super) fn write(renderer: &mut Renderer<'_>, table: NodeId) {
             renderer.flush();
         }
     }
-    let mut grid = Grid::default();
+    let mut grid = Grid { room: renderer.room(), ..Grid::default() };
     for cells in &rows {
         grid.begin_row();
         for cell in cells {
+            if grid.room == 0 {
+                break;
+            }
             let mut writer = renderer.for_cell();
             writer.blocks(*cell);
             let text = writer.finish_cell();
@@ -166,6 +172,8 @@ struct Grid {
     rows: Vec<Vec<String>>,
     /// By column: the text of a cell above that reaches down, and into how many rows.
     reaching: Vec<(usize, String)>,
+    /// How many bytes it may still take.
+    room: usize,
 }
 
 impl Grid {
@@ -179,7 +187,9 @@ impl Grid {
         let Some(row) = self.rows.last_mut() else { return };
         for at in 0..columns.min(WIDEST) {
             let column = row.len();
-            row.push(if at == 0 { text.clone() } else { String::new() });
+            let own = if at == 0 { text.clone() } else { String::new() };
+            self.room = self.room.saturating_sub(own.len() + CELL);
+            row.push(own);
             if self.reaching.len() <= column {
                 self.reaching.resize(column + 1, (0, String::new()));
             }
@@ -195,7 +205,9 @@ impl Grid {
         let Some(row) = self.rows.last_mut() else { return };
         while let Some((left, text)) = self.reaching.get_mut(row.len()).filter(|(left, _)| *left > 0) {
             *left -= 1;
-            row.push(text.clone());
+            let is_room = self.room > text.len();
+            self.room = self.room.saturating_sub(text.len() + CELL);
+            row.push(if is_room { text.clone() } else { String::new() });
         }
     }
 

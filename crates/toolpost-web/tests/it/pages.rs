@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use toolpost_web::{Form, PageUrl, decode, read};
+use toolpost_web::{Form, PageUrl, Stop, decode, read};
 
 fn pages() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/pages");
@@ -18,7 +18,8 @@ fn pages() -> Vec<PathBuf> {
 
 fn markdown(page: &Path) -> String {
     let url = PageUrl::parse("https://site.example/a/page.html").unwrap();
-    read(&decode(&std::fs::read(page).unwrap(), "text/html").text, &url, Form::Markdown).text
+    let html = decode(&std::fs::read(page).unwrap(), "text/html").text;
+    read(&html, &url, Form::Markdown, &Stop::never()).unwrap().text
 }
 
 #[test]

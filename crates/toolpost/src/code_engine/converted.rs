@@ -27,6 +27,11 @@ impl Sources {
         Sources { files, read: RefCell::default() }
     }
 
+    /// Files and folders with code that ignore files keep out of the index.
+    pub(super) fn ignored(&self) -> Vec<String> {
+        self.files.ignored()
+    }
+
     /// Where texts come from.
     pub(super) fn files(&self) -> &WorkspaceFiles {
         &self.files
@@ -138,7 +143,8 @@ pub(super) fn kind_of(kind: Kind) -> &'static str {
 pub(super) fn role_of(role: Role) -> &'static str {
     match role {
         Role::Declaration => "definition",
-        Role::Bare | Role::Loose => "name",
+        Role::Bare => "name",
+        Role::Loose => "unparsed",
         Role::Member => "member",
         Role::Key => "key",
         Role::Keyword => "argument",

@@ -59,6 +59,53 @@ impl Asked<'_, '_> {
         self.lacks_files(&broken.filter(contains).collect::<Vec<_>>());
     }
 
+    /// Says so where ignore files keep code out of the index.
+    pub(super) fn lacks_ignored(&self) {
+        let count = self.ignored().len();
+        if count > 0 {
+            let noun = if count == 1 { "file or folder" } else { "files or folders" };
+            self.lack(format!("{count} {noun} with code that git ignores: not searched"));
+        }
+    }
+
+    /// What a definition is outside of that was not found.
+    pub(super) fn searched(&self) -> &'static str {
+        match self.ignored().is_empty() && self.sources.files().hidden().is_empty() {
+            true => "the workspace",
+            false => "the code that is searched",
+        }
+    }
+
+    /// Files and folders with code that ignore files leave out and that may be shown.
+    fn ignored(&self) -> Vec<String> {
+        let mut ignored = self.sources.ignored();
+        ignored.retain(|name| (self.inquiry.shows)(name));
+        ignored
+    }
+
+    /// Says so where an identifier may come from what ignore files leave out: it is imported, by a path that has the name
+    /// of something that is left out.
+    pub(super) fn lacks_ignored_import(&self, file: FileId, symbol: &str) {
+        let ignored = self.ignored();
+        let first = symbol.split(['.', ':']).next().unwrap_or(symbol);
+        let is_from = |text: &str, part: &str| text.split(['.', '/', ':']).any(|one| one == part);
+        let may_be = !ignored.is_empty()
+            && self.query.imports(file).iter().any(|import| {
+                let binds = import.is_glob
+                    || [&import.name, &import.alias].into_iter().flatten().any(|name| name == first)
+                    || is_from(&import.module, first);
+                binds
+                    && ignored.iter().any(|name| {
+                        let last = name.rsplit('/').next().unwrap_or(name);
+                        let stem = last.split('.').next().unwrap_or(last);
+                        is_from(&import.module, stem) || import.name.as_deref() == Some(stem)
+                    })
+            });
+        if may_be {
+            self.lack("it may be in code that git ignores, which is not searched".to_owned());
+        }
+    }
+
     /// Says so where a file could not be parsed completely.
     pub(super) fn lacks_if_broken(&self, file: FileId) {
         if self.query.facts(file).has_errors {

@@ -1,6 +1,7 @@
 //! The files of a workspace as the index sees them: those in known languages that the policy lets everybody read, each opened
 //! through the workspace.
 
+use super::ignored::Ignored;
 use std::collections::BTreeSet;
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -35,6 +36,7 @@ pub(super) struct WorkspaceFiles {
     memory: Mutex<SweepMemory>,
     /// What sweeps came upon and had to leave out: files of known languages, and folders.
     hidden: Mutex<BTreeSet<String>>,
+    ignored: Ignored,
 }
 
 impl WorkspaceFiles {
@@ -45,6 +47,7 @@ impl WorkspaceFiles {
             languages: languages::all(),
             memory: Mutex::default(),
             hidden: Mutex::default(),
+            ignored: Ignored::default(),
         }
     }
 
@@ -55,11 +58,28 @@ impl WorkspaceFiles {
         hidden.iter().filter(is_there).cloned().collect()
     }
 
+    /// Files and folders with code that ignore files keep out of the index.
+    pub(super) fn ignored(&self) -> Vec<String> {
+        self.ignored.present(self.workspace.as_ref(), self)
+    }
+
+    /// Whether a file is in a known language, by its name.
+    pub(super) fn is_code(&self, name: &str) -> bool {
+        languages::of_path(&self.languages, name).is_some()
+    }
+
+    /// Whether a folder has what others have written, or has a name with a dot in front.
+    pub(super) fn is_foreign(&self, name: &str) -> bool {
+        let last = name.rsplit('/').next().unwrap_or(name);
+        LEFT_OUT.contains(&last) || last.starts_with('.')
+    }
+
     /// Whether the index may look at a file or into a folder.
     fn takes(&self, name: &str) -> bool {
         if LEFT_OUT.contains(&name.rsplit('/').next().unwrap_or(name)) {
             return false;
         }
+        self.ignored.remove(name);
         let is_hidden = self.is_hidden(name);
         if is_hidden {
             let mut hidden = self.hidden.lock().unwrap_or_else(PoisonError::into_inner);
@@ -88,6 +108,13 @@ impl Select for WorkspaceFiles {
 
     fn admits(&self, name: &str) -> bool {
         self.takes(name)
+    }
+
+    fn left_out(&self, name: &str) {
+        // What the policy hides is not said to be ignored.
+        if !self.is_foreign(name) && !self.is_hidden(name) {
+            self.ignored.add(name);
+        }
     }
 }
 

@@ -27,14 +27,29 @@ pub(super) fn split(symbol: &str) -> (Vec<&str>, &str) {
 }
 
 /// Whether a definition is inside of what was named: the innermost names are those of its container, those further out may
-/// be parts of the path of its file, or the name that the file gives to its module.
+/// be parts of the path of its file in any case, or the name that the file gives to its module.
 pub(super) fn is_inside(container: &[String], path: &str, module: Option<&str>, given: &[&str]) -> bool {
+    is_inside_as(str::to_lowercase, container, path, module, given)
+}
+
+/// The same, with parts of the path in the case that they are written in.
+fn is_exactly_inside(container: &[String], path: &str, module: Option<&str>, given: &[&str]) -> bool {
+    is_inside_as(str::to_owned, container, path, module, given)
+}
+
+fn is_inside_as(
+    written: impl Fn(&str) -> String,
+    container: &[String],
+    path: &str,
+    module: Option<&str>,
+    given: &[&str],
+) -> bool {
     let inner =
         given.iter().rev().zip(container.iter().rev()).take_while(|(given, own)| *given == *own).count();
     if inner == 0 && !container.is_empty() && !given.is_empty() {
         return false;
     }
-    let same = |name: &str| name.replace('-', "_").to_lowercase();
+    let same = |name: &str| written(&name.replace('-', "_"));
     let parts: Vec<String> =
         path.split('/').map(|part| same(part.split('.').next().unwrap_or(part))).collect();
     let mut outer = given[..given.len() - inner].iter();
@@ -147,15 +162,19 @@ pub(super) fn definitions(asked: &Asked<'_, '_>, target: &Target) -> Result<Vec<
 fn by_name(asked: &Asked<'_, '_>, target: &Target) -> Vec<DefId> {
     let (container, name) = split(&target.symbol);
     let mut found = Vec::new();
+    // A name that is only like a module's is one where nothing has it as it is written.
+    let (mut like, mut exact) = (Vec::new(), Vec::new());
     for hit in asked.query.named(name, MOST_LOOKED_AT) {
         let Some(symbol) = asked.query.symbol(hit.def) else { continue };
-        let is_it =
-            is_inside(&symbol.container, &symbol.path, asked.query.module_name(hit.def.file), &container)
-                && target.file.as_ref().is_none_or(|file| *file == symbol.path);
+        let module = asked.query.module_name(hit.def.file);
+        let is_it = is_inside(&symbol.container, &symbol.path, module, &container)
+            && target.file.as_ref().is_none_or(|file| *file == symbol.path);
         if is_it && (asked.inquiry.shows)(&symbol.path) {
-            found.push(asked.query.canonical(hit.def));
+            let is_exact = is_exactly_inside(&symbol.container, &symbol.path, module, &container);
+            if is_exact { &mut exact } else { &mut like }.push(asked.query.canonical(hit.def));
         }
     }
+    found.append(if exact.is_empty() { &mut like } else { &mut exact });
     if found.is_empty() {
         for (file, def) in asked.query.aliased(Name::of(name)) {
             let path = asked.query.world.path(file);
@@ -187,14 +206,16 @@ fn at_place(asked: &Asked<'_, '_>, target: &Target) -> Result<(Meant, Confidence
         let place = target.file.as_deref().unwrap_or_default();
         if meant.is_empty() {
             let message = format!(
-                "`{}` in `{place}` is defined outside of the workspace; search the text for its uses",
-                target.symbol
+                "`{}` in `{place}` is defined outside of {}; search the text for its uses",
+                target.symbol,
+                asked.searched()
             );
             return Err(ToolError::new(Code::NoMatch, message).with("symbol", target.symbol.as_str()));
         }
         asked.note(format!(
-            "`{}` is defined outside of the workspace; these are the uses of what is imported",
-            target.symbol
+            "`{}` is defined outside of {}; these are the uses of what is imported",
+            target.symbol,
+            asked.searched()
         ));
     }
     Ok((meant, meaning.confidence))

@@ -242,8 +242,8 @@ fn print(printer: &Printer, flags: &CallFlags, outcome: &Outcome) -> u8 {
         Err(error) => {
             printer.error(error);
             if error.code() == Code::ToolNotFound {
-                printer.say(Tone::Note, "`toolpost tools` lists all tools");
-            } else if error.code() == Code::ValidationError {
+                printer.say(Tone::Note, "`toolpost tools` lists the tools");
+            } else if error.code() == Code::ValidationError && !outcome.tool.contains("__") {
                 printer
                     .say(Tone::Note, &format!("`toolpost tools show {}` tells what it takes", outcome.tool));
             } else if error.code() == Code::RoleForbidden {

@@ -49,6 +49,8 @@ fn show(printer: &Printer, stored: &Stored, log: &Log) -> Result<u8, ToolError> 
     } else if is_cut && !printer.is_json() && !log.follow {
         let note = format!("these are the last {limit}; --limit shows more");
         printer.say(Tone::Note, &note);
+    } else if !printer.is_json() && !log.follow && stored.store.first_position()? > 1 {
+        printer.say(Tone::Note, "older events were deleted; the key `keep` says how much is kept");
     }
     while log.follow && !printer.has_lost_data() && printer.has_reader() {
         if stored.store.wait(seen, LOOK)? == seen {
@@ -215,16 +217,20 @@ fn fact_details(fact: &Fact) -> String {
             parts.join(", ")
         }
         Fact::Compacted { turns, .. } => format!("{turns} turns"),
-        Fact::Spent { reason, .. } => format!("{reason:?}"),
+        Fact::Spent { reason, .. } => reason.as_str().to_owned(),
         Fact::Spawned { child, agent } => format!("{agent} ({})", call_id::ending(child)),
         Fact::Signalled { from, text, .. } => format!("{from}: {text}"),
         Fact::Continued { text, .. } => text.clone(),
         Fact::Resumed { interrupted } => count(interrupted.len() as u64, "interrupted call"),
         Fact::StopAsked => String::new(),
         Fact::Ended { reason, usage, cost, .. } => {
-            let cost = cost.map(|cost| format!(", ${cost:.4}")).unwrap_or_default();
+            let cost =
+                cost.filter(|cost| *cost > 0.0).map(|cost| format!(", ${cost:.4}")).unwrap_or_default();
             let about = if usage.estimated { "about " } else { "" };
-            format!("{reason:?}, {about}{} + {} tokens{cost}", usage.input, usage.output)
+            match usage.input + usage.output {
+                0 => reason.as_str().to_owned(),
+                _ => format!("{}, {about}{} + {} tokens{cost}", reason.as_str(), usage.input, usage.output),
+            }
         }
     }
 }
@@ -236,6 +242,6 @@ fn todo(todo: &Todo) -> String {
         Todo::Refuse { index, .. } => format!("refuse call {index}"),
         Todo::Compact { turns } => format!("compact {turns} turns"),
         Todo::Wait => "wait for agents".to_owned(),
-        Todo::Finish { reason } => format!("finish: {reason:?}"),
+        Todo::Finish { reason } => format!("finish: {}", reason.as_str()),
     }
 }

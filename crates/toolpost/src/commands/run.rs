@@ -26,6 +26,8 @@ use toolpost_core::{Code, ToolError};
 pub(super) const MOST_BACKGROUND: usize = 8;
 /// At the end, each tool gets so long to clean up.
 const CLEANUP: Duration = Duration::from_secs(5);
+/// How often it is looked whether somebody still reads what is printed at the end.
+const LOOKS_FOR_READER: Duration = Duration::from_millis(500);
 /// Maximum number of bytes of a task on standard input.
 const LARGEST_TASK: u64 = 1 << 20;
 
@@ -333,7 +335,7 @@ async fn drive(
         tokio::select! {
             ended = &mut wait => ended,
             // Nobody would see what it does, and pays for.
-            () = stage.unwritable() => {
+            () = unseen(stage, printer) => {
                 driver.cancel(&id);
                 wait.await
             }
@@ -393,7 +395,23 @@ async fn drive(
         RunOutput::Json | RunOutput::StreamJson => {}
     }
     // A run that was stopped because nobody could see it failed by that.
-    if lost.is_some() { 1 } else { status }
+    if lost.is_some() || printer.has_lost_reader() { 1 } else { status }
+}
+
+/// Waits until nobody can see the run any more: its lines cannot be written, or whoever was to read its text has gone.
+async fn unseen(stage: &Stage, printer: &Printer) {
+    let reader_left = async {
+        loop {
+            tokio::time::sleep(LOOKS_FOR_READER).await;
+            if printer.finds_reader_gone() {
+                break;
+            }
+        }
+    };
+    tokio::select! {
+        () = stage.unwritable() => {}
+        () = reader_left => {}
+    }
 }
 
 /// What else is said of a run.
@@ -422,7 +440,8 @@ pub(super) fn status(reason: Reason, is_interrupted: bool) -> u8 {
         | Reason::Loop
         | Reason::Length
         | Reason::Refused
-        | Reason::Model => 1,
+        | Reason::Model
+        | Reason::Script => 1,
     }
 }
 
@@ -444,7 +463,7 @@ pub(super) fn why(ended: &Ended, limits: &Limits) -> Option<(Code, String)> {
         }
         Reason::Cost => {
             let spent = ended.cost.unwrap_or_default();
-            budget(format!("${:.2} (${spent:.4} spent)", limits.cost.unwrap_or_default()), "cost")
+            budget(format!("${} ({} spent)", limits.cost.unwrap_or_default(), dollars(spent)), "cost")
         }
         Reason::Loop => (Code::ExecutionError, "the run ended because the agent made the same call again and again; change its instruction, or use another model".to_owned()),
         Reason::Length => model("the answer was cut off by the model's own limit of tokens".to_owned()),
@@ -452,6 +471,9 @@ pub(super) fn why(ended: &Ended, limits: &Limits) -> Option<(Code, String)> {
             Some(note) => format!("the model refused: {note}"),
             None => "the model refused to answer".to_owned(),
         }),
+        Reason::Script => {
+            (Code::ExecutionError, ended.error.clone().unwrap_or_else(|| "a step of the script failed".to_owned()))
+        }
         Reason::Model => model(ended.error.clone().unwrap_or_else(|| "the model gave no answer".to_owned())),
     })
 }
@@ -469,16 +491,16 @@ pub(super) fn report(printer: &Printer, ended: &Ended, facts: &Facts, redactor: 
             parts.push(format!("{about}{input} + {output} tokens"));
         }
         match ended.cost {
-            Some(cost) if cost > 0.0 => parts.push(format!("{about}${cost:.4}")),
+            Some(cost) if cost > 0.0 => parts.push(format!("{about}{}", dollars(cost))),
             None if ended.usage.input + ended.usage.output > 0 => parts.push("cost not known".to_owned()),
             _ => {}
         }
         let own = ended.usage.input.saturating_add(ended.usage.output);
         if facts.tree.tokens > own {
             parts.push(format!(
-                "with all agents {} tokens, ${:.4}",
+                "with all agents {} tokens, {}",
                 grouped(facts.tree.tokens),
-                facts.tree.dollars()
+                dollars(facts.tree.dollars())
             ));
         }
         parts.push(format!("{:.1} s", facts.elapsed.as_secs_f64()));
@@ -503,6 +525,15 @@ fn spelled_time(time_ms: u64) -> String {
     }
 }
 
+/// A cost for a person.
+fn dollars(cost: f64) -> String {
+    match cost {
+        cost if cost <= 0.0 => "$0".to_owned(),
+        cost if cost < 0.0001 => "less than $0.0001".to_owned(),
+        cost => format!("${cost:.4}"),
+    }
+}
+
 /// A number with commas between its thousands.
 pub(super) fn grouped(number: u64) -> String {
     let digits = number.to_string();
@@ -518,6 +549,9 @@ pub(super) fn grouped(number: u64) -> String {
 
 pub(super) fn result(ended: &Ended, facts: &Facts, output: RunOutput) -> Value {
     let error = facts.why.as_ref().map(|(code, message)| json!({"code": code, "message": message}));
+    // Nothing is known of the cost where no model has a price.
+    let is_known = ended.cost.is_some() || facts.tree.cost > 0;
+    let tree_cost = is_known.then(|| facts.tree.dollars());
     let mut result = json!({
         "success": ended.reason == Reason::Done,
         "reason": ended.reason,
@@ -533,7 +567,7 @@ pub(super) fn result(ended: &Ended, facts: &Facts, output: RunOutput) -> Value {
         "costUsd": ended.cost,
         "costIsEstimated": ended.cost.is_some() && ended.usage.estimated,
         "treeTokens": facts.tree.tokens,
-        "treeCostUsd": facts.tree.dollars(),
+        "treeCostUsd": tree_cost,
         "durationMs": u64::try_from(facts.elapsed.as_millis()).unwrap_or(u64::MAX),
     });
     if let (Value::Object(fields), Some(error)) = (&mut result, error) {

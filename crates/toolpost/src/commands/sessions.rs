@@ -78,10 +78,7 @@ fn list(printer: &Printer, stored: &Stored) -> Result<u8, ToolError> {
 /// How a run stands, in a word.
 fn standing(state: &State) -> String {
     match state.ended() {
-        Some(ended) => serde_json::to_value(ended.reason)
-            .ok()
-            .and_then(|reason| reason.as_str().map(str::to_owned))
-            .unwrap_or_default(),
+        Some(ended) => ended.reason.as_str().to_owned(),
         None => "open".to_owned(),
     }
 }

@@ -13,6 +13,9 @@ use toolpost_core::registry::Entry;
 use toolpost_core::tool::Definition;
 use toolpost_core::{Snapshot, ToolError};
 
+/// Maximum number of tools that are named though they are not in the list.
+const MOST_NAMED: usize = 40;
+
 pub(crate) fn run(runtime: Runtime, printer: &Printer, command: Option<&Tools>) -> u8 {
     let command = command.unwrap_or(&Tools::List);
     let notes = match command {
@@ -73,7 +76,12 @@ fn list(runtime: &Runtime, printer: &Printer) -> Result<(), ToolError> {
     match held_back.len() {
         0 => {}
         count => {
-            let message = format!("{count} more are held back to save tokens; `tool_search` finds them");
+            let names: Vec<&str> = held_back.iter().map(|entry| entry.name()).take(MOST_NAMED).collect();
+            let more = if count > names.len() { ", …" } else { "" };
+            let message = format!(
+                "{count} more can be called, and are left out of the list to save tokens; a model finds them by `tool_search`: {}{more}",
+                names.join(", ")
+            );
             printer.say(Tone::Note, &message);
         }
     }
@@ -163,16 +171,33 @@ fn arguments(schema: &Value) -> String {
     let mut text = String::new();
     for (name, property) in properties {
         let mark = if required.contains(&name.as_str()) { "" } else { "?" };
-        let kind = property.get("type").and_then(Value::as_str).unwrap_or("any");
+        let kind = property.get("type").and_then(Value::as_str);
+        let kind = kind.unwrap_or(if values(property).is_empty() { "any" } else { "string" });
         let usual = property.get("default").map_or_else(String::new, |value| format!(" (usually {value})"));
         let about = property.get("description").and_then(Value::as_str).unwrap_or_default();
+        let one_of = match values(property).as_slice() {
+            [] => String::new(),
+            values => format!(" One of {}.", values.join(", ")),
+        };
         text.push_str(&format!(
-            "  {:width$}  {kind:8} {}{usual}\n",
+            "  {:width$}  {kind:8} {}{}{usual}\n",
             format!("{name}{mark}"),
-            harmless(about)
+            harmless(about),
+            harmless(&one_of)
         ));
     }
     text
+}
+
+/// The values that an argument may have, where these are all.
+fn values(property: &Value) -> Vec<String> {
+    let list = |key: &str| property.get(key).and_then(Value::as_array).into_iter().flatten();
+    let mut values: Vec<String> = list("enum").map(Value::to_string).collect();
+    for form in list("oneOf").chain(list("anyOf")) {
+        values.extend(form.get("const").map(Value::to_string));
+        values.extend(form.get("enum").and_then(Value::as_array).into_iter().flatten().map(Value::to_string));
+    }
+    values
 }
 
 fn describe(snapshot: &Snapshot, entry: &Entry, definition: &Definition) -> Result<Value, ToolError> {

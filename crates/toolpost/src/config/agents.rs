@@ -113,12 +113,16 @@ impl Config {
         let path = self.cwd.join(word);
         let is_file = word.contains('/') || word.ends_with(".md") || word.ends_with(".toml");
         if is_file {
-            let unreadable =
-                |why: String| ToolError::new(Code::FileNotFound, format!("the agent file `{word}` {why}"));
-            let file = private::read(&path, LARGEST).map_err(unreadable)?;
-            let file = file.ok_or_else(|| {
-                unreadable("does not exist; `toolpost agents` lists the agents there are".to_owned())
-            })?;
+            let refused =
+                |code: Code, why: &str| Err(ToolError::new(code, format!("the agent file `{word}` {why}")));
+            let file = match private::read(&path, LARGEST) {
+                Ok(Some(file)) => file,
+                Ok(None) => {
+                    let why = "does not exist; `toolpost agents` lists the agents there are";
+                    return refused(Code::FileNotFound, why);
+                }
+                Err(why) => return refused(Code::ValidationError, &why),
+            };
             return Ok(agent_file::read(word, &file.bytes));
         }
         let found = self.agents();

@@ -261,8 +261,9 @@ impl Runtime {
             None => Ok(()),
             Some(ended) => {
                 let message = format!(
-                    "the run of the session `{}` has ended ({:?}), so that nothing is left to do; `toolpost sessions fork` begins another one from it",
-                    recorded.session, ended.reason
+                    "the run of the session `{}` has ended ({}), so that nothing is left to do; `toolpost sessions fork` begins another one from it",
+                    recorded.session,
+                    ended.reason.as_str()
                 );
                 Err(ToolError::new(Code::ValidationError, message))
             }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 use toolpost_agent::model::{Remote, Timeouts, Wanted, choose, client};
+use toolpost_core::host::Redactor;
 use toolpost_core::model::{Delta, Model, ModelError, ModelErrorKind, Profile, Request};
 use toolpost_http::{Connect, Proxy};
 
@@ -16,6 +17,8 @@ pub(super) struct ToolModel(Arc<Inner>);
 struct Inner {
     profile: Profile,
     settings: ModelSettings,
+    /// Is told the key, so that no result and no event shows it.
+    redactor: Redactor,
     today: String,
     opened: OnceCell<Remote>,
 }
@@ -27,12 +30,13 @@ impl ToolModel {
         let name = settings.flag.as_ref().or(settings.configured.as_ref())?;
         let (row, model) = settings.catalog.find(name).ok()?;
         let profile = row.profile(&model, today);
-        let inner = Inner { profile, settings, today: today.to_owned(), opened: OnceCell::new() };
+        let (redactor, today) = (config.redactor.clone(), today.to_owned());
+        let inner = Inner { profile, settings, redactor, today, opened: OnceCell::new() };
         Some(ToolModel(Arc::new(inner)))
     }
 
     async fn opened(&self) -> Result<&Remote, ModelError> {
-        let Inner { settings, today, opened, .. } = &*self.0;
+        let Inner { settings, redactor, today, opened, .. } = &*self.0;
         let open = || async {
             let proxy = settings.proxy.as_ref().map(|proxy| Proxy::new(proxy, &[])).transpose();
             let proxy = proxy.map_err(|error| {
@@ -42,6 +46,9 @@ impl ToolModel {
             let (flag, configured) = (settings.flag.clone(), settings.configured.clone());
             let wanted = Wanted { flag, agent: None, configured };
             let choice = choose(&wanted, &settings.catalog, &settings.keys, &client).await?;
+            if let Some(key) = &choice.key {
+                key.teach(redactor);
+            }
             let model = choice.vendor.open(&choice.model, choice.key, client, today);
             Ok(match settings.silence {
                 Some(silence) => model.with_silence(silence),

@@ -57,6 +57,61 @@ fn scripts_are_checked_with_the_tools_there_are() {
 }
 
 #[test]
+fn a_tool_that_the_files_own_policy_denies_is_told() {
+    let message =
+        "3:15: the agent never gets `write`: its own policy denies it; allow it there, or leave the tool out";
+    check("tools: [read, write]\npolicy: { deny: [write] }", 0, &[message]);
+    check("tools: [read, write]\npolicy: { deny: [network] }", 0, &[]);
+}
+
+#[test]
+fn models_and_agents_that_are_not_there_are_told() {
+    check("model: anthropc/sonnet", 0, &["3:8: there is no vendor `anthropc`; did you mean `anthropic`?"]);
+    check("model: anthropic/sonnet", 0, &[]);
+    check(
+        "agents: [ghost]",
+        0,
+        &["3:10: there is no agent `ghost` that may be used; `toolpost agents` lists the agents there are"],
+    );
+    let missing =
+        "3:10: the agent file `./nope.md` does not exist; `toolpost agents` lists the agents there are";
+    check("agents: [./nope.md]", 1, &[missing]);
+}
+
+#[test]
+fn every_step_of_a_script_that_is_wrong_is_told() {
+    check(
+        "script:\n  - cal: read\n  - say: \"{{nobody.output}}\"",
+        1,
+        &[
+            "4:5: a step has exactly one of `call`, `parallel` and `say`",
+            "5:5: `{{nobody.output}}`: no step before this one saves `nobody`; there are task",
+        ],
+    );
+    let parts = "`output`, `data`, `lines`, `count`, `error`";
+    check(
+        "script:\n  - { call: list, sav: a }\n  - { call: list, save: b }\n  - say: \"{{b.outptu}}\"",
+        1,
+        &[
+            "4:19: a step has no key `sav`; did you mean `save`?",
+            &format!(
+                "6:5: `{{{{b.outptu}}}}`: a result has {parts}, but no `outptu`; did you mean `output`?"
+            ),
+        ],
+    );
+}
+
+#[test]
+fn a_file_that_is_too_long_is_not_called_missing() {
+    let home = Home::new();
+    home.write("repo/long.md", "x".repeat(20 << 20));
+    let (status, json) = home.json(&["agents", "check", "long.md"]);
+    let message = json["error"]["message"].as_str().unwrap_or_default();
+    assert_eq!((status, json["error"]["code"].as_str()), (2, Some("VALIDATION_ERROR")), "{json}");
+    assert!(message.starts_with("the agent file `long.md` has 20971520 bytes"), "{message}");
+}
+
+#[test]
 fn a_script_that_cannot_end_well_does_not_begin() {
     let home = Home::new();
     let script = "script:\n  - call: write\n    args: { filePath: made.txt, content: x }\n  - call: raed";

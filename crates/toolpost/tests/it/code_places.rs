@@ -153,6 +153,97 @@ fn what_is_hidden_is_counted_and_not_named() {
 }
 
 #[test]
+fn what_is_hidden_may_be_what_is_missing() {
+    let home = home();
+    home.write("repo/vault.py", "def open_it(): pass\n");
+    home.write("repo/user.py", "import vault\nfrom vault import open_it\nvault.open_it()\n");
+    home.write("policy.toml", "[[rule]]\neffect = \"deny\"\naction = \"read\"\nresource = \"/vault.py\"\n");
+    let config = home.path("policy.toml").display().to_string();
+    let plain = ["call", "find_references", "symbol=run"];
+    assert_eq!(home.json(&plain).1["data"]["complete"], true);
+    for args in [
+        &["call", "find_references", "symbol=run"][..],
+        &["call", "search_code", "query=run"],
+        &["call", "get_symbol_info", "symbol=run"],
+        &["call", "get_codebase_map"],
+        &["graph", "--format", "json"],
+        &["call", "resolve_symbol", "symbol=open_it", "file=user.py", "line=2"],
+        &["call", "resolve_symbol", "symbol=vault", "file=user.py", "line=1"],
+    ] {
+        let (_, found) = home.json(&[args, &["--config", &config]].concat());
+        assert_eq!(found["data"]["complete"], false, "{args:?}: {found}");
+        assert_eq!(found["data"]["heldBack"], 1, "{args:?}: {found}");
+        let text = found["output"].as_str().unwrap_or_default();
+        assert!(!text.contains("outside of the workspace:"), "{args:?}: {text}");
+    }
+}
+
+#[test]
+fn what_git_ignores_may_be_what_is_missing() {
+    let home = home();
+    let complete = |args: &[&str]| home.json(args).1["data"]["complete"].clone();
+    let asked = ["call", "find_references", "symbol=run"];
+    home.write("repo/.gitignore", "/made\n/cache\n/one.py\nnode_modules\n/old\n");
+    home.write("repo/node_modules/q/i.js", "export function quux() {}\n");
+    home.write("repo/cache/CACHEDIR.TAG", "Signature: 8a477f597d28d172789f06886806bc55\n");
+    home.write("repo/cache/built.py", "run()\n");
+    home.write("repo/made/notes.txt", "run\n");
+    assert_eq!(complete(&asked), true, "no code is ignored");
+    home.write("repo/made/deep/more.py", "from pkg.core import run\nrun()\n");
+    let (_, found) = home.json(&asked);
+    assert_eq!(found["data"]["complete"], false, "{found}");
+    assert!(found["output"].as_str().unwrap().contains("git ignores"), "{found}");
+    std::fs::remove_dir_all(home.path("repo/made")).unwrap();
+    assert_eq!(complete(&asked), true);
+    home.write("repo/one.py", "def lonely(): pass\n");
+    home.write("repo/user.py", "import os\nfrom one import lonely\nlonely()\nos.getcwd()\n");
+    assert_eq!(complete(&asked), false);
+    let (_, found) = home.json(&["call", "resolve_symbol", "symbol=lonely", "file=user.py", "line=3"]);
+    let text = found["output"].as_str().unwrap_or_default();
+    assert!(!text.contains("outside of the workspace:") && text.contains("git ignores"), "{found}");
+    let (_, found) = home.json(&["call", "resolve_symbol", "symbol=os", "file=user.py", "line=4"]);
+    assert!(found["output"].as_str().unwrap().contains("outside of the workspace: os"), "{found}");
+    home.write("repo/.gitignore", "node_modules\n/cache\n");
+    assert_eq!(complete(&asked), true, "it is not ignored any more");
+}
+
+#[test]
+fn a_module_that_is_named_like_a_type_is_not_the_type() {
+    let home = home();
+    home.write("repo/reader.py", "class Reader:\n    def parse(self): pass\n\ndef parse(): pass\n");
+    let line = |symbol: &str| {
+        let (_, found) = home.json(&["call", "find_references", &format!("symbol={symbol}")]);
+        found["data"]["definitions"]
+            .as_array()
+            .map(|all| all.iter().map(|one| one["line"].clone()).collect::<Vec<_>>())
+    };
+    assert_eq!(line("Reader.parse"), Some(vec![json!(2)]));
+    assert_eq!(line("reader.parse"), Some(vec![json!(4)]));
+    home.write("repo/Loud.py", "def shout(): pass\n");
+    assert_eq!(line("loud.shout"), Some(vec![json!(1)]), "any case, where nothing else is meant");
+}
+
+#[test]
+fn why_a_use_is_only_possible_is_told() {
+    let home = home();
+    let output = || {
+        let (_, found) = home.json(&["call", "find_references", "symbol=lonely"]);
+        assert_eq!(found["data"]["complete"], false, "{found}");
+        found["output"].as_str().unwrap().to_owned()
+    };
+    home.write("repo/lonely.py", "def lonely(): pass\n");
+    let deep = format!("x = {}lonely{}\n", "[".repeat(900), "]".repeat(900));
+    home.write("repo/deep.py", &deep);
+    assert!(
+        output()
+            .contains("possible (1), because the code around it cannot be parsed, or is nested too deeply:")
+    );
+    std::fs::remove_file(home.path("repo/deep.py")).unwrap();
+    home.write("repo/lost.py", "from pkg.gone import lonely\n");
+    assert!(output().contains("possible (1), because it could not be resolved:"), "{}", output());
+}
+
+#[test]
 fn words_that_mean_nothing_are_refused() {
     let home = home();
     for (tool, args, expected) in [

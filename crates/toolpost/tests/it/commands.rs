@@ -26,6 +26,24 @@ fn mark() -> String {
     format!("8{:07}.{:05}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
+#[test]
+fn a_command_runs_in_the_root_from_which_paths_count() {
+    let home = Home::new();
+    home.write("repo/.git/HEAD", "ref: refs/heads/main\n");
+    home.write("repo/src/a.txt", "a");
+    let run = |args: &[&str]| {
+        let mut command = home.command(args);
+        Ran::of(command.current_dir(home.path("repo/src")).output().unwrap())
+    };
+    let line = "command=echo made > made.txt; pwd";
+    let ran = run(&["call", "bash", "--allow", "exec", line]);
+    assert_eq!(ran.stdout.trim(), home.path("repo").display().to_string(), "{}", ran.stderr);
+    assert!(run(&["call", "read", "made.txt"]).stdout.contains("made"));
+    let line = "command=pwd";
+    let ran = run(&["call", "bash", "--allow", "exec", line, "workdir=src"]);
+    assert_eq!(ran.stdout.trim(), home.path("repo/src").display().to_string(), "{}", ran.stderr);
+}
+
 fn wait_until(what: &str, limit: Duration, holds: impl Fn() -> bool) {
     let start = Instant::now();
     while !holds() {

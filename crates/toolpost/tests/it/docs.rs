@@ -56,6 +56,30 @@ fn every_configuration_of_the_docs_is_taken() {
 }
 
 #[test]
+fn every_agent_file_of_the_docs_is_sound_and_scripts_run() {
+    let (mut checked, mut run) = (0, 0);
+    for block in pages().iter().flat_map(|page| blocks(page, "markdown")) {
+        if !block.text.starts_with("---\n") {
+            continue;
+        }
+        let home = Home::new();
+        home.write("repo/shown.md", &block.text);
+        home.write("repo/a.rs", "// TODO: more\nfn main() {}\n");
+        let place = format!("{}:{}", block.page, block.line);
+        let ran = home.run(&["agents", "check", "shown.md"]);
+        assert_eq!(ran.status, 0, "{place}: {}{}", ran.stdout, ran.stderr);
+        checked += 1;
+        // A custom tool may have a script too; that of the agent stands at the margin.
+        if block.text.contains("\nscript:\n") {
+            let ran = home.run(&["run", "shown.md"]);
+            assert_eq!(ran.status, 0, "{place}: {}{}", ran.stdout, ran.stderr);
+            run += 1;
+        }
+    }
+    assert!(checked >= 2 && run >= 1, "{checked} {run}");
+}
+
+#[test]
 fn the_stations_of_a_call_exist_and_are_few() {
     let page = std::fs::read_to_string(project().join("ARCHITECTURE.md")).unwrap();
     let section = page.split_once("\n## One call\n").expect("a section `One call`").1;

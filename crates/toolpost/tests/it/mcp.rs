@@ -211,15 +211,24 @@ impl Caller {
 
     /// The names of the tools that are offered.
     pub(crate) fn tools(&mut self) -> Vec<String> {
+        self.declarations().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// The tools that are offered, as they are sent.
+    pub(crate) fn declarations(&mut self) -> Vec<Value> {
         self.next += 1;
-        let answer = self.connection.ask(self.next, "tools/list", json!({}));
-        let tools = answer["result"]["tools"].as_array().unwrap();
-        tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+        let mut answer = self.connection.ask(self.next, "tools/list", json!({}));
+        serde_json::from_value(answer["result"]["tools"].take()).unwrap()
     }
 
     /// The whole answer to a call, as text.
     pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> String {
         self.next += 1;
         self.connection.call(self.next, tool, arguments).to_string()
+    }
+
+    /// Lets the server end by itself, with everything written.
+    pub(crate) fn close(self) {
+        self.connection.close();
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::Home;
 use crate::installed::{Wanted, node, npm};
+use crate::mcp::Caller;
 use serde_json::{Value, json};
 use std::process::Command;
 
@@ -12,12 +13,19 @@ const TOKENIZER: Wanted = Wanted { folder: "tokenizer", packages: &["gpt-tokeniz
 const MOST: u64 = 4_000;
 
 /// The tokens of o200k in the list of all default tools, and the estimate.
-fn check(dialect: &str) {
+fn check(dialect: &str, model: &str) {
     let home = Home::new();
-    let flags = ["--policy", "privileged", "--dialect", dialect];
-    let (_, listed) = home.json(&[&["tools"][..], &flags].concat());
-    let declared = listed["tools"].as_array().unwrap().iter();
-    let declarations: Vec<Value> = declared
+    home.write("config.toml", model);
+    let config = home.path("config.toml");
+    let flags = ["--policy", "privileged", "--dialect", dialect, "--config", config.to_str().unwrap()];
+    // What a host is sent over MCP, of which it passes these three on to its model.
+    let listed = Caller::new(&home, &flags).declarations();
+    for tool in ["capture_screenshot", "analyze_image_ui_qa"] {
+        let is_listed = listed.iter().any(|listed| listed["name"] == tool);
+        assert_eq!(is_listed, !model.is_empty(), "{dialect}: {tool}");
+    }
+    let declarations: Vec<Value> = listed
+        .iter()
         .map(|tool| {
             json!({"name": tool["name"], "description": tool["description"], "inputSchema": tool["inputSchema"]})
         })
@@ -37,7 +45,7 @@ fn check(dialect: &str) {
 
     let (_, lint) = home.json(&[&["tools", "lint"][..], &flags].concat());
     let estimate = lint["totalTokens"].as_u64().unwrap();
-    println!("{dialect}: {counted} tokens of o200k, estimated {estimate}");
+    println!("{dialect} {model:?}: {counted} tokens of o200k, estimated {estimate}");
     assert!(counted < MOST, "{dialect}: {counted} tokens");
     assert!(
         estimate.abs_diff(counted) * 10 <= counted,
@@ -48,6 +56,14 @@ fn check(dialect: &str) {
 #[test]
 fn the_default_tools_are_cheap_and_the_estimate_is_right() {
     for dialect in ["toolpost", "long", "claude", "gemini", "codex"] {
-        check(dialect);
+        check(dialect, "");
+    }
+}
+
+/// A model that sees and searches adds `websearch`, `capture_screenshot` and `analyze_image_ui_qa`.
+#[test]
+fn the_tools_of_a_model_that_sees_are_cheap_too() {
+    for dialect in ["toolpost", "long", "claude", "gemini", "codex"] {
+        check(dialect, "model = \"gemini/gemini-2.5-flash\"\n");
     }
 }

@@ -71,6 +71,16 @@ fn a_stream_that_nobody_reads_any_more_ends_the_run() {
 }
 
 #[test]
+fn a_run_whose_reader_has_left_ends_before_its_last_word() {
+    let home = Home::new();
+    let script = "---\ndescription: d\nscript:\n  - call: bash\n    args: { command: \"sleep 60; touch late\" }\n  - say: two\n---\nx\n";
+    home.write("repo/slow.md", script);
+    let ran = bash(&home, "set -o pipefail; \"$TOOLPOST\" run slow.md --allow exec | true");
+    assert_eq!(ran.status, 1, "it is stopped: {}", ran.stderr);
+    assert!(!home.path("repo/late").exists());
+}
+
+#[test]
 fn what_a_server_does_not_count_is_said_to_be_estimated() {
     let answer = format!("{}{END}", piece("An answer of some words."));
     let price = "[[vendor.models]]\nname = \"m\"\nprice = { input = 100.0, output = 100.0, as-of = \"2026-11-18\" }\n";
@@ -89,8 +99,8 @@ fn what_a_server_does_not_count_is_said_to_be_estimated() {
     assert_eq!((&priced["usage"]["estimated"], &priced["costIsEstimated"]), (&true.into(), &true.into()));
     let unpriced = result("");
     assert_eq!(
-        (&unpriced["costUsd"], &unpriced["costIsEstimated"]),
-        (&Value::Null, &false.into()),
+        (&unpriced["costUsd"], &unpriced["treeCostUsd"], &unpriced["costIsEstimated"]),
+        (&Value::Null, &Value::Null, &false.into()),
         "{unpriced}"
     );
     let home = home(vec![answer.clone()], price);

@@ -2,6 +2,7 @@
 
 mod hostile;
 mod network;
+mod screen;
 mod server;
 mod webfetch;
 mod websearch;

@@ -254,6 +254,21 @@ impl Reference {
         found.map_err(|why| format!("`{{{{{}}}}}`: {why}", self.shown()))
     }
 
+    /// Why it cannot lead anywhere, whatever the results are; none where it may.
+    pub(super) fn is_wrong(&self, is_saved: bool) -> Option<String> {
+        let first = self.path.first()?;
+        let known = ["output", "data", "lines", "count", "error"];
+        match (self.name.as_str(), is_saved) {
+            ("task", _) => Some("`task` is a text and has no parts".to_owned()),
+            (_, true) if !known.contains(&first.as_str()) && first.parse::<usize>().is_err() => {
+                let near = toolpost_core::text::nearest(first, known.into_iter(), 1);
+                let hint = near.first().map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+                Some(format!("a result has `{}`, but no `{first}`{hint}", known.join("`, `")))
+            }
+            _ => None,
+        }
+    }
+
     pub(super) fn shown(&self) -> String {
         let mut words = vec![self.name.as_str()];
         words.extend(self.path.iter().map(String::as_str));

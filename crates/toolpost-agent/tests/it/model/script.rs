@@ -110,6 +110,36 @@ async fn results_are_filled_in() {
 }
 
 #[tokio::test]
+async fn a_command_that_fails_ends_a_script_unless_it_is_optional() {
+    let step = json!({"call": "echo", "args": {"exitCode": 3}});
+    check(json!([step, {"say": "never"}]), &["echo {\"exitCode\":3}"], Err("exit code 3")).await;
+    let step = json!({"call": "echo", "args": {"exitCode": null, "signal": 9}});
+    check(json!([step]), &["echo {\"exitCode\":null,\"signal\":9}"], Err("signal 9")).await;
+    let step = json!({"call": "echo", "args": {"exitCode": 3}, "optional": true});
+    check(json!([step, {"say": "on"}]), &["echo {\"exitCode\":3}"], Ok("on")).await;
+    check(
+        json!([{"call": "echo", "args": {"exitCode": 0}}, {"say": "on"}]),
+        &["echo {\"exitCode\":0}"],
+        Ok("on"),
+    )
+    .await;
+}
+
+#[test]
+fn each_step_that_is_wrong_is_named() {
+    let script = json!([
+        {"call": 3, "save": "files"},
+        {"cal": "read"},
+        {"say": "{{files.output}} {{nothing.output}}"},
+        {"parallel": [{"call": "a", "save": "x"}, {"call": "b", "save": "x"}]},
+        {"say": "{{files.output}} {{x.output}}"},
+    ]);
+    let fields: Vec<String> = Script::problems(&script).into_iter().map(|problem| problem.field).collect();
+    assert_eq!(fields, ["script[0].call", "script[1]", "script[2].say", "script[3]"]);
+    assert_eq!(Script::problems(&json!([{"say": "a"}])), []);
+}
+
+#[tokio::test]
 async fn calls_go_over_lists_and_side_by_side() {
     check(
         json!([
@@ -162,12 +192,6 @@ async fn what_fails_ends_the_run() {
     )
     .await;
     check(
-        json!([{"call": "lines", "save": "f"}, {"say": "{{f.text}}"}]),
-        &["lines {}"],
-        Err("has `output`, `data`, `lines`, `count` and `error`, but no `text`"),
-    )
-    .await;
-    check(
         json!([{"call": "lines", "save": "f"}, {"each": "{{f.count}}", "call": "echo"}]),
         &["lines {}"],
         Err("`each` goes over a list or lines, and not over `3`"),
@@ -199,7 +223,14 @@ fn mistakes_have_a_place() {
         (json!(["x"]), "script[0]: a step has exactly one"),
         (json!([{"call": "a", "say": "b"}]), "script[0]: a step has exactly one"),
         (json!([{"call": ""}]), "script[0].call: write the name"),
-        (json!([{"call": "a", "arguments": {}}]), "script[0].arguments: unknown; there are call, args"),
+        (
+            json!([{"call": "a", "arguments": {}}]),
+            "script[0].arguments: a step has no key `arguments`; there are call, args",
+        ),
+        (
+            json!([{"call": "a", "save": "f"}, {"say": "{{f.text}}"}]),
+            "script[1].say: `{{f.text}}`: a result has `output`",
+        ),
         (json!([{"call": "a", "args": [1]}]), "script[0].args: write the arguments"),
         (json!([{"call": "a", "save": "x y"}]), "script[0].save: write a name"),
         (json!([{"call": "a", "save": "task"}]), "script[0].save: write a name"),
@@ -214,7 +245,7 @@ fn mistakes_have_a_place() {
         (json!([{"say": "{{a b}}"}]), "script[0].say: `{{a b}}` is no reference"),
         (json!([{"say": 1}]), "script[0].say: write a text"),
         (json!([{"parallel": []}]), "script[0].parallel: write a list"),
-        (json!([{"parallel": [{"say": "x"}]}]), "script[0].parallel[0].say: unknown"),
+        (json!([{"parallel": [{"say": "x"}]}]), "script[0].parallel[0].say: a step has no key `say`"),
     ];
     for (script, part) in mistakes {
         let error = Script::new(&script, "x").unwrap_err().to_string();

@@ -23,12 +23,17 @@ impl Extractor<'_, '_> {
     /// The parts of a dotted name: each is an import of the module up to it. The first may bind a name.
     fn path(&mut self, node: Node<'_>, prefix: &str, binds: Option<Node<'_>>) {
         let mut module = prefix.to_owned();
-        for (index, part) in named_children(node).into_iter().enumerate() {
+        let parts = named_children(node);
+        let last = parts.len().saturating_sub(1);
+        for (index, part) in parts.into_iter().enumerate() {
             if index > 0 {
                 module.push('.');
             }
             module.push_str(self.text(part));
             let mut record = self.record(&module, NONE, part);
+            if binds.is_none() || index < last {
+                record.marks = import::PART;
+            }
             let is_bound = index == 0 && binds.is_some();
             if let Some(whole) = binds
                 && is_bound

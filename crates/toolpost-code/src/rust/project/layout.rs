@@ -34,6 +34,8 @@ struct Package {
     name: Name,
     /// Names under which dependencies are used, and the names of the packages they are.
     dependencies: HashMap<Name, Name>,
+    /// The packages among them that whoever depends on this one gets as well: not those for its tests and its build.
+    handed_on: HashSet<Name>,
 }
 
 impl Crates {
@@ -131,7 +133,9 @@ impl Crates {
         let mut reached = HashSet::from([from]);
         let mut next = vec![from];
         while let Some(package) = next.pop() {
-            for name in self.packages[package].dependencies.values() {
+            let used = &self.packages[package];
+            let is_meant = |name: &&Name| package == from || used.handed_on.contains(name);
+            for name in used.dependencies.values().filter(is_meant) {
                 for &found in by_name.get(name).into_iter().flatten() {
                     if reached.insert(found) {
                         next.push(found);
@@ -149,7 +153,7 @@ impl Crates {
         let text = |table: &Value, key: &str| -> Option<String> {
             table.get(key).and_then(Value::as_str).map(str::to_owned)
         };
-        let mut dependencies = HashMap::new();
+        let (mut dependencies, mut handed_on) = (HashMap::new(), HashSet::new());
         let mut add = |table: &Value| {
             for key in ["dependencies", "dev-dependencies", "build-dependencies"] {
                 let Some(list) = table.get(key).and_then(Value::as_object) else { continue };
@@ -157,6 +161,9 @@ impl Crates {
                     let package = text(value, "package");
                     let package = package.unwrap_or_else(|| name.clone());
                     dependencies.insert(usable(name), usable(&package));
+                    if key == "dependencies" {
+                        handed_on.insert(usable(&package));
+                    }
                 }
             }
         };
@@ -165,7 +172,12 @@ impl Crates {
             add(target.1);
         }
         let name = table.get("package").and_then(|package| text(package, "name")).unwrap_or_default();
-        self.packages.push(Package { folder: folder.to_owned(), name: usable(&name), dependencies });
+        self.packages.push(Package {
+            folder: folder.to_owned(),
+            name: usable(&name),
+            dependencies,
+            handed_on,
+        });
         if name.is_empty() {
             return;
         }

@@ -266,10 +266,25 @@ impl<'tree> Extractor<'_, '_> {
             self.builder.def(def).marks |= mark::STATIC;
         }
         let declared = node.child_by_field_id(fields.kind);
-        let declared = declared.map_or(NONE, |declared| self.type_expression(declared, scope));
+        let mut declared = declared.map_or(NONE, |declared| self.type_expression(declared, scope));
+        if let Some(comment) = self.comment_before(node.start_byte()) {
+            declared = self.documented(comment, &["type"], "", scope);
+        }
         let expected = self.builder.value_of(declared);
-        let value = node.child_by_field_id(fields.value);
-        let value = value.map_or(NONE, |value| self.visit(value, scope, expected));
+        let initial = node.child_by_field_id(fields.value);
+        let mut value = initial.map_or(NONE, |initial| self.visit(initial, scope, expected));
+        if let Some(initial) = initial
+            && (Self::has_word(node, "readonly") || self.kind(initial) == K::As)
+        {
+            value = self.literal_value(initial, value);
+        }
+        let may_be_absent = Self::has_word(node, "?") || {
+            let annotation = node.child_by_field_id(fields.kind).map_or("", |kind| self.text(kind));
+            annotation.contains("undefined") || annotation.contains("null")
+        };
+        if may_be_absent {
+            self.builder.def(def).marks |= mark::OWN_C;
+        }
         let known = self.builder.def(def);
         (known.declared, known.value) = (declared, value);
     }

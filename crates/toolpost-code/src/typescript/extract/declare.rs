@@ -1,10 +1,11 @@
-//! Other declarations: variables, aliases, enums, namespaces, and what a condition says of a variable.
+//! Other declarations: variables, aliases, enums, namespaces.
 
 use tree_sitter::Node;
 
+use super::condition::Test;
 use super::state::Extractor;
 use super::{K, bit, named_children};
-use crate::facts::{Kind, NONE, Op, Role, ScopeKind, mark, space};
+use crate::facts::{Kind, NONE, Role, ScopeKind, mark, space};
 use crate::typescript::own::{self, own};
 
 impl<'tree> Extractor<'_, '_> {
@@ -17,18 +18,47 @@ impl<'tree> Extractor<'_, '_> {
             }
             let Some(name) = declarator.child_by_field_id(fields.name) else { continue };
             let declared = declarator.child_by_field_id(fields.kind);
-            let declared = declared.map_or(NONE, |declared| self.type_expression(declared, scope));
-            let expected = self.builder.value_of(declared);
+            let mut declared = declared.map_or(NONE, |declared| self.type_expression(declared, scope));
             let initial = declarator.child_by_field_id(fields.value);
+            if !self.comments.is_empty() {
+                let start = self.exported_at.take().unwrap_or(node.start_byte());
+                if let Some(comment) = self.comment_before(start) {
+                    declared = self.documented(comment, &["type"], "", scope);
+                }
+                if let Some(initial) = initial {
+                    self.remember_comment(start, initial);
+                }
+            }
+            let expected = self.builder.value_of(declared);
             if let Some(initial) = initial
                 && self.required(name, initial, into, declarator)
             {
                 continue;
             }
             let exported = std::mem::replace(&mut self.is_exported, false);
-            let value = initial.map_or(NONE, |initial| self.visit(initial, scope, expected));
+            let test = initial.map(|initial| self.condition(initial, scope, expected));
+            let (value, told) = match test {
+                Some(Test { value, holds, fails }) => (value, (holds, fails)),
+                None => (NONE, Default::default()),
+            };
+            let is_const = node.child(0).is_some_and(|word| word.kind() == "const");
+            let literal = initial.filter(|_| is_const && declared == NONE);
+            let value = literal.map_or(value, |initial| self.literal_value(initial, value));
             self.is_exported = exported;
+            let from = self.builder.facts().defs.len();
             self.pattern(name, value, declared, into, scope, declarator);
+            if self.kind(name) == K::Identifier {
+                let def = self.last_declared;
+                if is_const && !told.0.is_empty() {
+                    self.tests.insert(def, told);
+                } else if declared != NONE && initial.is_some() {
+                    let plain = own(self.builder, own::FUNCTION, &[def]);
+                    self.assigned(name, into, plain, value);
+                }
+            }
+            if !is_const {
+                self.note_mutable(from);
+            }
         }
         NONE
     }
@@ -156,72 +186,5 @@ impl<'tree> Extractor<'_, '_> {
         }
         self.is_ambient = before;
         NONE
-    }
-
-    /// `if`: where the condition tests what a variable is, the variable is that inside.
-    pub(super) fn conditional(&mut self, node: Node<'tree>, scope: u32) -> u32 {
-        let fields = self.fields;
-        let condition = node.child_by_field_id(fields.condition);
-        let narrowed = condition.map(|condition| self.narrowing(condition, scope)).unwrap_or_default();
-        for child in named_children(node) {
-            if Some(child) == condition {
-                self.visit(child, scope, NONE);
-                continue;
-            }
-            let mut inner = scope;
-            if Some(child) == node.child_by_field_id(fields.consequence) && !narrowed.is_empty() {
-                inner = self.block(scope, child);
-                for &(name, test) in &narrowed {
-                    self.narrow(name, test, scope, inner, child);
-                }
-            }
-            self.visit(child, inner, NONE);
-        }
-        NONE
-    }
-
-    /// A variable that is something narrower in a scope.
-    fn narrow(&mut self, name: Node<'tree>, test: Node<'tree>, scope: u32, inner: u32, place: Node<'tree>) {
-        let text = self.name(name);
-        let Some(original) = self.bound_around(scope, text) else { return };
-        let tokens = &self.builder.facts().tokens;
-        let Some(index) = tokens.iter().rposition(|token| token.start as usize == test.start_byte()) else {
-            return;
-        };
-        let test = self.builder.expr(Op::Token, index as u32, NONE);
-        let value = own(self.builder, own::NARROWED, &[original, test]);
-        let def = self.builder.define(text, Kind::Variable, name.start_byte(), place.byte_range());
-        let known = self.builder.def(def);
-        (known.scope, known.same, known.value) = (inner, original, value);
-    }
-
-    /// The variables that a condition narrows, with the class that each must be of.
-    fn narrowing(&self, node: Node<'tree>, _scope: u32) -> Vec<(Node<'tree>, Node<'tree>)> {
-        let mut found = Vec::new();
-        let mut open = vec![node];
-        while let Some(node) = open.pop() {
-            match self.kind(node) {
-                K::Parenthesized => open.extend(named_children(node)),
-                K::Binary => {
-                    let fields = self.fields;
-                    let (Some(left), Some(right)) =
-                        (node.child_by_field_id(fields.left), node.child_by_field_id(fields.right))
-                    else {
-                        continue;
-                    };
-                    match node.child_by_field_id(fields.operator).map_or("", |operator| operator.kind()) {
-                        "&&" => open.extend([left, right]),
-                        "instanceof"
-                            if self.kind(left) == K::Identifier && self.kind(right) == K::Identifier =>
-                        {
-                            found.push((left, right));
-                        }
-                        _ => {}
-                    }
-                }
-                _ => {}
-            }
-        }
-        found
     }
 }

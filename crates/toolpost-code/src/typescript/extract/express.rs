@@ -12,7 +12,10 @@ impl<'tree> Extractor<'_, '_> {
         let fields = self.fields;
         let of = |field: u16| node.child_by_field_id(field);
         match self.kind(node) {
-            K::Identifier => self.bare(node, scope, space::VALUE),
+            K::Identifier => {
+                let plain = self.bare(node, scope, space::VALUE);
+                self.known(node, scope, plain)
+            }
             K::TypeIdentifier
             | K::GenericType
             | K::NestedType
@@ -23,7 +26,8 @@ impl<'tree> Extractor<'_, '_> {
                 let target = of(fields.object).map_or(NONE, |object| self.visit(object, scope, NONE));
                 let Some(property) = of(fields.property) else { return NONE };
                 let name = self.name(property);
-                self.member(name, property.start_byte(), scope, target, space::VALUE)
+                let plain = self.member(name, property.start_byte(), scope, target, space::VALUE);
+                self.known(node, scope, plain)
             }
             K::Subscript => self.subscript(node, scope),
             K::Call => self.call(node, scope, own::CALL),
@@ -38,6 +42,12 @@ impl<'tree> Extractor<'_, '_> {
             }
             K::As => self.cast(node, scope),
             K::Assertion => self.cast(node, scope),
+            K::Parenthesized if self.is_script => {
+                let inner = self.first(node, scope, expected);
+                let comment = self.comment_before(node.start_byte());
+                let said = comment.map_or(NONE, |comment| self.documented(comment, &["type"], "", scope));
+                if said == NONE { inner } else { self.builder.value_of(said) }
+            }
             K::NonNull | K::Parenthesized | K::JsxExpression => self.first(node, scope, expected),
             K::Instantiation => {
                 let base = of(fields.function).or_else(|| named_children(node).first().copied());
@@ -55,14 +65,18 @@ impl<'tree> Extractor<'_, '_> {
                 last
             }
             K::Ternary => {
-                if let Some(condition) = of(fields.condition) {
-                    self.visit(condition, scope, NONE);
-                }
+                let test = of(fields.condition).map(|condition| self.condition(condition, scope, NONE));
+                let test = test.unwrap_or_default();
+                let mark = self.flow.mark();
+                self.flow.tell(&test.holds);
                 let first = of(fields.consequence).map_or(NONE, |one| self.visit(one, scope, expected));
+                self.flow.roll_back(mark);
+                self.flow.tell(&test.fails);
                 let second = of(fields.alternative).map_or(NONE, |one| self.visit(one, scope, expected));
+                self.flow.roll_back(mark);
                 self.either(&[first, second])
             }
-            K::Binary => self.binary(node, scope, expected),
+            K::Binary => self.condition(node, scope, expected).value,
             K::Assignment | K::AugmentedAssignment => self.assignment(node, scope),
             K::This => self.builder.expr(Op::This, scope, NONE),
             K::Super => self.builder.expr(Op::Super, scope, NONE),
@@ -75,10 +89,13 @@ impl<'tree> Extractor<'_, '_> {
             K::Truth => self.literal("boolean"),
             K::Regex => self.literal("RegExp"),
             K::Nothing | K::TextFragment => NONE,
+            K::Unary if of(fields.operator).is_some_and(|word| word.kind() == "!") => {
+                self.condition(node, scope, NONE).value
+            }
             K::Unary => {
                 self.children(node, scope);
                 match of(fields.operator).map_or("", |operator| operator.kind()) {
-                    "!" | "delete" => self.literal("boolean"),
+                    "delete" => self.literal("boolean"),
                     "typeof" => self.literal("string"),
                     "void" => NONE,
                     _ => self.literal("number"),
@@ -150,6 +167,7 @@ impl<'tree> Extractor<'_, '_> {
         {
             return self.imported(node, function, scope);
         }
+        let is_statement = std::mem::take(&mut self.is_statement);
         let callee = self.visit(function, scope, NONE);
         let expr = self.builder.expr(Op::Own, code, NONE);
         let mut types = NONE;
@@ -158,6 +176,7 @@ impl<'tree> Extractor<'_, '_> {
                 named_children(list).into_iter().map(|one| self.type_expression(one, scope)).collect();
             types = self.builder.list(&list);
         }
+        let mut told = Vec::new();
         let mut operands = vec![callee, types];
         let arguments = node.child_by_field_id(fields.arguments);
         if let Some(arguments) = arguments {
@@ -174,13 +193,22 @@ impl<'tree> Extractor<'_, '_> {
                     } else {
                         NONE
                     };
-                    let value = self.visit(argument, scope, expected);
+                    let value = if is_statement && index == 0 {
+                        let test = self.condition(argument, scope, expected);
+                        told = test.holds;
+                        test.value
+                    } else {
+                        self.visit(argument, scope, expected)
+                    };
                     operands.push(value);
                 }
             }
         }
         let list = self.builder.list(&operands);
         self.builder.facts_mut().exprs[expr as usize].b = list;
+        if is_statement {
+            self.argument_told = told;
+        }
         expr
     }
 
@@ -275,30 +303,6 @@ impl<'tree> Extractor<'_, '_> {
         if is_kept && inner != NONE { inner } else { expected }
     }
 
-    fn binary(&mut self, node: Node<'tree>, scope: u32, expected: u32) -> u32 {
-        let fields = self.fields;
-        let operator = node.child_by_field_id(fields.operator).map_or("", |operator| operator.kind());
-        let keeps = matches!(operator, "&&" | "||" | "??");
-        let expected = if keeps { expected } else { NONE };
-        let mut part = |field: u16| {
-            node.child_by_field_id(field).map_or(NONE, |part| {
-                if self.kind(part) == K::PrivateIdentifier {
-                    return NONE;
-                }
-                self.visit(part, scope, expected)
-            })
-        };
-        let left = part(fields.left);
-        let right = part(fields.right);
-        match operator {
-            "&&" => right,
-            "||" | "??" => self.either(&[left, right]),
-            "+" => self.either(&[left, right]),
-            "-" | "*" | "/" | "%" | "**" | "|" | "&" | "^" | "<<" | ">>" | ">>>" => self.literal("number"),
-            _ => self.literal("boolean"),
-        }
-    }
-
     fn assignment(&mut self, node: Node<'tree>, scope: u32) -> u32 {
         let fields = self.fields;
         let left = node.child_by_field_id(fields.left);
@@ -313,12 +317,22 @@ impl<'tree> Extractor<'_, '_> {
             Some(left) if matches!(self.kind(left), K::ObjectPattern | K::ArrayPattern) => {
                 let value = right.map_or(NONE, |right| self.visit(right, scope, NONE));
                 self.assigned_pattern(left, value, scope);
+                self.forget_assigned(left, scope);
                 return value;
             }
-            Some(left) => self.visit(left, scope, NONE),
+            Some(left) => {
+                let seen = self.visit(left, scope, NONE);
+                self.as_declared(left, scope, seen)
+            }
             None => NONE,
         };
         let value = right.map_or(NONE, |right| self.visit(right, scope, target));
+        if let Some(left) = left {
+            match self.kind(node) {
+                K::Assignment => self.assigned(left, scope, target, value),
+                _ => self.forget_assigned(left, scope),
+            }
+        }
         if value == NONE { target } else { value }
     }
 
@@ -365,13 +379,20 @@ impl<'tree> Extractor<'_, '_> {
             let def = self.builder.define(name, Kind::Field, start, left.byte_range());
             self.builder.token(name, start, scope, Role::Declaration, def);
             self.own(def, class);
+            let start = left.start_byte();
+            self.remember_comment(start, right);
             let value = self.visit(right, scope, NONE);
-            self.builder.def(def).value = value;
+            let said = self
+                .comment_before(start)
+                .map_or(NONE, |comment| self.documented(comment, &["type"], "", scope));
+            let known = self.builder.def(def);
+            (known.value, known.declared) = (value, said);
             return Some(value);
         }
         match self.text(object) {
             "module" if self.text(property) == "exports" => {
                 self.bare(object, scope, space::VALUE);
+                self.is_handed_out = self.kind(right) == K::Object;
                 let value = self.visit(right, scope, NONE);
                 if value != NONE {
                     let name = self.builder.text("export=");
@@ -382,6 +403,17 @@ impl<'tree> Extractor<'_, '_> {
             "exports" | "module.exports" => {
                 self.visit(object, scope, NONE);
                 let name = self.name(property);
+                if self.kind(right) == K::Identifier {
+                    // The name means what the variable means, whether it is called the same or not.
+                    let is_same = self.text(right) == self.text(property);
+                    let own = if is_same { self.bare(property, scope, space::VALUE) } else { NONE };
+                    let value = self.visit(right, scope, NONE);
+                    match is_same {
+                        true => self.hand_out_value(name, own, scope, start),
+                        false => self.hand_out(name, value, Some(property), scope, start),
+                    }
+                    return Some(value);
+                }
                 let def = self.builder.define(name, Kind::Variable, start, left.byte_range());
                 self.builder.token(name, start, scope, Role::Declaration, def);
                 let value = self.visit(right, scope, NONE);
@@ -397,7 +429,7 @@ impl<'tree> Extractor<'_, '_> {
         }
     }
 
-    fn hand_out_value(&mut self, name: u32, value: u32, scope: u32, start: usize) {
+    pub(super) fn hand_out_value(&mut self, name: u32, value: u32, scope: u32, start: usize) {
         let record = self.builder.import(crate::facts::Import {
             def: NONE,
             scope,
@@ -415,6 +447,7 @@ impl<'tree> Extractor<'_, '_> {
         let fields = self.fields;
         let def = self.nameless(Kind::Anonymous, node);
         let literal = own(self.builder, own::LITERAL, &[def, expected]);
+        let is_handed_out = std::mem::take(&mut self.is_handed_out);
         let mut inner = NONE;
         for part in named_children(node) {
             match self.kind(part) {
@@ -429,6 +462,15 @@ impl<'tree> Extractor<'_, '_> {
                         continue;
                     };
                     let field = self.key(name, start, part, def, literal, scope);
+                    let is_same = |value: Node<'tree>| {
+                        self.kind(value) == K::Identifier && self.text(value) == self.text(key)
+                    };
+                    if is_handed_out && value.is_some_and(is_same) {
+                        self.share(field);
+                    }
+                    if let Some(value) = value {
+                        self.remember_comment(part.start_byte(), value);
+                    }
                     let wanted = if value.is_some_and(|value| self.depends_on_context(value)) {
                         self.expected_property(expected, name)
                     } else {
@@ -441,7 +483,11 @@ impl<'tree> Extractor<'_, '_> {
                     let name = self.name(part);
                     let field = self.key(name, part.start_byte(), part, def, literal, scope);
                     let value = self.bare(part, scope, space::VALUE);
+                    let value = self.known(part, scope, value);
                     self.builder.def(field).value = value;
+                    if is_handed_out {
+                        self.share(field);
+                    }
                 }
                 K::Method => {
                     if inner == NONE {

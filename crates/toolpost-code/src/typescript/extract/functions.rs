@@ -2,6 +2,8 @@
 
 use tree_sitter::Node;
 
+use super::documented::Comment;
+use super::flow::Closure;
 use super::state::Extractor;
 use super::{K, named_children};
 use crate::facts::{Kind, NONE, Op, ScopeKind, mark, space};
@@ -49,21 +51,39 @@ impl<'tree> Extractor<'_, '_> {
             self.expected_return,
             std::mem::replace(&mut self.is_exported, false),
         );
+        let comment = self.comment.take().or_else(|| {
+            let start = self.exported_at.take().unwrap_or(node.start_byte());
+            self.comment_before(start)
+        });
+        let mark = self.flow.mark();
+        if !self.flow.is_empty() {
+            let is_made_here = matches!(self.kind(node), K::Arrow | K::FunctionExpression);
+            self.enter_function(if is_made_here { Closure::Expression } else { Closure::Declaration });
+        }
         if let Some(list) = node.child_by_field_id(fields.type_parameters) {
             self.type_parameters(list, def, scope);
         }
         if let Some(list) = node.child_by_field_id(fields.parameters) {
             self.parameters(list, def, scope, expected);
+            if let Some(comment) = comment {
+                self.documented_parameters(comment, def, scope);
+            }
         } else if let Some(one) = node.child_by_field_id(fields.parameter) {
             let parameter = self.declare(one, Kind::Parameter, one);
             self.bind(parameter, scope);
             let value = self.expected_parameter(expected, 0);
             let known = self.builder.def(parameter);
             (known.owner, known.value) = (def, value);
+            if let Some(comment) = comment {
+                self.documented_parameters(comment, def, scope);
+            }
         }
         let result =
             node.child_by_field_id(fields.return_type).or_else(|| node.child_by_field_id(fields.kind));
-        let declared = result.map_or(NONE, |result| self.type_expression(result, scope));
+        let mut declared = result.map_or(NONE, |result| self.type_expression(result, scope));
+        if let (NONE, Some(comment)) = (declared, comment) {
+            declared = self.documented(comment, &["returns", "return"], "", scope);
+        }
         let is_async = Self::has_word(node, "async");
         let is_generator = Self::has_word(node, "*");
         self.expected_return = match (declared, expected) {
@@ -84,6 +104,7 @@ impl<'tree> Extractor<'_, '_> {
                 self.returns.push(value);
             }
         }
+        self.flow.roll_back(mark);
         let returns = std::mem::take(&mut self.returns);
         let value = if is_generator { NONE } else { self.either(&returns) };
         let known = self.builder.def(def);
@@ -102,6 +123,21 @@ impl<'tree> Extractor<'_, '_> {
             self.expected_return,
             self.is_exported,
         ) = before;
+    }
+
+    /// The types that a comment gives to the parameters of a function.
+    fn documented_parameters(&mut self, comment: Comment, function: u32, scope: u32) {
+        for index in function..self.builder.facts().defs.len() as u32 {
+            let known = *self.builder.def(index);
+            if known.owner == function && known.kind == Kind::Parameter && known.declared == NONE {
+                let name = self.builder.facts().text(known.name).to_owned();
+                if !name.is_empty() {
+                    let tags = ["param", "arg", "argument"];
+                    let declared = self.documented(comment, &tags, &name, scope);
+                    self.builder.def(index).declared = declared;
+                }
+            }
+        }
     }
 
     fn expected_parameter(&mut self, expected: u32, index: u32) -> u32 {

@@ -150,7 +150,14 @@ impl<'tree, 'a> Extractor<'_, 'a> {
     }
 
     /// Hands out what a path means under another name.
-    fn hand_out(&mut self, name: u32, path: u32, alias: Option<Node<'tree>>, scope: u32, start: usize) {
+    pub(super) fn hand_out(
+        &mut self,
+        name: u32,
+        path: u32,
+        alias: Option<Node<'tree>>,
+        scope: u32,
+        start: usize,
+    ) {
         let def = match alias {
             Some(alias) => self.declare(alias, Kind::Import, alias),
             None => {
@@ -203,9 +210,11 @@ impl<'tree, 'a> Extractor<'_, 'a> {
         if let Some(declaration) = node.child_by_field_id(fields.declaration) {
             let tokens = self.builder.facts().tokens.len();
             self.last_declared = NONE;
+            self.exported_at = (!self.comments.is_empty()).then_some(start);
             let before = std::mem::replace(&mut self.is_exported, !is_default);
             let value = self.visit(declaration, scope, NONE);
             self.is_exported = before;
+            self.exported_at = None;
             if is_default {
                 self.export_default_declaration(value, tokens, scope, start);
             }

@@ -1,9 +1,11 @@
 //! What the extractor carries through the tree.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use tree_sitter::Node;
 
+use super::documented::Comment;
+use super::flow::{Flow, Told};
 use super::{Fields, K};
 use crate::facts::{Builder, Kind, NONE, Op, Role, mark, space};
 
@@ -32,6 +34,24 @@ pub(super) struct Extractor<'b, 'a> {
     pub(super) is_exported: bool,
     /// The definition that was declared last by a statement.
     pub(super) last_declared: u32,
+    /// What tests and assignments tell of variables here.
+    pub(super) flow: Flow,
+    /// Constants that hold the result of a test: what is known where it holds, and where it fails.
+    pub(super) tests: HashMap<u32, (Vec<Told>, Vec<Told>)>,
+    /// Variables that may be given other values.
+    pub(super) mutable: HashSet<u32>,
+    /// Whether the call that is read next is a statement, and what its first argument tells if it is a test.
+    pub(super) is_statement: bool,
+    pub(super) argument_told: Vec<Told>,
+    /// Comments of JavaScript that say types, in their order, and the one before what is read next.
+    pub(super) comments: Vec<Comment>,
+    pub(super) comment: Option<Comment>,
+    /// Where the `export` begins before what is read next.
+    pub(super) exported_at: Option<usize>,
+    /// Whether the literal that is read next is what a CommonJS module hands out.
+    pub(super) is_handed_out: bool,
+    /// Keys of such literals that have the names of their values.
+    shared: Vec<u32>,
     kinds: &'static [K],
     /// What scopes bind so far: scope and name.
     bound: HashMap<(u32, u32), Vec<u32>>,
@@ -58,6 +78,16 @@ impl<'b, 'a> Extractor<'b, 'a> {
             is_ambient: false,
             is_exported: false,
             last_declared: NONE,
+            flow: Flow::default(),
+            tests: HashMap::new(),
+            mutable: HashSet::new(),
+            is_statement: false,
+            argument_told: Vec::new(),
+            comments: Vec::new(),
+            comment: None,
+            exported_at: None,
+            is_handed_out: false,
+            shared: Vec::new(),
             kinds,
             bound: HashMap::new(),
             members: HashMap::new(),
@@ -179,6 +209,29 @@ impl<'b, 'a> Extractor<'b, 'a> {
 
     pub(super) fn has_member(&self, owner: u32, name: u32) -> bool {
         self.members.contains_key(&(owner, name))
+    }
+
+    /// Notes a key of what a CommonJS module hands out whose value is a variable of the same name.
+    pub(super) fn share(&mut self, key: u32) {
+        self.shared.push(key);
+    }
+
+    /// Makes one symbol of what CommonJS modules declare and hand out under one name: `module.exports = { name }`.
+    pub(super) fn share_exports(&mut self) {
+        for key in std::mem::take(&mut self.shared) {
+            let (name, value, start) = {
+                let known = self.builder.def(key);
+                (known.name, known.value, known.name_start)
+            };
+            let bound = self.bound.get(&(0, name)).and_then(|bound| bound.first().copied());
+            let Some(bound) = bound else { continue };
+            let declared = *self.builder.def(bound);
+            if declared.kind == Kind::Import {
+                self.hand_out_value(name, value, 0, start as usize);
+            } else {
+                self.builder.def(key).same = declared.same;
+            }
+        }
     }
 
     /// A definition without a name, owned by what is around it.

@@ -63,7 +63,20 @@ impl<'tree> Extractor<'_, '_> {
                 self.builder.builtin("[]", &all)
             }
             K::TupleType => self.tuple(node, scope),
-            K::UnionType | K::IntersectionType => {
+            K::UnionType => {
+                // `A | B | C` is a union in a union, however many there are.
+                let (mut open, mut parts) = (vec![node], Vec::new());
+                while let Some(part) = open.pop() {
+                    match self.kind(part) {
+                        K::UnionType => open.extend(named_children(part)),
+                        _ => parts.push(part),
+                    }
+                }
+                parts.reverse();
+                let all: Vec<u32> = parts.into_iter().map(|part| self.type_expression(part, scope)).collect();
+                self.either(&all)
+            }
+            K::IntersectionType => {
                 let all = self.types(node, scope);
                 self.either(&all)
             }
@@ -113,14 +126,7 @@ impl<'tree> Extractor<'_, '_> {
             K::LiteralType => match named_children(node).first() {
                 Some(&literal) if self.kind(literal) == K::Nothing => NONE,
                 Some(&literal) => {
-                    let is_text = self.kind(literal) == K::Text;
-                    let is_truth = self.kind(literal) == K::Truth;
-                    if is_text {
-                        let text = self.unquoted(literal);
-                        let text = self.builder.builtin(text, &[]);
-                        return self.builder.builtin("string", &[text]);
-                    }
-                    self.builder.builtin(if is_truth { "boolean" } else { "number" }, &[])
+                    self.literal_type(literal).unwrap_or_else(|| self.builder.builtin("number", &[]))
                 }
                 None => NONE,
             },
@@ -129,18 +135,10 @@ impl<'tree> Extractor<'_, '_> {
                 self.builder.builtin("string", &[])
             }
             K::ThisType | K::This => self.builder.expr(Op::ThisType, scope, NONE),
-            K::PredicateAnnotation => {
-                let all = self.types(node, scope);
-                all.first().copied().unwrap_or(NONE)
-            }
+            K::PredicateAnnotation => self.predicate(node, scope),
             K::TypePredicate => {
-                if let Some(name) = of(fields.name)
-                    && self.kind(name) == K::Identifier
-                {
-                    self.bare(name, scope, space::VALUE);
-                }
-                let of = of(fields.kind).map_or(NONE, |of| self.type_expression(of, scope));
-                self.builder.builtin("is", &[of])
+                let (of, name) = self.predicate_parts(node, scope);
+                self.builder.builtin("is", &[of, name])
             }
             K::Call => {
                 // `import('module')`, written as a type
@@ -165,6 +163,64 @@ impl<'tree> Extractor<'_, '_> {
                 if let [one] = all[..] { one } else { NONE }
             }
         }
+    }
+
+    /// What a function that tests its parameters returns: `x is T`, `asserts x`, `asserts x is T`.
+    fn predicate(&mut self, node: Node<'tree>, scope: u32) -> u32 {
+        let Some(&inner) = named_children(node).first() else { return NONE };
+        if node.kind() == "type_predicate_annotation" || inner.kind() == "asserts" {
+            return self.type_expression(inner, scope);
+        }
+        let (of, name) = match self.kind(inner) {
+            K::TypePredicate => self.predicate_parts(inner, scope),
+            K::Identifier => {
+                self.bare(inner, scope, space::VALUE);
+                let name = self.text(inner);
+                (NONE, self.builder.builtin(name, &[]))
+            }
+            _ => (NONE, NONE),
+        };
+        self.builder.builtin("asserts", &[of, name])
+    }
+
+    fn predicate_parts(&mut self, node: Node<'tree>, scope: u32) -> (u32, u32) {
+        let fields = self.fields;
+        let name = match node.child_by_field_id(fields.name) {
+            Some(name) => {
+                if self.kind(name) == K::Identifier {
+                    self.bare(name, scope, space::VALUE);
+                }
+                let text = self.text(name);
+                self.builder.builtin(text, &[])
+            }
+            None => NONE,
+        };
+        let of = node.child_by_field_id(fields.kind).map_or(NONE, |of| self.type_expression(of, scope));
+        (of, name)
+    }
+
+    /// The type of a literal alone: `'a'`, `1`, `true`.
+    pub(super) fn literal_type(&mut self, node: Node<'tree>) -> Option<u32> {
+        let (name, text) = match self.kind(node) {
+            K::Text => ("string", self.unquoted(node)),
+            K::Number => ("number", self.text(node)),
+            K::Truth => ("boolean", self.text(node)),
+            _ => return None,
+        };
+        let text = self.builder.builtin(text, &[]);
+        Some(self.builder.builtin(name, &[text]))
+    }
+
+    /// A value that stays what it is: of a literal the literal alone, of anything else what it was read as.
+    pub(super) fn literal_value(&mut self, node: Node<'tree>, read: u32) -> u32 {
+        let mut node = node;
+        while self.kind(node) == K::As
+            && (Self::has_word(node, "const") || self.text(node).ends_with("const"))
+            && let Some(&inner) = named_children(node).first()
+        {
+            node = inner;
+        }
+        self.literal_type(node).map_or(read, |of| self.builder.value_of(of))
     }
 
     /// A name, qualified or not; the last part may mean what `space` says.

@@ -9,11 +9,17 @@ use std::time::Duration;
 use toolpost_core::{Context, Output, ToolError};
 use toolpost_process::Sandbox;
 
-const BOUNDS: Bounds = Bounds { time: Duration::from_secs(20), memory: 512 << 20, output: 8 << 20 };
+/// How long the text of a file may take.
+const TIME: Duration = Duration::from_secs(12);
 
-/// The text of each page, and whether there is more than is taken; or why there is none.
-pub(crate) async fn pages(helper: &Helper, bytes: Vec<u8>) -> Result<(Vec<String>, bool), String> {
-    let said = helper.run(Path::new("/"), Sandbox::default(), bytes, BOUNDS).await?;
+/// The text of each page, and whether there is more than is taken; or why there is none in this time.
+pub(crate) async fn pages(
+    helper: &Helper,
+    bytes: Vec<u8>,
+    time: Duration,
+) -> Result<(Vec<String>, bool), String> {
+    let bounds = Bounds { time, memory: 300 << 20, output: 8 << 20 };
+    let said = helper.run(Path::new("/"), Sandbox::default(), bytes, bounds).await?;
     let text = String::from_utf8_lossy(&said.bytes);
     Ok((text.split('\x0c').map(|page| page.trim().to_owned()).collect(), said.is_cut))
 }
@@ -26,7 +32,7 @@ pub(super) async fn with_text(
     bytes: Vec<u8>,
     attached: Output<Data>,
 ) -> Result<Output<Data>, ToolError> {
-    let (pages, is_cut) = match pages(helper, bytes).await {
+    let (pages, is_cut) = match pages(helper, bytes, TIME).await {
         Ok(pages) => pages,
         Err(why) => return Ok(noted(attached, &format!("its text cannot be had: {why}"))),
     };

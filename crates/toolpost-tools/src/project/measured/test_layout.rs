@@ -33,7 +33,7 @@ pub(super) fn report(tree: &Tree, inside: usize, conventions: &mut Vec<Conventio
     let tests: Vec<&str> = tree
         .files
         .iter()
-        .filter(|file| language_of(file).is_some() && !tree.is_foreign(file))
+        .filter(|file| language_of(file).is_some() && !tree.is_foreign(file) && !tree.is_hidden(file))
         .map(|file| tree.below(file))
         .filter(|file| is_test(file))
         .collect();

@@ -55,7 +55,10 @@ pub(super) fn layout(tree: &Tree, facts: &Facts, room: usize) -> String {
     let mut below: Vec<(String, Vec<String>)> = Vec::new();
     let folders: Vec<&str> = tree.top_folders().collect();
     for folder in folders.iter().take(MOST_FOLDERS).copied() {
-        let files = tree.below_folder(folder).filter(|file| language_of(file).is_some()).count();
+        let files = tree
+            .below_folder(folder)
+            .filter(|file| language_of(file).is_some() && !tree.is_hidden(file))
+            .count();
         let about = about(tree, facts, folder);
         let counted = if files > 0 { format!(" ({files} source files)") } else { String::new() };
         let about = about.map(|about| format!(": {about}")).unwrap_or_default();

@@ -307,10 +307,7 @@ fn files_in_output(
     known: Vec<String>,
 ) -> Vec<(Kept, String, Closed)> {
     let roots = ctx.workspace().roots();
-    let standing = match &args.workdir {
-        Some(folder) => Path::new(ctx.workspace().root()).join(folder.as_str()),
-        None => super::prepare::standing(ctx, &roots),
-    };
+    let standing = super::prepare::asked_folder(ctx, args.workdir.as_ref());
     let is_moved = changes_folder(&args.command);
     let mut names = known;
     let mut found: Vec<(Kept, String, Closed)> = Vec::new();
@@ -390,8 +387,8 @@ fn changes_folder(line: &str) -> bool {
 /// A sentence and what the command had written.
 pub(super) fn with_output(told: &str, shown: &Shown) -> String {
     match shown.bytes {
-        0 => format!("{told}. It had written nothing"),
-        _ => format!("{told}. What it had written:\n{}", shown.text.trim_end()),
+        0 => format!("{told}. It had printed nothing"),
+        _ => format!("{told}. What it had printed:\n{}", shown.text.trim_end()),
     }
 }
 

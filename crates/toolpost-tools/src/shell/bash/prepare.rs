@@ -68,7 +68,7 @@ impl Prepared {
         let confined = settings.confinement == Confinement::Strict;
         let reach = if confined { Reach::Confined } else { Reach::Free };
         let ground = ctx.ground(reach).await?;
-        let folder = folder(ctx, args.workdir.as_ref(), &ground).await?;
+        let folder = folder(ctx, args.workdir.as_ref()).await?;
         let limits = Limits {
             wall: Some(Duration::from_millis(args.timeout)),
             grace: GRACE,
@@ -105,12 +105,8 @@ impl Prepared {
 }
 
 /// The folder that the command runs in, by its absolute path.
-async fn folder(
-    ctx: &Context,
-    wanted: Option<&WorkspacePath>,
-    ground: &Ground,
-) -> Result<PathBuf, ToolError> {
-    let Some(wanted) = wanted.cloned() else { return Ok(standing(ctx, &ground.roots)) };
+async fn folder(ctx: &Context, wanted: Option<&WorkspacePath>) -> Result<PathBuf, ToolError> {
+    let Some(wanted) = wanted.cloned() else { return Ok(asked_folder(ctx, None)) };
     let stat = ctx.blocking(move |ctx| ctx.workspace().stat(&wanted)).await?;
     if stat.kind != Kind::Folder {
         let message = format!("`{}` is a file; a command runs in a folder", stat.name);
@@ -119,10 +115,13 @@ async fn folder(
     Ok(PathBuf::from(ctx.workspace().root()).join(stat.name))
 }
 
-/// Where the session stands, if that is in the workspace; otherwise its root.
-pub(super) fn standing(ctx: &Context, roots: &[String]) -> PathBuf {
-    let inside = roots.iter().any(|root| Path::new(ctx.cwd()).starts_with(root));
-    PathBuf::from(if inside { ctx.cwd() } else { ctx.workspace().root() })
+/// The same by what was asked for, whether it is there or not. File tools count from the root, and so do commands.
+pub(super) fn asked_folder(ctx: &Context, wanted: Option<&WorkspacePath>) -> PathBuf {
+    let root = PathBuf::from(ctx.workspace().root());
+    match wanted {
+        Some(wanted) => root.join(wanted.as_str()),
+        None => root,
+    }
 }
 
 /// What the policy leaves of the machine.

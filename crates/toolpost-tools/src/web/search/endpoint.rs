@@ -8,7 +8,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 use tokio::time::Instant;
 use toolpost_core::{Code, Context, ToolError};
-use toolpost_web::{Fetch, Fetcher, Gate, Hop, NotPublic, PageUrl, Roots};
+use toolpost_web::{Fetch, Fetched, Fetcher, Gate, Hop, NotPublic, PageUrl, Roots};
 
 /// Maximum number of bytes of an answer.
 const MAX_BYTES: usize = 2 << 20;
@@ -52,11 +52,10 @@ impl Endpoint {
         };
         let page = self.fetcher.fetch(fetch).await.map_err(|error| fetch_failed(&url, &error))?;
         if page.status != 200 {
-            let hint = if page.status == 403 { "; it may not be set up to answer in JSON" } else { "" };
-            return Err(self.failed(&format!("it answered with status {}{hint}", page.status)));
+            return Err(self.refused(&page));
         }
-        let value: Value =
-            serde_json::from_slice(&page.body).map_err(|_| self.failed("its answer is not JSON"))?;
+        let value: Value = serde_json::from_slice(&page.body)
+            .map_err(|error| self.failed(&format!("its answer is not JSON ({error})")))?;
         let results =
             value["results"].as_array().ok_or_else(|| self.failed("its answer has no `results`"))?;
         let text = |value: &Value| value.as_str().unwrap_or_default().trim().to_owned();
@@ -67,6 +66,25 @@ impl Endpoint {
         });
         let found = found.filter(|found| PageUrl::parse(&found.url).is_ok()).take(max).collect();
         Ok(Results { found, answer: String::new() })
+    }
+
+    /// A status that is no success: what it means, and when to ask again.
+    fn refused(&self, page: &Fetched) -> ToolError {
+        let hint = if page.status == 403 { "; it may not be set up to answer in JSON" } else { "" };
+        let failed =
+            |more: &str| self.failed(&format!("it answered with status {}{hint}{more}", page.status));
+        let again = |pause: &str| failed(&format!("; it wants to be asked again after {pause:.40}"));
+        match &page.retry_after {
+            Some(pause) => match pause.trim().parse::<u32>() {
+                Ok(seconds) => {
+                    let pause = Duration::from_secs(seconds.into());
+                    again(&format!("{seconds} s")).retryable_after(pause)
+                }
+                Err(_) => again(pause).retryable(),
+            },
+            None if matches!(page.status, 408 | 425 | 429 | 500 | 502..=504) => failed("").retryable(),
+            None => failed(""),
+        }
     }
 
     fn failed(&self, why: &str) -> ToolError {

@@ -251,12 +251,12 @@ fn told(page: &mut Page, row: &Row<'_>, fact: &Fact) {
             row.add(page, "signal", "another process went on", &[("interrupted calls", &calls.join("\n"))]);
         }
         Fact::Spent { reason, .. } => {
-            row.add(page, "failed", &format!("the budget of the tree is used up: {reason:?}"), &[])
+            row.add(page, "failed", &format!("the budget of the tree is used up: {}", reason.as_str()), &[])
         }
         Fact::StopAsked => row.add(page, "signal", "was told to stop", &[]),
         Fact::Ended { reason, text, .. } => {
             let kind = if *reason == toolpost_core::activation::Reason::Done { "ended" } else { "failed" };
-            row.add(page, kind, &format!("ended: {reason:?}"), &[("last text", text)]);
+            row.add(page, kind, &format!("ended: {}", reason.as_str()), &[("last text", text)]);
         }
         Fact::Decided { todos, .. } => {
             let refused = todos.iter().filter_map(|todo| match todo {

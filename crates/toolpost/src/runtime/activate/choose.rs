@@ -82,9 +82,10 @@ impl Runtime {
     pub(crate) fn check_script(&self, agent: &AgentFile) -> Vec<Problem> {
         let Some(node) = &agent.script else { return Vec::new() };
         let at = |field: &str| node.place_of(field);
-        let script = match Script::new(&node.to_value(), &agent.name) {
-            Ok(script) => script,
-            Err(error) => return vec![script_problem(agent, node, &error)],
+        let value = node.to_value();
+        let Ok(script) = Script::new(&value, &agent.name) else {
+            let errors = Script::problems(&value);
+            return errors.iter().map(|error| script_problem(agent, node, error)).collect();
         };
         let (snapshot, dialect) = (self.context.tools().snapshot(), self.context.dialect());
         // Here only names count: what is allowed depends on the run.
@@ -143,11 +144,39 @@ impl Runtime {
         let snapshot = self.context.tools().snapshot();
         let dialect = self.context.dialect();
         let mut problems = Vec::new();
+        let own = agent.policy_within(&Policy::privileged());
         for choice in agent.tools.iter().flatten() {
-            named(agent, choice, &snapshot, dialect, &mut problems);
+            let named = named(agent, choice, &snapshot, dialect, &mut problems);
+            let entries: Vec<_> = named.iter().filter_map(|name| snapshot.get(name)).collect();
+            if !entries.is_empty()
+                && entries.iter().all(|entry| !own.offers(entry.name(), entry.spec().required))
+            {
+                let message = format!(
+                    "the agent never gets `{}`: its own policy denies it; allow it there, or leave the tool out",
+                    short(&choice.name)
+                );
+                problems.push(Problem::new(
+                    &agent.file,
+                    choice.at(),
+                    Some("tools"),
+                    Severity::Warning,
+                    message,
+                ));
+            }
         }
         for choice in &agent.without {
             problems.extend(nothing_taken(agent, choice, &snapshot, dialect));
+        }
+        for (choice, severity, message) in self.host.known().problems(self, agent) {
+            problems.push(Problem::new(&agent.file, choice.at(), Some("agents"), severity, message));
+        }
+        // Without a model that is known it runs with `--model`, or by its script.
+        if let (Some(name), Some(at), Ok(models)) =
+            (agent.models.first(), agent.model_at, self.config.models())
+            && let Err(error) = models.catalog.find(name)
+        {
+            let (file, message) = (&agent.file, error.message);
+            problems.push(Problem::new(file, at, Some("model"), Severity::Warning, message));
         }
         for tool in agent.prompt_tools.iter().filter(|tool| snapshot.get(&tool.name).is_some()) {
             let message = format!("`{}` takes the place of the built-in tool of that name", tool.name);

@@ -42,6 +42,10 @@ fn failure(name: &str, id: &str, ended: &Ended) -> ToolError {
         Reason::Loop => (Code::ExecutionError, "it made the same call again and again".to_owned()),
         Reason::Length => (Code::ModelError, "its answer was cut off by its model's limit".to_owned()),
         Reason::Refused => (Code::ModelError, "its model refused".to_owned()),
+        Reason::Script => {
+            let why = ended.error.clone().unwrap_or_else(|| "a step of its script failed".to_owned());
+            (ended.code.unwrap_or(Code::ExecutionError), why)
+        }
         Reason::Model => {
             let why = ended.error.clone().unwrap_or_else(|| "its model gave no answer".to_owned());
             (ended.code.unwrap_or(Code::ModelError), why)

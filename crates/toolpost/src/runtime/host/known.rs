@@ -42,6 +42,35 @@ impl Known {
         Ok(())
     }
 
+    /// What is wrong with the agents that a file names, and where.
+    pub(crate) fn problems<'a>(
+        &self,
+        runtime: &Runtime,
+        agent: &'a AgentFile,
+    ) -> Vec<(&'a ToolChoice, Severity, String)> {
+        let mut problems = Vec::new();
+        for choice in agent.agents.iter().flatten() {
+            if is_file(&choice.name) {
+                if let Err(error) = beside(runtime, agent, choice) {
+                    let message = error.message().split_once(": ").map_or(error.message(), |(_, rest)| rest);
+                    problems.push((choice, Severity::Broken, message.to_owned()));
+                }
+                continue;
+            }
+            let all = self.all(runtime);
+            if choice.name != "*" && !all.contains_key(&choice.name) {
+                let near = nearest(&choice.name, all.keys().map(String::as_str), 1);
+                let hint = match near.first() {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => "`toolpost agents` lists the agents there are".to_owned(),
+                };
+                let message = format!("there is no agent `{}` that may be used; {hint}", choice.name);
+                problems.push((choice, Severity::Warning, message));
+            }
+        }
+        problems
+    }
+
     fn named(&self) -> MutexGuard<'_, BTreeMap<String, Arc<AgentFile>>> {
         self.named.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -82,7 +82,11 @@ fn in_network(test: impl FnOnce(&Network) + Send + 'static) {
 /// `/to?ADDRESS` redirects there; everything else greets.
 fn answer(asked: &Asked, stream: &mut std::net::TcpStream) {
     match asked.path.strip_prefix("/to?") {
-        Some(target) => send(stream, &format!("302 Found\r\nLocation: {target}"), b""),
+        // As it was asked for: a request has no backslash.
+        Some(target) => {
+            let target = target.replace("%5C", "\\");
+            send(stream, &format!("302 Found\r\nLocation: {target}"), b"")
+        }
         None => send(
             stream,
             "200 OK\r\nContent-Type: text/plain",
@@ -196,6 +200,8 @@ fn guarantee_19_no_request_reaches_an_address_that_is_not_public() {
             "2130706433",
             "0x7f000001",
             "0x7f.1",
+            "0x7f.0x0.0x0.0x1",
+            "127.0.0.\u{ad}1",
             "0177.0.0.1",
             "017700000001",
             "127.0.0.1.",
@@ -217,6 +223,10 @@ fn guarantee_19_no_request_reaches_an_address_that_is_not_public() {
             "[64:ff9b::7f00:1]",
             "[64:ff9b::127.0.0.1]",
             "[2002:7f00:1::1]",
+            "[::ffff:0:127.0.0.1]",
+            "[64:ff9b:1::7f00:1]",
+            "[2001:0:808:808::80ff:fffe]",
+            "[2606:4700::5efe:7f00:1]",
             "user@127.0.0.1",
             "public.test@127.0.0.1",
             "ip6-localhost",
@@ -235,6 +245,16 @@ fn guarantee_19_no_request_reaches_an_address_that_is_not_public() {
             "[64:ff9b::a01:203]",
             "[::ffff:10.1.2.3]",
             "[::ffff:169.254.169.254]",
+            "[::ffff:a9fe:a9fe]",
+            "[64:ff9b::169.254.169.254]",
+            "0300.0250.7.7",
+            "[fe80::1]",
+            "[ff02::1]",
+            "224.0.0.1",
+            "255.255.255.255",
+            "240.0.0.1",
+            "192.0.2.1",
+            "[2001:db8::1]",
             "intranet",
             // Names that lead there.
             "loop.test",
@@ -264,6 +284,32 @@ fn guarantee_19_no_request_reaches_an_address_that_is_not_public() {
             assert!(is_public && asked.path.starts_with("/to?"), "{asked:?}");
         }
         assert_eq!(network.server.asked().len(), hosts.len());
+        network.server.forget();
+
+        // Other ways to write where a redirect leads.
+        let ways = [
+            "//127.0.0.1/hit",
+            "/\\127.0.0.1/hit",
+            "\\\\127.0.0.1\\hit",
+            "http:\\\\127.0.0.1/hit",
+            "http:////127.0.0.1/hit",
+            "HTTP://127.0.0.1/hit",
+            "http://public.test@127.0.0.1/hit",
+            "http://public.test:80@127.0.0.1/hit",
+            "http://127.0.0.1#@public.test/hit",
+            "http://127.0.0.1\\@public.test/hit",
+            "//127.0.0.1?@public.test/",
+            "http://127%2e0%2e0%2e1/hit",
+        ];
+        for way in ways {
+            let ran = fetch(&home, GRANTED, &format!("http://public.test/to?{way}"));
+            assert_eq!(ran.status, 3, "{way}: {}{}", ran.stdout, ran.stderr);
+            assert!(ran.stderr.contains("only public addresses are reached"), "{way}: {}", ran.stderr);
+        }
+        for asked in network.server.asked() {
+            let is_public = asked.place.starts_with(PUBLIC) || asked.place.starts_with(PUBLIC6);
+            assert!(is_public && asked.path.starts_with("/to?"), "{asked:?}");
+        }
         network.server.forget();
 
         // A name that changes its address between check and connection is looked up once, and what was checked is dialled.

@@ -1,6 +1,6 @@
 //! A web server that answers with the bytes it is told to, and remembers who was asked for what.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream, ToSocketAddrs};
 use std::sync::{Arc, Mutex};
 
@@ -16,6 +16,8 @@ pub(super) struct Asked {
     pub(super) path: String,
     /// The whole head.
     pub(super) head: String,
+    /// The body, if a length was given.
+    pub(super) body: String,
 }
 
 /// Several listeners with one memory.
@@ -79,6 +81,11 @@ fn serve(mut stream: TcpStream, asked: &Mutex<Vec<Asked>>, answer: &Answer) {
             Ok(_) => request.head.push_str(&line),
         }
     }
+    let length = request.head.lines().find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse::<u64>().ok())?
+    });
+    let _ = reader.take(length.unwrap_or(0)).read_to_string(&mut request.body);
     request.path = request.head.split(' ').nth(1).unwrap_or_default().to_owned();
     if let Some(kept) = asked.lock().unwrap().get_mut(at) {
         *kept = request.clone();

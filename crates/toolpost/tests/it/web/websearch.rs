@@ -176,6 +176,71 @@ fn an_error_of_the_provider_says_whose_it_is() {
     }
 }
 
+/// Answers with these statuses and headers, one after the other, and then well.
+fn failing(answers: &'static [(&'static str, &'static str)]) -> (Server, u16) {
+    let count = std::sync::atomic::AtomicUsize::new(0);
+    Server::on_loopback(move |_, stream| {
+        match answers.get(count.fetch_add(1, std::sync::atomic::Ordering::SeqCst)) {
+            Some((head, body)) => send(stream, head, body.as_bytes()),
+            None => {
+                let body = r#"data: {"candidates":[{"content":{"parts":[{"text":"Found."}],"role":"model"},"finishReason":"STOP"}]}"#;
+                send(stream, "200 OK\r\nContent-Type: text/event-stream", format!("{body}\n\n").as_bytes());
+            }
+        }
+    })
+}
+
+/// A provider that asks for a pause is asked again after it, and not before; one that asks for too long a pause is
+/// not asked again, and the error says when.
+#[test]
+fn hints_of_a_provider_are_respected() {
+    const BUSY: (&str, &str) = (
+        "429 Too Many Requests\r\nRetry-After: 1\r\nContent-Type: application/json",
+        r#"{"error":{"code":429,"message":"Quota exceeded","status":"RESOURCE_EXHAUSTED"}}"#,
+    );
+    const DELAY: (&str, &str) = (
+        "503 Unavailable\r\nContent-Type: application/json",
+        r#"{"error":{"code":503,"message":"Overloaded","status":"UNAVAILABLE",
+            "details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"1.5s"}]}}"#,
+    );
+    let (server, port) = failing(&[BUSY, DELAY]);
+    let started = std::time::Instant::now();
+    let (status, outcome) = search(&home("gemini", port), &[]);
+    assert_eq!((status, &outcome["data"]["answer"]), (0, &"Found.".into()), "{outcome}");
+    assert!(started.elapsed().as_millis() >= 2_500, "{:?}", started.elapsed());
+    assert_eq!(server.asked().len(), 3);
+
+    const LATER: (&str, &str) = ("429 Too Many Requests\r\nRetry-After: 300", "slow down");
+    let (server, port) = failing(&[LATER]);
+    let (status, outcome) = search(&home("gemini", port), &[]);
+    let error = &outcome["error"];
+    let message = error["message"].as_str().unwrap();
+    assert_eq!(
+        (status, &error["code"], &error["retryable"]),
+        (1, &"MODEL_ERROR".into(), &true.into()),
+        "{outcome}"
+    );
+    assert!(message.contains("the search by lab/m-1 failed") && message.contains("5 min"), "{message}");
+    assert_eq!(error["details"]["retryAfterMs"], 300_000, "{outcome}");
+    assert_eq!(server.asked().len(), 1);
+}
+
+/// What cannot be understood names the provider and is not asked for again and again.
+#[test]
+fn an_answer_that_cannot_be_understood_says_whose_it_is() {
+    for body in ["data: {\"candidates\": [{\n\n", "data: [1, 2\n\n", "<html>proxy error</html>"] {
+        let (_server, port) = Server::on_loopback(move |_, stream| {
+            send(stream, "200 OK\r\nContent-Type: text/event-stream", body.as_bytes());
+        });
+        let config = home("gemini", port);
+        let (status, outcome) = search(&config, &["--timeout", "8s"]);
+        let message = outcome["error"]["message"].as_str().unwrap();
+        assert_eq!(status, 1, "{outcome}");
+        assert!(message.contains("the search by lab/m-1 failed"), "{body}: {outcome}");
+        assert!(!outcome.to_string().contains("canary"), "{outcome}");
+    }
+}
+
 #[test]
 fn an_endpoint_of_the_user_is_asked() {
     let (server, port) = Server::on_loopback(|asked, stream| {
@@ -183,6 +248,10 @@ fn an_endpoint_of_the_user_is_asked() {
         path if path.contains("q=moved") => send(stream, "302 Found\r\nLocation: http://127.0.0.1:1/elsewhere", b""),
         path if path.contains("q=html") => send(stream, "200 OK\r\nContent-Type: text/html", b"<html>"),
         path if path.contains("q=closed") => send(stream, "403 Forbidden", b""),
+        path if path.contains("q=busy") => send(stream, "429 Too Many Requests\r\nRetry-After: 30", b"later"),
+        path if path.contains("q=down") => send(stream, "503 Unavailable", b""),
+        path if path.contains("q=cut") => send(stream, "200 OK\r\nContent-Type: application/json", br#"{"results":[{"title":"#),
+        path if path.contains("q=other") => send(stream, "200 OK\r\nContent-Type: application/json", br#"{"items":[]}"#),
         _ => send(
             stream,
             "200 OK\r\nContent-Type: application/json",
@@ -208,13 +277,84 @@ fn an_endpoint_of_the_user_is_asked() {
         ])
     );
     assert_eq!(server.asked()[0].path, "/search?language=en&q=gr%C3%B6%C3%9Fe%20%26%20more&format=json");
-    for (query, said) in [("moved", "another place"), ("html", "is not JSON"), ("closed", "status 403")] {
+    let place = format!("http://127.0.0.1:{port}/search");
+    for (query, said, retryable) in [
+        ("moved", "another place", false),
+        ("html", "is not JSON (expected value at line 1 column 1)", false),
+        ("closed", "status 403; it may not be set up to answer in JSON", false),
+        ("busy", "status 429; it wants to be asked again after 30 s", true),
+        ("down", "status 503", true),
+        ("cut", "is not JSON (EOF while parsing", false),
+        ("other", "has no `results`", false),
+    ] {
         let (status, outcome) = ask(query);
-        assert!(status != 0 && outcome["error"]["message"].as_str().unwrap().contains(said), "{outcome}");
+        let message = outcome["error"]["message"].as_str().unwrap();
+        assert!(status != 0 && message.contains(said), "{outcome}");
+        assert!(query == "moved" || message.contains(&place), "{outcome}");
+        assert_eq!(outcome["error"]["retryable"], retryable, "{outcome}");
     }
+    assert_eq!(ask("busy").1["error"]["details"]["retryAfterMs"], 30_000);
     // Without either, it is not offered, and says what is missing.
     let (status, outcome) = home.json(&["call", "websearch", "query=x", "--allow", "network"]);
     assert_eq!((status, &outcome["error"]["code"]), (1, &"LLM_ASSIST_REQUIRED".into()), "{outcome}");
+}
+
+/// A key from a file or a command is known as soon as it is read: no result, error or event of the session shows it.
+#[test]
+fn a_key_from_a_file_or_a_command_is_never_shown() {
+    const CANARY: &str = "lab-canary-from-elsewhere-0123456789";
+    let (_server, port) = Server::on_loopback(|asked, stream| {
+        // A provider that repeats the key it was given, in an answer and in an error.
+        let key =
+            asked.head.lines().find_map(|line| line.strip_prefix("x-goog-api-key: ")).unwrap_or_default();
+        assert_eq!(key, CANARY);
+        match asked.body.contains("fail") {
+            true => {
+                let body = format!(r#"{{"error":{{"code":400,"message":"bad key {key}"}}}}"#);
+                send(stream, "400 Bad\r\nContent-Type: application/json", body.as_bytes());
+            }
+            false => {
+                let body = format!(
+                    r#"{{"candidates":[{{"content":{{"parts":[{{"text":"You sent {key}."}}],"role":"model"}},"finishReason":"STOP"}}]}}"#
+                );
+                send(
+                    stream,
+                    "200 OK\r\nContent-Type: text/event-stream",
+                    format!("data: {body}\n\n").as_bytes(),
+                );
+            }
+        }
+    });
+    for key in ["file = \"KEYFILE\"", "command = [\"cat\", \"KEYFILE\"]"] {
+        let home = home("gemini", port);
+        home.write("repo/notes.txt", format!("{CANARY}\n"));
+        let file = home.path("repo/notes.txt");
+        let config = std::fs::read_to_string(home.path("config.toml")).unwrap();
+        let key = key.replace("KEYFILE", file.to_str().unwrap());
+        home.write("config.toml", config.replace("variables = [\"LAB_API_KEY\"]", &key));
+        let config = home.path("config.toml");
+        // One process, so that what the search has read is known to the calls after it.
+        let flags = ["--allow", "network", "--config", config.to_str().unwrap()];
+        let mut caller = crate::mcp::Caller::new(&home, &flags);
+        let mut said = String::new();
+        for (tool, arguments) in [
+            ("websearch", serde_json::json!({"query": "anything"})),
+            ("websearch", serde_json::json!({"query": "fail"})),
+            ("read", serde_json::json!({"filePath": "notes.txt"})),
+            ("grep", serde_json::json!({"pattern": "lab-canary.*"})),
+        ] {
+            said.push_str(&caller.call(tool, arguments));
+        }
+        caller.close();
+        assert!(said.contains("You sent [redacted:model key]") && said.contains("bad key"), "{said}");
+        assert!(said.contains("1: [redacted:model key]"), "{said}");
+        let log = home.run(&["log", "--json", "--config", config.to_str().unwrap()]);
+        assert!(log.stdout.contains("websearch"), "{}", log.stdout);
+        assert!(!said.contains(CANARY) && !log.stdout.contains(CANARY), "{said}{}", log.stdout);
+        let kept =
+            std::process::Command::new("grep").args(["-rl", CANARY]).arg(home.path("data")).output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&kept.stdout), "", "the key is in the store");
+    }
 }
 
 /// Guarantee 21.

@@ -147,10 +147,7 @@ fn own_temporary(ctx: &Context, shown: &Shown) -> Option<String> {
 fn unseen_repositories(ctx: &Context, args: &Args, shown: &Shown) -> Vec<String> {
     const SAID: [&str; 2] = ["' does not appear to be a git repository", "' does not exist"];
     let roots = ctx.workspace().roots();
-    let folder = match &args.workdir {
-        Some(folder) => Path::new(ctx.workspace().root()).join(folder.as_str()),
-        None => crate::shell::bash::prepare::standing(ctx, &roots),
-    };
+    let folder = crate::shell::bash::prepare::asked_folder(ctx, args.workdir.as_ref());
     let named = |line: &str| {
         let before = SAID.iter().find_map(|said| line.split_once(said))?.0;
         let name = before.rsplit_once('\'')?.1;

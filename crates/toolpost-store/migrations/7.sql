@@ -1,0 +1,1 @@
+-- No table changes: rows of `fresh` that hold several events may be compressed from here on, which earlier programs cannot read.
