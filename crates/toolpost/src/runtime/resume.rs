@@ -261,9 +261,10 @@ impl Runtime {
             None => Ok(()),
             Some(ended) => {
                 let message = format!(
-                    "the run of the session `{}` has ended ({}), so that nothing is left to do; `toolpost sessions fork` begins another one from it",
+                    "the run of the session `{}` has ended ({}), so that nothing is left to do; `toolpost chat --resume {}` tells it more, and `toolpost sessions fork` begins another one from it",
                     recorded.session,
-                    ended.reason.as_str()
+                    ended.reason.as_str(),
+                    recorded.session
                 );
                 Err(ToolError::new(Code::ValidationError, message))
             }
