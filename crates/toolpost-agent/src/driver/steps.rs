@@ -213,7 +213,11 @@ impl Running {
         let tools = Arc::clone(&self.definitions());
         Request {
             system,
-            messages: state.messages(&with),
+            messages: match self.model.profile().provider.as_str() {
+                // It finds its place from the results of calls, and its steps are made for each task.
+                "script" => state.messages_now(&with),
+                _ => state.messages(&with),
+            },
             // Nothing is said where the provider's own limit is the lower one, or where none is known.
             max_output_tokens: left.filter(|left| most.is_none_or(|most| *left < most)),
             temperature: self.temperature,

@@ -54,6 +54,8 @@ pub struct State {
     heard: HashSet<String>,
     /// What the run went on with after its end.
     continued: Vec<String>,
+    /// The turn that it last went on with; 0 before it did.
+    pub(super) now: usize,
     /// Answers before the last time that it went on.
     answers_before: u64,
     /// Whether it was asked once more for its result.
@@ -112,6 +114,7 @@ impl State {
             background: BTreeMap::new(),
             heard: HashSet::new(),
             continued: Vec::new(),
+            now: 0,
             answers_before: 0,
             is_corrected: false,
             interrupted: HashMap::new(),
@@ -283,6 +286,7 @@ impl State {
         self.answers_before = self.answers;
         self.is_corrected = false;
         self.repeats = Repeats::default();
+        self.now = self.turns.len();
         self.turns.push(Turn::Said { text: text.to_owned(), attachments: attachments.to_vec() });
     }
 
@@ -549,6 +553,7 @@ impl State {
         });
         self.summary = Some(summary.to_owned());
         self.turns_at_compaction = self.turns.len();
+        self.now = self.now.saturating_sub(turns);
         self.measured = None;
         self.failed = None;
     }

@@ -165,6 +165,18 @@ impl State {
         self.messages_of(0..self.turns.len(), extra)
     }
 
+    /// The part of the conversation since the run last went on after an end: for a model that begins anew then.
+    pub fn messages_now(&self, extra: &dyn Fn(u64, usize) -> Extra) -> Vec<Message> {
+        match self.now {
+            0 => self.messages(extra),
+            now => {
+                let mut messages = self.turn_messages(now..self.turns.len(), extra, Vec::new());
+                messages.retain(|message| !message.parts.is_empty());
+                messages
+            }
+        }
+    }
+
     /// The messages that a summary is made of: those of the first turns.
     pub fn messages_to_summarize(&self, turns: usize) -> Vec<Message> {
         self.messages_of(0..turns.min(self.turns.len()), &|_, _| Extra::default())
@@ -185,7 +197,17 @@ impl State {
                 )
             }
         };
-        let mut messages = vec![Message { role: Role::User, parts: said(&task, &start.attachments) }];
+        let messages = vec![Message { role: Role::User, parts: said(&task, &start.attachments) }];
+        self.turn_messages(turns, extra, messages)
+    }
+
+    /// The messages of these turns, behind others.
+    fn turn_messages(
+        &self,
+        turns: std::ops::Range<usize>,
+        extra: &dyn Fn(u64, usize) -> Extra,
+        mut messages: Vec<Message>,
+    ) -> Vec<Message> {
         for turn in &self.turns[turns] {
             match turn {
                 Turn::Said { text, attachments } => add_user(&mut messages, said(text, attachments)),

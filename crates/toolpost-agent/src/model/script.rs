@@ -21,7 +21,7 @@
 //! that ends with another code than 0. There is no condition, no loop and no arithmetic: what needs them is a tool, or a task for a model.
 //!
 //! The model keeps no state: it finds its place from the results in the conversation. So a run that was interrupted goes on.
-//! In a conversation the steps are made anew for each message, which is `{{task}}` then.
+//! In a conversation the steps are made anew for each message, which is `{{task}}` then: of what was said before, it gets nothing.
 //! Of a call that was running then, the log says whether its change was made: if so, it counts as done; if not, it is made
 //! again; and where nobody knows, it has failed.
 
@@ -124,9 +124,8 @@ impl Script {
 
     /// What comes next in this conversation.
     fn respond(&self, request: &Request) -> Result<Response, ModelError> {
-        let messages = current(&request.messages);
-        let results = results(messages);
-        let mut bindings = Bindings::new(task(messages), self.given.clone());
+        let results = results(&request.messages);
+        let mut bindings = Bindings::new(task(&request.messages), self.given.clone());
         let mut said = String::new();
         let mut last = String::new();
         for (number, step) in self.steps.iter().enumerate() {
@@ -334,19 +333,6 @@ fn response(parts: Vec<Part>, finish: Finish) -> Response {
     let usage = Usage::default();
     let (queries, sources) = (Vec::new(), Vec::new());
     Response { parts, finish, finish_raw: None, note: None, usage, queries, sources, model: None }
-}
-
-/// The messages since the last answer that has no calls: a conversation goes on behind it. One that ends with such an answer
-/// is asked for it once more.
-fn current(messages: &[Message]) -> &[Message] {
-    let is_end = |message: &Message| {
-        let is_call = |part: &Part| matches!(part, Part::ToolCall(_));
-        message.role == Role::Assistant && !message.parts.iter().any(is_call)
-    };
-    match messages.iter().rposition(is_end) {
-        Some(end) if end + 1 < messages.len() => &messages[end + 1..],
-        _ => messages,
-    }
 }
 
 /// The results so far, by the ids of their calls.

@@ -81,8 +81,10 @@ struct View {
     model: String,
     /// The first agent's run; what others say is not streamed.
     root: String,
-    /// The names of agents that the first one has started, by their runs.
-    below: HashMap<String, (String, u64)>,
+    /// The agents that the first one has started, by their runs.
+    below: HashMap<String, Below>,
+    /// What the first agent and all below it have spent.
+    spent: Spent,
     calls: u64,
     /// The tools whose calls were denied.
     denials: Vec<String>,
@@ -92,6 +94,40 @@ struct View {
     held: Held,
     /// Why standard output could not be written.
     lost: Option<std::io::Error>,
+}
+
+/// An agent that another one has started.
+struct Below {
+    agent: String,
+    depth: u64,
+    /// The run of the agent that has started it, and the call.
+    parent: Option<String>,
+    call: Option<String>,
+    /// With all agents below it.
+    spent: Spent,
+}
+
+/// Tokens and US dollars.
+#[derive(Debug, Clone, Copy, Default)]
+struct Spent {
+    tokens: u64,
+    cost: f64,
+}
+
+impl Spent {
+    fn add(&mut self, tokens: u64, cost: f64) {
+        self.tokens = self.tokens.saturating_add(tokens);
+        self.cost += cost;
+    }
+
+    /// In a few words; nothing where nothing is spent.
+    fn shown(self) -> String {
+        match self {
+            Spent { tokens: 0, .. } => String::new(),
+            Spent { tokens, cost } if cost > 0.0 => format!("{tokens} tokens · ${cost:.4}"),
+            Spent { tokens, .. } => format!("{tokens} tokens"),
+        }
+    }
 }
 
 /// Things that stand together on the screen, with an empty line to what is around them.
@@ -136,6 +172,7 @@ impl Stage {
             model: String::new(),
             root: String::new(),
             below: HashMap::new(),
+            spent: Spent::default(),
             calls: 0,
             denials: Vec::new(),
             is_over: false,
@@ -405,7 +442,17 @@ impl View {
 
     /// What an agent does that another one has started: its answers are the business of that one.
     fn heard_below(&mut self, run: &str, heard: &Heard<'_>) {
-        let agent = self.below.get(run).map(|(name, _)| name.clone()).unwrap_or_default();
+        let agent = self.agent_below(run);
+        if let (Heard::Asking | Heard::Answered { .. } | Heard::Failed(_) | Heard::Waiting, Some(call)) =
+            (heard, self.below.get(run).and_then(|below| below.call.as_ref()))
+        {
+            let what = match heard {
+                Heard::Asking => format!("{}: waits for its model", self.clean(&agent)),
+                Heard::Waiting => format!("{}: waits for agents", self.clean(&agent)),
+                _ => String::new(),
+            };
+            self.region.change(call, &what);
+        }
         match heard {
             Heard::Answered { response, .. } if self.show == Show::Json => {
                 let line = json!({
@@ -434,11 +481,42 @@ impl View {
         }
     }
 
+    fn agent_below(&self, run: &str) -> String {
+        self.below.get(run).map(|below| below.agent.clone()).unwrap_or_default()
+    }
+
+    /// Counts what an agent has spent, for it and for all above it; the call that each was started by shows it.
+    fn spend(&mut self, run: &str, fact: &Fact) {
+        let (usage, cost) = match fact {
+            Fact::Answered { response, cost, .. } => (&response.usage, cost),
+            Fact::ModelFailed { usage, cost, .. } | Fact::Compacted { usage, cost, .. } => (usage, cost),
+            _ => return,
+        };
+        let (tokens, cost) = (usage.input.saturating_add(usage.output), cost.unwrap_or_default());
+        self.spent.add(tokens, cost);
+        self.region.spent = self.spent.shown();
+        let mut next = Some(run.to_owned());
+        while let Some(below) = next.and_then(|run| self.below.get_mut(&run)) {
+            below.spent.add(tokens, cost);
+            if let Some(call) = &below.call {
+                self.region.spent_by(call, &below.spent.shown());
+            }
+            next = below.parent.clone();
+        }
+    }
+
     /// The beginning or the end of an agent that another one has started.
     fn told_below(&mut self, run: &str, fact: &Fact) {
         match fact {
             Fact::Started { start } => {
-                self.below.insert(run.to_owned(), (start.agent.clone(), start.depth));
+                let below = Below {
+                    agent: start.agent.clone(),
+                    depth: start.depth,
+                    parent: start.parent.clone(),
+                    call: start.call.clone(),
+                    spent: Spent::default(),
+                };
+                self.below.insert(run.to_owned(), below);
                 if self.show == Show::Json {
                     let line = json!({
                         "type": "agent", "activation": run, "agent": start.agent, "parent": start.parent,
@@ -448,7 +526,7 @@ impl View {
                 }
             }
             Fact::Ended { reason, usage, cost, .. } => {
-                let agent = self.below.get(run).map(|(name, _)| name.clone()).unwrap_or_default();
+                let agent = self.agent_below(run);
                 if self.show == Show::Json {
                     let line = json!({
                         "type": "agent_end", "activation": run, "agent": agent, "reason": reason, "usage": usage,
@@ -457,9 +535,9 @@ impl View {
                     self.json(&line);
                 }
                 if self.talks {
-                    let cost = cost.filter(|cost| *cost > 0.0).map(|cost| format!(" · ${cost:.4}"));
-                    let line =
-                        format!("  {} ended: {reason:?}{}", self.clean(&agent), cost.unwrap_or_default());
+                    let spent = self.below.get(run).map(|below| below.spent.shown()).unwrap_or_default();
+                    let gap = if spent.is_empty() { "" } else { " · " };
+                    let line = format!("  {} ended: {reason:?}{gap}{spent}", self.clean(&agent));
                     self.line(Block::Calls, &format!("{}{line}{}", self.dim(), self.plain()));
                 }
             }
@@ -565,8 +643,11 @@ impl View {
     fn event(&mut self, event: &Event) {
         let run = event.activation.as_deref().unwrap_or_default();
         let is_below = run != self.root && !self.root.is_empty();
-        if let (true, EventKind::Activation { fact }) = (is_below, &event.kind) {
-            self.told_below(run, fact);
+        if let EventKind::Activation { fact } = &event.kind {
+            self.spend(run, fact);
+            if is_below {
+                self.told_below(run, fact);
+            }
         }
         let Some(call) = &event.call else { return };
         match &event.kind {
@@ -574,7 +655,7 @@ impl View {
                 if parent.is_none() {
                     self.calls += 1;
                     let shown = match self.below.get(run).filter(|_| is_below) {
-                        Some((agent, depth)) => {
+                        Some(Below { agent, depth, .. }) => {
                             let indent = "  ".repeat(usize::try_from(*depth).unwrap_or(0).min(8));
                             format!("{indent}{} › {tool}", self.clean(agent))
                         }

@@ -214,7 +214,12 @@ impl Runtime {
         let fork = Fork { from: &recorded.root, at, activation: &id, session: &forked, start: &start };
         let mut events = fork.events(&recorded.events);
         if let (Some(text), Some(last)) = (task.filter(|_| at != Some(0)), events.last()) {
-            let fact = Fact::Signalled { from: String::new(), text: text.to_owned(), id: None, ended: None };
+            let text = text.to_owned();
+            let fact = match at {
+                Some(_) => Fact::Signalled { from: String::new(), text, id: None, ended: None },
+                // It had done all that it was told before.
+                None => Fact::Continued { id: id.clone(), text, attachments: Vec::new(), model: None },
+            };
             let told = Event { call: None, kind: EventKind::Activation { fact }, ..(**last).clone() };
             events.push(Arc::new(told));
         }
@@ -256,9 +261,10 @@ impl Runtime {
             None => Ok(()),
             Some(ended) => {
                 let message = format!(
-                    "the run of the session `{}` has ended ({}), so that nothing is left to do; `toolpost sessions fork` begins another one from it",
+                    "the run of the session `{}` has ended ({}), so that nothing is left to do; `toolpost chat --resume {}` tells it more, and `toolpost sessions fork` begins another one from it",
                     recorded.session,
-                    ended.reason.as_str()
+                    ended.reason.as_str(),
+                    recorded.session
                 );
                 Err(ToolError::new(Code::ValidationError, message))
             }

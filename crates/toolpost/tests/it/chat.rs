@@ -1,9 +1,9 @@
 //! `toolpost chat`: through a real pseudo-terminal against a model that streams as slowly as the test wants, and in a pipe.
 
 mod screen;
-mod seat;
+pub(crate) mod seat;
 
-use crate::puppet::Puppet;
+use crate::puppet::{Puppet, vendor};
 use crate::{Home, Ran};
 use seat::{Seat, with_puppet};
 use serde_json::Value;
@@ -406,6 +406,43 @@ fn a_conversation_goes_on_in_another_process() {
     let config = home.path("puppet.toml").display().to_string();
     let second = home.run(&["chat", "--resume", &session, "--model", "puppet", "--config", &config]);
     assert!(second.status != 0 && second.stderr.contains("held by"), "{} {}", second.status, second.stderr);
+}
+
+#[test]
+fn another_model_goes_on_with_the_same_conversation() {
+    let home = Home::new();
+    let (one, first) = Puppet::serve();
+    let (two, second) = Puppet::serve();
+    home.write("two.toml", format!("{}{}", vendor("one", &first), vendor("two", &second)));
+    home.write(
+        "repo/plain.md",
+        "---\nname: plain\ndescription: d\nmodel: one\ntools: [list]\n---\nAnswer.\n",
+    );
+    let config = home.path("two.toml").display().to_string();
+    let mut seat = Seat::new(home.command(["chat", "plain.md", "--config", &config]), 80, 24);
+    seat.reads("›");
+    seat.types("hello\r");
+    one.hears();
+    one.says("I am one.");
+    one.ends();
+    seat.reads("I am one.");
+    seat.types("/model two\r");
+    seat.reads("from the next message on: two/m");
+    seat.types("and you?\r");
+    let heard = two.hears();
+    assert_eq!(heard, [pair("user", "hello"), pair("assistant", "I am one."), pair("user", "and you?")]);
+    two.calls("list", &serde_json::json!({}));
+    assert_eq!(two.hears().len(), 5, "its calls are made");
+    two.says("I am two.");
+    two.ends();
+    seat.reads("I am two.");
+    seat.types("\x04");
+    assert_eq!(seat.ends(), 0);
+    let session = session(&home);
+    assert_eq!(home.run(&["sessions", "replay", &session]).status, 0);
+    // It is the one that it goes on with.
+    let seat = Seat::new(home.command(["chat", "--resume", &session, "--config", &config]), 80, 24);
+    seat.reads("plain with two/m, after 2 messages");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Agents that start agents, and tools that are prompts, through the command.
 
 use crate::Home;
+use crate::chat::seat::Seat;
 use crate::mcp::Connection;
 use crate::puppet::{Puppet, vendor};
 use serde_json::{Value, json};
@@ -175,6 +176,18 @@ fn a_child_that_fails_is_reported_and_one_in_the_background_tells_of_its_end() {
     assert!(signals.iter().any(|text| text.contains("all of it")), "{signals:?}");
     let ends: Vec<&Value> = all.iter().filter(|event| event["fact"]["fact"] == "ended").collect();
     assert_eq!(ends.last().unwrap()["agent"], "boss", "the first agent waits for those it has left at work");
+    // A script that hears of an end after its last step does not begin anew.
+    agent(
+        &home,
+        "slow.md",
+        "tools: [bash]\nscript: [ { call: bash, args: { command: \"sleep 1\" } }, { say: x } ]",
+    );
+    let head = "agents: [slow.md]\ntools: [spawn_agent]\nscript: [ { call: spawn_agent, args: { agentType: slow, prompt: x, wait: false } }, { say: over } ]";
+    agent(&home, "leaves.md", head);
+    let ran = home.run(&["run", "leaves.md", "--allow", "exec"]);
+    assert_eq!(ran.stdout.trim(), "over", "{}", ran.stderr);
+    let began = |event: &&Value| event["fact"]["fact"] == "started" && event["agent"] == "slow";
+    assert_eq!(events(&home).iter().filter(began).count(), 1);
 }
 
 #[test]
@@ -461,4 +474,32 @@ fn ctrl_c_ends_requests_that_hang_too() {
     assert_eq!(survivors.count(), 0);
     let ended = events(&home).iter().filter(|event| event["fact"]["fact"] == "ended").count();
     assert_eq!(ended, 4, "each agent has its end in the log");
+}
+
+#[test]
+fn the_terminal_shows_what_each_branch_has_spent() {
+    let home = Home::new();
+    let puppet = Puppet::at(&home);
+    agent(&home, "thinks.md", "model: puppet\ntools: []");
+    let middle = "agents: [thinks.md]\ntools: [spawn_agent]\nscript:\n  - { call: spawn_agent, args: { agentType: thinks, prompt: first } }\n  - { call: spawn_agent, args: { agentType: thinks, prompt: second } }\n  - say: done";
+    agent(&home, "middle.md", middle);
+    let head = "agents: [middle.md]\ntools: [spawn_agent]\nscript: [ { call: spawn_agent, args: { agentType: middle, prompt: all } }, { say: \"it is over\" } ]";
+    agent(&home, "boss.md", head);
+    let config = home.path("puppet.toml").display().to_string();
+    let mut seat = Seat::new(home.command(["run", "boss.md", "--config", &config]), 100, 24);
+    puppet.hears();
+    seat.reads("middle › spawn_agent thinks: waits for its model");
+    puppet.says("the first answer");
+    puppet.ends();
+    puppet.hears();
+    // What one below it has spent stands beside the call that is still running.
+    seat.sees("what the branch has spent", |text| {
+        let branch = text.lines().find(|line| line.contains("spawn_agent all"));
+        branch.is_some_and(|line| line.contains(" tokens · $0.0"))
+    });
+    seat.reads("thinks ended: Done · ");
+    puppet.says("the second answer");
+    puppet.ends();
+    seat.reads("it is over");
+    assert_eq!(seat.ends(), 0);
 }

@@ -12,6 +12,8 @@ use toolpost_core::event::EventKind;
 
 /// Maximum number of bytes of a text that the page shows.
 const MOST_TEXT: usize = 20_000;
+/// More calls of one tool in a row are folded into one row.
+const MOST_ALIKE: usize = 8;
 
 /// One agent for programs.
 pub(super) fn agent(id: &str, state: &State) -> Value {
@@ -44,7 +46,7 @@ pub(super) fn html(recorded: &Recorded) -> String {
     let costs = costs(&tree);
     let mut page = Page::new(&recorded.session);
     head(&mut page, recorded, &tree);
-    page.open("<h2>Agents</h2>\n<table class=\"tree\">\n<tr><th>agent</th><th>state</th><th>turns</th><th>tokens</th><th>cost</th><th>with those below</th><th>task</th></tr>\n");
+    page.open("<h2>Agents</h2>\n<table class=\"tree\">\n<tr><th>agent</th><th>state</th><th>turns</th><th>tokens</th><th>cost</th><th>cost of branch</th><th>task</th></tr>\n");
     for (id, state) in &tree {
         let Some(start) = state.start() else { continue };
         let (usage, below) = (state.usage(), costs.get(id).copied().unwrap_or_default());
@@ -126,6 +128,7 @@ fn timeline(page: &mut Page, recorded: &Recorded, tree: &[(&str, &State)]) {
         .filter_map(|(id, state)| state.start().map(|start| (*id, (start.agent.as_str(), start.depth))))
         .collect();
     let mut arguments: HashMap<&str, &Value> = HashMap::new();
+    let mut alike: Vec<Call<'_>> = Vec::new();
     let first = recorded.events.first().map(|event| event.at_ms).unwrap_or_default();
     for event in &recorded.events {
         let Some(id) = event.activation.as_deref() else { continue };
@@ -140,17 +143,70 @@ fn timeline(page: &mut Page, recorded: &Recorded, tree: &[(&str, &State)]) {
             EventKind::CallFinished { tool, output, error, metadata } => {
                 let given = event.call.as_deref().and_then(|call| arguments.get(call));
                 let given = given.map(|value| value.to_string()).unwrap_or_default();
-                let (kind, title) = match error {
-                    Some(error) => ("failed", format!("{}: {}", error.code(), error.message())),
-                    None => ("call", output.as_ref().map(|output| output.title.clone()).unwrap_or_default()),
-                };
-                let label = format!("{tool} · {:.1} ms · {}", metadata.execution_time_ms, short(&title, 160));
                 let body = output.as_ref().map(|output| output.text.as_str()).unwrap_or_default();
-                row.add(page, kind, &label, &[("arguments", &given), ("result", body)]);
+                let millis = metadata.execution_time_ms;
+                match error {
+                    Some(error) => {
+                        add_calls(page, &mut alike);
+                        let title = format!("{}: {}", error.code(), error.message());
+                        let label = format!("{tool} · {millis:.1} ms · {}", short(&title, 160));
+                        row.add(page, "failed", &label, &[("arguments", &given), ("result", body)]);
+                    }
+                    None => {
+                        if alike.last().is_some_and(|last| (last.row.id, last.tool) != (id, tool)) {
+                            add_calls(page, &mut alike);
+                        }
+                        let title = output.as_ref().map(|output| output.title.as_str()).unwrap_or_default();
+                        alike.push(Call { row, tool, millis, title, given, body });
+                    }
+                }
             }
-            EventKind::Activation { fact } => told(page, &row, fact),
+            EventKind::Activation { fact } if is_shown(fact) => {
+                add_calls(page, &mut alike);
+                told(page, &row, fact);
+            }
             _ => {}
         }
+    }
+    add_calls(page, &mut alike);
+}
+
+/// A call that worked.
+struct Call<'a> {
+    row: Row<'a>,
+    tool: &'a str,
+    millis: f64,
+    title: &'a str,
+    given: String,
+    body: &'a str,
+}
+
+/// Adds calls of one tool that stand behind one another: many of them folded into one row.
+fn add_calls(page: &mut Page, calls: &mut Vec<Call<'_>>) {
+    let is_folded = calls.len() > MOST_ALIKE;
+    if let (true, Some(first)) = (is_folded, calls.first()) {
+        let all: f64 = calls.iter().map(|call| call.millis).sum();
+        let label = format!("{} × {} · {all:.1} ms in all", first.tool, calls.len());
+        page.begin_group(first.row.at, first.row.agent, first.row.depth, &label);
+    }
+    for Call { mut row, tool, millis, title, given, body } in calls.drain(..) {
+        if is_folded {
+            row.depth = 1;
+        }
+        let label = format!("{tool} · {millis:.1} ms · {}", short(title, 160));
+        row.add(page, "call", &label, &[("arguments", &given), ("result", body)]);
+    }
+    if is_folded {
+        page.end_group();
+    }
+}
+
+/// Whether a fact has a row of its own.
+fn is_shown(fact: &Fact) -> bool {
+    match fact {
+        Fact::Decided { todos, .. } => todos.iter().any(|todo| matches!(todo, Todo::Refuse { .. })),
+        Fact::Offered { .. } | Fact::Returned { .. } | Fact::Spawned { .. } => false,
+        _ => true,
     }
 }
 
@@ -159,12 +215,14 @@ fn told(page: &mut Page, row: &Row<'_>, fact: &Fact) {
     match fact {
         Fact::Started { start } => {
             page.open(&format!("<a id=\"a-{}\"></a>", escaped(row.id)));
-            let label = format!("began with {}/{}", start.model.vendor, start.model.model);
+            let task = start.task.split_whitespace().collect::<Vec<_>>().join(" ");
+            let label =
+                format!("began with {}/{}: {}", start.model.vendor, start.model.model, short(&task, 120));
             row.add(page, "began", &label, &[("instruction", &start.system), ("task", &start.task)]);
         }
         Fact::Answered { response, cost, .. } => {
             let calls = counted(response.tool_calls().map(|call| call.name.as_str()));
-            let calls = if calls.is_empty() { String::new() } else { format!(" → {calls}") };
+            let calls = if calls.is_empty() { String::new() } else { format!("→ {calls}") };
             let tokens = response.usage.input + response.usage.output;
             let spent = match tokens {
                 0 => String::new(),
@@ -172,13 +230,19 @@ fn told(page: &mut Page, row: &Row<'_>, fact: &Fact) {
             };
             let text = response.text();
             let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-            row.add(page, "model", &format!("{}{calls}{spent}", short(&line, 160)), &[("answer", &text)]);
+            let said = short(&line, 160);
+            let gap = if said.is_empty() || calls.is_empty() { "" } else { " " };
+            row.add(page, "model", &format!("{said}{gap}{calls}{spent}"), &[("answer", &text)]);
         }
         Fact::ModelFailed { error, .. } => row.add(page, "failed", &error.message, &[]),
         Fact::Signalled { from, text, .. } => {
             row.add(page, "signal", &format!("from {from}"), &[("signal", text)])
         }
-        Fact::Continued { text, .. } => row.add(page, "signal", "goes on", &[("task", text)]),
+        Fact::Continued { text, attachments, .. } => {
+            let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            let images = attachments.iter().map(|image| format!(" [{}]", image.filename)).collect::<String>();
+            row.add(page, "signal", &format!("was told: {}{images}", short(&line, 160)), &[("task", text)]);
+        }
         Fact::Compacted { turns, summary, .. } => {
             row.add(page, "signal", &format!("{turns} turns became a summary"), &[("summary", summary)]);
         }

@@ -36,12 +36,7 @@ impl Page {
         bodies: &[(&str, String)],
     ) {
         let indent = depth.min(12) as f64 * 1.2;
-        let line = format!(
-            "<span class=\"at\">{:.2} s</span><span class=\"who\">{}</span><span class=\"what\">{}</span>",
-            at as f64 / 1000.0,
-            escaped(agent),
-            escaped(label)
-        );
+        let line = line(at, agent, label);
         if bodies.is_empty() {
             let _ =
                 writeln!(self.0, "<div class=\"entry {kind}\" style=\"margin-left:{indent}em\">{line}</div>");
@@ -57,10 +52,33 @@ impl Page {
         self.0.push_str("</details>\n");
     }
 
+    /// Begins rows of the timeline that are folded into one.
+    pub(super) fn begin_group(&mut self, at: u64, agent: &str, depth: u64, label: &str) {
+        let indent = depth.min(12) as f64 * 1.2;
+        let line = line(at, agent, label);
+        let _ = writeln!(
+            self.0,
+            "<details class=\"entry call\" style=\"margin-left:{indent}em\"><summary>{line}</summary>"
+        );
+    }
+
+    pub(super) fn end_group(&mut self) {
+        self.0.push_str("</details>\n");
+    }
+
     pub(super) fn end(mut self) -> String {
         self.0.push_str("</main>\n</body>\n</html>\n");
         self.0
     }
+}
+
+fn line(at: u64, agent: &str, label: &str) -> String {
+    format!(
+        "<span class=\"at\">{:.2} s</span><span class=\"who\">{}</span><span class=\"what\">{}</span>",
+        at as f64 / 1000.0,
+        escaped(agent),
+        escaped(label)
+    )
 }
 
 /// The lines of a text; those of a diff have their colours.

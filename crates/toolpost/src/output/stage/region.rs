@@ -21,6 +21,8 @@ pub(super) struct Running {
     detail: String,
     /// The last line that it has written.
     last_line: String,
+    /// What the agents that it has started have spent.
+    spent: String,
     since: Instant,
 }
 
@@ -36,6 +38,8 @@ pub(super) struct Region {
     running: Vec<Running>,
     /// What else is waited for, since when.
     pub(super) waiting: Option<(String, Instant)>,
+    /// What all agents have spent so far.
+    pub(super) spent: String,
     /// Questions that are being asked: nothing is drawn below them.
     pub(super) pauses: usize,
 }
@@ -60,6 +64,7 @@ impl Region {
             is_working: false,
             running: Vec::new(),
             waiting: None,
+            spent: String::new(),
             pauses: 0,
         }
     }
@@ -75,6 +80,7 @@ impl Region {
             what: what.to_owned(),
             detail: String::new(),
             last_line: String::new(),
+            spent: String::new(),
             since: Instant::now(),
         });
     }
@@ -82,6 +88,13 @@ impl Region {
     pub(super) fn change(&mut self, call: &str, detail: &str) {
         if let Some(running) = self.running.iter_mut().find(|running| running.call == call) {
             running.detail = detail.to_owned();
+        }
+    }
+
+    /// The agents that the call has started have spent this.
+    pub(super) fn spent_by(&mut self, call: &str, spent: &str) {
+        if let Some(running) = self.running.iter_mut().find(|running| running.call == call) {
+            running.spent = spent.to_owned();
         }
     }
 
@@ -193,7 +206,8 @@ impl Region {
         let running: Vec<&Running> = self.running.iter().filter(|running| is_old(&running.since)).collect();
         for running in running.iter().take(MOST_LINES) {
             let what = if running.detail.is_empty() { &running.what } else { &running.detail };
-            lines.push(self.line(&format!("{} {what}", running.tool), running.since, columns));
+            let what = format!("{} {what}", running.tool);
+            lines.push(self.line(&what, &running.spent, running.since, (columns, lines.is_empty())));
             if !running.last_line.is_empty() {
                 let line = cut(&running.last_line, columns.saturating_sub(3).max(8));
                 lines.push(if self.has_color {
@@ -209,18 +223,19 @@ impl Region {
         if let Some((what, since)) = &self.waiting
             && is_old(since)
         {
-            lines.push(self.line(what, *since, columns));
+            lines.push(self.line(what, &self.spent, *since, (columns, lines.is_empty())));
         }
         lines
     }
 
-    /// One line: what, since when, and how to stop it, within the width of the screen.
-    fn line(&self, what: &str, since: Instant, columns: usize) -> String {
+    /// One line: what, what it has spent, since when and, in the first, how to stop it, within the width of the screen.
+    fn line(&self, what: &str, spent: &str, since: Instant, (columns, is_first): (usize, bool)) -> String {
         let seconds = since.elapsed().as_secs();
         let spinner = ["◐", "◓", "◑", "◒"][(since.elapsed().as_millis() / 250 % 4) as usize];
-        let end = match columns >= 60 {
-            true => format!(" · {seconds} s · Ctrl-C stops it"),
-            false => format!(" · {seconds} s"),
+        let spent = if spent.is_empty() { String::new() } else { format!(" · {spent}") };
+        let end = match columns >= 60 && is_first {
+            true => format!("{spent} · {seconds} s · Ctrl-C stops it"),
+            false => format!("{spent} · {seconds} s"),
         };
         let room = columns.saturating_sub(width(&end) + 3).max(8);
         let what = cut(&what.replace(['\n', '\t'], " "), room);

@@ -17,14 +17,14 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A command on a terminal.
-pub(super) struct Seat {
+pub(crate) struct Seat {
     child: Child,
     master: File,
     screen: Arc<Mutex<Screen>>,
 }
 
 impl Seat {
-    pub(super) fn new(mut command: Command, columns: u16, height: u16) -> Seat {
+    pub(crate) fn new(mut command: Command, columns: u16, height: u16) -> Seat {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&master).unwrap();
         unlockpt(&master).unwrap();
@@ -48,25 +48,25 @@ impl Seat {
         Seat { child, master, screen }
     }
 
-    pub(super) fn types(&mut self, text: &str) {
+    pub(crate) fn types(&mut self, text: &str) {
         self.master.write_all(text.as_bytes()).unwrap();
     }
 
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         self.screen.lock().unwrap().text()
     }
 
-    pub(super) fn cursor(&self) -> (String, usize) {
+    pub(crate) fn cursor(&self) -> (String, usize) {
         self.screen.lock().unwrap().cursor()
     }
 
-    pub(super) fn is_cursor_shown(&self) -> bool {
+    pub(crate) fn is_cursor_shown(&self) -> bool {
         self.screen.lock().unwrap().is_cursor_shown
     }
 
     /// Waits until the screen is as wanted.
     #[track_caller]
-    pub(super) fn sees(&self, what: &str, is_there: impl Fn(&str) -> bool) {
+    pub(crate) fn sees(&self, what: &str, is_there: impl Fn(&str) -> bool) {
         let begun = Instant::now();
         while !is_there(&self.text()) {
             assert!(begun.elapsed() < PATIENCE, "{what} does not come:\n{}", self.text());
@@ -75,11 +75,11 @@ impl Seat {
     }
 
     #[track_caller]
-    pub(super) fn reads(&self, words: &str) {
+    pub(crate) fn reads(&self, words: &str) {
         self.sees(words, |text| text.contains(words));
     }
 
-    pub(super) fn resizes(&self, columns: u16, height: u16) {
+    pub(crate) fn resizes(&self, columns: u16, height: u16) {
         let size = Winsize { ws_row: height, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
         self.screen.lock().unwrap().resize(usize::from(columns), usize::from(height));
         tcsetwinsize(&self.master, size).unwrap();
@@ -88,7 +88,7 @@ impl Seat {
     }
 
     /// Waits for the end of the command. Returns its exit status.
-    pub(super) fn ends(&mut self) -> i32 {
+    pub(crate) fn ends(&mut self) -> i32 {
         let begun = Instant::now();
         loop {
             if let Some(status) = self.child.try_wait().unwrap() {
@@ -108,7 +108,7 @@ impl Drop for Seat {
 }
 
 /// A conversation with the puppet, on a terminal.
-pub(super) fn with_puppet(home: &Home, args: &[&str], columns: u16) -> Seat {
+pub(crate) fn with_puppet(home: &Home, args: &[&str], columns: u16) -> Seat {
     let config = home.path("puppet.toml").display().to_string();
     let args = [&["chat"], args, &["--model", "puppet", "--config", &config]].concat();
     let seat = Seat::new(home.command(args), columns, 24);
