@@ -110,7 +110,11 @@ fn on_a_terminal_a_person_is_asked() {
 #[test]
 fn what_is_typed_before_a_question_does_not_answer_it() {
     let home = Home::new();
-    let script = APPENDS.replacen("script:\n", "script:\n  - say: soon\n  - { call: read, args: { filePath: src/main.rs } }\n", 1);
+    let script = APPENDS.replacen(
+        "script:\n",
+        "script:\n  - say: soon\n  - { call: read, args: { filePath: src/main.rs } }\n",
+        1,
+    );
     home.write("repo/appender.md", script);
     let (mut is_early, mut is_late) = (false, false);
     let (status, seen) = talking_on_a_terminal(home.command(["run", "appender.md"]), |seen| {
