@@ -354,7 +354,8 @@ fn waits(values: &Values) -> Option<String> {
 
 /// The path with the links of its existing part followed.
 fn real(path: &Path) -> PathBuf {
-    let existing = path.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)));
+    let mut there = path.ancestors().filter(|above| above.exists());
+    let existing = there.find_map(|above| Some((above, above.canonicalize().ok()?)));
     match existing {
         Some((above, real)) => path.strip_prefix(above).map_or(real.clone(), |rest| real.join(rest)),
         None => path.to_path_buf(),

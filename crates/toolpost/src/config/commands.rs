@@ -154,7 +154,7 @@ fn outermost(paths: Vec<PathBuf>, home: Option<&Path>) -> Vec<PathBuf> {
         |path: &Path| path.components().all(|part| matches!(part, Component::RootDir | Component::Normal(_)));
     let mut found: Vec<PathBuf> = paths
         .into_iter()
-        .filter(|path| path.is_absolute() && !is_system(path))
+        .filter(|path| path.is_absolute() && !is_system(path) && path.exists())
         .filter_map(|path| path.canonicalize().ok().map(|real| (path, real)))
         .filter(|(path, real)| real.parent().is_some() && !holds_home(path) && !holds_home(real))
         // A link is laid under its own name, and what it leads to under its.

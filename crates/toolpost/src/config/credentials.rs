@@ -182,8 +182,10 @@ pub(super) fn hidden(environment: &Environment, store: &[PathBuf]) -> Vec<PathBu
     let own = own.into_iter().flatten().cloned();
     let mut all: Vec<PathBuf> = secrets
         .chain(own)
+        // Hardly any is there, and to follow a path part by part costs more than a look.
+        .filter(|path| path.exists())
         // Both the link and its target are hidden.
-        .flat_map(|path| [path.canonicalize().ok(), path.exists().then_some(path)])
+        .flat_map(|path| [path.canonicalize().ok(), Some(path)])
         .flatten()
         .chain(store.iter().map(|path| super::real(path)))
         .collect();

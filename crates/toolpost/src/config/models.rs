@@ -177,6 +177,11 @@ pub(crate) struct ModelSettings {
 }
 
 impl Config {
+    /// Whether a model is named; the rows of vendors need not be read to know that.
+    pub(crate) fn names_model(&self) -> bool {
+        !self.values.keys.model.is_empty()
+    }
+
     /// What holds for models. A vendor that cannot be added is an error.
     pub(crate) fn models(&self) -> Result<ModelSettings, ToolError> {
         let keys = &self.values.keys;

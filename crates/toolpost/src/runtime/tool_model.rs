@@ -26,6 +26,9 @@ struct Inner {
 impl ToolModel {
     /// The model that the configuration names; none where it names none that is known.
     pub(super) fn configured(config: &Config, today: &str) -> Option<ToolModel> {
+        if !config.names_model() {
+            return None;
+        }
         let settings = config.models().ok()?;
         let name = settings.flag.as_ref().or(settings.configured.as_ref())?;
         let (row, model) = settings.catalog.find(name).ok()?;
