@@ -377,12 +377,25 @@ fn odd_files_cost_nothing_but_themselves() {
     home.write("repo/src/long.rs", format!("const A: &str = \"{}\";", "x".repeat(3_000_000)));
     home.write("repo/src/huge.rs", "fn a() {}\n".repeat(600_000));
     home.write("repo/src/empty.rs", "");
+    // Generated code of 100 MB, minified code, another language behind an extension, a submodule, and code of others.
+    home.write("repo/src/generated.rs", "fn generated() {}\n");
+    let generated = std::fs::OpenOptions::new().write(true).open(home.path("repo/src/generated.rs")).unwrap();
+    generated.set_len(100 << 20).unwrap();
+    home.write("repo/web/app.min.js", "function a(b){return b.parse()};".repeat(60_000));
+    home.write("repo/src/wrong.py", "pub fn rust_in_python(reader: &Reader) -> usize { reader.parse() }\n");
+    home.write("repo/sub/.git", "gitdir: ../.git/modules/sub\n");
+    home.write("repo/sub/lib.rs", "pub struct InSubmodule;\n");
+    home.write("repo/vendor/dep/src/lib.rs", "pub struct InVendor;\n");
     std::os::unix::fs::symlink("..", home.path("repo/src/up")).unwrap();
     std::os::unix::fs::symlink("/etc", home.path("repo/src/out")).unwrap();
     let (status, found) = home.json(&["refs", "Reader.parse"]);
     assert_eq!(status, 0, "{found}");
     let found = found.to_string();
-    assert!(found.contains("1 file too large to be indexed: src/huge.rs"), "{found}");
+    assert!(found.contains("2 files too large to be indexed: src/generated.rs, src/huge.rs"), "{found}");
+    for name in ["InSubmodule", "InVendor"] {
+        let (_, symbols) = home.json(&["call", "search_code", &format!("query={name}")]);
+        assert_eq!(symbols["data"]["symbols"][0]["name"], name, "{symbols}");
+    }
     let (_, symbols) = home.json(&["call", "search_code", "query=second"]);
     assert_eq!(symbols["data"]["symbols"][0]["line"], 3, "{symbols}");
 }

@@ -17,7 +17,9 @@ fn tools_are_listed_and_shown() {
     let needs = |name: &str| if name.starts_with("web") { "network" } else { "exec" };
     let refused =
         rest.iter().map(|name| format!("not offered under this policy: {name} (needs {})\n", needs(name)));
-    let held_back = "7 more are held back to save tokens; `tool_search` finds them\n".to_owned();
+    let held_back = "7 more can be called, and are left out of the list to save tokens; a model finds them by `tool_search`: \
+        detect_project_type, extract_conventions, get_project_overview, vfs_read, vfs_write, vfs_list, vfs_delete\n"
+        .to_owned();
     let told: String = std::iter::once(held_back).chain(refused).collect();
     for args in [&["tools"][..], &["tools", "list"]] {
         let ran = home.run(args);
