@@ -284,10 +284,8 @@ async fn a_model_that_fails_ends_the_run_with_its_reason() {
     assert_eq!(world.counter.load(Ordering::SeqCst), 1);
 }
 
-#[tokio::test]
-async fn a_conversation_that_grows_too_long_is_shortened() {
-    let world = world();
-    let profile = Profile { context_tokens: Some(2_000), ..Profile::default() };
+/// Eight answers of about 300 tokens with a call each, and a last one.
+fn long_answers() -> Vec<Result<Response, ModelError>> {
     let long = |n: u64| {
         Ok(response(
             &format!("step {n} {}", "word ".repeat(300)),
@@ -296,9 +294,14 @@ async fn a_conversation_that_grows_too_long_is_shortened() {
             Usage::default(),
         ))
     };
-    let mut answers: Vec<_> = (0..8).map(long).collect();
-    answers.push(Ok(says("done")));
-    let model = Answers::new(profile, answers);
+    (0..8).map(long).chain([Ok(says("done"))]).collect()
+}
+
+#[tokio::test]
+async fn a_conversation_that_grows_too_long_is_shortened() {
+    let world = world();
+    let profile = Profile { context_tokens: Some(2_000), ..Profile::default() };
+    let model = Answers::new(profile, long_answers());
     let ended = run(&world, &model, Limits::default()).await;
     assert_eq!(ended.text, "done");
     let asked = model.asked.lock().unwrap();
@@ -351,17 +354,7 @@ async fn attempts_that_broke_off_count() {
 async fn shortened(output: Option<u64>, limits: Limits) -> (Vec<Request>, Ended) {
     let world = world();
     let profile = Profile { context_tokens: Some(2_000), output_tokens: output, ..Profile::default() };
-    let long = |n: u64| {
-        Ok(response(
-            &format!("step {n} {}", "word ".repeat(300)),
-            &[("add", Arguments::Json(json!({"n": n})))],
-            Finish::ToolCalls,
-            Usage::default(),
-        ))
-    };
-    let mut answers: Vec<_> = (0..8).map(long).collect();
-    answers.push(Ok(says("done")));
-    let model = Answers::new(profile, answers);
+    let model = Answers::new(profile, long_answers());
     let ended = run(&world, &model, limits).await;
     let asked = model.asked.lock().unwrap().clone();
     let is_summary = |request: &Request| format!("{:?}", request.messages.last()).contains("be shortened");
