@@ -17,7 +17,7 @@ use std::time::Instant;
 use serde_json::Value;
 use toolpost_code::facts::Role;
 use toolpost_code::languages;
-use toolpost_code::resolve::{DefId, Entity, Memo, Query};
+use toolpost_code::resolve::{DefId, Entity, Memo, Query, Reference};
 use toolpost_code::world::{FileId, World};
 
 type Line = (String, u64);
@@ -54,8 +54,19 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     println!(
-        "{:<11} {:>13} {:>13} {:>13} {:>6} {:>7} {:>8} {:>8} {:>8}",
-        "language", "unique P/R", "ambiguous P/R", "all P/R", "def@1", "random", "external", "index", "refs"
+        "{:<11} {:>13} {:>13} {:>13} {:>6} {:>7} {:>8} {:>27} {:>9} {:>9} {:>8} {:>8}",
+        "language",
+        "unique P/R",
+        "ambiguous P/R",
+        "all P/R",
+        "def@1",
+        "random",
+        "external",
+        "missing with complete: true",
+        "unlisted",
+        "possible",
+        "index",
+        "refs"
     );
     for language in ["go", "python", "rust", "typescript"] {
         if options.language.as_deref().is_none_or(|only| only == language) {
@@ -140,13 +151,15 @@ fn measure(language: &str, options: &Options) -> Result<(), Box<dyn Error>> {
     let (mut asked, mut hits) = (0usize, 0usize);
     let mut times = Vec::new();
     let mut worst = Vec::new();
+    let (mut silent, mut unlisted, mut listed) = (0usize, 0usize, 0usize);
     for entry in oracle.as_array().into_iter().flatten() {
         let symbol = entry["symbol"].as_str().unwrap_or("");
         let definition = line_of(&entry["definition"]);
         let truth: BTreeSet<Line> =
             lines_of(&entry["references"]).filter(|line| *line != definition).collect();
         let start = Instant::now();
-        let answer = references(&query, &entry["definition"]);
+        let Answer { found: answer, possible, is_complete } = references(&query, &entry["definition"]);
+        listed += possible.len();
         times.push(start.elapsed().as_secs_f64() * 1e3);
         let is_in_scope = |path: &str| excluded.is_empty() || !matches_any(&excluded, path);
         let answer: BTreeSet<Line> =
@@ -154,6 +167,14 @@ fn measure(language: &str, options: &Options) -> Result<(), Box<dyn Error>> {
         let kind = if entry["ambiguous"].as_bool() == Some(true) { "ambiguous" } else { "unique" };
         let (right, wrong) = (answer.intersection(&truth).count(), answer.difference(&truth).count());
         let missed = truth.difference(&answer).count();
+        for line in truth.difference(&answer).filter(|line| !possible.contains(*line)) {
+            unlisted += 1;
+            silent += usize::from(is_complete);
+            if options.misses > 0 {
+                let claim = if is_complete { "silent" } else { "unlisted" };
+                println!("{claim} {}:{} of {symbol} {}:{}", line.0, line.1, definition.0, definition.1);
+            }
+        }
         for bucket in [kind, "all"] {
             let count = counts.entry(bucket).or_default();
             count.right += right;
@@ -219,7 +240,7 @@ fn measure(language: &str, options: &Options) -> Result<(), Box<dyn Error>> {
     times.sort_by(f64::total_cmp);
     let show = |bucket: &str| counts.get(bucket).map_or_else(String::new, Count::show);
     println!(
-        "{language:<11} {:>13} {:>13} {:>13} {:>6.3} {:>7.3} {:>8.3} {:>7.2}s {:>6.2}ms  resolve {:.3} ms {by_class:?}",
+        "{language:<11} {:>13} {:>13} {:>13} {:>6.3} {:>7.3} {:>8.3} {silent:>27} {unlisted:>9} {listed:>9} {:>7.2}s {:>6.2}ms  resolve {:.3} ms {by_class:?}",
         show("unique"),
         show("ambiguous"),
         show("all"),
@@ -263,16 +284,26 @@ fn token_at(query: &Query<'_>, place: &Value) -> Option<(FileId, u32)> {
     Some((file, facts.token_at(start + column - 1)?))
 }
 
-fn references(query: &Query<'_>, place: &Value) -> Vec<Line> {
-    let Some((file, token)) = token_at(query, place) else { return Vec::new() };
-    let Some(def) = query.declared_by(file, token).or_else(|| {
-        let resolution = query.resolve(file, token);
-        resolution.defs().next()
-    }) else {
-        return Vec::new();
-    };
-    let found = query.references(def).found;
-    found.iter().map(|found| place_of(query, found.file, found.token)).collect()
+/// The uses of a definition, as lines.
+#[derive(Default)]
+struct Answer {
+    found: Vec<Line>,
+    possible: BTreeSet<Line>,
+    /// Whether the answer claims that there are no other uses.
+    is_complete: bool,
+}
+
+fn references(query: &Query<'_>, place: &Value) -> Answer {
+    let Some((file, token)) = token_at(query, place) else { return Answer::default() };
+    let line = |found: &Reference| place_of(query, found.file, found.token);
+    let mut answer = Answer { is_complete: true, ..Answer::default() };
+    for entity in query.meaning(file, token).entities {
+        let uses = query.uses(file, entity);
+        answer.is_complete &= uses.possible.is_empty() && !uses.is_open && !uses.is_cut;
+        answer.found.extend(uses.found.iter().map(line));
+        answer.possible.extend(uses.possible.iter().map(line));
+    }
+    answer
 }
 
 fn place_of(query: &Query<'_>, file: FileId, token: u32) -> Line {

@@ -185,6 +185,18 @@ pub trait Project: Send + Sync {
         self.is_common_member(name)
     }
 
+    /// Whether values of a type have a member of this name only because every value has it, so that a type of the tree which
+    /// has its own may be what is asked.
+    fn is_root_member(&self, _query: &Query<'_>, _of: Type, _name: &str) -> bool {
+        false
+    }
+
+    /// Whether a literal, an expression of a file, should be of a type that could not be found out, so that its keys may be
+    /// members of any type.
+    fn is_of_unknown_type(&self, _query: &Query<'_>, _file: FileId, _literal: u32) -> bool {
+        false
+    }
+
     /// The type outside of the tree that a literal should be of, if its type says so.
     fn outer_type(&self, _query: &Query<'_>, _literal: Type) -> Option<Name> {
         None

@@ -395,8 +395,7 @@ impl<'a> Query<'a> {
             return Resolution::new(Vec::new(), Confidence::Unknown);
         }
         if receiver != Type::UNKNOWN
-            && (self.is_open(file, receiver, facts.text(token.name))
-                || self.is_unproven(file, index, receiver))
+            && (self.is_open(file, receiver) || self.is_unproven(file, index, receiver))
         {
             let found = self.by_name(file, facts.text(token.name), name);
             // What comes from outside is rarely of the tree, so one candidate is not taken for the answer.
@@ -455,13 +454,13 @@ impl<'a> Query<'a> {
         }
     }
 
-    /// Whether a value of a type that is not in the tree may be of a type of the tree and have a member of a name: it
-    /// was made outside, and the name is none that the types of the library have.
-    pub(crate) fn is_open(&self, file: FileId, receiver: Type, member: &str) -> bool {
+    /// Whether a value of a type that is not in the tree may be of a type of the tree: nothing says what it is. Names that
+    /// types of the library have are no proof that it is one of them.
+    pub(crate) fn is_open(&self, file: FileId, receiver: Type) -> bool {
         let project = self.project(file);
         let mut is_open = false;
         self.each_alternative(receiver, |one| is_open |= project.may_be_anything(self, one));
-        is_open && !project.is_library_member(member)
+        is_open
     }
 
     /// Whether the type of a receiver is only partly found out, so that nothing proves that its member is from outside:
@@ -469,16 +468,14 @@ impl<'a> Query<'a> {
     pub(crate) fn is_unproven(&self, file: FileId, token: u32, receiver: Type) -> bool {
         let facts = self.facts(file);
         let Some(token) = facts.token(token) else { return false };
-        if self.project(file).is_library_member(facts.text(token.name)) {
-            return false;
-        }
+        let is_library = self.project(file).is_library_member(facts.text(token.name));
         let mut is_unproven = false;
         self.each_alternative(receiver, |one| {
             is_unproven |= match self.shape(one) {
                 Shape::Parameter(def) => !self.is_bound_at(def, file, token.start),
                 Shape::Instance(def) | Shape::Class(def) => self.has_unknown_base(def),
-                // A function has no such member, so what makes it a value with members is unknown.
-                Shape::Function(_) => true,
+                // A function has no member but those of the library, so what makes it a value with others is unknown.
+                Shape::Function(_) => !is_library,
                 _ => false,
             }
         });

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 pub(super) type Line = (String, u64);
 
 pub(super) const HEADING: &str = "language     at definitions: unique P/R  ambiguous P/R  at uses: unique P/R  ambiguous P/R  \
-definition  random  external  silent  possible  failed";
+definition  random  external  missing with complete: true  unlisted  of another  possible  failed";
 
 /// True, false and missed answers.
 #[derive(Default)]
@@ -73,6 +73,11 @@ pub(super) struct Score {
     pub(super) external: Share,
     /// True references that are in no list of an answer that says to be complete.
     pub(super) silent: usize,
+    /// True references that are in no list, whether or not the answer says that something may be missing.
+    pub(super) unlisted: usize,
+    /// The same for places that mean another definition than the one whose references the oracle has, by its own word: an
+    /// implementation of a method of a trait, a part of a union.
+    pub(super) of_another: usize,
     /// References that were listed as possible.
     pub(super) possible: usize,
     /// Calls that ended with an error other than for a name without a definition.
@@ -82,7 +87,7 @@ pub(super) struct Score {
 impl Score {
     pub(super) fn row(&self, language: &str) -> String {
         format!(
-            "{language:<11} {:>27} {:>14} {:>20} {:>14} {:>11.3} {:>7.3} {:>9.3} {:>7} {:>9} {:>7}",
+            "{language:<11} {:>27} {:>14} {:>20} {:>14} {:>11.3} {:>7.3} {:>9.3} {:>28} {:>9} {:>11} {:>9} {:>7}",
             self.at_definition[0].shown(),
             self.at_definition[1].shown(),
             self.at_use[0].shown(),
@@ -91,6 +96,8 @@ impl Score {
             self.random.value(),
             if self.external.asked == 0 { 0.0 } else { self.external.value() },
             self.silent,
+            self.unlisted,
+            self.of_another,
             self.possible,
             self.failed,
         )

@@ -82,17 +82,30 @@ impl Asking {
             counts[kind].add(&answer, &truth);
             self.score.possible += possible.len();
             let missed: Vec<&Line> = truth.difference(&answer).collect();
-            let silent = missed.iter().filter(|line| !possible.contains(**line)).count();
-            if data["complete"].as_bool() != Some(false) {
-                self.score.silent += silent;
+            // A call that ends with an error claims nothing.
+            let is_complete = data["complete"].as_bool() == Some(true);
+            let unlisted: Vec<&Line> =
+                missed.iter().filter(|line| !possible.contains(**line)).copied().collect();
+            let meant = lines_of(&entry["definition_at_query"]);
+            let is_other = is_use && !meant.is_empty() && !meant.contains(&definition);
+            if is_other {
+                self.score.of_another += unlisted.len();
+            } else {
+                self.score.unlisted += unlisted.len();
+                self.score.silent += if is_complete { unlisted.len() } else { 0 };
             }
             if self.misses > 0 {
                 let place = line_of(place);
                 let place = format!("{symbol} asked at {}:{}", place.0, place.1);
                 let wrong: Vec<&Line> = answer.difference(&truth).collect();
-                for (what, lines) in [("missed", missed), ("wrong", wrong)] {
+                let claim = match (is_other, is_complete) {
+                    (true, _) => "other",
+                    (false, true) => "silent",
+                    (false, false) => "unlisted",
+                };
+                for (what, lines) in [("missed", missed), (claim, unlisted), ("wrong", wrong)] {
                     for line in lines.iter().take(self.misses) {
-                        println!("  {what:<6} {}:{} of {place}", line.0, line.1);
+                        println!("  {what:<8} {}:{} of {place}", line.0, line.1);
                     }
                 }
             }

@@ -132,9 +132,31 @@ impl Query<'_> {
     }
 
     /// What is meant by an identifier that somebody points at: of a declaration what it declares, of an import what it
-    /// brings in, of anything else what it refers to.
+    /// brings in, of anything else what it refers to. A shorthand, `{ name }`, means a member and a variable: both are
+    /// meant.
     #[must_use]
     pub fn meaning(&self, file: FileId, token: u32) -> Meaning {
+        let mut meaning = self.meaning_of_one(file, token);
+        if let Some(other) = self.facts(file).other_of_shorthand(token) {
+            let other = self.meaning_of_one(file, other);
+            let is_sure = |one: &Meaning| one.confidence < Confidence::Possible && !one.entities.is_empty();
+            if !is_sure(&meaning) {
+                return if is_sure(&other) { other } else { meaning };
+            }
+            if is_sure(&other) {
+                meaning.confidence = meaning.confidence.max(other.confidence);
+                meaning.is_outside &= other.is_outside;
+                for entity in other.entities {
+                    if !meaning.entities.contains(&entity) {
+                        meaning.entities.push(entity);
+                    }
+                }
+            }
+        }
+        meaning
+    }
+
+    fn meaning_of_one(&self, file: FileId, token: u32) -> Meaning {
         self.refuel();
         if let Some(def) = self.declared_by(file, token) {
             let is_import = self.def(def).is_some_and(|(_, def)| def.kind == Kind::Import);

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::{Confidence, DefId, Entity, Module, Query, Shape, Type, push};
+use super::{Confidence, DefId, Entity, Module, Query, Resolution, Shape, Type, push};
 use crate::answers::imports::imported_text;
 use crate::facts::{Kind, NONE, Name, Op, Role, ScopeKind};
 use crate::language::Place;
@@ -30,6 +30,8 @@ pub struct References {
     pub found: Vec<Reference>,
     /// Those whose receiver is unknown, and which may be uses of this definition or of another.
     pub possible: Vec<Reference>,
+    /// Whether what is asked for may be a member of a type that could not be found out, whose uses are not known to be uses.
+    pub is_open: bool,
     /// Whether the search ended before its end, because it took too much memory or time.
     pub is_cut: bool,
 }
@@ -79,7 +81,7 @@ impl Query<'_> {
                 && (Some(name) != word || naming.contains(&file))
                 && (file == def.file || family.iter().any(|&member| project.may_see(self, file, member)))
         };
-        self.gather(names, suits, |file, token| {
+        let mut answer = self.gather(names, suits, |file, token| {
             let found = match outer {
                 Some(outer) if self.is_of_outer(file, token, outer) => Some(Confidence::Typed),
                 _ => self.judge(file, token, def, &family, is_member),
@@ -87,7 +89,9 @@ impl Query<'_> {
             let is_sure = found.is_some_and(|confidence| confidence < Confidence::Possible);
             let alias = if is_sure { self.alias_made_by(file, token) } else { None };
             (found, alias)
-        })
+        });
+        answer.is_open = is_member && self.is_of_unknown_type(def);
+        answer
     }
 
     /// The type outside of the tree whose member a key of a literal is.
@@ -309,6 +313,12 @@ impl Query<'_> {
                     facts.token(index).is_some_and(|token| facts.name(token.name) == self.name_of(def));
                 is_named.then_some(Confidence::Possible)
             }
+            _ if !meets && is_member && self.may_be_overridden(file, index, def) => {
+                Some(Confidence::Possible)
+            }
+            _ if !meets && is_member && self.is_unproven_key(file, index, &resolution) => {
+                Some(Confidence::Possible)
+            }
             _ if !meets => None,
             confidence @ (Confidence::Possible | Confidence::UniqueMember) => Some(confidence),
             confidence if is_itself => Some(confidence),
@@ -316,6 +326,50 @@ impl Query<'_> {
             _ if !self.project(file).counts_family_declarations() && self.is_of_base(file, index) => None,
             _ => Some(Confidence::Dispatch),
         }
+    }
+
+    /// Whether a token is a key of a literal that is known as nothing but itself, where nothing says of which type the
+    /// literal should be.
+    fn is_unproven_key(&self, file: FileId, index: u32, meaning: &Resolution) -> bool {
+        let facts = self.facts(file);
+        let Some(token) = facts.token(index).filter(|token| token.role == Role::Key) else { return false };
+        let is_itself = |def: DefId| {
+            def.file == file && self.def(def).is_some_and(|(_, def)| def.name_start == token.start)
+        };
+        let is_only_itself =
+            meaning.defs().count() == meaning.entities.len() && meaning.defs().all(is_itself);
+        is_only_itself && self.project(file).is_of_unknown_type(self, file, token.target)
+    }
+
+    /// Whether a definition is a key of a literal of which nothing says of which type it should be: uses of that type's
+    /// member are uses of the key, and nobody can tell which they are.
+    #[must_use]
+    pub fn is_of_unknown_type(&self, def: DefId) -> bool {
+        self.refuel();
+        let Some((facts, known)) = self.def(def) else { return false };
+        let Some(index) = facts.token_starting(known.name_start) else { return false };
+        let last = facts.tokens.len() as u32;
+        let same = |&index: &u32| facts.token(index).is_some_and(|token| token.start == known.name_start);
+        (index.saturating_sub(1)..last.min(index + 2))
+            .filter(same)
+            .any(|index| self.is_unproven_key(def.file, index, &self.resolve(def.file, index)))
+    }
+
+    /// Whether a token is a member that every value has, asked of a value that may be of the type of a definition.
+    fn may_be_overridden(&self, file: FileId, index: u32, def: DefId) -> bool {
+        let facts = self.facts(file);
+        let Some(token) = facts.token(index).filter(|token| token.role == Role::Member) else { return false };
+        let name = facts.name(token.name);
+        if name != self.name_of(def) || self.is_of_base(file, index) {
+            return false;
+        }
+        let (project, text) = (self.project(file), facts.text(token.name));
+        let mut is_root = false;
+        self.each_alternative(self.value_type(file, token.target), |one| {
+            is_root |= project.is_root_member(self, one, text)
+                && self.members(file, one, name, token.space).is_empty();
+        });
+        is_root
     }
 
     /// Whether a token is a member of the bases of the type around it, by a word such as `super`.
@@ -354,7 +408,10 @@ impl Query<'_> {
                     // A variant can be imported, a field or a method cannot.
                     true if self.is_imported_path(file, index) => known.kind == Kind::Variant,
                     true if receiver == Type::UNKNOWN => true,
-                    true => !self.project(file).is_library_member(facts.text(token.name)),
+                    true => {
+                        !self.project(file).is_library_member(facts.text(token.name))
+                            || self.may_be_overridden(file, index, def)
+                    }
                     // The end of a path that leads nowhere.
                     false => receiver == Type::UNKNOWN && !self.is_local(def),
                 }

@@ -10,6 +10,7 @@ mod flow;
 mod functions;
 mod imports;
 mod jsx;
+mod mentioned;
 mod patterns;
 mod state;
 mod type_expression;
@@ -202,10 +203,9 @@ pub(super) fn extract(path: &str, tree: &Tree, builder: &mut Builder<'_>) {
     extractor.is_script = is_script;
     extractor.is_ambient = is_declarations;
     extractor.pragma(tree.root_node());
-    if is_script {
-        extractor.find_comments();
-    }
+    extractor.find_comments();
     extractor.children(tree.root_node(), 0);
+    extractor.mentions();
     extractor.share_exports();
     if is_declarations {
         builder.facts_mut().bits |= bit::DECLARATIONS;

@@ -54,6 +54,37 @@ pub(super) fn is_primitive(name: Name) -> bool {
     ["string", "number", "boolean", "bigint", "symbol"].iter().any(|text| Name::of(text) == name)
 }
 
+/// What every object has, as the library's `Object` declares it.
+pub(super) const OF_EVERY_OBJECT: [&str; 6] =
+    ["hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString", "toString", "valueOf"];
+
+/// Whether values of a type of the library have their own form of what every object has.
+pub(super) fn is_told(name: Name) -> bool {
+    const TYPES: [Name; 14] = [
+        Name::of("String"),
+        Name::of("Number"),
+        Name::of("Boolean"),
+        Name::of("BigInt"),
+        Name::of("Symbol"),
+        Name::of("Date"),
+        Name::of("RegExp"),
+        Name::of("Function"),
+        Name::of("Array"),
+        Name::of("ReadonlyArray"),
+        Name::of("URL"),
+        Name::of("URLSearchParams"),
+        Name::of("Buffer"),
+        Name::of("Error"),
+    ];
+    TYPES.contains(&name)
+        || name == METHOD
+        || name == builtin::LIST
+        || name == builtin::TUPLE
+        || name == builtin::FUNCTION
+        || name == ARRAY
+        || is_primitive(name)
+}
+
 /// Whether a literal of a type says nothing of the keys it has: the type takes all of them, or is no type of objects.
 pub(super) fn is_shapeless(name: Name) -> bool {
     const WORDS: [Name; 16] = [

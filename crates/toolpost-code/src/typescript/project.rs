@@ -559,6 +559,38 @@ impl Project for Modules {
         }
     }
 
+    fn is_root_member(&self, query: &Query<'_>, of: Type, name: &str) -> bool {
+        if !library::OF_EVERY_OBJECT.contains(&name) {
+            return false;
+        }
+        match query.shape(self.settle(query, of)) {
+            Shape::Instance(_) | Shape::Parameter(_) | Shape::Either => true,
+            Shape::External(of) => !library::is_told(of),
+            _ => false,
+        }
+    }
+
+    fn is_of_unknown_type(&self, query: &Query<'_>, file: FileId, literal: u32) -> bool {
+        let facts = query.facts(file);
+        let literal = facts.exprs.get(literal as usize);
+        let Some(literal) = literal.filter(|expr| expr.op == Op::Own && expr.a == own::LITERAL) else {
+            return false;
+        };
+        let Some(&wanted) = facts.list(literal.b).get(1).filter(|&&wanted| wanted != NONE) else {
+            return false;
+        };
+        let mut is_unknown = false;
+        let wanted = self.settle(query, query.value_type(file, wanted));
+        query.each_alternative(wanted, |one| {
+            is_unknown |= match query.shape(self.settle(query, one)) {
+                Shape::Unknown | Shape::Parameter(_) => true,
+                Shape::External(_) => one == Type::EXTERNAL,
+                _ => false,
+            }
+        });
+        is_unknown
+    }
+
     fn outer_type(&self, query: &Query<'_>, literal: Type) -> Option<Name> {
         let mut found = None;
         query.each_alternative(literal, |one| {

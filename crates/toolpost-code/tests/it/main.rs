@@ -22,5 +22,6 @@ mod python;
 mod python_names;
 mod rust;
 mod search;
+mod silence;
 mod typescript;
 mod unknown;

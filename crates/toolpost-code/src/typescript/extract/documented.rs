@@ -14,8 +14,8 @@ const DEEPEST: u32 = 16;
 /// What one comment says.
 #[derive(Clone, Copy)]
 pub(super) struct Comment {
-    start: usize,
-    end: usize,
+    pub(super) start: usize,
+    pub(super) end: usize,
 }
 
 /// Where a type stands between its braces.
@@ -27,7 +27,7 @@ struct Cursor<'a> {
 }
 
 impl Extractor<'_, '_> {
-    /// Finds the comments of a file that say types.
+    /// Finds the comments of a file that document. In JavaScript some of them declare types.
     pub(super) fn find_comments(&mut self) {
         let source = self.builder.source;
         let mut at = 0;
@@ -39,13 +39,17 @@ impl Extractor<'_, '_> {
                 self.comments.push(Comment { start, end: at });
             }
         }
-        for index in 0..self.comments.len() {
+        let telling = if self.is_script { self.comments.len() } else { 0 };
+        for index in 0..telling {
             self.type_definitions(self.comments[index]);
         }
     }
 
-    /// The comment directly before a byte.
+    /// The comment directly before a byte, where types may be said in comments.
     pub(super) fn comment_before(&self, start: usize) -> Option<Comment> {
+        if !self.is_script {
+            return None;
+        }
         let after = self.comments.partition_point(|comment| comment.end <= start);
         let comment = *self.comments.get(after.checked_sub(1)?)?;
         let between = self.builder.source.get(comment.end..start)?;
@@ -54,7 +58,10 @@ impl Extractor<'_, '_> {
 
     /// Remembers the comment before a statement for the function that is its value.
     pub(super) fn remember_comment(&mut self, start: usize, value: Node<'_>) {
-        if !self.comments.is_empty() && matches!(self.kind(value), K::Arrow | K::FunctionExpression) {
+        if self.is_script
+            && !self.comments.is_empty()
+            && matches!(self.kind(value), K::Arrow | K::FunctionExpression)
+        {
             self.comment = self.comment_before(start);
         }
     }
@@ -245,6 +252,6 @@ impl Cursor<'_> {
     }
 }
 
-fn is_word(byte: u8) -> bool {
+pub(super) fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$') || byte >= 0x80
 }
