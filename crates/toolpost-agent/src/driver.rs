@@ -45,7 +45,8 @@ pub trait Driver: Send + Sync {
     /// Starts a run, or goes on with one.
     fn start(&self, activation: &str);
 
-    /// Tells a running agent something; it hears it before its next turn. When this returns, it cannot be lost.
+    /// Tells a running agent something; it hears it before its next turn. When this returns, it cannot be lost. What is too
+    /// long, or too much for one turn, is refused; what tells of the end of an agent never is.
     fn signal<'a>(&'a self, activation: &'a str, signal: Signal) -> BoxFuture<'a, Result<(), ToolError>>;
 
     /// Ends a run: what is running is cancelled, and the run ends with what there is.
@@ -54,6 +55,13 @@ pub trait Driver: Send + Sync {
     /// Waits until a run has ended.
     fn wait<'a>(&'a self, activation: &'a str) -> BoxFuture<'a, Result<Ended, ToolError>>;
 }
+
+/// Maximum number of bytes of one signal.
+pub const LARGEST_SIGNAL: usize = 8 * 1024;
+/// Maximum number of signals that a model hears at one turn.
+pub const MOST_SIGNALS: usize = 32;
+/// Maximum number of bytes of the signals that a model hears at one turn.
+pub const MOST_SIGNAL_BYTES: usize = 64 * 1024;
 
 /// What a running agent is told.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -2,9 +2,11 @@
 //!
 //! What comes next is decided by the kernel, in the crate of agents; here are only the words of the log.
 
+use crate::capability::Capability;
 use crate::error::Code;
 use crate::model::{Arguments, Message, ModelError, Opaque, Part, Profile, Response, Usage};
 use crate::outcome::Attachment;
+use crate::policy::Effect;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toolpost_text::map_strings;
@@ -84,9 +86,9 @@ pub enum Fact {
         /// What that cost.
         cost: Option<f64>,
     },
-    /// The budget of the tree that the run belongs to is used up.
+    /// The budget of the tree that the run belongs to is used up, or its own time while it waits.
     Spent {
-        /// The step at which the model was not asked any more.
+        /// The step at which the model was not asked any more, or nothing was waited for.
         seq: u64,
         /// What is used up.
         reason: Reason,
@@ -189,6 +191,34 @@ pub struct Start {
     /// The hash of the content of its file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file_hash: Option<String>,
+    /// What was said about its rights; none below another agent, which has no more than that one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rights: Option<StatedRights>,
+}
+
+/// What flags and configuration said about the rights of a run when it began. Whoever goes on with the run has no more,
+/// unless flags say so again.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct StatedRights {
+    /// Capabilities that were withheld.
+    pub withheld: Vec<Capability>,
+    /// Capabilities that a person had to be asked for.
+    pub asked: Vec<Capability>,
+    /// Rules that deny or ask, of a file that was named for this run.
+    pub rules: Vec<StatedRule>,
+    /// Whether a flag said that commands are confined.
+    pub is_confined: bool,
+}
+
+/// A rule in its short form.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StatedRule {
+    /// What it decides.
+    pub effect: Effect,
+    /// `action: resource`.
+    pub rule: String,
 }
 
 /// A call that had started when its process ended.

@@ -185,6 +185,9 @@ pub struct Metadata {
     /// `false` where what the call has changed is not kept, so that it cannot be undone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undo: Option<bool>,
+    /// Whether the call was made in another session, from which this one was forked: it is counted there.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub forked: bool,
 }
 
 impl Metadata {

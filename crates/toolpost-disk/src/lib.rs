@@ -138,6 +138,14 @@ impl Disk {
         self
     }
 
+    /// Whether there is nothing of this name, not even a link. For those who ask for many names that are hardly ever there:
+    /// an error of [`Workspace::stat`] also looks for near names.
+    pub fn is_absent(&self, path: &WorkspacePath) -> bool {
+        let place = Place::parse(path, &self.roots.names);
+        let flags = OFlags::PATH | OFlags::NOFOLLOW;
+        place.is_ok_and(|place| matches!(self.roots.open(&place, flags), Err(Failure::System(Errno::NOENT))))
+    }
+
     /// Runs `operation`, and explains its failure.
     fn run<T>(
         &self,

@@ -101,6 +101,25 @@ impl Policy {
         })
     }
 
+    /// The policy without a capability: it is neither granted nor asked for.
+    #[must_use]
+    pub fn withhold(&self, capability: Capability) -> Policy {
+        self.change(|part| {
+            part.granted = part.granted.without(capability);
+            part.askable = part.askable.without(capability);
+        })
+    }
+
+    /// The policy with more rules in a layer, in front of those it has.
+    #[must_use]
+    pub fn with_rules_before(&self, layer: Layer, rules: Vec<Rule>) -> Policy {
+        let rules: Vec<Rule> = rules.into_iter().map(|rule| rule.in_layer(layer)).collect();
+        self.change(|part| {
+            let list = &mut part.layers[layer as usize];
+            *list = rules.iter().chain(list.iter()).cloned().collect();
+        })
+    }
+
     /// The policy with more rules in a layer, behind those it has.
     #[must_use]
     pub fn with_rules(&self, layer: Layer, rules: Vec<Rule>) -> Policy {

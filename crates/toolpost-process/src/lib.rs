@@ -31,6 +31,7 @@ mod command;
 mod ended;
 mod environment;
 mod error;
+mod identity;
 mod large_pages;
 mod sandbox;
 mod scratch;
@@ -61,6 +62,7 @@ pub use command::{Command, Limits, Output, Stdin};
 pub use ended::{Ended, Exit, Survivor, Why};
 pub use environment::is_allowed_variable;
 pub use error::Error;
+pub use identity::{Ending, Identity, NotAnIdentity};
 pub use large_pages::LargePages;
 pub use running::{Ender, PipeReceiver, PipeSender, Running};
 pub use sandbox::{

@@ -7,7 +7,7 @@ use crate::store::now_ms;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
@@ -123,28 +123,37 @@ thread_local! {
     static SCRATCH: RefCell<WrittenEvents> = RefCell::default();
 }
 
-/// Writes events into a store.
+/// Writes events into a store. The thread that writes is started by the first event, so that a process in which nothing happens
+/// has no such thread and opens no store.
 pub struct StoreLog {
     said: Arc<Said>,
-    thread: Mutex<Option<JoinHandle<()>>>,
+    store: Arc<dyn Store>,
+    keep: Retention,
     shape: Shape,
+    /// Empty until the first event; none where the thread could not be started.
+    thread: OnceLock<Option<JoinHandle<()>>>,
 }
 
 impl StoreLog {
     /// A log in this store. Each event is kept as `shape` makes it, and what is older than `keep` says is deleted.
-    pub fn new(store: Arc<dyn Store>, shape: Shape, keep: Retention) -> Result<StoreLog, ToolError> {
-        let said = Arc::new(Said::default());
-        let heard = Arc::clone(&said);
-        let thread = std::thread::Builder::new()
-            .name("toolpost-log".to_owned())
-            .spawn(move || serve(&*store, &heard, &keep))
-            .map_err(|error| {
-                ToolError::new(
-                    Code::ExecutionError,
-                    format!("no thread for the log could be started: {error}"),
-                )
-            })?;
-        Ok(StoreLog { said, thread: Mutex::new(Some(thread)), shape })
+    pub fn new(store: Arc<dyn Store>, shape: Shape, keep: Retention) -> StoreLog {
+        StoreLog { said: Arc::default(), store, keep, shape, thread: OnceLock::new() }
+    }
+
+    /// Starts the thread that writes.
+    fn start(&self) -> Option<JoinHandle<()>> {
+        let (store, said, keep) = (Arc::clone(&self.store), Arc::clone(&self.said), self.keep.clone());
+        let thread = std::thread::Builder::new().name("toolpost-log".to_owned());
+        match thread.spawn(move || serve(&*store, &said, &keep)) {
+            Ok(thread) => Some(thread),
+            Err(error) => {
+                let mut heap = self.said.heap();
+                heap.is_left = true;
+                let message = format!("the log has no thread, so nothing is recorded: {error}");
+                heap.lost = Some(ToolError::new(Code::ExecutionError, message));
+                None
+            }
+        }
     }
 }
 
@@ -152,7 +161,7 @@ impl Drop for StoreLog {
     fn drop(&mut self) {
         self.said.heap().is_over = true;
         self.said.is_due.notify_one();
-        if let Some(thread) = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        if let Some(thread) = self.thread.take().flatten() {
             let _ = thread.join();
         }
     }
@@ -160,6 +169,9 @@ impl Drop for StoreLog {
 
 impl EventSink for StoreLog {
     fn record(&self, event: &Arc<Event>) {
+        if self.thread.get_or_init(|| self.start()).is_none() {
+            return;
+        }
         let event = (self.shape)(event);
         let is_due = SCRATCH.with_borrow_mut(|scratch| {
             let written = scratch.add(&event);
@@ -188,8 +200,13 @@ impl EventSink for StoreLog {
     }
 
     fn commit(&self) -> BoxFuture<'_, Result<(), ToolError>> {
+        // Before the first event there is nothing to wait for.
+        if self.thread.get().is_none() {
+            return Box::pin(async { Ok(()) });
+        }
         let (answer, done) = oneshot::channel();
         let mut heap = self.said.heap();
+        let lost = heap.lost.clone().filter(|_| heap.is_left);
         if !heap.is_left {
             heap.waiting.push(answer);
         }
@@ -197,10 +214,10 @@ impl EventSink for StoreLog {
         self.said.is_due.notify_one();
         Box::pin(async move {
             done.await.unwrap_or_else(|_| {
-                Err(ToolError::new(
-                    Code::StoreNotAvailable,
-                    "the log has ended, so nothing is recorded any more",
-                ))
+                Err(lost.unwrap_or_else(|| {
+                    let message = "the log has ended, so nothing is recorded any more";
+                    ToolError::new(Code::StoreNotAvailable, message)
+                }))
             })
         })
     }

@@ -4,6 +4,7 @@
 
 mod read;
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
 use toolpost_core::dialect::{Dialects, Tables};
 use toolpost_core::text::{Errors, Source};
@@ -20,12 +21,14 @@ const ALIASES: (&str, &str) = ("dialects/aliases.toml", include_str!("../dialect
 
 /// The dialects in which the built-in tools have other names.
 pub fn dialects() -> &'static Arc<Dialects> {
-    static DIALECTS: LazyLock<Arc<Dialects>> = LazyLock::new(|| {
-        let packs = crate::packs(&crate::Settings::default());
-        let names = packs.iter().flat_map(|pack| pack.manifest().tools().to_vec());
-        Arc::new(Dialects::new(tables).with_canonical(names))
-    });
+    static DIALECTS: LazyLock<Arc<Dialects>> =
+        LazyLock::new(|| Arc::new(Dialects::new(tables).with_canonical(canonical)));
     &DIALECTS
+}
+
+fn canonical() -> BTreeSet<String> {
+    let packs = crate::packs(&crate::Settings::default());
+    packs.iter().flat_map(|pack| pack.manifest().tools().to_vec()).collect()
 }
 
 fn tables() -> Tables {

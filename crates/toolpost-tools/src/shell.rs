@@ -16,7 +16,7 @@ pub use bash::Bash;
 pub use bash_kill::BashKill;
 pub use bash_output::BashOutput;
 pub use kept::read_changes;
-pub use settings::{Confinement, Settings};
+pub use settings::{Confinement, Outside, Settings};
 
 pub(crate) use bash::view_of;
 

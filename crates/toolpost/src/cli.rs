@@ -1,9 +1,12 @@
 //! The command line as it is typed: flags and commands, nothing of what they mean.
 
+mod quick;
+
 use crate::config::Host;
 use crate::config::flags::{Everywhere, KeyFlags, OfCall, OfMcp, OfRun};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -48,6 +51,11 @@ pub struct Flags {
 }
 
 impl Cli {
+    /// Reads a command line, whose first word is the program.
+    pub(crate) fn read(words: &[OsString]) -> Result<Cli, clap::Error> {
+        quick::parse(words).map_or_else(|| Cli::try_parse_from(words), Ok)
+    }
+
     /// The flags of every command, with those of this command that stand for a key of the configuration.
     pub(crate) fn all_flags(&self) -> Flags {
         let mut flags = self.flags.clone();
@@ -190,7 +198,8 @@ pub struct Run {
     /// Go on with the run of this session, whose process has ended before the run did.
     #[arg(long, value_name = "SESSION", conflicts_with_all = ["agent", "task"])]
     pub resume: Option<String>,
-    /// Go on with it although another process holds it; whatever that one still writes is refused.
+    /// Go on with it although another process holds it: on this machine that process is ended, elsewhere what it still
+    /// writes is refused.
     #[arg(long, requires = "resume")]
     pub take_over: bool,
     /// What is printed: the agent's text, one JSON object at the end, or a line of JSON for each thing that happens.
@@ -209,7 +218,8 @@ pub struct Chat {
     /// Go on with the conversation, or with the run, of this session.
     #[arg(long, value_name = "SESSION", conflicts_with = "agent")]
     pub resume: Option<String>,
-    /// Go on with it although another process holds it; whatever that one still writes is refused.
+    /// Go on with it although another process holds it: on this machine that process is ended, elsewhere what it still
+    /// writes is refused.
     #[arg(long, requires = "resume")]
     pub take_over: bool,
     /// What is printed of each answer: its text, one JSON object, or a line of JSON for each thing that happens.
@@ -234,7 +244,8 @@ pub enum SessionsCommand {
         /// The session.
         #[arg(value_name = "SESSION")]
         of: String,
-        /// Go on with it although another process holds it; whatever that one still writes is refused.
+        /// Go on with it although another process holds it: on this machine that process is ended, elsewhere what it still
+        /// writes is refused.
         #[arg(long)]
         take_over: bool,
         /// What is printed, as with `toolpost run`.

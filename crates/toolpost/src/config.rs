@@ -50,6 +50,7 @@ pub(crate) use layers::{FileState, Layers, Values};
 pub(crate) use lists::ListFile;
 pub(crate) use models::ModelSettings;
 pub use origin::{Layer, Origined, Place, Problem};
+pub(crate) use rights::Right;
 pub(crate) use roots::{cwd, open_disk, roots, virtual_session};
 pub(crate) use schema::schema;
 pub use servers::{ServerReport, ServerState, Servers, secrets};

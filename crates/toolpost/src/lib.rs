@@ -17,7 +17,6 @@ mod undo;
 
 pub use runtime::{Frontend, Runtime, ServerChoice};
 
-use clap::Parser;
 use cli::{Cli, Command, Flags};
 use config::Config;
 use config::env::Environment;
@@ -41,7 +40,7 @@ pub fn run() -> ExitCode {
 /// Runs a command line, whose first word is the program. For programs that add something of their own to the server of
 /// `toolpost mcp`.
 pub fn run_with(words: Vec<OsString>, extension: Option<Arc<dyn Extension>>) -> ExitCode {
-    let cli = match Cli::try_parse_from(&words) {
+    let cli = match Cli::read(&words) {
         Ok(cli) => cli,
         Err(error) => return refuse(&words, &error),
     };

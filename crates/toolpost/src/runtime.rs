@@ -127,13 +127,9 @@ impl Runtime {
         let services = Services { store: Some(Arc::clone(&store)), code, model, agents };
         let registry =
             Arc::new(registry(&config, (workspace.as_ref(), &cwd), &services, frontend.pdf, &background)?);
-        let log = match frontend.records {
-            true => {
-                let log = StoreLog::new(Arc::clone(&store), Box::new(record::kept), config.keep.clone())?;
-                Some(Arc::new(log))
-            }
-            false => None,
-        };
+        let log = frontend.records.then(|| {
+            Arc::new(StoreLog::new(Arc::clone(&store), Box::new(record::kept), config.keep.clone()))
+        });
         let mut servers = match frontend.servers {
             ServerChoice::Configured => config.servers(),
             ServerChoice::These(usable) => Servers { usable, ..Servers::default() },

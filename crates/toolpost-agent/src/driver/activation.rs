@@ -1,9 +1,11 @@
 //! One run, as this process has it: what it was made from, and how it stands.
 
 use super::listener::Listener;
+use super::{LARGEST_SIGNAL, MOST_SIGNAL_BYTES, MOST_SIGNALS, Signal};
 use crate::kernel::{Extra, State};
 use crate::tree::Branch;
 use std::collections::HashMap;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
@@ -13,7 +15,7 @@ use toolpost_core::executor::Executor;
 use toolpost_core::host::Seen;
 use toolpost_core::model::{Model, Thinking};
 use toolpost_core::tool::Definition;
-use toolpost_core::{Context, Event, ToolError};
+use toolpost_core::{Code, Context, Event, ToolError};
 
 /// What a run is made from.
 pub struct Activation {
@@ -61,6 +63,8 @@ pub(super) struct Running {
     pub(super) branch: Branch,
     /// Woken by signals.
     pub(super) signalled: Notify,
+    /// Whether the run is cancelled because its time is over, and not because somebody stops it.
+    pub(super) is_out_of_time: AtomicBool,
 }
 
 /// Takes the events of calls into the state as they are recorded.
@@ -115,6 +119,7 @@ impl Activation {
             cancel,
             branch: self.branch,
             signalled: Notify::new(),
+            is_out_of_time: AtomicBool::new(false),
         };
         let tools = running.offer_listed()?;
         if is_new {
@@ -132,6 +137,25 @@ impl Running {
         let now = self.context.clock().now_ms();
         self.fold.state().apply_fact(&fact, now);
         self.context.record_fact(|| fact);
+    }
+
+    /// Records what the run is told, if that is not too much.
+    pub(super) fn hear(&self, signal: Signal) -> Result<(), ToolError> {
+        let now = self.context.clock().now_ms();
+        let fact = {
+            // Of several who tell something at once, each sees what the others have told.
+            let mut state = self.fold.state();
+            let is_known = signal.id.as_ref().is_some_and(|id| state.has_heard(id));
+            if !is_known && signal.ended.is_none() {
+                fits(&signal.text, state.unread())?;
+            }
+            let Signal { from, text, id, ended } = signal;
+            let fact = Fact::Signalled { from, text, id, ended };
+            state.apply_fact(&fact, now);
+            fact
+        };
+        self.context.record_fact(|| fact);
+        Ok(())
     }
 
     /// Records the tools on offer that the run does not know: another model may know them by other names.
@@ -199,6 +223,24 @@ impl Running {
     pub(super) fn extras(&self) -> MutexGuard<'_, HashMap<(u64, usize), Extra>> {
         self.extras.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Whether a model can be told one text more at its next turn.
+fn fits(text: &str, (count, bytes): (usize, usize)) -> Result<(), ToolError> {
+    if text.len() > LARGEST_SIGNAL {
+        let message = format!(
+            "the message has {} bytes, and at most {LARGEST_SIGNAL} can be sent; send a shorter one, or write it to a file and send the path",
+            text.len()
+        );
+        return Err(ToolError::new(Code::TooLarge, message).with("limit", LARGEST_SIGNAL));
+    }
+    if count >= MOST_SIGNALS || bytes.saturating_add(text.len()) > MOST_SIGNAL_BYTES {
+        let message = format!(
+            "the message was not sent: {count} messages with {bytes} bytes wait for the agent above, and it takes {MOST_SIGNALS} with {MOST_SIGNAL_BYTES} bytes at a turn; go on, and send it later or say it in your answer"
+        );
+        return Err(ToolError::new(Code::BudgetExceeded, message).with("waiting", count));
+    }
+    Ok(())
 }
 
 fn offered(definition: &Definition, entry: &toolpost_core::registry::Entry) -> OfferedTool {

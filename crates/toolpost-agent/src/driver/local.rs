@@ -5,6 +5,7 @@ use super::{Activation, Driver, Heartbeat, Signal, Steps};
 use crate::kernel::{Ended, State};
 use futures_util::future::join_all;
 use std::collections::HashMap;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
@@ -110,8 +111,7 @@ impl Driver for LocalDriver {
     ) -> BoxFuture<'a, std::result::Result<(), ToolError>> {
         Box::pin(async move {
             let running = self.steps.get(activation)?;
-            let Signal { from, text, id, ended } = signal;
-            running.record(Fact::Signalled { from, text, id, ended });
+            running.hear(signal)?;
             running.signalled.notify_one();
             running.context.committed().await
         })
@@ -149,7 +149,8 @@ async fn drive(steps: &LocalSteps, id: &str) -> Result {
     }
     let (mut seq, limit) = {
         let state = running.fold.state();
-        (state.next_seq(), state.start().and_then(|start| start.limits.time_ms))
+        let limit = state.start().and_then(|start| start.limits.time_ms);
+        (state.next_seq(), limit.map(|limit| limit.saturating_sub(state.elapsed_ms())))
     };
     let deadline =
         limit.map(|limit| tokio::time::Instant::now() + Duration::from_millis(limit.saturating_add(20)));
@@ -171,6 +172,7 @@ async fn drive(steps: &LocalSteps, id: &str) -> Result {
                 results = &mut done => results,
                 () = tokio::time::sleep_until(deadline) => {
                     // The kernel sees by its clock that the time is over.
+                    running.is_out_of_time.store(true, Ordering::Release);
                     running.cancel.cancel();
                     done.await
                 }

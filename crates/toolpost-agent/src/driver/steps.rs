@@ -8,6 +8,7 @@ use crate::kernel::{self, Ended};
 use crate::tree::{Amount, Drawn, Wanted};
 use futures_util::StreamExt;
 use std::collections::HashMap;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio_util::sync::CancellationToken;
 use toolpost_core::activation::{Fact, Reason, Todo};
@@ -90,7 +91,7 @@ impl Steps for LocalSteps {
                 }
                 Todo::Compact { turns } => running.compact(seq, turns, &cancel).await,
                 Todo::Wait => {
-                    running.wait(&cancel).await;
+                    running.wait(seq, &cancel).await;
                     Ok(())
                 }
                 Todo::Finish { reason } => running.finish(seq, reason).await,
@@ -191,10 +192,13 @@ impl Running {
     }
 
     /// Waits until the run is told something, or is to end.
-    async fn wait(&self, cancel: &CancellationToken) {
+    async fn wait(&self, seq: u64, cancel: &CancellationToken) {
         self.tell(Heard::Waiting);
         tokio::select! {
-            () = cancel.cancelled() => self.record(Fact::StopAsked),
+            () = cancel.cancelled() => self.record(match self.is_out_of_time.load(Ordering::Acquire) {
+                true => Fact::Spent { seq, reason: Reason::Time },
+                false => Fact::StopAsked,
+            }),
             () = self.signalled.notified() => {}
         }
     }

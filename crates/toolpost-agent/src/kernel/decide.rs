@@ -19,8 +19,7 @@ pub fn decide(state: &State) -> Vec<Todo> {
     if state.is_stop_asked {
         return finish(Reason::Stopped);
     }
-    let elapsed = state.now_ms.saturating_sub(state.started_ms);
-    if start.limits.time_ms.is_some_and(|most| elapsed >= most) {
+    if start.limits.time_ms.is_some_and(|most| state.elapsed_ms() >= most) {
         return finish(Reason::Time);
     }
     if let Some(reason) = state.spent {

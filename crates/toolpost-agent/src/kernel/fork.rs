@@ -73,6 +73,9 @@ impl Fork<'_> {
             if let EventKind::CallRequested { parent: Some(parent), .. } = &mut event.kind {
                 *parent = self.renamed(&mut calls, parent);
             }
+            if let EventKind::CallFinished { metadata, .. } = &mut event.kind {
+                metadata.forked = true;
+            }
             event.call = event.call.map(|call| self.renamed(&mut calls, &call));
             event.activation = Some(self.activation.to_owned());
             event.session = self.session.to_owned();

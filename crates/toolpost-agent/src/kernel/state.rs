@@ -52,6 +52,8 @@ pub struct State {
     pub(super) background: BTreeMap<String, String>,
     /// The signals that were heard.
     heard: HashSet<String>,
+    /// The signals since the model was last asked: how many, and their bytes.
+    unread: (usize, usize),
     /// What the run went on with after its end.
     continued: Vec<String>,
     /// The turn that it last went on with; 0 before it did.
@@ -113,6 +115,7 @@ impl State {
             spent: None,
             background: BTreeMap::new(),
             heard: HashSet::new(),
+            unread: (0, 0),
             continued: Vec::new(),
             now: 0,
             answers_before: 0,
@@ -174,7 +177,7 @@ impl State {
             return;
         }
         if let Fact::Continued { id, text, attachments, model } = fact {
-            return self.go_on(id, (text, attachments), model.as_deref(), at_ms);
+            return self.go_on(id, (text, attachments), model.as_deref(), (before, at_ms));
         }
         if self.ended.is_some() {
             return;
@@ -211,7 +214,7 @@ impl State {
                 }
             }
             Fact::Spent { seq, reason } => {
-                if self.is_open(*seq, &Todo::Ask) {
+                if self.is_open(*seq, &Todo::Ask) || self.is_open(*seq, &Todo::Wait) {
                     self.spent = Some(*reason);
                 }
             }
@@ -221,6 +224,9 @@ impl State {
             Fact::Signalled { from, text, id, ended } => {
                 if id.as_ref().is_none_or(|id| self.heard.insert(id.clone())) {
                     ended.iter().for_each(|child| drop(self.background.remove(child)));
+                    if ended.is_none() {
+                        self.unread = (self.unread.0 + 1, self.unread.1.saturating_add(text.len()));
+                    }
                     self.turns.push(Turn::said(from, text));
                 }
             }
@@ -251,7 +257,7 @@ impl State {
         id: &str,
         (text, attachments): (&str, &[Attachment]),
         model: Option<&Profile>,
-        at_ms: u64,
+        (before, at_ms): (u64, u64),
     ) {
         if self.continued.iter().any(|known| known == id) {
             return;
@@ -282,8 +288,15 @@ impl State {
         self.is_stop_asked = false;
         self.unfinished.clear();
         self.malformed = 0;
-        self.started_ms = at_ms;
-        self.answers_before = self.answers;
+        match self.start.as_ref().and_then(|start| start.parent.as_ref()) {
+            // A person who says more wants more. An agent has for another what that one has left; while it had nothing to do,
+            // no time was spent.
+            None => {
+                self.started_ms = at_ms;
+                self.answers_before = self.answers;
+            }
+            Some(_) => self.started_ms = self.started_ms.saturating_add(at_ms.saturating_sub(before)),
+        }
         self.is_corrected = false;
         self.repeats = Repeats::default();
         self.now = self.turns.len();
@@ -346,7 +359,8 @@ impl State {
         self.answers
     }
 
-    /// Answers of the model since it last went on after an end.
+    /// Answers of the model that count against its limit: all of an agent below another, and otherwise those since it last went
+    /// on after an end.
     pub(super) fn answers_now(&self) -> u64 {
         self.answers - self.answers_before
     }
@@ -354,6 +368,23 @@ impl State {
     /// The last time at which something happened, in milliseconds since 1970.
     pub fn now_ms(&self) -> u64 {
         self.now_ms
+    }
+
+    /// The signals of others that the model will hear at its next turn: how many, and their bytes. Those that tell of the end
+    /// of an agent do not count.
+    pub fn unread(&self) -> (usize, usize) {
+        self.unread
+    }
+
+    /// Whether a signal with this id was heard.
+    pub fn has_heard(&self, id: &str) -> bool {
+        self.heard.contains(id)
+    }
+
+    /// Milliseconds from its beginning, or from when it last went on after an end, to the last thing that happened. Time in
+    /// which no process had the run does not count.
+    pub fn elapsed_ms(&self) -> u64 {
+        self.now_ms.saturating_sub(self.started_ms)
     }
 
     /// What the run went on with after its end, by what tells these from one another.
@@ -441,6 +472,9 @@ impl State {
             return;
         }
         self.decided.insert(seq, todos.to_vec());
+        if todos.contains(&Todo::Ask) {
+            self.unread = (0, 0);
+        }
         let Some(turn) = self.turns.iter().rposition(|turn| turn.answer().is_some()) else { return };
         for todo in todos {
             match todo {

@@ -3,7 +3,7 @@
 use super::Dialect;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 use toolpost_schema::Alias;
 use toolpost_text::nearest;
 
@@ -27,7 +27,7 @@ use toolpost_text::nearest;
 /// ```
 pub struct Dialects {
     load: fn() -> Tables,
-    canonical: BTreeSet<String>,
+    canonical: LazyLock<BTreeSet<String>>,
     loaded: OnceLock<Loaded>,
 }
 
@@ -51,14 +51,14 @@ struct Loaded {
 impl Dialects {
     /// The dialects whose tables this function reads.
     pub fn new(load: fn() -> Tables) -> Dialects {
-        Dialects { load, canonical: BTreeSet::new(), loaded: OnceLock::new() }
+        Dialects { load, canonical: LazyLock::new(BTreeSet::new), loaded: OnceLock::new() }
     }
 
-    /// With the canonical names of tools: each means itself in every dialect, so that no table is read for it.
+    /// With the canonical names of tools: each means itself in every dialect, so that no table is read for it. They are
+    /// asked for when a name is first looked up.
     #[must_use]
-    pub fn with_canonical(mut self, tools: impl IntoIterator<Item = String>) -> Dialects {
-        self.canonical.extend(tools);
-        self
+    pub fn with_canonical(self, tools: fn() -> BTreeSet<String>) -> Dialects {
+        Dialects { canonical: LazyLock::new(tools), ..self }
     }
 
     /// All of them in the order in which they resolve; the canonical one is the first.

@@ -211,6 +211,10 @@ fn columns(kind: &EventKind) -> (Columns, Option<&str>) {
         EventKind::Progress { .. } => plain("progress"),
         EventKind::CallRetried { .. } => plain("callRetried"),
         EventKind::OutputSpilled { .. } => plain("outputSpilled"),
+        // It is a call of another session, which has counted it.
+        EventKind::CallFinished { tool, metadata, .. } if metadata.forked => {
+            (plain("callFinished").0, Some(tool))
+        }
         EventKind::CallFinished { tool, output, error, metadata } => {
             let columns = Columns {
                 kind: "callFinished",

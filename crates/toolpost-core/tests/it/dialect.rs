@@ -48,7 +48,8 @@ fn a_tool_without_a_row_is_offered_as_it_is() {
 
 #[test]
 fn no_table_is_read_for_a_canonical_name() {
-    let dialects = Dialects::new(|| panic!("the tables were read")).with_canonical(["weather".to_owned()]);
+    let dialects =
+        Dialects::new(|| panic!("the tables were read")).with_canonical(|| ["weather".to_owned()].into());
     assert_eq!(dialects.meaning("weather"), Some("weather"));
     assert_eq!(dialects.named("toolpost").unwrap().name(), "toolpost");
 }

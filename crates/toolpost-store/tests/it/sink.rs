@@ -23,7 +23,7 @@ fn plain() -> toolpost_store::Shape {
 
 fn what_is_committed_is_there(fresh: &Fresh) {
     let store = fresh.open();
-    let log = StoreLog::new(Arc::clone(&store), plain(), ALL).unwrap();
+    let log = StoreLog::new(Arc::clone(&store), plain(), ALL);
     for round in 1..=20_u64 {
         log.record(&warning("a", round, "x"));
         log.record(&warning("a", round, "y"));
@@ -34,7 +34,7 @@ fn what_is_committed_is_there(fresh: &Fresh) {
 
 fn what_is_old_goes_by_itself(fresh: &Fresh) {
     let store = fresh.open();
-    let log = StoreLog::new(Arc::clone(&store), plain(), Retention::default()).unwrap();
+    let log = StoreLog::new(Arc::clone(&store), plain(), Retention::default());
     log.record(&warning("a", 1, "of 1970"));
     wait(log.commit()).unwrap();
     drop(log);
@@ -48,7 +48,7 @@ fn what_is_recorded_is_there_in_the_end(fresh: &Fresh) {
         let kind = EventKind::Warning { message: "shaped".to_owned() };
         Arc::new(Event { kind, ..(**event).clone() })
     };
-    let log = StoreLog::new(Arc::clone(&store), Box::new(hide), ALL).unwrap();
+    let log = StoreLog::new(Arc::clone(&store), Box::new(hide), ALL);
     std::thread::scope(|threads| {
         for thread in 0..4_u64 {
             let log = &log;
@@ -69,11 +69,22 @@ fn what_is_recorded_is_there_in_the_end(fresh: &Fresh) {
 }
 
 #[test]
+fn a_log_without_events_opens_no_store() {
+    let fresh = Fresh::sqlite();
+    let log = StoreLog::new(toolpost_store::open_when_used(&fresh.url), plain(), ALL);
+    wait(log.commit()).unwrap();
+    drop(log);
+    let files = fresh.url.files();
+    assert!(!files.is_empty());
+    assert!(files.iter().all(|file| !file.exists()), "{files:?}");
+}
+
+#[test]
 fn who_waits_hears_that_something_is_not_written_yet() {
     let fresh = Fresh::sqlite();
     let faults = Arc::new(Faults::default());
     let store = toolpost_store::open_with(&fresh.url, Some(Arc::clone(&faults))).unwrap();
-    let log = StoreLog::new(Arc::clone(&store), plain(), ALL).unwrap();
+    let log = StoreLog::new(Arc::clone(&store), plain(), ALL);
     log.record(&warning("a", 1, "x"));
     wait(log.commit()).unwrap();
     // The second time, whatever follows the first is over.

@@ -175,12 +175,26 @@ pub(super) async fn run_until_interrupted(runtime: &Runtime, call: Call) -> Outc
 
 /// Returns when somebody wants this process to end.
 pub(super) async fn interrupted() {
+    stop_signal().await;
+}
+
+/// Who wants this process to stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum StopSignal {
+    /// The person at the terminal, by Ctrl-C.
+    Interrupt,
+    /// The system, or another program, by SIGTERM.
+    Terminate,
+}
+
+/// Waits for Ctrl-C or SIGTERM.
+pub(super) async fn stop_signal() -> StopSignal {
     use tokio::signal::unix::{SignalKind, signal};
     match (signal(SignalKind::interrupt()), signal(SignalKind::terminate())) {
         (Ok(mut interrupt), Ok(mut terminate)) => {
             tokio::select! {
-                _ = interrupt.recv() => {}
-                _ = terminate.recv() => {}
+                _ = interrupt.recv() => StopSignal::Interrupt,
+                _ = terminate.recv() => StopSignal::Terminate,
             }
         }
         // Without handlers the signals end the process, as they do by default.

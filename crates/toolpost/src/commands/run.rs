@@ -1,6 +1,6 @@
 //! `toolpost run`: an agent file, from its task to its end.
 
-use super::call::interrupted;
+use super::call::{StopSignal, interrupted, stop_signal};
 use super::stored::moment;
 use crate::cli::{Flags, ForkFlags, Run, RunOutput, SessionsCommand};
 use crate::config::env::Environment;
@@ -255,9 +255,10 @@ async fn start(
             Wanted::Fork { session, at, task } => {
                 servers_ready(runtime, printer).await;
                 let audience = (has_person, Arc::clone(stage) as _);
-                let forked = runtime.fork(session, *at, task.as_deref()).await?;
-                let Resumed { prepared, fact, hold } =
-                    runtime.resume(&forked, HeldBy::Nobody, audience).await?;
+                let (forked, run) = runtime.fork(session, *at, task.as_deref()).await?;
+                let Resumed { mut prepared, fact, hold } =
+                    runtime.resume(&run, HeldBy::Nobody, audience).await?;
+                prepared.notes.insert(1, format!("forked from `{session}` as the session `{forked}`"));
                 return Ok(Started { prepared, fact: Some(fact), hold });
             }
         };
@@ -339,7 +340,11 @@ async fn drive(
                 driver.cancel(&id);
                 wait.await
             }
-            () = interrupted() => {
+            signal = stop_signal() => {
+                if signal == StopSignal::Terminate {
+                    stage.end();
+                    leave_open(runtime, printer, output, &session).await;
+                }
                 is_interrupted = true;
                 stage.note("stopping; press Ctrl-C once more to end at once");
                 driver.cancel(&id);
@@ -396,6 +401,18 @@ async fn drive(
     }
     // A run that was stopped because nobody could see it failed by that.
     if lost.is_some() || printer.has_lost_reader() { 1 } else { status }
+}
+
+/// Ends this process and leaves the run as it stands, so that it can go on: whoever sends SIGTERM wants the process to end, and
+/// says nothing about the run. Its commands end with the process.
+async fn leave_open(runtime: &Runtime, printer: &Printer, output: RunOutput, session: &str) -> ! {
+    let message = match tokio::time::timeout(CLEANUP, runtime.recorded()).await {
+        Ok(Ok(())) => format!("stopped by SIGTERM; `toolpost run --resume {session}` goes on with the run"),
+        Ok(Err(error)) => format!("stopped by SIGTERM; not everything is in the log: {}", error.message()),
+        Err(_) => "stopped by SIGTERM; not everything is in the log".to_owned(),
+    };
+    let status = refuse(printer, output, &ToolError::new(Code::Interrupted, message));
+    std::process::exit(i32::from(status))
 }
 
 /// Waits until nobody can see the run any more: its lines cannot be written, or whoever was to read its text has gone.

@@ -8,9 +8,10 @@ use super::stored::{Reads, Stored, moment, with_store};
 use crate::cli::{ExportFormat, Flags, SessionsCommand};
 use crate::config::env::Environment;
 use crate::output::{Printer, Tone, harmless};
-use crate::runtime::Recorded;
+use crate::runtime::{Recorded, holder};
 use serde_json::{Value, json};
 use toolpost_agent::kernel::{State, replay};
+use toolpost_core::store::HeldBy;
 use toolpost_core::{Code, ToolError};
 
 pub(crate) fn run(
@@ -83,50 +84,74 @@ fn standing(state: &State) -> String {
     }
 }
 
-/// The tree of agents of a session, with what each cost, and whether it can go on.
+/// The trees of agents of a session, with what each agent cost, and whether each run can go on.
 fn show(printer: &Printer, stored: &Stored, session: &str) -> Result<u8, ToolError> {
     let recorded = Recorded::read(&*stored.store, session)?;
-    let holder = stored.store.holder(&recorded.root)?;
+    // The session alone means all its runs.
+    let roots = match session == recorded.session {
+        true => recorded.roots.clone(),
+        false => vec![recorded.root.clone()],
+    };
+    let mut held: Vec<Option<String>> = Vec::new();
+    for root in &roots {
+        held.push(stored.store.holder(root)?);
+    }
     let start = recorded.start()?;
     if printer.is_json() {
-        let agents: Vec<Value> =
-            recorded.tree().into_iter().map(|(id, state)| export::agent(id, state)).collect();
+        let agents = |root: &str| -> Vec<Value> {
+            recorded.tree_of(root).into_iter().map(|(id, state)| export::agent(id, state)).collect()
+        };
+        let run = |(root, holder): (&String, &Option<String>)| json!({ "run": root, "name": recorded.name_of(root), "heldBy": holder, "agents": agents(root) });
+        let runs: Vec<Value> = roots.iter().zip(&held).map(run).collect();
         printer.json(&json!({
-            "session": session, "run": recorded.root, "workspace": start.workspace, "heldBy": holder, "agents": agents,
+            "session": recorded.session, "run": recorded.root, "workspace": start.workspace,
+            "heldBy": held.last().cloned().flatten(), "agents": agents(&recorded.root), "runs": runs,
         }));
         return Ok(0);
     }
-    let mut page = format!("{}\n", printer.bold(&harmless(session)));
-    for (_, state) in recorded.tree() {
-        let Some(start) = state.start() else { continue };
-        let indent = "  ".repeat(usize::try_from(start.depth).unwrap_or(0).min(20));
-        let usage = state.usage();
-        let cost =
-            state.cost().filter(|cost| *cost > 0.0).map(|cost| format!(", ${cost:.4}")).unwrap_or_default();
-        let tokens = match usage.input + usage.output {
-            0 => String::new(),
-            tokens => format!(", {tokens} tokens"),
-        };
-        let task: String =
-            start.task.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(60).collect();
-        page.push_str(&format!(
-            "{indent}{}  {}  {} turns{tokens}{cost}  {}\n",
-            harmless(&start.agent),
-            standing(state),
-            state.answers(),
-            harmless(&task)
-        ));
+    let mut page = format!("{}\n", printer.bold(&harmless(&recorded.session)));
+    for (root, holder) in roots.iter().zip(&held) {
+        let name = recorded.name_of(root);
+        if recorded.roots.len() > 1 {
+            page.push_str(&format!("run {}\n", harmless(&name)));
+        }
+        for (_, state) in recorded.tree_of(root) {
+            page.push_str(&line(state));
+        }
+        let is_open = recorded.states.get(root).is_some_and(|state| state.ended().is_none());
+        match holder {
+            Some(holder) => page.push_str(&format!("held by {}\n", harmless(holder))),
+            None if is_open => page.push_str(&format!(
+                "not finished; `toolpost sessions resume {}` goes on with it\n",
+                harmless(&name)
+            )),
+            None => {}
+        }
     }
     page.push_str(&format!("workspace {}\n", harmless(&start.workspace)));
-    match (&holder, recorded.states.get(&recorded.root).is_some_and(|state| state.ended().is_none())) {
-        (Some(holder), _) => page.push_str(&format!("held by {}\n", harmless(holder))),
-        (None, true) => {
-            page.push_str(&format!("not finished; `toolpost sessions resume {session}` goes on with it\n"))
-        }
-        (None, false) => {}
-    }
     printer.page(&page);
     Ok(0)
+}
+
+/// One agent of a tree.
+fn line(state: &State) -> String {
+    let Some(start) = state.start() else { return String::new() };
+    let indent = "  ".repeat(usize::try_from(start.depth).unwrap_or(0).min(20));
+    let usage = state.usage();
+    let cost =
+        state.cost().filter(|cost| *cost > 0.0).map(|cost| format!(", ${cost:.4}")).unwrap_or_default();
+    let tokens = match usage.input + usage.output {
+        0 => String::new(),
+        tokens => format!(", {tokens} tokens"),
+    };
+    let task: String = start.task.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(60).collect();
+    format!(
+        "{indent}{}  {}  {} turns{tokens}{cost}  {}\n",
+        harmless(&start.agent),
+        standing(state),
+        state.answers(),
+        harmless(&task)
+    )
 }
 
 fn replayed(printer: &Printer, stored: &Stored, session: &str) -> Result<u8, ToolError> {
@@ -167,11 +192,26 @@ fn replayed(printer: &Printer, stored: &Stored, session: &str) -> Result<u8, Too
 }
 
 fn remove(printer: &Printer, stored: &Stored, session: &str) -> Result<u8, ToolError> {
-    if let Ok(recorded) = Recorded::read(&*stored.store, session)
-        && let Some(holder) = stored.store.holder(&recorded.root)?
-    {
-        let message = format!("the run of the session `{session}` is held by {holder}; end that first");
-        return Err(ToolError::new(Code::TaskConflict, message));
+    // Held until the session is gone, so that nobody goes on with a run of it meanwhile.
+    let mut holds = Vec::new();
+    if let Ok(recorded) = Recorded::read(&*stored.store, session) {
+        if recorded.session != session {
+            let message = format!(
+                "one run cannot be removed by itself; `toolpost sessions rm {}` removes the session with all its runs",
+                recorded.session
+            );
+            return Err(ToolError::new(Code::ValidationError, message));
+        }
+        for root in &recorded.roots {
+            if let Some(holder) = stored.store.holder(root)? {
+                let message = format!(
+                    "the run `{}` is held by {holder}, so that its session is not removed; wait for it to end, or stop that process, and try again",
+                    recorded.name_of(root)
+                );
+                return Err(ToolError::new(Code::TaskConflict, message));
+            }
+            holds.push(stored.store.hold(root, &holder(), HeldBy::Nobody)?);
+        }
     }
     match stored.store.remove_session(session)? {
         true => {

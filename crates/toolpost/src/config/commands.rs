@@ -12,7 +12,7 @@ use toolpost_disk::linked_repository;
 use toolpost_process::StartCheck;
 use toolpost_process::is_allowed_variable;
 use toolpost_tools::filesystem::{Formatter, Helper};
-use toolpost_tools::shell;
+use toolpost_tools::shell::{self, Outside};
 
 /// Variables that name the folder of a toolchain.
 const TOOLCHAINS: &[&str] = &[
@@ -84,6 +84,18 @@ const SECRETS: &[&str] = &[
     ".config/git/credentials",
 ];
 
+/// The variables that commands get: those of a closed list, those that the configuration names, and always a `PATH`.
+pub(super) fn variables(values: &Values, environment: &Environment) -> Vec<(String, String)> {
+    let named = |name: &str| values.keys.environment.iter().any(|wanted| wanted.value == name);
+    let chosen = environment.variables.iter().filter(|(name, _)| is_allowed_variable(name) || named(name));
+    let mut given: Vec<(String, String)> =
+        chosen.map(|(name, value)| (name.clone(), value.clone())).collect();
+    if !given.iter().any(|(name, _)| name == "PATH") {
+        given.extend(shell::Settings::default().environment);
+    }
+    given
+}
+
 /// The settings of the shell pack.
 pub(super) fn settings(
     values: &Values,
@@ -91,21 +103,25 @@ pub(super) fn settings(
     store: &[PathBuf],
     roots: &[PathBuf],
 ) -> shell::Settings {
-    let named = |name: &str| values.keys.environment.iter().any(|wanted| wanted.value == name);
-    let variables = environment.variables.iter();
-    let chosen = variables.filter(|(name, _)| is_allowed_variable(name) || named(name));
-    let usual = shell::Settings::default();
-    let mut given: Vec<(String, String)> =
-        chosen.map(|(name, value)| (name.clone(), value.clone())).collect();
-    if !given.iter().any(|(name, _)| name == "PATH") {
-        given.extend(usual.environment);
+    let home = environment.home.as_deref();
+    let named = values.keys.readable.iter().map(|path| expanded(&path.value, home)).collect();
+    let (store, roots, of_user) = (store.to_vec(), roots.to_vec(), environment.clone());
+    shell::Settings {
+        confinement: values.keys.sandbox.first().map(|sandbox| sandbox.value).unwrap_or_default(),
+        environment: variables(values, environment),
+        outside: Outside::found_by(move || outside(named, &of_user, &store, &roots)),
+        scratch: environment.data_directory.as_ref().map(|data| data.join("scratch")),
+        background: shell::Settings::default().background,
     }
+}
+
+/// What commands may read outside of the workspace: what the configuration names, toolchains, and folders of programs.
+fn outside(named: Vec<PathBuf>, environment: &Environment, store: &[PathBuf], roots: &[PathBuf]) -> Outside {
     let home = environment.home.as_deref();
     let below_home = |names: &[&str]| -> Vec<PathBuf> {
         home.map(|home| names.iter().map(|name| home.join(name)).collect()).unwrap_or_default()
     };
-    let mut readable: Vec<PathBuf> =
-        values.keys.readable.iter().map(|path| expanded(&path.value, home)).collect();
+    let mut readable = named;
     let variable = |name: &&str| environment.variables.get(*name).map(PathBuf::from);
     readable.extend(TOOLCHAINS.iter().filter_map(variable));
     readable.extend(below_home(IN_HOME));
@@ -124,15 +140,7 @@ pub(super) fn settings(
         }
         None => false,
     });
-    shell::Settings {
-        confinement: values.keys.sandbox.first().map(|sandbox| sandbox.value).unwrap_or_default(),
-        environment: given,
-        readable,
-        programs,
-        hidden,
-        scratch: environment.data_directory.as_ref().map(|data| data.join("scratch")),
-        background: usual.background,
-    }
+    Outside { readable, programs, hidden }
 }
 
 fn expanded(path: &Path, home: Option<&Path>) -> PathBuf {
@@ -179,9 +187,9 @@ pub(super) fn formatters(
         program: format.value.words.first().map(Into::into).unwrap_or_default(),
         args: format.value.words.iter().skip(1).cloned().collect(),
         environment: shell.environment.clone(),
-        readable: shell.readable.clone(),
-        programs: shell.programs.clone(),
-        hidden: shell.hidden.clone(),
+        readable: shell.outside.readable.clone(),
+        programs: shell.outside.programs.clone(),
+        hidden: shell.outside.hidden.clone(),
         // A formatter of the user's own is the user's choice; like all of them it is confined.
         check: match format.place.layer {
             Layer::Project => layers.formatter(format, &shell.environment, roots).at_start(),

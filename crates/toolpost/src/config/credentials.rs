@@ -2,6 +2,7 @@
 //! toolpost's own files. File tools are kept from them by rules, commands also by the sandbox.
 
 use super::env::Environment;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use toolpost_core::policy::{self, Effect, Layer, Origin, Rule};
 use toolpost_core::{Access, Capability, Workspace};
@@ -180,6 +181,7 @@ pub(super) fn hidden(environment: &Environment, store: &[PathBuf]) -> Vec<PathBu
     let secrets = led(environment).into_iter().filter(|led| !led.is_readable).map(|led| led.path);
     let own = [&environment.data_directory, &environment.config_directory, &environment.cache_directory];
     let own = own.into_iter().flatten().cloned();
+    let mut folders = Folders::default();
     let mut all: Vec<PathBuf> = secrets
         .chain(own)
         // Hardly any is there, and to follow a path part by part costs more than a look.
@@ -187,7 +189,7 @@ pub(super) fn hidden(environment: &Environment, store: &[PathBuf]) -> Vec<PathBu
         // Both the link and its target are hidden.
         .flat_map(|path| [path.canonicalize().ok(), Some(path)])
         .flatten()
-        .chain(store.iter().map(|path| super::real(path)))
+        .chain(store.iter().flat_map(|path| folders.names(path)))
         .collect();
     all.sort();
     all.dedup();
@@ -199,6 +201,7 @@ pub(super) fn hidden(environment: &Environment, store: &[PathBuf]) -> Vec<PathBu
 pub(super) fn rules(environment: &Environment, store: &[PathBuf], disk: &Disk) -> Vec<Rule> {
     const OWN: &str = "toolpost's own files";
     let mut rules = Vec::new();
+    let mut folders = Folders::default();
     let own = [
         (&environment.data_directory, Effect::Deny),
         (&environment.config_directory, Effect::Ask),
@@ -208,7 +211,7 @@ pub(super) fn rules(environment: &Environment, store: &[PathBuf], disk: &Disk) -
     let store = store.iter().map(|path| (path.as_path(), Effect::Deny, "the store in use"));
     for (path, reading, why) in own.chain(store) {
         let origin = || Origin::new(Layer::BuiltIn, why, 0);
-        for shown in shown(path, disk) {
+        for shown in shown(path, disk, &mut folders) {
             for (effect, action) in [(Effect::Deny, Capability::Write), (reading, Capability::Read)] {
                 if effect == Effect::Ask {
                     rules.push(Rule::protected(action, &shown, origin()));
@@ -225,7 +228,7 @@ pub(super) fn rules(environment: &Environment, store: &[PathBuf], disk: &Disk) -
         }
     }
     for Led { path, variable, is_readable } in led(environment) {
-        for shown in shown(&path, disk) {
+        for shown in shown(&path, disk, &mut folders) {
             let origin = || Origin::new(Layer::BuiltIn, format!("what ${variable} leads to"), 0);
             rules.push(Rule::protected(Capability::Write, &shown, origin()));
             if !is_readable {
@@ -261,13 +264,9 @@ fn across(root: &Path) -> Vec<Rule> {
 
 /// A path as tools name it, once for its own name and once for where its links lead; nothing if it lies outside of the
 /// workspace. Paths are judged as they are shown: from the first root, absolute in the others.
-fn shown(path: &Path, disk: &Disk) -> Vec<String> {
+fn shown(path: &Path, disk: &Disk, folders: &mut Folders) -> Vec<String> {
     let mut all = Vec::new();
-    let named = match (path.parent(), path.file_name()) {
-        (Some(folder), Some(name)) => super::real(folder).join(name),
-        _ => path.to_path_buf(),
-    };
-    for path in [named, super::real(path)] {
+    for path in folders.names(path) {
         for (index, root) in disk.roots().iter().enumerate() {
             // The workspace itself is no file that could be protected.
             let Some(inside) = path.strip_prefix(root).ok().filter(|inside| !inside.as_os_str().is_empty())
@@ -281,4 +280,23 @@ fn shown(path: &Path, disk: &Disk) -> Vec<String> {
         }
     }
     all
+}
+
+/// Where folders really lie. Most of these files share one, and to follow it part by part for each would be a tenth of a start.
+#[derive(Default)]
+struct Folders(BTreeMap<PathBuf, PathBuf>);
+
+impl Folders {
+    /// A path under its own name in the real folder, and, for a link, where that leads.
+    fn names(&mut self, path: &Path) -> Vec<PathBuf> {
+        let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+            return vec![super::real(path)];
+        };
+        let folder = self.0.entry(folder.to_path_buf()).or_insert_with(|| super::real(folder));
+        let named = folder.join(name);
+        match named.is_symlink() {
+            true => vec![super::real(&named), named],
+            false => vec![named],
+        }
+    }
 }

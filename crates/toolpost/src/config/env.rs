@@ -83,7 +83,7 @@ pub(crate) fn is_secret(name: &str) -> bool {
     ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"].iter().any(|word| {
         // `KEYBOARD` and `MONKEY` are no keys: the word must end the name or stand between underscores.
         name.split('_').any(|part| part == *word || part.strip_suffix('S') == Some(word))
-            || name.ends_with(&format!("API{word}"))
+            || name.strip_suffix(word).is_some_and(|before| before.ends_with("API"))
     })
 }
 

@@ -196,6 +196,11 @@ impl Layers {
         Err(error.with("problems", serde_json::to_value(&self.problems).unwrap_or_default()))
     }
 
+    /// The rules of the file that a flag names.
+    pub(crate) fn named_rules(&self) -> impl Iterator<Item = &Rule> {
+        self.named.rules.iter().map(|rule| &rule.value)
+    }
+
     /// The user's folder of configuration.
     pub(crate) fn directory(&self) -> Option<&Path> {
         self.directory.as_deref()

@@ -57,6 +57,9 @@ pub(crate) fn look<T>(
 impl Look<'_> {
     /// The file's bytes; none if it does not exist. Links, devices and what is too large are refused.
     pub(crate) fn read(&self, path: &str) -> Result<Option<Hashed>, ToolError> {
+        if self.disk.is_absent(&WorkspacePath::new(path)) {
+            return Ok(None);
+        }
         let file = match self.disk.open(&WorkspacePath::new(path)) {
             Ok(file) => file,
             Err(error) if error.code() == Code::FileNotFound => return Ok(None),
@@ -127,6 +130,9 @@ impl Look<'_> {
     fn collect(&self, folder: &str, depth: usize, files: &mut Files) {
         let mut refuse = |path: &str, why: &str| files.refused.push((path.to_owned(), why.to_owned()));
         let path = WorkspacePath::new(folder);
+        if self.disk.is_absent(&path) {
+            return;
+        }
         match self.disk.stat(&path) {
             Ok(stat) if stat.name != folder => {
                 return refuse(folder, &format!("is a link to `{}`; links are not followed here", stat.name));

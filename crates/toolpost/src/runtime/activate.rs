@@ -2,11 +2,13 @@
 
 mod choose;
 mod instructions;
+mod stated;
 
 use super::Runtime;
 use super::host::TreeHost;
 use crate::config::{Layer, ModelSettings};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use toolpost_agent::AgentFile;
 use toolpost_agent::agent_file::{Problem, Severity};
@@ -65,7 +67,13 @@ pub(crate) struct Above {
     pub(crate) call: String,
     /// JSON schema of its result, where that is to be data.
     pub(crate) result_schema: Option<Value>,
+    /// The tools that it and the agents above it may not use.
+    pub(crate) withheld: Withheld,
 }
+
+/// The tools that files of agents take away, from their agents and from all below: names, and patterns with `*`.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Withheld(pub(super) BTreeSet<String>);
 
 /// The model of a run.
 pub(crate) struct Chosen {
@@ -158,14 +166,17 @@ impl Runtime {
         seat: Seat,
     ) -> Result<Prepared, ToolError> {
         let profile = model.profile().clone();
+        let before = seat.state.as_ref().and_then(State::start).and_then(|start| start.rights.clone());
+        let before = before.unwrap_or_default();
         let policy = match &seat.above {
             Some(above) => agent.policy_within(&above.policy),
-            None => agent.policy_within(&self.run_policy(seat.has_person)),
+            None => agent.policy_within(&self.policy_after(&before, self.run_policy(seat.has_person))?),
         };
         let dialect = self.dialect_for(agent, profile.dialect.as_deref())?;
         let mut problems: Vec<Problem> = Vec::new();
-        let is_child = seat.above.is_some();
-        let (tools, offers_all) = self.tools_for(agent, &policy, &dialect, is_child, &mut problems)?;
+        let above = seat.above.as_ref().map(|above| &above.withheld);
+        let (tools, offers_all) = self.tools_for(agent, &policy, &dialect, above, &mut problems)?;
+        let withheld = self.withheld(agent, &dialect, above);
         if profile.provider == "script" {
             let problems = self.check_script(agent);
             let broken = problems.iter().filter(|problem| problem.severity == Severity::Broken);
@@ -218,8 +229,11 @@ impl Runtime {
             .spawn(spawn)
             .redactor(redactor)
             .build();
-        let context = TreeHost::with_model(&context, &model);
+        let context = TreeHost::with_model(&context, &model).rebuild().extra(withheld).build();
         let mut notes: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        if above.is_none() {
+            notes.extend(self.note_of_rights(&before));
+        }
         self.add_custom(agent, context.tools(), &mut notes)?;
         let failed = self.executor.ready_by_agent(&context).await;
         notes.extend(failed.iter().map(|(_, error)| error.message().to_owned()));
@@ -238,6 +252,7 @@ impl Runtime {
             workspace: context.workspace().root().to_owned(),
             depth: branch.depth(),
             call: above.as_ref().map(|above| above.call.clone()),
+            rights: above.is_none().then(|| self.rights_after(&before)),
             result_schema: above.and_then(|above| above.result_schema),
             file_hash: Some(agent.hash.clone()),
         };

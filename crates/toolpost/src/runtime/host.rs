@@ -9,10 +9,10 @@ mod known;
 
 pub(crate) use custom::outside_name;
 
-use super::activate::{Above, Chosen, Seat};
+use super::activate::{Above, Chosen, Seat, Withheld};
 use super::{Prepared, Runtime};
 use crate::commands::stored::moment;
-use ending::told;
+use ending::{shortened, told};
 use known::Known;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
@@ -200,6 +200,7 @@ impl TreeHost {
             parent: branch.id().to_owned(),
             call: ctx.call_id().to_owned(),
             result_schema,
+            withheld: ctx.extra().get::<Withheld>().map(|withheld| (*withheld).clone()).unwrap_or_default(),
         };
         let (listener, has_person) = self.audience();
         let session = ctx.session().to_owned();
@@ -281,8 +282,12 @@ impl TreeHost {
             let ended = running.await.unwrap_or_else(|error| Err(died(&error)));
             let result = ended.and_then(|ended| told(&name, id.clone(), ended, schema.as_ref()));
             let text = match result {
-                Ok(SpawnedAgent { data: Some(data), .. }) => format!("has ended. Its result:\n{data}"),
-                Ok(SpawnedAgent { text, .. }) => format!("has ended. Its result:\n{text}"),
+                Ok(SpawnedAgent { data: Some(data), .. }) => {
+                    format!("has ended. Its result:\n{}", shortened(&data.to_string(), &id))
+                }
+                Ok(SpawnedAgent { text, .. }) => {
+                    format!("has ended. Its result:\n{}", shortened(&text, &id))
+                }
                 Err(error) => format!("has failed: {}: {}", error.code(), error.message()),
             };
             let signal = Signal {
@@ -323,9 +328,11 @@ impl TreeHost {
         let signal =
             Signal { from: format!("{name} ({id})"), text, id: Some(ctx.call_id().to_owned()), ended: None };
         let told = self.driver.state(&parent).ok().and_then(|state| Some(state.start()?.agent.clone()));
-        self.driver.signal(&parent, signal).await.map_err(|error| {
-            ToolError::new(error.code(), "the agent that started you has ended, and cannot be told any more")
-        })?;
+        if told.is_none() {
+            let message = "the agent that started you has ended, and cannot be told any more";
+            return Err(ToolError::execution(message));
+        }
+        self.driver.signal(&parent, signal).await?;
         Ok(told.unwrap_or(parent))
     }
 

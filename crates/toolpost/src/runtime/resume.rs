@@ -7,6 +7,7 @@ use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
 use std::sync::Arc;
+use std::time::Duration;
 use toolpost_agent::AgentFile;
 use toolpost_agent::driver::Listener;
 use toolpost_agent::kernel::{Fork, State};
@@ -16,13 +17,16 @@ use toolpost_core::event::EventKind;
 use toolpost_core::store::{ChangeQuery, EventQuery, Held, HeldBy, Hold, Logged, Store};
 use toolpost_core::text::hex;
 use toolpost_core::{Capability, Code, Context, Event, ToolError, WorkspacePath};
+use toolpost_process::{Ending, Identity};
 
 /// What the log has of a session with runs of agents.
 pub(crate) struct Recorded {
     /// The session.
     pub(crate) session: String,
-    /// Its last first agent: its run.
+    /// The run that is meant: its first agent.
     pub(crate) root: String,
+    /// Every run of the session that no agent has started, oldest first.
+    pub(crate) roots: Vec<String>,
     /// How each run stands.
     pub(crate) states: HashMap<String, State>,
     /// Everything, oldest first.
@@ -30,37 +34,107 @@ pub(crate) struct Recorded {
 }
 
 impl Recorded {
-    /// Reads a session, by its id.
-    pub(crate) fn read(store: &dyn Store, session: &str) -> Result<Recorded, ToolError> {
-        let query = EventQuery { session: Some(session.to_owned()), ..EventQuery::default() };
-        let events: Vec<Event> =
-            store.events(&query)?.into_iter().map(|Logged { event, .. }| event).collect();
-        if events.is_empty() {
-            let known = store.sessions()?;
-            let near = nearest_to(session, known.iter().map(|one| one.session.as_str()));
-            let hint = near.unwrap_or_else(|| "`toolpost sessions` shows which there are".to_owned());
-            return Err(ToolError::new(
-                Code::FileNotFound,
-                format!("there is no session `{session}`; {hint}"),
-            ));
+    /// Reads a session, by its id: its last run is meant. `SESSION/RUN` means another one, by its id or the ending of it.
+    pub(crate) fn read(store: &dyn Store, name: &str) -> Result<Recorded, ToolError> {
+        let of = |session: &str| -> Result<Vec<Event>, ToolError> {
+            let query = EventQuery { session: Some(session.to_owned()), ..EventQuery::default() };
+            Ok(store.events(&query)?.into_iter().map(|Logged { event, .. }| event).collect())
+        };
+        let events = of(name)?;
+        if !events.is_empty() {
+            return Recorded::of(name, events, None);
         }
+        if let Some((session, run)) = name.rsplit_once('/') {
+            let events = of(session)?;
+            if !events.is_empty() {
+                return Recorded::of(session, events, Some(run));
+            }
+        }
+        let known = store.sessions()?;
+        let near = nearest_to(name, known.iter().map(|one| one.session.as_str()));
+        let hint = near.unwrap_or_else(|| "`toolpost sessions` shows which there are".to_owned());
+        Err(ToolError::new(Code::FileNotFound, format!("there is no session `{name}`; {hint}")))
+    }
+
+    fn of(session: &str, events: Vec<Event>, run: Option<&str>) -> Result<Recorded, ToolError> {
         let mut states: HashMap<String, State> = HashMap::new();
         for event in &events {
             if let Some(run) = &event.activation {
                 states.entry(run.clone()).or_insert_with(|| State::new(run)).apply(event);
             }
         }
-        let first = events.iter().rev().find_map(|event| match &event.kind {
+        let began = events.iter().filter_map(|event| match &event.kind {
             EventKind::Activation { fact: Fact::Started { start } } if start.parent.is_none() => {
                 event.activation.clone()
             }
             _ => None,
         });
-        let root = first.ok_or_else(|| {
+        let roots: Vec<String> = began.collect();
+        let Some(last) = roots.last() else {
             let message = format!("no agent has run in the session `{session}`");
-            ToolError::new(Code::ValidationError, message)
-        })?;
-        Ok(Recorded { session: session.to_owned(), root, states, events })
+            return Err(ToolError::new(Code::ValidationError, message));
+        };
+        let root = match run {
+            None => last.clone(),
+            Some(run) => {
+                let mut meant = roots.iter().filter(|root| !run.is_empty() && root.ends_with(run));
+                match (meant.next(), meant.next()) {
+                    (Some(root), None) => root.clone(),
+                    (first, _) => {
+                        let why = if first.is_none() { "no run" } else { "several runs" };
+                        let message = format!(
+                            "the session `{session}` has {why} with the ending `{run}`; there are {}",
+                            names(session, &roots)
+                        );
+                        return Err(ToolError::new(Code::ValidationError, message));
+                    }
+                }
+            }
+        };
+        Ok(Recorded { session: session.to_owned(), root, roots, states, events })
+    }
+
+    /// The same session, with the run that is to go on: the one that is not finished. Of several it must be named, unless
+    /// all but one are held by others.
+    fn unfinished(mut self, store: &dyn Store, name: &str, from: HeldBy) -> Result<Recorded, ToolError> {
+        if name != self.session {
+            return Ok(self);
+        }
+        let is_open = |root: &&String| self.states.get(*root).is_some_and(|state| state.ended().is_none());
+        let mut open: Vec<String> = self.roots.iter().filter(is_open).cloned().collect();
+        if open.len() > 1 && from == HeldBy::Nobody {
+            let mut free = Vec::new();
+            for root in &open {
+                if store.holder(root)?.is_none() {
+                    free.push(root.clone());
+                }
+            }
+            // Where all are held, the last one says by whom.
+            open = if free.is_empty() { open.split_off(open.len() - 1) } else { free };
+        }
+        match open.as_slice() {
+            [] => Ok(self),
+            [one] => {
+                self.root.clone_from(one);
+                Ok(self)
+            }
+            several => {
+                let message = format!(
+                    "the session `{name}` has {} runs that are not finished; name one: {}",
+                    several.len(),
+                    names(&self.session, several)
+                );
+                Err(ToolError::new(Code::ValidationError, message))
+            }
+        }
+    }
+
+    /// The name by which the run is found, where the session alone does not say it.
+    pub(crate) fn name_of(&self, root: &str) -> String {
+        match self.roots.as_slice() {
+            [_] => self.session.clone(),
+            _ => run_name(&self.session, root),
+        }
     }
 
     /// What the first agent depends on.
@@ -69,8 +143,35 @@ impl Recorded {
         start.ok_or_else(|| ToolError::execution("the log has lost the beginning of the run"))
     }
 
-    /// The runs of the last tree, each with its depth, parents before children.
+    /// What the agents below the first depend on that go on with it: a call that had started waits for each, or it was left
+    /// at work.
+    fn waited_for(&self) -> Vec<&Start> {
+        let mut waited = Vec::new();
+        let mut above: Vec<&str> = vec![&self.root];
+        let children = self.tree();
+        while let Some(id) = above.pop() {
+            let Some(parent) = self.states.get(id).filter(|state| state.ended().is_none()) else { continue };
+            let calls = parent.open_calls();
+            for (child, state) in &children {
+                let start = state.start().filter(|start| start.parent.as_deref() == Some(id));
+                let Some(start) = start.filter(|_| state.ended().is_none()) else { continue };
+                let is_called = calls.iter().any(|(call, ..)| Some(call) == start.call.as_ref());
+                if is_called || parent.background().contains_key(*child) {
+                    waited.push(start);
+                    above.push(child);
+                }
+            }
+        }
+        waited
+    }
+
+    /// The agents of the run that is meant, parents before children.
     pub(crate) fn tree(&self) -> Vec<(&str, &State)> {
+        self.tree_of(&self.root)
+    }
+
+    /// The agents of a run, parents before children.
+    pub(crate) fn tree_of<'a>(&'a self, root: &'a str) -> Vec<(&'a str, &'a State)> {
         let mut children: BTreeMap<&str, Vec<(&str, &State)>> = BTreeMap::new();
         for (id, state) in &self.states {
             if let Some(parent) = state.start().and_then(|start| start.parent.as_deref()) {
@@ -87,7 +188,7 @@ impl Recorded {
             .collect();
         children.values_mut().for_each(|list| list.sort_by_key(|(id, _)| order.get(id).copied()));
         let mut tree = Vec::new();
-        let mut waiting: Vec<&str> = vec![&self.root];
+        let mut waiting: Vec<&str> = vec![root];
         while let Some(id) = waiting.pop() {
             let Some(state) = self.states.get_key_value(id) else { continue };
             tree.push((state.0.as_str(), state.1));
@@ -96,6 +197,18 @@ impl Recorded {
         }
         tree
     }
+}
+
+/// `SESSION/ENDING`, for one run of a session with several.
+fn run_name(session: &str, root: &str) -> String {
+    const ENDING: usize = 8;
+    format!("{session}/{}", root.get(root.len().saturating_sub(ENDING)..).unwrap_or(root))
+}
+
+/// The runs of a session, by the names that find them.
+fn names(session: &str, roots: &[String]) -> String {
+    let names: Vec<String> = roots.iter().map(|root| format!("`{}`", run_name(session, root))).collect();
+    names.join(", ")
 }
 
 /// A run that goes on.
@@ -108,10 +221,34 @@ pub(crate) struct Resumed {
     pub(crate) hold: Hold,
 }
 
-/// This process, for others who want what it holds.
+/// This process, for others who want what it holds: in words, and so that they can tell whether it still runs.
 pub(crate) fn holder() -> String {
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
-    format!("process {} on {host}", std::process::id())
+    let words = format!("process {} on {host}", std::process::id());
+    match Identity::own() {
+        Some(own) => format!("{words} ({own})"),
+        None => words,
+    }
+}
+
+/// How long a process that loses its run has to be gone.
+const EVICTION: Duration = Duration::from_secs(10);
+
+/// Ends the process that has lost a run, where it is on this machine: it may hang with locks of files, and may wake up in the
+/// middle of a change. One on another machine has neither of these here, and the store refuses what it does.
+fn evict(holder: &str) -> Result<(), ToolError> {
+    let text = holder.rsplit_once('(').and_then(|(_, text)| text.strip_suffix(')'));
+    let Some(Ok(process)) = text.map(str::parse::<Identity>) else { return Ok(()) };
+    match process.end(EVICTION) {
+        Ok(Ending::Ended | Ending::Gone | Ending::Elsewhere) => Ok(()),
+        Err(error) => {
+            let message = format!(
+                "the process {} has lost the run but cannot be ended: {error}; end it, and resume the run without --take-over",
+                process.pid()
+            );
+            Err(ToolError::new(Code::TaskConflict, message))
+        }
+    }
 }
 
 impl Runtime {
@@ -122,14 +259,19 @@ impl Runtime {
         from: HeldBy,
         (has_person, listener): (bool, Arc<dyn Listener>),
     ) -> Result<Resumed, ToolError> {
-        let (recorded, hold) = self.held(session, from, &|recorded| self.check_goes_on(recorded))?;
+        let name = Recorded::read(&*self.store, session)?.unfinished(&*self.store, session, from)?;
+        let name = name.name_of(&name.root);
+        let (recorded, hold) = self.held(&name, from, &|recorded| self.check_goes_on(recorded))?;
         let agent = self.agent_of(recorded.start()?)?;
         self.host.known().consent(self, &agent)?;
         let today = moment(self.context.clock().now_ms());
         let chosen = self.model_for(&agent, today.get(..10).unwrap_or_default()).await?;
-        let (recorded, prepared, interrupted) =
+        let profile = chosen.model.profile();
+        let note = format!("{} with {}/{} ({})", agent.name, profile.vendor, profile.model, chosen.reason);
+        let (recorded, mut prepared, interrupted) =
             self.reopen(recorded, &agent, chosen, (has_person, listener)).await?;
         drop(recorded);
+        prepared.notes.insert(0, note);
         Ok(Resumed { prepared, fact: Fact::Resumed { interrupted }, hold })
     }
 
@@ -143,9 +285,16 @@ impl Runtime {
         self.check_kept()?;
         let recorded = Recorded::read(&*self.store, session)?;
         check(&recorded)?;
+        let loser = match from {
+            HeldBy::Nobody => None,
+            HeldBy::Anybody => self.store.holder(&recorded.root)?,
+        };
+        // From here on the store refuses what the other process writes; when that is gone, the log and the files stay as they are.
         let hold = self.store.hold(&recorded.root, &holder(), from)?;
+        loser.map_or(Ok(()), |loser| evict(&loser))?;
         // What was read before may have been the past of somebody who held it.
-        let recorded = Recorded::read(&*self.store, session)?;
+        let name = format!("{}/{}", recorded.session, recorded.root);
+        let recorded = Recorded::read(&*self.store, &name)?;
         check(&recorded)?;
         Ok((recorded, hold))
     }
@@ -161,6 +310,10 @@ impl Runtime {
     ) -> Result<(Vec<Event>, Prepared, Vec<InterruptedCall>), ToolError> {
         let start = recorded.start()?.clone();
         let root = recorded.root.clone();
+        for below in recorded.waited_for() {
+            // Before anything goes on: the run could only fail by it later.
+            self.agent_of(below)?;
+        }
         let spent: Vec<(Option<String>, String, Amount)> = recorded
             .tree()
             .into_iter()
@@ -192,15 +345,27 @@ impl Runtime {
         Ok((recorded.events, prepared, own))
     }
 
-    /// Copies the run of a session up to a step into a session of its own. Returns that session.
+    /// Copies the run of a session up to a step into a session of its own. Returns that session, and the name of the new run.
     pub(crate) async fn fork(
         self: &Arc<Self>,
         session: &str,
         at: Option<u64>,
         task: Option<&str>,
-    ) -> Result<String, ToolError> {
+    ) -> Result<(String, String), ToolError> {
         self.check_kept()?;
         let recorded = Recorded::read(&*self.store, session)?;
+        let steps = recorded.states.get(&recorded.root).map_or(0, State::next_seq);
+        if let Some(at) = at.filter(|at| *at > 0 && *at >= steps) {
+            let there = match steps {
+                0 => "it has not come to its first step".to_owned(),
+                steps => format!("its last one is {}", steps - 1),
+            };
+            let message = format!(
+                "the run of the session `{session}` has no step {at}: {there}; `toolpost log --session {}` shows its steps",
+                recorded.session
+            );
+            return Err(ToolError::new(Code::ValidationError, message));
+        }
         let agent = self.agent_of(recorded.start()?)?;
         let today = moment(self.context.clock().now_ms());
         let model = self.model_for(&agent, today.get(..10).unwrap_or_default()).await?.model;
@@ -209,6 +374,7 @@ impl Runtime {
             model: model.profile().clone(),
             workspace: self.context.workspace().root().to_owned(),
             task: task.filter(|_| at == Some(0)).map_or(start.task, str::to_owned),
+            rights: Some(self.rights_after(&start.rights.unwrap_or_default())),
             ..start
         };
         let fork = Fork { from: &recorded.root, at, activation: &id, session: &forked, start: &start };
@@ -225,7 +391,8 @@ impl Runtime {
         }
         let store = Arc::clone(&self.store);
         self.context.blocking_in_pool(move |_| store.append(&events)).await?;
-        Ok(forked)
+        let name = format!("{forked}/{id}");
+        Ok((forked, name))
     }
 
     /// Refuses to go on where nothing is kept.
@@ -260,11 +427,11 @@ impl Runtime {
         match ended {
             None => Ok(()),
             Some(ended) => {
+                let name = recorded.name_of(&recorded.root);
                 let message = format!(
-                    "the run of the session `{}` has ended ({}), so that nothing is left to do; `toolpost chat --resume {}` tells it more, and `toolpost sessions fork` begins another one from it",
+                    "the run of the session `{}` has ended ({}), so that nothing is left to do; `toolpost chat --resume {name}` tells it more, and `toolpost sessions fork` begins another one from it",
                     recorded.session,
                     ended.reason.as_str(),
-                    recorded.session
                 );
                 Err(ToolError::new(Code::ValidationError, message))
             }

@@ -197,3 +197,126 @@ fn a_hung_process_loses_its_run_and_what_it_writes_late_is_refused() {
     assert_eq!(before, after, "nothing of the late process is in the log");
     assert_ne!(late.status.code(), Some(0), "{}", String::from_utf8_lossy(&late.stderr));
 }
+
+/// Runs an agent that is killed while its command sleeps.
+fn killed(home: &Home, agent: &str, flags: &[&str]) {
+    let args = [&["run", agent, "--session", "s"], flags].concat();
+    let mut child = home.command(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    while !home.path("repo/up.txt").exists() {
+        assert!(child.try_wait().unwrap().is_none(), "the run ended before its command");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn a_run_that_goes_on_keeps_the_rights_it_began_with() {
+    let home = Home::new();
+    let script = "tools: [bash, write, edit]\nscript:\n  - { call: bash, args: { command: \"echo > up.txt; sleep 60\" }, optional: true }\n  - { call: write, args: { filePath: secret.txt, content: x }, optional: true }\n  - { say: done }";
+    home.write("repo/slow.md", format!("---\nname: slow\ndescription: d\n{script}\n---\nx\n"));
+    home.write("repo/up.txt", "");
+    home.write(
+        "narrow.toml",
+        "[[rule]]\neffect = \"deny\"\naction = \"write\"\nresource = \"/secret.txt\"\n",
+    );
+    std::fs::remove_file(home.path("repo/up.txt")).unwrap();
+    let narrow = home.path("narrow.toml").display().to_string();
+    killed(&home, "slow.md", &["--allow", "exec", "--config", &narrow]);
+    let ran = home.run(&["run", "--resume", "s"]);
+    assert_eq!(ran.stdout.trim(), "done", "{}", ran.stderr);
+    assert!(!home.path("repo/secret.txt").exists(), "the rule of the first run holds: {}", ran.stderr);
+}
+
+#[test]
+fn a_fork_has_no_more_rights_than_its_origin_unless_flags_say_so() {
+    let home = Home::new();
+    let script = "tools: [list, write]\nscript:\n  - { call: list, args: {} }\n  - { call: write, args: { filePath: new.txt, content: x }, optional: true }\n  - { say: done }";
+    home.write("repo/agent.md", format!("---\nname: agent\ndescription: d\n{script}\n---\nx\n"));
+    let first = home.run(&["run", "agent.md", "--session", "s", "--policy", "read-only"]);
+    assert_eq!(first.stdout.trim(), "done", "{}", first.stderr);
+    let forked = home.run(&["sessions", "fork", "s", "--at", "1", "--output", "json"]);
+    let result: Value = serde_json::from_str(&forked.stdout).unwrap();
+    assert!(!home.path("repo/new.txt").exists(), "it stays read-only: {result}");
+    assert!(forked.stderr.contains("write is withheld"), "it is said: {}", forked.stderr);
+    let again = result["session"].as_str().unwrap();
+    home.run(&["sessions", "fork", again, "--at", "1"]);
+    assert!(!home.path("repo/new.txt").exists(), "a fork of a fork stays read-only");
+    let wider = home.run(&["sessions", "fork", again, "--at", "1", "--allow", "write"]);
+    assert!(home.path("repo/new.txt").exists(), "a flag changes it: {}", wider.stderr);
+}
+
+#[test]
+fn a_stopped_process_that_has_a_lock_is_evicted() {
+    let home = Home::new();
+    let script = "tools: [bash, read]\nscript:\n  - { call: bash, args: { command: \"echo > up.txt; sleep 60\" }, optional: true }\n  - { call: bash, args: { command: \"echo again > up.txt\" } }\n  - { say: done }";
+    home.write("repo/slow.md", format!("---\nname: slow\ndescription: d\n{script}\n---\nx\n"));
+    let mut command = home.command(["run", "slow.md", "--session", "s", "--allow", "exec"]);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let pid = Pid::from_child(&child);
+    while !home.path("repo/up.txt").exists() {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    kill_process(pid, Signal::STOP).unwrap();
+    let begun = std::time::Instant::now();
+    let ran = home.run(&["run", "--resume", "s", "--take-over", "--allow", "exec"]);
+    assert_eq!((ran.status, ran.stdout.trim()), (0, "done"), "{}", ran.stderr);
+    assert!(begun.elapsed() < Duration::from_secs(20), "it waited for the stopped process");
+    assert_eq!(std::fs::read_to_string(home.path("repo/up.txt")).unwrap(), "again\n");
+    let ended = child.try_wait().unwrap().expect("the stopped process is gone");
+    assert!(!ended.success());
+}
+
+#[test]
+fn a_changed_file_of_a_child_is_refused_and_can_be_put_back() {
+    for waits in [true, false] {
+        let home = Home::new();
+        let child = "---\nname: child\ndescription: d\ntools: [bash]\nscript:\n  - { call: bash, args: { command: \"echo > up.txt; sleep 60\" }, optional: true }\n  - { say: did }\n---\nx\n";
+        home.write("repo/child.md", child);
+        let boss = format!(
+            "agents: [child.md]\ntools: [spawn_agent]\nscript:\n  - {{ call: spawn_agent, args: {{ agentType: child, prompt: x, wait: {waits} }}, save: c }}\n  - {{ say: \"boss is done\" }}"
+        );
+        home.write("repo/boss.md", format!("---\nname: boss\ndescription: d\n{boss}\n---\nx\n"));
+        killed(&home, "boss.md", &["--allow", "exec"]);
+        home.write("repo/child.md", child.replace("say: did", "say: changed"));
+        let refused = home.run(&["run", "--resume", "s", "--allow", "exec"]);
+        assert_eq!(refused.status, 2, "{}{}", refused.stdout, refused.stderr);
+        assert!(
+            refused.stderr.contains("child.md") && refused.stderr.contains("put it back"),
+            "{}",
+            refused.stderr
+        );
+        home.write("repo/child.md", child);
+        let ran = home.run(&["run", "--resume", "s", "--allow", "exec"]);
+        assert_eq!((ran.status, ran.stdout.trim()), (0, "boss is done"), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn a_run_that_is_terminated_can_go_on() {
+    let home = Home::new();
+    let script = "tools: [bash]\nscript:\n  - { call: bash, args: { command: \"echo $$ > up.txt; exec sleep 60\" }, optional: true }\n  - { say: done }";
+    home.write("repo/slow.md", format!("---\nname: slow\ndescription: d\n{script}\n---\nx\n"));
+    let mut command =
+        home.command(["run", "slow.md", "--session", "s", "--allow", "exec", "--sandbox", "none"]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let sleeper = loop {
+        match std::fs::read_to_string(home.path("repo/up.txt")) {
+            Ok(text) if text.ends_with('\n') => break text.trim().to_owned(),
+            _ => std::thread::sleep(Duration::from_millis(10)),
+        }
+    };
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    let ended = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(130), "{stderr}");
+    assert!(stderr.contains("toolpost run --resume s"), "{stderr}");
+    let command = std::path::Path::new("/proc").join(&sleeper);
+    let limit = std::time::Instant::now() + Duration::from_secs(5);
+    while command.exists() {
+        assert!(std::time::Instant::now() < limit, "its command still runs");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let ran = home.run(&["run", "--resume", "s", "--allow", "exec"]);
+    assert_eq!((ran.status, ran.stdout.trim()), (0, "done"), "{}", ran.stderr);
+}

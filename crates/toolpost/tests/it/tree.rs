@@ -83,6 +83,66 @@ fn a_child_may_not_do_more_than_its_parent() {
 }
 
 #[test]
+fn guarantee_17_what_is_taken_from_an_agent_is_taken_from_all_below_it() {
+    let home = Home::new();
+    let script = "script: [ { call: write, args: { filePath: made.txt, content: x } }, { say: wrote } ]";
+    agent(&home, "grandchild.md", &format!("tools: [write, read]\n{script}"));
+    agent(
+        &home,
+        "child.md",
+        "agents: [grandchild.md]\ntools: [spawn_agent, write]\nscript: [ { call: spawn_agent, args: { agentType: grandchild, prompt: x }, save: c, optional: true }, { say: \"{{c.error}}{{c.output}}\" } ]",
+    );
+    for taken in ["write", "Write", "wri*"] {
+        let head = format!(
+            "disallowedTools: [{taken}]\nagents: [child.md]\nscript: [ {{ call: spawn_agent, args: {{ agentType: child, prompt: x }}, save: c, optional: true }}, {{ say: \"{{{{c.error}}}}{{{{c.output}}}}\" }} ]"
+        );
+        agent(&home, "boss.md", &head);
+        let ran = home.run(&["run", "boss.md"]);
+        assert_eq!(ran.status, 0, "{taken}: {}", ran.stderr);
+        assert!(!home.path("repo/made.txt").exists(), "{taken}: {}", ran.stdout);
+        assert!(ran.stdout.contains("no tool `write`"), "{taken}: {}", ran.stdout);
+    }
+}
+
+#[test]
+fn time_that_is_over_while_others_work_is_a_time_out() {
+    let home = Home::new();
+    let child = "tools: [bash]\nscript: [ { call: bash, args: { command: \"sleep 60\" } }, { say: x } ]";
+    agent(&home, "child.md", child);
+    let head = "limits: { time: 1s }\nagents: [child.md]\ntools: [spawn_agent]\nscript: [ { call: spawn_agent, args: { agentType: child, prompt: x, wait: false } }, { say: waiting } ]";
+    agent(&home, "boss.md", head);
+    let ran = home.run(&["run", "boss.md", "--allow", "exec", "--session", "s"]);
+    assert_eq!(ran.status, 4, "{}", ran.stderr);
+    assert!(ran.stderr.contains("error[TIMEOUT]") && ran.stderr.contains("1 second"), "{}", ran.stderr);
+    let shown = home.run(&["sessions", "show", "s"]).stdout;
+    assert!(shown.contains("\nboss  time"), "{shown}");
+    assert_eq!(home.run(&["sessions", "replay", "s"]).status, 0);
+}
+
+#[test]
+fn signals_to_a_parent_are_bounded() {
+    let home = Home::new();
+    let items: Vec<String> = (0..100).map(|number| format!("\"n{number}\"")).collect();
+    home.write("repo/items.txt", format!("{}\n", items.join("\n")));
+    let (short, long) = ("y".repeat(3_000), "x".repeat(20_000));
+    let child = format!(
+        "tools: [signal_parent, read]\nscript:\n  - {{ call: read, args: {{ filePath: items.txt }}, save: items }}\n  - {{ call: signal_parent, args: {{ message: \"{long}\" }}, save: long, optional: true }}\n  - {{ each: \"{{{{items.lines}}}}\", call: signal_parent, args: {{ message: \"{{{{item}}}} {short}\" }}, save: all, optional: true }}\n  - {{ call: signal_parent, args: {{ message: last }}, save: last, optional: true }}\n  - {{ call: signal_parent, args: {{ message: \"{short}\" }}, save: more, optional: true }}\n  - say: \"{{{{long.error}}}}|{{{{more.error}}}}\""
+    );
+    agent(&home, "child.md", &child);
+    let head = "agents: [child.md]\ntools: [spawn_agent]\nscript: [ { call: spawn_agent, args: { agentType: child, prompt: x }, save: c }, { say: \"{{c.output}}\" } ]";
+    agent(&home, "boss.md", head);
+    let ran = home.run(&["run", "boss.md"]);
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    assert!(ran.stdout.contains("at most 8192 can be sent"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("was not sent"), "{}", ran.stdout);
+    let all = events(&home);
+    let heard = all.iter().filter(|event| event["fact"]["fact"] == "signalled");
+    let sizes: Vec<usize> = heard.map(|event| event["fact"]["text"].as_str().unwrap().len()).collect();
+    assert!(sizes.len() > 10 && sizes.len() <= 32, "{sizes:?}");
+    assert!(sizes.iter().sum::<usize>() <= 64 * 1024, "{sizes:?}");
+}
+
+#[test]
 fn cyclic_spawns_end_at_the_depth_limit() {
     let home = Home::new();
     let head = "limits: { depth: 2 }\nagents: [\"*\"]\ntools: [spawn_agent]\nscript: [ { call: spawn_agent, args: { agentType: self, prompt: x }, save: c, optional: true }, { say: \"({{c.output}}{{c.error}})\" } ]";
@@ -203,6 +263,28 @@ fn a_task_is_continued() {
     assert!(rest.contains("no task with the session_id `nonsense`"), "{}", ran.stdout);
     let continued = events(&home).iter().filter(|event| event["fact"]["fact"] == "continued").count();
     assert_eq!(continued, 1);
+}
+
+#[test]
+fn a_task_that_is_continued_has_the_turns_that_it_has_left() {
+    let home = Home::new();
+    agent(&home, "helper.md", "limits: { turns: 2 }\ntools: []\nscript: [ { say: \"heard {{task}}\" } ]");
+    let more = |prompt: &str| {
+        format!(
+            "  - {{ call: task, args: {{ description: d, prompt: {prompt}, subagent_type: helper, session_id: \"{{{{one.data.session_id}}}}\" }}, save: {prompt}, optional: true }}\n"
+        )
+    };
+    let head = format!(
+        "agents: [helper.md]\ntools: [task]\nscript:\n  - {{ call: task, args: {{ description: d, prompt: first, subagent_type: helper }}, save: one }}\n{}{}  - say: \"{{{{second.output}}}}|{{{{third.error}}}}\"",
+        more("second"),
+        more("third")
+    );
+    agent(&home, "boss.md", &head);
+    let ran = home.run(&["run", "boss.md"]);
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    let (second, third) = ran.stdout.split_once('|').unwrap();
+    assert!(second.contains("heard second"), "{}", ran.stdout);
+    assert!(third.contains("all its turns"), "{}", ran.stdout);
 }
 
 /// The head of an agent with tools that are prompts.

@@ -186,9 +186,9 @@ fn rules_of(set: &FileRules) -> toolpost_process::FileRules {
 pub(in crate::shell) fn sandbox(settings: &Settings, ground: &Ground) -> Sandbox {
     let mut sandbox = view_of(ground);
     sandbox.home = if ground.allows_any_command { HomeFolder::Open } else { HomeFolder::Caches };
-    sandbox.readable.extend(settings.readable.iter().cloned());
-    sandbox.programs.extend(settings.programs.iter().cloned());
-    sandbox.hidden.extend(settings.hidden.iter().cloned());
+    sandbox.readable.extend(settings.outside.readable.iter().cloned());
+    sandbox.programs.extend(settings.outside.programs.iter().cloned());
+    sandbox.hidden.extend(settings.outside.hidden.iter().cloned());
     sandbox
 }
 

@@ -62,7 +62,7 @@ impl Layers {
             roots: roots.to_vec(),
             homes: Homes::of(environment),
             variables: environment.variables.clone(),
-            given: commands::settings(values, environment, &[], roots).environment,
+            given: commands::variables(values, environment),
             foreign: OnceLock::new(),
         }
     }

@@ -1,6 +1,6 @@
 //! Which of the tools there are an agent gets.
 
-use super::Runtime;
+use super::{Runtime, Withheld};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use toolpost_agent::AgentFile;
@@ -21,7 +21,7 @@ impl Runtime {
         agent: &AgentFile,
         policy: &Policy,
         dialect: &Dialect,
-        is_child: bool,
+        above: Option<&Withheld>,
         problems: &mut Vec<Problem>,
     ) -> Result<(Arc<Registry>, bool), ToolError> {
         let tools = self.context.tools();
@@ -38,7 +38,10 @@ impl Runtime {
         let mut chosen = self.chosen(agent, policy, &snapshot, dialect, problems)?;
         if !is_choosing {
             let has_agents = !self.host.types(Some(&agent.name)).is_empty();
-            chosen.retain(|tool| !is_left_out(tool, is_child, has_agents));
+            chosen.retain(|tool| !is_left_out(tool, above.is_some(), has_agents));
+        }
+        if let Some(Withheld(withheld)) = above {
+            chosen.retain(|tool| !withheld.iter().any(|name| name == tool || name_matches(name, tool)));
         }
         let registry = Registry::over(&snapshot);
         registry.change(|draft| {
@@ -48,6 +51,25 @@ impl Runtime {
             Ok(())
         })?;
         Ok((Arc::new(registry), is_choosing))
+    }
+
+    /// What the agents below one may not use: what its file takes away, and what was taken from it.
+    pub(super) fn withheld(
+        &self,
+        agent: &AgentFile,
+        dialect: &Dialect,
+        above: Option<&Withheld>,
+    ) -> Withheld {
+        let snapshot = self.context.tools().snapshot();
+        let mut withheld = above.cloned().unwrap_or_default();
+        for choice in &agent.without {
+            withheld.0.extend(meant(&choice.name, &snapshot, dialect));
+            // Tools of a server may come later.
+            if choice.name.contains('*') || choice.name.starts_with("mcp_") {
+                withheld.0.extend([choice.name.clone(), two_underscores(&choice.name)]);
+            }
+        }
+        withheld
     }
 
     /// The names of the tools that an agent has.

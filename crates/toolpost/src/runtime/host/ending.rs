@@ -10,6 +10,21 @@ use toolpost_core::{Code, ToolError};
 /// Maximum number of letters of what an agent had said, in the message about its failure.
 const MOST_SAID: usize = 4_000;
 
+/// Maximum number of bytes of a result that an agent is told of another that it has not waited for: as much as of a call.
+const MOST_RESULT: usize = 50 * 1024;
+
+/// A result that is not too long for a turn, and how much of it is missing.
+pub(super) fn shortened(text: &str, id: &str) -> String {
+    let end = text.floor_char_boundary(MOST_RESULT);
+    match text.len() - end {
+        0 => text.to_owned(),
+        more => format!(
+            "{}\n[{more} bytes more; the log has all of it, at the end of the run {id}]",
+            &text[..end]
+        ),
+    }
+}
+
 /// What came of an agent: its result, or why there is none.
 pub(super) fn told(
     name: &str,
