@@ -38,11 +38,12 @@ impl Known {
         secrets.retain(|(_, value)| value.len() >= 8);
         secrets.sort();
         secrets.dedup_by(|a, b| a.1 == b.1);
-        let finder = AhoCorasick::builder()
-            .match_kind(MatchKind::LeftmostLongest)
-            .build(secrets.iter().map(|(_, value)| value))
-            .ok()
-            .filter(|_| !secrets.is_empty());
+        let mut builder = AhoCorasick::builder();
+        builder.match_kind(MatchKind::LeftmostLongest);
+        let finder = match secrets.is_empty() {
+            true => None,
+            false => builder.build(secrets.iter().map(|(_, value)| value)).ok(),
+        };
         Known {
             finder,
             longest: secrets.iter().map(|(_, value)| value.len()).max().unwrap_or(0),

@@ -79,12 +79,11 @@ fn is_dumb() -> bool {
 
 /// Names that people give to secrets.
 pub(crate) fn is_secret(name: &str) -> bool {
+    const WORDS: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"];
     let name = name.to_ascii_uppercase();
-    ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"].iter().any(|word| {
-        // `KEYBOARD` and `MONKEY` are no keys: the word must end the name or stand between underscores.
-        name.split('_').any(|part| part == *word || part.strip_suffix('S') == Some(word))
-            || name.strip_suffix(word).is_some_and(|before| before.ends_with("API"))
-    })
+    // `KEYBOARD` and `MONKEY` are not keys: the word must be the whole name, stand between underscores, or follow `API` at the end.
+    name.split('_').any(|part| WORDS.contains(&part.strip_suffix('S').unwrap_or(part)))
+        || WORDS.iter().any(|word| name.strip_suffix(word).is_some_and(|before| before.ends_with("API")))
 }
 
 /// A file or a number under such a name tells nobody anything, and would be taken out of every listing.
