@@ -339,7 +339,11 @@ impl Context {
         let (entry, argument) =
             snapshot.all().find_map(|entry| Some((entry, entry.spec().handle_argument.clone()?)))?;
         let tool = self.tool_name(entry.name())?;
-        let argument = self.argument_of(entry.name(), &argument)?;
+        // A tool offers the argument that it reads handles by, so that its schema need not be made to answer this.
+        let argument = match self.host.dialect.resolve(&tool) {
+            Some(alias) => alias.spelling(None, &argument)?,
+            None => &argument,
+        };
         Some(format!("`{tool}` with {argument}={handle}"))
     }
 
