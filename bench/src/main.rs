@@ -1,7 +1,8 @@
 //! Measures what a call costs and how long a start takes, beside the alternatives, and says which goals are met.
 //!
 //! `toolpost-bench PATH_OF_TOOLPOST [start] [shell] [mcp] [search] [warm] [files] [store] [kernel] [code] [call] [--json] [--corpus=DIR]
-//! [--rg=PATH] [--fd=PATH]`. It never fails because something was slow.
+//! [--rg=PATH] [--fd=PATH] [--beside=PATH]`. It never fails because something was slow. `mcp --beside=PATH` compares two builds of
+//! `toolpost` in one run, in place of the peers.
 
 mod call;
 mod code;
@@ -58,7 +59,12 @@ fn main() -> Result<()> {
             Some(("--corpus", path)) => places.corpus = Some(path.into()),
             Some(("--rg", path)) => places.rg = Some(path.into()),
             Some(("--fd", path)) => places.fd = Some(path.into()),
-            _ => bail!("no flag `{flag}`; there are --json, --corpus=DIR, --rg=PATH and --fd=PATH"),
+            Some(("--beside", path)) => places.beside = Some(path.into()),
+            _ => {
+                bail!(
+                    "no flag `{flag}`; there are --json, --corpus=DIR, --rg=PATH, --fd=PATH and --beside=PATH"
+                )
+            }
         }
     }
     let mut tables: Vec<Table> = Vec::new();
@@ -72,7 +78,7 @@ fn main() -> Result<()> {
             match scenario {
                 "start" => hand_on(start::measure(Path::new(toolpost))?),
                 "shell" => shell::measure(&mut hand_on)?,
-                "mcp" => mcp::measure(Path::new(toolpost), &mut hand_on)?,
+                "mcp" => mcp::measure(Path::new(toolpost), &places, &mut hand_on)?,
                 "warm" => warm::measure(&places)?.into_iter().for_each(hand_on),
                 "files" => files::measure(Path::new(toolpost), &mut hand_on)?,
                 "store" => store::measure(&mut hand_on)?,

@@ -8,15 +8,15 @@ mod server;
 
 use self::client::Client;
 use self::http::HttpClient;
-use self::peers::{EVERYTHING, FILESYSTEM, OURS, OURS_FIXED};
+use self::peers::{BEFORE, EVERYTHING, FILESYSTEM, OURS, OURS_FIXED};
+use crate::places::Places;
 use crate::report::{Table, Unit};
 use crate::samples::Samples;
 use anyhow::{Context as _, Result};
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-const STARTS: usize = 15;
+const STARTS: usize = 60;
 const READS: usize = 3_000;
 const FLOODS: usize = 5;
 const FLOOD: usize = 10_000;
@@ -25,6 +25,9 @@ const IN_FLIGHT: usize = 32;
 
 /// How far we want to be ahead of the server that does the same work.
 const AHEAD: f64 = 3.0;
+
+/// What another build of ours may be ahead: 5 %.
+const NOT_SLOWER: f64 = 0.95;
 
 const INITIALIZE: &str = "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\
                           \"2025-06-18\",\"capabilities\":{},\"clientInfo\":{\"name\":\"bench\",\"version\":\"1\"}}}";
@@ -39,19 +42,27 @@ struct Subject {
 }
 
 /// Measures all in turn; each table is handed on as soon as it is there.
-pub(crate) fn measure(toolpost: &Path, hand_on: &mut dyn FnMut(Table)) -> Result<()> {
-    let toolpost =
-        toolpost.canonicalize().with_context(|| format!("no executable `{}`", toolpost.display()))?;
+pub(crate) fn measure(toolpost: &Path, places: &Places, hand_on: &mut dyn FnMut(Table)) -> Result<()> {
+    let real =
+        |path: &Path| path.canonicalize().with_context(|| format!("no executable `{}`", path.display()));
+    let toolpost = real(toolpost)?;
     let folder = tempfile::tempdir()?;
     let root = folder.path().canonicalize()?;
     let file = root.join("small.txt");
     std::fs::write(&file, "a line of a small file\n".repeat(40))?;
     let (root, file) = (root.display().to_string(), file.display().to_string());
-    let subjects = peers::on_pipes(&toolpost, &root, &file)?;
-    hand_on(starts(&subjects)?);
-    on_pipes(&subjects, hand_on)?;
-    let port = free_port()?;
-    over_http(&peers::over_http(&toolpost, &root, &file, port)?, port, hand_on)
+    let (on_pipes, over_http) = match &places.beside {
+        None => (peers::on_pipes(&toolpost, &root, &file)?, peers::over_http(&toolpost, &root, &file)?),
+        Some(other) => {
+            let both = [(BEFORE, real(other)?), (OURS, toolpost)];
+            let http = both.iter().map(|(name, program)| peers::ours_over_http(name, program, &root, &file));
+            let pipes = both.iter().map(|(name, program)| peers::ours_on_pipes(name, program, &root, &file));
+            (pipes.collect(), http.collect::<Result<_>>()?)
+        }
+    };
+    hand_on(starts(&on_pipes)?);
+    calls_on_pipes(&on_pipes, hand_on)?;
+    calls_over_http(&over_http, hand_on)
 }
 
 /// From before the fork to the answer of the handshake.
@@ -77,7 +88,7 @@ fn starts(subjects: &[Subject]) -> Result<Table> {
     Ok(table)
 }
 
-fn on_pipes(subjects: &[Subject], hand_on: &mut dyn FnMut(Table)) -> Result<()> {
+fn calls_on_pipes(subjects: &[Subject], hand_on: &mut dyn FnMut(Table)) -> Result<()> {
     let mut servers = subjects.iter().map(Client::start).collect::<Result<Vec<_>>>()?;
     let mut idle = Table::new("mcp: memory after the handshake", Unit::Mebibytes);
     for (subject, client) in subjects.iter().zip(&servers) {
@@ -125,18 +136,18 @@ fn on_pipes(subjects: &[Subject], hand_on: &mut dyn FnMut(Table)) -> Result<()> 
     Ok(())
 }
 
-fn over_http(subjects: &[Subject], port: u16, hand_on: &mut dyn FnMut(Table)) -> Result<()> {
+fn calls_over_http(subjects: &[(Subject, u16)], hand_on: &mut dyn FnMut(Table)) -> Result<()> {
     let title = format!(
-        "mcp: calls over HTTP with {IN_FLIGHT} in flight on open connections, {HTTP_FLOOD} calls, {FLOODS} rounds each"
+        "mcp: calls over HTTP with {IN_FLIGHT} in flight on open connections, {HTTP_FLOOD} calls, {FLOODS} rounds in turn"
     );
     let mut floods = Table::new(title, Unit::PerSecond);
     let mut processor = Table::new("mcp: processor time of a call over HTTP, the same calls", Unit::Micros);
     let mut loaded = Table::new("mcp: the most memory, after all these calls over HTTP", Unit::Mebibytes);
-    // One after the other: they want the same port.
-    for subject in subjects {
-        let client = HttpClient::start(subject, port)?;
-        let (mut times, mut cpu) = (Samples::default(), Samples::default());
-        for round in 0..FLOODS + 1 {
+    let start = |(subject, port): &(Subject, u16)| HttpClient::start(subject, *port);
+    let clients = subjects.iter().map(start).collect::<Result<Vec<_>>>()?;
+    let mut measured: Vec<(Samples, Samples)> = subjects.iter().map(|_| Default::default()).collect();
+    for round in 0..FLOODS + 1 {
+        for (((subject, _), client), (times, cpu)) in subjects.iter().zip(&clients).zip(&mut measured) {
             let before = client.server.processor_time();
             let began = Instant::now();
             client.flood(&subject.call, HTTP_FLOOD, IN_FLIGHT)?;
@@ -145,12 +156,15 @@ fn over_http(subjects: &[Subject], port: u16, hand_on: &mut dyn FnMut(Table)) ->
                 cpu.add((client.server.processor_time() - before) / HTTP_FLOOD as u32);
             }
         }
+    }
+    for (((subject, _), client), (times, cpu)) in subjects.iter().zip(&clients).zip(measured) {
         floods.add(subject.name, times, None);
         processor.add(subject.name, cpu, None);
         loaded.add_figure(subject.name, client.server.peak_mib());
     }
     for mut table in [floods, processor, loaded] {
         table.lead(OURS, EVERYTHING, 1.0);
+        table.lead(OURS, BEFORE, NOT_SLOWER);
         hand_on(table);
     }
     Ok(())
@@ -160,15 +174,11 @@ fn state_goals(table: &mut Table) {
     table.lead(OURS, FILESYSTEM, AHEAD);
     table.lead(OURS, EVERYTHING, 1.0);
     table.lead(OURS_FIXED, EVERYTHING, 1.0);
+    table.lead(OURS, BEFORE, NOT_SLOWER);
 }
 
 /// Whether what came is not the answer of a call that worked.
 fn is_failure(answer: &[u8]) -> bool {
     let has = |text: &[u8]| answer.windows(text.len()).any(|part| part == text);
     !has(b"\"result\"") || has(b"\"isError\":true")
-}
-
-/// A port that nobody has at the moment.
-fn free_port() -> Result<u16> {
-    Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
 }

@@ -21,6 +21,8 @@ pub(crate) struct Places {
     pub(crate) corpus: Option<PathBuf>,
     pub(crate) rg: Option<PathBuf>,
     pub(crate) fd: Option<PathBuf>,
+    /// Another build of `toolpost`, which takes the place of the peers.
+    pub(crate) beside: Option<PathBuf>,
 }
 
 /// A tree of sources.

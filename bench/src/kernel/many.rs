@@ -55,8 +55,10 @@ pub(crate) fn runs(url: &str) -> Result<()> {
 
 /// One row for each store.
 pub(super) fn measure(folder: &Path) -> Result<Table> {
-    let mut table =
-        Table::new(format!("kernel: {COUNT} agents of one tree with {CALLS} calls each, at once in one process"), Unit::Millis);
+    let mut table = Table::new(
+        format!("kernel: {COUNT} agents of one tree with {CALLS} calls each, at once in one process"),
+        Unit::Millis,
+    );
     for name in [MEMORY, SQLITE] {
         let (mut samples, mut peak) = (Samples::default(), 0);
         for round in 0..ROUNDS {

@@ -25,7 +25,7 @@ pub(super) struct World {
 impl World {
     /// Every event goes to the store at this address, as `toolpost run` does it.
     pub(super) fn new(url: &StoreUrl, tools: Arc<Registry>) -> Result<World> {
-        let log = StoreLog::new(toolpost_store::open(url)?, Box::new(Arc::clone), Retention::default())?;
+        let log = StoreLog::new(toolpost_store::open(url)?, Box::new(Arc::clone), Retention::default());
         let context = Context::builder(Arc::new(Memory::new())).tools(tools).events(Arc::new(log)).build();
         Ok(World { context, executor: Executor::new() })
     }
