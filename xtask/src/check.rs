@@ -22,7 +22,10 @@ struct Step {
     run: fn(&Path) -> Result<()>,
 }
 
-const STEPS: [Step; 9] = [
+/// The workspace of the benchmarks.
+const BENCHMARKS: &str = "bench/Cargo.toml";
+
+const STEPS: [Step; 10] = [
     Step { name: "format", alone: "cargo fmt --all --check", run: format },
     Step { name: "tidy", alone: "cargo xtask tidy", run: tidy::run },
     Step { name: "licences", alone: "cargo xtask licences", run: licences::run },
@@ -30,6 +33,11 @@ const STEPS: [Step; 9] = [
         name: "clippy",
         alone: "cargo clippy --workspace --all-targets --locked -- -D warnings",
         run: clippy,
+    },
+    Step {
+        name: "benchmarks",
+        alone: "cargo clippy --manifest-path bench/Cargo.toml --target-dir target --locked -- -D warnings",
+        run: benchmarks,
     },
     Step { name: "other-systems", alone: "cargo xtask check --from other-systems", run: other_systems::run },
     Step { name: "test", alone: "cargo xtask test", run: |root| test::run(root, test::Selection::All) },
@@ -81,12 +89,20 @@ fn print_times(times: &[(&str, Duration)]) {
 }
 
 fn format(root: &Path) -> Result<()> {
-    process::run(&mut process::cargo(root, &["fmt", "--all", "--check"]))
+    process::run(&mut process::cargo(root, &["fmt", "--all", "--check"]))?;
+    process::run(&mut process::cargo(root, &["fmt", "--manifest-path", BENCHMARKS, "--check"]))
 }
 
 fn clippy(root: &Path) -> Result<()> {
     let arguments = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
     process::run(&mut process::cargo(root, &arguments))
+}
+
+/// They are a workspace of their own, so that the other steps do not see them. The folder of build results is shared.
+fn benchmarks(root: &Path) -> Result<()> {
+    let shared = ["--target-dir", "target", "--locked"];
+    let mut command = process::cargo(root, &["clippy", "--manifest-path", BENCHMARKS]);
+    process::run(command.args(shared).args(["--", "-D", "warnings"]))
 }
 
 fn doc_tests(root: &Path) -> Result<()> {
