@@ -33,6 +33,8 @@ const DAMPING: f64 = 0.85;
 const ROUNDS: usize = 24;
 /// Nobody writes lines that have more bytes than this on average.
 const PACKED: usize = 300;
+/// What a private field counts of its share.
+const PRIVATE_FIELD: f64 = 0.05;
 /// About how many definitions that nothing leads to are listed.
 const MOST_UNUSED: usize = 20_000;
 
@@ -117,6 +119,10 @@ impl Query<'_> {
         // What many files use matters more than what one file uses for many others.
         for (index, share) in shares.iter_mut().enumerate() {
             *share *= f64::from(spread.get(&index).map_or(1, |(_, count)| *count)).sqrt();
+            // How a type keeps its values matters only inside of it, however often it is used there.
+            if self.is_private_field(nodes[index]) {
+                *share *= PRIVATE_FIELD;
+            }
         }
         let total = shares.iter().sum::<f64>().max(1e-9);
         shares.iter_mut().for_each(|share| *share /= total);
@@ -176,7 +182,15 @@ impl Query<'_> {
         let is_local = known.owner == NONE
             && (known.visible != 0 || facts.function_around(known.scope).is_some())
             || facts.text(known.name).is_empty();
-        !is_inner && !is_local
+        // `import * as name` declares a variable, which is no part of what the file defines.
+        let is_imported =
+            known.kind == Kind::Variable && facts.imports.iter().any(|import| import.def == def.index);
+        !is_inner && !is_local && !is_imported
+    }
+
+    fn is_private_field(&self, def: DefId) -> bool {
+        let Some((facts, known)) = self.def(def) else { return false };
+        known.kind == Kind::Field && facts.text(known.name).starts_with(['_', '#'])
     }
 
     /// How much a reference to a definition counts.

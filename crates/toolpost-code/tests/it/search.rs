@@ -182,6 +182,34 @@ fn what_nothing_uses_is_on_the_map() {
     assert_eq!(names, ["first", "Second", "_hidden"]);
 }
 
+/// The names of all definitions, the most important first.
+fn ranked(text: &str) -> Vec<String> {
+    let world = fixture::world(text);
+    let query = Query::new(&world, Memo::default());
+    let ranked = query.rank(&Focus::default());
+    ranked.iter().filter_map(|one| query.symbol(one.def)).map(|symbol| symbol.name).collect()
+}
+
+#[test]
+fn a_module_under_a_name_is_not_on_the_map() {
+    let names = ranked(
+        "//- checks.ts\nexport function run() {}\n//- use.ts\nimport * as checks from './checks'\n\
+         export function all() { checks.run(); checks.run(); checks.run() }\n",
+    );
+    assert_eq!(names, ["run", "all"]);
+}
+
+#[test]
+fn how_a_type_keeps_its_values_comes_last() {
+    let names = ranked(
+        "//- a.py\nclass Box:\n    def __init__(self): self._kept = []\n    def put(self): self._kept.append(self._kept)\n    \
+         def take(self): return self._kept.pop(self._kept, self._kept)\n    def swap(self): self.put(); self.take()\n\
+         //- b.py\nfrom a import Box\ndef use(): Box().put()\n",
+    );
+    let place = |name: &str| names.iter().position(|one| one == name);
+    assert!(place("_kept") > place("put") && place("_kept") > place("take"), "{names:?}");
+}
+
 #[test]
 fn what_decorates_a_function_is_no_member_of_it() {
     let world = fixture::world("//- a.py\ndef d(f): return f\n@d\ndef one(a): return a\n");
