@@ -4,7 +4,7 @@
 use super::{Base, Def, Export, Expr, Facts, Import, Kind, NONE, Name, Op, Role, Scope, ScopeKind, Token};
 
 /// Raised whenever an extractor or this format changes: facts of other versions are ignored.
-pub(crate) const VERSION: u32 = 8;
+pub(crate) const VERSION: u32 = 9;
 
 const MAGIC: [u8; 4] = *b"tpcf";
 

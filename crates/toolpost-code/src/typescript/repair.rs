@@ -1,5 +1,6 @@
 //! Helps the grammar where it cannot read the language: a signature on a line of its own that begins with `<` or `(`
-//! needs no separator before it, and `export type *` may be written. The text keeps its length, so places stay true.
+//! needs no separator before it, `export type *` may be written, and so may `in` and `out` before a type parameter. The text
+//! keeps its length, so places stay true.
 
 /// What braces, brackets and parentheses are open.
 #[derive(Clone, Copy, Eq, PartialEq)]
@@ -149,6 +150,10 @@ impl Scan<'_> {
             self.at += 1;
         }
         let word = &self.source[start..self.at];
+        if self.is_variance(word) {
+            self.changes.extend((start..self.at).map(|at| (at, b' ')));
+            return;
+        }
         let in_code = self.open.last() != Some(&Open::Body);
         if in_code && matches!(word, b"interface" | b"type") {
             self.declares = true;
@@ -168,6 +173,23 @@ impl Scan<'_> {
         }
         self.last = b'a';
         self.after_parameters = false;
+    }
+
+    /// Whether the word that was just read is the `in` or `out` of a type parameter: a name follows in the same line.
+    fn is_variance(&self, word: &[u8]) -> bool {
+        if !matches!(self.last, b'<' | b',') || !matches!(word, b"in" | b"out") {
+            return false;
+        }
+        let rest = &self.source[self.at..];
+        let next = rest.trim_ascii_start();
+        let is_same_line = !rest[..rest.len() - next.len()].contains(&b'\n');
+        let is_part =
+            |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$') || *byte >= 0x80;
+        let next = &next[..next.iter().position(|byte| !is_part(byte)).unwrap_or(next.len())];
+        // Otherwise `out` is a name of its own.
+        let is_name =
+            !matches!(next, b"" | b"as" | b"extends" | b"in" | b"instanceof" | b"is" | b"of" | b"satisfies");
+        is_same_line && is_name
     }
 
     fn sign(&mut self, byte: u8, at_line_start: bool) {

@@ -165,3 +165,27 @@ fetch('/', { method: 'd' })
     check_pointed(text, "a.ts:5:method", &["a.ts:5 Exact"]);
     check_pointed(text, "a.ts:6:method", &["a.ts:6 Typed"]);
 }
+
+#[test]
+fn type_parameters_may_say_in_and_out() {
+    const TREE: &str = "
+//- a.ts
+export interface Shape { size: number }
+export interface Box<in out T extends Shape, out U = Shape> { item: T; other: U }
+export class Sink<
+  in T extends Shape,
+  out Made = Shape,
+> { take(item: T) { return item.size } }
+export type Plain<out extends Shape> = out
+declare const first: Shape, out: Shape
+export const list = [first, out as Shape, out
+]
+export { first, out as last }
+";
+    let world = crate::fixture::world(TREE);
+    assert_eq!(world.broken(), []);
+    let at = |line: u32| format!("a.ts:{line} Exact");
+    let lines = [2, 4, 5, 7, 8, 9].map(at);
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    check_uses(TREE, "a.ts:1:Shape", &lines);
+}
