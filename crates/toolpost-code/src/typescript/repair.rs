@@ -1,6 +1,6 @@
 //! Helps the grammar where it cannot read the language: a signature on a line of its own that begins with `<` or `(`
-//! needs no separator before it, `export type *` may be written, and so may `in` and `out` before a type parameter. The text
-//! keeps its length, so places stay true.
+//! needs no separator before it, `export type *` may be written, `in` and `out` may stand before a type parameter, and an
+//! attribute may hold `&`. The text keeps its length, so places stay true.
 
 /// What braces, brackets and parentheses are open.
 #[derive(Clone, Copy, Eq, PartialEq)]
@@ -92,10 +92,13 @@ impl Scan<'_> {
     }
 
     fn skip_text(&mut self, quote: u8) {
+        let is_value = self.last == b'=';
         self.at += 1;
         while let Some(&byte) = self.source.get(self.at) {
             self.at += 1;
             match byte {
+                // `href="?a=1&b=2"`: the grammar wants the whole name of a character after each `&` of an attribute.
+                b'&' if is_value => self.changes.push((self.at - 1, b'_')),
                 b'\\' => self.at += 1,
                 b'\n' => break,
                 _ if byte == quote => break,

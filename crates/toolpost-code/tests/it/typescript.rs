@@ -189,3 +189,13 @@ export { first, out as last }
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     check_uses(TREE, "a.ts:1:Shape", &lines);
 }
+
+#[test]
+fn attributes_may_hold_links() {
+    const TREE: &str = "
+//- a.tsx
+export function link() { return <a href=\"https://example.com/?a=1&b=2\" title='A & B' id={link.name}>here</a> }
+";
+    assert_eq!(crate::fixture::world(TREE).broken(), []);
+    check_uses(TREE, "a.tsx:1:link", &["a.tsx:1 Exact"]);
+}
