@@ -131,6 +131,11 @@ impl Executor {
         if effect == Effect::Deny {
             return Err(decide::denied(&policy, &request, ""));
         }
+        if effect == Effect::Allow
+            && let Some(refusal) = arguments::foreseen_refusal(&policy, &entry, &arguments)?
+        {
+            return Err(refusal);
+        }
         Ok(Checked { tool: entry.name().to_owned(), arguments, repairs, accesses, effect })
     }
 
@@ -151,7 +156,14 @@ impl Executor {
         let (arguments, _) = steps::validate(ctx, prepared, called, repaired)?;
         let accesses = arguments::accesses(ctx, &found.entry, prepared, &arguments)?;
         let request = Request { tool: found.entry.name(), accesses: &accesses };
-        Ok(steps::knowing_git_now(ctx, &self.policy_for(ctx), &accesses).explain(&request))
+        let policy = steps::knowing_git_now(ctx, &self.policy_for(ctx), &accesses);
+        let explanation = policy.explain(&request);
+        if explanation.effect == Effect::Allow
+            && let Some(refusal) = arguments::foreseen_refusal(&policy, &found.entry, &arguments)?
+        {
+            return Ok(explanation.refused(refusal.message()));
+        }
+        Ok(explanation)
     }
 
     /// Makes the tools of a session ready whose definitions differ by agent, so that they can be offered. Returns those that

@@ -16,6 +16,7 @@ use crate::context::{Context, Services};
 use crate::error::{Code, ToolError};
 use crate::future::BoxFuture;
 use crate::outcome::Output;
+use crate::policy::Policy;
 use crate::schema;
 use crate::workspace::Workspace;
 use schemars::JsonSchema;
@@ -97,6 +98,13 @@ pub trait Tool: Send + Sync + 'static {
         None
     }
 
+    /// Why the tool will refuse this although the policy allows it, as far as that is known before it runs; then neither a
+    /// check nor an explanation says that the call is allowed. The policy is that of the session. Pure, like `accesses`.
+    fn foreseen_refusal(&self, policy: &Policy, args: &Self::Args) -> Option<ToolError> {
+        let _ = (policy, args);
+        None
+    }
+
     /// What a person should know who is asked about a call, a line each: what would run, where, how confined. The
     /// context is the one that the call would get. Pure, like `accesses`.
     fn facts(&self, ctx: &Context, args: &Self::Args) -> Vec<String> {
@@ -166,6 +174,8 @@ pub trait AnyTool: Send + Sync {
     fn init<'a>(&'a self, setting: &'a Setting) -> BoxFuture<'a, Result<Option<Amendment>, ToolError>>;
     /// See [`Tool::accesses`].
     fn accesses(&self, args: &Value, usual: Vec<Access>) -> Result<Vec<Access>, ToolError>;
+    /// See [`Tool::foreseen_refusal`].
+    fn foreseen_refusal(&self, policy: &Policy, args: &Value) -> Option<ToolError>;
     /// See [`Tool::facts`].
     fn facts(&self, ctx: &Context, args: &Value) -> Vec<String>;
     /// See [`Tool::rules`].
@@ -209,6 +219,10 @@ impl<T: Tool> AnyTool for T {
             Some(refusal) => Err(refusal),
             None => Ok(Tool::accesses(self, &args, usual)),
         }
+    }
+
+    fn foreseen_refusal(&self, policy: &Policy, args: &Value) -> Option<ToolError> {
+        Tool::foreseen_refusal(self, policy, &parse(args).ok()?)
     }
 
     fn facts(&self, ctx: &Context, args: &Value) -> Vec<String> {

@@ -87,6 +87,14 @@ impl Policy {
     }
 }
 
+impl Explanation {
+    /// The same where the tool refuses the call, whatever the policy says: the reason is the tool's.
+    #[must_use]
+    pub fn refused(self, why: &str) -> Explanation {
+        Explanation { effect: Effect::Deny, reason: why.to_owned(), remedy: None, rule: None, ..self }
+    }
+}
+
 fn judged(part: &Part, policy: usize, tool: &str, access: Option<&Access>, names: &Names) -> Judged {
     let target = Target::new(tool, access, names);
     let verdict = part.judge(&target);

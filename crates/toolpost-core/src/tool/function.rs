@@ -6,6 +6,7 @@ use crate::context::Context;
 use crate::error::ToolError;
 use crate::future::BoxFuture;
 use crate::outcome::Output;
+use crate::policy::Policy;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -144,6 +145,10 @@ impl AnyTool for DynamicTool {
 
     fn accesses(&self, _: &Value, usual: Vec<Access>) -> Result<Vec<Access>, ToolError> {
         Ok(if self.accesses.is_empty() { usual } else { self.accesses.clone() })
+    }
+
+    fn foreseen_refusal(&self, _: &Policy, _: &Value) -> Option<ToolError> {
+        None
     }
 
     fn facts(&self, _: &Context, _: &Value) -> Vec<String> {

@@ -3,8 +3,8 @@
 //! The policy decides; this only puts its questions and words its answers.
 
 use std::net::IpAddr;
-use toolpost_core::Context;
-use toolpost_web::{Gate, Hop, NotPublic, PageUrl};
+use toolpost_core::{Context, Policy};
+use toolpost_web::{Gate, Hop, NotPublic, PageUrl, not_public};
 
 /// Asks the policy of a call.
 pub(super) struct ByPolicy<'a>(pub(super) &'a Context);
@@ -35,17 +35,29 @@ impl Gate for ByPolicy<'_> {
             None => self.denial(&dialled),
             Some(_) if self.0.opens_host(&place) => self.denial(&dialled),
             Some(_) if self.0.opens_host(&dialled) => Ok(()),
-            Some(why) => {
-                let found = match dialled == place {
-                    true => format!("{dialled} is {why}"),
-                    false => format!("{place} leads to {dialled}, which is {why}"),
-                };
-                Err(format!(
-                    "{found}, and only public addresses are reached; the user can open it with --allow-rule 'network: {place}'"
-                ))
-            }
+            Some(why) if dialled == place => Err(closed(&format!("{dialled} is {why}"), &place)),
+            Some(why) => Err(closed(&format!("{place} leads to {dialled}, which is {why}"), &place)),
         }
     }
+}
+
+/// Why the place will not be reached, if its address tells that without a lookup of its name: it is not public, and no rule
+/// names it.
+pub(super) fn closed_before_lookup(policy: &Policy, tool: &str, url: &PageUrl) -> Option<String> {
+    let place = url.place();
+    let is_loopback = url.host() == "localhost" || url.host().ends_with(".localhost");
+    let why = match url.address() {
+        Some(address) => not_public(address)?,
+        None if is_loopback => NotPublic::Loopback,
+        None => return None,
+    };
+    (!policy.opens_host(tool, &place)).then(|| closed(&format!("{place} is {why}"), &place))
+}
+
+fn closed(found: &str, place: &str) -> String {
+    format!(
+        "{found}, and only public addresses are reached; the user can open it with --allow-rule 'network: {place}'"
+    )
 }
 
 impl ByPolicy<'_> {

@@ -1,7 +1,7 @@
 //! `webfetch`: one page of the web, as a model can read it.
 
 use super::cache::Cache;
-use super::gate::ByPolicy;
+use super::gate::{ByPolicy, closed_before_lookup};
 use super::reading::{self, Reading};
 use super::{Settings, USER_AGENT, fetch_failed, untrusted};
 use crate::filesystem::Helper;
@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use toolpost_core::access::ResourceKind;
 use toolpost_core::outcome::Truncation;
 use toolpost_core::tool::OutputBudget;
-use toolpost_core::{Access, Capability, Code, Context, Output, Spec, Tool, ToolError};
+use toolpost_core::{Access, Capability, Code, Context, Output, Policy, Spec, Tool, ToolError};
 use toolpost_web::{Fetch, FetchErrorKind, Fetched, Fetcher, PageUrl, Roots, Stop, robots};
 
 /// Maximum number of bytes of a page, decompressed.
@@ -143,6 +143,12 @@ impl Tool for WebFetch {
 
     fn accesses(&self, args: &Args, usual: Vec<Access>) -> Vec<Access> {
         PageUrl::parse(&args.url).map_or(usual, |url| vec![Access::host(url.place())])
+    }
+
+    fn foreseen_refusal(&self, policy: &Policy, args: &Args) -> Option<ToolError> {
+        let url = PageUrl::parse(&args.url).ok()?;
+        let why = closed_before_lookup(policy, "webfetch", &url)?;
+        Some(ToolError::new(Code::NetworkBlocked, why).with("url", args.url.as_str()))
     }
 
     async fn call(&self, ctx: &Context, args: Args) -> Result<Output<Data>, ToolError> {

@@ -84,6 +84,36 @@ fn every_way_to_ask_gives_the_same_answer() {
 }
 
 #[test]
+fn an_address_that_is_not_public_is_denied_by_every_way_to_ask() {
+    let home = Home::new();
+    let network = ["--allow", "network"];
+    for (url, why) in [
+        ("http://127.0.0.1:9/", "127.0.0.1:9 is an address of this machine"),
+        ("http://10.0.0.1/", "10.0.0.1:80 is an address of a private network"),
+        ("http://localhost:9/", "localhost:9 is an address of this machine"),
+    ] {
+        let argument = format!("url={url}");
+        let ran = home.run(&[&["policy", "explain", "webfetch", &argument], &network[..]].concat());
+        assert!(ran.status == 0 && ran.stdout.starts_with(&format!("deny: {why}")), "{url}: {}", ran.stdout);
+        assert!(ran.stdout.contains("--allow-rule 'network: "), "{url}: {}", ran.stdout);
+        let ran = home.run(
+            &[&["policy", "explain", "webfetch", &argument, "--allow-rule", "network: *"], &network[..]]
+                .concat(),
+        );
+        assert!(ran.stdout.starts_with("deny: "), "{url}: {}", ran.stdout);
+        let (status, checked) =
+            home.json(&[&["call", "webfetch", &argument, "--check"], &network[..]].concat());
+        assert_eq!((status, &checked["error"]["code"]), (3, &"NETWORK_BLOCKED".into()), "{url}: {checked}");
+    }
+    let named = ["--allow-rule", "network: 127.0.0.1:9"];
+    let ran = home.run(&[&["policy", "explain", "webfetch", "url=http://127.0.0.1:9/"], &named[..]].concat());
+    assert!(ran.stdout.starts_with("allow: "), "{}", ran.stdout);
+    let ran =
+        home.run(&[&["policy", "explain", "webfetch", "url=https://docs.example/"], &network[..]].concat());
+    assert!(ran.stdout.starts_with("allow: "), "{}", ran.stdout);
+}
+
+#[test]
 fn a_link_is_judged_by_where_it_leads() {
     let home = home();
     for (link, code) in [("to-secret", "PERMISSION_DENIED"), ("to-env", "PROTECTED_FILE")] {
