@@ -49,9 +49,10 @@ pub(super) fn find(
     check_offered(policy, spec, shown)?;
     check_role(ctx, spec, shown)?;
     if let Some(need) = spec.needs.iter().find(|need| !ctx.has(**need)) {
+        let advice = spec.missing_advice.map(|advice| format!("; {advice}")).unwrap_or_default();
         return Err(ToolError::new(
             need.missing_code(),
-            format!("`{shown}` needs the {} service, which is not there", need.as_str()),
+            format!("`{shown}` needs the {} service, which is not there{advice}", need.as_str()),
         ));
     }
     let mut repairs = Vec::new();

@@ -32,6 +32,9 @@ pub struct Spec {
     pub facts: Facts,
     /// Services it cannot work without.
     pub needs: Vec<Need>,
+    /// How the user can provide a service that is missing.
+    #[serde(skip)]
+    pub missing_advice: Option<&'static str>,
     /// Model providers it is meant for; none means all.
     pub providers: Vec<String>,
     /// Roles that have it; none means that every caller has it.
@@ -90,6 +93,7 @@ impl Spec {
             optional: Capabilities::NONE,
             facts: Facts::default(),
             needs: Vec::new(),
+            missing_advice: None,
             providers: Vec::new(),
             roles: Vec::new(),
             timeout: Duration::from_secs(30),
@@ -147,6 +151,13 @@ impl Spec {
     #[must_use]
     pub fn needs(mut self, need: Need) -> Spec {
         self.needs.push(need);
+        self
+    }
+
+    /// Says in the error of a missing service how the user can provide it.
+    #[must_use]
+    pub fn where_missing(mut self, advice: &'static str) -> Spec {
+        self.missing_advice = Some(advice);
         self
     }
 

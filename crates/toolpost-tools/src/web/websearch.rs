@@ -65,7 +65,13 @@ impl Tool for WebSearch {
             .parallel_safe()
             .timeout(Duration::from_secs(120), Duration::from_secs(300))
             .own_dry_run();
-        if self.endpoint.is_some() { spec } else { spec.needs(Need::Model) }
+        match self.endpoint {
+            Some(_) => spec,
+            None => spec.needs(Need::Model).where_missing(
+                "the user can set the key `searchUrl` to an endpoint that answers in SearXNG's JSON, or the key `model` to a \
+                 model whose provider searches",
+            ),
+        }
     }
 
     fn accesses(&self, _: &Args, _: Vec<Access>) -> Vec<Access> {
@@ -127,7 +133,9 @@ impl WebSearch {
                         )
                     },
                 );
-                let message = format!("{who}; the user can configure a model that searches, or `searchUrl`");
+                let message = format!(
+                    "{who}; the user can set the key `model` to a model whose provider searches, or the key `searchUrl` to an endpoint"
+                );
                 Err(ToolError::new(Code::LlmAssistRequired, message))
             }
         }

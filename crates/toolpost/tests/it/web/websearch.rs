@@ -297,6 +297,8 @@ fn an_endpoint_of_the_user_is_asked() {
     // Without either, it is not offered, and says what is missing.
     let (status, outcome) = home.json(&["call", "websearch", "query=x", "--allow", "network"]);
     assert_eq!((status, &outcome["error"]["code"]), (1, &"LLM_ASSIST_REQUIRED".into()), "{outcome}");
+    let message = outcome["error"]["message"].as_str().unwrap();
+    assert!(message.contains("`searchUrl`") && message.contains("`model`"), "{message}");
 }
 
 /// A key from a file or a command is known as soon as it is read: no result, error or event of the session shows it.
