@@ -41,7 +41,7 @@ mod lint;
 mod rules;
 
 pub use format::Format;
-pub use lint::{Finding, Lint, Problem, lint, report};
+pub use lint::{Finding, Lint, Problem, lint, price, report};
 pub use note::{Note, Refusal};
 pub use rules::conforms;
 

@@ -95,8 +95,7 @@ pub fn lint(source: &Source<'_>) -> Vec<Finding> {
     for format in Format::ALL {
         findings.extend(in_format(source, format).0);
     }
-    if let Ok(declaration) = declare(source, Format::Mcp) {
-        let price = tokens(&declaration.value.to_string());
+    if let Some(price) = price(source) {
         findings.push(Finding {
             problem: Problem::Price,
             format: Some(Format::Mcp),
@@ -105,6 +104,16 @@ pub fn lint(source: &Source<'_>) -> Vec<Finding> {
         });
     }
     findings
+}
+
+/// About how many tokens the tool costs in every request that offers it: the name, the description and the input schema of
+/// its declaration over MCP, which are what a host passes on to its model. None where MCP cannot declare it.
+pub fn price(source: &Source<'_>) -> Option<usize> {
+    let mut declaration = declare(source, Format::Mcp).ok()?.value;
+    if let Value::Object(fields) = &mut declaration {
+        fields.retain(|field, _| ["name", "description", "inputSchema"].contains(&field.as_str()));
+    }
+    Some(tokens(&declaration.to_string()))
 }
 
 /// What there is to know about a tool in one format.

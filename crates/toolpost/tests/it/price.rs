@@ -5,6 +5,7 @@ use crate::installed::{Wanted, node, npm};
 use crate::mcp::Caller;
 use serde_json::{Value, json};
 use std::process::Command;
+use toolpost_core::text::tokens;
 
 /// It carries the vocabulary of o200k inside; others fetch it.
 const TOKENIZER: Wanted = Wanted { folder: "tokenizer", packages: &["gpt-tokenizer@4.0.0"] };
@@ -31,6 +32,7 @@ fn check(dialect: &str, model: &str) {
         })
         .collect();
     assert!(declarations.len() >= 8, "{declarations:?}");
+    let sent = declarations.iter().map(|tool| tokens(&tool.to_string()) as u64).sum::<u64>();
     home.write("list.json", Value::from(declarations).to_string());
     std::os::unix::fs::symlink(npm(&TOKENIZER).join("node_modules"), home.path("node_modules")).unwrap();
     home.write(
@@ -45,6 +47,7 @@ fn check(dialect: &str, model: &str) {
 
     let (_, lint) = home.json(&[&["tools", "lint"][..], &flags].concat());
     let estimate = lint["totalTokens"].as_u64().unwrap();
+    assert_eq!(estimate, sent, "{dialect}: `tools lint` counts something other than what MCP sends");
     println!("{dialect} {model:?}: {counted} tokens of o200k, estimated {estimate}");
     assert!(counted < MOST, "{dialect}: {counted} tokens");
     assert!(

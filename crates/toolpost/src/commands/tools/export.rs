@@ -5,7 +5,6 @@ use crate::output::{Printer, Tone};
 use crate::runtime::Runtime;
 use serde_json::json;
 use toolpost_core::ToolError;
-use toolpost_core::text::tokens;
 use toolpost_core::tool::Definition;
 use toolpost_declaration::{Finding, Format, Problem, Source, declare, export, lint};
 
@@ -99,9 +98,9 @@ fn findings(source: &Source<'_>) -> Vec<Finding> {
     lint(source).into_iter().filter(|finding| finding.problem != Problem::Price).collect()
 }
 
-/// What a tool costs in every request that offers it. Hosts do not pass output schemas on to models.
+/// What a tool costs in every request that offers it.
 pub(crate) fn price(source: &Source<'_>) -> usize {
-    declare(source, Format::Anthropic).map(|declaration| tokens(&declaration.value.to_string())).unwrap_or(0)
+    toolpost_declaration::price(source).unwrap_or(0)
 }
 
 /// The offered tools, under the names and spellings of the session's dialect.
