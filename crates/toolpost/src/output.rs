@@ -333,6 +333,10 @@ impl Printer {
     }
 
     fn write_data(&self, text: &str) {
+        // A text with a hole in it helps nobody, and one error says it all.
+        if self.has_lost_data.get() {
+            return;
+        }
         match write(&mut std::io::stdout().lock(), text) {
             // A reader that has left (`toolpost … | head`) is no error, unless the command says so.
             Err(error) if error.kind() == ErrorKind::BrokenPipe => self.has_lost_reader.set(true),

@@ -147,6 +147,13 @@ fn check(runtime: &Runtime, printer: &Printer, files: &[String]) -> u8 {
             Err(error) => return printer.invocation_error(&error),
         }
     }
+    if checked.is_empty() {
+        let error = ToolError::new(
+            Code::FileNotFound,
+            "there are no agent files to check; name one, or put one into .toolpost/agents",
+        );
+        return printer.invocation_error(&error);
+    }
     let is_sound =
         |problems: &[Problem]| problems.iter().all(|problem| problem.severity == Severity::Warning);
     let all_sound = checked.iter().all(|(_, problems)| is_sound(problems));
@@ -169,13 +176,6 @@ fn check(runtime: &Runtime, printer: &Printer, files: &[String]) -> u8 {
         for problem in problems {
             printer.page(&format!("       {}\n", harmless(&problem.to_string())));
         }
-    }
-    if checked.is_empty() {
-        let error = ToolError::new(
-            Code::FileNotFound,
-            "there are no agent files to check; name one, or put one into .toolpost/agents",
-        );
-        return printer.invocation_error(&error);
     }
     u8::from(!all_sound)
 }

@@ -264,6 +264,9 @@ fn files_are_checked_with_line_and_field() {
 fn bad_invocations_say_what_to_do() {
     let home = Home::new();
     home.write("repo/real.md", "---\ndescription: d\n---\nBe brief.");
+    // Nothing to check is refused for a program as it is for a person.
+    let (status, json) = home.json(&["agents", "check"]);
+    assert_eq!((status, &json["error"]["code"]), (2, &"FILE_NOT_FOUND".into()), "{json}");
     for (args, status, text) in [
         (&["run", "nothing"][..], 2, "there is no agent `nothing`"),
         (&["run", "nothing.md"], 2, "`nothing.md` does not exist"),
