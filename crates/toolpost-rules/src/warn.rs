@@ -48,6 +48,35 @@ pub fn warnings(policy: &Policy, tools: &[&str], may_come: impl Fn(&str) -> bool
     warnings
 }
 
+/// Of the rules, those whose action is hardly anything but the misspelt name of a tool or capability. A subset of
+/// [`warnings`] that costs little, for every start. A longer name may be that of a tool which an agent brings along.
+pub fn misspelt(policy: &Policy, tools: &[&str], may_come: impl Fn(&str) -> bool) -> Vec<Warning> {
+    const LONGER: usize = 2;
+    let names = policy.names();
+    let mut warnings = Vec::new();
+    for rule in policy.parts().flat_map(|part| {
+        Layer::ALL
+            .into_iter()
+            .flat_map(|layer| part.rules(layer).cloned().collect::<Vec<_>>())
+            .collect::<Vec<_>>()
+    }) {
+        let Action::Tool(name) = rule.action() else { continue };
+        let is_near = |near: String| name.len() <= near.len() + LONGER;
+        if wildcard::has_wildcard(name) || !nearest_word(name, tools).is_some_and(is_near) {
+            continue;
+        }
+        let message = unknown_action(&rule, tools, &may_come, names);
+        let warning = message.map(|message| Warning { origin: rule.origin().clone(), message });
+        warnings.extend(warning.filter(|warning| !warnings.contains(warning)));
+    }
+    warnings
+}
+
+fn nearest_word(name: &str, tools: &[&str]) -> Option<String> {
+    let words = Capability::ALL.iter().map(|capability| capability.as_str());
+    nearest(name, tools.iter().copied().chain(words), 1).pop()
+}
+
 fn unknown_action(
     rule: &Rule,
     tools: &[&str],
@@ -64,8 +93,7 @@ fn unknown_action(
     if wildcard::has_wildcard(name) {
         return Some(format!("the rule `{rule}` matches no tool there is now; `toolpost tools` lists them"));
     }
-    let words = Capability::ALL.iter().map(|capability| capability.as_str());
-    let advice = match nearest(name, tools.iter().copied().chain(words), 1).first() {
+    let advice = match nearest_word(name, tools) {
         Some(near) => format!("did you mean `{near}`"),
         None => "`toolpost tools` lists the tools".to_owned(),
     };

@@ -3,11 +3,13 @@
 mod activate;
 mod host;
 mod resume;
+mod rule_names;
 mod tool_model;
 
 pub(crate) use activate::{Chosen, Prepared, Seat};
 pub(crate) use host::{Audience, TreeHost, outside_name};
 pub(crate) use resume::{Recorded, Resumed, holder};
+pub(crate) use rule_names::RuleNames;
 
 use tool_model::ToolModel;
 
@@ -135,6 +137,7 @@ impl Runtime {
             ServerChoice::These(usable) => Servers { usable, ..Servers::default() },
         };
         let usable = std::mem::take(&mut servers.usable);
+        let misspelt = rule_names::misspelt(&config.policy, &registry, &usable);
         let cancel = CancellationToken::new();
         let mut context = Context::builder(workspace)
             .ids(Ids { session: config.session.clone(), role: config.role.clone(), ..Ids::default() })
@@ -167,7 +170,7 @@ impl Runtime {
         let strays = config.descriptions.keys().filter(|tool| !registry.has(tool));
         let strays = strays.map(|tool| format!("there is no tool `{tool}` for the description `{tool}.txt`"));
         Ok(Runtime {
-            notes: config.notes.iter().cloned().chain(strays).chain(note).collect(),
+            notes: config.notes.iter().cloned().chain(strays).chain(misspelt).chain(note).collect(),
             context: context.tools(registry).policy(config.policy.clone()).build(),
             executor,
             cancel,

@@ -15,7 +15,7 @@ use crate::commands::tools::price;
 use crate::config::env::Environment;
 use crate::config::{Config, DataDirectory, Inventory, Servers};
 use crate::output::{Mark, Printer};
-use crate::runtime::Runtime;
+use crate::runtime::{RuleNames, Runtime};
 use std::path::Path;
 use toolpost_core::executor::Listing;
 use toolpost_core::policy::{Layer, Policy, Rule};
@@ -110,9 +110,13 @@ fn look(flags: &Flags, environment: Environment) -> Result<Report, ToolError> {
             Opened::without_runtime(Config::look(flags, environment)?)
         }
     };
-    let names: Vec<&str> = opened.tools.iter().map(|tool| tool.name.as_str()).collect();
     let policy = &opened.policy;
-    findings.extend(opened.notes.iter().map(|note| Finding::note(note, "")));
+    let servers = opened.servers.reports.iter().map(|server| server.name.as_str());
+    let warnings = RuleNames::new(servers).warnings(policy);
+    // What is said of a rule at every start is among its warnings.
+    let is_warning = |note: &str| warnings.iter().any(|warning| warning.to_string() == note);
+    let notes = opened.notes.iter().filter(|note| !is_warning(note));
+    findings.extend(notes.map(|note| Finding::note(note, "")));
     let mut report = Report {
         kernel: kernel(),
         roots: roots.iter().map(|folder| root(folder)).collect(),
@@ -120,7 +124,7 @@ fn look(flags: &Flags, environment: Environment) -> Result<Report, ToolError> {
             .into_iter()
             .flat_map(|layer| policy.rules(layer).cloned().collect::<Vec<_>>())
             .collect(),
-        warnings: toolpost_rules::warnings(policy, &names, toolpost_plugins::is_spelled_as_server_tool),
+        warnings,
         inventory,
         packs: packs(policy),
         data: DataDirectory::inspect(data.as_deref(), &roots),

@@ -66,6 +66,39 @@ fn rules_that_can_never_match_are_named() {
     let report = home.json(&["doctor"]).1;
     assert_eq!(report["configuration"]["ruleWarnings"].as_array().unwrap().len(), 2);
     assert_eq!(report["configuration"]["rules"][1]["line"], 5);
+    // It is said once: not again among the findings.
+    assert_eq!(ran.stdout.matches("`raed` is no tool").count(), 1, "{}", ran.stdout);
+    // Tools that only runs have, or only with a model, are tools.
+    home.write(USER, "[[rule]]\neffect = 'deny'\naction = 'spawn_agent'\n\n[[rule]]\neffect = 'ask'\naction = 'capture_screenshot'\n");
+    let report = home.json(&["doctor"]).1;
+    assert_eq!(report["configuration"]["ruleWarnings"].as_array().unwrap().len(), 0, "{report}");
+}
+
+#[test]
+fn a_rule_with_a_misspelt_tool_is_reported_at_every_start() {
+    let home = Home::new();
+    let said = "`bsh` is no tool and no capability, so the rule `bsh: ls` does nothing; did you mean `bash`";
+    let ran = home.run(&["call", "list", "--allow-rule", "bsh: ls"]);
+    assert_eq!((ran.status, ran.stderr.as_str()), (0, format!("note: --allow-rule: {said}\n").as_str()));
+    home.write(USER, "[[rule]]\neffect = 'deny'\naction = 'bsh'\nresource = 'ls'\n");
+    for command in [&["call", "list"][..], &["tools"], &["policy", "show"]] {
+        let ran = home.run(command);
+        assert!(ran.stderr.contains(&format!("config.toml:1: {said}")), "{command:?}: {}", ran.stderr);
+    }
+    // Names that a host, a server or an agent may know, and patterns.
+    for rule in [
+        "Bash: ls",
+        "spawn_agent: *",
+        "mcp__a__b: *",
+        "github/list: *",
+        "read_docs: *",
+        "ba*: ls",
+        "run_shell_command: ls",
+    ] {
+        let home = Home::new();
+        let ran = home.run(&["call", "list", "--allow-rule", rule]);
+        assert_eq!((ran.status, ran.stderr.as_str()), (0, ""), "{rule}");
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Which of the tools there are an agent gets.
 
 use super::{Runtime, Withheld};
+use crate::runtime::RuleNames;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use toolpost_agent::AgentFile;
@@ -8,10 +9,12 @@ use toolpost_agent::agent_file::{At, Format, Node, Problem, Severity, ToolChoice
 use toolpost_agent::model::{Script, ScriptCall, ScriptError};
 use toolpost_core::dialect::Dialect;
 use toolpost_core::host::AgentHost;
+use toolpost_core::policy::{Effect, Layer};
 use toolpost_core::registry::Snapshot;
 use toolpost_core::text::nearest;
 use toolpost_core::text::wildcard::name_matches;
 use toolpost_core::{Code, Pack, Policy, Registry, ToolError};
+use toolpost_rules::Warning;
 
 impl Runtime {
     /// The tools of an agent, and whether all of them are offered though some would usually be held back. An agent that
@@ -31,6 +34,12 @@ impl Runtime {
             let Some(problem) = nothing_taken(agent, choice, &snapshot, dialect) else { continue };
             // A run with more tools than the file wants is worse than none.
             if agent.format == Format::Toolpost {
+                return Err(ToolError::new(Code::ValidationError, problem.to_string()));
+            }
+            problems.push(problem);
+        }
+        for (problem, narrows) in self.misspelt_rules(agent) {
+            if narrows && agent.format == Format::Toolpost {
                 return Err(ToolError::new(Code::ValidationError, problem.to_string()));
             }
             problems.push(problem);
@@ -189,6 +198,7 @@ impl Runtime {
         for choice in &agent.without {
             problems.extend(nothing_taken(agent, choice, &snapshot, dialect));
         }
+        problems.extend(self.misspelt_rules(agent).into_iter().map(|(problem, _)| problem));
         for (choice, severity, message) in self.host.known().problems(self, agent) {
             problems.push(Problem::new(&agent.file, choice.at(), Some("agents"), severity, message));
         }
@@ -214,6 +224,25 @@ impl Runtime {
             }
         }
         problems
+    }
+
+    /// The rules of the agent that name no tool, but nearly do, and whether each would narrow what the agent may do.
+    fn misspelt_rules(&self, agent: &AgentFile) -> Vec<(Problem, bool)> {
+        let Some(policy) = &agent.policy else { return Vec::new() };
+        let rules: Vec<_> = Layer::ALL.into_iter().flat_map(|layer| policy.rules(layer)).collect();
+        if rules.is_empty() {
+            return Vec::new();
+        }
+        let own = agent.prompt_tools.iter().map(|tool| tool.name.as_str());
+        let servers = self.servers.reports.iter().map(|server| server.name.as_str());
+        let problem = |warning: Warning| {
+            let is_narrower =
+                rules.iter().any(|rule| *rule.origin() == warning.origin && rule.effect() != Effect::Allow);
+            let severity = if is_narrower { severity(agent) } else { Severity::Warning };
+            let at = At { line: warning.origin.line, column: 1 };
+            (Problem::new(&agent.file, at, Some("policy"), severity, warning.message), is_narrower)
+        };
+        RuleNames::new(servers).and(own).misspelt(policy).into_iter().map(problem).collect()
     }
 }
 
