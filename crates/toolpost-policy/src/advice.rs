@@ -102,6 +102,10 @@ pub(super) fn in_rules(remedy: &Remedy<'_>) -> String {
         Remedy::Denied { by } if by.origin().layer == Layer::BuiltIn => {
             format!("no rule opens {}", by.origin())
         }
+        // A rule of the program stands in no file.
+        Remedy::Denied { by } if by.origin().line == 0 => {
+            "nothing overrides a deny: change or remove this rule".to_owned()
+        }
         Remedy::Denied { by } => format!(
             "nothing overrides a deny: change or remove the {} rule at {}",
             by.origin().layer,

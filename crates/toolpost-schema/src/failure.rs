@@ -26,6 +26,8 @@ pub(crate) enum Kind<'p> {
     },
     /// None of the forms has the type of the value; these are theirs.
     NoType(Types),
+    /// Each of the forms needs another property, and none of these is there.
+    NoNames(Vec<&'p str>),
     /// More than one of the forms fits.
     SeveralForms,
     /// A value that should be a schema.
@@ -45,6 +47,10 @@ impl Kind<'_> {
             Kind::Unknown(..) => "nothing of this name".to_owned(),
             Kind::Name { expected, .. } => format!("a key that is {expected}"),
             Kind::NoType(types) => a_type_of(*types),
+            Kind::NoNames(names) => {
+                let each: Vec<String> = names.iter().map(|name| format!("with `{name}`")).collect();
+                format!("an object {}", each.join(" or "))
+            }
             Kind::SeveralForms => "exactly one of the forms in the schema, but more than one fits".to_owned(),
             Kind::NoSchema(message) => format!("a JSON Schema: {message}"),
             Kind::TooDeep => format!("at most {} levels of nesting", crate::MAX_DEPTH),

@@ -79,10 +79,25 @@ fn none_fits<'p, 'v>(
         }
     }
     walk.failures = before;
+    let mut names: Vec<&'p str> = Vec::new();
+    if meant.len() > 1 {
+        let missing: Vec<_> = meant.iter().map(|failures| missing_name(failures, &place)).collect();
+        let whole: Vec<usize> = (0..meant.len()).filter(|at| missing[*at].is_none()).collect();
+        match whole[..] {
+            // The only form whose names are all there.
+            [only] => meant = vec![meant.swap_remove(only)],
+            [] => names.extend(missing.into_iter().flatten()),
+            _ => {}
+        }
+    }
     match (meant.pop(), meant.is_empty(), types) {
         (Some(failures), true, _) if ids.len() > 1 => {
             failures.into_iter().for_each(|failure| walk.push(failure));
             false
+        }
+        (Some(_), false, _) if !names.is_empty() => {
+            names.dedup();
+            walk.fail(Kind::NoNames(names), value, frame)
         }
         (None, _, Some(types)) => walk.fail(Kind::NoType(types), value, frame),
         _ => walk.fail(Kind::Check(check), value, frame),
@@ -94,6 +109,14 @@ fn wrong_type(failures: &[Failure<'_, '_>], place: &str) -> Option<Types> {
     failures.iter().find_map(|failure| match &failure.kind {
         Kind::Check(Check::Type(types)) if failure.place == place => Some(*types),
         Kind::NoType(types) if failure.place == place => Some(*types),
+        _ => None,
+    })
+}
+
+/// The first property of the whole that a form wants and that is not there.
+fn missing_name<'p>(failures: &[Failure<'p, '_>], place: &str) -> Option<&'p str> {
+    failures.iter().find_map(|failure| match failure.kind {
+        Kind::Missing(name) if failure.place == place => Some(name),
         _ => None,
     })
 }

@@ -72,7 +72,8 @@ impl Schema {
     pub fn compile(value: Value) -> Result<Schema, NoSchema> {
         let program = compile::compile(&value).map_err(|wrong| {
             let at = wrong.place(&value);
-            NoSchema(format!("the schema itself is not valid at `{at}`: {}", wrong.message))
+            let place = if at.is_empty() { String::new() } else { format!(" at `{at}`") };
+            NoSchema(format!("the schema itself is not valid{place}: {}", wrong.message))
         })?;
         let places = Places::of(&value);
         Ok(Schema { value, program, places })

@@ -138,6 +138,21 @@ fn of_several_forms_the_one_that_was_meant_is_explained() {
         &["`arguments`: expected at least 2 characters, got \"a\""],
     );
     check_problems_by(by_type, json!(["a", 5]), &["`[1]`: expected a string, got 5"]);
+    // The only form whose names are all there was meant; where no form has them, each says which it wants.
+    let tagged = json!({"oneOf": [
+        {"type": "object", "properties": {"one": {"type": "object", "additionalProperties": false}}, "required": ["one"]},
+        {"type": "object", "properties": {"two": {"type": "string"}}, "required": ["two"]}
+    ]});
+    check_problems_by(
+        tagged.clone(),
+        json!({"one": {"b": 2}}),
+        &["`one.b`: expected no arguments, got an unknown argument"],
+    );
+    check_problems_by(
+        tagged,
+        json!({"on": {}}),
+        &["`arguments`: expected an object with `one` or with `two`, got an object of 1"],
+    );
     let twice = json!({"oneOf": [{"type": "integer"}, {"minimum": 1}]});
     check_problems_by(
         twice,

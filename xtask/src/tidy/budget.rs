@@ -47,8 +47,7 @@ pub(super) fn sizes(tree: &Tree) -> Vec<Size> {
 fn exports(text: &str) -> usize {
     let code = code::code_only(text);
     let uses = code.split("pub use ").skip(1).filter_map(|rest| rest.split_once(';'));
-    // A crate of ours under another name is a module.
-    let uses = uses.filter(|(used, _)| !used.starts_with("toolpost_")).map(|(used, _)| {
+    let uses = uses.filter(|(used, _)| !is_module_of_ours(used)).map(|(used, _)| {
         let names = used
             .split_once('{')
             .map(|(_, names)| names.split(',').filter(|name| name.contains(char::is_alphabetic)));
@@ -60,6 +59,12 @@ fn exports(text: &str) -> usize {
         .filter_map(|line| line.strip_prefix("pub "))
         .filter(|rest| items.iter().any(|item| rest.starts_with(item)));
     uses.sum::<usize>() + defined.count()
+}
+
+/// Whether what is exported is a crate of ours, or one module of it: its names do not stand at the root.
+fn is_module_of_ours(used: &str) -> bool {
+    let last = used.rsplit([':', ' ']).next().unwrap_or(used);
+    used.starts_with("toolpost_") && last.starts_with(char::is_lowercase) && !last.contains(['{', '*', '}'])
 }
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
@@ -93,6 +98,18 @@ mod tests {
              //- crates/a/src/tests.rs\nfn y() {}\n",
         );
         assert_eq!(sizes(&tree), [Size { name: "a".to_owned(), lines: 7, exports: 4 }]);
+    }
+
+    #[test]
+    fn names_of_another_crate_of_ours_count_and_the_crate_as_a_module_does_not() {
+        for (line, expected) in [
+            ("pub use toolpost_policy as policy;", 0),
+            ("pub use toolpost_policy::access;", 0),
+            ("pub use toolpost_policy::{Layer, Effect};", 2),
+            ("pub use toolpost_policy::Layer;", 1),
+        ] {
+            assert_eq!(exports(line), expected, "{line}");
+        }
     }
 
     #[test]

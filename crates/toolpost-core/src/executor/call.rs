@@ -46,7 +46,8 @@ impl Call {
         }
     }
 
-    /// How long the tool may run, at most what it allows itself.
+    /// How long the tool may run, at most what it allows itself. A result that comes within the tool's
+    /// [grace](crate::Spec::grace) after that still counts.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Call {
         self.timeout = Some(timeout);

@@ -62,6 +62,13 @@ impl<F: Fn(&Context, &str, &Value) -> Verdict + Send + Sync> Hook for Before<F> 
 /// The hooks of one moment; a call keeps those it began with.
 pub(super) type Hooks = Vec<Arc<dyn Hook>>;
 
+/// Arguments in the place of the caller's.
+pub(super) struct Changed<'h> {
+    pub(super) arguments: Value,
+    /// The last hook that changed them.
+    pub(super) by: &'h str,
+}
+
 impl Executor {
     /// Puts other hooks in the place of those there are. Calls in flight keep theirs.
     pub fn set_hooks(&self, hooks: Vec<Arc<dyn Hook>>) {
@@ -69,16 +76,16 @@ impl Executor {
     }
 
     /// Step 5. Returns changed arguments, if a hook changed them.
-    pub(super) async fn before(
+    pub(super) async fn before<'h>(
         &self,
-        hooks: &Hooks,
+        hooks: &'h Hooks,
         ctx: &Context,
         entry: &Entry,
         arguments: &Value,
-    ) -> Result<Option<Value>, ToolError> {
-        let mut changed: Option<Value> = None;
+    ) -> Result<Option<Changed<'h>>, ToolError> {
+        let mut changed: Option<Changed<'h>> = None;
         for hook in hooks.iter() {
-            let current = changed.as_ref().unwrap_or(arguments);
+            let current = changed.as_ref().map_or(arguments, |changed| &changed.arguments);
             // Called inside the future, so that a crash before the first wait is caught too.
             let asked =
                 AssertUnwindSafe(async { hook.before(ctx, entry.name(), current).await }).catch_unwind();
@@ -91,7 +98,7 @@ impl Executor {
                 Verdict::Continue => {}
                 Verdict::Replace(arguments) => {
                     note(ctx, hook.name(), "changed the arguments");
-                    changed = Some(arguments);
+                    changed = Some(Changed { arguments, by: hook.name() });
                 }
                 Verdict::Block(why) => {
                     note(ctx, hook.name(), &format!("blocked the call: {why}"));

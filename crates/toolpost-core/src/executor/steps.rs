@@ -6,7 +6,7 @@ use super::arguments::{self, Repaired};
 use super::call::Call;
 use super::decide::{self, Consent, Decided};
 use super::guard::with_run_by_git;
-use super::hook::Hooks;
+use super::hook::{Changed, Hooks};
 use super::to_come::to_come;
 use super::{Executor, MAX_CALL_DEPTH, budget, payload_message, run};
 use crate::access::{Access, Resource};
@@ -120,13 +120,13 @@ pub(super) fn validate(
 }
 
 /// Step 5: the host's hooks, which may stop the call or change its arguments.
-async fn hooks(
+async fn hooks<'h>(
     executor: &Executor,
-    hooks: &Hooks,
+    hooks: &'h Hooks,
     ctx: &Context,
     entry: &Entry,
     arguments: &Value,
-) -> Result<Option<Value>, ToolError> {
+) -> Result<Option<Changed<'h>>, ToolError> {
     if hooks.is_empty() {
         return Ok(None);
     }
@@ -391,7 +391,11 @@ impl Executor {
         noted(repairs.into_iter().chain(checked_first.iter().flat_map(|(_, more)| more.clone())).collect());
         let (mut arguments, _) = checked_first?;
         if let Some(changed) = hooks(self, own_hooks, ctx, &entry, &arguments).await? {
-            let (changed, more) = checked(changed)?;
+            let by = changed.by;
+            let (changed, more) = checked(changed.arguments).map_err(|error| {
+                let message = format!("hook `{by}` changed the arguments: {}", error.message());
+                error.with_message(message)
+            })?;
             noted(more);
             arguments = changed;
         }

@@ -3,6 +3,7 @@
 use crate::capability::Capabilities;
 use crate::error::{Code, ToolError};
 use crate::tool::{Amendment, AnyTool, Definition, Setting, Spec, Texts};
+use serde_json::Value;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -101,13 +102,11 @@ impl Entry {
 
     /// Refuses a tool whose schema is not valid. What is compiled here is kept for the calls.
     pub(super) fn check_schema(&self) -> Result<(), ToolError> {
-        match self.declared() {
-            Ok(_) => Ok(()),
-            Err(error) => Err(ToolError::new(
-                error.code(),
-                format!("the tool `{}` cannot be registered: {}", self.name(), error.message()),
-            )),
-        }
+        let fits = self.declared().as_ref().map_err(Clone::clone);
+        fits.and_then(|prepared| check_takes_object(prepared.schema.value())).map_err(|error| {
+            let message = format!("the tool `{}` cannot be registered: {}", self.name(), error.message());
+            error.with_message(message)
+        })
     }
 
     /// Whether the tool has been made ready, and not been shut down since.
@@ -217,6 +216,22 @@ impl Entry {
 fn prepare(definition: Definition) -> Result<Arc<Prepared>, ToolError> {
     let schema = Schema::compile(definition.input.clone())?;
     Ok(Arc::new(Prepared { definition, schema }))
+}
+
+/// Refuses a schema that no arguments can fit.
+fn check_takes_object(schema: &Value) -> Result<(), ToolError> {
+    let types: Vec<&str> = match schema.get("type") {
+        Some(Value::String(name)) => vec![name],
+        Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    };
+    let taken = match (schema, types.is_empty() || types.contains(&"object")) {
+        (Value::Bool(false), _) => "nothing".to_owned(),
+        (_, true) => return Ok(()),
+        _ => format!("only `{}`", types.join("` or `")),
+    };
+    let message = format!("arguments are always an object, and the schema takes {taken}");
+    Err(ToolError::new(Code::ValidationError, message))
 }
 
 fn check_name(name: &str) -> Result<(), ToolError> {

@@ -107,12 +107,52 @@ fn no_message_of_the_library_names_a_flag() {
         said.push(policy.decide(&request).to_string());
         said.push(policy.explain(&request).to_string());
     }
+    // A command whose files nobody can name, and which nothing confines.
+    let about_commands = spec("shell").about(toolpost_core::access::ResourceKind::Command);
+    let shell = dynamic(about_commands, json!({"type": "object"}), |_, _| std::future::pending());
+    let ctx = session(shell).with_policy(none.ask(Capability::Write));
+    let any = [Access::any(Capability::Write).with_consent().unjudged()];
+    let decision = Executor::new().policy_for(&ctx).decide(&Request { tool: "shell", accesses: &any });
+    said.push(decision.to_string());
+    assert!(said.last().is_some_and(|text| text.contains("in the sandbox")), "{said:?}");
     for text in said {
         assert!(!text.contains("--") && !text.contains("flag"), "{text}");
     }
 }
 
+#[tokio::test]
+async fn a_deny_of_the_program_is_said_in_whole_words() {
+    let size = dynamic(spec("size").requires(Capability::Read), json!({"type": "object"}), |_, _| async {
+        Ok(Output::new("", "1", Value::Null))
+    });
+    let session = session(size).with_policy(Policy::standard().deny("size: *").unwrap());
+    let error = Executor::new().call(&session, "size", json!({})).await.result.unwrap_err();
+    assert!(
+        error.message().ends_with(
+            "(set by the program) denies it; nothing overrides a deny: change or remove this rule"
+        ),
+        "{error}"
+    );
+}
+
 // Closures.
+
+#[tokio::test]
+async fn wrong_arguments_of_a_hook_are_not_blamed_on_the_caller() {
+    let schema =
+        json!({"type": "object", "properties": {"name": {"type": "string"}}, "additionalProperties": false});
+    let session =
+        session(dynamic(spec("greet"), schema, |_, _| async { Ok(Output::new("", "x", Value::Null)) }));
+    let executor = Executor::builder().before("names", |_, _, _| Verdict::Replace(json!({"nam": 1}))).build();
+    let error = executor.call(&session, "greet", json!({"name": "Ada"})).await.result.unwrap_err();
+    assert_eq!(error.code(), Code::ValidationError);
+    assert!(
+        error
+            .message()
+            .starts_with("hook `names` changed the arguments: the arguments of `greet` do not fit"),
+        "{error}"
+    );
+}
 
 #[tokio::test]
 async fn closures_are_hooks_sinks_and_people() {

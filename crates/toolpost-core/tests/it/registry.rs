@@ -7,7 +7,7 @@ use std::time::Duration;
 use toolpost_core::dialect::Alias;
 use toolpost_core::registry::Entry;
 use toolpost_core::tool::{Amendment, Setting, Texts};
-use toolpost_core::{Capability, Context, Dialect, Memory, Output, Registry, Spec, Tool, ToolError};
+use toolpost_core::{Capability, Context, Dialect, Memory, Output, Registry, Spec, Tool, ToolError, dynamic};
 
 fn names(entries: Vec<Arc<Entry>>) -> Vec<String> {
     entries.iter().map(|entry| entry.name().to_owned()).collect()
@@ -42,6 +42,30 @@ fn a_name_is_taken_once_and_free_again_when_its_tool_has_gone() {
         registry.add_alias(Alias::new("d", "a")).unwrap_err().message(),
         "alias `d` leads to `a`, which is not registered"
     );
+}
+
+#[test]
+fn a_schema_that_takes_no_object_is_refused_when_the_tool_is_registered() {
+    for (schema, expected) in [
+        (json!({"type": "string"}), "arguments are always an object, and the schema takes only `string`"),
+        (
+            json!({"type": ["array", "null"]}),
+            "arguments are always an object, and the schema takes only `array` or `null`",
+        ),
+        (json!(false), "arguments are always an object, and the schema takes nothing"),
+        (json!([]), "the schema itself is not valid: a schema must be an object, `true` or `false`"),
+    ] {
+        let tool = dynamic(Spec::new("a", "1.0.0", "x"), schema, |_, _| std::future::pending());
+        let error = Registry::new().register(tool).unwrap_err();
+        assert!(
+            error.message().starts_with(&format!("the tool `a` cannot be registered: {expected}")),
+            "{error}"
+        );
+    }
+    for schema in [json!({}), json!(true), json!({"type": ["object", "null"]}), json!({"type": "object"})] {
+        let tool = dynamic(Spec::new("a", "1.0.0", "x"), schema, |_, _| std::future::pending());
+        Registry::new().register(tool).unwrap();
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! The policy decides; this only puts its questions and words its answers.
 
 use std::net::IpAddr;
+use toolpost_core::policy::Remedy;
 use toolpost_core::{Context, Policy};
 use toolpost_web::{Gate, Hop, NotPublic, PageUrl, not_public};
 
@@ -35,8 +36,13 @@ impl Gate for ByPolicy<'_> {
             None => self.denial(&dialled),
             Some(_) if self.0.opens_host(&place) => self.denial(&dialled),
             Some(_) if self.0.opens_host(&dialled) => Ok(()),
-            Some(why) if dialled == place => Err(closed(&format!("{dialled} is {why}"), &place)),
-            Some(why) => Err(closed(&format!("{place} leads to {dialled}, which is {why}"), &place)),
+            Some(why) => {
+                let found = match dialled == place {
+                    true => format!("{dialled} is {why}"),
+                    false => format!("{place} leads to {dialled}, which is {why}"),
+                };
+                Err(closed(self.0.policy(), &found, &place))
+            }
         }
     }
 }
@@ -51,13 +57,12 @@ pub(super) fn closed_before_lookup(policy: &Policy, tool: &str, url: &PageUrl) -
         None if is_loopback => NotPublic::Loopback,
         None => return None,
     };
-    (!policy.opens_host(tool, &place)).then(|| closed(&format!("{place} is {why}"), &place))
+    (!policy.opens_host(tool, &place)).then(|| closed(policy, &format!("{place} is {why}"), &place))
 }
 
-fn closed(found: &str, place: &str) -> String {
-    format!(
-        "{found}, and only public addresses are reached; the user can open it with --allow-rule 'network: {place}'"
-    )
+fn closed(policy: &Policy, found: &str, place: &str) -> String {
+    let advice = policy.advise(&Remedy::Closed { rules: &[format!("network: {place}")] });
+    format!("{found}, and only public addresses are reached; to reach it, {advice}")
 }
 
 impl ByPolicy<'_> {

@@ -96,7 +96,7 @@ async fn changed_arguments_are_checked_once_more_and_hooks_are_not_asked_again()
     .await;
     check(
         vec![watcher("first", |_| Verdict::Replace(json!({"m": 7})))],
-        "the arguments of `count` do not fit: `m`: expected only `n`, got an unknown argument; did you mean `n`?; \
+        "hook `first` changed the arguments: the arguments of `count` do not fit: `m`: expected only `n`, got an unknown argument; did you mean `n`?; \
          `n`: expected an integer, got nothing",
         &[r#"count {"n":1}"#, "→ VALIDATION_ERROR"],
         "first changed the arguments · finished VALIDATION_ERROR",
