@@ -5,6 +5,7 @@
 //! systems that are not known to keep their times are listed each time.
 
 mod compare;
+mod fan_out;
 mod list;
 mod memory;
 mod stamp;

@@ -16,6 +16,7 @@ mod journal;
 mod lazy;
 mod log;
 mod migrations;
+mod percent;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod sink;

@@ -1,5 +1,6 @@
 //! The rules of JSON Schema 2020-12 itself: keywords with values that they can have, and references that lead somewhere.
 
+use crate::keyword;
 use serde_json::Value;
 use toolpost_core::schema::check_shape;
 
@@ -20,26 +21,10 @@ pub(super) fn arrays_have_items(value: &Value, broken: &mut Vec<String>) {
     arrays(value, false, broken);
 }
 
-/// Keywords whose value is an object of schemas by name.
-const BY_NAME: [&str; 5] = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
-/// Keywords whose value is a schema or a list of them.
-const SCHEMAS: [&str; 15] = [
-    "allOf",
-    "anyOf",
-    "oneOf",
-    "prefixItems",
-    "items",
-    "additionalProperties",
-    "not",
-    "if",
-    "then",
-    "else",
-    "contains",
-    "propertyNames",
-    "unevaluatedItems",
-    "unevaluatedProperties",
-    "contentSchema",
-];
+/// Whether the value of a keyword is a schema or a list of them.
+fn holds_schemas(key: &str) -> bool {
+    keyword::ONE.contains(&key) || keyword::LIST.contains(&key)
+}
 
 fn references(value: &Value, root: &Value, by_name: bool, broken: &mut Vec<String>) {
     if let Value::Array(list) = value {
@@ -49,13 +34,13 @@ fn references(value: &Value, root: &Value, by_name: bool, broken: &mut Vec<Strin
     if let (false, Some(Value::String(reference))) = (by_name, map.get("$ref")) {
         let pointer = reference.strip_prefix('#').map(|pointer| pointer.replace("%25", "%"));
         if pointer.is_none_or(|pointer| root.pointer(&pointer).is_none() && !pointer.contains('%')) {
-            broken.push(format!("`$ref` to `{reference}` leads nowhere"));
+            broken.push(format!("`$ref` to `{reference}` is not in the schema"));
         }
     }
     for (key, value) in map {
-        if by_name || SCHEMAS.contains(&key.as_str()) {
+        if by_name || holds_schemas(key) {
             references(value, root, false, broken);
-        } else if BY_NAME.contains(&key.as_str()) {
+        } else if keyword::NAMED.contains(&key.as_str()) {
             references(value, root, true, broken);
         }
     }
@@ -75,9 +60,9 @@ fn arrays(value: &Value, by_name: bool, broken: &mut Vec<String>) {
         broken.push("an array has no `items`".into());
     }
     for (key, value) in map {
-        if by_name || SCHEMAS.contains(&key.as_str()) {
+        if by_name || holds_schemas(key) {
             arrays(value, false, broken);
-        } else if BY_NAME.contains(&key.as_str()) {
+        } else if keyword::NAMED.contains(&key.as_str()) {
             arrays(value, true, broken);
         }
     }

@@ -1,18 +1,16 @@
 //! Known folders and their files looked at again, on all processors. A folder is opened by its last name beneath the one
 //! above it, which is open already: that is several times quicker than by its path.
 
+use super::fan_out::fan_out;
 use super::memory::Known;
 use super::stamp::{Clock, Raw};
 use crate::roots::beneath;
 use rustix::fd::OwnedFd;
 use rustix::fs::{Mode, OFlags, ResolveFlags, fstat, openat};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use toolpost_core::workspace::FileStamp;
 
 /// Folders that one thread takes at a time.
 const PIECE: usize = 64;
-/// More threads gain nothing.
-const MOST_THREADS: usize = 12;
 
 /// What became of a folder.
 pub(super) enum Look {
@@ -27,29 +25,8 @@ pub(super) enum Look {
 /// Looks at folders, each of which comes before those below it.
 pub(super) fn compare(root: &OwnedFd, folders: &[&Known], clock: &Clock) -> Vec<Look> {
     let pieces: Vec<&[&Known]> = folders.chunks(PIECE).collect();
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let mut done: Vec<(usize, Vec<Look>)> = Vec::new();
-        loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some(piece) = pieces.get(index) else { return done };
-            done.push((index, Way { root, open: Vec::new() }.piece(piece, clock)));
-        }
-    };
-    let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get().min(MOST_THREADS));
-    let mut all = std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads.min(pieces.len())).map(|_| scope.spawn(work)).collect();
-        let mut all = work();
-        for other in others {
-            match other.join() {
-                Ok(done) => all.extend(done),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        all
-    });
-    all.sort_unstable_by_key(|(index, _)| *index);
-    all.into_iter().flat_map(|(_, looks)| looks).collect()
+    let look = |(): &mut (), piece: &&[&Known]| Way { root, open: Vec::new() }.piece(piece, clock);
+    fan_out(&pieces, 1, || (), look).into_iter().flatten().collect()
 }
 
 /// The open folders on the way to the current one.

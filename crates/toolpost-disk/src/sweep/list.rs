@@ -1,6 +1,7 @@
 //! Folders read anew: which of their entries are of interest, by the rules, the selection and the policy behind it.
 
 use super::Sweep;
+use super::fan_out::fan_out;
 use super::memory::Known;
 use super::stamp::{Raw, Ruled, keeps_times};
 use crate::git;
@@ -10,13 +11,11 @@ use rustix::fs::fstat;
 use rustix::io::Errno;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use toolpost_core::workspace::Kind;
 use toolpost_walk::{Rules, Verdict};
 
 /// With fewer folders a thread is not worth its start.
 const WORTH_A_THREAD: usize = 8;
-const MOST_THREADS: usize = 12;
 
 /// A folder to be listed.
 pub(super) struct Wanted {
@@ -32,31 +31,8 @@ pub(super) struct Listed {
 
 /// Lists folders, in their order; none for one that is not there any more. Only the root can fail.
 pub(super) fn all(sweep: &Sweep<'_>, wanted: &[Wanted]) -> Vec<Result<Option<Listed>, Failure>> {
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let mut buffer = Vec::with_capacity(BUFFER);
-        let mut done = Vec::new();
-        loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some(wanted) = wanted.get(index) else { return done };
-            done.push((index, one(sweep, wanted, &mut buffer)));
-        }
-    };
-    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get().min(MOST_THREADS));
-    let threads = cores.min(wanted.len().div_ceil(WORTH_A_THREAD));
-    let mut all = std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
-        let mut all = work();
-        for other in others {
-            match other.join() {
-                Ok(done) => all.extend(done),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        all
-    });
-    all.sort_unstable_by_key(|(index, _)| *index);
-    all.into_iter().map(|(_, listed)| listed).collect()
+    let list = |buffer: &mut Vec<u8>, wanted: &Wanted| one(sweep, wanted, buffer);
+    fan_out(wanted, WORTH_A_THREAD, || Vec::with_capacity(BUFFER), list)
 }
 
 fn one(sweep: &Sweep<'_>, wanted: &Wanted, buffer: &mut Vec<u8>) -> Result<Option<Listed>, Failure> {
@@ -71,18 +47,7 @@ fn one(sweep: &Sweep<'_>, wanted: &Wanted, buffer: &mut Vec<u8>) -> Result<Optio
     let raw = fstat(&folder.handle).ok().map(|stat| Raw::of(&stat));
     let raw = raw.filter(|raw| sweep.clock.is_settled(raw) && keeps_times(&folder.handle));
     let mut listed = Listed {
-        known: Known {
-            below: wanted.below.clone(),
-            prefix: folder.prefix.clone(),
-            raw,
-            above: Arc::clone(&wanted.above),
-            rules: Arc::clone(&wanted.above),
-            ruled: Vec::new(),
-            is_repository: false,
-            folders: Vec::new(),
-            files: Vec::new(),
-            stamps: Vec::new(),
-        },
+        known: Known { prefix: folder.prefix.clone(), raw, ..Known::empty(wanted) },
         folders: Vec::new(),
     };
     let mut is_first = true;
@@ -141,22 +106,9 @@ fn one(sweep: &Sweep<'_>, wanted: &Wanted, buffer: &mut Vec<u8>) -> Result<Optio
     Ok(Some(listed))
 }
 
+/// A folder that cannot be read: it is there, and empty.
 fn unreadable(wanted: &Wanted) -> Listed {
-    Listed {
-        known: Known {
-            below: wanted.below.clone(),
-            prefix: String::new(),
-            raw: None,
-            above: Arc::clone(&wanted.above),
-            rules: Arc::clone(&wanted.above),
-            ruled: Vec::new(),
-            is_repository: false,
-            folders: Vec::new(),
-            files: Vec::new(),
-            stamps: Vec::new(),
-        },
-        folders: Vec::new(),
-    }
+    Listed { known: Known::empty(wanted), folders: Vec::new() }
 }
 
 /// The files that the rules of a folder are read from; `known` are its entries, if all of them are.

@@ -1,5 +1,6 @@
 //! What is remembered of a root between sweeps: its folders, each with the names in it that are of interest.
 
+use super::list::Wanted;
 use super::stamp::{Raw, Ruled};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -34,6 +35,24 @@ pub(super) struct Known {
     /// The files in it that are wanted, and their stamps as far as this sweep has taken them.
     pub(super) files: Vec<Box<str>>,
     pub(super) stamps: Vec<Option<FileStamp>>,
+}
+
+impl Known {
+    /// A folder in which nothing has been found yet, and which is listed again by the next sweep.
+    pub(super) fn empty(wanted: &Wanted) -> Known {
+        Known {
+            below: wanted.below.clone(),
+            prefix: String::new(),
+            raw: None,
+            above: Arc::clone(&wanted.above),
+            rules: Arc::clone(&wanted.above),
+            ruled: Vec::new(),
+            is_repository: false,
+            folders: Vec::new(),
+            files: Vec::new(),
+            stamps: Vec::new(),
+        }
+    }
 }
 
 /// The path of a folder such that all that is below it comes directly after it.

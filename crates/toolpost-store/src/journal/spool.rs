@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "a store lies outside every workspace")]
 
 use crate::files::hash;
+use crate::percent::percent_decoded;
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
@@ -80,7 +81,8 @@ impl Spools {
                 if file.try_lock().is_err() || !is_at(&file, &left.path()) {
                     continue;
                 }
-                let taken = read(&mut file).and_then(|changes| take(&plain(of), &plain(call), changes));
+                let taken = read(&mut file)
+                    .and_then(|changes| take(&percent_decoded(of), &percent_decoded(call), changes));
                 match taken {
                     Ok(()) => {
                         let _ = std::fs::remove_file(left.path());
@@ -102,7 +104,7 @@ impl Spools {
                 let Ok(file) = File::open(entry.path()) else { continue };
                 let is_used = matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
                 if is_used && file.metadata().is_ok_and(|about| about.len() > 0) {
-                    calls.push(plain(call));
+                    calls.push(percent_decoded(call));
                 }
             }
         }
@@ -159,27 +161,6 @@ fn encoded(id: &str) -> String {
     name
 }
 
-/// The id of a file's name.
-fn plain(name: &str) -> String {
-    let mut bytes = Vec::new();
-    let mut rest = name.as_bytes();
-    while let [first, more @ ..] = rest {
-        let code = (*first == b'%').then(|| more.get(..2)).flatten();
-        let code = code.and_then(|digits| std::str::from_utf8(digits).ok());
-        match code.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = &more[2..];
-            }
-            None => {
-                bytes.push(*first);
-                rest = more;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -189,7 +170,7 @@ mod tests {
         for id in ["a", "workspace-0123", "../x", "ä ö/%2f", "", "x\0y"] {
             let name = encoded(id);
             assert!(!name.contains(['/', '\0', '.']), "{name}");
-            assert_eq!(plain(&name), id);
+            assert_eq!(percent_decoded(&name), id);
         }
         let long = encoded(&"ä".repeat(500));
         assert!(long.len() < 240 && long != encoded(&"ä".repeat(501)), "{long}");

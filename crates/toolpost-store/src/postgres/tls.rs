@@ -1,5 +1,6 @@
 //! Encryption of connections to PostgreSQL: TLS 1.2 and 1.3, with certificates that are always checked.
 
+use crate::percent::percent_decoded;
 use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -63,8 +64,8 @@ fn split(url: &str) -> (String, Option<String>, Option<String>) {
     let (mut mode, mut roots, mut others) = (None, None, Vec::new());
     for parameter in parameters.split('&') {
         match parameter.split_once('=') {
-            Some(("sslmode", value)) => mode = Some(decoded(value)),
-            Some(("sslrootcert", value)) => roots = Some(decoded(value)),
+            Some(("sslmode", value)) => mode = Some(percent_decoded(value)),
+            Some(("sslrootcert", value)) => roots = Some(percent_decoded(value)),
             _ => others.push(parameter),
         }
     }
@@ -73,27 +74,6 @@ fn split(url: &str) -> (String, Option<String>, Option<String>) {
     }
     let rest = if others.is_empty() { start.to_owned() } else { format!("{start}?{}", others.join("&")) };
     (rest, mode, roots)
-}
-
-/// A value with `%2F` and the like replaced.
-fn decoded(value: &str) -> String {
-    let mut bytes = Vec::with_capacity(value.len());
-    let mut rest = value.as_bytes();
-    while let [first, more @ ..] = rest {
-        let digits = (*first == b'%').then(|| more.get(..2)).flatten();
-        let code = digits.and_then(|digits| std::str::from_utf8(digits).ok());
-        match code.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = &more[2..];
-            }
-            None => {
-                bytes.push(*first);
-                rest = more;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// Trusts the certificates in a file, or those that this machine trusts.
