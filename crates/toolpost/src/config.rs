@@ -7,6 +7,7 @@ mod cover;
 mod credentials;
 mod data;
 mod descriptions;
+pub(crate) mod duration;
 pub mod env;
 mod example;
 pub(crate) mod flags;

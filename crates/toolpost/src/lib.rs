@@ -3,6 +3,7 @@
 //! Nothing here runs a tool by itself; that is the executor's work.
 
 mod advice;
+mod calendar;
 mod call_id;
 pub mod cli;
 #[cfg(feature = "code")]

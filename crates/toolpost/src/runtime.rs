@@ -13,9 +13,9 @@ pub(crate) use rule_names::RuleNames;
 
 use tool_model::ToolModel;
 
+use crate::calendar::moment;
 #[cfg(feature = "code")]
 use crate::code_engine::WorkspaceEngine;
-use crate::commands::stored::moment;
 use crate::config::{self, Config, Servers};
 use crate::record;
 use std::sync::Arc;

@@ -14,7 +14,7 @@ mod target;
 pub(crate) use judge::{Item, Verdict};
 pub(crate) use target::{Call, Target};
 
-use crate::commands::stored::now_ms;
+use crate::calendar::now_ms;
 use crate::runtime::threads;
 use repository::{Part, Repositories};
 use std::collections::{BTreeSet, HashSet};

@@ -2,11 +2,11 @@
 //! through the workspace.
 
 use super::ignored::Ignored;
+use crate::calendar;
 use std::collections::BTreeSet;
 use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::{Mutex, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
 use toolpost_code::files::Files;
 use toolpost_code::language::Language;
 use toolpost_code::languages;
@@ -160,8 +160,7 @@ impl Files for WorkspaceFiles {
 }
 
 fn now_ms() -> i64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(now.as_millis()).unwrap_or(i64::MAX)
+    i64::try_from(calendar::now_ms()).unwrap_or(i64::MAX)
 }
 
 /// The stamp of a file in a workspace without sweeps, which tells no more than the time of writing.

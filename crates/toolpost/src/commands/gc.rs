@@ -1,6 +1,7 @@
 //! `toolpost gc`: deletes what is kept no longer.
 
-use super::stored::{Reads, count, now_ms, size, with_store};
+use super::stored::{Reads, count, size, with_store};
+use crate::calendar::now_ms;
 use crate::cli::Flags;
 use crate::config::env::Environment;
 use crate::output::{Printer, Tone};

@@ -1,6 +1,7 @@
 //! `toolpost log`: what has happened, and what happens.
 
-use super::stored::{Reads, Stored, count, moment, nearest_to, with_store};
+use super::stored::{Reads, Stored, count, nearest_to, with_store};
+use crate::calendar::moment;
 use crate::call_id;
 use crate::cli::{Flags, Log};
 use crate::config::env::Environment;

@@ -1,7 +1,7 @@
 //! `toolpost run`: an agent file, from its task to its end.
 
 use super::call::{StopSignal, interrupted, stop_signal};
-use super::stored::moment;
+use crate::calendar::moment;
 use crate::cli::{Flags, ForkFlags, Run, RunOutput, SessionsCommand};
 use crate::config::env::Environment;
 use crate::confirm::Terminal;

@@ -4,7 +4,8 @@
 mod export;
 mod page;
 
-use super::stored::{Reads, Stored, moment, with_store};
+use super::stored::{Reads, Stored, with_store};
+use crate::calendar::moment;
 use crate::cli::{ExportFormat, Flags, SessionsCommand};
 use crate::config::env::Environment;
 use crate::output::{Printer, Tone, harmless};

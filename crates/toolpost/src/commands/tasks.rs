@@ -7,7 +7,8 @@ mod markdown;
 mod tree;
 mod watch;
 
-use super::stored::{Reads, Stored, moment, now_ms, with_store};
+use super::stored::{Reads, Stored, with_store};
+use crate::calendar::{moment, now_ms};
 use crate::cli::{Flags, TaskFormat, Tasks};
 use crate::config::env::Environment;
 use crate::output::{Printer, Tone, harmless};

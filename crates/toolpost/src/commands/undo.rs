@@ -1,6 +1,7 @@
 //! `toolpost undo` and `toolpost redo`: what tools have changed, taken back and made again.
 
-use super::stored::{Reads, Stored, moment, with_store};
+use super::stored::{Reads, Stored, with_store};
+use crate::calendar::moment;
 use crate::cli::{Flags, Undo as UndoFlags};
 use crate::config::Config;
 use crate::config::env::Environment;

@@ -2,7 +2,8 @@
 
 mod folder;
 
-use super::stored::{Reads, Stored, count, moment, now_ms, size, with_store};
+use super::stored::{Reads, Stored, count, size, with_store};
+use crate::calendar::{moment, now_ms};
 use crate::cli::{Flags, Vfs};
 use crate::config::env::Environment;
 use crate::output::{Printer, Tone, one_line};

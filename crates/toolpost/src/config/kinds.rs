@@ -4,7 +4,7 @@ use super::key::{File, Form, Kind, Schema, Tables, Text};
 use super::node::Node;
 use super::origin::{Layer, problems};
 use super::servers::{self, Entry};
-use crate::cli::parse_duration;
+use crate::config::duration::parse_duration;
 use serde_json::{Value, json};
 use std::fmt;
 use std::path::PathBuf;

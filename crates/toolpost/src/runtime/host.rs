@@ -11,7 +11,7 @@ pub(crate) use custom::outside_name;
 
 use super::activate::{Above, Chosen, Seat, Withheld};
 use super::{Prepared, Runtime};
-use crate::commands::stored::moment;
+use crate::calendar::moment;
 use ending::{shortened, told};
 use known::Known;
 use std::collections::HashMap;

@@ -1,8 +1,9 @@
 //! From the log to runs that can go on: how each agent of a session stands, and what became of calls that were running.
 
 use super::{Chosen, Prepared, Runtime, Seat};
+use crate::calendar::moment;
 use crate::commands::chat::own_agent;
-use crate::commands::stored::{moment, nearest_to};
+use crate::commands::stored::nearest_to;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashMap};
 use std::io::Read;

@@ -2,7 +2,7 @@
 
 use super::judge::{Item, held};
 use super::{Report, Undo};
-use crate::commands::stored::now_ms;
+use crate::calendar::now_ms;
 use std::collections::HashSet;
 use toolpost_core::store::{ChangeKind, Correction, Finished, Held, NewChange};
 use toolpost_core::{ToolError, Workspace, WorkspacePath};

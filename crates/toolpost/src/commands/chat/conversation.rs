@@ -1,9 +1,9 @@
 //! One conversation: a run that ends with each answer and goes on with the next message, all in one session.
 
 use super::super::run::{Facts, count, grouped, why};
-use super::super::stored::moment;
 use super::super::undo::take_back_last;
 use super::attach::Said;
+use crate::calendar::moment;
 use crate::output::{Shown, Stage};
 use crate::runtime::{Chosen, Prepared, Recorded, Runtime, Seat, holder};
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 
 use super::page::{Page, escaped};
 use super::standing;
-use crate::commands::stored::moment;
+use crate::calendar::moment;
 use crate::runtime::Recorded;
 use serde_json::{Value, json};
 use std::collections::HashMap;

@@ -1,7 +1,7 @@
 //! `toolpost tasks watch`: on a terminal the tree, drawn anew with every change; elsewhere the changes, one on a line.
 
-use super::super::stored::moment;
 use super::tree;
+use crate::calendar::moment;
 use crate::output::{Printer, harmless, one_line};
 use serde_json::json;
 use std::time::Duration;

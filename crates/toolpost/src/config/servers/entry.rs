@@ -3,7 +3,7 @@
 
 use super::fields::{flag, names, pairs, present, text, texts};
 use super::format::{Format, Unit, Words};
-use crate::cli::parse_duration;
+use crate::config::duration::parse_duration;
 use crate::config::node::{Member, Node, Value};
 use crate::config::origin::{Problem, shortened};
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! Tools that an agent defines itself: a prompt, answered by a child agent without tools.
 
 use super::{Child, RunModel, TreeHost, branch_of, ending};
-use crate::commands::stored::moment;
+use crate::calendar::moment;
 use crate::runtime::activate::Chosen;
 use crate::runtime::{Prepared, Runtime};
 use serde_json::Value;
