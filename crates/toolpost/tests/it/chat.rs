@@ -187,6 +187,55 @@ fn ctrl_c_ends_a_call_and_the_agent_is_told() {
 }
 
 #[test]
+fn a_conversation_ends_with_its_terminal() {
+    let home = Home::new();
+    let puppet = Puppet::at(&home);
+    let script = "---\nname: slow\ndescription: d\ntools: [bash]\nscript: [ { call: bash, args: { command: \"sleep 600\" } } ]\n---\nx\n";
+    home.write("repo/slow.md", script);
+    // While a command runs, while a question waits, and while the model is silent.
+    for args in [&["chat", "slow.md", "--allow", "exec"][..], &["chat", "slow.md"]] {
+        let mut seat = Seat::new(home.command(args), 80, 24);
+        seat.reads("›");
+        seat.types("go\r");
+        seat.reads("bash sleep 600 ·");
+        seat.is_torn_down();
+        assert_eq!(seat.ends(), 0, "{args:?}");
+    }
+    let mut seat = with_puppet(&home, &["plain.md"], 80);
+    seat.types("hello\r");
+    puppet.hears();
+    seat.is_torn_down();
+    assert_eq!(seat.ends(), 0);
+}
+
+#[test]
+fn words_for_the_chat_itself_can_be_stopped() {
+    let home = Home::new();
+    let key = "key = { command = [\"sleep\", \"600\"] }\nmodel = \"m\"\n[[vendor.models]]\nname = \"m\"\n";
+    let row = format!(
+        "[[vendor]]\nname = \"locked\"\nformat = \"openai-chat\"\nbase-url = \"http://127.0.0.1:9/v1\"\n{key}"
+    );
+    home.write(".config/toolpost/config.toml", row);
+    home.write("repo/says.md", "---\nname: says\ndescription: d\nscript: [ { say: hello } ]\n---\nx\n");
+    let mut seat = Seat::new(home.command(["chat", "says.md"]), 80, 24);
+    seat.reads("›");
+    seat.types("/model locked\r");
+    seat.types("next");
+    seat.reads("› next");
+    seat.types("\x03");
+    seat.reads("stopped");
+    seat.types(" one\r");
+    seat.reads("hello");
+    assert!(seat.text().contains("› next one"), "{}", seat.text());
+    seat.types("/model locked\r");
+    seat.sees("the second", |text| text.matches("› /model locked").count() == 2 && text.ends_with('›'));
+    seat.types("\x04");
+    seat.reads("the conversation ends after this");
+    seat.types("\x03");
+    assert_eq!(seat.ends(), 0);
+}
+
+#[test]
 fn another_size_of_the_terminal_draws_right() {
     let home = Home::new();
     let puppet = Puppet::at(&home);

@@ -22,6 +22,8 @@ struct Desk {
     stage: Arc<Stage>,
     mode: RawMode,
     keys: UnboundedReceiver<Key>,
+    /// Whether the terminal is gone, so that no more keys come.
+    has_no_keys: bool,
     questions: UnboundedReceiver<Pending>,
     resized: Option<Signal>,
     ends: Option<(Signal, Signal, Signal)>,
@@ -39,9 +41,9 @@ enum Happened {
     Entered(String),
     /// Ctrl-C.
     Interrupted,
-    /// Ctrl-D with nothing written, or the terminal is gone.
+    /// Ctrl-D with nothing written.
     Left,
-    /// Somebody wants this process to end.
+    /// Somebody wants this process to end, or the terminal is gone.
     Ended,
 }
 
@@ -69,6 +71,7 @@ pub(super) async fn talk(
         stage: Arc::clone(stage),
         mode,
         keys: keys_typed(),
+        has_no_keys: false,
         questions,
         resized: signal(SignalKind::window_change()).ok(),
         ends,
@@ -129,12 +132,7 @@ impl Desk {
         self.show(false);
         self.stage.entered(&shortened(&line, SHOWN_LINES));
         if let Some(slash) = Slash::parse(&line) {
-            match act(slash, conversation, attached).await {
-                Ok(Heading::Quit) => return After::End,
-                Ok(Heading::On(text)) => self.stage.tell(&conversation.redactor().redact(&text)),
-                Err(error) => self.fail(&error),
-            }
-            return After::On;
+            return self.obey(conversation, attached, slash).await;
         }
         let files = named(conversation.context(), &line).and_then(|files| fitting(conversation, files));
         match files {
@@ -153,6 +151,55 @@ impl Desk {
                 After::On
             }
         }
+    }
+
+    /// Does what a word for the chat itself asks for, while the person may type: a program that knows a key may ask for a
+    /// password, and an undo waits for whoever changes the same file.
+    async fn obey(
+        &mut self,
+        conversation: &mut Conversation,
+        attached: &mut Vec<Attached>,
+        slash: Slash,
+    ) -> After {
+        let is_undo = slash == Slash::Undo;
+        let mut is_warned = false;
+        let mut after = After::On;
+        let redactor = Arc::clone(conversation.redactor());
+        let acted = {
+            let mut acted = Box::pin(act(slash, conversation, attached));
+            loop {
+                let happened = tokio::select! {
+                    biased;
+                    acted = &mut acted => break Some(acted),
+                    happened = self.happens(false) => happened,
+                };
+                match happened {
+                    Happened::Entered(line) => self.queue.push_back(line),
+                    // The agent has to hear what was taken back.
+                    Happened::Interrupted if is_undo && !is_warned => {
+                        is_warned = true;
+                        self.stage.note("an undo is not stopped; press Ctrl-C once more to end at once");
+                    }
+                    Happened::Interrupted if is_undo => self.leave_at_once(),
+                    Happened::Interrupted => break None,
+                    Happened::Left => {
+                        after = After::End;
+                        self.stage.note("the conversation ends after this");
+                    }
+                    Happened::Ended => {
+                        after = After::End;
+                        break None;
+                    }
+                }
+            }
+        };
+        match acted {
+            Some(Ok(Heading::Quit)) => return After::End,
+            Some(Ok(Heading::On(text))) => self.stage.tell(&redactor.redact(&text)),
+            Some(Err(error)) => self.fail(&error),
+            None => self.stage.note("stopped"),
+        }
+        after
     }
 
     fn fail(&self, error: &ToolError) {
@@ -247,8 +294,11 @@ impl Desk {
             self.asked.retain(|pending| !pending.answer.is_closed());
             self.show(is_working);
             tokio::select! {
-                key = self.keys.recv() => {
-                    let Some(key) = key else { return Happened::Left };
+                key = self.keys.recv(), if !self.has_no_keys => {
+                    let Some(key) = key else {
+                        self.has_no_keys = true;
+                        return Happened::Ended;
+                    };
                     if let Some(happened) = self.key(key) {
                         return happened;
                     }

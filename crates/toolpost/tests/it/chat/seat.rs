@@ -2,6 +2,7 @@
 
 use super::screen::Screen;
 use crate::Home;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
@@ -10,7 +11,9 @@ use std::io::{Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::process::{Child, Command};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// Whatever a test waits for comes much sooner.
@@ -21,11 +24,14 @@ pub(crate) struct Seat {
     child: Child,
     master: File,
     screen: Arc<Mutex<Screen>>,
+    /// Shows what is printed, until nobody looks any more.
+    reader: Option<JoinHandle<()>>,
+    is_gone: Arc<AtomicBool>,
 }
 
 impl Seat {
     pub(crate) fn new(mut command: Command, columns: u16, height: u16) -> Seat {
-        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
         grantpt(&master).unwrap();
         unlockpt(&master).unwrap();
         let name = ptsname(&master, Vec::new()).unwrap();
@@ -38,14 +44,28 @@ impl Seat {
         drop(command);
         let master = File::from(master);
         let screen = Arc::new(Mutex::new(Screen::new(usize::from(columns), usize::from(height))));
-        let (shown, mut read) = (Arc::clone(&screen), master.try_clone().unwrap());
-        std::thread::spawn(move || {
+        let is_gone = Arc::new(AtomicBool::new(false));
+        let (shown, mut read, gone) =
+            (Arc::clone(&screen), master.try_clone().unwrap(), Arc::clone(&is_gone));
+        let reader = std::thread::spawn(move || {
             let mut piece = [0; 4096];
-            while let Ok(count @ 1..) = read.read(&mut piece) {
+            let pause = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
+            while !gone.load(Ordering::Acquire) {
+                if poll(&mut [PollFd::new(&read, PollFlags::IN)], Some(&pause)) == Ok(0) {
+                    continue;
+                }
+                let Ok(count @ 1..) = read.read(&mut piece) else { break };
                 shown.lock().unwrap().push(&piece[..count]);
             }
         });
-        Seat { child, master, screen }
+        Seat { child, master, screen, reader: Some(reader), is_gone }
+    }
+
+    /// The terminal is gone, without a signal.
+    pub(crate) fn is_torn_down(&mut self) {
+        self.is_gone.store(true, Ordering::Release);
+        self.reader.take().map(JoinHandle::join);
+        self.master = File::open("/dev/null").unwrap();
     }
 
     pub(crate) fn types(&mut self, text: &str) {
